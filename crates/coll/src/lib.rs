@@ -1,0 +1,50 @@
+//! Every collective algorithm as a [`Schedule`](laneway_core::Schedule), their registry, what each
+//! collective means, and the checker that proves one against the other.
+//!
+//! It must never know a backend: an algorithm is rank arithmetic and nothing else. One algorithm is
+//! one file, `<operation>/<algorithm>.rs`, and one line in the list of `<operation>/mod.rs`.
+//!
+//! Begin with [`registry`], then `scatter/linear.rs` and `bcast/mod.rs`, then [`check`].
+
+#![forbid(unsafe_code)]
+
+pub mod check;
+pub mod definition;
+pub mod registry;
+
+mod allgather;
+mod allreduce;
+mod alltoall;
+mod barrier;
+mod bcast;
+mod exscan;
+mod gather;
+mod place;
+mod reduce;
+mod reduce_scatter;
+mod scan;
+mod scatter;
+mod tree;
+
+pub use check::{Fault, Proof, check};
+pub use definition::{Piece, definition, expected};
+pub use registry::{Algorithm, Counts, Parameter, Params, Refusal, algorithms, find};
+
+/// Every algorithm, in the order in which the tool prints them.
+pub fn all() -> impl Iterator<Item = &'static Algorithm> {
+    FAMILIES.iter().flat_map(|family| family.iter().copied())
+}
+
+static FAMILIES: &[&[&Algorithm]] = &[
+    barrier::ALGORITHMS,
+    bcast::ALGORITHMS,
+    scatter::ALGORITHMS,
+    gather::ALGORITHMS,
+    reduce::ALGORITHMS,
+    allreduce::ALGORITHMS,
+    allgather::ALGORITHMS,
+    alltoall::ALGORITHMS,
+    reduce_scatter::ALGORITHMS,
+    scan::ALGORITHMS,
+    exscan::ALGORITHMS,
+];

@@ -1,0 +1,198 @@
+//! The table of algorithms: a name, a sentence, a source, its parameters and a constructor for each.
+
+use std::fmt;
+
+use laneway_core::error::nearest;
+use laneway_core::units::parse_size;
+use laneway_core::{Collective, Schedule, Shape};
+
+/// A number that an algorithm can be tuned by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Parameter {
+    /// Children of a tree's node, partners of a round, chains beside each other.
+    Radix,
+    /// Bytes of a pipeline's piece.
+    Segment,
+    /// Transfers that may be outstanding.
+    Window,
+}
+
+impl Parameter {
+    pub const ALL: [Parameter; 3] = [Parameter::Radix, Parameter::Segment, Parameter::Window];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Parameter::Radix => "radix",
+            Parameter::Segment => "segment",
+            Parameter::Window => "window",
+        }
+    }
+
+    fn least(self) -> u64 {
+        if self == Parameter::Radix { 2 } else { 1 }
+    }
+}
+
+/// Values for the parameters. An algorithm reads those that it declares and no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Params {
+    pub radix: u32,
+    pub segment: u64,
+    pub window: u32,
+}
+
+impl Params {
+    pub fn get(&self, parameter: Parameter) -> u64 {
+        match parameter {
+            Parameter::Radix => u64::from(self.radix),
+            Parameter::Segment => self.segment,
+            Parameter::Window => u64::from(self.window),
+        }
+    }
+
+    /// Sets a value; refuses what cannot be.
+    pub fn set(&mut self, parameter: Parameter, value: u64) -> Result<(), Refusal> {
+        let least = parameter.least();
+        let most = if parameter == Parameter::Segment { 1 << 40 } else { 1 << 20 };
+        if !(least..=most).contains(&value) {
+            let name = parameter.name();
+            return Err(Refusal(format!(
+                "{name} must lie between {least} and {most}, not {value}"
+            )));
+        }
+        match parameter {
+            Parameter::Radix => self.radix = value as u32,
+            Parameter::Segment => self.segment = value,
+            Parameter::Window => self.window = value as u32,
+        }
+        Ok(())
+    }
+}
+
+/// What a rank must know of the other ranks' lengths before it can begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// Its own, as MPI gives them.
+    Own,
+    /// Everybody's: relays need a prologue that shares them where blocks differ.
+    All,
+}
+
+/// Why an algorithm does not serve a shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub String);
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Makes the schedule for a shape, or says why it cannot.
+pub type Build = fn(&Shape, &Params) -> Result<Box<dyn Schedule>, Refusal>;
+
+/// One algorithm of one collective.
+pub struct Algorithm {
+    pub family: Collective,
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub sentence: &'static str,
+    /// Where it comes from: a paper or a library.
+    pub source: &'static str,
+    /// The parameters it reads, with their defaults.
+    pub parameters: &'static [(Parameter, u64)],
+    /// Whether In and Out may share memory as [`Shape::place`] lays them.
+    pub in_place: bool,
+    /// Whether a reduction keeps the order of the ranks.
+    pub ordered: bool,
+    pub counts: Counts,
+    /// Called through [`Algorithm::schedule`], which has refused unfit shapes already.
+    pub build: Build,
+}
+
+impl Algorithm {
+    /// The usual flags; a file names only what differs.
+    pub const BASE: Algorithm = Algorithm {
+        family: Collective::Barrier,
+        name: "",
+        sentence: "",
+        source: "",
+        parameters: &[],
+        in_place: true,
+        ordered: true,
+        counts: Counts::Own,
+        build: |_, _| Err(Refusal("it has no constructor".into())),
+    };
+
+    /// The declared defaults.
+    pub fn defaults(&self) -> Params {
+        let of = |parameter: Parameter| {
+            self.parameters.iter().find(|(p, _)| *p == parameter).map_or(0, |(_, value)| *value)
+        };
+        Params {
+            radix: of(Parameter::Radix) as u32,
+            segment: of(Parameter::Segment),
+            window: of(Parameter::Window) as u32,
+        }
+    }
+
+    /// The schedule for a shape, or the reason why there is none.
+    pub fn schedule(&self, shape: &Shape, params: &Params) -> Result<Box<dyn Schedule>, Refusal> {
+        shape.validate().map_err(|bad| Refusal(bad.0))?;
+        if shape.collective.family() != self.family {
+            let (own, other) = (self.family.name(), shape.collective.name());
+            return Err(Refusal(format!("it is an algorithm for {own}, not for {other}")));
+        }
+        if shape.in_place && !self.in_place {
+            return Err(Refusal("it overwrites what it has yet to send: not in place".into()));
+        }
+        if self.family.reduces() && !shape.commutative && !self.ordered {
+            return Err(Refusal("it changes the order of the operands: commutative only".into()));
+        }
+        (self.build)(shape, params)
+    }
+
+    /// The name with its parameters, as [`find`] reads it: `knomial:radix=4`.
+    pub fn spelled(&self, params: &Params) -> String {
+        let mut text = self.name.to_owned();
+        for (parameter, _) in self.parameters {
+            text += &format!(":{}={}", parameter.name(), params.get(*parameter));
+        }
+        text
+    }
+}
+
+/// The algorithms that serve a collective.
+pub fn algorithms(collective: Collective) -> impl Iterator<Item = &'static Algorithm> {
+    let family = collective.family();
+    crate::all().filter(move |algorithm| algorithm.family == family)
+}
+
+/// Finds `name` or `name:parameter=value:...` among the algorithms of a collective.
+pub fn find(
+    collective: Collective,
+    spelled: &str,
+) -> Result<(&'static Algorithm, Params), Refusal> {
+    let mut parts = spelled.split(':');
+    let name = parts.next().unwrap_or_default();
+    let Some(algorithm) = algorithms(collective).find(|algorithm| algorithm.name == name) else {
+        let near = nearest(name, algorithms(collective).map(|algorithm| algorithm.name));
+        let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let operation = collective.name();
+        return Err(Refusal(format!("{operation} has no algorithm `{name}`{hint}")));
+    };
+    let mut params = algorithm.defaults();
+    for part in parts {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        let Some((parameter, _)) = algorithm.parameters.iter().find(|(p, _)| p.name() == key)
+        else {
+            let known: Vec<&str> = algorithm.parameters.iter().map(|(p, _)| p.name()).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(Refusal(format!("`{name}` has no parameter `{key}` (it has: {known})")));
+        };
+        params.set(*parameter, parse_size(value).map_err(Refusal)?)?;
+    }
+    Ok((algorithm, params))
+}

@@ -1,0 +1,5 @@
+//! What holds for every registered algorithm.
+
+mod mutation;
+mod proof;
+mod support;

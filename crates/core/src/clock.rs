@@ -1,0 +1,14 @@
+//! A clock that a program can read and wait for: real, virtual, or skewed on purpose.
+
+/// Seconds since an instant of the clock's own choosing.
+pub trait Clock {
+    fn now(&self) -> f64;
+
+    /// Returns at `instant` of this clock or a little later; at once when it has passed.
+    fn sleep_until(&self, instant: f64);
+
+    /// Whether all ranks read one and the same clock.
+    fn is_global(&self) -> bool {
+        false
+    }
+}

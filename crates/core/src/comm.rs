@@ -1,0 +1,172 @@
+//! What a backend offers: ordered messages between ranks, a clock, and the library's own collectives
+//! where it has some. Small, so that a new backend is a day's work and a wrapper an hour's.
+
+use std::fmt;
+
+use crate::clock::Clock;
+use crate::reduce::{DataType, ReduceOp};
+use crate::run::{Progress, Slot};
+use crate::schedule::Rank;
+use crate::shape::Shape;
+
+/// A message's label. Programs use 0 to [`USER_TAGS`] - 1; schedules take the tags above it.
+pub type Tag = u16;
+
+/// Half of the 15 bits that every MPI grants.
+pub const USER_TAGS: Tag = 1 << 14;
+
+/// What arrived, or what a probe saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub from: Rank,
+    pub tag: Tag,
+    pub len: u64,
+}
+
+/// A communicator of one backend. Messages of one pair and tag arrive in the order sent.
+///
+/// A send may wait for its receive (rendezvous) or not (eager): a correct program needs neither.
+/// After an error the communicator is not used again. Every wait has the backend's time limit.
+pub trait Comm {
+    fn rank(&self) -> Rank;
+    fn size(&self) -> u32;
+    fn clock(&self) -> &dyn Clock;
+
+    /// What this backend is, for the environment block: pairs such as ("mpi", "Open MPI 4.1.4").
+    fn describe(&self) -> Vec<(&'static str, String)>;
+
+    /// The host of each rank; collective.
+    fn hosts(&self) -> Result<Vec<String>, CommError>;
+
+    fn send(&self, to: Rank, tag: Tag, data: &[u8]) -> Result<(), CommError>;
+
+    /// Receives into the front of `into`; `None` takes any sender, or any tag. A message longer
+    /// than `into` is [`CommError::Truncated`].
+    fn recv(
+        &self,
+        from: Option<Rank>,
+        tag: Option<Tag>,
+        into: &mut [u8],
+    ) -> Result<Message, CommError>;
+
+    /// The next message that [`Comm::recv`] would take: waits for one, or looks once.
+    fn probe(
+        &self,
+        from: Option<Rank>,
+        tag: Option<Tag>,
+        wait: bool,
+    ) -> Result<Option<Message>, CommError>;
+
+    /// A fresh set of non-blocking transfers.
+    fn queue(&self) -> Box<dyn Queue + '_>;
+
+    /// Ranks of one colour become a communicator, ordered by key, then rank; no colour gives none.
+    fn split(&self, colour: Option<u32>, key: u32) -> Result<Option<Box<dyn Comm>>, CommError>;
+
+    /// The same ranks with message streams of their own.
+    fn dup(&self) -> Result<Box<dyn Comm>, CommError> {
+        let comm = self.split(Some(0), self.rank())?;
+        comm.ok_or(CommError::Unsupported { what: "dup".into(), why: "split gave nothing".into() })
+    }
+
+    /// Ends every rank of the run at once with `code`, also those that wait for a message.
+    fn abort(&self, code: i32) -> !;
+
+    /// The library's own collective; only backends that stand on a library have one.
+    fn native(&self, call: NativeCall<'_>) -> Result<(), CommError> {
+        let what = format!("native {}", call.shape.collective.name());
+        Err(CommError::Unsupported {
+            what,
+            why: "this backend has no collectives of its own".into(),
+        })
+    }
+
+    /// Whether [`Comm::native`] can serve the shape at all.
+    fn has_native(&self, _shape: &Shape) -> bool {
+        false
+    }
+}
+
+/// A set of non-blocking transfers, each named by the slot its starter gave. A queue that is dropped
+/// with transfers outstanding gives them up: the communicator cannot be used after that.
+pub trait Queue {
+    /// # Safety
+    /// `data` must stay valid for `len` bytes and unchanged until the slot is reported done.
+    unsafe fn send(
+        &mut self,
+        slot: Slot,
+        to: Rank,
+        tag: Tag,
+        data: *const u8,
+        len: usize,
+    ) -> Result<Progress, CommError>;
+
+    /// Receives exactly `len` bytes; both ends know the length.
+    ///
+    /// # Safety
+    /// `into` must stay valid for `len` bytes and untouched until the slot is reported done.
+    unsafe fn recv(
+        &mut self,
+        slot: Slot,
+        from: Rank,
+        tag: Tag,
+        into: *mut u8,
+        len: usize,
+    ) -> Result<Progress, CommError>;
+
+    /// Appends the slots that are done by now.
+    fn test(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError>;
+
+    /// Waits until at least one slot is done, if any is outstanding, and appends all that are.
+    fn wait(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError>;
+}
+
+/// One call of a library's own collective, with the buffers of [`Shape`]'s definition.
+pub struct NativeCall<'a> {
+    pub shape: &'a Shape,
+    pub input: &'a [u8],
+    /// For an in-place call this is the one buffer, and `input` is empty.
+    pub output: &'a mut [u8],
+    pub reduction: Option<(ReduceOp, DataType)>,
+}
+
+/// Why a communicator could not go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommError {
+    /// A rank ended before it was done: `how` is its signal or exit code where known.
+    PeerDied { rank: Rank, how: String },
+    /// Nothing happened for so long.
+    TimedOut { seconds: u64, waiting_for: String },
+    /// A message was longer than the buffer for it.
+    Truncated { from: Rank, tag: Tag, sent: u64, room: u64 },
+    /// The MPI library said no, in its own words.
+    Mpi { call: &'static str, class: i32, text: String },
+    /// Asked for what this backend does not have.
+    Unsupported { what: String, why: String },
+    /// A rank, tag or length that cannot be.
+    Argument { what: String },
+    /// The operating system said no.
+    System { what: String, error: String },
+}
+
+impl fmt::Display for CommError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CommError::PeerDied { rank, how } => write!(f, "rank {rank} died: {how}"),
+            CommError::TimedOut { seconds, waiting_for } => {
+                write!(f, "nothing arrived within {seconds} s while waiting for {waiting_for}")
+            }
+            CommError::Truncated { from, tag, sent, room } => {
+                write!(f, "rank {from} sent {sent} bytes with tag {tag} into a buffer of {room}")
+            }
+            CommError::Mpi { call, class, text } => {
+                write!(f, "{call} failed (class {class}): {text}")
+            }
+            CommError::Unsupported { what, why } => write!(f, "{what} is not available: {why}"),
+            CommError::Argument { what } => write!(f, "{what}"),
+            CommError::System { what, error } => write!(f, "{what}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for CommError {}

@@ -1,0 +1,30 @@
+//! The words that all of laneway shares: ranks, spans, schedules and the executor that walks them,
+//! the shape of a collective call, reductions, the traits [`Comm`] and [`Clock`], rows and errors.
+//!
+//! It must never know a clock, a socket, a thread or an MPI: everything here is a pure function of
+//! its arguments, and the one file that moves bytes ([`exec`]) does so through [`Comm`].
+//!
+//! Begin with [`schedule`], then [`run`], then [`comm`].
+
+pub mod blocks;
+pub mod clock;
+pub mod comm;
+pub mod error;
+pub mod exec;
+pub mod reduce;
+pub mod row;
+pub mod run;
+pub mod schedule;
+pub mod shape;
+pub mod units;
+
+pub use blocks::{Blocks, Matrix};
+pub use clock::Clock;
+pub use comm::{Comm, CommError, Message, NativeCall, Queue, Tag, USER_TAGS};
+pub use error::{Exit, Failure};
+pub use exec::{Buffers, Exec};
+pub use reduce::{Combine, DataType, ReduceOp, Reduction};
+pub use row::{Document, Row, Value};
+pub use run::{At, Port, Progress, Run, Slot};
+pub use schedule::{ANY, Buf, Chan, Phases, Rank, Round, Schedule, Span, Step, span};
+pub use shape::{BadShape, Collective, Layout, Place, Shape};

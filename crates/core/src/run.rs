@@ -1,0 +1,233 @@
+//! The executor, without input or output: it goes through one rank's lanes and tells a [`Port`]
+//! what to start. The same code serves blocking, non-blocking, simulated and symbolic runs.
+
+use std::collections::VecDeque;
+
+use crate::schedule::{Rank, Round, Schedule, Step};
+
+/// Names an outstanding transfer; small numbers that are used again.
+pub type Slot = u32;
+
+/// Whether a started transfer is over already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    Done,
+    /// [`Run::done`] will be called with the slot.
+    Pending,
+}
+
+/// Where a step stands, and the slot of a transfer.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    pub lane: u32,
+    pub round: u64,
+    pub slot: Slot,
+}
+
+/// What executes the steps: a communicator, a simulator, the checker.
+pub trait Port {
+    type Error;
+
+    /// Begins a Send or Recv, or carries out a Copy or Reduce (whose answer must be `Done`).
+    fn start(&mut self, at: At, step: &Step) -> Result<Progress, Self::Error>;
+
+    /// A lane went through a gate: for observers.
+    fn passed(&mut self, _lane: u32, _gate: &Step) {}
+
+    /// A lane has started every step of a round: for observers.
+    fn issued(&mut self, _lane: u32, _round: u64) {}
+}
+
+struct Transfer {
+    lane: u32,
+    round: u64,
+    send: bool,
+}
+
+#[derive(Default)]
+struct Lane {
+    rounds: u64,
+    /// The round whose steps are loaded, or `rounds` when all is issued.
+    round: u64,
+    steps: Round,
+    next: usize,
+    sends: u32,
+    recvs: u32,
+    /// Rounds 0 to complete - 1 are issued and their transfers over.
+    complete: u64,
+    /// Outstanding transfers of the rounds from `complete` on.
+    pending: VecDeque<u32>,
+}
+
+impl Lane {
+    fn settle(&mut self) {
+        while self.complete < self.round && self.pending.front() == Some(&0) {
+            self.pending.pop_front();
+            self.complete += 1;
+        }
+    }
+}
+
+/// One rank's way through a schedule.
+pub struct Run<'s, S: Schedule + ?Sized> {
+    schedule: &'s S,
+    rank: Rank,
+    lanes: Vec<Lane>,
+    transfers: Vec<Transfer>,
+    free: Vec<Slot>,
+}
+
+impl<'s, S: Schedule + ?Sized> Run<'s, S> {
+    pub fn new(schedule: &'s S, rank: Rank) -> Self {
+        let lanes = (0..schedule.lanes(rank)).map(|_| Lane::default()).collect();
+        let mut run = Run { schedule, rank, lanes, transfers: Vec::new(), free: Vec::new() };
+        run.restart();
+        run
+    }
+
+    /// Goes back to the first round; keeps all storage, so a second run allocates nothing.
+    pub fn restart(&mut self) {
+        for (number, lane) in self.lanes.iter_mut().enumerate() {
+            lane.rounds = self.schedule.rounds(self.rank, number as u32);
+            lane.round = 0;
+            lane.next = 0;
+            lane.sends = 0;
+            lane.recvs = 0;
+            lane.complete = 0;
+            lane.pending.clear();
+            lane.steps.steps.clear();
+            if lane.rounds > 0 {
+                lane.pending.push_back(0);
+                self.schedule.round(self.rank, number as u32, 0, &mut lane.steps);
+            }
+        }
+        self.free.clear();
+        self.free.extend((0..self.transfers.len() as Slot).rev());
+    }
+
+    /// Starts everything that can start, in every lane; true when the rank has finished.
+    pub fn poll<P: Port + ?Sized>(&mut self, port: &mut P) -> Result<bool, P::Error> {
+        loop {
+            let mut moved = false;
+            for lane in 0..self.lanes.len() {
+                moved |= self.advance(lane, port)?;
+            }
+            if !moved || self.lanes.len() == 1 {
+                return Ok(self.finished());
+            }
+        }
+    }
+
+    /// Every step is started and every transfer over.
+    pub fn finished(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.complete == lane.rounds)
+    }
+
+    /// A pending transfer is over.
+    pub fn done(&mut self, slot: Slot) {
+        let Transfer { lane, round, send } = self.transfers[slot as usize];
+        let lane = &mut self.lanes[lane as usize];
+        if send {
+            lane.sends -= 1
+        } else {
+            lane.recvs -= 1
+        }
+        lane.pending[(round - lane.complete) as usize] -= 1;
+        lane.settle();
+        self.free.push(slot);
+    }
+
+    /// Transfers that were started and are not over.
+    pub fn outstanding(&self) -> usize {
+        self.transfers.len() - self.free.len()
+    }
+
+    /// The step each unfinished lane stands at, for reports of a deadlock.
+    pub fn blocked(&self) -> impl Iterator<Item = (u32, u64, Option<&Step>)> {
+        self.lanes
+            .iter()
+            .enumerate()
+            .filter(|(_, lane)| lane.complete < lane.rounds)
+            .map(|(number, lane)| (number as u32, lane.round, lane.steps.steps.get(lane.next)))
+    }
+
+    fn advance<P: Port + ?Sized>(&mut self, number: usize, port: &mut P) -> Result<bool, P::Error> {
+        let mut moved = false;
+        loop {
+            let lane = &mut self.lanes[number];
+            if lane.round == lane.rounds {
+                return Ok(moved);
+            }
+            if lane.next == lane.steps.steps.len() {
+                port.issued(number as u32, lane.round);
+                lane.round += 1;
+                lane.next = 0;
+                lane.steps.steps.clear();
+                lane.settle();
+                if lane.round < lane.rounds {
+                    lane.pending.push_back(0);
+                    self.schedule.round(self.rank, number as u32, lane.round, &mut lane.steps);
+                }
+                moved = true;
+                continue;
+            }
+            let step = lane.steps.steps[lane.next];
+            let open = match step {
+                Step::AtMost { sends, recvs } => lane.sends <= sends && lane.recvs <= recvs,
+                Step::After { lane, round } => {
+                    self.lanes.get(lane as usize).is_some_and(|other| other.complete > round)
+                }
+                _ => {
+                    self.start(number, &step, port)?;
+                    self.lanes[number].next += 1;
+                    moved = true;
+                    continue;
+                }
+            };
+            if !open {
+                return Ok(moved);
+            }
+            port.passed(number as u32, &step);
+            self.lanes[number].next += 1;
+            moved = true;
+        }
+    }
+
+    fn start<P: Port + ?Sized>(
+        &mut self,
+        number: usize,
+        step: &Step,
+        port: &mut P,
+    ) -> Result<(), P::Error> {
+        let (lane, round) = (number as u32, self.lanes[number].round);
+        let send = match step {
+            Step::Send { .. } => true,
+            Step::Recv { .. } => false,
+            _ => {
+                port.start(At { lane, round, slot: Slot::MAX }, step)?;
+                return Ok(());
+            }
+        };
+        let slot = match self.free.last() {
+            Some(&slot) => slot,
+            None => {
+                let slot = self.transfers.len() as Slot;
+                self.transfers.push(Transfer { lane, round, send });
+                self.free.push(slot);
+                slot
+            }
+        };
+        if port.start(At { lane, round, slot }, step)? == Progress::Pending {
+            self.free.pop();
+            self.transfers[slot as usize] = Transfer { lane, round, send };
+            let lane = &mut self.lanes[number];
+            if send {
+                lane.sends += 1
+            } else {
+                lane.recvs += 1
+            }
+            *lane.pending.back_mut().expect("the round being issued has a counter") += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,248 @@
+//! The schedule: what one collective asks of each rank, as a pure function of rank, lane and round.
+//!
+//! A schedule is one object for all ranks. A rank has a few *lanes*; a lane is an ordered list of
+//! *rounds* (one turn of the author's loop); [`Schedule::round`] writes the few steps of one round.
+//! Nothing is stored, so any rank, lane and round can be asked at any time. Four rules make one
+//! symbolic run a proof for every timing:
+//!
+//! 1. A lane starts its steps strictly in order. Send and Recv start and do not wait; Copy and
+//!    Reduce are done when they return; the two gates hold back this lane alone.
+//! 2. A channel (source, destination, number) is first in, first out; at each end exactly one lane
+//!    uses it, and both ends name the same length.
+//! 3. No wildcard, no probe, no unknown length, no dependence on time.
+//! 4. Two accesses to overlapping bytes, one of them a write, are ordered by gates, not by luck.
+//!
+//! `laneway-coll` has a checker that proves all four for any schedule.
+
+/// A process of a communicator, counted from 0.
+pub type Rank = u32;
+
+/// The number of one ordered message stream between two ranks.
+pub type Chan = u16;
+
+/// Channels that a schedule may use: 0 to 31, so that a channel fits into a message tag.
+pub const CHANNELS: Chan = 32;
+
+/// "No limit" for [`Round::at_most`].
+pub const ANY: u32 = u32::MAX;
+
+/// Which of a rank's three buffers a span lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Buf {
+    /// What the caller sends.
+    In,
+    /// What the caller receives; a broadcast has this buffer alone.
+    Out,
+    /// Scratch of [`Schedule::tmp_len`] bytes, undefined at the start.
+    Tmp,
+}
+
+/// A run of bytes in one buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub buf: Buf,
+    pub off: u64,
+    pub len: u64,
+}
+
+/// `len` bytes of `buf` from `off` on.
+pub const fn span(buf: Buf, off: u64, len: u64) -> Span {
+    Span { buf, off, len }
+}
+
+impl Span {
+    /// The first byte after the span.
+    pub const fn end(self) -> u64 {
+        self.off + self.len
+    }
+
+    /// Piece `k` when the span is cut every `segment` bytes; empty past the end.
+    pub fn piece(self, k: u64, segment: u64) -> Span {
+        let from = k.saturating_mul(segment).min(self.len);
+        span(self.buf, self.off + from, segment.min(self.len - from))
+    }
+}
+
+/// One thing a lane does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    Send {
+        to: Rank,
+        chan: Chan,
+        span: Span,
+    },
+    Recv {
+        from: Rank,
+        chan: Chan,
+        span: Span,
+    },
+    Copy {
+        from: Span,
+        to: Span,
+    },
+    /// `left`: into = from (+) into; otherwise into = into (+) from.
+    Reduce {
+        from: Span,
+        into: Span,
+        left: bool,
+    },
+    /// Gate: go on when this lane has at most so many transfers outstanding.
+    AtMost {
+        sends: u32,
+        recvs: u32,
+    },
+    /// Gate: go on when rounds 0 to `round` of `lane` are complete, transfers included.
+    After {
+        lane: u32,
+        round: u64,
+    },
+}
+
+/// The steps of one round, written by [`Schedule::round`] into storage that is used again.
+///
+/// Empty spans are left out, at both ends alike because both ends see the same length; the empty
+/// messages that are meant are [`Round::signal`] and [`Round::await_signal`].
+#[derive(Debug, Default)]
+pub struct Round {
+    pub steps: Vec<Step>,
+}
+
+impl Round {
+    pub fn send(&mut self, to: Rank, span: Span) {
+        self.send_on(to, 0, span);
+    }
+
+    pub fn recv(&mut self, from: Rank, span: Span) {
+        self.recv_on(from, 0, span);
+    }
+
+    pub fn send_on(&mut self, to: Rank, chan: Chan, span: Span) {
+        if span.len > 0 {
+            self.steps.push(Step::Send { to, chan, span });
+        }
+    }
+
+    pub fn recv_on(&mut self, from: Rank, chan: Chan, span: Span) {
+        if span.len > 0 {
+            self.steps.push(Step::Recv { from, chan, span });
+        }
+    }
+
+    /// An empty message: a credit, a token, a barrier's knock.
+    pub fn signal(&mut self, to: Rank, chan: Chan) {
+        let span = span(Buf::Tmp, 0, 0);
+        self.steps.push(Step::Send { to, chan, span });
+    }
+
+    /// Starts to receive an empty message; a gate waits for it.
+    pub fn await_signal(&mut self, from: Rank, chan: Chan) {
+        let span = span(Buf::Tmp, 0, 0);
+        self.steps.push(Step::Recv { from, chan, span });
+    }
+
+    /// Copies where the two spans are not one and the same.
+    pub fn copy(&mut self, from: Span, to: Span) {
+        if from.len > 0 && from != to {
+            self.steps.push(Step::Copy { from, to });
+        }
+    }
+
+    /// into = into (+) from: `from` holds the higher ranks.
+    pub fn reduce_right(&mut self, from: Span, into: Span) {
+        self.reduce(from, into, false);
+    }
+
+    /// into = from (+) into: `from` holds the lower ranks.
+    pub fn reduce_left(&mut self, from: Span, into: Span) {
+        self.reduce(from, into, true);
+    }
+
+    pub fn reduce(&mut self, from: Span, into: Span, left: bool) {
+        if from.len > 0 {
+            self.steps.push(Step::Reduce { from, into, left });
+        }
+    }
+
+    /// Goes on when at most so many sends and receives of this lane are outstanding.
+    pub fn at_most(&mut self, sends: u32, recvs: u32) {
+        self.steps.push(Step::AtMost { sends, recvs });
+    }
+
+    /// Makes room for one more send in a window of so many; no gate where the window is [`ANY`].
+    pub fn send_window(&mut self, window: u32) {
+        if window != ANY {
+            self.at_most(window.saturating_sub(1), ANY);
+        }
+    }
+
+    /// Makes room for one more receive in a window of so many; no gate where it is [`ANY`].
+    pub fn recv_window(&mut self, window: u32) {
+        if window != ANY {
+            self.at_most(ANY, window.saturating_sub(1));
+        }
+    }
+
+    /// Goes on when nothing of this lane is outstanding.
+    pub fn drain(&mut self) {
+        self.at_most(0, 0);
+    }
+
+    /// Goes on when rounds 0 to `round` of `lane` are complete.
+    pub fn after(&mut self, lane: u32, round: u64) {
+        self.steps.push(Step::After { lane, round });
+    }
+}
+
+/// A collective for all of its ranks: see the module's rules.
+pub trait Schedule: Send + Sync {
+    fn ranks(&self) -> u32;
+
+    /// How many lanes run beside each other in `rank`.
+    fn lanes(&self, _rank: Rank) -> u32 {
+        1
+    }
+
+    fn rounds(&self, rank: Rank, lane: u32) -> u64;
+
+    /// Appends the steps of round `k` (`k < rounds`); pure, and never touches what is there.
+    fn round(&self, rank: Rank, lane: u32, k: u64, out: &mut Round);
+
+    /// Bytes of scratch that `rank` needs.
+    fn tmp_len(&self, _rank: Rank) -> u64 {
+        0
+    }
+
+    /// The partner formula, where the pattern has one.
+    fn phases(&self) -> Option<&dyn Phases> {
+        None
+    }
+}
+
+/// A pattern in which every rank sends to one partner in each phase, as a closed formula: a topology
+/// counts millions of flows with it and executes nothing.
+pub trait Phases {
+    fn count(&self) -> u64;
+    /// Whom `rank` sends to in `phase`; itself where it rests.
+    fn partner(&self, rank: Rank, phase: u64) -> Rank;
+}
+
+impl<S: Schedule + ?Sized> Schedule for Box<S> {
+    fn ranks(&self) -> u32 {
+        (**self).ranks()
+    }
+    fn lanes(&self, rank: Rank) -> u32 {
+        (**self).lanes(rank)
+    }
+    fn rounds(&self, rank: Rank, lane: u32) -> u64 {
+        (**self).rounds(rank, lane)
+    }
+    fn round(&self, rank: Rank, lane: u32, k: u64, out: &mut Round) {
+        (**self).round(rank, lane, k, out);
+    }
+    fn tmp_len(&self, rank: Rank) -> u64 {
+        (**self).tmp_len(rank)
+    }
+    fn phases(&self) -> Option<&dyn Phases> {
+        (**self).phases()
+    }
+}

@@ -1,0 +1,58 @@
+//! Sizes as people write them: K, M and G are powers of two.
+
+/// Reads a size in bytes: `0`, `1024`, `64K`, `64K+1`, `4MiB`.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let mut total = 0u64;
+    for part in text.split('+') {
+        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, unit) = part.split_at(digits);
+        let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+            "" | "b" => 1,
+            "k" | "kb" | "kib" => 1 << 10,
+            "m" | "mb" | "mib" => 1 << 20,
+            "g" | "gb" | "gib" => 1 << 30,
+            "t" | "tb" | "tib" => 1 << 40,
+            _ => return Err(format!("`{text}` is not a size")),
+        };
+        let number: u64 = match number {
+            "" => return Err(format!("`{text}` is not a size")),
+            digits => digits.parse().map_err(|_| format!("`{text}` is too large"))?,
+        };
+        total = number
+            .checked_mul(factor)
+            .and_then(|bytes| total.checked_add(bytes))
+            .ok_or_else(|| format!("`{text}` is too large"))?;
+    }
+    Ok(total)
+}
+
+/// Writes a size so that [`parse_size`] reads it again: `64K`, `64K+1`, `100`.
+pub fn format_size(bytes: u64) -> String {
+    for (shift, unit) in [(30, "G"), (20, "M"), (10, "K")] {
+        let (whole, rest) = (bytes >> shift, bytes & ((1 << shift) - 1));
+        if whole > 0 && rest == 0 {
+            return format!("{whole}{unit}");
+        }
+        if whole > 0 && rest < 16 {
+            return format!("{whole}{unit}+{rest}");
+        }
+    }
+    bytes.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_go_there_and_back() {
+        for bytes in [0, 1, 7, 1000, 1024, 65537, 1 << 20, (3 << 30) + 5] {
+            assert_eq!(parse_size(&format_size(bytes)), Ok(bytes));
+        }
+        assert_eq!(parse_size("64K+1"), Ok(65537));
+        assert_eq!(parse_size("4MiB"), Ok(4 << 20));
+        for bad in ["", "K", "-1", "1.5K", "99999999999999999999", "17179869184G", "8Q", "1++1"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+}
