@@ -9,7 +9,9 @@
 #![forbid(unsafe_code)]
 
 pub mod check;
+pub mod counts;
 pub mod definition;
+pub mod permute;
 pub mod registry;
 
 mod allgather;
@@ -17,17 +19,25 @@ mod allreduce;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod climb;
+mod cores;
+mod even;
 mod exscan;
 mod gather;
+mod halving;
 mod place;
 mod reduce;
 mod reduce_scatter;
+mod runs;
 mod scan;
 mod scatter;
+mod shift;
+mod spread;
 mod tree;
 
 pub use check::{Fault, Proof, check};
 pub use definition::{Piece, definition, expected};
+pub use permute::permuted;
 pub use registry::{Algorithm, Counts, Parameter, Params, Refusal, algorithms, find};
 
 /// Every algorithm, in the order in which the tool prints them.

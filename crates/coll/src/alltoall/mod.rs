@@ -1,5 +1,13 @@
-//! Alltoall and alltoallv: everybody has a block for everybody.
+//! Alltoall and alltoallv: every rank has a block for every rank.
+
+pub mod bruck;
+pub mod linear;
+pub mod linear_sync;
+pub mod pairs;
+pub mod pairwise;
+pub mod swaps;
 
 use crate::registry::Algorithm;
 
-pub static ALGORITHMS: &[&Algorithm] = &[];
+pub static ALGORITHMS: &[&Algorithm] =
+    &[&linear::ALGORITHM, &linear_sync::ALGORITHM, &pairwise::ALGORITHM, &bruck::ALGORITHM];

@@ -1,5 +1,17 @@
 //! Barrier: nobody leaves before everybody has come.
 
+pub mod dissemination;
+pub mod double_ring;
+pub mod linear;
+pub mod recursive_doubling;
+pub mod tree;
+
 use crate::registry::Algorithm;
 
-pub static ALGORITHMS: &[&Algorithm] = &[];
+pub static ALGORITHMS: &[&Algorithm] = &[
+    &linear::ALGORITHM,
+    &double_ring::ALGORITHM,
+    &recursive_doubling::ALGORITHM,
+    &dissemination::ALGORITHM,
+    &tree::ALGORITHM,
+];

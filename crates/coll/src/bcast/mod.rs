@@ -6,6 +6,10 @@ pub mod chain;
 pub mod knomial;
 pub mod linear;
 pub mod pipeline;
+mod scatter;
+pub mod scatter_doubling;
+pub mod scatter_ring;
+pub mod split_binary;
 
 use laneway_core::{Buf, Rank, Round, Schedule, Shape, Span, span};
 
@@ -20,6 +24,9 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &binary::ALGORITHM,
     &binomial::ALGORITHM,
     &knomial::ALGORITHM,
+    &split_binary::ALGORITHM,
+    &scatter_doubling::ALGORITHM,
+    &scatter_ring::ALGORITHM,
 ];
 
 /// Down a tree, segment by segment: lane 0 receives, lane 1 passes on what has arrived.

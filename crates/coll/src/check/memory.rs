@@ -13,6 +13,9 @@ pub struct Value {
     pub off: u64,
 }
 
+/// The contents of a span: lengths and what they hold, one after another.
+pub type Holds = [(u64, Value)];
+
 #[derive(Clone)]
 struct Cell {
     end: u64,
@@ -133,7 +136,7 @@ impl Memory {
     }
 
     /// Puts values into a span that was begun to be written.
-    pub fn fill(&mut self, s: Span, holds: &[(u64, Value)]) {
+    pub fn fill(&mut self, s: Span, holds: &Holds) {
         let at = self.physical(s);
         let strip = &mut self.strips[at.buf as usize];
         let cut = strip.cut(at.off, at.end());
@@ -159,7 +162,7 @@ impl Memory {
         terms: &mut Terms,
         rank: Rank,
         into: Span,
-        (from_holds, into_holds): (&[(u64, Value)], &[(u64, Value)]),
+        (from_holds, into_holds): (&Holds, &Holds),
         left: bool,
         holds: &mut Vec<(u64, Value)>,
     ) -> Result<(), Fault> {

@@ -1,5 +1,8 @@
 //! Exscan: rank r has the vectors of the ranks before it joined.
 
+pub mod linear;
+pub mod recursive_doubling;
+
 use crate::registry::Algorithm;
 
-pub static ALGORITHMS: &[&Algorithm] = &[];
+pub static ALGORITHMS: &[&Algorithm] = &[&linear::ALGORITHM, &recursive_doubling::ALGORITHM];

@@ -1,6 +1,6 @@
 //! Binomial scatter: a rank takes the blocks of its whole subtree and passes on the halves.
 
-use laneway_core::{Blocks, Buf, Collective, Rank, Round, Schedule, Span, span};
+use laneway_core::{Blocks, Buf, Collective, Rank, Round, Schedule, span};
 
 use crate::place::Circle;
 use crate::registry::{Algorithm, Counts};
@@ -26,21 +26,6 @@ struct Binomial {
     blocks: Blocks,
 }
 
-impl Binomial {
-    /// Blocks of places a to b in the root's buffer: one run, or two where they wrap.
-    fn runs(&self, a: u32, b: u32) -> [Span; 2] {
-        let past = self.circle.ranks - self.circle.root;
-        let at = |a: u32, b: u32| self.blocks.span(Buf::In, a, b);
-        let (up, down) = (a.min(past)..b.min(past), a.max(past)..b.max(past));
-        let root = self.circle.root;
-        [at(up.start + root, up.end + root), at(down.start - past, down.end - past)]
-    }
-
-    fn bytes(&self, a: u32, b: u32) -> u64 {
-        self.runs(a, b).iter().map(|run| run.len).sum()
-    }
-}
-
 impl Schedule for Binomial {
     fn ranks(&self) -> u32 {
         self.circle.ranks
@@ -53,19 +38,26 @@ impl Schedule for Binomial {
     fn tmp_len(&self, rank: Rank) -> u64 {
         let place = self.circle.place(rank);
         let subtree = self.tree.subtree(place);
-        if place == 0 || subtree == 1 { 0 } else { self.bytes(place, place + subtree) }
+        if place == 0 || subtree == 1 {
+            0
+        } else {
+            self.circle.bytes(&self.blocks, place, place + subtree)
+        }
     }
 
     fn round(&self, rank: Rank, _lane: u32, k: u64, out: &mut Round) {
         let place = self.circle.place(rank);
         let subtree = self.tree.subtree(place);
+        // The blocks in the root's buffer: one run, or two where they wrap.
+        let runs = |a, b| self.circle.spans(&self.blocks, Buf::In, a, b);
+        let bytes = |a, b| self.circle.bytes(&self.blocks, a, b);
         let own = span(Buf::Out, 0, self.blocks.len(rank));
         // A leaf receives into Out; an inner rank into scratch, its own block in front.
         let kept = if subtree == 1 { own } else { span(Buf::Tmp, 0, own.len) };
         match (k, self.tree.parent(place)) {
             (0, None) => {}
             (0, Some(parent)) => {
-                let [x, y] = self.runs(place, place + subtree);
+                let [x, y] = runs(place, place + subtree);
                 let from = self.circle.rank(parent);
                 // Only the root holds the blocks in two runs and sends two messages.
                 if parent == 0 {
@@ -80,9 +72,9 @@ impl Schedule for Binomial {
                 self.tree.children(place, &mut |child| {
                     let (to, end) = (self.circle.rank(child), child + self.tree.subtree(child));
                     if place == 0 {
-                        self.runs(child, end).into_iter().for_each(|run| out.send(to, run));
+                        runs(child, end).into_iter().for_each(|run| out.send(to, run));
                     } else {
-                        let (off, len) = (self.bytes(place, child), self.bytes(child, end));
+                        let (off, len) = (bytes(place, child), bytes(child, end));
                         out.send(to, span(Buf::Tmp, off, len));
                     }
                 });

@@ -1,5 +1,6 @@
 //! What holds for every registered algorithm.
 
 mod mutation;
+mod permuted;
 mod proof;
 mod support;

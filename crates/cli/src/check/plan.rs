@@ -1,0 +1,148 @@
+//! Which calls `laneway check` makes: every algorithm, size and root, in place and apart.
+
+use laneway_coll::{Algorithm, Params, algorithms, find};
+use laneway_core::{Collective, Failure, Rank};
+
+use super::case::{Answerer, Case};
+use super::data::Content;
+
+/// Up to this many ranks every rank is a root; beyond, the first, the last and the middle one.
+const ALL_ROOTS: u32 = 8;
+
+/// What the command line asked for.
+pub struct Plan {
+    /// The algorithms of each collective.
+    groups: Vec<(Collective, Vec<(&'static Algorithm, Params)>)>,
+    native_asked: bool,
+    ours_asked: bool,
+    pub sizes: Vec<u64>,
+}
+
+/// The calls of one collective and algorithm.
+pub struct Group {
+    pub collective: Collective,
+    pub algorithm: &'static str,
+    pub cases: Vec<Case>,
+}
+
+impl Plan {
+    /// `names` are algorithms as [`find`] reads them, or `native`; none means all.
+    pub fn new(
+        collectives: &[Collective],
+        names: &[String],
+        sizes: Vec<u64>,
+    ) -> Result<Plan, Failure> {
+        let mut groups = Vec::new();
+        let ours: Vec<&String> = names.iter().filter(|name| *name != "native").collect();
+        let mut used = vec![false; ours.len()];
+        for &collective in collectives {
+            let mut chosen = Vec::new();
+            if names.is_empty() {
+                chosen.extend(algorithms(collective).map(|a| (a, a.defaults())));
+            }
+            for (i, name) in ours.iter().enumerate() {
+                if let Ok(found) = find(collective, name) {
+                    used[i] = true;
+                    chosen.push(found);
+                }
+            }
+            groups.push((collective, chosen));
+        }
+        if let Some(i) = used.iter().position(|used| !used) {
+            return Err(unknown_algorithm(collectives, ours[i]));
+        }
+        let native_asked = names.is_empty() || names.iter().any(|name| name == "native");
+        let ours_asked = names.is_empty() || !ours.is_empty();
+        Ok(Plan { groups, native_asked, ours_asked, sizes })
+    }
+
+    /// The calls for so many ranks.
+    pub fn cases(&self, ranks: u32, native: bool) -> Vec<Group> {
+        let reductions = Content::reductions();
+        let mut next_reduction = 0;
+        let mut all = Vec::new();
+        for (collective, chosen) in &self.groups {
+            let ours = chosen.iter().filter(|_| self.ours_asked);
+            let mut answerers: Vec<Answerer> = ours.map(|&(a, p)| Answerer::Ours(a, p)).collect();
+            if native && self.native_asked {
+                answerers.push(Answerer::Native);
+            }
+            for answerer in answerers {
+                let mut cases = Vec::new();
+                // A barrier has no size.
+                let sizes: &[u64] =
+                    if *collective == Collective::Barrier { &[0] } else { &self.sizes };
+                for &size in sizes {
+                    for root in roots(*collective, ranks) {
+                        for in_place in [false, true] {
+                            let case = |content| Case {
+                                collective: *collective,
+                                answerer,
+                                root,
+                                size,
+                                in_place,
+                                content,
+                            };
+                            if !collective.reduces() {
+                                cases.push(case(Content::Bytes));
+                                continue;
+                            }
+                            cases.push(case(reductions[next_reduction].clone()));
+                            next_reduction = (next_reduction + 1) % reductions.len();
+                            if matches!(answerer, Answerer::Ours(..)) {
+                                cases.push(case(Content::Maps));
+                            }
+                        }
+                    }
+                }
+                cases.retain(makes_sense);
+                let algorithm = cases.first().map_or("", Case::algorithm_name);
+                all.push(Group { collective: *collective, algorithm, cases });
+            }
+        }
+        all
+    }
+}
+
+/// A barrier has no buffers, a broadcast is always in place; an algorithm that does not keep the
+/// order, or does not work in place, is not asked to.
+fn makes_sense(case: &Case) -> bool {
+    let algorithm = match case.answerer {
+        Answerer::Ours(algorithm, _) => Some(algorithm),
+        Answerer::Native => None,
+    };
+    match case.collective {
+        Collective::Barrier | Collective::Bcast => !case.in_place,
+        _ => {
+            (!case.in_place || algorithm.is_none_or(|a| a.in_place))
+                && (!matches!(case.content, Content::Maps) || algorithm.is_some_and(|a| a.ordered))
+        }
+    }
+}
+
+fn roots(collective: Collective, ranks: u32) -> Vec<Rank> {
+    match collective.has_root() {
+        false => vec![0],
+        true if ranks <= ALL_ROOTS => (0..ranks).collect(),
+        true => vec![0, ranks / 2, ranks - 1],
+    }
+}
+
+fn unknown_algorithm(collectives: &[Collective], name: &str) -> Failure {
+    // A wrong parameter of a known algorithm says more than "unknown".
+    let known = name.split(':').next().unwrap_or_default();
+    let best = collectives
+        .iter()
+        .find(|&&c| algorithms(c).any(|a| a.name == known))
+        .or_else(|| {
+            collectives.iter().find(|&&c| {
+                find(c, name).err().is_some_and(|refusal| refusal.0.contains("did you mean"))
+            })
+        })
+        .or(collectives.first());
+    let cause = match best.map(|&collective| find(collective, name)) {
+        Some(Err(refusal)) => refusal.0,
+        _ => "no operation was named".into(),
+    };
+    Failure::usage(format!("no algorithm `{name}`"), cause, "laneway info algorithms")
+}

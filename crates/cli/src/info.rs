@@ -1,0 +1,98 @@
+//! `laneway info`: the algorithms, and what this machine has.
+
+use clap::{Arg, ArgMatches, Command};
+use laneway_coll::{Counts, all};
+use laneway_core::units::format_size;
+use laneway_core::{Collective, Document, Exit, Failure, Row};
+
+use crate::output::{self, Output};
+use crate::session::{self, Choice, Session};
+
+const TOPICS: [&str; 2] = ["algorithms", "env"];
+
+pub fn command() -> Command {
+    Command::new("info")
+        .about("Lists the algorithms, and what this machine has")
+        .after_help(
+            "Examples:\n  laneway info algorithms                  every algorithm, with its parameters\n  \
+             laneway info env                         this machine, and the MPI library that was found\n  \
+             mpirun -n 2 laneway info env             the MPI that started us\n  \
+             LANEWAY_MPI=/opt/mpi laneway info env    another library, by file or installation",
+        )
+        .arg(Arg::new("topic").value_parser(TOPICS).default_value("env"))
+        .args(session::args())
+        .args(output::args())
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let output = Output::from(matches)?;
+    let topic = matches.get_one::<String>("topic").map_or("env", String::as_str);
+    if topic == "algorithms" {
+        output.write(&algorithms(), None)?;
+        return Ok(Exit::Done);
+    }
+    // Started by a launcher or with --ranks, the ranks tell; otherwise this process alone.
+    let choice = Choice::from(matches)?;
+    if !choice.has_ranks() {
+        output.write(&document(session::alone(&choice)?), None)?;
+        return Ok(Exit::Done);
+    }
+    match session::open(&choice)? {
+        Session::Ended(exit) => Ok(exit),
+        Session::Rank(comm) => {
+            let told = told(&*comm, &output);
+            session::concluded(&*comm, told)
+        }
+    }
+}
+
+fn told(comm: &dyn laneway_core::Comm, output: &Output) -> Result<Exit, session::RankError> {
+    let hosts = comm.hosts()?;
+    if comm.rank() == 0 {
+        let mut env = session::environment(comm);
+        let mut distinct = hosts.clone();
+        distinct.sort();
+        distinct.dedup();
+        env.0.push(("hosts", distinct.join(",").into()));
+        output.write(&document(env), None)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn document(env: Row) -> Document {
+    let line = |(name, value): &(&'static str, laneway_core::Value)| {
+        Row(vec![("item", (*name).into()), ("value", value.clone())])
+    };
+    let rows = env.0.iter().map(line).collect();
+    Document { verb: "info", params: Row::new().with("topic", "env"), rows, env, summary: None }
+}
+
+fn algorithms() -> Document {
+    let row = |algorithm: &laneway_coll::Algorithm| {
+        let forms: Vec<&str> = Collective::ALL
+            .into_iter()
+            .filter(|form| form.family() == algorithm.family)
+            .map(Collective::name)
+            .collect();
+        let parameters: Vec<String> = algorithm
+            .parameters
+            .iter()
+            .map(|(p, value)| format!("{}={}", p.name(), format_size(*value)))
+            .collect();
+        let keeps_order = algorithm.family.reduces().then_some(algorithm.ordered);
+        Row::new()
+            .with("op", algorithm.family.name())
+            .with("algorithm", algorithm.name)
+            .with("parameters", parameters.join(":"))
+            .with("serves", forms.join(" "))
+            .with("in_place", algorithm.in_place)
+            .with("keeps_order", keeps_order)
+            .with("counts", if algorithm.counts == Counts::All { "all" } else { "own" })
+            .with("what", algorithm.sentence)
+            .with("source", algorithm.source)
+    };
+    let rows: Vec<Row> = all().map(row).collect();
+    let summary = Some(Row::new().with("algorithms", rows.len() as u64));
+    let params = Row::new().with("topic", "algorithms");
+    Document { verb: "info", env: Row::new(), params, rows, summary }
+}

@@ -1,0 +1,147 @@
+//! Where everything that the command says leaves it: results to stdout, all else to stderr.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Command};
+use laneway_core::{Document, Exit, Failure};
+use laneway_report::Format;
+
+/// The arguments of every verb that prints rows.
+pub fn args() -> [Arg; 2] {
+    let formats = Format::ALL.map(Format::name);
+    [
+        Arg::new("format")
+            .long("format")
+            .env("LANEWAY_FORMAT")
+            .value_parser(formats)
+            .default_value("table")
+            .help("How to print the rows"),
+        Arg::new("export")
+            .long("export")
+            .value_name("FILE")
+            .help("Also write the rows to FILE.json or FILE.csv, by its ending"),
+    ]
+}
+
+/// How and where a verb's rows go.
+pub struct Output {
+    pub format: Format,
+    export: Option<(String, Format)>,
+}
+
+impl Output {
+    pub fn from(matches: &ArgMatches) -> Result<Output, Failure> {
+        let format = matches.get_one::<String>("format").map(String::as_str);
+        let format = format.and_then(Format::by_name).unwrap_or(Format::Table);
+        let export = match matches.get_one::<String>("export") {
+            None => None,
+            Some(file) => {
+                let ending = Path::new(file).extension().and_then(|ending| ending.to_str());
+                match ending {
+                    Some("json") => Some((file.clone(), Format::Json)),
+                    Some("csv") => Some((file.clone(), Format::Csv)),
+                    _ => {
+                        let what = format!("cannot tell what to write to `{file}`");
+                        let cause = "its ending is neither .json nor .csv";
+                        return Err(Failure::usage(what, cause, "--export rows.json"));
+                    }
+                }
+            }
+        };
+        Ok(Output { format, export })
+    }
+
+    /// Prints the document; `brief` stands in for it where a person reads.
+    pub fn write(&self, document: &Document, brief: Option<&Document>) -> Result<(), Failure> {
+        if let Some((file, format)) = &self.export {
+            replace(Path::new(file), &format.render(document))?;
+        }
+        let shown = match (self.format, brief) {
+            (Format::Table, Some(brief)) => brief,
+            _ => document,
+        };
+        print(&self.format.render(shown))
+    }
+}
+
+/// Writes beside the file and renames, so that a crash leaves the old or the new, never a half.
+fn replace(file: &Path, text: &str) -> Result<(), Failure> {
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(format!(".{}.part", std::process::id()));
+    let beside = Path::new(&beside);
+    let written = std::fs::write(beside, text).and_then(|()| std::fs::rename(beside, file));
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(beside);
+        let what = format!("cannot write `{}`", file.display());
+        Failure::environment(what, error.to_string(), "a folder that exists and can be written to")
+    })
+}
+
+/// Prints results; a stdout that nobody holds open is an error and not an empty success.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let failed = |cause: String| {
+        let try_this = "leave standard output open, or --export FILE";
+        Failure::environment("cannot write the results to standard output", cause, try_this)
+    };
+    if STDOUT_CLOSED.load(Ordering::Relaxed) {
+        return Err(failed("it is closed".into()));
+    }
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|error| failed(error.to_string()))
+}
+
+/// A note for the person at the terminal.
+pub fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Shows a failure and gives its exit code.
+pub fn show(failure: Failure) -> Exit {
+    note(&failure.to_string());
+    failure.exit
+}
+
+/// Parses the command line; help and version are printed here, mistakes become failures.
+pub fn parsed(command: Command) -> Result<ArgMatches, Result<Exit, Failure>> {
+    command.try_get_matches().map_err(|error| {
+        let text = error.render().to_string();
+        match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => print(&text).map(|()| Exit::Done),
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                note(text.trim_end());
+                Ok(Exit::Usage)
+            }
+            _ => Err(mistake(&text)),
+        }
+    })
+}
+
+/// Clap's message in our form: its first lines are what happened, its tip is what to try.
+fn mistake(text: &str) -> Failure {
+    let mut parts = text.split("\n\n").map(str::trim);
+    let what = parts.next().unwrap_or_default();
+    let what = what.strip_prefix("error: ").unwrap_or(what);
+    let (what, cause) =
+        what.split_once('\n').unwrap_or((what, "the command line is not understood"));
+    let cause: Vec<&str> = cause.lines().map(str::trim).collect();
+    let tip = parts.find_map(|part| part.strip_prefix("tip: "));
+    Failure::usage(what, cause.join(" "), tip.unwrap_or("laneway --help, or laneway VERB --help"))
+}
+
+static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Runs before Rust's own start, which opens /dev/null in the place of a closed stdout.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static SEE_STDOUT: extern "C" fn() = {
+    extern "C" fn see_stdout() {
+        // SAFETY: fcntl with F_GETFD only looks at a descriptor and is allowed for any number.
+        let closed = unsafe { libc::fcntl(1, libc::F_GETFD) } == -1;
+        STDOUT_CLOSED.store(closed, Ordering::Relaxed);
+    }
+    see_stdout
+};

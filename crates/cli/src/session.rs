@@ -1,0 +1,253 @@
+//! Where a verb's ranks come from: processes of this machine, or the MPI that started us.
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgMatches, value_parser};
+use laneway_core::{Comm, CommError, Exit, Failure, Row};
+use laneway_local::{Launch, Transport};
+
+use crate::{handshake, output};
+
+/// Ranks where nobody says how many: enough that trees have branches.
+const DEFAULT_RANKS: u32 = 4;
+
+/// The arguments of every verb that runs on ranks.
+pub fn args() -> [Arg; 2] {
+    [
+        Arg::new("ranks")
+            .long("ranks")
+            .short('n')
+            .env("LANEWAY_RANKS")
+            .value_name("N")
+            .value_parser(value_parser!(u32))
+            .help("Start N processes of this machine; under mpirun, use the first N ranks"),
+        Arg::new("backend")
+            .long("backend")
+            .env("LANEWAY_BACKEND")
+            .value_name("B")
+            .help("local[:shm|unix|tcp], or mpi[:LIBRARY] [default: mpi under mpirun, else local]"),
+    ]
+}
+
+/// What carries the messages.
+#[derive(Debug, PartialEq, Eq)]
+enum Backend {
+    Local(Transport),
+    Mpi(Option<PathBuf>),
+}
+
+/// What the command line chose.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Choice {
+    backend: Option<Backend>,
+    ranks: Option<u32>,
+}
+
+impl Choice {
+    pub fn from(matches: &ArgMatches) -> Result<Choice, Failure> {
+        let ranks = matches.get_one::<u32>("ranks").copied();
+        if let Some(ranks) = ranks
+            && !(1..=laneway_local::MOST_RANKS).contains(&ranks)
+        {
+            let most = laneway_local::MOST_RANKS;
+            let cause = format!("a run has 1 to {most} ranks on one machine");
+            return Err(Failure::usage(format!("cannot run {ranks} ranks"), cause, "--ranks 4"));
+        }
+        let backend = matches.get_one::<String>("backend").map(|word| backend(word)).transpose()?;
+        Ok(Choice { backend, ranks })
+    }
+
+    /// Exactly this backend and so many ranks.
+    pub fn local(transport: Transport, ranks: u32) -> Choice {
+        Choice { backend: Some(Backend::Local(transport)), ranks: Some(ranks) }
+    }
+
+    /// Whether this process is one of several, or asked to start several.
+    pub fn has_ranks(&self) -> bool {
+        let started = laneway_mpi::launched().is_some() || laneway_local::is_rank();
+        let local = matches!(self.backend, Some(Backend::Local(_)));
+        started || self.ranks.is_some() || local
+    }
+}
+
+fn backend(word: &str) -> Result<Backend, Failure> {
+    let (kind, detail) = match word.split_once(':') {
+        Some((kind, detail)) => (kind, Some(detail)),
+        None => (word, None),
+    };
+    match (kind, detail) {
+        ("local", None) => Ok(Backend::Local(Transport::default())),
+        ("local", Some(transport)) => {
+            let transport = transport.parse().map_err(laneway_local::LocalError::into_failure)?;
+            Ok(Backend::Local(transport))
+        }
+        ("mpi", library) => Ok(Backend::Mpi(library.map(PathBuf::from))),
+        _ => {
+            let cause = "the backends are local[:shm|unix|tcp] and mpi[:LIBRARY]";
+            let what = format!("no backend `{word}`");
+            Err(Failure::usage(what, cause, "--backend local:shm, or --backend mpi"))
+        }
+    }
+}
+
+/// What became of the wish for ranks.
+pub enum Session {
+    /// This process is a rank.
+    Rank(Box<dyn Comm>),
+    /// It was the launcher, or a rank that has no part; everything is over.
+    Ended(Exit),
+}
+
+/// Becomes a rank of the chosen backend, or starts the ranks and waits for them.
+pub fn open(choice: &Choice) -> Result<Session, Failure> {
+    if let Some(comm) = laneway_local::attach().map_err(laneway_local::LocalError::into_failure)? {
+        return Ok(Session::Rank(Box::new(comm)));
+    }
+    match &choice.backend {
+        Some(Backend::Mpi(library)) => mpi(choice, library.clone()),
+        None if laneway_mpi::launched().is_some() => mpi(choice, None),
+        Some(Backend::Local(transport)) => launch(choice, *transport),
+        None => launch(choice, Transport::default()),
+    }
+}
+
+fn launch(choice: &Choice, transport: Transport) -> Result<Session, Failure> {
+    let ranks = choice.ranks.unwrap_or_else(|| {
+        output::note(&format!(
+            "{DEFAULT_RANKS} ranks on this machine; --ranks N for another number"
+        ));
+        DEFAULT_RANKS
+    });
+    let code = Launch { ranks, transport, limit: None }.run();
+    let code = code.map_err(laneway_local::LocalError::into_failure)?;
+    match code {
+        0 => Ok(Session::Ended(Exit::Done)),
+        1 => Ok(Session::Ended(Exit::Gate)),
+        2 => Ok(Session::Ended(Exit::Usage)),
+        3 => Ok(Session::Ended(Exit::Environment)),
+        4 => Ok(Session::Ended(Exit::Precision)),
+        // Ctrl-C and its like: 128 and the signal, as shells count.
+        code => std::process::exit(code),
+    }
+}
+
+fn mpi(choice: &Choice, library: Option<PathBuf>) -> Result<Session, Failure> {
+    let world =
+        laneway_mpi::init(library.as_deref()).map_err(laneway_mpi::MpiError::into_failure)?;
+    let size = world.size();
+    let same = handshake::same_program(&world);
+    let stop = match same {
+        Ok(None) => None,
+        Ok(Some(failure)) => Some(failure),
+        Err(error) => return Err(fatal(&world, error)),
+    };
+    let stop = stop.or_else(|| match choice.ranks {
+        Some(ranks) if ranks > size => {
+            let what = format!("cannot use {ranks} ranks");
+            let cause = format!("the launcher started {size}");
+            Some(Failure::usage(what, cause, format!("mpirun -n {ranks} laneway …")))
+        }
+        _ => None,
+    });
+    if let Some(failure) = stop {
+        return concluded(&world, Err(failure.into())).map(Session::Ended);
+    }
+    let Some(ranks) = choice.ranks.filter(|&ranks| ranks < size) else {
+        return Ok(Session::Rank(Box::new(world)));
+    };
+    let part = (world.rank() < ranks).then_some(0);
+    match world.split(part, world.rank()) {
+        Ok(Some(comm)) => Ok(Session::Rank(comm)),
+        Ok(None) => Ok(Session::Ended(Exit::Done)),
+        Err(error) => Err(fatal(&world, error)),
+    }
+}
+
+/// Why a rank stopped before its end.
+#[derive(Debug)]
+pub enum RankError {
+    /// All ranks know of it, or it concerns rank 0 alone.
+    Failure(Failure),
+    /// The others do not know and may be waiting.
+    Comm(CommError),
+}
+
+impl From<Failure> for RankError {
+    fn from(failure: Failure) -> RankError {
+        RankError::Failure(failure)
+    }
+}
+
+impl From<CommError> for RankError {
+    fn from(error: CommError) -> RankError {
+        RankError::Comm(error)
+    }
+}
+
+/// The end of a rank's part: rank 0 tells of failures that all know, anybody of those they do not.
+pub fn concluded(comm: &dyn Comm, result: Result<Exit, RankError>) -> Result<Exit, Failure> {
+    match result {
+        Ok(exit) => Ok(exit),
+        Err(RankError::Failure(failure)) if comm.rank() == 0 => Err(failure),
+        Err(RankError::Failure(failure)) => Ok(failure.exit),
+        Err(RankError::Comm(error)) => Err(fatal(comm, error)),
+    }
+}
+
+/// Says what happened here and ends the whole run. Of a dead rank the local launcher tells.
+fn fatal(comm: &dyn Comm, error: CommError) -> Failure {
+    let seen_by_launcher = laneway_local::is_rank() && matches!(error, CommError::PeerDied { .. });
+    if !seen_by_launcher {
+        let what = format!("rank {} cannot go on", comm.rank());
+        let try_this = "run again; if it stays, report it with the output of `laneway info env`";
+        output::show(Failure::environment(what, error.to_string(), try_this));
+    }
+    comm.abort(Exit::Environment as i32)
+}
+
+/// What every document says of the run.
+pub fn environment(comm: &dyn Comm) -> Row {
+    let mut row = machine();
+    row.0.extend(comm.describe().into_iter().map(|(name, value)| (name, value.into())));
+    row.with("ranks", comm.size()).with("clock_is_global", comm.clock().is_global())
+}
+
+/// What `info env` says without ranks: this machine, and the MPI library that would be used.
+pub fn alone(choice: &Choice) -> Result<Row, Failure> {
+    let explicit = match &choice.backend {
+        Some(Backend::Mpi(Some(library))) => Some(library.clone()),
+        _ => None,
+    };
+    let chosen = explicit.is_some() || std::env::var_os("LANEWAY_MPI").is_some();
+    let row = machine();
+    match laneway_mpi::open(explicit.as_deref()) {
+        Ok(found) => Ok(row
+            .with("mpi", found.version)
+            .with("mpi_file", found.file.display().to_string())
+            .with("mpi_flavour", found.family.name())
+            .with("mpi_chosen", found.why)),
+        // A library that was named must be one; that none is installed is only worth telling.
+        Err(error) if chosen => Err(error.into_failure()),
+        Err(error) => Ok(row.with("mpi", format!("none: {error}"))),
+    }
+}
+
+fn machine() -> Row {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    Row::new()
+        .with("host", host.trim())
+        .with("os", std::env::consts::OS)
+        .with("arch", std::env::consts::ARCH)
+        .with("cores", cores)
+        .with("memory_bytes", memory_bytes())
+        .with("laneway", env!("CARGO_PKG_VERSION"))
+}
+
+/// The machine's memory, where the system tells.
+pub fn memory_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kibibytes << 10)
+}

@@ -1,0 +1,151 @@
+//! `laneway tour`: what laneway can do, shown on this machine alone.
+//!
+//! A stop is a function that prints; every later part of laneway adds one.
+
+mod pace;
+mod picture;
+mod ranks;
+
+use std::path::Path;
+
+use clap::{Arg, ArgMatches, Command};
+use laneway_coll::{all, check, find};
+use laneway_core::{Collective, Exit, Failure, Shape};
+use laneway_local::Transport;
+
+use crate::output;
+use crate::session::{self, Choice, Session};
+
+/// Ranks of the drawings, of the proofs and of the run.
+const DRAWN: u32 = 8;
+const PROVED: u32 = 24;
+const STARTED: u32 = 4;
+
+pub fn command() -> Command {
+    Command::new("tour")
+        .about("Shows on this machine alone what laneway can do")
+        .after_help(
+            "Examples:\n  laneway tour                      a minute at most, no root, no MPI\n  \
+             laneway tour --svg schedules.svg  and the drawings as a picture",
+        )
+        .arg(
+            Arg::new("svg")
+                .long("svg")
+                .value_name("FILE")
+                .help("Also draw the first stop's schedules as SVG"),
+        )
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    // The ranks of the third stop come this way too.
+    if laneway_local::is_rank() {
+        return match session::open(&Choice::local(Transport::default(), STARTED))? {
+            Session::Rank(comm) => session::concluded(&*comm, ranks::stop(&*comm)),
+            Session::Ended(exit) => Ok(exit),
+        };
+    }
+    schedules(matches.get_one::<String>("svg").map(Path::new))?;
+    proofs()?;
+    let exit = processes()?;
+    if exit == Exit::Done {
+        next()?;
+    }
+    Ok(exit)
+}
+
+fn say(text: &str) -> Result<(), Failure> {
+    output::print(&format!("{text}\n"))
+}
+
+/// First stop: a collective is a schedule, pure data.
+fn schedules(svg: Option<&Path>) -> Result<(), Failure> {
+    say("1. A collective is a schedule\n")?;
+    say(&format!(
+        "   Here is a broadcast to {DRAWN} ranks as two algorithms do it, at one message a tick.\n"
+    ))?;
+    let mut drawings = Vec::new();
+    for spelled in ["binomial", "binary:segment=16", "pipeline:segment=16", "scatter-ring"] {
+        let (algorithm, params) = find(Collective::Bcast, spelled).map_err(unregistered)?;
+        let shape = Shape::new(Collective::Bcast, DRAWN, 64);
+        let schedule = algorithm.schedule(&shape, &params).map_err(unregistered)?;
+        drawings.push((algorithm.name, pace::walk(&*schedule)));
+    }
+    for (name, flights) in drawings.iter().filter(|d| ["binomial", "pipeline"].contains(&d.0)) {
+        let ticks = flights.iter().map(|f| f.tick + 1).max().unwrap_or(0);
+        say(&format!("   {name}: {} messages in {ticks} ticks", flights.len()))?;
+        say(&picture::text(flights, DRAWN))?;
+    }
+    if let Some(file) = svg {
+        std::fs::write(file, picture::svg(&drawings, DRAWN)).map_err(|error| {
+            let what = format!("cannot write `{}`", file.display());
+            Failure::environment(what, error.to_string(), "a folder that can be written to")
+        })?;
+        say(&format!("   Drawn as a picture in {}.\n", file.display()))?;
+    }
+    Ok(())
+}
+
+fn unregistered(refusal: laneway_coll::Refusal) -> Failure {
+    Failure::environment("the tour cannot draw a schedule", refusal.0, "report this")
+}
+
+/// Second stop: every algorithm is proved, not tried.
+fn proofs() -> Result<(), Failure> {
+    say("2. Every algorithm is proved\n")?;
+    let begun = std::time::Instant::now();
+    let (mut proved, mut steps, mut refused) = (0u32, 0u64, Vec::new());
+    for algorithm in all() {
+        let shape = Shape::new(algorithm.family, PROVED, 64).with_element(8, true);
+        match algorithm.schedule(&shape, &algorithm.defaults()) {
+            Err(refusal) => refused.push(format!("{}: {refusal}", algorithm.name)),
+            Ok(schedule) => {
+                let proof = check(&shape, &*schedule).map_err(|fault| {
+                    let what = format!("{} does not hold", algorithm.name);
+                    Failure::new(Exit::Gate, what, fault.to_string(), "report this")
+                })?;
+                proved += 1;
+                steps += 2 * proof.steps;
+            }
+        }
+    }
+    let took_ms = begun.elapsed().as_millis();
+    say(&format!(
+        "   {proved} algorithms of {} operations, {PROVED} ranks each, eager and rendezvous sends:\n   \
+         {steps} steps walked in {took_ms} ms. Every send meets its receive, no byte is read before \
+         it\n   is written or touched while in flight, nothing deadlocks, and the result is what \
+         the\n   operation means.\n",
+        all().map(|a| a.family).collect::<std::collections::BTreeSet<_>>().len()
+    ))?;
+    for refusal in refused {
+        say(&format!("   not asked: {refusal}\n"))?;
+    }
+    Ok(())
+}
+
+/// Third stop: the same schedules move real bytes between real processes.
+fn processes() -> Result<Exit, Failure> {
+    say(&format!("3. And it runs: {STARTED} processes of this machine\n"))?;
+    for transport in Transport::ALL {
+        match session::open(&Choice::local(transport, STARTED))? {
+            Session::Ended(Exit::Done) => {}
+            Session::Ended(exit) => return Ok(exit),
+            Session::Rank(_) => {}
+        }
+    }
+    say("")?;
+    Ok(Exit::Done)
+}
+
+fn next() -> Result<(), Failure> {
+    let mpi = match laneway_mpi::open(None) {
+        Ok(found) => {
+            let version = found.version.split(',').next().unwrap_or_default();
+            format!("mpirun -n 4 laneway check       the same over {version}, found here")
+        }
+        Err(_) => "mpirun -n 4 laneway check       the same over any MPI, once one is here".into(),
+    };
+    say(&format!(
+        "What next\n   laneway check --ranks 5         every algorithm, every size and root, every \
+         byte\n   laneway info algorithms         what there is, with its parameters\n   {mpi}"
+    ))
+}

@@ -1,0 +1,48 @@
+//! A limit to every wait, also inside an MPI library that has none of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use laneway_core::{Exit, Failure};
+
+/// Seconds without any progress after which a run is given up.
+pub fn limit_seconds() -> u64 {
+    let asked = std::env::var("LANEWAY_WAIT_LIMIT").ok().and_then(|text| text.parse().ok());
+    asked.filter(|&seconds| seconds > 0).unwrap_or(120)
+}
+
+/// Ends the process when nothing was reported for too long.
+pub struct Watchdog(Arc<AtomicU64>);
+
+impl Watchdog {
+    /// Watches on behalf of `rank`; [`Watchdog::alive`] must be called now and then.
+    pub fn new(rank: u32) -> Watchdog {
+        let beats = Arc::new(AtomicU64::new(0));
+        let watched = Arc::downgrade(&beats);
+        thread::spawn(move || {
+            let (mut last, mut idle) = (0, 0);
+            // The thread ends with the watchdog.
+            while let Some(beats) = watched.upgrade() {
+                let now = beats.load(Ordering::Relaxed);
+                drop(beats);
+                (idle, last) = if now == last { (idle + 1, now) } else { (0, now) };
+                // A little later than the backends' own limit, whose errors say more.
+                if idle > limit_seconds() + 5 {
+                    let what = format!("rank {rank} has waited for {idle} s");
+                    let cause = "a message that never came, or a machine that stands still";
+                    let longer = "a longer LANEWAY_WAIT_LIMIT (seconds)";
+                    crate::output::show(Failure::environment(what, cause, longer));
+                    std::process::exit(Exit::Environment as i32);
+                }
+                thread::sleep(Duration::from_secs(1));
+            }
+        });
+        Watchdog(beats)
+    }
+
+    pub fn alive(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,256 @@
+//! The command as a person or a script meets it: output, errors, exit codes.
+
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn laneway(args: &[&str]) -> Output {
+    laneway_with(args, &[])
+}
+
+fn laneway_with(args: &[&str], env: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    command.args(args).envs(env.iter().copied()).stdin(Stdio::null());
+    command.output().expect("the command starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A refusal: the exit code, the three lines, and something that the person needs.
+fn refused(args: &[&str], env: &[(&str, &str)], code: i32, says: &[&str]) {
+    let output = laneway_with(args, env);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {text}");
+    assert_eq!(stdout(&output), "", "{args:?} prints rows");
+    for line in ["error: ", "cause: ", "try: "] {
+        assert!(text.lines().any(|l| l.starts_with(line)), "{args:?} has no `{line}`:\n{text}");
+    }
+    for word in says {
+        assert!(text.contains(word), "{args:?} does not say `{word}`:\n{text}");
+    }
+}
+
+#[test]
+fn everything_passes_on_five_processes() {
+    let output = laneway(&["check", "--ranks", "5", "--format", "json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(json["schema"], "laneway.check/1");
+    assert_eq!(json["env"]["ranks"], 5);
+    let rows = json["rows"].as_array().expect("rows");
+    assert!(rows.len() > 2000, "only {} rows", rows.len());
+    for row in rows {
+        assert_ne!(row["ok"], false, "{row}");
+        for name in ["op", "algorithm", "ranks", "root", "size_bytes", "ok"] {
+            assert!(row.get(name).is_some(), "{name} is missing in {row}");
+        }
+    }
+    let summary = &json["summary"];
+    assert_eq!(summary["failed"], 0);
+    assert_eq!(summary["passed"], rows.iter().filter(|row| row["ok"] == true).count());
+    assert_eq!(summary["skipped"], rows.iter().filter(|row| row["ok"].is_null()).count());
+    // Every algorithm did run, every root was a root, every size was there.
+    for algorithm in laneway_coll::all() {
+        let ran = |row: &&Value| {
+            row["algorithm"] == algorithm.name && row["op"] == algorithm.family.name()
+        };
+        let odd = algorithm.name == "neighbour";
+        let passed = rows.iter().filter(ran).any(|row| row["ok"] == true);
+        assert!(passed || odd, "{} {}", algorithm.family.name(), algorithm.name);
+    }
+    for root in 0..5 {
+        assert!(rows.iter().any(|row| row["op"] == "bcast" && row["root"] == root));
+    }
+    for size in [0, 1, 7, 1024, 65537] {
+        assert!(rows.iter().any(|row| row["op"] == "bcast" && row["size_bytes"] == size));
+    }
+}
+
+#[test]
+fn every_transport_and_odd_rank_counts() {
+    for backend in ["local:shm", "local:unix", "local:tcp"] {
+        for ranks in ["1", "2", "7"] {
+            let args = ["check", "--ranks", ranks, "--backend", backend, "--sizes", "0,3,1K"];
+            let output = laneway(&args);
+            assert!(output.status.success(), "{args:?}: {}{}", stdout(&output), stderr(&output));
+            assert!(stdout(&output).contains(" 0 failed"), "{}", stdout(&output));
+        }
+    }
+}
+
+#[test]
+fn more_ranks_than_cores() {
+    let output = laneway(&["check", "allreduce", "bcast", "--ranks", "24", "--sizes", "1K"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn parameters_can_be_set() {
+    let algorithm = "knomial:radix=3:segment=100,native";
+    let output = laneway(&["check", "bcast", "--ranks", "6", "--algorithm", algorithm]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("knomial"));
+}
+
+#[test]
+fn csv_has_a_header_and_a_line_for_each_row() {
+    let output = laneway(&["check", "scan", "--ranks", "3", "--sizes", "1", "--format", "csv"]);
+    let text = stdout(&output);
+    assert!(text.starts_with("op,algorithm,ranks,root,size_bytes,"), "{text}");
+    assert!(text.lines().skip(1).all(|line| line.starts_with("scan,")), "{text}");
+    assert!(text.lines().count() > 4);
+}
+
+#[test]
+fn an_export_is_written_beside_the_table() {
+    let dir = std::env::temp_dir().join(format!("laneway-export-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a folder");
+    let file = dir.join("rows.json");
+    let file = file.to_str().expect("a readable name");
+    let output = laneway(&["check", "barrier", "--ranks", "2", "--export", file]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(file).expect("the file"))
+        .expect("JSON in the file");
+    assert_eq!(json["summary"]["failed"], 0);
+    assert_eq!(std::fs::read_dir(&dir).expect("the folder").count(), 1, "nothing else is left");
+    std::fs::remove_dir_all(&dir).expect("removed");
+    refused(&["check", "barrier", "--export", "rows.txt"], &[], 2, &[".json"]);
+}
+
+#[test]
+fn unknown_words_offer_the_nearest() {
+    refused(&["check", "bcats"], &[], 2, &["no operation `bcats`", "laneway check bcast"]);
+    refused(&["check", "bcast", "--algorithm", "binomail"], &[], 2, &["binomial"]);
+    let radix = "knomial:raddix=3";
+    refused(&["check", "bcast", "--algorithm", radix], &[], 2, &["raddix", "radix"]);
+    refused(&["check", "bcast", "--algorithm", "knomial:radix=1"], &[], 2, &["between 2 and"]);
+    refused(&["check", "--backend", "smoke"], &[], 2, &["smoke", "local"]);
+    refused(&["check", "--backend", "local:smoke"], &[], 2, &["smoke", "shm"]);
+    refused(&["chekc"], &[], 2, &["check"]);
+    refused(&["check", "--rank", "3"], &[], 2, &["--ranks"]);
+}
+
+#[test]
+fn absurd_numbers_are_refused() {
+    for ranks in ["0", "100000", "4294967296", "-1", "five"] {
+        refused(&["check", "--ranks", ranks], &[], 2, &[]);
+    }
+    for size in ["99999999999999999999", "17179869184G", "9999T", "-7", "1.5K", ""] {
+        refused(&["check", "bcast", "--ranks", "2", "--sizes", size], &[], 2, &[]);
+    }
+    refused(&["check", "alltoall", "--ranks", "4", "--sizes", "512G"], &[], 2, &["memory"]);
+}
+
+#[test]
+fn without_a_launcher_mpi_says_so() {
+    refused(&["check", "--backend", "mpi"], &[], 3, &["--ranks"]);
+}
+
+#[test]
+fn libraries_that_are_no_mpi_are_refused() {
+    let dir = std::env::temp_dir().join(format!("laneway-no-mpi-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a folder");
+    let write = |name: &str, bytes: &[u8]| {
+        let file = dir.join(name);
+        std::fs::write(&file, bytes).expect("written");
+        file.to_str().expect("a readable name").to_owned()
+    };
+    // An ELF header for another processor (AArch64 or x86-64, whichever this is not).
+    let own = std::fs::read("/proc/self/exe").expect("our own file");
+    let mut other = own[..64.min(own.len())].to_vec();
+    other[18] = if other[18] == 62 { 183 } else { 62 };
+    let cases = [
+        write("libempty.so", b""),
+        write("libtext.so", b"not a library"),
+        write("libother.so", &other),
+        write("libcut.so", &own[..40]),
+        dir.join("libmissing.so").to_str().expect("a readable name").to_owned(),
+    ];
+    for file in &cases {
+        refused(&["info", "env"], &[("LANEWAY_MPI", file)], 3, &[]);
+    }
+    for name in ["libm.so.6", "libc.so.6"] {
+        for folder in ["/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64", "/usr/lib"] {
+            let file = format!("{folder}/{name}");
+            if std::path::Path::new(&file).exists() {
+                refused(&["info", "env"], &[("LANEWAY_MPI", &file)], 3, &["MPI"]);
+            }
+        }
+    }
+    std::fs::remove_dir_all(&dir).expect("removed");
+}
+
+#[test]
+fn a_closed_stdout_is_an_error() {
+    let laneway = env!("CARGO_BIN_EXE_laneway");
+    for verb in ["info algorithms", "check barrier --ranks 2", "completions bash"] {
+        for (how, line) in [
+            ("closed", format!("exec {laneway} {verb} >&-")),
+            ("full", format!("exec {laneway} {verb} > /dev/full")),
+        ] {
+            let output = Command::new("sh").args(["-c", &line]).output().expect("sh");
+            assert_eq!(output.status.code(), Some(3), "{how} {verb}: {}", stderr(&output));
+            assert!(stderr(&output).contains("standard output"), "{how} {verb}");
+        }
+    }
+}
+
+#[test]
+fn info_lists_every_algorithm() {
+    let output = laneway(&["info", "algorithms", "--format", "json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows = json["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), laneway_coll::all().count());
+    assert!(rows.iter().all(|row| row["what"].as_str().is_some_and(|text| text.len() > 10)));
+    let env = laneway(&["info", "env"]);
+    assert!(env.status.success(), "{}", stderr(&env));
+    assert!(stdout(&env).contains("cores"));
+}
+
+#[test]
+fn help_has_examples_everywhere() {
+    assert!(stdout(&laneway(&["--help"])).contains("Examples:"));
+    for verb in ["tour", "info", "check", "completions", "man"] {
+        let output = laneway(&[verb, "--help"]);
+        assert!(output.status.success());
+        assert!(stdout(&output).contains("Examples:"), "{verb}");
+    }
+    assert!(stdout(&laneway(&["--version"])).starts_with("laneway "));
+}
+
+#[test]
+fn completions_and_manual_pages() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = laneway(&["completions", shell]);
+        assert!(output.status.success());
+        assert!(stdout(&output).contains("check"), "{shell}");
+    }
+    refused(&["completions", "smash"], &[], 2, &["bash"]);
+    let dir = std::env::temp_dir().join(format!("laneway-man-{}", std::process::id()));
+    let output = laneway(&["man", dir.to_str().expect("a readable name")]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let page = std::fs::read_to_string(dir.join("laneway-check.1")).expect("a page");
+    assert!(page.contains("Examples"), "{page}");
+    std::fs::remove_dir_all(&dir).expect("removed");
+    refused(&["man", "/proc/none"], &[], 3, &[]);
+}
+
+#[test]
+fn the_tour_shows_its_stops() {
+    let dir = std::env::temp_dir().join(format!("laneway-tour-{}.svg", std::process::id()));
+    let output = laneway(&["tour", "--svg", dir.to_str().expect("a readable name")]);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
+    for stop in ["1. ", "2. ", "3. ", "local:shm", "local:unix", "local:tcp", "0 wrong"] {
+        assert!(text.contains(stop), "no `{stop}` in\n{text}");
+    }
+    let svg = std::fs::read_to_string(&dir).expect("the picture");
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    std::fs::remove_file(&dir).expect("removed");
+}

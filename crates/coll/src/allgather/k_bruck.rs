@@ -1,0 +1,17 @@
+//! Bruck's allgather with a radix: fewer rounds, several partners in each.
+
+use laneway_core::Collective;
+
+use super::bruck::Bruck;
+use crate::registry::{Algorithm, Counts, Parameter};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    family: Collective::Allgather,
+    name: "k-bruck",
+    sentence: "Bruck's allgather with `radix` - 1 partners a round, its runs growing by `radix`",
+    source: "Bruck et al. 1997; Open MPI tuned",
+    parameters: &[(Parameter::Radix, 4)],
+    counts: Counts::All,
+    build: |shape, params| Ok(Box::new(Bruck::relay(shape, params.radix))),
+    ..Algorithm::BASE
+};

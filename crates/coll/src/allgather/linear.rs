@@ -1,0 +1,20 @@
+//! Linear allgather: everybody sends its block to everybody.
+
+use laneway_core::Collective;
+
+use crate::registry::{Algorithm, Parameter};
+use crate::shift::Widening;
+use crate::spread::Spread;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    family: Collective::Allgather,
+    name: "linear",
+    sentence: "everybody sends its block to everybody, `window` at a time, the next rank first",
+    source: "Open MPI basic",
+    parameters: &[(Parameter::Window, 32)],
+    build: |shape, params| {
+        let pattern = Widening { ranks: shape.ranks };
+        Ok(Box::new(Spread { pattern, window: params.window, ends: shape.blocks() }))
+    },
+    ..Algorithm::BASE
+};

@@ -1,0 +1,20 @@
+//! K-nomial reduce: like binomial, with several children a round.
+
+use laneway_core::Collective;
+
+use super::TreeReduce;
+use crate::registry::{Algorithm, Parameter};
+use crate::tree::Knomial;
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    family: Collective::Reduce,
+    name: "knomial",
+    sentence: "up a k-nomial tree of the given radix, in segments",
+    source: "Open MPI; MPICH",
+    parameters: &[(Parameter::Radix, 4), (Parameter::Segment, 64 << 10), (Parameter::Window, 8)],
+    build: |shape, params| {
+        let tree = Knomial { ranks: shape.ranks, radix: params.radix };
+        Ok(Box::new(TreeReduce::new(shape, tree, params.segment, params.window)))
+    },
+    ..Algorithm::BASE
+};

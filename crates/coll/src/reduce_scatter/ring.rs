@@ -1,0 +1,125 @@
+//! Ring reduce-scatter: the sum of each block runs round the circle and ends at its rank.
+
+use laneway_core::{Blocks, Buf, Collective, Phases, Rank, Round, Schedule, Shape, Span, span};
+
+use super::Alone;
+use crate::registry::{Algorithm, Parameter};
+use crate::shift::{Neighbour, down, up};
+
+pub const ALGORITHM: Algorithm = Algorithm {
+    family: Collective::ReduceScatter,
+    name: "ring",
+    sentence: "everybody joins its part to what came from the rank before and passes it on, in \
+               segments",
+    source: "Open MPI tuned; Patarasuk, Yuan 2009",
+    parameters: &[(Parameter::Segment, 256 << 10)],
+    ordered: false,
+    build: |shape, params| match shape.ranks {
+        1 => Ok(Box::new(Alone { vector: shape.blocks().total(1) })),
+        _ => Ok(Box::new(Ring::new(shape, params.segment))),
+    },
+    ..Algorithm::BASE
+};
+
+/// Lane 0 receives, lane 1 joins and sends. In hop k a rank sends the sum of the block k + 1 ranks
+/// below; a hop's blocks go in pieces, so that one is joined while the next is on its way.
+struct Ring {
+    pattern: Neighbour,
+    blocks: Blocks,
+    in_place: bool,
+    longest: u64,
+    segment: u64,
+    /// How many pieces the longest block has: all hops have as many, the last ones empty.
+    pieces: u64,
+}
+
+impl Ring {
+    fn new(shape: &Shape, segment: u64) -> Ring {
+        let blocks = shape.blocks();
+        let longest = match &blocks {
+            Blocks::Equal(len) => *len,
+            differing => differing.longest(shape.ranks),
+        };
+        let segment = segment.max(1).next_multiple_of(u64::from(shape.element));
+        let pieces = longest.div_ceil(segment);
+        let pattern = Neighbour { ranks: shape.ranks };
+        Ring { pattern, blocks, in_place: shape.in_place, longest, segment, pieces }
+    }
+
+    /// The block that `rank` sends in hop `k`; in the hop after the last, the one that it keeps.
+    fn block(&self, rank: Rank, k: u64) -> Span {
+        self.blocks.block(Buf::In, down(self.pattern.ranks, rank, k as u32 + 1))
+    }
+
+    /// Where what arrives in hop `k` is joined: two rooms in turn, and Out for the own block. In
+    /// place, Out lies over blocks that are yet to be sent.
+    fn sum(&self, rank: Rank, k: u64) -> Span {
+        let len = self.block(rank, k + 1).len;
+        if self.kept_at_once(k) {
+            return span(Buf::Out, 0, len);
+        }
+        span(Buf::Tmp, k % 2 * self.longest, len)
+    }
+
+    fn kept_at_once(&self, k: u64) -> bool {
+        k + 1 == self.pattern.count() && !self.in_place
+    }
+
+    fn receive(&self, rank: Rank, k: u64, piece: u64, out: &mut Round) {
+        if k >= 2 && !self.kept_at_once(k) {
+            // The room was sent on a hop ago.
+            out.after(1, (k - 1) * self.pieces + piece);
+        }
+        let from = down(self.pattern.ranks, rank, 1);
+        out.recv(from, self.sum(rank, k).piece(piece, self.segment));
+    }
+
+    fn pass_on(&self, rank: Rank, k: u64, piece: u64, out: &mut Round) {
+        let next = up(self.pattern.ranks, rank, 1);
+        let own = self.block(rank, k).piece(piece, self.segment);
+        let Some(before) = k.checked_sub(1) else { return out.send(next, own) };
+        let sum = self.sum(rank, before).piece(piece, self.segment);
+        out.after(0, before * self.pieces + piece);
+        out.reduce_right(own, sum);
+        if k < self.pattern.count() {
+            out.send(next, sum);
+        }
+    }
+}
+
+impl Schedule for Ring {
+    fn ranks(&self) -> u32 {
+        self.pattern.ranks
+    }
+
+    fn lanes(&self, _rank: Rank) -> u32 {
+        2
+    }
+
+    fn rounds(&self, _rank: Rank, lane: u32) -> u64 {
+        let hops = self.pattern.count() + u64::from(lane);
+        hops * self.pieces + u64::from(lane == 1 && self.in_place)
+    }
+
+    fn tmp_len(&self, _rank: Rank) -> u64 {
+        2 * self.longest
+    }
+
+    fn round(&self, rank: Rank, lane: u32, k: u64, out: &mut Round) {
+        let hops = self.pattern.count();
+        if k == (hops + 1) * self.pieces {
+            let kept = self.sum(rank, hops - 1);
+            out.drain();
+            return out.copy(kept, span(Buf::Out, 0, kept.len));
+        }
+        let (hop, piece) = (k / self.pieces, k % self.pieces);
+        match lane {
+            0 => self.receive(rank, hop, piece, out),
+            _ => self.pass_on(rank, hop, piece, out),
+        }
+    }
+
+    fn phases(&self) -> Option<&dyn Phases> {
+        Some(&self.pattern)
+    }
+}

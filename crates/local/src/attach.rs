@@ -1,0 +1,134 @@
+//! A rank's side of the start: reads what the launcher left in the environment and connects.
+
+use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use laneway_core::{CommError, Rank};
+
+use crate::board::Board;
+use crate::comm::LocalComm;
+use crate::engine::Engine;
+use crate::error::LocalError;
+use crate::link::Link;
+use crate::memory::Memory;
+use crate::stream::Stream;
+use crate::system;
+use crate::transport::Transport;
+
+pub(crate) const RANK: &str = "LANEWAY_LOCAL_RANK";
+pub(crate) const SIZE: &str = "LANEWAY_LOCAL_SIZE";
+pub(crate) const TRANSPORT: &str = "LANEWAY_LOCAL_TRANSPORT";
+pub(crate) const LAUNCHER: &str = "LANEWAY_LOCAL_LAUNCHER";
+pub(crate) const BOARD: &str = "LANEWAY_LOCAL_BOARD";
+pub(crate) const LISTENER: &str = "LANEWAY_LOCAL_LISTENER";
+pub(crate) const WAIT_LIMIT: &str = "LANEWAY_WAIT_LIMIT";
+
+const DEFAULT_LIMIT: Duration = Duration::from_secs(120);
+
+/// Whether a launcher started this process as a rank; a rank's own children are none.
+pub fn is_rank() -> bool {
+    // SAFETY: plain call.
+    let parent = unsafe { libc::getppid() };
+    std::env::var(LAUNCHER).is_ok_and(|launcher| launcher == parent.to_string())
+}
+
+/// Connects to the other ranks; `None` in a process that is not a rank. Once in a process.
+pub fn attach() -> Result<Option<LocalComm>, LocalError> {
+    if !is_rank() {
+        return Ok(None);
+    }
+    let size = number(SIZE)?;
+    let rank: Rank = number(RANK)?;
+    let transport: Transport = text(TRANSPORT)?.parse()?;
+    let descriptor = inherited(number(BOARD)?)?;
+    let board = Rc::new(Board::open(descriptor.as_fd(), size, transport)?);
+    drop(descriptor);
+    take_seat(&board, rank)?;
+    lessen_timer_slack();
+    let cores = system::cores();
+    let link: Box<dyn Link> = match transport {
+        Transport::Memory => Box::new(Memory::new(board.clone(), rank, cores)),
+        Transport::Unix | Transport::Tcp => {
+            // A connection in each direction with every peer, and what the program itself opens.
+            system::raise_open_files(2 * u64::from(size) + 64)?;
+            let listener = inherited(number(LISTENER)?)?;
+            let stream = Stream::new(board.clone(), transport, rank, listener, cores);
+            Box::new(stream.map_err(|error| failed("connect the ranks", error))?)
+        }
+    };
+    let engine = Engine::new(link, board, rank, wait_limit()?);
+    Ok(Some(LocalComm::world(engine, cores)))
+}
+
+fn failed(what: &str, error: CommError) -> LocalError {
+    LocalError::System { what: what.into(), error: error.to_string() }
+}
+
+/// Puts this process on the board, for peers that copy from its memory.
+fn take_seat(board: &Board, rank: Rank) -> Result<(), LocalError> {
+    let refuse = |error: &str| {
+        Err(LocalError::System { what: format!("attach as rank {rank}"), error: error.into() })
+    };
+    if rank >= board.size() {
+        return refuse("there is no such rank");
+    }
+    let pid = std::process::id();
+    let seat = &board.seat(rank).pid;
+    match seat.compare_exchange(0, pid, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Ok(()),
+        Err(_) => refuse("it has attached already"),
+    }
+}
+
+/// Waits with a time limit end when they should, not up to 50 us later.
+fn lessen_timer_slack() {
+    // SAFETY: plain call on this thread.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1000, 0, 0, 0) };
+}
+
+/// Takes over a descriptor that the launcher left open for this rank alone.
+fn inherited(fd: RawFd) -> Result<OwnedFd, LocalError> {
+    // SAFETY: plain calls; a descriptor that is not open is refused.
+    if fd < 3 || unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) } != 0 {
+        return Err(LocalError::System {
+            what: format!("use descriptor {fd} of the launcher"),
+            error: "it is not open, or belongs to something else".into(),
+        });
+    }
+    // SAFETY: the launcher opened it for us; `take_seat` lets one caller come so far.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// How long a wait may go without news.
+pub(crate) fn wait_limit() -> Result<Duration, LocalError> {
+    match std::env::var(WAIT_LIMIT) {
+        Err(_) => Ok(DEFAULT_LIMIT),
+        Ok(value) => match value.parse::<f64>() {
+            Ok(seconds) if seconds > 0.0 && seconds < 1e9 => Ok(Duration::from_secs_f64(seconds)),
+            _ => Err(LocalError::Variable {
+                name: WAIT_LIMIT,
+                value,
+                expected: "a number of seconds above 0",
+            }),
+        },
+    }
+}
+
+fn text(name: &'static str) -> Result<String, LocalError> {
+    std::env::var(name).map_err(|_| LocalError::Variable {
+        name,
+        value: String::new(),
+        expected: "what the launcher sets for each rank",
+    })
+}
+
+fn number<T: std::str::FromStr>(name: &'static str) -> Result<T, LocalError> {
+    let value = text(name)?;
+    value.parse().map_err(|_| LocalError::Variable {
+        name,
+        value,
+        expected: "a number that the launcher sets for each rank",
+    })
+}

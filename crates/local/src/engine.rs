@@ -1,0 +1,261 @@
+//! The one protocol over all transports: what a rank has under way, and how it goes on and waits.
+//!
+//! Sending is in `outbound`, receiving in `inbound`; here is what joins them. After an error the
+//! engine moves nothing more, so that no byte lands in memory that its owner has taken back.
+
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use laneway_core::{CommError, Message, Rank, Slot};
+
+use crate::board::Board;
+use crate::error::Death;
+use crate::inbound::Inbound;
+use crate::link::Link;
+use crate::matching::{Matcher, Owner, Pattern};
+use crate::memory::direct::Stage;
+use crate::outbound::Outbound;
+use crate::slab::Slab;
+
+/// The set of transfers that blocking calls use.
+const BLOCKING: u32 = 0;
+
+pub(crate) const BLOCKING_OWNER: Owner = Owner { queue: BLOCKING, slot: 0 };
+
+/// Looks without a pause before the processor is told that we spin.
+const EAGER_LOOKS: u32 = 200;
+
+/// The message that a blocking call waits for, and the ranks that it can come from.
+pub(crate) type Wanted<'a> = (&'a Pattern, &'a [Rank]);
+
+pub(crate) struct Engine {
+    pub(crate) link: Box<dyn Link>,
+    pub(crate) board: Rc<Board>,
+    pub(crate) rank: Rank,
+    pub(crate) matcher: Matcher,
+    pub(crate) inbound: Inbound,
+    pub(crate) outbound: Outbound,
+    /// Slots that are done and not yet reported, for each set of transfers.
+    pub(crate) queues: Slab<Vec<Slot>>,
+    /// What the blocking receive got.
+    pub(crate) received: Option<Message>,
+    failed: Option<CommError>,
+    limit: Duration,
+    spins: u32,
+}
+
+impl Engine {
+    pub fn new(link: Box<dyn Link>, board: Rc<Board>, rank: Rank, limit: Duration) -> Engine {
+        let size = board.size();
+        let mut queues = Slab::new();
+        let blocking = queues.insert(Vec::new());
+        debug_assert_eq!(blocking, BLOCKING);
+        Engine {
+            spins: link.spins(),
+            link,
+            board,
+            rank,
+            matcher: Matcher::new(size),
+            inbound: Inbound::new(size),
+            outbound: Outbound::new(size),
+            queues,
+            received: None,
+            failed: None,
+            limit,
+        }
+    }
+
+    /// Refuses to go on after an error.
+    pub fn check(&self) -> Result<(), CommError> {
+        match &self.failed {
+            None => Ok(()),
+            Some(error) => Err(error.clone()),
+        }
+    }
+
+    /// Keeps an error, and takes back every buffer that a peer may still write to.
+    pub fn fail<T>(&mut self, error: CommError) -> Result<T, CommError> {
+        if self.failed.is_none() {
+            self.failed = Some(error.clone());
+            if let Some(direct) = self.link.direct() {
+                for pull in &self.inbound.pulls {
+                    direct.revoke(pull.from, pull.slot, self.limit);
+                }
+            }
+            self.inbound.pulls.clear();
+        }
+        Err(error)
+    }
+
+    #[inline]
+    pub fn complete(&mut self, owner: Owner) {
+        if let Some(done) = self.queues.get_mut(owner.queue) {
+            done.push(owner.slot);
+        }
+    }
+
+    /// Moves what can be moved; true when anything did.
+    #[inline]
+    pub fn progress(&mut self) -> Result<bool, CommError> {
+        self.check()?;
+        match self.advance() {
+            Ok(moved) => Ok(moved),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<bool, CommError> {
+        let mut moved = self.receive_all()?;
+        if self.outbound.busy() {
+            moved |= self.transmit_all()?;
+        }
+        if !self.inbound.pulls.is_empty() {
+            moved |= self.pull_all()?;
+        }
+        if self.outbound.assisting() {
+            moved |= self.assist_all()?;
+        }
+        Ok(moved)
+    }
+
+    /// Copies a chunk of each long message that comes straight from its sender's memory.
+    fn pull_all(&mut self) -> Result<bool, CommError> {
+        let mut moved = false;
+        let mut at = 0;
+        while at < self.inbound.pulls.len() {
+            let pull = self.inbound.pulls[at];
+            let Some(direct) = self.link.direct() else { return Ok(moved) };
+            match direct.pull(pull.from, pull.slot)? {
+                Stage::Idle => at += 1,
+                Stage::Moved => {
+                    moved = true;
+                    at += 1;
+                }
+                Stage::Finished => {
+                    moved = true;
+                    self.inbound.pulls.remove(at);
+                    self.landed(pull.from, pull.tag, pull.len, pull.owner);
+                }
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Waits until `check` finds what it looks for.
+    #[inline]
+    pub fn wait_for<T>(
+        &mut self,
+        wanted: Option<Wanted<'_>>,
+        mut check: impl FnMut(&mut Engine) -> Option<T>,
+    ) -> Result<T, CommError> {
+        let mut looks = 0;
+        let mut since = None;
+        loop {
+            let moved = self.progress()?;
+            if let Some(found) = check(self) {
+                return Ok(found);
+            }
+            if moved {
+                (looks, since) = (0, None);
+                continue;
+            }
+            looks += 1;
+            if looks < self.spins {
+                if looks > EAGER_LOOKS {
+                    std::hint::spin_loop();
+                }
+                continue;
+            }
+            self.rest(wanted, since.get_or_insert_with(Instant::now))?;
+        }
+    }
+
+    /// Sleeps until something may have happened; fails when nothing can happen any more.
+    #[cold]
+    fn rest(&mut self, wanted: Option<Wanted<'_>>, since: &mut Instant) -> Result<(), CommError> {
+        self.link.arm();
+        let rested = self.rest_armed(wanted, since);
+        self.link.disarm();
+        match rested {
+            Ok(()) => Ok(()),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    fn rest_armed(
+        &mut self,
+        wanted: Option<Wanted<'_>>,
+        since: &mut Instant,
+    ) -> Result<(), CommError> {
+        let gone = self.board.head().gone.load(Ordering::Acquire);
+        // What came before the board said so is still taken first.
+        if self.progress()? {
+            *since = Instant::now();
+            return Ok(());
+        }
+        if gone > 0 {
+            self.look_for_the_dead(wanted)?;
+        }
+        let spent = since.elapsed();
+        if spent >= self.limit {
+            let seconds = self.limit.as_secs();
+            return Err(CommError::TimedOut { seconds, waiting_for: self.waiting_for(wanted) });
+        }
+        self.link.sleep(self.limit - spent, self.outbound.busy_peers())
+    }
+
+    /// An error when a rank has ended that something here still waits for.
+    fn look_for_the_dead(&self, wanted: Option<Wanted<'_>>) -> Result<(), CommError> {
+        let died = |rank, how: Death| CommError::PeerDied { rank, how: how.to_string() };
+        for peer in 0..self.board.size() {
+            if let Some(how) = self.board.ended(peer).filter(|_| self.needs(peer).is_some()) {
+                return Err(died(peer, how));
+            }
+        }
+        let Some((pattern, among)) = wanted else { return Ok(()) };
+        let mut senders = among
+            .iter()
+            .filter(|&&rank| rank != self.rank && pattern.from.is_none_or(|from| from == rank))
+            .map(|&rank| self.board.ended(rank).map(|how| (rank, how)));
+        // Somebody can still send what we want, unless all who could have ended.
+        let Some(Some((rank, how))) = senders.next() else { return Ok(()) };
+        if senders.all(|ended| ended.is_some()) { Err(died(rank, how)) } else { Ok(()) }
+    }
+
+    /// What is under way with a peer, in words.
+    fn needs(&self, peer: Rank) -> Option<String> {
+        if let Some(tag) = self.matcher.awaited(peer) {
+            return Some(match tag {
+                Some(tag) => format!("a message from rank {peer} with tag {tag}"),
+                None => format!("a message from rank {peer}"),
+            });
+        }
+        if self.inbound.expects(peer) {
+            return Some(format!("the rest of a message from rank {peer}"));
+        }
+        self.outbound.owes(peer).then(|| format!("rank {peer} to receive what was sent to it"))
+    }
+
+    fn waiting_for(&self, wanted: Option<Wanted<'_>>) -> String {
+        let mut needs: Vec<String> =
+            (0..self.board.size()).filter_map(|peer| self.needs(peer)).collect();
+        if needs.is_empty() {
+            return match wanted.and_then(|(pattern, _)| pattern.from) {
+                Some(from) => format!("a message from rank {from}"),
+                None => "a message from any rank".into(),
+            };
+        }
+        let more = needs.len().saturating_sub(4);
+        needs.truncate(4);
+        let text = needs.join(", ");
+        if more == 0 { text } else { format!("{text}, and {more} ranks more") }
+    }
+
+    /// Gives up everything that is under way: its owner takes the buffers back.
+    pub fn give_up(&mut self) {
+        let what = "transfers were given up before they were done".into();
+        let _ = self.fail::<()>(CommError::Argument { what });
+    }
+}

@@ -1,0 +1,154 @@
+//! Why a local run could not begin or go on, in words that a person can act on.
+
+use std::fmt;
+
+use laneway_core::{Failure, Rank};
+
+/// More ranks than this would need more processes and memory than one machine gives with sense.
+pub const MOST_RANKS: u32 = 1024;
+
+/// How a process ended, from the status that the system keeps for its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Death {
+    Code(i32),
+    Signal(i32),
+}
+
+impl Death {
+    pub(crate) fn of(status: i32) -> Death {
+        if libc::WIFSIGNALED(status) {
+            Death::Signal(libc::WTERMSIG(status))
+        } else {
+            Death::Code(libc::WEXITSTATUS(status))
+        }
+    }
+}
+
+impl fmt::Display for Death {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Death::Code(code) => write!(f, "exited with code {code}"),
+            Death::Signal(signal) => match signal_name(signal) {
+                Some(name) => write!(f, "killed by signal {signal} ({name})"),
+                None => write!(f, "killed by signal {signal}"),
+            },
+        }
+    }
+}
+
+fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGINT => "SIGINT",
+        libc::SIGQUIT => "SIGQUIT",
+        libc::SIGILL => "SIGILL",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGUSR1 => "SIGUSR1",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGUSR2 => "SIGUSR2",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGALRM => "SIGALRM",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGSYS => "SIGSYS",
+        _ => return None,
+    })
+}
+
+/// Why ranks could not be started, connected or brought to their end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LocalError {
+    /// A number of ranks that one machine cannot serve.
+    Ranks { asked: u32 },
+    /// Not a transport.
+    Transport { word: String },
+    /// An environment variable that holds something else than it should.
+    Variable { name: &'static str, value: String, expected: &'static str },
+    /// A rank died, and took the run with it.
+    RankDied { rank: Rank, how: Death },
+    /// A rank could not be started.
+    Spawn { rank: Rank, error: String },
+    /// The operating system said no.
+    System { what: String, error: String },
+}
+
+impl LocalError {
+    /// What the screen shows, and the exit code.
+    pub fn into_failure(self) -> Failure {
+        let what = self.to_string();
+        match self {
+            LocalError::Ranks { .. } => Failure::usage(
+                what,
+                "each rank is a process with a ring of memory for every other rank",
+                format!("--ranks 1 to {MOST_RANKS}; for more, a cluster with --backend mpi"),
+            ),
+            LocalError::Transport { .. } => Failure::usage(
+                what,
+                "the local backend has the transports shm, unix and tcp",
+                "--backend local:shm",
+            ),
+            LocalError::Variable { name, expected, .. } => {
+                Failure::usage(what, format!("{name} holds {expected}"), format!("unset {name}"))
+            }
+            LocalError::RankDied { how: Death::Signal(libc::SIGKILL), .. } => Failure::environment(
+                what,
+                "somebody or the system's out-of-memory killer ended the process",
+                "fewer ranks or smaller messages; dmesg tells about memory",
+            ),
+            LocalError::RankDied { .. } => Failure::environment(
+                what,
+                "the rank ended before the others did; its own message, if any, stands above",
+                "the same command again with --ranks 1 shows whether it needs the others",
+            ),
+            LocalError::Spawn { error, .. } => {
+                Failure::environment(what, error, "fewer ranks, or a higher limit (ulimit -u)")
+            }
+            LocalError::System { error, .. } => {
+                Failure::environment(what, error, "the limits of this shell (ulimit -a)")
+            }
+        }
+    }
+}
+
+impl fmt::Display for LocalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LocalError::Ranks { asked } => {
+                write!(f, "{asked} ranks on one machine; 1 to {MOST_RANKS} are possible")
+            }
+            LocalError::Transport { word } => write!(f, "no local transport is called {word:?}"),
+            LocalError::Variable { name, value, .. } => write!(f, "{name} is {value:?}"),
+            LocalError::RankDied { rank, how } => write!(f, "rank {rank} died: {how}"),
+            LocalError::Spawn { rank, .. } => write!(f, "rank {rank} could not be started"),
+            LocalError::System { what, .. } => write!(f, "cannot {what}"),
+        }
+    }
+}
+
+impl std::error::Error for LocalError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laneway_core::Exit;
+
+    #[test]
+    fn a_death_reads_as_a_person_would_say_it() {
+        assert_eq!(Death::of(9).to_string(), "killed by signal 9 (SIGKILL)");
+        assert_eq!(Death::of(101 << 8).to_string(), "exited with code 101");
+        assert_eq!(Death::of(40).to_string(), "killed by signal 40");
+    }
+
+    #[test]
+    fn usage_and_environment_have_their_exit_codes() {
+        assert_eq!(LocalError::Ranks { asked: 0 }.into_failure().exit, Exit::Usage);
+        let died = LocalError::RankDied { rank: 3, how: Death::Signal(9) };
+        let failure = died.into_failure();
+        assert_eq!(failure.exit, Exit::Environment);
+        assert_eq!(failure.what, "rank 3 died: killed by signal 9 (SIGKILL)");
+    }
+}

@@ -1,0 +1,104 @@
+//! The head of every message on every transport, and the four kinds that the protocol needs.
+
+use laneway_core::{CommError, Rank, Tag};
+
+/// What a frame carries. Short messages are one frame; long ones are offered first, so that a
+/// receiver never has to keep a long message that nobody asked for yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(crate) enum Kind {
+    /// A whole message.
+    Eager = 1,
+    /// A long message waits at its sender: `mine` is the offer, `slot` a place for direct copies.
+    Offer = 2,
+    /// The receiver wants the offered bytes as a [`Kind::Data`] frame: `mine` is its landing
+    /// place, `slot` the offer.
+    Accept = 3,
+    /// The offered bytes; `slot` is the landing place.
+    Data = 4,
+}
+
+/// No place for direct copies.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+/// The head of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct Header {
+    pub kind: Kind,
+    pub tag: Tag,
+    pub context: u32,
+    /// Length of the message, or of the data frame.
+    pub len: u64,
+    pub mine: u32,
+    pub slot: u32,
+}
+
+/// Bytes of a header on a stream.
+pub(crate) const HEADER: usize = 24;
+
+impl Header {
+    pub fn eager(context: u32, tag: Tag, len: usize) -> Header {
+        Header { kind: Kind::Eager, tag, context, len: len as u64, mine: 0, slot: 0 }
+    }
+
+    /// Bytes that follow this header on its way.
+    pub fn payload(&self) -> u64 {
+        match self.kind {
+            Kind::Eager | Kind::Data => self.len,
+            Kind::Offer | Kind::Accept => 0,
+        }
+    }
+
+    pub fn encode(&self) -> [u8; HEADER] {
+        let mut bytes = [0; HEADER];
+        bytes[0..2].copy_from_slice(&(self.kind as u16).to_ne_bytes());
+        bytes[2..4].copy_from_slice(&self.tag.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&self.context.to_ne_bytes());
+        bytes[8..16].copy_from_slice(&self.len.to_ne_bytes());
+        bytes[16..20].copy_from_slice(&self.mine.to_ne_bytes());
+        bytes[20..24].copy_from_slice(&self.slot.to_ne_bytes());
+        bytes
+    }
+
+    pub fn decode(from: Rank, bytes: &[u8; HEADER]) -> Result<Header, CommError> {
+        let [a, b, c, d, rest @ ..] = *bytes;
+        let [e, f, g, h, rest @ ..] = rest;
+        let [l0, l1, l2, l3, l4, l5, l6, l7, m0, m1, m2, m3, s0, s1, s2, s3] = rest;
+        let kind = match u16::from_ne_bytes([a, b]) {
+            1 => Kind::Eager,
+            2 => Kind::Offer,
+            3 => Kind::Accept,
+            4 => Kind::Data,
+            other => return Err(broken(from, format!("a frame of unknown kind {other}"))),
+        };
+        Ok(Header {
+            kind,
+            tag: Tag::from_ne_bytes([c, d]),
+            context: u32::from_ne_bytes([e, f, g, h]),
+            len: u64::from_ne_bytes([l0, l1, l2, l3, l4, l5, l6, l7]),
+            mine: u32::from_ne_bytes([m0, m1, m2, m3]),
+            slot: u32::from_ne_bytes([s0, s1, s2, s3]),
+        })
+    }
+}
+
+/// A peer that does not keep to the protocol: another version of this program, or a stray writer.
+pub(crate) fn broken(from: Rank, error: String) -> CommError {
+    CommError::System { what: format!("the stream from rank {from} is broken"), error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_survives_its_encoding() {
+        for kind in [Kind::Eager, Kind::Offer, Kind::Accept, Kind::Data] {
+            let header =
+                Header { kind, tag: 0x7fff, context: 3, len: 1 << 40, mine: 9, slot: NO_SLOT };
+            assert_eq!(Header::decode(0, &header.encode()), Ok(header));
+        }
+        assert!(Header::decode(4, &[0xff; HEADER]).is_err());
+    }
+}

@@ -1,0 +1,68 @@
+//! What a transport offers to the engine: frames to and from each peer, in order, and a way to rest.
+
+use std::time::Duration;
+
+use laneway_core::{CommError, Rank};
+
+use crate::frame::Header;
+use crate::memory::direct::Direct;
+
+/// A transport. Nothing here blocks but [`Link::sleep`]; a frame's payload may take several calls.
+pub(crate) trait Link {
+    /// The word for this transport on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Messages up to this length are sent whole; longer ones are offered first.
+    fn eager_limit(&self) -> usize;
+
+    /// How often to look before going to sleep.
+    fn spins(&self) -> u32;
+
+    /// Begins a frame and takes as much of its payload as goes now; `None` when not even the
+    /// header goes. Frames to one peer follow each other: the payload of one is whole before the
+    /// next begins.
+    ///
+    /// # Safety
+    /// `data` must be valid for `len` bytes.
+    unsafe fn begin(
+        &mut self,
+        to: Rank,
+        header: &Header,
+        data: *const u8,
+        len: usize,
+    ) -> Result<Option<usize>, CommError>;
+
+    /// Takes more of the payload of the frame begun last.
+    ///
+    /// # Safety
+    /// `data` must be valid for `len` bytes.
+    unsafe fn more(&mut self, to: Rank, data: *const u8, len: usize) -> Result<usize, CommError>;
+
+    /// Appends the peers that may have something for us; one may be named twice.
+    fn poll(&mut self, ready: &mut Vec<Rank>) -> Result<(), CommError>;
+
+    /// The header of the peer's next frame, if it is here; the frame before it was taken whole.
+    fn open(&mut self, from: Rank) -> Result<Option<Header>, CommError>;
+
+    /// Payload of the open frame that is here, at most `len` bytes, which is at most what is left.
+    ///
+    /// # Safety
+    /// `into` must be valid for writes of `len` bytes.
+    unsafe fn take(&mut self, from: Rank, into: *mut u8, len: usize) -> Result<usize, CommError>;
+
+    /// From now on a peer's news ends the next [`Link::sleep`]; the caller looks once more first.
+    fn arm(&mut self) {}
+
+    fn disarm(&mut self) {}
+
+    /// Rests until something may have happened, for `limit` at most; `writers` wait for room.
+    fn sleep(&mut self, limit: Duration, writers: &[Rank]) -> Result<(), CommError>;
+
+    /// Copies from one process's memory to the other's, where the system permits them.
+    fn direct(&mut self) -> Option<&mut Direct> {
+        None
+    }
+
+    /// What moves long messages, in words.
+    fn copy_method(&self) -> &'static str;
+}

@@ -1,0 +1,241 @@
+//! Long messages straight from the sender's memory to the receiver's: both processes claim chunks
+//! from one cursor and copy them, so whoever runs does the work.
+
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use laneway_core::{CommError, Rank};
+
+use crate::board::{Board, SLOTS};
+use crate::system;
+
+/// Below this a copy through the ring is faster.
+pub(crate) const LEAST: usize = 32 << 10;
+
+const FREE: u32 = 0;
+const OFFERED: u32 = 1;
+const MATCHED: u32 = 2;
+
+/// A cursor past every chunk: nothing more can be claimed.
+const CLOSED: u64 = 1 << 62;
+
+/// One long message on its way; lies in the sender's row of the shared segment.
+#[repr(C, align(64))]
+pub(crate) struct Slot {
+    state: AtomicU32,
+    source: AtomicU64,
+    target: AtomicU64,
+    len: AtomicU64,
+    /// Chunks claimed so far, and chunks copied.
+    claimed: AtomicU64,
+    copied: AtomicU64,
+}
+
+/// Small enough that neither side waits long for the other's last chunk, large enough that a call
+/// of the system does not count.
+fn chunk_bytes(len: u64) -> u64 {
+    (len / 16).next_multiple_of(4096).clamp(32 << 10, 256 << 10)
+}
+
+impl Slot {
+    fn chunks(&self) -> u64 {
+        let len = self.len.load(Ordering::Relaxed);
+        len.div_ceil(chunk_bytes(len))
+    }
+
+    fn finished(&self) -> bool {
+        self.copied.load(Ordering::Acquire) >= self.chunks()
+    }
+}
+
+/// How far a direct copy is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Nothing to do here now.
+    Idle,
+    /// A chunk was copied.
+    Moved,
+    Finished,
+}
+
+/// One rank's view of all slots.
+pub(crate) struct Direct {
+    board: Rc<Board>,
+    rank: Rank,
+    /// Own slots that a send of this process still uses.
+    used: u64,
+    /// Whether a sender that sleeps should be woken to help: not where cores are lacking.
+    both_sides: bool,
+}
+
+impl Direct {
+    pub fn new(board: Rc<Board>, rank: Rank, both_sides: bool) -> Direct {
+        Direct { board, rank, used: 0, both_sides }
+    }
+
+    /// Offers `len` bytes; `None` when all slots are in use.
+    pub fn offer(&mut self, data: *const u8, len: usize) -> Option<u32> {
+        let number = (0..SLOTS as u32).find(|&number| {
+            // A slot of ours may be done here while its receiver has not looked yet.
+            let state = &self.board.slot(self.rank, number).state;
+            self.used & (1 << number) == 0 && state.load(Ordering::Acquire) == FREE
+        })?;
+        let slot = self.board.slot(self.rank, number);
+        slot.source.store(data as u64, Ordering::Relaxed);
+        slot.len.store(len as u64, Ordering::Relaxed);
+        slot.claimed.store(0, Ordering::Relaxed);
+        slot.copied.store(0, Ordering::Relaxed);
+        // The frame that tells of the slot is published with release after this.
+        slot.state.store(OFFERED, Ordering::Release);
+        self.used |= 1 << number;
+        Some(number)
+    }
+
+    /// The receiver names its buffer; from now on the sender may copy into it.
+    ///
+    /// # Safety
+    /// `into` must stay valid for the message's length, and untouched, until the copy is finished
+    /// or revoked.
+    pub unsafe fn accept(&mut self, from: Rank, slot: u32, into: *mut u8) {
+        let slot = self.board.slot(from, slot);
+        slot.target.store(into as u64, Ordering::Relaxed);
+        slot.state.store(MATCHED, Ordering::Release);
+        if self.both_sides {
+            self.board.ring(from);
+        }
+    }
+
+    /// Copies a chunk as the receiver.
+    pub fn pull(&mut self, from: Rank, number: u32) -> Result<Stage, CommError> {
+        let slot = self.board.slot(from, number);
+        let moved = self.copy_chunk(slot, from, false)?;
+        if slot.finished() {
+            slot.state.store(FREE, Ordering::Release);
+            self.board.ring(from);
+            return Ok(Stage::Finished);
+        }
+        Ok(if moved { Stage::Moved } else { Stage::Idle })
+    }
+
+    /// Copies a chunk as the sender, if the receiver has named its buffer.
+    pub fn assist(&mut self, to: Rank, number: u32) -> Result<Stage, CommError> {
+        let slot = self.board.slot(self.rank, number);
+        let moved = match slot.state.load(Ordering::Acquire) {
+            OFFERED => return Ok(Stage::Idle),
+            MATCHED => self.copy_chunk(slot, to, true)?,
+            _ => false,
+        };
+        if slot.finished() {
+            self.used &= !(1 << number);
+            self.board.ring(to);
+            return Ok(Stage::Finished);
+        }
+        Ok(if moved { Stage::Moved } else { Stage::Idle })
+    }
+
+    /// The receiver wants the bytes another way, and left the slot alone.
+    pub fn withdraw(&mut self, number: u32) {
+        self.board.slot(self.rank, number).state.store(FREE, Ordering::Release);
+        self.used &= !(1 << number);
+    }
+
+    /// Takes the receiver's buffer back: afterwards the sender writes to it no more. Waits for the
+    /// chunk that the sender may be copying at this moment.
+    pub fn revoke(&mut self, from: Rank, number: u32, limit: Duration) {
+        let slot = self.board.slot(from, number);
+        let claimed = slot.claimed.swap(CLOSED, Ordering::AcqRel).min(slot.chunks());
+        let start = Instant::now();
+        while slot.copied.load(Ordering::Acquire) < claimed && self.board.ended(from).is_none() {
+            if start.elapsed() > limit {
+                // A live sender that does not finish one chunk in all this time may still write
+                // into memory that our caller takes back: no state is left to go on from.
+                eprintln!("error: rank {from} does not let go of a buffer of this rank");
+                std::process::abort();
+            }
+            std::thread::yield_now();
+        }
+        slot.state.store(FREE, Ordering::Release);
+    }
+
+    fn copy_chunk(&self, slot: &Slot, peer: Rank, write: bool) -> Result<bool, CommError> {
+        let chunk = slot.claimed.fetch_add(1, Ordering::AcqRel);
+        if chunk >= slot.chunks() {
+            // The counter may grow a little past the end; it never comes near CLOSED.
+            return Ok(false);
+        }
+        let len = slot.len.load(Ordering::Relaxed);
+        let start = chunk * chunk_bytes(len);
+        let count = chunk_bytes(len).min(len - start);
+        let source = slot.source.load(Ordering::Relaxed) + start;
+        let target = slot.target.load(Ordering::Relaxed) + start;
+        let pid = self.board.seat(peer).pid.load(Ordering::Relaxed);
+        let (local, remote) = if write { (source, target) } else { (target, source) };
+        // SAFETY: the local end lies within a buffer that its owner vouched for with the offer or
+        // the acceptance, and no other claim covers these bytes.
+        unsafe { copy_between(pid, local, remote, count as usize, write) }
+            .map_err(|error| refused(peer, error))?;
+        slot.copied.fetch_add(1, Ordering::AcqRel);
+        Ok(true)
+    }
+}
+
+fn refused(peer: Rank, error: std::io::Error) -> CommError {
+    CommError::System {
+        what: format!("copying between this rank and rank {peer} failed"),
+        error: error.to_string(),
+    }
+}
+
+/// Copies between a place of this process and one of another.
+///
+/// # Safety
+/// `local` must be valid for `len` bytes: for reads when `write`, for writes otherwise.
+unsafe fn copy_between(
+    pid: u32,
+    local: u64,
+    remote: u64,
+    len: usize,
+    write: bool,
+) -> std::io::Result<()> {
+    let mut done = 0;
+    while done < len {
+        let part = |at: u64| libc::iovec {
+            iov_base: (at as usize + done) as *mut libc::c_void,
+            iov_len: len - done,
+        };
+        let (here, there) = (part(local), part(remote));
+        // SAFETY: the caller vouches for the local end; the system checks the remote one.
+        let count = unsafe {
+            if write {
+                libc::process_vm_writev(pid as i32, &here, 1, &there, 1, 0)
+            } else {
+                libc::process_vm_readv(pid as i32, &here, 1, &there, 1, 0)
+            }
+        };
+        match count {
+            1.. => done += count as usize,
+            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            _ if system::last_errno() == libc::EINTR => {}
+            _ => return Err(std::io::Error::last_os_error()),
+        }
+    }
+    Ok(())
+}
+
+/// Tries a direct copy on the launcher, whom the system guards like any other rank.
+pub(crate) fn permitted(board: &Board) -> bool {
+    let head = board.head();
+    let mut copy = [0u8; 16];
+    // SAFETY: the local end is a whole array.
+    let read = unsafe {
+        copy_between(head.launcher, copy.as_mut_ptr() as u64, head.probe, copy.len(), false)
+    };
+    read.is_ok() && copy == head.token
+}
+
+/// Lets the other ranks copy from and into this process where the Yama module asks for it.
+pub(crate) fn let_peers_in() {
+    // SAFETY: plain call. Without Yama it fails, and then nobody asks for it.
+    unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::c_ulong::MAX, 0, 0, 0) };
+}

@@ -1,0 +1,380 @@
+//! A ring in shared memory from one writer to one reader: cells of one cache line that announce
+//! frames, and a stretch of bytes for what does not fit into a cell.
+//!
+//! A cell's first word is a number that only the next lap will use again, so the reader looks at
+//! one line and has flag, header and a short payload in it. A longer payload goes through the byte
+//! stretch in pieces, each announced by a cell of its own: the reader copies the first piece while
+//! the writer still writes the second.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use laneway_core::{CommError, Rank};
+
+use crate::frame::{HEADER, Header};
+
+const CELLS: u32 = 64;
+const LINE: usize = 64;
+
+/// Payload that travels within the header's own cell.
+pub(crate) const INLINE: usize = LINE - 8 - HEADER;
+
+/// The first piece is small so that the reader begins early; the others pay off by their size.
+const FIRST_PIECE: usize = 1 << 10;
+const PIECE: usize = 4 << 10;
+
+#[repr(C, align(64))]
+struct Cell {
+    number: AtomicU32,
+    /// Payload bytes that this cell announces, in the cell itself or in the byte stretch.
+    piece: u32,
+    header: [u8; HEADER],
+    inline: [u8; INLINE],
+}
+
+/// What the reader tells the writer, on a line of its own.
+#[repr(C, align(64))]
+struct Consumed {
+    cells: AtomicU32,
+    /// Counts bytes modulo 2^32; the stretch is far shorter.
+    bytes: AtomicU32,
+}
+
+const BYTES_AT: usize = CELLS as usize * LINE + LINE;
+
+/// Places of the parts within one channel.
+#[derive(Clone, Copy)]
+struct Parts {
+    cells: *mut Cell,
+    consumed: *const Consumed,
+    bytes: *mut u8,
+    capacity: u32,
+}
+
+impl Parts {
+    fn new((start, len): (*mut u8, usize)) -> Parts {
+        assert!(len > BYTES_AT + 16 * LINE && len < 1 << 30, "a channel has room for pieces");
+        // SAFETY: the offsets lie within the channel, as just seen.
+        unsafe {
+            Parts {
+                cells: start.cast(),
+                consumed: start.add(CELLS as usize * LINE).cast(),
+                bytes: start.add(BYTES_AT),
+                capacity: (len - BYTES_AT) as u32,
+            }
+        }
+    }
+
+    fn cell(&self, number: u32) -> *mut Cell {
+        // SAFETY: the index is below CELLS, which divides 2^32, so laps join without a gap.
+        unsafe { self.cells.add((number % CELLS) as usize) }
+    }
+
+    fn consumed(&self) -> &Consumed {
+        // SAFETY: mapped for as long as the link lives, and atomic throughout.
+        unsafe { &*self.consumed }
+    }
+
+    /// The place in the stretch after `len` bytes from `at`; both ends walk whole lines.
+    fn step(&self, at: u32, len: u32) -> u32 {
+        let next = at + lines(len);
+        if next >= self.capacity { next - self.capacity } else { next }
+    }
+}
+
+fn lines(len: u32) -> u32 {
+    len.next_multiple_of(LINE as u32)
+}
+
+/// The writing end.
+pub(crate) struct Writer {
+    parts: Parts,
+    /// Cells and bytes written so far, modulo 2^32.
+    cells: u32,
+    bytes: u32,
+    at: u32,
+    /// What the reader had consumed when last looked at.
+    seen_cells: u32,
+    seen_bytes: u32,
+}
+
+impl Writer {
+    pub fn new(channel: (*mut u8, usize)) -> Writer {
+        let parts = Parts::new(channel);
+        Writer { parts, cells: 0, bytes: 0, at: 0, seen_cells: 0, seen_bytes: 0 }
+    }
+
+    /// See [`crate::link::Link::begin`].
+    ///
+    /// # Safety
+    /// `data` must be valid for `len` bytes.
+    #[inline]
+    pub unsafe fn begin(&mut self, header: &Header, data: *const u8, len: usize) -> Option<usize> {
+        if !self.has_cell() {
+            return None;
+        }
+        if len <= INLINE {
+            // SAFETY: the cell is free, so the reader does not look past its number.
+            unsafe {
+                let cell = self.parts.cell(self.cells);
+                (*cell).header = header.encode();
+                std::ptr::copy_nonoverlapping(data, (&raw mut (*cell).inline).cast(), len);
+            }
+            self.publish(len as u32, 0);
+            return Some(len);
+        }
+        let piece = self.room(len.min(FIRST_PIECE));
+        if piece == 0 {
+            return None;
+        }
+        // SAFETY: the cell is free; the caller vouches for the data.
+        unsafe {
+            (*self.parts.cell(self.cells)).header = header.encode();
+            self.write_piece(data, piece);
+        }
+        Some(piece)
+    }
+
+    /// See [`crate::link::Link::more`]; writes one piece.
+    ///
+    /// # Safety
+    /// `data` must be valid for `len` bytes.
+    pub unsafe fn more(&mut self, data: *const u8, len: usize) -> usize {
+        if !self.has_cell() {
+            return 0;
+        }
+        let piece = self.room(len.min(PIECE));
+        if piece > 0 {
+            // SAFETY: the caller vouches for the data.
+            unsafe { self.write_piece(data, piece) };
+        }
+        piece
+    }
+
+    fn has_cell(&mut self) -> bool {
+        if self.cells.wrapping_sub(self.seen_cells) < CELLS {
+            return true;
+        }
+        self.seen_cells = self.parts.consumed().cells.load(Ordering::Acquire);
+        self.cells.wrapping_sub(self.seen_cells) < CELLS
+    }
+
+    /// How many of `len` bytes can be written at once, without a break, as whole lines.
+    fn room(&mut self, len: usize) -> usize {
+        let straight = (self.parts.capacity - self.at) as usize;
+        // A quarter at most: the reader tells what it consumed a quarter at a time.
+        let wanted = len.min(straight).min(self.parts.capacity as usize / 4 / LINE * LINE);
+        let mut free = self.free();
+        if free < lines(wanted as u32) {
+            self.seen_bytes = self.parts.consumed().bytes.load(Ordering::Acquire);
+            free = self.free();
+        }
+        wanted.min(free as usize)
+    }
+
+    fn free(&self) -> u32 {
+        self.parts.capacity - self.bytes.wrapping_sub(self.seen_bytes)
+    }
+
+    unsafe fn write_piece(&mut self, data: *const u8, piece: usize) {
+        // SAFETY: `room` saw so many free bytes from `at` on; the caller vouches for the data.
+        unsafe {
+            let target = self.parts.bytes.add(self.at as usize);
+            std::ptr::copy_nonoverlapping(data, target, piece);
+        }
+        self.publish(piece as u32, piece as u32);
+    }
+
+    #[inline]
+    fn publish(&mut self, piece: u32, stretch: u32) {
+        self.at = self.parts.step(self.at, stretch);
+        self.bytes = self.bytes.wrapping_add(lines(stretch));
+        let cell = self.parts.cell(self.cells);
+        self.cells = self.cells.wrapping_add(1);
+        // SAFETY: the cell is mapped; the release makes all that was written before visible.
+        unsafe {
+            (*cell).piece = piece;
+            (*cell).number.store(self.cells, Ordering::Release);
+        }
+    }
+}
+
+/// The reading end.
+pub(crate) struct Reader {
+    parts: Parts,
+    cells: u32,
+    bytes: u32,
+    at: u32,
+    told_cells: u32,
+    told_bytes: u32,
+    /// Bytes of the current piece, and how many of them were taken.
+    piece: u32,
+    taken: u32,
+    inline: bool,
+}
+
+impl Reader {
+    pub fn new(channel: (*mut u8, usize)) -> Reader {
+        Reader {
+            parts: Parts::new(channel),
+            cells: 0,
+            bytes: 0,
+            at: 0,
+            told_cells: 0,
+            told_bytes: 0,
+            piece: 0,
+            taken: 0,
+            inline: false,
+        }
+    }
+
+    /// Whether another cell is here.
+    #[inline]
+    pub fn ready(&self) -> bool {
+        // SAFETY: the number is atomic and mapped.
+        let number = unsafe { &(*self.parts.cell(self.cells)).number };
+        number.load(Ordering::Acquire) == self.cells.wrapping_add(1)
+    }
+
+    /// See [`crate::link::Link::open`]; the flag says that the writer got room.
+    #[inline]
+    pub fn open(&mut self, from: Rank) -> Result<Option<(Header, bool)>, CommError> {
+        if !self.ready() {
+            return Ok(None);
+        }
+        // SAFETY: the number was seen with acquire, so the cell is ours until we release it.
+        let (bytes, piece) = unsafe {
+            let cell = self.parts.cell(self.cells);
+            ((*cell).header, (*cell).piece)
+        };
+        let header = Header::decode(from, &bytes)?;
+        self.piece = piece;
+        self.taken = 0;
+        self.inline = header.payload() <= INLINE as u64;
+        let told = piece == 0 && self.release();
+        Ok(Some((header, told)))
+    }
+
+    /// See [`crate::link::Link::take`]; the flag says that the writer got room.
+    ///
+    /// # Safety
+    /// `into` must be valid for writes of `len` bytes.
+    #[inline]
+    pub unsafe fn take(&mut self, into: *mut u8, len: usize) -> (usize, bool) {
+        if self.piece == 0 {
+            if !self.ready() {
+                return (0, false);
+            }
+            // SAFETY: as in `open`.
+            self.piece = unsafe { (*self.parts.cell(self.cells)).piece };
+            self.taken = 0;
+            self.inline = false;
+        }
+        let count = len.min((self.piece - self.taken) as usize);
+        // SAFETY: the piece was announced, so its bytes are ours until we release them.
+        unsafe {
+            let source = if self.inline {
+                (&raw const (*self.parts.cell(self.cells)).inline).cast::<u8>()
+            } else {
+                self.parts.bytes.add(self.at as usize).cast_const()
+            };
+            std::ptr::copy_nonoverlapping(source.add(self.taken as usize), into, count);
+        }
+        self.taken += count as u32;
+        let told = self.taken == self.piece && self.release();
+        (count, told)
+    }
+
+    /// Gives back the cell and its piece; tells the writer when a quarter has gathered.
+    #[inline]
+    fn release(&mut self) -> bool {
+        if !self.inline {
+            self.at = self.parts.step(self.at, self.piece);
+            self.bytes = self.bytes.wrapping_add(lines(self.piece));
+        }
+        self.piece = 0;
+        self.cells = self.cells.wrapping_add(1);
+        let quarter = self.cells.wrapping_sub(self.told_cells) >= CELLS / 4
+            || self.bytes.wrapping_sub(self.told_bytes) >= self.parts.capacity / 4;
+        if quarter {
+            let consumed = self.parts.consumed();
+            consumed.bytes.store(self.bytes, Ordering::Release);
+            consumed.cells.store(self.cells, Ordering::Release);
+            (self.told_cells, self.told_bytes) = (self.cells, self.bytes);
+        }
+        quarter
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(len: usize) -> (Writer, Reader, Vec<Cell>) {
+        let mut memory: Vec<Cell> = Vec::new();
+        memory.resize_with(len / LINE, || Cell {
+            number: AtomicU32::new(0),
+            piece: 0,
+            header: [0; HEADER],
+            inline: [0; INLINE],
+        });
+        let channel = (memory.as_mut_ptr().cast::<u8>(), len);
+        (Writer::new(channel), Reader::new(channel), memory)
+    }
+
+    #[test]
+    fn messages_of_every_length_pass_in_order_over_many_laps() {
+        for channel in [8 << 10, 16 << 10, 64 << 10] {
+            let (mut writer, mut reader, _memory) = pair(channel);
+            for round in 0..400usize {
+                let len = round * 37 % 9001;
+                let data: Vec<u8> = (0..len).map(|i| (i * 7 + round) as u8).collect();
+                let header = Header::eager(round as u32, 5, len);
+                let mut back = vec![0u8; len];
+                // SAFETY: both buffers outlive the calls.
+                unsafe {
+                    let mut sent = writer.begin(&header, data.as_ptr(), len).unwrap();
+                    let (got, _) = reader.open(0).unwrap().unwrap();
+                    assert_eq!(got, header);
+                    let mut taken = 0;
+                    while taken < len {
+                        let (n, _) = reader.take(back.as_mut_ptr().add(taken), len - taken);
+                        taken += n;
+                        let m = writer.more(data.as_ptr().add(sent), len - sent);
+                        sent += m;
+                        assert!(n + m > 0, "both stand at {taken} of {len}");
+                    }
+                }
+                assert_eq!(back, data, "round {round}");
+                assert!(!reader.ready());
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_ring_refuses_and_goes_on_after_reading() {
+        let (mut writer, mut reader, _memory) = pair(8 << 10);
+        let data = [3u8; 100];
+        let header = Header::eager(1, 2, 100);
+        let mut sent = 0;
+        // SAFETY: the data outlives the calls.
+        while unsafe { writer.begin(&header, data.as_ptr(), 100) } == Some(100) {
+            sent += 1;
+        }
+        assert!((20..=CELLS).contains(&sent), "{sent} frames in flight");
+        for _ in 0..sent {
+            let mut back = [0u8; 100];
+            assert!(reader.open(0).unwrap().is_some());
+            let mut taken = 0;
+            while taken < 100 {
+                // SAFETY: the buffer has so much room left.
+                taken += unsafe { reader.take(back.as_mut_ptr().add(taken), 100 - taken).0 };
+                assert!(reader.ready() || taken == 100 || taken > 0);
+                if taken < 100 && !reader.ready() {
+                    break;
+                }
+            }
+        }
+        // SAFETY: the data outlives the call.
+        assert!(unsafe { writer.begin(&header, data.as_ptr(), 100) }.is_some());
+    }
+}

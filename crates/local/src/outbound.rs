@@ -1,0 +1,288 @@
+//! Sending: frames that wait for room, and offers that wait for their receivers.
+
+use std::collections::VecDeque;
+
+use laneway_core::{CommError, Progress, Rank, Tag};
+
+use crate::engine::Engine;
+use crate::frame::{Header, Kind, NO_SLOT, broken};
+use crate::matching::{Body, Owner};
+use crate::memory::direct::Stage;
+use crate::slab::Slab;
+
+/// A frame on its way out.
+struct Outgoing {
+    header: Header,
+    data: *const u8,
+    /// `None` before the header has gone.
+    sent: Option<usize>,
+    owner: Option<Owner>,
+}
+
+/// A long message that its receiver has not asked for yet.
+#[derive(Clone, Copy)]
+struct Offered {
+    to: Rank,
+    data: *const u8,
+    len: usize,
+    owner: Owner,
+}
+
+/// A long message that both processes copy.
+#[derive(Clone, Copy)]
+struct Assisted {
+    to: Rank,
+    slot: u32,
+    offer: u32,
+}
+
+pub(crate) struct Outbound {
+    frames: Vec<VecDeque<Outgoing>>,
+    /// Peers whose list of frames is not empty.
+    waiting: Vec<Rank>,
+    offers: Slab<Offered>,
+    assisted: Vec<Assisted>,
+}
+
+impl Outbound {
+    pub fn new(size: u32) -> Outbound {
+        Outbound {
+            frames: (0..size).map(|_| VecDeque::new()).collect(),
+            waiting: Vec::new(),
+            offers: Slab::new(),
+            assisted: Vec::new(),
+        }
+    }
+
+    #[inline]
+    pub fn busy(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    pub fn busy_peers(&self) -> &[Rank] {
+        &self.waiting
+    }
+
+    #[inline]
+    pub fn assisting(&self) -> bool {
+        !self.assisted.is_empty()
+    }
+
+    /// Whether something for `peer` is not done.
+    pub fn owes(&self, peer: Rank) -> bool {
+        !self.frames[peer as usize].is_empty() || self.offers.iter().any(|offer| offer.to == peer)
+    }
+}
+
+impl Engine {
+    /// Starts a message.
+    ///
+    /// # Safety
+    /// `data` must stay valid for `len` bytes and unchanged until the owner's slot is done.
+    #[inline]
+    pub unsafe fn send(
+        &mut self,
+        to: Rank,
+        context: u32,
+        tag: Tag,
+        data: *const u8,
+        len: usize,
+        owner: Owner,
+    ) -> Result<Progress, CommError> {
+        self.check()?;
+        // SAFETY: the caller's promise is handed on.
+        let started = unsafe {
+            if to == self.rank {
+                self.send_to_self(context, tag, data, len)
+            } else if len <= self.link.eager_limit() {
+                self.frame(to, Header::eager(context, tag, len), data, len, Some(owner))
+            } else {
+                self.offer(to, context, tag, data, len, owner)
+            }
+        };
+        match started {
+            Ok(progress) => Ok(progress),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// Sends a frame, or keeps it until there is room.
+    #[inline]
+    unsafe fn frame(
+        &mut self,
+        to: Rank,
+        header: Header,
+        data: *const u8,
+        len: usize,
+        owner: Option<Owner>,
+    ) -> Result<Progress, CommError> {
+        let mut sent = None;
+        let list = &mut self.outbound.frames[to as usize];
+        if list.is_empty() {
+            // SAFETY: the caller vouches for the data.
+            sent = unsafe { self.link.begin(to, &header, data, len)? };
+            if sent == Some(len) {
+                return Ok(Progress::Done);
+            }
+            self.outbound.waiting.push(to);
+        }
+        list.push_back(Outgoing { header, data, sent, owner });
+        Ok(Progress::Pending)
+    }
+
+    unsafe fn offer(
+        &mut self,
+        to: Rank,
+        context: u32,
+        tag: Tag,
+        data: *const u8,
+        len: usize,
+        owner: Owner,
+    ) -> Result<Progress, CommError> {
+        let offer = self.outbound.offers.insert(Offered { to, data, len, owner });
+        let slot = self.link.direct().and_then(|direct| direct.offer(data, len));
+        if let Some(slot) = slot {
+            self.outbound.assisted.push(Assisted { to, slot, offer });
+        }
+        let slot = slot.unwrap_or(NO_SLOT);
+        let header =
+            Header { kind: Kind::Offer, tag, context, len: len as u64, mine: offer, slot };
+        // SAFETY: an offer has no payload.
+        unsafe { self.frame(to, header, std::ptr::null(), 0, None)? };
+        Ok(Progress::Pending)
+    }
+
+    /// A message to oneself is kept whole, or goes straight to its receive.
+    unsafe fn send_to_self(
+        &mut self,
+        context: u32,
+        tag: Tag,
+        data: *const u8,
+        len: usize,
+    ) -> Result<Progress, CommError> {
+        let bytes = match len {
+            0 => &[],
+            // SAFETY: the caller vouches for the data.
+            _ => unsafe { std::slice::from_raw_parts(data, len) },
+        };
+        match self.matcher.arrive(self.rank, context, tag) {
+            Some(landing) => {
+                landing.accepts(self.rank, tag, len as u64)?;
+                // SAFETY: the landing has the room; a receive's buffer is borrowed mutably, so it
+                // does not overlap one that is being sent.
+                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), landing.into, len) };
+                self.landed(self.rank, tag, len as u64, landing.owner);
+            }
+            None => {
+                let mut kept = self.inbound.spare_buffer();
+                kept.extend_from_slice(bytes);
+                self.matcher.park(self.rank, context, tag, len as u64, Body::Bytes(kept));
+            }
+        }
+        Ok(Progress::Done)
+    }
+
+    /// A receiver wants an offered message as a frame.
+    pub(crate) fn accepted(&mut self, from: Rank, header: &Header) -> Result<(), CommError> {
+        let offered = self.outbound.offers.remove(header.slot);
+        let Some(offered) = offered.filter(|offered| offered.to == from) else {
+            return Err(broken(from, format!("it accepts offer {} of nobody", header.slot)));
+        };
+        if let Some(at) = self.outbound.assisted.iter().position(|a| a.offer == header.slot) {
+            let assisted = self.outbound.assisted.swap_remove(at);
+            if let Some(direct) = self.link.direct() {
+                direct.withdraw(assisted.slot);
+            }
+        }
+        let data = Header {
+            kind: Kind::Data,
+            tag: 0,
+            context: 0,
+            len: offered.len as u64,
+            mine: 0,
+            slot: header.mine,
+        };
+        // SAFETY: the offer's owner keeps the data until its slot is done.
+        let progress =
+            unsafe { self.frame(from, data, offered.data, offered.len, Some(offered.owner))? };
+        if progress == Progress::Done {
+            self.complete(offered.owner);
+        }
+        Ok(())
+    }
+
+    /// Tells a sender to send what it offered to landing place `landing`.
+    pub(crate) fn ask_for(&mut self, to: Rank, offer: u32, landing: u32) -> Result<(), CommError> {
+        let header =
+            Header { kind: Kind::Accept, tag: 0, context: 0, len: 0, mine: landing, slot: offer };
+        // SAFETY: this frame has no payload.
+        unsafe { self.frame(to, header, std::ptr::null(), 0, None)? };
+        Ok(())
+    }
+
+    /// Goes on with frames that waited for room.
+    pub(crate) fn transmit_all(&mut self) -> Result<bool, CommError> {
+        let mut moved = false;
+        let mut at = 0;
+        while let Some(&to) = self.outbound.waiting.get(at) {
+            moved |= self.transmit(to)?;
+            if self.outbound.frames[to as usize].is_empty() {
+                self.outbound.waiting.swap_remove(at);
+            } else {
+                at += 1;
+            }
+        }
+        Ok(moved)
+    }
+
+    fn transmit(&mut self, to: Rank) -> Result<bool, CommError> {
+        let mut moved = false;
+        while let Some(frame) = self.outbound.frames[to as usize].front_mut() {
+            let len = frame.header.payload() as usize;
+            let before = frame.sent;
+            // SAFETY: the frame's owner keeps its data until its slot is done.
+            frame.sent = unsafe {
+                match frame.sent {
+                    None => self.link.begin(to, &frame.header, frame.data, len)?,
+                    Some(sent) => {
+                        Some(sent + self.link.more(to, frame.data.add(sent), len - sent)?)
+                    }
+                }
+            };
+            moved |= frame.sent != before;
+            if frame.sent != Some(len) {
+                return Ok(moved);
+            }
+            let owner = frame.owner;
+            self.outbound.frames[to as usize].pop_front();
+            if let Some(owner) = owner {
+                self.complete(owner);
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Copies a chunk of each long message whose receiver has named its buffer.
+    pub(crate) fn assist_all(&mut self) -> Result<bool, CommError> {
+        let mut moved = false;
+        let mut at = 0;
+        while let Some(&assisted) = self.outbound.assisted.get(at) {
+            let Some(direct) = self.link.direct() else { return Ok(moved) };
+            match direct.assist(assisted.to, assisted.slot)? {
+                Stage::Idle => at += 1,
+                Stage::Moved => {
+                    moved = true;
+                    at += 1;
+                }
+                Stage::Finished => {
+                    moved = true;
+                    self.outbound.assisted.remove(at);
+                    if let Some(offered) = self.outbound.offers.remove(assisted.offer) {
+                        self.complete(offered.owner);
+                    }
+                }
+            }
+        }
+        Ok(moved)
+    }
+}

@@ -1,0 +1,118 @@
+//! The few calls of the system that the standard library lacks, each behind a safe face.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+use laneway_core::CommError;
+
+use crate::error::LocalError;
+
+/// The last error of this thread, as a backend reports it.
+pub(crate) fn comm_error(what: impl Into<String>) -> CommError {
+    CommError::System { what: what.into(), error: io::Error::last_os_error().to_string() }
+}
+
+/// The last error of this thread, as a launcher reports it.
+pub(crate) fn local_error(what: impl Into<String>) -> LocalError {
+    LocalError::System { what: what.into(), error: io::Error::last_os_error().to_string() }
+}
+
+pub(crate) fn last_errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// Memory with a file descriptor and no name: nothing is left when its last process has gone.
+pub(crate) fn anonymous_file(len: usize) -> Result<OwnedFd, LocalError> {
+    // SAFETY: the name is a C string; the call keeps nothing of it.
+    let fd = unsafe { libc::memfd_create(c"laneway".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return Err(local_error("create shared memory"));
+    }
+    // SAFETY: the descriptor was just opened and belongs to nobody else.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: plain call on an open descriptor.
+    if unsafe { libc::ftruncate(fd.as_raw_fd(), len as libc::off_t) } != 0 {
+        return Err(local_error(format!("give shared memory its size of {len} bytes")));
+    }
+    Ok(fd)
+}
+
+/// Random bytes that no other user of the machine can guess.
+pub(crate) fn random_token() -> Result<[u8; 16], LocalError> {
+    let mut token = [0u8; 16];
+    // SAFETY: the buffer is valid for its length.
+    let got = unsafe { libc::getrandom(token.as_mut_ptr().cast(), token.len(), 0) };
+    if got == token.len() as isize { Ok(token) } else { Err(local_error("read random bytes")) }
+}
+
+/// Cores that this process may run on.
+pub(crate) fn cores() -> u32 {
+    // SAFETY: an all-zero cpu_set_t is an empty set; the call writes at most its size.
+    let count = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        match libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) {
+            0 => libc::CPU_COUNT(&set),
+            // More than 1024 cores do not fit the set; there is no lack of cores then.
+            _ => std::thread::available_parallelism().map_or(1, |cores| cores.get() as i32),
+        }
+    };
+    count.max(1) as u32
+}
+
+pub(crate) fn hostname() -> String {
+    let mut name = [0u8; 256];
+    // SAFETY: the buffer is valid for its length; the last byte stays zero.
+    let code = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+    if code != 0 || end == 0 {
+        return "localhost".into();
+    }
+    String::from_utf8_lossy(&name[..end]).into_owned()
+}
+
+/// Raises the soft limit of open files to `wanted` where the hard limit allows it.
+pub(crate) fn raise_open_files(wanted: u64) -> Result<(), LocalError> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is valid for the call's duration.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } != 0 {
+        return Err(local_error("read the limit of open files"));
+    }
+    if limit.rlim_cur >= wanted {
+        return Ok(());
+    }
+    if limit.rlim_max < wanted {
+        return Err(LocalError::System {
+            what: format!("open {wanted} files, one for each connection"),
+            error: format!("the hard limit is {} (ulimit -Hn)", limit.rlim_max),
+        });
+    }
+    limit.rlim_cur = wanted;
+    // SAFETY: as above.
+    match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } {
+        0 => Ok(()),
+        _ => Err(local_error(format!("raise the limit of open files to {wanted}"))),
+    }
+}
+
+/// Sleeps while `word` holds `value`, until woken or for `limit` at most.
+pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) {
+    let time = libc::timespec {
+        tv_sec: limit.as_secs() as libc::time_t,
+        tv_nsec: limit.subsec_nanos().into(),
+    };
+    // SAFETY: the word is valid and the time lives through the call. Every result (woken, changed
+    // before, interrupted, time over) means the same to the caller: look again.
+    unsafe {
+        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &time);
+    }
+}
+
+/// Wakes the process that sleeps on `word`, if one does.
+pub(crate) fn futex_wake(word: &AtomicU32) {
+    // SAFETY: the word is valid; the call reads nothing through it.
+    unsafe {
+        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1);
+    }
+}

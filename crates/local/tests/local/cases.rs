@@ -1,0 +1,221 @@
+//! The cases: what is started, what is done to it, and how it must end.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::process::{Outcome, files_left, start};
+
+const TRANSPORTS: [&str; 3] = ["shm", "unix", "tcp"];
+
+type Verdict = Result<(), String>;
+type Case = (String, Box<dyn Fn() -> Verdict>);
+
+/// Runs the cases whose name contains one of the words, or all.
+pub fn drive(words: &[String]) -> ExitCode {
+    let words: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
+    let before = files_left();
+    let (mut passed, mut failed) = (0, 0);
+    for (name, case) in all() {
+        if !words.is_empty() && !words.iter().any(|word| name.contains(*word)) {
+            continue;
+        }
+        let verdict = case().and_then(|()| match files_left() {
+            after if after == before => Ok(()),
+            after => Err(format!("files before {before:?}, after {after:?}")),
+        });
+        match verdict {
+            Ok(()) => {
+                passed += 1;
+                println!("ok      {name}");
+            }
+            Err(why) => {
+                failed += 1;
+                println!("FAILED  {name}\n        {}", why.replace('\n', "\n        "));
+            }
+        }
+    }
+    println!("{passed} passed, {failed} failed");
+    if failed == 0 && passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn all() -> Vec<Case> {
+    let mut cases = messages();
+    cases.extend(limits());
+    cases.extend(endings());
+    cases.extend(from_outside());
+    cases
+}
+
+fn case(name: impl Into<String>, run: impl Fn() -> Verdict + 'static) -> Case {
+    (name.into(), Box::new(run))
+}
+
+/// Starts a scenario and expects it to end well.
+fn good(scenario: &'static str, ranks: u32, transport: &'static str) -> Case {
+    case(format!("{scenario} {ranks} {transport}"), move || {
+        expect(run(scenario, ranks, transport, &[])?, 0, &[])
+    })
+}
+
+fn run(
+    scenario: &str,
+    ranks: u32,
+    transport: &str,
+    variables: &[(&str, &str)],
+) -> Result<Outcome, String> {
+    start(scenario, ranks, transport, variables, "for rank 0")?.finish()
+}
+
+/// The exit code, and words that the error output must have.
+fn expect(outcome: Outcome, code: i32, words: &[&str]) -> Verdict {
+    let missing = words.iter().find(|word| !outcome.stderr.contains(**word));
+    if outcome.code == Some(code) && missing.is_none() {
+        return Ok(());
+    }
+    let Outcome { code: got, stdout, stderr, took } = outcome;
+    Err(format!("code {got:?}, expected {code} and {words:?}, after {took:?}\n{stdout}{stderr}"))
+}
+
+fn messages() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for transport in TRANSPORTS {
+        for ranks in [2, 3, 8, 16] {
+            for scenario in ["lengths", "order", "split", "all-to-all", "ring", "storm"] {
+                // At least three ranks have two colours and one without.
+                if scenario != "split" || ranks > 2 {
+                    cases.push(good(scenario, ranks, transport));
+                }
+            }
+        }
+        cases.push(good("own", 1, transport));
+        cases.push(good("own", 2, transport));
+        cases.push(good("all-to-all", 64, transport));
+        cases.push(good("ring", 64, transport));
+        cases.push(good("storm", 40, transport));
+        cases.push(good("input", 3, transport));
+        cases.push(good("give-up", 2, transport));
+        cases.push(good("mismatch", 2, transport));
+        for len in ["9", "3000", "5000000"] {
+            cases.push(case(format!("truncate {len} {transport}"), move || {
+                expect(run("truncate", 2, transport, &[("TEST_LEN", len)])?, 0, &[])
+            }));
+        }
+    }
+    for (scenario, ranks) in [("lengths", 2), ("lengths", 5), ("order", 3), ("storm", 8)] {
+        cases.push(case(format!("{scenario} {ranks} shm without direct copies"), move || {
+            let refused = [("TEST_NO_DIRECT_COPIES", "1")];
+            expect(run(scenario, ranks, "shm", &refused)?, 0, &[])
+        }));
+    }
+    cases
+}
+
+/// Sizes at the edge: many ranks, a message past 2 GiB, numbers that cannot be.
+fn limits() -> Vec<Case> {
+    let described = |variables: &'static [(&str, &str)], words: &'static [&str]| {
+        move || {
+            let outcome = run("describe", 2, "shm", variables)?;
+            match words.iter().find(|word| !outcome.stdout.contains(**word)) {
+                None => expect(outcome, 0, &[]),
+                Some(word) => Err(format!("no {word:?} in {:?}", outcome.stdout)),
+            }
+        }
+    };
+    vec![
+        good("all-to-all", 200, "shm"),
+        good("ring", 256, "shm"),
+        good("big", 2, "shm"),
+        good("big", 2, "unix"),
+        case("describe", described(&[], &["local:shm", "process_vm, both sides", "clock true"])),
+        case(
+            "describe without direct copies",
+            described(&[("TEST_NO_DIRECT_COPIES", "1")], &["local:shm", "\"ring\""]),
+        ),
+        case("no ranks", || {
+            expect(run("ring", 0, "shm", &[])?, 2, &["error: 0 ranks", "1 to 1024"])
+        }),
+        case("too many ranks", || {
+            expect(run("ring", 1025, "shm", &[])?, 2, &["error: 1025 ranks", "try:"])
+        }),
+        case("a limit that is no number", || {
+            let outcome = run("ring", 2, "shm", &[("LANEWAY_WAIT_LIMIT", "soon")])?;
+            expect(outcome, 2, &["LANEWAY_WAIT_LIMIT is \"soon\""])
+        }),
+        // The mark of another launcher: this process is no rank of it.
+        case("a stranger's environment", || {
+            let stranger = [("LANEWAY_LOCAL_LAUNCHER", "1"), ("LANEWAY_LOCAL_RANK", "0")];
+            expect(run("ring", 2, "shm", &stranger)?, 0, &[])
+        }),
+    ]
+}
+
+fn endings() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for transport in TRANSPORTS {
+        for scenario in ["leave", "leave-any", "leave-mid"] {
+            cases.push(good(scenario, 3, transport));
+        }
+        cases.push(case(format!("hang {transport}"), move || {
+            expect(run("hang", 3, transport, &[("LANEWAY_WAIT_LIMIT", "1")])?, 0, &[])
+        }));
+        let ends = [
+            ("killed", 3, "rank 4 died: killed by signal 9 (SIGKILL)"),
+            ("code", 3, "rank 4 died: exited with code 101"),
+            ("agree", 4, ""),
+            ("abort", 42, ""),
+        ];
+        for (scenario, code, words) in ends {
+            cases.push(case(format!("{scenario} {transport}"), move || {
+                let outcome = run(scenario, 5, transport, &[])?;
+                in_time(&outcome)?;
+                expect(outcome, code, &[words])
+            }));
+        }
+    }
+    cases
+}
+
+/// Signals to one process of a run that is on its way.
+fn from_outside() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for transport in TRANSPORTS {
+        for rank in [0, 2] {
+            cases.push(case(format!("SIGKILL to rank {rank} {transport}"), move || {
+                let outcome = signalled(transport, Some(rank), libc::SIGKILL)?;
+                expect(outcome, 3, &[&format!("rank {rank} died: killed by signal 9 (SIGKILL)")])
+            }));
+        }
+        cases.push(case(format!("SIGKILL to the launcher {transport}"), move || {
+            let outcome = signalled(transport, None, libc::SIGKILL)?;
+            // What matters is that `finish` found nothing left.
+            if outcome.code.is_none() { Ok(()) } else { expect(outcome, -1, &[]) }
+        }));
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            cases.push(case(format!("signal {signal} to the launcher {transport}"), move || {
+                expect(signalled(transport, None, signal)?, 128 + signal, &[])
+            }));
+        }
+    }
+    cases
+}
+
+fn signalled(transport: &str, rank: Option<u32>, signal: i32) -> Result<Outcome, String> {
+    let mut running = start("forever", 5, transport, &[], "")?;
+    running.await_line()?;
+    let pid = match rank {
+        Some(rank) => running.rank(rank)?,
+        None => running.launcher(),
+    };
+    // SAFETY: the process is our child or its child, and has not been waited for.
+    unsafe { libc::kill(pid, signal) };
+    let outcome = running.finish()?;
+    in_time(&outcome)?;
+    Ok(outcome)
+}
+
+fn in_time(outcome: &Outcome) -> Verdict {
+    if outcome.took < Duration::from_secs(1) {
+        return Ok(());
+    }
+    Err(format!("it took {:?} to end\n{}", outcome.took, outcome.stderr))
+}

@@ -1,0 +1,143 @@
+//! Why an MPI could not be had, and how that is told to a person.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use laneway_core::Failure;
+
+/// What went wrong between the wish for an MPI and its first message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MpiError {
+    /// No launcher started this process; `because` says what its environment shows.
+    NotLaunched { because: String },
+    /// A library was asked for by name and is not there; `asked_by` names the flag or variable.
+    Missing { path: PathBuf, asked_by: &'static str },
+    /// No MPI library in any of these folders.
+    NotFound { looked_in: Vec<PathBuf> },
+    /// The launcher's own installation has no MPI library.
+    LauncherWithoutLibrary { launcher: String, looked_in: Vec<PathBuf> },
+    /// The file is no shared library, or only the front of one.
+    NotALibrary { file: PathBuf, why: String },
+    /// The file is for another kind of machine.
+    OtherArchitecture { file: PathBuf, built_for: String, needed: &'static str },
+    /// The system's loader refused the file, in its own words.
+    Refused { file: PathBuf, text: String },
+    /// A library that lacks what every MPI exports.
+    NotMpi { file: PathBuf, symbol: String },
+    /// An MPI whose constants are not known here.
+    UnknownFlavour { file: PathBuf, version: String },
+    /// `LANEWAY_MPI_FLAVOUR` names a flavour that this library cannot be, or none at all.
+    WrongFlavour { file: PathBuf, asked: String, why: String },
+    /// The library did not behave as its flavour says.
+    SelfTest { file: PathBuf, flavour: &'static str, what: String },
+    /// MPI could not start.
+    Start { call: &'static str, text: String },
+    /// The library does not understand the launcher, so that every rank is alone.
+    Alone { launcher: String, ranks: u32, file: PathBuf },
+    /// MPI was started in this process before, which it allows once.
+    StartedBefore,
+}
+
+impl fmt::Display for MpiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MpiError::NotLaunched { .. } => f.write_str("started without an MPI launcher"),
+            MpiError::Missing { path, asked_by } => {
+                write!(f, "no MPI library at {} ({asked_by})", path.display())
+            }
+            MpiError::NotFound { .. } => f.write_str("no MPI library was found"),
+            MpiError::LauncherWithoutLibrary { launcher, .. } => {
+                write!(f, "the installation of {launcher} has no MPI library")
+            }
+            MpiError::NotALibrary { file, why } => {
+                write!(f, "{} is no shared library: {why}", file.display())
+            }
+            MpiError::OtherArchitecture { file, built_for, needed } => {
+                write!(f, "{} is built for {built_for}, not for {needed}", file.display())
+            }
+            MpiError::Refused { file, .. } => write!(f, "{} cannot be opened", file.display()),
+            MpiError::NotMpi { file, symbol } => {
+                write!(f, "{} is no MPI library: it has no {symbol}", file.display())
+            }
+            MpiError::UnknownFlavour { file, .. } => {
+                write!(f, "{} is an MPI of an unknown kind", file.display())
+            }
+            MpiError::WrongFlavour { file, asked, .. } => {
+                write!(f, "{} is no MPI of the flavour '{asked}'", file.display())
+            }
+            MpiError::SelfTest { file, flavour, .. } => {
+                write!(f, "{} does not behave as {flavour} should", file.display())
+            }
+            MpiError::Start { call, .. } => write!(f, "{call} failed"),
+            MpiError::Alone { launcher, ranks, .. } => {
+                write!(f, "{launcher} started {ranks} ranks, but the MPI library sees only one")
+            }
+            MpiError::StartedBefore => f.write_str("MPI was started in this process before"),
+        }
+    }
+}
+
+impl std::error::Error for MpiError {}
+
+impl MpiError {
+    /// What the screen shows, and exit code 3.
+    pub fn into_failure(self) -> Failure {
+        let (cause, try_this) = (self.cause(), self.advice());
+        Failure::environment(self.to_string(), cause, try_this)
+    }
+
+    fn cause(&self) -> String {
+        match self {
+            MpiError::NotLaunched { because } => because.clone(),
+            MpiError::NotFound { looked_in }
+            | MpiError::LauncherWithoutLibrary { looked_in, .. } => {
+                let folders: Vec<_> = looked_in.iter().map(|p| p.display().to_string()).collect();
+                format!("looked in {}", folders.join(", "))
+            }
+            MpiError::Refused { text, .. } | MpiError::Start { text, .. } => text.clone(),
+            MpiError::UnknownFlavour { version, .. } => format!("it calls itself: {version}"),
+            MpiError::WrongFlavour { why, .. } => why.clone(),
+            MpiError::SelfTest { what, .. } => what.clone(),
+            MpiError::Alone { file, .. } => {
+                format!("{} does not understand this launcher", file.display())
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn advice(&self) -> String {
+        let advice = match self {
+            MpiError::NotLaunched { .. } => {
+                "--ranks N for N processes of this machine, or mpirun -n N laneway …"
+            }
+            MpiError::Missing { .. } => "LANEWAY_MPI=FILE, or the folder MPI is installed in",
+            MpiError::NotFound { .. } => {
+                "install Open MPI or MPICH, or LANEWAY_MPI=FILE; --ranks N needs no MPI"
+            }
+            MpiError::LauncherWithoutLibrary { .. } => {
+                "LANEWAY_MPI=FILE with the library that belongs to this launcher"
+            }
+            MpiError::NotALibrary { .. } => "LANEWAY_MPI=FILE with a whole libmpi.so",
+            MpiError::OtherArchitecture { .. } => "LANEWAY_MPI=FILE with a library of this machine",
+            MpiError::Refused { .. } => "LD_LIBRARY_PATH with the folders of what it needs",
+            MpiError::NotMpi { .. } => "LANEWAY_MPI=FILE with an MPI library, such as libmpi.so",
+            MpiError::UnknownFlavour { .. } => {
+                "LANEWAY_MPI_FLAVOUR=open-mpi, mpich or standard-abi, if you know it to be one"
+            }
+            MpiError::WrongFlavour { .. } => "unset LANEWAY_MPI_FLAVOUR",
+            MpiError::SelfTest { .. } => "LANEWAY_MPI=FILE with another MPI, or report this one",
+            MpiError::Start { .. } => "a small MPI program of your own under the same launcher",
+            MpiError::Alone { .. } => {
+                "the launcher that belongs to this library, or LANEWAY_MPI=FILE"
+            }
+            MpiError::StartedBefore => "one start of MPI for each process",
+        };
+        advice.into()
+    }
+}
+
+impl From<MpiError> for Failure {
+    fn from(error: MpiError) -> Failure {
+        error.into_failure()
+    }
+}

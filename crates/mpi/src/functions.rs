@@ -1,0 +1,152 @@
+//! The functions of MPI that are called, as tables of resolved pointers: no name is looked up
+//! after the start. Those with counts exist twice in MPI-4, with `int` and, as `_c`, with 64 bits;
+//! one generic table describes both.
+
+use crate::error::MpiError;
+use crate::flavour::Handle;
+use crate::library::Library;
+
+/// A user's error handler. C declares more arguments after these two; nobody reads them.
+pub type OnError = extern "C" fn(*mut Handle, *mut i32);
+
+/// Declares a table and its loader from the C names and signatures of the MPI standard.
+macro_rules! table {
+    (
+        $(#[$about:meta])*
+        $table:ident $(<$($parameter:ident),*>)? {
+            $($field:ident = $symbol:literal ($($argument:ty),* $(,)?) -> $result:ty;)*
+        }
+    ) => {
+        $(#[$about])*
+        pub struct $table $(<$($parameter),*>)? {
+            $(pub $field: unsafe extern "C" fn($($argument),*) -> $result,)*
+        }
+
+        impl $(<$($parameter),*>)? $table $(<$($parameter),*>)? {
+            /// Resolves every name with `suffix` behind it.
+            fn load(library: &Library, suffix: &str) -> Result<Self, MpiError> {
+                Ok($table {
+                    $($field: {
+                        let address = library.symbol(&format!(concat!($symbol, "{}"), suffix))?;
+                        // SAFETY: the MPI standard gives this name this signature, with handles as
+                        // machine words by the crate's rule.
+                        unsafe {
+                            std::mem::transmute::<
+                                *mut std::ffi::c_void,
+                                unsafe extern "C" fn($($argument),*) -> $result,
+                            >(address)
+                        }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+table! {
+    /// What takes no count, or only a small one.
+    Functions {
+        init_thread = "MPI_Init_thread" (*mut i32, *mut u8, i32, *mut i32) -> i32;
+        initialized = "MPI_Initialized" (*mut i32) -> i32;
+        finalized = "MPI_Finalized" (*mut i32) -> i32;
+        finalize = "MPI_Finalize" () -> i32;
+        query_thread = "MPI_Query_thread" (*mut i32) -> i32;
+        abort = "MPI_Abort" (Handle, i32) -> i32;
+        wtime = "MPI_Wtime" () -> f64;
+        processor_name = "MPI_Get_processor_name" (*mut u8, *mut i32) -> i32;
+        error_class = "MPI_Error_class" (i32, *mut i32) -> i32;
+        error_string = "MPI_Error_string" (i32, *mut u8, *mut i32) -> i32;
+        comm_rank = "MPI_Comm_rank" (Handle, *mut i32) -> i32;
+        comm_size = "MPI_Comm_size" (Handle, *mut i32) -> i32;
+        comm_split = "MPI_Comm_split" (Handle, i32, i32, *mut Handle) -> i32;
+        comm_dup = "MPI_Comm_dup" (Handle, *mut Handle) -> i32;
+        comm_free = "MPI_Comm_free" (*mut Handle) -> i32;
+        comm_get_attr = "MPI_Comm_get_attr" (Handle, i32, *mut *const i32, *mut i32) -> i32;
+        comm_create_errhandler = "MPI_Comm_create_errhandler" (OnError, *mut Handle) -> i32;
+        comm_set_errhandler = "MPI_Comm_set_errhandler" (Handle, Handle) -> i32;
+        probe = "MPI_Probe" (i32, i32, Handle, *mut i32) -> i32;
+        iprobe = "MPI_Iprobe" (i32, i32, Handle, *mut i32, *mut i32) -> i32;
+        wait = "MPI_Wait" (*mut u8, *mut i32) -> i32;
+        test = "MPI_Test" (*mut u8, *mut i32, *mut i32) -> i32;
+        waitsome = "MPI_Waitsome" (i32, *mut u8, *mut i32, *mut i32, *mut i32) -> i32;
+        testsome = "MPI_Testsome" (i32, *mut u8, *mut i32, *mut i32, *mut i32) -> i32;
+        cancel = "MPI_Cancel" (*mut u8) -> i32;
+        request_free = "MPI_Request_free" (*mut u8) -> i32;
+        type_size = "MPI_Type_size" (Handle, *mut i32) -> i32;
+        type_contiguous = "MPI_Type_contiguous" (i32, Handle, *mut Handle) -> i32;
+        type_create_struct = "MPI_Type_create_struct"
+            (i32, *const i32, *const isize, *const Handle, *mut Handle) -> i32;
+        type_commit = "MPI_Type_commit" (*mut Handle) -> i32;
+        type_free = "MPI_Type_free" (*mut Handle) -> i32;
+        barrier = "MPI_Barrier" (Handle) -> i32;
+        reduce_local = "MPI_Reduce_local" (*const u8, *mut u8, i32, Handle, Handle) -> i32;
+    }
+}
+
+table! {
+    /// What takes counts of type C and displacements of type D.
+    Counted<C, D> {
+        send = "MPI_Send" (*const u8, C, Handle, i32, i32, Handle) -> i32;
+        recv = "MPI_Recv" (*mut u8, C, Handle, i32, i32, Handle, *mut i32) -> i32;
+        isend = "MPI_Isend" (*const u8, C, Handle, i32, i32, Handle, *mut u8) -> i32;
+        irecv = "MPI_Irecv" (*mut u8, C, Handle, i32, i32, Handle, *mut u8) -> i32;
+        bcast = "MPI_Bcast" (*mut u8, C, Handle, i32, Handle) -> i32;
+        scatter = "MPI_Scatter"
+            (*const u8, C, Handle, *mut u8, C, Handle, i32, Handle) -> i32;
+        scatterv = "MPI_Scatterv"
+            (*const u8, *const C, *const D, Handle, *mut u8, C, Handle, i32, Handle) -> i32;
+        gather = "MPI_Gather"
+            (*const u8, C, Handle, *mut u8, C, Handle, i32, Handle) -> i32;
+        gatherv = "MPI_Gatherv"
+            (*const u8, C, Handle, *mut u8, *const C, *const D, Handle, i32, Handle) -> i32;
+        reduce = "MPI_Reduce" (*const u8, *mut u8, C, Handle, Handle, i32, Handle) -> i32;
+        allreduce = "MPI_Allreduce" (*const u8, *mut u8, C, Handle, Handle, Handle) -> i32;
+        allgather = "MPI_Allgather"
+            (*const u8, C, Handle, *mut u8, C, Handle, Handle) -> i32;
+        allgatherv = "MPI_Allgatherv"
+            (*const u8, C, Handle, *mut u8, *const C, *const D, Handle, Handle) -> i32;
+        alltoall = "MPI_Alltoall"
+            (*const u8, C, Handle, *mut u8, C, Handle, Handle) -> i32;
+        alltoallv = "MPI_Alltoallv" (
+            *const u8, *const C, *const D, Handle,
+            *mut u8, *const C, *const D, Handle, Handle,
+        ) -> i32;
+        reduce_scatter = "MPI_Reduce_scatter"
+            (*const u8, *mut u8, *const C, Handle, Handle, Handle) -> i32;
+        reduce_scatter_block = "MPI_Reduce_scatter_block"
+            (*const u8, *mut u8, C, Handle, Handle, Handle) -> i32;
+        scan = "MPI_Scan" (*const u8, *mut u8, C, Handle, Handle, Handle) -> i32;
+        exscan = "MPI_Exscan" (*const u8, *mut u8, C, Handle, Handle, Handle) -> i32;
+    }
+}
+
+/// The functions of every MPI, with counts of type `int`.
+pub type Small = Counted<i32, i32>;
+
+/// The functions of MPI-4 and later, with counts of 64 bits.
+pub type Large = Counted<i64, isize>;
+
+/// Reads the length of a message from its status, in 64 bits.
+pub type Length = unsafe extern "C" fn(*const i32, Handle, *mut i64) -> i32;
+
+/// All tables of one library.
+pub struct Tables {
+    pub functions: Functions,
+    pub small: Small,
+    pub large: Option<Large>,
+    pub length: Length,
+}
+
+impl Tables {
+    pub fn load(library: &Library) -> Result<Tables, MpiError> {
+        let (functions, small) = (Functions::load(library, "")?, Small::load(library, "")?);
+        // A library that lacks one of them is taken to have none.
+        let large = Large::load(library, "_c").ok();
+        // MPI-4 has the first; the second is older and deprecated since MPI-4.1.
+        let name = ["MPI_Get_count_c", "MPI_Get_elements_x"];
+        let address = library.symbol(name[0]).or_else(|_| library.symbol(name[1]))?;
+        // SAFETY: both have this one signature in the MPI standard.
+        let length = unsafe { std::mem::transmute::<*mut std::ffi::c_void, Length>(address) };
+        Ok(Tables { functions, small, large, length })
+    }
+}

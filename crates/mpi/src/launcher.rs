@@ -1,0 +1,135 @@
+//! Which launcher started this process, read from its environment alone: a library asked too early
+//! would start a run of one rank, and most launchers leave plain marks.
+
+use std::ffi::OsString;
+
+/// Reads one variable; tests give a closure over a list.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// The environment of this process.
+pub fn of_process(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+/// The kinds of launcher, as far as they differ in where their MPI library is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// mpirun of Open MPI: ORTE in version 4, PRRTE in version 5.
+    OpenMpi,
+    /// mpiexec.hydra of MPICH and of what descends from it.
+    Hydra,
+    /// mpiexec.hydra of Intel MPI.
+    Intel,
+    /// srun of Slurm.
+    Slurm,
+    /// mpiexec of HPE's parallel application launch service.
+    Pals,
+    /// Another launcher that speaks PMIx or PMI.
+    Other,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::OpenMpi => "Open MPI mpirun",
+            Kind::Hydra => "MPICH mpiexec",
+            Kind::Intel => "Intel MPI mpirun",
+            Kind::Slurm => "Slurm srun",
+            Kind::Pals => "PALS mpiexec",
+            Kind::Other => "a PMIx launcher",
+        }
+    }
+}
+
+/// A launcher, and what it said about this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launcher {
+    pub kind: Kind,
+    pub rank: Option<u32>,
+    pub size: Option<u32>,
+}
+
+impl Launcher {
+    /// For example "Open MPI mpirun, rank 3 of 5".
+    pub fn describe(&self) -> String {
+        match (self.rank, self.size) {
+            (Some(rank), Some(size)) => format!("{}, rank {rank} of {size}", self.kind.name()),
+            (Some(rank), None) => format!("{}, rank {rank}", self.kind.name()),
+            _ => self.kind.name().into(),
+        }
+    }
+}
+
+/// The launcher that started this process, in words; `None` where it was started by hand.
+pub fn launched() -> Option<String> {
+    detect(&of_process).ok().map(|launcher| launcher.describe())
+}
+
+/// The launcher whose marks are in `env`, or what the environment shows instead.
+pub fn detect(env: Environment<'_>) -> Result<Launcher, String> {
+    let has = |name: &str| env(name).is_some();
+    let number = |names: &[&str]| {
+        names.iter().find_map(|name| env(name)?.to_str()?.trim().parse::<u32>().ok())
+    };
+    let found = |kind, rank: &[&str], size: &[&str]| {
+        Ok(Launcher { kind, rank: number(rank), size: number(size) })
+    };
+    if has("OMPI_COMM_WORLD_RANK") {
+        return found(Kind::OpenMpi, &["OMPI_COMM_WORLD_RANK"], &["OMPI_COMM_WORLD_SIZE"]);
+    }
+    // A rank started by srun has PMI or PMIx marks as well; without those no MPI can start there.
+    let managed = has("PMI_RANK") || has("PMI_ID") || has("PMI_FD") || has("PMIX_RANK");
+    if managed && has("SLURM_PROCID") && !has("HYDI_CONTROL_FD") {
+        let size = ["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"];
+        return found(Kind::Slurm, &["SLURM_PROCID"], &size);
+    }
+    let (rank, size) = (["PMI_RANK", "PMI_ID", "PMIX_RANK"], ["PMI_SIZE", "PALS_SIZE"]);
+    if has("PALS_RANKID") {
+        return found(Kind::Pals, &["PALS_RANKID"], &size);
+    }
+    if has("PMI_RANK") || has("PMI_ID") || has("HYDI_CONTROL_FD") {
+        let intel = has("I_MPI_HYDRA_UUID") || has("HYDRA_BSTRAP_LAUNCHER");
+        return found(if intel { Kind::Intel } else { Kind::Hydra }, &rank, &size);
+    }
+    if managed {
+        return found(Kind::Other, &rank, &size);
+    }
+    if has("SLURM_PROCID") {
+        return Err("srun started this process, but without an MPI plugin (srun --mpi=list)".into());
+    }
+    Err("no variable of mpirun, mpiexec or srun is in the environment".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(pairs: &[(&str, &str)]) -> Result<String, String> {
+        let env = |name: &str| {
+            pairs.iter().find(|pair| pair.0 == name).map(|pair| OsString::from(pair.1))
+        };
+        detect(&env).map(|launcher| launcher.describe())
+    }
+
+    #[test]
+    fn launchers_are_known_by_their_marks() {
+        let rank = [("OMPI_COMM_WORLD_RANK", "3"), ("OMPI_COMM_WORLD_SIZE", "5")];
+        assert_eq!(seen(&rank).unwrap(), "Open MPI mpirun, rank 3 of 5");
+        let hydra = [("PMI_RANK", "1"), ("PMI_SIZE", "2"), ("PMI_FD", "6")];
+        assert_eq!(seen(&hydra).unwrap(), "MPICH mpiexec, rank 1 of 2");
+        let intel = [("PMI_RANK", "1"), ("PMI_SIZE", "2"), ("I_MPI_HYDRA_UUID", "x")];
+        assert_eq!(seen(&intel).unwrap(), "Intel MPI mpirun, rank 1 of 2");
+        let slurm = [("SLURM_PROCID", "7"), ("SLURM_NTASKS", "8"), ("PMIX_RANK", "7")];
+        assert_eq!(seen(&slurm).unwrap(), "Slurm srun, rank 7 of 8");
+        let odd = [("OMPI_COMM_WORLD_RANK", "three")];
+        assert_eq!(seen(&odd).unwrap(), "Open MPI mpirun");
+    }
+
+    #[test]
+    fn a_process_started_by_hand_is_told_why() {
+        assert!(seen(&[]).unwrap_err().contains("no variable"));
+        assert!(seen(&[("SLURM_PROCID", "0")]).unwrap_err().contains("--mpi=list"));
+        // What a user sets to run as root is no mark of a launcher.
+        assert!(seen(&[("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("I_MPI_ROOT", "/opt")]).is_err());
+    }
+}

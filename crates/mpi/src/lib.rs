@@ -1,0 +1,40 @@
+//! Any MPI library, opened at run time: one binary serves Open MPI, MPICH, Intel MPI and the MPI-5
+//! standard ABI, with no header, no `mpicc` and no libclang when it is built.
+//!
+//! It must never know another backend, and nothing outside it may know an MPI handle. A library is
+//! chosen (`find.rs`), its file is looked at before it is opened (`elf.rs`), its flavour is decided
+//! from what it exports (`flavour/`), and a self-test proves that decision before the first message
+//! (`selftest.rs`). Handles are machine words: a 32-bit handle travels in a word argument, which
+//! every little-endian register calling convention allows.
+//!
+//! `LANEWAY_MPI` names a library file or an installation's folder; `LANEWAY_MPI_FLAVOUR` names the
+//! flavour of a library that does not tell it (open-mpi, mpich, standard-abi).
+//!
+//! Begin with `world.rs`, then `comm.rs` and `queue.rs`.
+
+#[cfg(not(all(target_endian = "little", target_pointer_width = "64")))]
+compile_error!("MPI handles travel as little-endian 64-bit words; this target needs another way");
+
+mod clock;
+mod comm;
+mod elf;
+mod error;
+mod find;
+mod flavour;
+mod functions;
+mod guard;
+mod large;
+mod launcher;
+mod library;
+mod native;
+mod queue;
+mod selftest;
+mod status;
+mod world;
+
+pub use comm::{Attribute, MpiComm};
+pub use error::MpiError;
+pub use flavour::Family;
+pub use launcher::launched;
+pub use library::Found;
+pub use world::{ThreadLevel, init, init_with_threads, open};

