@@ -14,10 +14,11 @@ pub fn command() -> Command {
     Command::new("info")
         .about("Lists the algorithms, and what this machine has")
         .after_help(
-            "Examples:\n  laneway info algorithms                  every algorithm, with its parameters\n  \
-             laneway info env                         this machine, and the MPI library that was found\n  \
-             mpirun -n 2 laneway info env             the MPI that started us\n  \
-             LANEWAY_MPI=/opt/mpi laneway info env    another library, by file or installation",
+            "Examples:\n  \
+             laneway info algorithms               every algorithm and its parameters\n  \
+             laneway info env                      this machine, and the MPI found\n  \
+             mpirun -n 2 laneway info env          the MPI that started us\n  \
+             LANEWAY_MPI=/opt/mpi laneway info env another library, by file or installation",
         )
         .arg(Arg::new("topic").value_parser(TOPICS).default_value("env"))
         .args(session::args())

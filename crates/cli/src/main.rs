@@ -39,10 +39,11 @@ fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .about("Collectives as schedules, on any MPI and on none")
         .after_help(
-            "Examples:\n  laneway tour                          what laneway can do, on this machine\n  \
-             laneway check --ranks 5               every algorithm, every byte, no MPI needed\n  \
-             mpirun -n 5 laneway check bcast       the same over the MPI that started it\n\n\
-             Exit codes: 0 done, 1 a check failed, 2 usage, 3 environment, 4 precision not reached.",
+            "Examples:\n  \
+             laneway tour                       what laneway can do, on this machine\n  \
+             laneway check --ranks 5            every algorithm, every byte, no MPI needed\n  \
+             mpirun -n 5 laneway check bcast    the same over the MPI that started it\n\n\
+             Exit codes: 0 done, 1 a check failed, 2 usage, 3 environment, 4 precision missed.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)

@@ -69,6 +69,22 @@ fn arrows_run_one_way() {
 }
 
 #[test]
+fn the_command_stands_on_few_crates() {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "-p", "laneway-cli", "-e", "normal", "--prefix", "none", "--offline"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut crates: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    crates.sort_unstable();
+    crates.dedup();
+    let external = crates.iter().filter(|name| !name.starts_with("laneway")).count();
+    assert!((5..=60).contains(&external), "{external} external crates: {crates:?}");
+}
+
+#[test]
 fn licence_and_edition_are_the_same_everywhere() {
     for package in metadata()["packages"].as_array().expect("packages") {
         assert_eq!(package["license"], "MIT OR Apache-2.0", "{}", package["name"]);

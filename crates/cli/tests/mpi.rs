@@ -70,6 +70,10 @@ impl Mpi {
             .arg(program)
             .args(args)
             .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+        // Intel's mpirun takes whatever hydra is first on the path.
+        let bin = self.launcher.parent().expect("a folder");
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", bin.display()));
         if let Some(library) = &self.library {
             command.env("LANEWAY_MPI", library);
         }

@@ -54,8 +54,8 @@ impl Cores {
 }
 
 /// Number `i` of the others in a row of places, seen from `own`: those below it downwards, then
-/// those above it upwards. Whoever joins the lower ones on the left and the higher ones on the right
-/// in this order keeps the order of the row.
+/// those above it upwards. Joining the lower ones on the left and the higher ones on the right in
+/// this order keeps the order of the row.
 pub fn nearest_first(own: u32, i: u32) -> u32 {
     if i < own { own - 1 - i } else { i + 1 }
 }

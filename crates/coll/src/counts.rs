@@ -1,7 +1,7 @@
 //! Sharing the lengths of the blocks, for the algorithms whose relays must know them.
 //!
-//! MPI tells a rank only its own lengths (the root of a scatterv or gatherv knows all of them). Where
-//! [`Counts::All`](crate::Counts::All) is declared and blocks differ, this runs first.
+//! MPI tells a rank only its own lengths (the root of a scatterv or gatherv knows all of them).
+//! Where [`Counts::All`](crate::Counts::All) is declared and blocks differ, this runs first.
 
 use laneway_core::{
     Blocks, Buffers, Collective, Comm, CommError, Exec, Layout, Matrix, Rank, Shape,

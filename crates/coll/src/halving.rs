@@ -6,8 +6,8 @@ use laneway_core::{ANY, Buf, Rank, Round, Shape, Span, span};
 use crate::cores::Cores;
 use crate::even::Even;
 
-/// The reduce-scatter in which Rabenseifner's algorithms begin, for any number of ranks: one that is
-/// no core hands its vector to one first.
+/// The reduce-scatter in which Rabenseifner's algorithms begin, for any number of ranks: those that
+/// are no cores hand their vectors to one first.
 pub struct Halving {
     pub cores: Cores,
     parts: Even,

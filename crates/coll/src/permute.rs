@@ -1,8 +1,8 @@
-//! Any algorithm with the ranks in other places: a rank plays the part of a place, so that neighbours
-//! of the algorithm become neighbours of the machine.
+//! Any algorithm with the ranks in other places: a rank plays the part of a place, so that
+//! neighbours of the algorithm become neighbours of the machine.
 //!
-//! Blocks lie in the order of the ranks, so where an algorithm works on many blocks at once they are
-//! copied into the order of the places before, or out of it afterwards.
+//! Blocks lie in the order of the ranks, so where an algorithm works on many blocks at once they
+//! are copied into the order of the places before, or out of it afterwards.
 
 use laneway_core::{Blocks, Buf, Collective, Layout, Matrix, Rank, Round, Schedule, Shape, Span};
 use laneway_core::{Step, span};

@@ -1,4 +1,5 @@
-//! The table of algorithms: a name, a sentence, a source, its parameters and a constructor for each.
+//! The table of algorithms: a name, a sentence, a source, its parameters and a constructor for
+//! each.
 
 use std::fmt;
 

@@ -99,7 +99,8 @@ pub struct Knomial {
 }
 
 impl Knomial {
-    /// The weight of the place's lowest non-zero digit; for the root the first power that holds all.
+    /// The weight of the place's lowest non-zero digit; for the root the first power that holds
+    /// all.
     pub fn weight(&self, place: u32) -> u64 {
         let (radix, place) = (u64::from(self.radix), u64::from(place));
         let mut weight = 1;

@@ -1,4 +1,5 @@
-//! How a buffer is cut into the blocks of the ranks: equal, of differing lengths, or a whole matrix.
+//! How a buffer is cut into the blocks of the ranks: equal, of differing lengths, or a whole
+//! matrix.
 
 use std::sync::Arc;
 
@@ -25,7 +26,8 @@ impl Blocks {
         Some(Blocks::At(at.into()))
     }
 
-    /// A vector cut into `parts` blocks of whole elements, as even as can be, the longer ones first.
+    /// A vector cut into `parts` blocks of whole elements, as even as can be, the longer ones
+    /// first.
     pub fn cut(vector: u64, parts: u32, element: u64) -> Blocks {
         let (elements, parts) = (vector / element, u64::from(parts));
         if elements % parts == 0 {

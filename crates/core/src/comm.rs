@@ -1,5 +1,6 @@
-//! What a backend offers: ordered messages between ranks, a clock, and the library's own collectives
-//! where it has some. Small, so that a new backend is a day's work and a wrapper an hour's.
+//! What a backend offers: ordered messages between ranks, a clock, and the library's own
+//! collectives where it has some. Small, so that a new backend is a day's work and a wrapper an
+//! hour's.
 
 use std::fmt;
 
@@ -26,7 +27,8 @@ pub struct Message {
 /// A communicator of one backend. Messages of one pair and tag arrive in the order sent.
 ///
 /// A send may wait for its receive (rendezvous) or not (eager): a correct program needs neither.
-/// After an error the communicator is not used again. Every wait has the backend's time limit.
+/// After an error the communicator is not used again. A backend that can ends a wait in which nothing
+/// happens for long; an MPI library cannot, so the command watches it from outside.
 pub trait Comm {
     fn rank(&self) -> Rank;
     fn size(&self) -> u32;
@@ -87,8 +89,8 @@ pub trait Comm {
     }
 }
 
-/// A set of non-blocking transfers, each named by the slot its starter gave. A queue that is dropped
-/// with transfers outstanding gives them up: the communicator cannot be used after that.
+/// A set of non-blocking transfers, each named by the slot its starter gave. A queue that is
+/// dropped with transfers outstanding gives them up: the communicator cannot be used after that.
 pub trait Queue {
     /// # Safety
     /// `data` must stay valid for `len` bytes and unchanged until the slot is reported done.

@@ -1,7 +1,7 @@
 //! Executes a schedule over a communicator: starts transfers, moves bytes, waits.
 //!
-//! One [`Exec`] is a persistent collective: start it, test it or wait for it, start it again. All its
-//! storage is kept, so from the second run on nothing is allocated.
+//! One [`Exec`] is a persistent collective: start it, test it or wait for it, start it again. All
+//! its storage is kept, so from the second run on nothing is allocated.
 
 use std::marker::PhantomData;
 
@@ -112,7 +112,8 @@ impl CommPort<'_> {
                 what: format!("cannot reduce {from:?} into {into:?}"),
             });
         }
-        // SAFETY: both lie within their buffers, borrowed for 'a, and were just seen not to overlap.
+        // SAFETY: both lie within their buffers, borrowed for 'a, and were just seen not to
+        // overlap.
         let (source, target) = unsafe {
             (
                 std::slice::from_raw_parts(source, len as usize),
@@ -133,7 +134,8 @@ impl Port for CommPort<'_> {
             Step::Send { to, chan, span } => {
                 let (tag, data) = (self.tag(chan), self.buffers.at(span)?);
                 // SAFETY: the span lies within buffers borrowed for 'a, which the queue shares; the
-                // schedule leaves it unchanged while it is in flight (rule 4, proved by the checker).
+                // schedule leaves it unchanged while it is in flight (rule 4, proved by the
+                // checker).
                 unsafe { self.queue.send(at.slot, to, tag, data, span.len as usize) }
             }
             Step::Recv { from, chan, span } => {

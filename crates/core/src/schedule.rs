@@ -218,8 +218,8 @@ pub trait Schedule: Send + Sync {
     }
 }
 
-/// A pattern in which every rank sends to one partner in each phase, as a closed formula: a topology
-/// counts millions of flows with it and executes nothing.
+/// A pattern in which every rank sends to one partner in each phase, as a closed formula: a
+/// topology counts millions of flows with it and executes nothing.
 pub trait Phases {
     fn count(&self) -> u64;
     /// Whom `rank` sends to in `phase`; itself where it rests.

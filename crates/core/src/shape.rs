@@ -160,7 +160,8 @@ impl std::fmt::Display for BadShape {
 impl std::error::Error for BadShape {}
 
 impl Shape {
-    /// A call with equal blocks of `size` bytes (or a vector of `size`), root 0, elements of a byte.
+    /// A call with equal blocks of `size` bytes (or a vector of `size`), root 0, elements of a
+    /// byte.
     pub fn new(collective: Collective, ranks: u32, size: u64) -> Shape {
         let layout = match collective.family() {
             Barrier => Layout::Vector(0),

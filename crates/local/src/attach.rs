@@ -14,7 +14,7 @@ use crate::error::LocalError;
 use crate::link::Link;
 use crate::memory::Memory;
 use crate::stream::Stream;
-use crate::system;
+use crate::system::{self, Cores};
 use crate::transport::Transport;
 
 pub(crate) const RANK: &str = "LANEWAY_LOCAL_RANK";
@@ -23,6 +23,7 @@ pub(crate) const TRANSPORT: &str = "LANEWAY_LOCAL_TRANSPORT";
 pub(crate) const LAUNCHER: &str = "LANEWAY_LOCAL_LAUNCHER";
 pub(crate) const BOARD: &str = "LANEWAY_LOCAL_BOARD";
 pub(crate) const LISTENER: &str = "LANEWAY_LOCAL_LISTENER";
+const BIND: &str = "LANEWAY_LOCAL_BIND";
 pub(crate) const WAIT_LIMIT: &str = "LANEWAY_WAIT_LIMIT";
 
 const DEFAULT_LIMIT: Duration = Duration::from_secs(120);
@@ -47,7 +48,9 @@ pub fn attach() -> Result<Option<LocalComm>, LocalError> {
     drop(descriptor);
     take_seat(&board, rank)?;
     lessen_timer_slack();
-    let cores = system::cores();
+    let available = Cores::available();
+    let cores = available.count();
+    let bound = size <= cores && binding_wanted()? && available.bind(rank);
     let link: Box<dyn Link> = match transport {
         Transport::Memory => Box::new(Memory::new(board.clone(), rank, cores)),
         Transport::Unix | Transport::Tcp => {
@@ -59,7 +62,7 @@ pub fn attach() -> Result<Option<LocalComm>, LocalError> {
         }
     };
     let engine = Engine::new(link, board, rank, wait_limit()?);
-    Ok(Some(LocalComm::world(engine, cores)))
+    Ok(Some(LocalComm::world(engine, cores, bound)))
 }
 
 fn failed(what: &str, error: CommError) -> LocalError {
@@ -99,6 +102,18 @@ fn inherited(fd: RawFd) -> Result<OwnedFd, LocalError> {
     }
     // SAFETY: the launcher opened it for us; `take_seat` lets one caller come so far.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Ranks that have a core each stay on it. Left alone, the system puts a rank that it wakes beside
+/// the one that woke it, and on a busy machine both then share that core for good.
+fn binding_wanted() -> Result<bool, LocalError> {
+    match std::env::var(BIND).as_deref() {
+        Err(_) | Ok("core") => Ok(true),
+        Ok("none") => Ok(false),
+        Ok(other) => {
+            Err(LocalError::Variable { name: BIND, value: other.into(), expected: "core or none" })
+        }
+    }
 }
 
 /// How long a wait may go without news.

@@ -27,11 +27,12 @@ pub struct LocalComm {
     context: u32,
     clock: Monotonic,
     cores: u32,
+    bound: bool,
 }
 
 impl LocalComm {
     /// All ranks of the run.
-    pub(crate) fn world(engine: Engine, cores: u32) -> LocalComm {
+    pub(crate) fn world(engine: Engine, cores: u32, bound: bool) -> LocalComm {
         let (rank, size) = (engine.rank, engine.board.size());
         LocalComm {
             engine: Rc::new(RefCell::new(engine)),
@@ -39,6 +40,7 @@ impl LocalComm {
             context: 0,
             clock: Monotonic { alone: size <= cores },
             cores,
+            bound,
         }
     }
 
@@ -78,9 +80,8 @@ impl LocalComm {
         let mut engine = self.engine.borrow_mut();
         // SAFETY: the data is borrowed until this call returns; when it returns early, with an
         // error, the engine touches nothing any more.
-        let started = unsafe {
-            engine.send(to, context, tag, data.as_ptr(), data.len(), BLOCKING_OWNER)?
-        };
+        let started =
+            unsafe { engine.send(to, context, tag, data.as_ptr(), data.len(), BLOCKING_OWNER)? };
         if started == laneway_core::Progress::Done {
             return Ok(());
         }
@@ -182,6 +183,7 @@ impl Comm for LocalComm {
             ("backend", format!("local:{}", engine.link.name())),
             ("copy", engine.link.copy_method().into()),
             ("cores", self.cores.to_string()),
+            ("binding", if self.bound { "core" } else { "none" }.into()),
         ]
     }
 
@@ -236,6 +238,7 @@ impl Comm for LocalComm {
             context,
             clock: Monotonic { alone: self.clock.alone },
             cores: self.cores,
+            bound: self.bound,
         })))
     }
 

@@ -177,9 +177,7 @@ impl Engine {
             },
             Body::Bytes(bytes) => {
                 // SAFETY: the landing has room for the whole message, of which this is a part.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), landing.into, bytes.len())
-                };
+                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), landing.into, bytes.len()) };
                 let whole = bytes.len() as u64 == len;
                 self.inbound.give_back(bytes);
                 if whole {
@@ -250,12 +248,15 @@ impl Engine {
     fn drain(&mut self, from: Rank) -> Result<(bool, bool), CommError> {
         let mut moved = false;
         for _ in 0..TURN {
-            if self.inbound.open[from as usize].is_none() {
-                let Some(header) = self.link.open(from)? else { return Ok((moved, false)) };
-                moved = true;
-                self.arrive(from, &header)?;
-            }
-            let Some(open) = self.inbound.open[from as usize] else { continue };
+            let open = match self.inbound.open[from as usize] {
+                Some(open) => open,
+                None => {
+                    let Some(header) = self.link.open(from)? else { return Ok((moved, false)) };
+                    moved = true;
+                    let Some(open) = self.arrive(from, &header)? else { continue };
+                    open
+                }
+            };
             let took = self.fill(from, open)?;
             if took == 0 && open.filled < open.len {
                 return Ok((moved, false));
@@ -265,54 +266,59 @@ impl Engine {
         Ok((moved, true))
     }
 
-    /// A header has come: finds where its payload goes.
-    fn arrive(&mut self, from: Rank, header: &Header) -> Result<(), CommError> {
-        let Header { kind, tag, context, len, mine, slot } = *header;
-        let target = match kind {
-            Kind::Accept => return self.accepted(from, header),
-            Kind::Offer => {
-                match self.matcher.arrive(from, context, tag) {
-                    Some(landing) => {
-                        landing.accepts(from, tag, len)?;
-                        self.fetch(from, tag, len, mine, slot, landing)?;
-                    }
-                    None => {
-                        let body = Body::Offer { offer: mine, slot };
-                        self.matcher.park(from, context, tag, len, body);
-                    }
-                }
-                return Ok(());
+    /// A header has come: finds where its payload goes, if it has one.
+    #[inline]
+    fn arrive(&mut self, from: Rank, header: &Header) -> Result<Option<Incoming>, CommError> {
+        let Header { kind, tag, context, len, .. } = *header;
+        if kind != Kind::Eager {
+            return self.arrive_long(from, header);
+        }
+        let target = match self.matcher.arrive(from, context, tag) {
+            Some(landing) => {
+                landing.accepts(from, tag, len)?;
+                Target::Landing(landing)
             }
+            None => {
+                let buffer = self.inbound.spare_buffer();
+                self.matcher.park(from, context, tag, len, Body::Bytes(buffer));
+                Target::Parked
+            }
+        };
+        Ok(Some(Incoming { tag, len, filled: 0, target }))
+    }
+
+    /// The frames of a message that is offered first.
+    fn arrive_long(&mut self, from: Rank, header: &Header) -> Result<Option<Incoming>, CommError> {
+        let Header { kind, tag, context, len, mine, slot } = *header;
+        match kind {
+            Kind::Accept => self.accepted(from, header)?,
             Kind::Data => {
                 let expected = self.inbound.expected.remove(slot);
                 let Some(expected) = expected.filter(|expected| expected.from == from) else {
                     return Err(broken(from, format!("data for place {slot} of nobody")));
                 };
-                expected.landing.accepts(from, expected.tag, len)?;
-                let target = Target::Landing(expected.landing);
-                let tag = expected.tag;
-                self.inbound.open[from as usize] = Some(Incoming { tag, len, filled: 0, target });
-                return Ok(());
+                let Expected { tag, landing, .. } = expected;
+                landing.accepts(from, tag, len)?;
+                let target = Target::Landing(landing);
+                return Ok(Some(Incoming { tag, len, filled: 0, target }));
             }
-            Kind::Eager => match self.matcher.arrive(from, context, tag) {
+            Kind::Offer | Kind::Eager => match self.matcher.arrive(from, context, tag) {
                 Some(landing) => {
                     landing.accepts(from, tag, len)?;
-                    Target::Landing(landing)
+                    self.fetch(from, tag, len, mine, slot, landing)?;
                 }
                 None => {
-                    let buffer = self.inbound.spare_buffer();
-                    self.matcher.park(from, context, tag, len, Body::Bytes(buffer));
-                    Target::Parked
+                    let body = Body::Offer { offer: mine, slot };
+                    self.matcher.park(from, context, tag, len, body);
                 }
             },
-        };
-        self.inbound.open[from as usize] = Some(Incoming { tag, len, filled: 0, target });
-        Ok(())
+        }
+        Ok(None)
     }
 
     /// Moves payload of the open frame to its place; closes the frame when it is whole.
     #[inline]
-    fn fill(&mut self, from: Rank, open: Incoming) -> Result<usize, CommError> {
+    fn fill(&mut self, from: Rank, mut open: Incoming) -> Result<usize, CommError> {
         let left = (open.len - open.filled) as usize;
         let took = match open.target {
             _ if left == 0 => 0,
@@ -323,9 +329,8 @@ impl Engine {
             Target::Parked => self.fill_parked(from, left)?,
         };
         if took < left {
-            if let Some(open) = &mut self.inbound.open[from as usize] {
-                open.filled += took as u64;
-            }
+            open.filled += took as u64;
+            self.inbound.open[from as usize] = Some(open);
             return Ok(took);
         }
         self.inbound.open[from as usize] = None;

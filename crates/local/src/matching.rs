@@ -210,7 +210,8 @@ mod tests {
         for (from, tag, len) in [(2, 1, 10), (1, 1, 11), (2, 1, 12), (2, 4, 13)] {
             matcher.park(from, 7, tag, len, Body::Offer { offer: 0, slot: 0 });
         }
-        let mut taken = |from, tag| matcher.take(&pattern(from, tag)).map(|(p, last)| (p.len, last));
+        let mut taken =
+            |from, tag| matcher.take(&pattern(from, tag)).map(|(p, last)| (p.len, last));
         assert_eq!(taken(Some(2), Some(4)), Some((13, true)));
         assert_eq!(taken(None, None), Some((10, false)));
         assert_eq!(taken(None, Some(1)), Some((11, true)));

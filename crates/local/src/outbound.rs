@@ -145,8 +145,7 @@ impl Engine {
             self.outbound.assisted.push(Assisted { to, slot, offer });
         }
         let slot = slot.unwrap_or(NO_SLOT);
-        let header =
-            Header { kind: Kind::Offer, tag, context, len: len as u64, mine: offer, slot };
+        let header = Header { kind: Kind::Offer, tag, context, len: len as u64, mine: offer, slot };
         // SAFETY: an offer has no payload.
         unsafe { self.frame(to, header, std::ptr::null(), 0, None)? };
         Ok(Progress::Pending)

@@ -47,18 +47,41 @@ pub(crate) fn random_token() -> Result<[u8; 16], LocalError> {
     if got == token.len() as isize { Ok(token) } else { Err(local_error("read random bytes")) }
 }
 
-/// Cores that this process may run on.
-pub(crate) fn cores() -> u32 {
-    // SAFETY: an all-zero cpu_set_t is an empty set; the call writes at most its size.
-    let count = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        match libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) {
-            0 => libc::CPU_COUNT(&set),
-            // More than 1024 cores do not fit the set; there is no lack of cores then.
-            _ => std::thread::available_parallelism().map_or(1, |cores| cores.get() as i32),
+/// The cores that this process may run on.
+pub(crate) struct Cores(libc::cpu_set_t);
+
+impl Cores {
+    pub fn available() -> Cores {
+        // SAFETY: an all-zero cpu_set_t is an empty set; the call writes at most its size.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            // It fails where the machine has more cores than fit the set; the set stays empty.
+            libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set);
+            Cores(set)
         }
-    };
-    count.max(1) as u32
+    }
+
+    pub fn count(&self) -> u32 {
+        // SAFETY: the set is initialised.
+        match unsafe { libc::CPU_COUNT(&self.0) } {
+            count @ 1.. => count as u32,
+            _ => std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
+        }
+    }
+
+    /// Keeps this process on one core, the `number`th of the set; false where that is refused.
+    pub fn bind(&self, number: u32) -> bool {
+        let all = 0..libc::CPU_SETSIZE as usize;
+        // SAFETY: the set is initialised, and the numbers are within its size.
+        let mut members = all.filter(|&core| unsafe { libc::CPU_ISSET(core, &self.0) });
+        let Some(core) = members.nth(number as usize) else { return false };
+        // SAFETY: as in `available`.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(core, &mut set);
+            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set) == 0
+        }
+    }
 }
 
 pub(crate) fn hostname() -> String {

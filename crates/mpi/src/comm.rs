@@ -25,6 +25,9 @@ pub enum Attribute {
 }
 
 /// A communicator of an MPI library. When the last one is dropped, MPI ends.
+///
+/// MPI knows no time limit for a wait, so none is added here: the launcher ends the run when a rank
+/// dies, and [`Comm::abort`] ends it when one gives up.
 pub struct MpiComm {
     world: Rc<World>,
     handle: Handle,

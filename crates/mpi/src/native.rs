@@ -76,11 +76,22 @@ pub fn serves(comm: &MpiComm, shape: &Shape) -> bool {
 
 /// A call in which a release is known to crash.
 fn known_flaw(comm: &MpiComm, shape: &Shape) -> Option<&'static str> {
-    // Seen with 4.0.2 in a C program of ten lines: from 16,000 bytes on, the root reads at the
-    // address that stands for "in place".
-    let reduce = shape.collective == Collective::Reduce && shape.in_place && shape.root > 0;
-    let release = comm.found().version.starts_with("MPICH Version: 4.0");
-    (reduce && release).then_some("MPICH 4.0 crashes in it where the root is not rank 0")
+    let version = &comm.found().version;
+    match (shape.collective, &shape.layout) {
+        _ if !shape.in_place || !version.starts_with("MPICH Version:") => None,
+        // Seen with 4.0.2 in a C program of ten lines: from 16,000 bytes on, the root reads at the
+        // address that stands for "in place".
+        (Collective::Reduce, _) if shape.root > 0 && version.starts_with("MPICH Version: 4.0") => {
+            Some("MPICH 4.0 crashes in it where the root is not rank 0")
+        }
+        // Seen with 4.0.2 and 5.0.2: it moves the block to the front by a copy that must not overlap.
+        (Collective::ReduceScatter, Layout::Blocks(blocks))
+            if (1..shape.ranks).any(|r| (1..blocks.len(r)).contains(&blocks.off(r))) =>
+        {
+            Some("MPICH aborts in it where a block is longer than those before it")
+        }
+        _ => None,
+    }
 }
 
 /// Carries the call out.

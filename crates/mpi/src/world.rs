@@ -217,8 +217,13 @@ pub fn init_with_threads(choice: Option<&Path>, threads: ThreadLevel) -> Result<
     let threads = ThreadLevel::Single;
     let mut world = World { mpi, found, launcher, threads, clock, abandoned, ended };
     let danger = selftest::failed(&world.found, "a call ended in a signal").into_failure();
-    guard::guarded(format!("{danger}\n"), || selftest::prove(&world.mpi, provided))
-        .map_err(|what| selftest::failed(&world.found, &what))?;
+    let proof = guard::guarded(format!("{danger}\n"), || selftest::prove(&world.mpi, provided));
+    if let Err(what) = proof {
+        // Ranks that did pass would keep MPI_Finalize waiting; a process that leaves without it
+        // makes the launcher end them all.
+        world.ended.set(true);
+        return Err(selftest::failed(&world.found, &what));
+    }
     let level = world.mpi.flavour.threads.iter().position(|&level| level == provided);
     world.threads = ThreadLevel::ALL[level.unwrap_or(0)];
     let key = world.mpi.flavour.keys.wtime_is_global;

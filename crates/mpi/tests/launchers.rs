@@ -9,14 +9,14 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use mpis::{Mpi, all, turn};
+use mpis::{Mpi, Tidy, all, turn};
 use process::{probe, run};
 
 const LIMIT: Duration = Duration::from_secs(180);
 
 #[test]
 fn every_mpi_passes_every_check() {
-    let _turn = turn();
+    let (_turn, _tidy) = (turn(), Tidy::new());
     for mpi in all() {
         let mut command = mpi.command(3, &probe());
         command.arg("all");
@@ -36,7 +36,7 @@ fn every_mpi_passes_every_check() {
 
 #[test]
 fn a_launcher_gives_its_own_library_and_no_other_of_the_same_name() {
-    let _turn = turn();
+    let (_turn, _tidy) = (turn(), Tidy::new());
     // Each launcher with the folder of every other first on the library path.
     let folders: Vec<_> = all().iter().filter_map(library_folder).collect();
     for mpi in all().iter().filter(|mpi| mpi.library.is_none()) {
@@ -59,7 +59,7 @@ fn library_folder(mpi: &Mpi) -> Option<String> {
 
 #[test]
 fn more_than_two_gibibytes_are_one_message() {
-    let _turn = turn();
+    let (_turn, _tidy) = (turn(), Tidy::new());
     const NEEDED_KIB: u64 = 9 << 20;
     let free = available_kib();
     if free < NEEDED_KIB {
@@ -85,7 +85,7 @@ fn available_kib() -> u64 {
 
 #[test]
 fn abandoned_transfers_end_the_run_with_a_failure() {
-    let _turn = turn();
+    let (_turn, _tidy) = (turn(), Tidy::new());
     for mpi in all() {
         let mut command = mpi.command(2, &probe());
         command.arg("abandon");
@@ -97,7 +97,7 @@ fn abandoned_transfers_end_the_run_with_a_failure() {
 
 #[test]
 fn a_library_that_does_not_know_the_launcher_is_told_apart() {
-    let _turn = turn();
+    let (_turn, _tidy) = (turn(), Tidy::new());
     let mpis = all();
     let (Some(launcher), Some(other)) = (
         mpis.iter().find(|mpi| mpi.name == "Debian MPICH"),
@@ -115,7 +115,7 @@ fn a_library_that_does_not_know_the_launcher_is_told_apart() {
 
 #[test]
 fn a_wrong_flavour_is_an_error_and_no_crash() {
-    let _turn = turn();
+    let (_turn, _tidy) = (turn(), Tidy::new());
     for mpi in all() {
         for wrong in ["open-mpi", "mpich", "standard-abi", "nonsense"] {
             if wrong == mpi.flavour {

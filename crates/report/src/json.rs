@@ -1,4 +1,5 @@
-//! JSON: one object with `schema`, `tool`, `env`, `params`, `rows` and, where rows add up, `summary`.
+//! JSON: one object with `schema`, `tool`, `env`, `params`, `rows` and, where rows add up,
+//! `summary`.
 
 use std::fmt::Write;
 
@@ -15,7 +16,8 @@ pub fn render(document: &Document) -> String {
     field("tool", &quoted(&format!("laneway {}", env!("CARGO_PKG_VERSION"))));
     field("env", &object(&document.env));
     field("params", &object(&document.params));
-    let rows: Vec<String> = document.rows.iter().map(|row| format!("    {}", object(row))).collect();
+    let rows: Vec<String> =
+        document.rows.iter().map(|row| format!("    {}", object(row))).collect();
     let rows = if rows.is_empty() { "[]".into() } else { format!("[\n{}\n  ]", rows.join(",\n")) };
     field("rows", &rows);
     if let Some(summary) = &document.summary {

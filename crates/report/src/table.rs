@@ -16,7 +16,8 @@ pub fn render(document: &Document) -> String {
             .collect();
         let mut lines = vec![names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()];
         for row in &document.rows {
-            lines.push(names.iter().map(|name| row.get(name).map_or(String::new(), cell)).collect());
+            lines
+                .push(names.iter().map(|name| row.get(name).map_or(String::new(), cell)).collect());
         }
         text += &align(&lines, &right);
     }

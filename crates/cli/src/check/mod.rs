@@ -24,11 +24,11 @@ pub fn command() -> Command {
             "Each algorithm runs for each size and root, in place and apart, and its answer is \
              compared with the operation's definition; over MPI also with the library's own \
              collective. For reductions the sizes count elements.\n\nExamples:\n  \
-             laneway check --ranks 5                     everything, on processes of this machine\n  \
-             laneway check bcast reduce --ranks 8        two operations\n  \
-             laneway check --backend local:tcp           over TCP sockets\n  \
+             laneway check --ranks 5               everything, on processes of this machine\n  \
+             laneway check bcast reduce --ranks 8  two operations\n  \
+             laneway check --backend local:tcp     over TCP sockets\n  \
              laneway check bcast --algorithm knomial:radix=3:segment=1K\n  \
-             mpirun -n 5 laneway check                   over the MPI that started it\n  \
+             mpirun -n 5 laneway check             over the MPI that started it\n  \
              laneway check --ranks 4 --format json | jq .summary",
         )
         .arg(
@@ -42,7 +42,7 @@ pub fn command() -> Command {
                 .long("algorithm")
                 .value_name("A,B")
                 .value_delimiter(',')
-                .help("Algorithms, with parameters: binomial,knomial:radix=3,native [default: all]"),
+                .help("Algorithms: binomial,knomial:radix=3,native [default: all]"),
         )
         .arg(
             Arg::new("sizes")

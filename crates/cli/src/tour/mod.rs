@@ -25,7 +25,8 @@ pub fn command() -> Command {
     Command::new("tour")
         .about("Shows on this machine alone what laneway can do")
         .after_help(
-            "Examples:\n  laneway tour                      a minute at most, no root, no MPI\n  \
+            "Examples:\n  \
+             laneway tour                      a minute at most, no root, no MPI\n  \
              laneway tour --svg schedules.svg  and the drawings as a picture",
         )
         .arg(
@@ -110,10 +111,10 @@ fn proofs() -> Result<(), Failure> {
     }
     let took_ms = begun.elapsed().as_millis();
     say(&format!(
-        "   {proved} algorithms of {} operations, {PROVED} ranks each, eager and rendezvous sends:\n   \
-         {steps} steps walked in {took_ms} ms. Every send meets its receive, no byte is read before \
-         it\n   is written or touched while in flight, nothing deadlocks, and the result is what \
-         the\n   operation means.\n",
+        "   {proved} algorithms of {} operations, {PROVED} ranks each, eager and rendezvous \
+         sends:\n   {steps} steps walked in {took_ms} ms. Every send meets its receive, no byte \
+         is read before it\n   is written or touched while in flight, nothing deadlocks, and the \
+         result is what the\n   operation means.\n",
         all().map(|a| a.family).collect::<std::collections::BTreeSet<_>>().len()
     ))?;
     for refusal in refused {

@@ -52,7 +52,8 @@ pub fn svg(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
         let middle = number as f64 * panel + panel / 2.0;
         let _ = writeln!(
             svg,
-            "<text x=\"{middle}\" y=\"16\" text-anchor=\"middle\" font-weight=\"bold\">{name}</text>"
+            "<text x=\"{middle}\" y=\"16\" text-anchor=\"middle\" \
+             font-weight=\"bold\">{name}</text>"
         );
         for rank in 0..ranks {
             let (at, top, bottom) = (x(rank), y(0), y(ticks));
@@ -70,7 +71,8 @@ pub fn svg(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
             let _ = writeln!(
                 svg,
                 "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"{colour}\" \
-                 stroke-width=\"1.6\"/><circle cx=\"{x2}\" cy=\"{y2}\" r=\"2.6\" fill=\"{colour}\"/>"
+                 stroke-width=\"1.6\"/>\
+                 <circle cx=\"{x2}\" cy=\"{y2}\" r=\"2.6\" fill=\"{colour}\"/>"
             );
         }
     }

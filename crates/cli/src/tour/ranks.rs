@@ -19,8 +19,8 @@ pub fn stop(comm: &dyn Comm) -> Result<Exit, RankError> {
     if comm.rank() == 0 {
         let gbit = f64::from(1u32 << 23) / large / 1e3;
         let line = format!(
-            "   {backend:<11} {passed} algorithms right, {failed} wrong; 8 B in {small:.2} us, 1 MiB at \
-             {gbit:.0} Gbit/s\n"
+            "   {backend:<11} {passed} algorithms right, {failed} wrong; 8 B in {small:.2} us, \
+             1 MiB at {gbit:.0} Gbit/s\n"
         );
         output::print(&line)?;
     }

@@ -1,10 +1,10 @@
 //! Bruck's allgather: the run of blocks that a rank holds grows by a factor a round, for any p.
 
-use laneway_core::{ANY, Blocks, Buf, Collective, Rank, Round, Shape};
+use laneway_core::{ANY, Blocks, Buf, Collective, Phases, Rank, Round, Shape};
 
 use super::{Exchange, Relay, own};
 use crate::place::Circle;
-use crate::registry::{Algorithm, Counts};
+use crate::registry::Algorithm;
 use crate::shift::{down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -13,7 +13,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "the run of blocks that starts with the own one doubles each round; blocks arrive \
                where they belong, so that nothing is rotated and a run that wraps is two messages",
     source: "Bruck et al. 1997; MPICH",
-    counts: Counts::All,
     build: |shape, _| Ok(Box::new(Bruck::relay(shape, 2))),
     ..Algorithm::BASE
 };
@@ -83,5 +82,19 @@ impl Exchange for Bruck {
         // The last round may send fewer blocks than were there a round ago.
         let held = self.held(k);
         held.min(u64::from(self.ranks) - held) > self.held(k - 1)
+    }
+
+    fn phases(&self) -> Option<&dyn Phases> {
+        (self.radix == 2).then_some(self)
+    }
+}
+
+impl Phases for Bruck {
+    fn count(&self) -> u64 {
+        self.rounds(0)
+    }
+
+    fn partner(&self, rank: Rank, phase: u64) -> Rank {
+        down(self.ranks, rank, self.held(phase) as u32)
     }
 }

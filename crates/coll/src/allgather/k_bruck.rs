@@ -3,7 +3,7 @@
 use laneway_core::Collective;
 
 use super::bruck::Bruck;
-use crate::registry::{Algorithm, Counts, Parameter};
+use crate::registry::{Algorithm, Parameter};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Allgather,
@@ -11,7 +11,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "Bruck's allgather with `radix` - 1 partners a round, its runs growing by `radix`",
     source: "Bruck et al. 1997; Open MPI tuned",
     parameters: &[(Parameter::Radix, 4)],
-    counts: Counts::All,
     build: |shape, params| Ok(Box::new(Bruck::relay(shape, params.radix))),
     ..Algorithm::BASE
 };

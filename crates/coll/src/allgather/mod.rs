@@ -1,5 +1,6 @@
 //! Allgather and allgatherv: everybody gets everybody's block. All but the linear one pass on what
-//! they received, and share one schedule.
+//! they received, and share one schedule. Everybody knows all lengths: the caller of allgatherv has
+//! to name them.
 
 pub mod bruck;
 pub mod k_bruck;
@@ -75,18 +76,18 @@ impl<E: Exchange> Schedule for Relay<E> {
     }
 
     fn round(&self, rank: Rank, lane: u32, k: u64, out: &mut Round) {
-        let passes = k < self.exchange.rounds(rank);
         if lane == 0 {
             out.recv_window(self.window);
-            self.exchange.recvs(rank, k, out);
-        } else if passes {
+            return self.exchange.recvs(rank, k, out);
+        }
+        if k < self.exchange.rounds(rank) {
             if k > 0 && self.exchange.relays(rank, k) {
                 out.after(0, k - 1);
             }
             out.send_window(self.window);
             self.exchange.sends(rank, k, out);
         }
-        if lane == 1 && k == 0 {
+        if k == 0 {
             out.copy(own(&self.blocks, rank), self.blocks.block(Buf::Out, rank));
         }
     }

@@ -4,7 +4,7 @@
 use laneway_core::{Blocks, Buf, Collective, Rank, Round};
 
 use super::{Exchange, Relay, own};
-use crate::registry::{Algorithm, Counts, Parameter, Refusal};
+use crate::registry::{Algorithm, Parameter, Refusal};
 use crate::shift::{down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -13,7 +13,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "exchanges with the two neighbours by turns, passing on two blocks at a time",
     source: "Chen et al. 2005; Open MPI tuned",
     parameters: &[(Parameter::Window, 4)],
-    counts: Counts::All,
     build: |shape, params| {
         let ranks = shape.ranks;
         if ranks > 1 && ranks % 2 == 1 {

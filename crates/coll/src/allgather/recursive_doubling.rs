@@ -1,10 +1,10 @@
 //! Recursive doubling: partners at doubling distances exchange all that they have.
 
-use laneway_core::{ANY, Blocks, Buf, Collective, Rank, Round, Span};
+use laneway_core::{ANY, Blocks, Buf, Collective, Phases, Rank, Round, Span};
 
 use super::{Exchange, Relay, own};
 use crate::cores::Cores;
-use crate::registry::{Algorithm, Counts};
+use crate::registry::Algorithm;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Allgather,
@@ -12,7 +12,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "partners at doubling distances exchange all they have; ranks beyond a power of two \
                act through a neighbour",
     source: "MPICH; Thakur, Rabenseifner, Gropp 2005",
-    counts: Counts::All,
     build: |shape, _| {
         let doubling = Doubling { cores: Cores::new(shape.ranks, 2, 0), blocks: shape.blocks() };
         Ok(Box::new(Relay::new(shape, ANY, doubling)))
@@ -85,5 +84,20 @@ impl Exchange for Doubling {
         } else if let Some(follower) = self.follower(rank).filter(|_| k > 0) {
             self.rest(follower).into_iter().for_each(|span| out.send(follower, span));
         }
+    }
+
+    fn phases(&self) -> Option<&dyn Phases> {
+        (self.cores.count == self.cores.ranks).then_some(self)
+    }
+}
+
+/// Where the ranks are a power of two, and all of them cores.
+impl Phases for Doubling {
+    fn count(&self) -> u64 {
+        u64::from(self.cores.power)
+    }
+
+    fn partner(&self, rank: Rank, phase: u64) -> Rank {
+        rank ^ (1 << phase)
     }
 }

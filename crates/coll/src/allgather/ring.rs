@@ -3,7 +3,7 @@
 use laneway_core::{Blocks, Buf, Collective, Phases, Rank, Round};
 
 use super::{Exchange, Relay, own};
-use crate::registry::{Algorithm, Counts, Parameter};
+use crate::registry::{Algorithm, Parameter};
 use crate::shift::{Neighbour, down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -12,7 +12,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "everybody passes to the next rank what came from the one before",
     source: "MPICH; Open MPI tuned",
     parameters: &[(Parameter::Window, 4)],
-    counts: Counts::All,
     build: |shape, params| {
         let ring = Ring { pattern: Neighbour { ranks: shape.ranks }, blocks: shape.blocks() };
         Ok(Box::new(Relay::new(shape, params.window, ring)))

@@ -4,6 +4,7 @@ use laneway_core::{ANY, Buf, Collective, Phases, Rank, Round, Schedule, Shape, S
 
 use crate::even::{Even, whole_elements};
 use crate::registry::Algorithm;
+use crate::shift::{down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Allreduce,
@@ -75,12 +76,12 @@ impl Schedule for Ring {
     }
 
     fn round(&self, rank: Rank, _lane: u32, n: u64, out: &mut Round) {
-        let (p, turn, q) = (self.ranks, n / self.pieces, n % self.pieces);
+        let p = self.ranks;
         if p == 1 {
             return out.copy(self.blocks.part(Buf::In, 0), self.blocks.part(Buf::Out, 0));
         }
-        let above = if rank + 1 == p { 0 } else { rank + 1 };
-        let below = if rank == 0 { p - 1 } else { rank - 1 };
+        let (turn, q) = (n / self.pieces, n % self.pieces);
+        let (below, above) = (down(p, rank, 1), up(p, rank, 1));
         // With two ranks in place, the block that arrives last lies where the first is sent from.
         let receive_late = p == 2 && self.in_place && turn == 1;
         let receive = |out: &mut Round| {
@@ -119,6 +120,6 @@ impl Phases for Ring {
     }
 
     fn partner(&self, rank: Rank, _phase: u64) -> Rank {
-        if rank + 1 == self.ranks { 0 } else { rank + 1 }
+        up(self.ranks, rank, 1)
     }
 }

@@ -1,12 +1,12 @@
-//! Bruck's all-to-all: a block for j ranks up takes the hops of j's binary digits, the widest first,
-//! so that log2 p messages a rank carry everything.
+//! Bruck's all-to-all: a block for j ranks up takes the hops of j's binary digits, the widest
+//! first, so that log2 p messages a rank carry everything.
 //!
 //! In the hop of digit h a rank receives one message, the *batch* h: the blocks of every distance j
 //! that has the digit, by ascending j. Distances that agree in the digits from h up form a *run*:
 //! what one rank sends to up to 2^h neighbours, so that a run's length is a difference of two
 //! offsets. Blocks start from In and go from their last batch to Out; nothing is rotated.
 
-use laneway_core::{Buf, Collective, Matrix, Rank, Round, Schedule, Span, span};
+use laneway_core::{Buf, Collective, Matrix, Phases, Rank, Round, Schedule, Span, span};
 
 use crate::place::Circle;
 use crate::registry::{Algorithm, Counts};
@@ -35,7 +35,7 @@ struct Bruck {
 }
 
 impl Bruck {
-    /// What `origin` has in In for the ranks at places a to b from `rank` on: two runs if they wrap.
+    /// What `origin` has in In for the ranks at places a to b from `rank` on, which may wrap.
     fn row(&self, origin: Rank, rank: Rank, a: u32, b: u32) -> [Span; 2] {
         Circle { ranks: self.ranks, root: rank }.runs(a, b).map(|run| {
             if run.is_empty() {
@@ -162,5 +162,19 @@ impl Schedule for Bruck {
             self.hop(rank, left - 1, out);
         }
         self.arrive(rank, left, out);
+    }
+
+    fn phases(&self) -> Option<&dyn Phases> {
+        Some(self)
+    }
+}
+
+impl Phases for Bruck {
+    fn count(&self) -> u64 {
+        u64::from(self.digits)
+    }
+
+    fn partner(&self, rank: Rank, phase: u64) -> Rank {
+        up(self.ranks, rank, 1 << (self.digits - 1 - phase as u32))
     }
 }

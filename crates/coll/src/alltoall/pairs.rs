@@ -1,4 +1,4 @@
-//! Rounds of one send and one receive, a few of them under way: what pairwise and linear-sync share.
+//! Rounds of one send and one receive, a few under way: what pairwise and linear-sync share.
 
 use laneway_core::{Matrix, Phases, Rank, Round, Schedule, Shape};
 

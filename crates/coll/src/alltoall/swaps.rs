@@ -4,8 +4,8 @@ use laneway_core::{Buf, Matrix, Phases, Rank, Round, Schedule, Shape, Span, span
 
 use crate::shift::up;
 
-/// In round k, ranks whose sum is k (round the circle) are partners: a pairing, unlike the shifts of
-/// the usual order, so that a block leaves exactly when its successor comes.
+/// In round k, ranks whose sum is k (round the circle) are partners: a pairing, unlike the usual
+/// shifts, so that a block leaves exactly when its successor comes.
 struct Pairing {
     ranks: u32,
 }

@@ -3,8 +3,8 @@
 use laneway_core::{Collective, Phases, Rank, Round, Schedule};
 
 use crate::cores::doublings;
-use crate::place::Circle;
 use crate::registry::Algorithm;
+use crate::shift::{down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Barrier,
@@ -29,9 +29,7 @@ impl Schedule for Dissemination {
     }
 
     fn round(&self, rank: Rank, _lane: u32, k: u64, out: &mut Round) {
-        // Counted from rank 2^k on, a rank's place is the rank at that distance below it.
-        let from = Circle { ranks: self.ranks, root: 1 << k }.place(rank);
-        out.await_signal(from, 0);
+        out.await_signal(down(self.ranks, rank, 1 << k), 0);
         out.signal(self.partner(rank, k), 0);
         out.drain();
     }
@@ -47,6 +45,6 @@ impl Phases for Dissemination {
     }
 
     fn partner(&self, rank: Rank, phase: u64) -> Rank {
-        Circle { ranks: self.ranks, root: 1 << phase }.rank(rank)
+        up(self.ranks, rank, 1 << phase)
     }
 }

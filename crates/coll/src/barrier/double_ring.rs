@@ -3,6 +3,7 @@
 use laneway_core::{Collective, Rank, Round, Schedule};
 
 use crate::registry::Algorithm;
+use crate::shift::{down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Barrier,
@@ -33,8 +34,7 @@ impl Schedule for DoubleRing {
 
     fn round(&self, rank: Rank, _lane: u32, k: u64, out: &mut Round) {
         let last = self.ranks - 1;
-        let below = if rank == 0 { last } else { rank - 1 };
-        let above = if rank == last { 0 } else { rank + 1 };
+        let (below, above) = (down(self.ranks, rank, 1), up(self.ranks, rank, 1));
         if rank > 0 {
             out.await_signal(below, 0);
             out.drain();

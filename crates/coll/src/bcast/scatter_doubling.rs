@@ -6,6 +6,7 @@ use laneway_core::{Collective, Rank, Round, Schedule, Span};
 use super::scatter::Scattered;
 use crate::cores::doublings;
 use crate::registry::Algorithm;
+use crate::shift::{down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Bcast,
@@ -51,9 +52,9 @@ impl Schedule for ScatterDoubling {
             out.drain();
             return self.scattered.pass_on(rank, out);
         }
-        let (p, place, distance) = (circle.ranks, circle.place(rank), 1u32 << (k - 1));
-        let far = |places: u32| ((u64::from(place) + u64::from(places)) % u64::from(p)) as u32;
-        let (source, target) = (far(distance), far(p - distance));
+        let (place, distance) = (circle.place(rank), 1 << (k - 1));
+        let source = up(circle.ranks, place, distance);
+        let target = down(circle.ranks, place, distance);
         for run in self.lacking(place, distance) {
             out.recv(circle.rank(source), run);
         }

@@ -4,6 +4,7 @@ use laneway_core::{Collective, Rank, Round, Schedule};
 
 use super::scatter::Scattered;
 use crate::registry::{Algorithm, Parameter};
+use crate::shift::down;
 
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Bcast,
@@ -58,7 +59,7 @@ impl Schedule for ScatterRing {
             let number = ((u64::from(sender) + u64::from(p) + 1 - k) % u64::from(p)) as u32;
             scattered.blocks(number, number + 1)
         };
-        let below = if place == 0 { p - 1 } else { place - 1 };
+        let below = down(p, place, 1);
         match (lane, k) {
             (0, 0) => scattered.receive(rank, out),
             (0, _) => {

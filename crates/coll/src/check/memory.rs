@@ -157,7 +157,8 @@ impl Memory {
         strip.0.splice(cut, cells);
     }
 
-    /// into = into (+) from where `joined` says so; both were read and `into` was begun to be written.
+    /// into = into (+) from where `joined` says so; both were read and `into` was begun to be
+    /// written.
     pub fn join(
         terms: &mut Terms,
         rank: Rank,

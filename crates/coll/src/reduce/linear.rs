@@ -9,12 +9,13 @@ use crate::registry::{Algorithm, Parameter};
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Reduce,
     name: "linear",
-    sentence: "the root receives every rank's vector, `window` at a time, nearest ranks first",
+    sentence: "the root receives from every rank, `window` segments at a time, nearest ranks first",
     source: "Open MPI basic",
-    parameters: &[(Parameter::Window, 8)],
+    // Segments bound the root's scratch where vectors are long.
+    parameters: &[(Parameter::Segment, 1 << 20), (Parameter::Window, 8)],
     build: |shape, params| {
         let star = Star { ranks: shape.ranks, centre: shape.root };
-        Ok(Box::new(TreeReduce::new(shape, star, 0, params.window)))
+        Ok(Box::new(TreeReduce::new(shape, star, params.segment, params.window)))
     },
     ..Algorithm::BASE
 };

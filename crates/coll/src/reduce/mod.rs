@@ -15,6 +15,7 @@ use crate::climb::Climb;
 use crate::even::whole_elements;
 use crate::place::Circle;
 use crate::registry::Algorithm;
+use crate::shift::down;
 
 pub static ALGORITHMS: &[&Algorithm] = &[
     &linear::ALGORITHM,
@@ -67,13 +68,8 @@ impl<T: Climb> TreeReduce<T> {
         // Two windows of scratch lie within the range of offsets.
         let window = u64::from(window).min((1 << 61) / segment).max(1);
         // The top's place is at the root where order does not count.
-        let circle = if !shape.commutative {
-            Circle { ranks, root: 0 }
-        } else if root >= tree.top() {
-            Circle { ranks, root: root - tree.top() }
-        } else {
-            Circle { ranks, root: root + (ranks - tree.top()) }
-        };
+        let first = if shape.commutative { down(ranks, root, tree.top()) } else { 0 };
+        let circle = Circle { ranks, root: first };
         TreeReduce { circle, tree, root, vector, segment, window, in_place: shape.in_place }
     }
 

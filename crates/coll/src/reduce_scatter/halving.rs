@@ -1,5 +1,5 @@
 //! Vector halving: what recursive halving and the butterfly share. Partners split the blocks that
-//! they work on and each joins the half it keeps, until a core is left with the blocks of one group.
+//! they work on and each joins the half it keeps, until a core has the blocks of one group left.
 
 use std::ops::Range;
 
@@ -89,8 +89,8 @@ impl Halving {
         span(Buf::Tmp, self.bytes(&whole), len)
     }
 
-    /// Whether the last step leaves a core with nothing but its own block, straight in Out. In place,
-    /// Out lies over blocks that may be on their way.
+    /// Whether the last step leaves a core with nothing but its own block, straight in Out. In
+    /// place, Out lies over blocks that may be on their way.
     fn ends_in_out(&self, rank: Rank) -> bool {
         let left = self.kept(self.cores.of(rank), self.cores.power);
         !self.in_place && left == (rank..rank + 1)

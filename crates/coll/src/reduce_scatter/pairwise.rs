@@ -10,7 +10,7 @@ use crate::shift::{Widening, down, up};
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::ReduceScatter,
     name: "pairwise",
-    sentence: "round k sends a block k ranks up and joins one from k ranks below, `window` arriving",
+    sentence: "round k sends a block k ranks up and joins one from k below, `window` at a time",
     source: "MPICH",
     parameters: &[(Parameter::Window, 2)],
     build: |shape, params| {

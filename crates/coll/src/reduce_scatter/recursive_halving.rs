@@ -1,4 +1,4 @@
-//! Recursive halving: partners at halving distances split the vector between them, the far ones first.
+//! Recursive halving: partners at halving distances split the vector, the far ones first.
 
 use laneway_core::Collective;
 

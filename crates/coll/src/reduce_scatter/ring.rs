@@ -3,7 +3,8 @@
 use laneway_core::{Blocks, Buf, Collective, Phases, Rank, Round, Schedule, Shape, Span, span};
 
 use super::Alone;
-use crate::registry::{Algorithm, Parameter};
+use crate::even::whole_elements;
+use crate::registry::{Algorithm, Parameter, Params};
 use crate::shift::{Neighbour, down, up};
 
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -12,11 +13,11 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "everybody joins its part to what came from the rank before and passes it on, in \
                segments",
     source: "Open MPI tuned; Patarasuk, Yuan 2009",
-    parameters: &[(Parameter::Segment, 256 << 10)],
+    parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Window, 8)],
     ordered: false,
     build: |shape, params| match shape.ranks {
         1 => Ok(Box::new(Alone { vector: shape.blocks().total(1) })),
-        _ => Ok(Box::new(Ring::new(shape, params.segment))),
+        _ => Ok(Box::new(Ring::new(shape, params))),
     },
     ..Algorithm::BASE
 };
@@ -31,19 +32,20 @@ struct Ring {
     segment: u64,
     /// How many pieces the longest block has: all hops have as many, the last ones empty.
     pieces: u64,
+    window: u32,
 }
 
 impl Ring {
-    fn new(shape: &Shape, segment: u64) -> Ring {
+    fn new(shape: &Shape, params: &Params) -> Ring {
         let blocks = shape.blocks();
         let longest = match &blocks {
             Blocks::Equal(len) => *len,
             differing => differing.longest(shape.ranks),
         };
-        let segment = segment.max(1).next_multiple_of(u64::from(shape.element));
+        let segment = whole_elements(shape, params.segment, longest);
         let pieces = longest.div_ceil(segment);
-        let pattern = Neighbour { ranks: shape.ranks };
-        Ring { pattern, blocks, in_place: shape.in_place, longest, segment, pieces }
+        let (pattern, window) = (Neighbour { ranks: shape.ranks }, params.window);
+        Ring { pattern, blocks, in_place: shape.in_place, longest, segment, pieces, window }
     }
 
     /// The block that `rank` sends in hop `k`; in the hop after the last, the one that it keeps.
@@ -66,23 +68,32 @@ impl Ring {
     }
 
     fn receive(&self, rank: Rank, k: u64, piece: u64, out: &mut Round) {
+        let sum = self.sum(rank, k).piece(piece, self.segment);
+        if sum.len == 0 {
+            return;
+        }
         if k >= 2 && !self.kept_at_once(k) {
             // The room was sent on a hop ago.
             out.after(1, (k - 1) * self.pieces + piece);
         }
-        let from = down(self.pattern.ranks, rank, 1);
-        out.recv(from, self.sum(rank, k).piece(piece, self.segment));
+        out.recv_window(self.window);
+        out.recv(down(self.pattern.ranks, rank, 1), sum);
     }
 
     fn pass_on(&self, rank: Rank, k: u64, piece: u64, out: &mut Round) {
-        let next = up(self.pattern.ranks, rank, 1);
         let own = self.block(rank, k).piece(piece, self.segment);
-        let Some(before) = k.checked_sub(1) else { return out.send(next, own) };
-        let sum = self.sum(rank, before).piece(piece, self.segment);
-        out.after(0, before * self.pieces + piece);
-        out.reduce_right(own, sum);
+        if own.len == 0 {
+            return;
+        }
+        let mut passed = own;
+        if let Some(before) = k.checked_sub(1) {
+            passed = self.sum(rank, before).piece(piece, self.segment);
+            out.after(0, before * self.pieces + piece);
+            out.reduce_right(own, passed);
+        }
         if k < self.pattern.count() {
-            out.send(next, sum);
+            out.send_window(self.window);
+            out.send(up(self.pattern.ranks, rank, 1), passed);
         }
     }
 }

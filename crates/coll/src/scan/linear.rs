@@ -103,7 +103,7 @@ impl Schedule for Linear {
         let works = match (lane, rank) {
             (0, rank) => rank > 0,
             (_, rank) if !self.last(rank) => true,
-            // A lone rank, and one to which its whole result comes, have little to do.
+            // A lone rank has its result, or copies it; to the last of an exscan it comes whole.
             (_, 0) => !self.exclusive && !self.in_place,
             _ => !self.exclusive || self.in_place,
         };

@@ -4,35 +4,49 @@ use crate::support::{Cut, settings, shape};
 use laneway_coll::{Algorithm, all, check};
 use laneway_core::{Collective, Shape};
 
-/// Checks one shape with each setting, apart and in place, commutative and not. A refusal counts as
-/// an answer only where the algorithm declared it.
-fn prove(algorithm: &Algorithm, shape: &Shape, all_settings: bool) -> u64 {
+/// Which of the variations of a shape are tried.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effort {
+    /// All settings, apart and in place, commutative and not.
+    Thorough,
+    /// The default setting; apart or in place, commutative or not, in turn by this number.
+    Turn(u32),
+}
+
+/// Checks one shape in its variations. A refusal counts as an answer only where it is known.
+fn prove(algorithm: &Algorithm, shape: &Shape, effort: Effort) -> u64 {
     let mut proved = 0;
-    let settings = settings(algorithm);
-    let settings = if all_settings { &settings[..] } else { &settings[..1] };
+    let mut settings = settings(algorithm);
+    if effort != Effort::Thorough {
+        settings.truncate(1);
+    }
     for params in settings {
-        for in_place in [false, true] {
-            for commutative in [true, false] {
-                let ordered = shape.collective.reduces() && algorithm.ordered;
-                if (in_place && !algorithm.in_place) || !(commutative || ordered) {
-                    continue;
+        for variant in 0..4u32 {
+            let can_place = algorithm.in_place;
+            let can_order = shape.collective.reduces() && algorithm.ordered;
+            let (in_place, unordered) = (variant & 1 != 0, variant & 2 != 0);
+            let turn = match effort {
+                Effort::Thorough => true,
+                Effort::Turn(number) => {
+                    in_place == (can_place && number & 1 != 0)
+                        && unordered == (can_order && number & 2 != 0)
                 }
-                let shape = shape.clone().with_in_place(in_place);
-                let shape = Shape { commutative, ..shape };
-                let spelled = algorithm.spelled(params);
-                match algorithm.schedule(&shape, params) {
-                    Ok(schedule) => {
-                        if let Err(fault) = check(&shape, &*schedule) {
-                            panic!("{spelled}: {fault}\n{shape:?}");
-                        }
-                        proved += 1;
+            };
+            if !turn || (in_place && !can_place) || (unordered && !can_order) {
+                continue;
+            }
+            let shape = Shape { commutative: !unordered, in_place, ..shape.clone() };
+            let spelled = algorithm.spelled(&params);
+            match algorithm.schedule(&shape, &params) {
+                Ok(schedule) => {
+                    if let Err(fault) = check(&shape, &*schedule) {
+                        panic!("{spelled}: {fault}\n{shape:?}");
                     }
-                    Err(refusal) => {
-                        assert!(
-                            refuses(algorithm, &shape),
-                            "{spelled} refuses: {refusal}\n{shape:?}"
-                        );
-                    }
+                    proved += 1;
+                }
+                Err(refusal) => {
+                    let known = refuses(algorithm, &shape);
+                    assert!(known, "{spelled} refuses: {refusal}\n{shape:?}");
                 }
             }
         }
@@ -57,12 +71,19 @@ fn prove_family(family: Collective) {
         for ranks in 1..=64 {
             let roots = if family.has_root() { ranks } else { 1 };
             for root in 0..roots {
-                // Every root with the plainest shape; a few roots with everything.
-                let thorough = root < 2 || root == ranks - 1 || ranks <= 8;
+                // Every root; a few of them in every way.
+                let thorough = !family.has_root() || root < 2 || root == ranks - 1 || ranks <= 8;
+                let effort = if thorough { Effort::Thorough } else { Effort::Turn(root) };
+                // A vector has no blocks that could be skewed.
+                let cuts: &[Cut] = match (thorough, family) {
+                    (true, _) => &[Cut::Equal, Cut::Skewed, Cut::Empty],
+                    (false, Collective::Bcast | Collective::Reduce) => &[Cut::Equal],
+                    (false, _) => &[Cut::Equal, Cut::Skewed],
+                };
                 for &form in &forms {
-                    for cut in [Cut::Equal, Cut::Skewed, Cut::Empty] {
+                    for &cut in cuts {
                         let seed = u64::from(ranks * 64 + root);
-                        proved += prove(algorithm, &shape(form, ranks, root, cut, seed), thorough);
+                        proved += prove(algorithm, &shape(form, ranks, root, cut, seed), effort);
                     }
                 }
             }

@@ -17,8 +17,42 @@ const FREE: u32 = 0;
 const OFFERED: u32 = 1;
 const MATCHED: u32 = 2;
 
-/// A cursor past every chunk: nothing more can be claimed.
-const CLOSED: u64 = 1 << 62;
+/// Chunks claimed so far: the receiver takes them from the front, the sender from the back, so
+/// that in a repeated exchange each part of a buffer stays in one core's cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Claims {
+    front: u32,
+    back: u32,
+}
+
+impl Claims {
+    /// Nothing more can be claimed.
+    const CLOSED: u64 = u32::MAX as u64;
+
+    fn unpack(word: u64) -> Claims {
+        Claims { front: word as u32, back: (word >> 32) as u32 }
+    }
+
+    fn pack(self) -> u64 {
+        u64::from(self.back) << 32 | u64::from(self.front)
+    }
+
+    fn total(self) -> u64 {
+        u64::from(self.front) + u64::from(self.back)
+    }
+
+    /// The claims with one more chunk of `chunks`, and its number.
+    fn one_more(self, chunks: u64, from_back: bool) -> Option<(Claims, u64)> {
+        if self.total() >= chunks {
+            return None;
+        }
+        Some(if from_back {
+            (Claims { back: self.back + 1, ..self }, chunks - 1 - u64::from(self.back))
+        } else {
+            (Claims { front: self.front + 1, ..self }, u64::from(self.front))
+        })
+    }
+}
 
 /// One long message on its way; lies in the sender's row of the shared segment.
 #[repr(C, align(64))]
@@ -27,21 +61,35 @@ pub(crate) struct Slot {
     source: AtomicU64,
     target: AtomicU64,
     len: AtomicU64,
-    /// Chunks claimed so far, and chunks copied.
+    /// Packed [`Claims`].
     claimed: AtomicU64,
+    /// Chunks copied.
     copied: AtomicU64,
 }
 
 /// Small enough that neither side waits long for the other's last chunk, large enough that a call
 /// of the system does not count.
 fn chunk_bytes(len: u64) -> u64 {
-    (len / 16).next_multiple_of(4096).clamp(32 << 10, 256 << 10)
+    (len / 8).next_multiple_of(4096).clamp(32 << 10, 256 << 10)
 }
 
 impl Slot {
     fn chunks(&self) -> u64 {
         let len = self.len.load(Ordering::Relaxed);
         len.div_ceil(chunk_bytes(len))
+    }
+
+    fn claim(&self, from_back: bool) -> Option<u64> {
+        let chunks = self.chunks();
+        let mut word = self.claimed.load(Ordering::Acquire);
+        loop {
+            let (next, chunk) = Claims::unpack(word).one_more(chunks, from_back)?;
+            let order = Ordering::AcqRel;
+            match self.claimed.compare_exchange(word, next.pack(), order, Ordering::Acquire) {
+                Ok(_) => return Some(chunk),
+                Err(changed) => word = changed,
+            }
+        }
     }
 
     fn finished(&self) -> bool {
@@ -144,7 +192,7 @@ impl Direct {
     /// chunk that the sender may be copying at this moment.
     pub fn revoke(&mut self, from: Rank, number: u32, limit: Duration) {
         let slot = self.board.slot(from, number);
-        let claimed = slot.claimed.swap(CLOSED, Ordering::AcqRel).min(slot.chunks());
+        let claimed = Claims::unpack(slot.claimed.swap(Claims::CLOSED, Ordering::AcqRel)).total();
         let start = Instant::now();
         while slot.copied.load(Ordering::Acquire) < claimed && self.board.ended(from).is_none() {
             if start.elapsed() > limit {
@@ -159,11 +207,7 @@ impl Direct {
     }
 
     fn copy_chunk(&self, slot: &Slot, peer: Rank, write: bool) -> Result<bool, CommError> {
-        let chunk = slot.claimed.fetch_add(1, Ordering::AcqRel);
-        if chunk >= slot.chunks() {
-            // The counter may grow a little past the end; it never comes near CLOSED.
-            return Ok(false);
-        }
+        let Some(chunk) = slot.claim(write) else { return Ok(false) };
         let len = slot.len.load(Ordering::Relaxed);
         let start = chunk * chunk_bytes(len);
         let count = chunk_bytes(len).min(len - start);
@@ -238,4 +282,31 @@ pub(crate) fn permitted(board: &Board) -> bool {
 pub(crate) fn let_peers_in() {
     // SAFETY: plain call. Without Yama it fails, and then nobody asks for it.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::c_ulong::MAX, 0, 0, 0) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chunk_is_claimed_once_from_either_end() {
+        for pattern in 0u32..64 {
+            let (mut claims, mut seen) = (Claims::unpack(0), Vec::new());
+            while let Some((next, chunk)) = claims.one_more(6, pattern >> seen.len() & 1 == 1) {
+                seen.push(chunk);
+                claims = Claims::unpack(next.pack());
+            }
+            seen.sort();
+            assert_eq!(seen, [0, 1, 2, 3, 4, 5]);
+        }
+        assert_eq!(Claims::unpack(Claims::CLOSED).one_more(1 << 20, true), None);
+    }
+
+    #[test]
+    fn chunk_numbers_fit_for_any_length() {
+        for len in [LEAST as u64 + 1, 1 << 20, (1 << 31) + 1, 1 << 48] {
+            let chunks = len.div_ceil(chunk_bytes(len));
+            assert!(chunks >= 2 && chunks < u64::from(u32::MAX), "{len}: {chunks}");
+        }
+    }
 }

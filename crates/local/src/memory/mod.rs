@@ -1,6 +1,7 @@
 //! The shared-memory transport: a ring to and from each peer, a doorbell for each rank.
 
 pub(crate) mod direct;
+mod hint;
 mod ring;
 
 use std::rc::Rc;

@@ -131,6 +131,13 @@ fn limits() -> Vec<Case> {
             "describe without direct copies",
             described(&[("TEST_NO_DIRECT_COPIES", "1")], &["local:shm", "\"ring\""]),
         ),
+        case("describe without binding", {
+            described(&[("LANEWAY_LOCAL_BIND", "none")], &["\"binding\", \"none\""])
+        }),
+        case("a binding that does not exist", || {
+            let outcome = run("ring", 2, "shm", &[("LANEWAY_LOCAL_BIND", "moon")])?;
+            expect(outcome, 2, &["LANEWAY_LOCAL_BIND is \"moon\""])
+        }),
         case("no ranks", || {
             expect(run("ring", 0, "shm", &[])?, 2, &["error: 0 ranks", "1 to 1024"])
         }),

@@ -30,7 +30,8 @@ pub fn wait_all(queue: &mut dyn Queue, mut left: usize) -> Result<(), CommError>
 
 /// Every length around the limits of each path, between neighbours, both directions at once.
 pub fn lengths(comm: &LocalComm) -> Result<(), CommError> {
-    let around = [0, 32, 64, 1024, 4096, 16 << 10, 32 << 10, 60 << 10, 64 << 10, 128 << 10, 1 << 20];
+    let around =
+        [0, 32, 64, 1024, 4096, 16 << 10, 32 << 10, 60 << 10, 64 << 10, 128 << 10, 1 << 20];
     let lengths = around.iter().flat_map(|&at: &usize| [at.saturating_sub(1), at, at + 1]);
     let (right, left) = neighbours(comm);
     for (round, len) in lengths.chain([3 << 20, 5_000_001]).enumerate() {
@@ -68,7 +69,8 @@ fn neighbours(comm: &LocalComm) -> (Rank, Rank) {
 /// Long and short messages with several tags, received in another order than sent.
 pub fn order(comm: &LocalComm) -> Result<(), CommError> {
     let lens = [2_000_000, 10, 70_000, 0, 500_000, 5_000, 31_000, 100];
-    let seed = |from: Rank, tag: usize, turn: usize| u64::from(from) << 20 | (tag * 2 + turn) as u64;
+    let seed =
+        |from: Rank, tag: usize, turn: usize| u64::from(from) << 20 | (tag * 2 + turn) as u64;
     let (right, left) = neighbours(comm);
     let out: Vec<Vec<u8>> = (0..16)
         .map(|at| filled(seed(comm.rank(), at % 8, at / 8), lens[at % 8] + at / 8))

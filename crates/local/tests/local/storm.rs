@@ -67,9 +67,8 @@ pub fn storm(comm: &LocalComm) -> Result<(), CommError> {
         let plan = planned(me, number, size);
         let data = filled(seed(me, number), plan.len);
         // SAFETY: the vector keeps its memory in place until the wait at the end.
-        let progress = unsafe {
-            queue.send(number as Slot, plan.to, plan.tag, data.as_ptr(), data.len())?
-        };
+        let progress =
+            unsafe { queue.send(number as Slot, plan.to, plan.tag, data.as_ptr(), data.len())? };
         pending += usize::from(progress == Progress::Pending);
         kept.push(data);
         let draw = random(number ^ u64::from(me) << 8);

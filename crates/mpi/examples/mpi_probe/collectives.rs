@@ -74,7 +74,7 @@ fn run(comm: &MpiComm, shape: &Shape) -> Verdict {
     let rank = comm.rank();
     let name = shape.collective.name();
     if !comm.has_native(shape) {
-        // One release crashes in this one call, which is therefore refused: see laneway_mpi's native.
+        // One release crashes in this one call, which the backend therefore refuses.
         let known = shape.in_place && shape.collective == Collective::Reduce && shape.root > 0;
         let release = &comm.found().version;
         expect!(known && release.contains("MPICH Version: 4.0"), "no native {name}");

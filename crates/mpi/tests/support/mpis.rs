@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
+use std::time::SystemTime;
 
 /// One launcher, and the library that it is tested with where that is not its default.
 pub struct Mpi {
@@ -78,6 +79,43 @@ impl Mpi {
         command.arg("-n").arg(ranks.to_string()).arg(program);
         command
     }
+}
+
+/// Removes what runs that were ended by force left in shared memory, as the libraries do not.
+pub struct Tidy(SystemTime);
+
+impl Tidy {
+    pub fn new() -> Tidy {
+        Tidy(SystemTime::now())
+    }
+
+    /// Whether a run since the beginning made the file, and no process has it any more.
+    fn is_left_over(&self, file: &Path) -> bool {
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = name.unwrap_or_default();
+        let ours = ["mpich_shm_", "sm_segment.", "vader_segment.", "Intel_MPI_"];
+        let modified = file.metadata().and_then(|data| data.modified());
+        ours.iter().any(|start| name.starts_with(start))
+            && modified.is_ok_and(|modified| modified >= self.0)
+            && !is_mapped(&name)
+    }
+}
+
+impl Drop for Tidy {
+    fn drop(&mut self) {
+        let Ok(entries) = std::fs::read_dir("/dev/shm") else { return };
+        for file in entries.flatten().map(|entry| entry.path()) {
+            if self.is_left_over(&file) {
+                let _ = std::fs::remove_file(file);
+            }
+        }
+    }
+}
+
+fn is_mapped(name: &str) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+    let maps = processes.flatten().map(|process| process.path().join("maps"));
+    maps.filter_map(|maps| std::fs::read_to_string(maps).ok()).any(|maps| maps.contains(name))
 }
 
 /// The ranks of one run at a time are enough for two cores.
