@@ -1,7 +1,7 @@
 //! Half round-trips between two ranks of this machine, and the rate of long messages.
 //!
-//! `local_probe TRANSPORT BATCHES SIZE…` prints one line for each size: the median over the batches
-//! of the half round-trip in microseconds, and the rate in one direction.
+//! `local_probe TRANSPORT BATCHES SIZE...` prints one line for each size: the median over the
+//! batches of the half round-trip in microseconds, and the rate in one direction.
 
 use std::process::ExitCode;
 

@@ -5,8 +5,8 @@
 //! communicator of all. This crate must never know another backend, a collective or a measurement:
 //! it moves bytes for [`laneway_core::Comm`] and nothing else.
 //!
-//! Begin reading with `launch` and `supervise` (the processes), then `engine` (the one protocol over
-//! all transports, with `matching`, `outbound`, `inbound`), then `memory` and `stream` (the
+//! Begin reading with `launch` and `supervise` (the processes), then `engine` (the one protocol
+//! over all transports, with `matching`, `outbound`, `inbound`), then `memory` and `stream` (the
 //! transports, each a `link`). `board` is the memory that all processes share.
 
 #[cfg(not(target_os = "linux"))]

@@ -1,4 +1,4 @@
-//! What a transport offers to the engine: frames to and from each peer, in order, and a way to rest.
+//! What a transport offers to the engine: frames with each peer, in order, and a way to rest.
 
 use std::time::Duration;
 

@@ -172,7 +172,10 @@ impl Supervisor<'_> {
             return self.died(first);
         };
         // Orderly: every rank came to the same end as rank 0, or had nothing to complain about.
-        let orderly = |child: &Child| matches!(child.ended, Some(Death::Code(other)) if other == 0 || other == code);
+        let orderly = |child: &Child| match child.ended {
+            Some(Death::Code(other)) => other == 0 || other == code,
+            _ => false,
+        };
         if self.children.iter().all(orderly) { Ok(code) } else { self.died(first) }
     }
 

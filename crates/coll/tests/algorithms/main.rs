@@ -2,5 +2,6 @@
 
 mod mutation;
 mod permuted;
+mod phases;
 mod proof;
 mod support;

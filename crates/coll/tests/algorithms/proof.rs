@@ -68,12 +68,16 @@ fn prove_family(family: Collective) {
         Collective::ALL.into_iter().filter(|form| form.family() == family).collect();
     for algorithm in all().filter(|algorithm| algorithm.family == family) {
         let mut proved = 0;
-        for ranks in 1..=64 {
+        for ranks in 1..=64u32 {
             let roots = if family.has_root() { ranks } else { 1 };
             for root in 0..roots {
-                // Every root; a few of them in every way.
-                let thorough = !family.has_root() || root < 2 || root == ranks - 1 || ranks <= 8;
-                let effort = if thorough { Effort::Thorough } else { Effort::Turn(root) };
+                // Every rank count and root; a few of them in every way.
+                let near_power = [0u32, 1].iter().any(|more| (ranks + more).is_power_of_two());
+                let thorough = match family.has_root() {
+                    true => ranks <= 8 || root < 2 || root == ranks - 1,
+                    false => ranks <= 16 || near_power,
+                };
+                let effort = if thorough { Effort::Thorough } else { Effort::Turn(root + ranks) };
                 // A vector has no blocks that could be skewed.
                 let cuts: &[Cut] = match (thorough, family) {
                     (true, _) => &[Cut::Equal, Cut::Skewed, Cut::Empty],

@@ -50,7 +50,12 @@ pub fn shape(collective: Collective, ranks: u32, root: Rank, cut: Cut, seed: u64
     match collective {
         Collective::Alltoallv => {
             let lengths: Vec<u64> = (0..ranks * ranks).map(|_| length()).collect();
-            let at = |s: Rank, d: Rank| lengths[(s * ranks + d) as usize];
+            // Every other one is symmetric, so that it can also be exchanged in place.
+            let symmetric = seed % 2 == 0;
+            let at = |s: Rank, d: Rank| {
+                let (s, d) = if symmetric { (s.min(d), s.max(d)) } else { (s, d) };
+                lengths[(s * ranks + d) as usize]
+            };
             shape.with_matrix(Matrix::of_lengths(ranks, at).expect("small lengths"))
         }
         c if c.is_irregular() => {

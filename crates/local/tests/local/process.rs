@@ -97,6 +97,7 @@ impl Running {
         }
         if !left.is_empty() {
             let pids: Vec<i32> = left.iter().map(|(pid, _)| *pid).collect();
+            // Dropping this ends them.
             return Err(format!("processes {pids:?} are left"));
         }
         self.stdout.read_to_string(&mut self.seen).map_err(|error| error.to_string())?;
@@ -104,7 +105,19 @@ impl Running {
         if let Some(mut pipe) = self.child.stderr.take() {
             pipe.read_to_string(&mut stderr).map_err(|error| error.to_string())?;
         }
-        Ok(Outcome { code: status.code(), stdout: self.seen, stderr, took })
+        Ok(Outcome { code: status.code(), stdout: std::mem::take(&mut self.seen), stderr, took })
+    }
+}
+
+/// Whatever went wrong, nothing of a case outlives it.
+impl Drop for Running {
+    fn drop(&mut self) {
+        for (pid, _) in marked(&self.mark) {
+            // SAFETY: plain call; the process bears a mark that only this case gave out.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+        }
+        // It has ended by now, by itself or by our hand; the system shall forget it.
+        let _ = self.child.wait();
     }
 }
 

@@ -4,7 +4,7 @@
 use laneway_core::{Comm, CommError, Progress, Rank, Slot, Tag};
 use laneway_local::LocalComm;
 
-use crate::messages::{byte, filled, wait_all};
+use crate::messages::{check, filled, wait_all};
 
 const SEED: u64 = 20_260_101;
 const EACH: u64 = 300;
@@ -101,8 +101,6 @@ fn take(comm: &LocalComm, way: u64, due: &mut [Vec<Vec<u64>>]) -> Result<(), Com
     let number = due[message.from as usize][message.tag as usize].pop().expect("it was due");
     let plan = planned(message.from, number, comm.size());
     assert_eq!(message.len as usize, plan.len, "from {} number {number}", message.from);
-    let content = &data[..plan.len];
-    let seed = seed(message.from, number);
-    assert!(content.iter().enumerate().all(|(at, &got)| got == byte(seed, at)));
+    check(&data[..plan.len], seed(message.from, number));
     Ok(())
 }
