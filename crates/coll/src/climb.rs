@@ -95,6 +95,16 @@ impl Climb for Knomial {
 
     fn child_count(&self, place: u32) -> u32 {
         let (radix, above) = (u64::from(self.radix), u64::from(self.ranks - 1 - place));
+        if self.radix.is_power_of_two() {
+            // The same by shifts: reductions ask this for every round.
+            let bits = self.radix.trailing_zeros();
+            let (mut shift, mut count) = (self.weight(place).trailing_zeros(), 0);
+            while shift > 0 {
+                shift -= bits;
+                count += (radix - 1).min(above >> shift);
+            }
+            return count as u32;
+        }
         let (mut weight, mut count) = (self.weight(place) / radix, 0);
         while weight > 0 {
             count += (radix - 1).min(above / weight);

@@ -11,11 +11,13 @@ pub struct Circle {
 
 impl Circle {
     /// How far `rank` is from the root, going up.
+    #[inline]
     pub fn place(self, rank: Rank) -> u32 {
         if rank >= self.root { rank - self.root } else { rank + (self.ranks - self.root) }
     }
 
     /// The rank at a place.
+    #[inline]
     pub fn rank(self, place: u32) -> Rank {
         let past = self.ranks - self.root;
         if place < past { place + self.root } else { place - past }

@@ -102,6 +102,13 @@ impl Knomial {
     /// The weight of the place's lowest non-zero digit; for the root the first power that holds
     /// all.
     pub fn weight(&self, place: u32) -> u64 {
+        if self.radix.is_power_of_two() {
+            // Digits are groups of bits: the same without a division for each.
+            let bits = self.radix.trailing_zeros();
+            let digits = (32 - (self.ranks - 1).leading_zeros()).div_ceil(bits);
+            let zeros = if place == 0 { digits } else { place.trailing_zeros() / bits };
+            return 1 << (zeros.min(digits) * bits);
+        }
         let (radix, place) = (u64::from(self.radix), u64::from(place));
         let mut weight = 1;
         while weight < u64::from(self.ranks) && place % (weight * radix) == 0 {
@@ -120,6 +127,9 @@ impl Tree for Knomial {
     fn parent(&self, place: u32) -> Option<u32> {
         (place > 0).then(|| {
             let weight = self.weight(place);
+            if self.radix.is_power_of_two() {
+                return place & !(u64::from(self.radix - 1) * weight) as u32;
+            }
             (u64::from(place) - u64::from(place) / weight % u64::from(self.radix) * weight) as u32
         })
     }

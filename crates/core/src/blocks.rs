@@ -37,6 +37,7 @@ impl Blocks {
         Blocks::At((0..=parts).map(|i| (i * each + i.min(longer)) * element).collect())
     }
 
+    #[inline]
     pub fn off(&self, rank: Rank) -> u64 {
         match self {
             Blocks::Equal(len) => u64::from(rank) * len,
@@ -44,6 +45,7 @@ impl Blocks {
         }
     }
 
+    #[inline]
     pub fn len(&self, rank: Rank) -> u64 {
         match self {
             Blocks::Equal(len) => *len,
@@ -52,11 +54,13 @@ impl Blocks {
     }
 
     /// Blocks `a` up to but not including `b`.
+    #[inline]
     pub fn span(&self, buf: Buf, a: Rank, b: Rank) -> Span {
         span(buf, self.off(a), self.off(b) - self.off(a))
     }
 
     /// Block `rank` alone.
+    #[inline]
     pub fn block(&self, buf: Buf, rank: Rank) -> Span {
         span(buf, self.off(rank), self.len(rank))
     }

@@ -27,8 +27,8 @@ pub struct Message {
 /// A communicator of one backend. Messages of one pair and tag arrive in the order sent.
 ///
 /// A send may wait for its receive (rendezvous) or not (eager): a correct program needs neither.
-/// After an error the communicator is not used again. A backend that can ends a wait in which nothing
-/// happens for long; an MPI library cannot, so the command watches it from outside.
+/// After an error the communicator is not used again. A backend that can ends a wait in which
+/// nothing happens for long; an MPI library cannot, so the command watches it from outside.
 pub trait Comm {
     fn rank(&self) -> Rank;
     fn size(&self) -> u32;

@@ -60,11 +60,15 @@ struct Lane {
 }
 
 impl Lane {
-    fn settle(&mut self) {
+    /// Takes note of rounds that are complete; true when that makes the whole lane complete.
+    #[inline]
+    fn settle(&mut self) -> bool {
+        let before = self.complete;
         while self.complete < self.round && self.pending.front() == Some(&0) {
             self.pending.pop_front();
             self.complete += 1;
         }
+        self.complete == self.rounds && before < self.rounds
     }
 }
 
@@ -73,22 +77,27 @@ pub struct Run<'s, S: Schedule + ?Sized> {
     schedule: &'s S,
     rank: Rank,
     lanes: Vec<Lane>,
+    /// Lanes that are not complete.
+    open_lanes: usize,
     transfers: Vec<Transfer>,
     free: Vec<Slot>,
 }
 
 impl<'s, S: Schedule + ?Sized> Run<'s, S> {
     pub fn new(schedule: &'s S, rank: Rank) -> Self {
-        let lanes = (0..schedule.lanes(rank)).map(|_| Lane::default()).collect();
-        let mut run = Run { schedule, rank, lanes, transfers: Vec::new(), free: Vec::new() };
+        let lane = |lane| Lane { rounds: schedule.rounds(rank, lane), ..Lane::default() };
+        let lanes = (0..schedule.lanes(rank)).map(lane).collect();
+        let (transfers, free) = (Vec::new(), Vec::new());
+        let mut run = Run { schedule, rank, lanes, open_lanes: 0, transfers, free };
         run.restart();
         run
     }
 
     /// Goes back to the first round; keeps all storage, so a second run allocates nothing.
     pub fn restart(&mut self) {
+        self.open_lanes = 0;
         for (number, lane) in self.lanes.iter_mut().enumerate() {
-            lane.rounds = self.schedule.rounds(self.rank, number as u32);
+            self.open_lanes += usize::from(lane.rounds > 0);
             lane.round = 0;
             lane.next = 0;
             lane.sends = 0;
@@ -108,22 +117,25 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
     /// Starts everything that can start, in every lane; true when the rank has finished.
     pub fn poll<P: Port + ?Sized>(&mut self, port: &mut P) -> Result<bool, P::Error> {
         loop {
-            let mut moved = false;
+            let (mut moved, open_lanes) = (false, self.open_lanes);
             for lane in 0..self.lanes.len() {
                 moved |= self.advance(lane, port)?;
             }
-            if !moved || self.lanes.len() == 1 {
+            // What moved in one lane may open a gate of another.
+            if !moved || open_lanes <= 1 {
                 return Ok(self.finished());
             }
         }
     }
 
     /// Every step is started and every transfer over.
+    #[inline]
     pub fn finished(&self) -> bool {
-        self.lanes.iter().all(|lane| lane.complete == lane.rounds)
+        self.open_lanes == 0
     }
 
     /// A pending transfer is over.
+    #[inline]
     pub fn done(&mut self, slot: Slot) {
         let Transfer { lane, round, send } = self.transfers[slot as usize];
         let lane = &mut self.lanes[lane as usize];
@@ -133,7 +145,7 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
             lane.recvs -= 1
         }
         lane.pending[(round - lane.complete) as usize] -= 1;
-        lane.settle();
+        self.open_lanes -= usize::from(lane.settle());
         self.free.push(slot);
     }
 
@@ -163,7 +175,7 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
                 lane.round += 1;
                 lane.next = 0;
                 lane.steps.steps.clear();
-                lane.settle();
+                self.open_lanes -= usize::from(lane.settle());
                 if lane.round < lane.rounds {
                     lane.pending.push_back(0);
                     self.schedule.round(self.rank, number as u32, lane.round, &mut lane.steps);
@@ -229,5 +241,59 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
             *lane.pending.back_mut().expect("the round being issued has a counter") += 1;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+    use crate::schedule::{Buf, span};
+
+    /// Lane 0 waits for lane 1, which has nothing that it could wait for.
+    struct Backwards;
+
+    impl Schedule for Backwards {
+        fn ranks(&self) -> u32 {
+            1
+        }
+
+        fn lanes(&self, _rank: Rank) -> u32 {
+            2
+        }
+
+        fn rounds(&self, _rank: Rank, _lane: u32) -> u64 {
+            1
+        }
+
+        fn round(&self, _rank: Rank, lane: u32, _k: u64, out: &mut Round) {
+            if lane == 0 {
+                out.after(1, 0);
+            }
+            out.copy(span(Buf::In, 0, 1), span(Buf::Out, 0, 1));
+        }
+    }
+
+    struct Counting(u32);
+
+    impl Port for Counting {
+        type Error = Infallible;
+
+        fn start(&mut self, _at: At, _step: &Step) -> Result<Progress, Infallible> {
+            self.0 += 1;
+            Ok(Progress::Done)
+        }
+    }
+
+    #[test]
+    fn a_later_lane_opens_the_gate_of_an_earlier_one() {
+        let (mut run, mut port) = (Run::new(&Backwards, 0), Counting(0));
+        assert_eq!(run.poll(&mut port), Ok(true));
+        assert_eq!(port.0, 2);
+        run.restart();
+        assert!(!run.finished());
+        assert_eq!(run.poll(&mut port), Ok(true));
+        assert_eq!(port.0, 4);
     }
 }

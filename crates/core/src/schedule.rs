@@ -57,6 +57,7 @@ impl Span {
     }
 
     /// Piece `k` when the span is cut every `segment` bytes; empty past the end.
+    #[inline]
     pub fn piece(self, k: u64, segment: u64) -> Span {
         let from = k.saturating_mul(segment).min(self.len);
         span(self.buf, self.off + from, segment.min(self.len - from))
@@ -108,20 +109,24 @@ pub struct Round {
 }
 
 impl Round {
+    #[inline]
     pub fn send(&mut self, to: Rank, span: Span) {
         self.send_on(to, 0, span);
     }
 
+    #[inline]
     pub fn recv(&mut self, from: Rank, span: Span) {
         self.recv_on(from, 0, span);
     }
 
+    #[inline]
     pub fn send_on(&mut self, to: Rank, chan: Chan, span: Span) {
         if span.len > 0 {
             self.steps.push(Step::Send { to, chan, span });
         }
     }
 
+    #[inline]
     pub fn recv_on(&mut self, from: Rank, chan: Chan, span: Span) {
         if span.len > 0 {
             self.steps.push(Step::Recv { from, chan, span });
@@ -129,18 +134,21 @@ impl Round {
     }
 
     /// An empty message: a credit, a token, a barrier's knock.
+    #[inline]
     pub fn signal(&mut self, to: Rank, chan: Chan) {
         let span = span(Buf::Tmp, 0, 0);
         self.steps.push(Step::Send { to, chan, span });
     }
 
     /// Starts to receive an empty message; a gate waits for it.
+    #[inline]
     pub fn await_signal(&mut self, from: Rank, chan: Chan) {
         let span = span(Buf::Tmp, 0, 0);
         self.steps.push(Step::Recv { from, chan, span });
     }
 
     /// Copies where the two spans are not one and the same.
+    #[inline]
     pub fn copy(&mut self, from: Span, to: Span) {
         if from.len > 0 && from != to {
             self.steps.push(Step::Copy { from, to });
@@ -148,15 +156,18 @@ impl Round {
     }
 
     /// into = into (+) from: `from` holds the higher ranks.
+    #[inline]
     pub fn reduce_right(&mut self, from: Span, into: Span) {
         self.reduce(from, into, false);
     }
 
     /// into = from (+) into: `from` holds the lower ranks.
+    #[inline]
     pub fn reduce_left(&mut self, from: Span, into: Span) {
         self.reduce(from, into, true);
     }
 
+    #[inline]
     pub fn reduce(&mut self, from: Span, into: Span, left: bool) {
         if from.len > 0 {
             self.steps.push(Step::Reduce { from, into, left });
@@ -164,11 +175,13 @@ impl Round {
     }
 
     /// Goes on when at most so many sends and receives of this lane are outstanding.
+    #[inline]
     pub fn at_most(&mut self, sends: u32, recvs: u32) {
         self.steps.push(Step::AtMost { sends, recvs });
     }
 
     /// Makes room for one more send in a window of so many; no gate where the window is [`ANY`].
+    #[inline]
     pub fn send_window(&mut self, window: u32) {
         if window != ANY {
             self.at_most(window.saturating_sub(1), ANY);
@@ -176,6 +189,7 @@ impl Round {
     }
 
     /// Makes room for one more receive in a window of so many; no gate where it is [`ANY`].
+    #[inline]
     pub fn recv_window(&mut self, window: u32) {
         if window != ANY {
             self.at_most(ANY, window.saturating_sub(1));
@@ -183,11 +197,13 @@ impl Round {
     }
 
     /// Goes on when nothing of this lane is outstanding.
+    #[inline]
     pub fn drain(&mut self) {
         self.at_most(0, 0);
     }
 
     /// Goes on when rounds 0 to `round` of `lane` are complete.
+    #[inline]
     pub fn after(&mut self, lane: u32, round: u64) {
         self.steps.push(Step::After { lane, round });
     }

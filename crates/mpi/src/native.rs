@@ -84,7 +84,8 @@ fn known_flaw(comm: &MpiComm, shape: &Shape) -> Option<&'static str> {
         (Collective::Reduce, _) if shape.root > 0 && version.starts_with("MPICH Version: 4.0") => {
             Some("MPICH 4.0 crashes in it where the root is not rank 0")
         }
-        // Seen with 4.0.2 and 5.0.2: it moves the block to the front by a copy that must not overlap.
+        // Seen with 4.0.2 and 5.0.2: it moves the block to the front by a copy that must not
+        // overlap.
         (Collective::ReduceScatter, Layout::Blocks(blocks))
             if (1..shape.ranks).any(|r| (1..blocks.len(r)).contains(&blocks.off(r))) =>
         {

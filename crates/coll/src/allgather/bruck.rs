@@ -21,12 +21,17 @@ pub const ALGORITHM: Algorithm = Algorithm {
 pub struct Bruck {
     ranks: u32,
     radix: u32,
+    rounds: u64,
     blocks: Blocks,
 }
 
 impl Bruck {
     pub fn relay(shape: &Shape, radix: u32) -> Relay<Bruck> {
-        let bruck = Bruck { ranks: shape.ranks, radix: radix.max(2), blocks: shape.blocks() };
+        let (ranks, radix, blocks) = (shape.ranks, radix.max(2), shape.blocks());
+        let mut bruck = Bruck { ranks, radix, rounds: 0, blocks };
+        while bruck.held(bruck.rounds) < u64::from(ranks) {
+            bruck.rounds += 1;
+        }
         Relay::new(shape, ANY, bruck)
     }
 
@@ -50,11 +55,7 @@ impl Bruck {
 
 impl Exchange for Bruck {
     fn rounds(&self, _rank: Rank) -> u64 {
-        let mut rounds = 0;
-        while self.held(rounds) < u64::from(self.ranks) {
-            rounds += 1;
-        }
-        rounds
+        self.rounds
     }
 
     fn recvs(&self, rank: Rank, k: u64, out: &mut Round) {

@@ -29,7 +29,8 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &scatter_ring::ALGORITHM,
 ];
 
-/// Down a tree, segment by segment: lane 0 receives, lane 1 passes on what has arrived.
+/// Down a tree, segment by segment: lane 0 receives, lane 1 passes on what has arrived; the root has
+/// one lane that sends.
 pub struct TreeBcast<T> {
     circle: Circle,
     tree: T,
@@ -53,34 +54,30 @@ impl<T: Tree> Schedule for TreeBcast<T> {
         self.circle.ranks
     }
 
-    fn lanes(&self, _rank: Rank) -> u32 {
-        2
+    fn lanes(&self, rank: Rank) -> u32 {
+        let place = self.circle.place(rank);
+        // The root only sends, a leaf only receives.
+        if place == 0 || self.tree.child_count(place) == 0 { 1 } else { 2 }
     }
 
-    fn rounds(&self, rank: Rank, lane: u32) -> u64 {
-        let place = self.circle.place(rank);
-        let idle = if lane == 0 { place == 0 } else { self.tree.child_count(place) == 0 };
-        if idle { 0 } else { self.vector.len.div_ceil(self.segment) }
+    fn rounds(&self, _rank: Rank, _lane: u32) -> u64 {
+        if self.circle.ranks == 1 { 0 } else { self.vector.len.div_ceil(self.segment) }
     }
 
     fn round(&self, rank: Rank, lane: u32, k: u64, out: &mut Round) {
         let place = self.circle.place(rank);
         let piece = self.vector.piece(k, self.segment);
-        match (lane, self.tree.parent(place)) {
-            (0, Some(parent)) => {
-                out.recv_window(self.window);
-                out.recv(self.circle.rank(parent), piece);
-            }
-            (0, None) => {}
-            (_, parent) => {
-                if parent.is_some() {
-                    out.after(0, k);
-                }
-                self.tree.children(place, &mut |child| {
-                    out.send_window(self.window);
-                    out.send(self.circle.rank(child), piece);
-                });
-            }
+        if place > 0 && lane == 0 {
+            let parent = self.tree.parent(place).map(|parent| self.circle.rank(parent));
+            out.recv_window(self.window);
+            return out.recv(parent.unwrap_or(self.circle.root), piece);
         }
+        if place > 0 {
+            out.after(0, k);
+        }
+        self.tree.children(place, &mut |child| {
+            out.send_window(self.window);
+            out.send(self.circle.rank(child), piece);
+        });
     }
 }
