@@ -47,9 +47,11 @@ struct Transfer {
 #[derive(Default)]
 struct Lane {
     rounds: u64,
-    /// The round whose steps are loaded, or `rounds` when all is issued.
+    /// The round being issued, or `rounds` when all is.
     round: u64,
+    /// The steps of one round, and of which: a lane of one round writes them once and for all runs.
     steps: Round,
+    loaded: Option<u64>,
     next: usize,
     sends: u32,
     recvs: u32,
@@ -60,6 +62,25 @@ struct Lane {
 }
 
 impl Lane {
+    /// The step that the lane stands at; none when all are issued.
+    fn current(&self) -> Option<&Step> {
+        self.steps.steps.get(self.next).filter(|_| self.round < self.rounds)
+    }
+
+    /// Gets the steps of the round that is to be issued, if there is one.
+    #[inline]
+    fn load<S: Schedule + ?Sized>(&mut self, schedule: &S, rank: Rank, number: u32) {
+        if self.round == self.rounds {
+            return;
+        }
+        self.pending.push_back(0);
+        if self.loaded != Some(self.round) {
+            self.steps.steps.clear();
+            schedule.round(rank, number, self.round, &mut self.steps);
+            self.loaded = Some(self.round);
+        }
+    }
+
     /// Takes note of rounds that are complete; true when that makes the whole lane complete.
     #[inline]
     fn settle(&mut self) -> bool {
@@ -96,6 +117,7 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
     /// Goes back to the first round; keeps all storage, so a second run allocates nothing.
     pub fn restart(&mut self) {
         self.open_lanes = 0;
+        let (schedule, rank) = (self.schedule, self.rank);
         for (number, lane) in self.lanes.iter_mut().enumerate() {
             self.open_lanes += usize::from(lane.rounds > 0);
             lane.round = 0;
@@ -104,11 +126,7 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
             lane.recvs = 0;
             lane.complete = 0;
             lane.pending.clear();
-            lane.steps.steps.clear();
-            if lane.rounds > 0 {
-                lane.pending.push_back(0);
-                self.schedule.round(self.rank, number as u32, 0, &mut lane.steps);
-            }
+            lane.load(schedule, rank, number as u32);
         }
         self.free.clear();
         self.free.extend((0..self.transfers.len() as Slot).rev());
@@ -160,7 +178,7 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
             .iter()
             .enumerate()
             .filter(|(_, lane)| lane.complete < lane.rounds)
-            .map(|(number, lane)| (number as u32, lane.round, lane.steps.steps.get(lane.next)))
+            .map(|(number, lane)| (number as u32, lane.round, lane.current()))
     }
 
     fn advance<P: Port + ?Sized>(&mut self, number: usize, port: &mut P) -> Result<bool, P::Error> {
@@ -174,12 +192,8 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
                 port.issued(number as u32, lane.round);
                 lane.round += 1;
                 lane.next = 0;
-                lane.steps.steps.clear();
                 self.open_lanes -= usize::from(lane.settle());
-                if lane.round < lane.rounds {
-                    lane.pending.push_back(0);
-                    self.schedule.round(self.rank, number as u32, lane.round, &mut lane.steps);
-                }
+                lane.load(self.schedule, self.rank, number as u32);
                 moved = true;
                 continue;
             }

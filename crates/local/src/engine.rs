@@ -40,6 +40,8 @@ pub(crate) struct Engine {
     pub(crate) queues: Slab<Vec<Slot>>,
     /// What the blocking receive got.
     pub(crate) received: Option<Message>,
+    /// Whether a transfer was completed since the last look at the link.
+    pub(crate) done_something: bool,
     failed: Option<CommError>,
     limit: Duration,
     spins: u32,
@@ -61,6 +63,7 @@ impl Engine {
             outbound: Outbound::new(size),
             queues,
             received: None,
+            done_something: false,
             failed: None,
             limit,
         }
@@ -90,6 +93,7 @@ impl Engine {
 
     #[inline]
     pub fn complete(&mut self, owner: Owner) {
+        self.done_something = true;
         if let Some(done) = self.queues.get_mut(owner.queue) {
             done.push(owner.slot);
         }
@@ -107,6 +111,7 @@ impl Engine {
 
     #[inline]
     fn advance(&mut self) -> Result<bool, CommError> {
+        self.done_something = false;
         let mut moved = self.receive_all()?;
         if self.outbound.busy() {
             moved |= self.transmit_all()?;

@@ -262,6 +262,11 @@ impl Engine {
                 return Ok((moved, false));
             }
             moved = true;
+            // Somebody may be waiting for just this. Looking at the next cell would first fetch a
+            // line that the writer is about to write.
+            if self.inbound.open[from as usize].is_none() && self.done_something {
+                break;
+            }
         }
         Ok((moved, true))
     }

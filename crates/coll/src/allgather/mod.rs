@@ -66,21 +66,26 @@ impl<E: Exchange> Schedule for Relay<E> {
         self.ranks
     }
 
-    fn lanes(&self, _rank: Rank) -> u32 {
-        2
+    fn lanes(&self, rank: Rank) -> u32 {
+        // In a single round nothing is passed on.
+        if self.exchange.rounds(rank) > 1 { 2 } else { 1 }
     }
 
-    fn rounds(&self, rank: Rank, lane: u32) -> u64 {
+    fn rounds(&self, rank: Rank, _lane: u32) -> u64 {
         // Even a rank alone copies its block.
-        self.exchange.rounds(rank).max(u64::from(lane))
+        self.exchange.rounds(rank).max(1)
     }
 
     fn round(&self, rank: Rank, lane: u32, k: u64, out: &mut Round) {
-        if lane == 0 {
+        let rounds = self.exchange.rounds(rank);
+        if lane == 0 && rounds > 0 {
             out.recv_window(self.window);
-            return self.exchange.recvs(rank, k, out);
+            self.exchange.recvs(rank, k, out);
         }
-        if k < self.exchange.rounds(rank) {
+        if lane == 0 && rounds > 1 {
+            return;
+        }
+        if k < rounds {
             if k > 0 && self.exchange.relays(rank, k) {
                 out.after(0, k - 1);
             }
