@@ -10,13 +10,26 @@ const TRANSPORTS: [&str; 3] = ["shm", "unix", "tcp"];
 type Verdict = Result<(), String>;
 type Case = (String, Box<dyn Fn() -> Verdict>);
 
-/// Runs the cases whose name contains one of the words, or all.
-pub fn drive(words: &[String]) -> ExitCode {
-    let words: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
+/// Runs the cases whose name contains one of the words, or all. Understands what test runners ask of
+/// a harness: `--list`, `--ignored` (there are none) and `--exact`.
+pub fn drive(arguments: &[String]) -> ExitCode {
+    let asked = |flag: &str| arguments.iter().any(|word| word == flag);
+    if asked("--list") {
+        if !asked("--ignored") {
+            all().iter().for_each(|(name, _)| println!("{name}: test"));
+        }
+        return ExitCode::SUCCESS;
+    }
+    let words: Vec<&String> = arguments.iter().filter(|word| !word.starts_with('-')).collect();
+    let chosen = |name: &str| {
+        let fits =
+            |word: &&String| if asked("--exact") { *word == name } else { name.contains(*word) };
+        words.is_empty() || words.iter().any(fits)
+    };
     let before = files_left();
     let (mut passed, mut failed) = (0, 0);
     for (name, case) in all() {
-        if !words.is_empty() && !words.iter().any(|word| name.contains(*word)) {
+        if !chosen(&name) {
             continue;
         }
         let verdict = case().and_then(|()| match files_left() {
@@ -47,7 +60,7 @@ fn all() -> Vec<Case> {
 }
 
 fn case(name: impl Into<String>, run: impl Fn() -> Verdict + 'static) -> Case {
-    (name.into(), Box::new(run))
+    (name.into().replace(' ', "::"), Box::new(run))
 }
 
 /// Starts a scenario and expects it to end well.
