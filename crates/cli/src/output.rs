@@ -80,6 +80,12 @@ fn replace(file: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
+/// Refuses to begin where the results would have nowhere to go: a process that we start would find
+/// /dev/null in the place of a closed stdout.
+pub fn ensure_open() -> Result<(), Failure> {
+    print("")
+}
+
 /// Prints results; a stdout that nobody holds open is an error and not an empty success.
 pub fn print(text: &str) -> Result<(), Failure> {
     let failed = |cause: String| {

@@ -112,6 +112,7 @@ pub fn open(choice: &Choice) -> Result<Session, Failure> {
 }
 
 fn launch(choice: &Choice, transport: Transport) -> Result<Session, Failure> {
+    output::ensure_open()?;
     let ranks = choice.ranks.unwrap_or_else(|| {
         output::note(&format!(
             "{DEFAULT_RANKS} ranks on this machine; --ranks N for another number"

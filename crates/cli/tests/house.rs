@@ -148,7 +148,7 @@ fn files_read_alike() {
         if name.ends_with("utils.rs") || name.contains("_old") {
             fault(1, "a name that says nothing, or an old variant");
         }
-        let tests = name.contains("/tests/") || name.contains("/benches/");
+        let tests = name.contains("/tests/") || name.ends_with("_tests.rs");
         let lines: Vec<&str> = text.lines().collect();
         if code(&text).lines().count() > 1000 {
             fault(lines.len(), "a file of more than 1,000 lines");

