@@ -200,7 +200,12 @@ impl Engine {
             *since = Instant::now();
             return Ok(());
         }
-        if gone > 0 {
+        if gone > 0 && self.look_for_the_dead(wanted).is_err() {
+            // It may have sent its last words and ended since we looked.
+            if self.progress()? {
+                *since = Instant::now();
+                return Ok(());
+            }
             self.look_for_the_dead(wanted)?;
         }
         let spent = since.elapsed();

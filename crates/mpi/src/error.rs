@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use laneway_core::Failure;
 
+use crate::simulation;
+
 /// What went wrong between the wish for an MPI and its first message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MpiError {
@@ -34,6 +36,9 @@ pub enum MpiError {
     Start { call: &'static str, text: String },
     /// The library does not understand the launcher, so that every rank is alone.
     Alone { launcher: String, ranks: u32, file: PathBuf },
+    /// A simulator was asked for, as the library of this file or by the marks of its launcher,
+    /// outside a simulation.
+    NotSimulated { file: Option<PathBuf> },
     /// MPI was started in this process before, which it allows once.
     StartedBefore,
 }
@@ -68,6 +73,7 @@ impl fmt::Display for MpiError {
             MpiError::Alone { launcher, ranks, .. } => {
                 write!(f, "{launcher} started {ranks} ranks, but the MPI library sees only one")
             }
+            MpiError::NotSimulated { .. } => f.write_str("this process is not a simulation"),
             MpiError::StartedBefore => f.write_str("MPI was started in this process before"),
         }
     }
@@ -103,6 +109,12 @@ impl MpiError {
                 format!("it is built for {built_for}, not for {needed}")
             }
             MpiError::NotMpi { symbol, .. } => format!("it has no {symbol}"),
+            MpiError::NotSimulated { file: Some(file) } => {
+                format!("{} is SimGrid, whose MPI works under smpirun alone", file.display())
+            }
+            MpiError::NotSimulated { file: None } => {
+                format!("{} is set as by smpirun, but SimGrid is not here", simulation::SIZE)
+            }
             MpiError::StartedBefore => "a process can start MPI once".into(),
         }
     }
@@ -132,6 +144,7 @@ impl MpiError {
             MpiError::Alone { .. } => {
                 "the launcher that belongs to this library, or LANEWAY_MPI=FILE"
             }
+            MpiError::NotSimulated { .. } => "smpirun -np N … liblaneway_smpi.so …",
             MpiError::StartedBefore => "one start of MPI for each process",
         };
         advice.into()

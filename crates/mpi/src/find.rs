@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::MpiError;
 use crate::launcher::{self, Environment, Kind, Launcher};
+use crate::simulation;
 
 /// A library file with the reason for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Surroundings<'a> {
     pub ancestors: Vec<PathBuf>,
     /// The folders that the system's loader searches, in its order.
     pub system: Vec<PathBuf>,
+    /// The simulator that this process is a part of.
+    pub simulator: Option<PathBuf>,
 }
 
 impl Surroundings<'_> {
@@ -32,6 +35,7 @@ impl Surroundings<'_> {
             environment: &launcher::of_process,
             ancestors: ancestors(),
             system: system_folders(Path::new("/")),
+            simulator: simulation::simulator(),
         }
     }
 }
@@ -101,11 +105,19 @@ pub fn find(explicit: Option<&Path>, around: &Surroundings<'_>) -> Result<Choice
                 Names::Mpich,
                 &["hydra_pmi_proxy", "hydra_bstrap_proxy", "mpiexec.hydra", "mpiexec.mpich"],
             ),
+            Kind::Smpi => return within_simulation(around),
             Kind::Slurm | Kind::Pals | Kind::Other => return on_library_path(around),
         };
         return beside_launcher(&launcher, names, programs, around);
     }
     on_library_path(around)
+}
+
+/// The simulator is in this process already, or there is no simulation.
+fn within_simulation(around: &Surroundings<'_>) -> Result<Choice, MpiError> {
+    let why = "simulates this process".into();
+    let file = around.simulator.clone();
+    file.map(|file| Choice { file, why }).ok_or(MpiError::NotSimulated { file: None })
 }
 
 /// A file, a folder of libraries, or the folder that an MPI is installed in.

@@ -57,6 +57,7 @@ fn search(
             environment: &environment,
             ancestors: ancestors.to_vec(),
             system: system.to_vec(),
+            simulator: None,
         },
     )
 }

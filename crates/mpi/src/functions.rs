@@ -69,6 +69,7 @@ table! {
         wait = "MPI_Wait" (*mut u8, *mut i32) -> i32;
         test = "MPI_Test" (*mut u8, *mut i32, *mut i32) -> i32;
         waitsome = "MPI_Waitsome" (i32, *mut u8, *mut i32, *mut i32, *mut i32) -> i32;
+        waitany = "MPI_Waitany" (i32, *mut u8, *mut i32, *mut i32) -> i32;
         testsome = "MPI_Testsome" (i32, *mut u8, *mut i32, *mut i32, *mut i32) -> i32;
         cancel = "MPI_Cancel" (*mut u8) -> i32;
         request_free = "MPI_Request_free" (*mut u8) -> i32;

@@ -3,6 +3,8 @@
 
 use std::ffi::OsString;
 
+use crate::simulation;
+
 /// Reads one variable; tests give a closure over a list.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
@@ -24,6 +26,8 @@ pub enum Kind {
     Slurm,
     /// mpiexec of HPE's parallel application launch service.
     Pals,
+    /// smpirun of SimGrid, which simulates the ranks.
+    Smpi,
     /// Another launcher that speaks PMIx or PMI.
     Other,
 }
@@ -36,6 +40,7 @@ impl Kind {
             Kind::Intel => "Intel MPI mpirun",
             Kind::Slurm => "Slurm srun",
             Kind::Pals => "PALS mpiexec",
+            Kind::Smpi => "SimGrid smpirun",
             Kind::Other => "a PMIx launcher",
         }
     }
@@ -55,7 +60,8 @@ impl Launcher {
         match (self.rank, self.size) {
             (Some(rank), Some(size)) => format!("{}, rank {rank} of {size}", self.kind.name()),
             (Some(rank), None) => format!("{}, rank {rank}", self.kind.name()),
-            _ => self.kind.name().into(),
+            (None, Some(size)) => format!("{}, {size} ranks", self.kind.name()),
+            (None, None) => self.kind.name().into(),
         }
     }
 }
@@ -74,6 +80,10 @@ pub fn detect(env: Environment<'_>) -> Result<Launcher, String> {
     let found = |kind, rank: &[&str], size: &[&str]| {
         Ok(Launcher { kind, rank: number(rank), size: number(size) })
     };
+    // First, because a simulation may itself be started by one of the others.
+    if has(simulation::SIZE) {
+        return found(Kind::Smpi, &[], &[simulation::SIZE]);
+    }
     if has("OMPI_COMM_WORLD_RANK") {
         return found(Kind::OpenMpi, &["OMPI_COMM_WORLD_RANK"], &["OMPI_COMM_WORLD_SIZE"]);
     }
@@ -121,6 +131,8 @@ mod tests {
         assert_eq!(seen(&intel).unwrap(), "Intel MPI mpirun, rank 1 of 2");
         let slurm = [("SLURM_PROCID", "7"), ("SLURM_NTASKS", "8"), ("PMIX_RANK", "7")];
         assert_eq!(seen(&slurm).unwrap(), "Slurm srun, rank 7 of 8");
+        let simulated = [("SMPI_GLOBAL_SIZE", "16"), ("PMI_RANK", "1")];
+        assert_eq!(seen(&simulated).unwrap(), "SimGrid smpirun, 16 ranks");
         let odd = [("OMPI_COMM_WORLD_RANK", "three")];
         assert_eq!(seen(&odd).unwrap(), "Open MPI mpirun");
     }

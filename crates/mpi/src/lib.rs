@@ -1,5 +1,6 @@
 //! Any MPI library, opened at run time: one binary serves Open MPI, MPICH, Intel MPI and the MPI-5
-//! standard ABI, with no header, no `mpicc` and no libclang when it is built.
+//! standard ABI, with no header, no `mpicc` and no libclang when it is built. SimGrid's simulated
+//! MPI is one flavour more (`simulation.rs`).
 //!
 //! It must never know another backend, and nothing outside it may know an MPI handle. A library is
 //! chosen (`find.rs`), its file is looked at before it is opened (`elf.rs`), its flavour is decided
@@ -8,7 +9,7 @@
 //! every little-endian register calling convention allows.
 //!
 //! `LANEWAY_MPI` names a library file or an installation's folder; `LANEWAY_MPI_FLAVOUR` names the
-//! flavour of a library that does not tell it (open-mpi, mpich, standard-abi).
+//! flavour of a library that does not tell it (open-mpi, mpich, standard-abi, smpi).
 //!
 //! Begin with `world.rs`, then `comm.rs` and `queue.rs`.
 
@@ -29,6 +30,7 @@ mod library;
 mod native;
 mod queue;
 mod selftest;
+mod simulation;
 mod status;
 mod world;
 
@@ -37,4 +39,5 @@ pub use error::MpiError;
 pub use flavour::Family;
 pub use launcher::launched;
 pub use library::Found;
+pub use simulation::is_simulated;
 pub use world::{ThreadLevel, init, init_with_threads, open};

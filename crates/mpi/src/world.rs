@@ -16,6 +16,7 @@ use crate::guard;
 use crate::launcher::{self, Launcher};
 use crate::library::{Found, Library, first_line};
 use crate::selftest;
+use crate::simulation;
 
 /// How the threads of a process may call MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -155,6 +156,13 @@ impl World {
     }
 
     pub fn abort(&self, code: i32) -> ! {
+        if self.mpi.flavour.simulator.is_some() {
+            // All ranks are this one process. MPI_Abort would unwind their stacks with an exception
+            // of C++, which must not pass through Rust, and lose the code; exit handlers would wait
+            // for the simulator from within it.
+            // SAFETY: the process ends here; nothing is buffered that was meant to be seen.
+            unsafe { libc::_exit(code) }
+        }
         // SAFETY: MPI may be ended in this way at any time between its start and its end.
         unsafe { (self.mpi.tables.functions.abort)(self.mpi.flavour.comm_world, code) };
         std::process::exit(code)
@@ -175,7 +183,12 @@ struct Opened {
 
 fn open_library(choice: Option<&Path>) -> Result<Opened, MpiError> {
     let chosen = find::find(choice, &Surroundings::of_process())?;
+    let simulated = simulation::is_simulated();
     let library = Library::open(&chosen.file)?;
+    if library.has(flavour::smpi::MARK) && !simulated {
+        // Outside a simulation its functions find no rank to speak for, and crash.
+        return Err(MpiError::NotSimulated { file: Some(library.file().into()) });
+    }
     let version = library.version()?;
     let asked = std::env::var("LANEWAY_MPI_FLAVOUR").ok().filter(|asked| !asked.is_empty());
     let family = flavour::decide(&library, &version, asked.as_deref())?;
@@ -213,12 +226,10 @@ pub fn init_with_threads(choice: Option<&Path>, threads: ThreadLevel) -> Result<
     let (abandoned, ended) = (Cell::new(false), Cell::new(false));
     let provided = start(&mpi, threads)?;
     // From here on dropping the world ends MPI, whatever fails.
-    let clock = MpiClock { wtime, global: false };
+    let clock = MpiClock { wtime, global: false, simulator: mpi.flavour.simulator };
     let threads = ThreadLevel::Single;
     let mut world = World { mpi, found, launcher, threads, clock, abandoned, ended };
-    let danger = selftest::failed(&world.found, "a call ended in a signal").into_failure();
-    let proof = guard::guarded(format!("{danger}\n"), || selftest::prove(&world.mpi, provided));
-    if let Err(what) = proof {
+    if let Err(what) = proof(&world, provided) {
         // Ranks that did pass would keep MPI_Finalize waiting; a process that leaves without it
         // makes the launcher end them all.
         world.ended.set(true);
@@ -235,6 +246,16 @@ pub fn init_with_threads(choice: Option<&Path>, threads: ThreadLevel) -> Result<
     })?;
     refuse_loneliness(&all)?;
     Ok(all)
+}
+
+/// The self-test, with signals caught where that is possible: the ranks of a simulation share one
+/// process and would undo each other's handlers.
+fn proof(world: &World, provided: i32) -> Result<(), String> {
+    if world.mpi.flavour.simulator.is_some() {
+        return selftest::prove(&world.mpi, provided);
+    }
+    let danger = selftest::failed(&world.found, "a call ended in a signal").into_failure();
+    guard::guarded(format!("{danger}\n"), || selftest::prove(&world.mpi, provided))
 }
 
 /// Calls MPI_Init_thread, and answers the thread level that it gave.

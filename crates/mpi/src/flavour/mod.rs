@@ -5,6 +5,7 @@
 
 pub mod mpich;
 pub mod open_mpi;
+pub mod smpi;
 pub mod standard;
 
 use laneway_core::{DataType, ReduceOp};
@@ -12,8 +13,9 @@ use laneway_core::{DataType, ReduceOp};
 use crate::error::MpiError;
 use crate::library::Library;
 use crate::status::Layout;
+use smpi::Simulator;
 
-/// An MPI handle as a machine word: an address for Open MPI, a small number for the others.
+/// An MPI handle as a machine word: an address for Open MPI and SMPI, else a small number.
 pub type Handle = usize;
 
 /// A family of libraries that share one binary interface.
@@ -22,16 +24,19 @@ pub enum Family {
     OpenMpi,
     Mpich,
     Standard,
+    /// SimGrid's.
+    Smpi,
 }
 
 impl Family {
-    pub const ALL: [Family; 3] = [Family::OpenMpi, Family::Mpich, Family::Standard];
+    pub const ALL: [Family; 4] = [Family::OpenMpi, Family::Mpich, Family::Standard, Family::Smpi];
 
     pub fn name(self) -> &'static str {
         match self {
             Family::OpenMpi => "open-mpi",
             Family::Mpich => "mpich",
             Family::Standard => "standard-abi",
+            Family::Smpi => "smpi",
         }
     }
 }
@@ -74,6 +79,8 @@ pub struct Flavour {
     pub keys: Keys,
     pub error_truncate: i32,
     pub error_in_status: i32,
+    /// Set where all ranks are parts of one process and time is virtual.
+    pub simulator: Option<Simulator>,
 }
 
 impl Flavour {
@@ -90,11 +97,13 @@ impl Flavour {
 /// Decides the family from what the library exports and says of itself. `asked` is the user's word
 /// for a library that says nothing known; even that is refused where the library contradicts it.
 pub fn decide(library: &Library, version: &str, asked: Option<&str>) -> Result<Family, MpiError> {
+    let simulated = library.has(smpi::MARK);
     let open_mpi = library.has("ompi_mpi_comm_world");
     let standard = library.standard_abi()?.is_some();
     let Some(asked) = asked else {
         let known = ["MPICH", "Intel(R) MPI", "MVAPICH", "ParaStation"];
         return match () {
+            () if simulated => Ok(Family::Smpi),
             () if open_mpi => Ok(Family::OpenMpi),
             () if standard => Ok(Family::Standard),
             () if known.iter().any(|name| version.contains(name)) => Ok(Family::Mpich),
@@ -111,17 +120,20 @@ pub fn decide(library: &Library, version: &str, asked: Option<&str>) -> Result<F
     match Family::ALL.into_iter().find(|family| family.name() == asked) {
         Some(Family::OpenMpi) if !open_mpi => refuse("it has no ompi_mpi_comm_world"),
         Some(Family::Standard) if !standard => refuse("MPI_Abi_get_version does not say so"),
+        Some(Family::Smpi) if !simulated => refuse("it is not SimGrid"),
+        Some(family) if simulated && family != Family::Smpi => refuse("it is SimGrid"),
         Some(family) => Ok(family),
-        None => refuse("LANEWAY_MPI_FLAVOUR is open-mpi, mpich or standard-abi"),
+        None => refuse("LANEWAY_MPI_FLAVOUR is open-mpi, mpich, standard-abi or smpi"),
     }
 }
 
-/// The table of a family; for Open MPI its addresses are in the library.
+/// The table of a family; for Open MPI and SMPI its addresses are in the library.
 pub fn table(family: Family, library: &Library) -> Result<Flavour, MpiError> {
     match family {
         Family::OpenMpi => open_mpi::table(library),
         Family::Mpich => Ok(mpich::table()),
         Family::Standard => Ok(standard::table()),
+        Family::Smpi => smpi::table(library),
     }
 }
 

@@ -55,5 +55,6 @@ pub fn table() -> Flavour {
         },
         error_truncate: 14,
         error_in_status: 17,
+        simulator: None,
     }
 }

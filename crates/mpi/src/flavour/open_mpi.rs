@@ -53,5 +53,6 @@ pub fn table(library: &Library) -> Result<Flavour, MpiError> {
         },
         error_truncate: 15,
         error_in_status: 18,
+        simulator: None,
     })
 }

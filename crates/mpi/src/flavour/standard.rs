@@ -53,5 +53,6 @@ pub fn table() -> Flavour {
         },
         error_truncate: 15,
         error_in_status: 19,
+        simulator: None,
     }
 }

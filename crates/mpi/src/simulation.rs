@@ -1,0 +1,48 @@
+//! Whether this process is a simulation: SimGrid's smpirun runs every rank as a part of one process
+//! that holds the simulator already, so there is nothing to search and nothing to open.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use crate::flavour::smpi::MARK;
+use crate::launcher;
+
+/// Set by smpirun, which thereby tells the number of ranks.
+pub const SIZE: &str = "SMPI_GLOBAL_SIZE";
+
+/// Whether this process is a simulated cluster: its ranks share the process and its one thread,
+/// time is virtual, and a rank ends by returning.
+pub fn is_simulated() -> bool {
+    simulator().is_some()
+}
+
+/// The file of the simulator that this process is a part of.
+pub fn simulator() -> Option<PathBuf> {
+    launcher::of_process(SIZE)?;
+    let mark = CString::new(MARK).ok()?;
+    // SAFETY: the name is a C string; the answer is only looked at.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, mark.as_ptr()) };
+    if address.is_null() {
+        return None;
+    }
+    // SAFETY: the structure is plain data for which zero is a value, and dladdr fills it; the name
+    // in it lives as long as the library, which is never unloaded from a program linked to it.
+    unsafe {
+        let mut place: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(address, &mut place) == 0 || place.dli_fname.is_null() {
+            return None;
+        }
+        Some(OsStr::from_bytes(CStr::from_ptr(place.dli_fname).to_bytes()).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_without_the_simulator_is_none() {
+        assert!(!is_simulated());
+    }
+}
