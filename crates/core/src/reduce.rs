@@ -136,7 +136,49 @@ impl fmt::Debug for Reduction {
     }
 }
 
+/// A closure as a reduction.
+struct Closure<F> {
+    element: u32,
+    commutative: bool,
+    combine: F,
+}
+
+impl<F: Fn(&[u8], &mut [u8], bool) + Send + Sync> Combine for Closure<F> {
+    fn element(&self) -> u32 {
+        self.element
+    }
+
+    fn commutative(&self) -> bool {
+        self.commutative
+    }
+
+    fn combine(&self, from: &[u8], into: &mut [u8], left: bool) {
+        (self.combine)(from, into, left);
+    }
+}
+
 impl Reduction {
+    /// A user's function over elements of so many bytes; see [`Combine::combine`] for its arguments.
+    ///
+    /// ```
+    /// use laneway_core::Reduction;
+    ///
+    /// // The longer of two lengths, whichever side it is on.
+    /// let longest = Reduction::from_fn(1, true, |from, into, _left| {
+    ///     into.iter_mut().zip(from).for_each(|(a, b)| *a = (*a).max(*b));
+    /// });
+    /// let mut lengths = [3, 9];
+    /// longest.apply(&[5, 4], &mut lengths, false);
+    /// assert_eq!(lengths, [5, 9]);
+    /// ```
+    pub fn from_fn(
+        element: u32,
+        commutative: bool,
+        combine: impl Fn(&[u8], &mut [u8], bool) + Send + Sync + 'static,
+    ) -> Reduction {
+        Reduction::User(Arc::new(Closure { element, commutative, combine }))
+    }
+
     pub fn element(&self) -> u32 {
         match self {
             Reduction::Builtin(_, ty) => ty.size(),

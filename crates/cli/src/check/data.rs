@@ -1,9 +1,7 @@
 //! What the ranks contribute to a checked collective: a pure function of rank and position, so that
 //! everybody can tell what everybody should hold.
 
-use std::sync::Arc;
-
-use laneway_core::{Combine, DataType, Rank, ReduceOp, Reduction};
+use laneway_core::{DataType, Rank, ReduceOp, Reduction};
 
 /// What fills the buffers.
 #[derive(Clone, Debug)]
@@ -21,7 +19,7 @@ impl Content {
         match self {
             Content::Bytes => None,
             Content::Elements(op, ty) => Some(Reduction::Builtin(*op, *ty)),
-            Content::Maps => Some(Reduction::User(Arc::new(Maps))),
+            Content::Maps => Some(Reduction::from_fn(8, false, join_maps)),
         }
     }
 
@@ -112,27 +110,15 @@ fn write(ty: DataType, value: u8, element: &mut [u8]) {
 }
 
 /// Two u32: the map x -> a x + b modulo 2^32. Joined maps are carried out one after the other.
-struct Maps;
-
-impl Combine for Maps {
-    fn element(&self) -> u32 {
-        8
-    }
-
-    fn commutative(&self) -> bool {
-        false
-    }
-
-    fn combine(&self, from: &[u8], into: &mut [u8], left: bool) {
-        // Each chunk has eight bytes by construction.
-        let map = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
-        for (x, y) in into.chunks_exact_mut(8).zip(from.chunks_exact(8)) {
-            let (first, second) = if left { (map(y), map(x)) } else { (map(x), map(y)) };
-            let parts = |map: u64| (map as u32, (map >> 32) as u32);
-            let ((a, b), (c, d)) = (parts(first), parts(second));
-            let joined = (a.wrapping_mul(c), c.wrapping_mul(b).wrapping_add(d));
-            x.copy_from_slice(&(u64::from(joined.1) << 32 | u64::from(joined.0)).to_ne_bytes());
-        }
+fn join_maps(from: &[u8], into: &mut [u8], left: bool) {
+    // Each chunk has eight bytes by construction.
+    let map = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
+    let parts = |map: u64| (map as u32, (map >> 32) as u32);
+    for (x, y) in into.chunks_exact_mut(8).zip(from.chunks_exact(8)) {
+        let (first, second) = if left { (map(y), map(x)) } else { (map(x), map(y)) };
+        let ((a, b), (c, d)) = (parts(first), parts(second));
+        let joined = (a.wrapping_mul(c), c.wrapping_mul(b).wrapping_add(d));
+        x.copy_from_slice(&(u64::from(joined.1) << 32 | u64::from(joined.0)).to_ne_bytes());
     }
 }
 
@@ -160,7 +146,7 @@ mod tests {
         }
         let join = |a: [u8; 8], b: [u8; 8], left: bool| {
             let mut into = if left { b } else { a };
-            Maps.combine(if left { &a } else { &b }, &mut into, left);
+            join_maps(if left { &a } else { &b }, &mut into, left);
             into
         };
         let [a, b, c] = maps;
