@@ -29,7 +29,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let topic = matches.get_one::<String>("topic").map_or("env", String::as_str);
     if topic == "algorithms" {
-        output.write(&algorithms(), None)?;
+        let full = algorithms();
+        output.write(&full, Some(&brief(&full)))?;
         return Ok(Exit::Done);
     }
     // Started by a launcher or with --ranks, the ranks tell; otherwise this process alone.
@@ -66,6 +67,14 @@ fn document(env: Row) -> Document {
     };
     let rows = env.0.iter().map(line).collect();
     Document { verb: "info", params: Row::new().with("topic", "env"), rows, env, summary: None }
+}
+
+/// The columns that fit a screen; JSON and CSV have them all.
+fn brief(full: &Document) -> Document {
+    const SHOWN: [&str; 4] = ["op", "algorithm", "parameters", "what"];
+    let shown =
+        |row: &Row| Row(row.0.iter().filter(|(name, _)| SHOWN.contains(name)).cloned().collect());
+    Document { rows: full.rows.iter().map(shown).collect(), ..full.clone() }
 }
 
 fn algorithms() -> Document {

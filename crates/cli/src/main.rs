@@ -1,63 +1,7 @@
-//! The command `laneway`: a table of its verbs.
-//!
-//! Every verb is one module with two functions: `command` says what it takes, `run` does it. All
-//! output goes through [`output`], every backend comes from [`session`].
-
-mod agree;
-mod check;
-mod generate;
-mod handshake;
-mod info;
-mod output;
-mod progress;
-mod session;
-mod tour;
-mod watchdog;
+//! The program `laneway`; its verbs are the table in `lib.rs`.
 
 use std::process::ExitCode;
 
-use clap::{ArgMatches, Command};
-use laneway_core::{Exit, Failure};
-
-/// One verb of the command.
-struct Verb {
-    command: fn() -> Command,
-    run: fn(&ArgMatches) -> Result<Exit, Failure>,
-}
-
-static VERBS: &[Verb] = &[
-    Verb { command: tour::command, run: tour::run },
-    Verb { command: info::command, run: info::run },
-    Verb { command: check::command, run: check::run },
-    Verb { command: generate::completions_command, run: generate::completions },
-    Verb { command: generate::man_command, run: generate::man },
-];
-
-/// The whole command line, from which help, completions and manual pages are made.
-fn command() -> Command {
-    Command::new("laneway")
-        .version(env!("CARGO_PKG_VERSION"))
-        .about("Collectives as schedules, on any MPI and on none")
-        .after_help(
-            "Examples:\n  \
-             laneway tour                       what laneway can do, on this machine\n  \
-             laneway check --ranks 5            every algorithm, every byte, no MPI needed\n  \
-             mpirun -n 5 laneway check bcast    the same over the MPI that started it\n\n\
-             Exit codes: 0 done, 1 a check failed, 2 usage, 3 environment, 4 precision missed.",
-        )
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommands(VERBS.iter().map(|verb| (verb.command)()))
-}
-
 fn main() -> ExitCode {
-    let code = match output::parsed(command()) {
-        Ok(matches) => {
-            let (name, matches) = matches.subcommand().expect("clap requires a verb");
-            let verb = VERBS.iter().find(|verb| (verb.command)().get_name() == name);
-            (verb.expect("clap knows only these verbs").run)(matches)
-        }
-        Err(shown) => shown,
-    };
-    ExitCode::from(code.unwrap_or_else(output::show) as u8)
+    ExitCode::from(laneway_cli::run(std::env::args_os()))
 }

@@ -1,5 +1,6 @@
 //! Where everything that the command says leaves it: results to stdout, all else to stderr.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -112,8 +113,11 @@ pub fn show(failure: Failure) -> Exit {
 }
 
 /// Parses the command line; help and version are printed here, mistakes become failures.
-pub fn parsed(command: Command) -> Result<ArgMatches, Result<Exit, Failure>> {
-    command.try_get_matches().map_err(|error| {
+pub fn parsed(
+    command: Command,
+    args: impl IntoIterator<Item = OsString>,
+) -> Result<ArgMatches, Result<Exit, Failure>> {
+    command.try_get_matches_from(args).map_err(|error| {
         let text = error.render().to_string();
         match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => print(&text).map(|()| Exit::Done),

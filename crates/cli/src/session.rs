@@ -112,6 +112,11 @@ pub fn open(choice: &Choice) -> Result<Session, Failure> {
 }
 
 fn launch(choice: &Choice, transport: Transport) -> Result<Session, Failure> {
+    if laneway_mpi::is_simulated() {
+        let what = "a simulated rank cannot start processes";
+        let cause = "the local backend is real, and this process is a simulation";
+        return Err(Failure::usage(what, cause, "--backend mpi, or laneway outside smpirun"));
+    }
     output::ensure_open()?;
     let ranks = choice.ranks.unwrap_or_else(|| {
         output::note(&format!(

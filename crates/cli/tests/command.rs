@@ -153,6 +153,17 @@ fn without_a_launcher_mpi_says_so() {
 }
 
 #[test]
+fn a_launcher_without_its_library_is_an_error() {
+    let env = [
+        ("OMPI_COMM_WORLD_RANK", "0"),
+        ("OMPI_COMM_WORLD_SIZE", "2"),
+        ("OPAL_PREFIX", "/nowhere"),
+        ("OMPI_MCA_orte_precondition_transports", "1-2"),
+    ];
+    refused(&["check", "barrier"], &env, 3, &["/nowhere/lib", "LANEWAY_MPI"]);
+}
+
+#[test]
 fn libraries_that_are_no_mpi_are_refused() {
     let dir = std::env::temp_dir().join(format!("laneway-no-mpi-{}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("a folder");
@@ -216,7 +227,7 @@ fn info_lists_every_algorithm() {
 #[test]
 fn help_has_examples_everywhere() {
     assert!(stdout(&laneway(&["--help"])).contains("Examples:"));
-    for verb in ["tour", "info", "check", "completions", "man"] {
+    for verb in ["tour", "info", "check", "sim", "completions", "man"] {
         let output = laneway(&[verb, "--help"]);
         assert!(output.status.success());
         assert!(stdout(&output).contains("Examples:"), "{verb}");
@@ -247,7 +258,7 @@ fn the_tour_shows_its_stops() {
     let output = laneway(&["tour", "--svg", dir.to_str().expect("a readable name")]);
     let text = stdout(&output);
     assert!(output.status.success(), "{text}{}", stderr(&output));
-    for stop in ["1. ", "2. ", "3. ", "local:shm", "local:unix", "local:tcp", "0 wrong"] {
+    for stop in ["1. ", "2. ", "3. ", "4. ", "local:shm", "local:unix", "local:tcp", "0 wrong"] {
         assert!(text.contains(stop), "no `{stop}` in\n{text}");
     }
     let svg = std::fs::read_to_string(&dir).expect("the picture");

@@ -158,7 +158,8 @@ impl<F: Fn(&[u8], &mut [u8], bool) + Send + Sync> Combine for Closure<F> {
 }
 
 impl Reduction {
-    /// A user's function over elements of so many bytes; see [`Combine::combine`] for its arguments.
+    /// A user's function over elements of so many bytes; see [`Combine::combine`] for its
+    /// arguments.
     ///
     /// ```
     /// use laneway_core::Reduction;

@@ -9,6 +9,12 @@ use crate::flavour::smpi::Simulator;
 /// Sleeping ends late by about this much, so the rest of a wait is spent looking at the clock.
 const SPIN_SECONDS: f64 = 200e-6;
 
+/// What virtual time may lack of an instant that it has reached.
+const NOISE_SECONDS: f64 = 1e-12;
+
+/// The longest single sleep in virtual time: a year.
+const MOST_NANOSECONDS: f64 = 3.2e16;
+
 pub struct MpiClock {
     pub(crate) wtime: unsafe extern "C" fn() -> f64,
     pub(crate) global: bool,
@@ -17,17 +23,18 @@ pub struct MpiClock {
 
 impl MpiClock {
     /// Virtual time stands still while a rank looks at the clock, so no part of the wait is spent
-    /// looking. The simulator wakes a sleeper at the very instant; only the last nanosecond, which
-    /// its call cannot name, may be missing.
+    /// looking. The simulator wakes a sleeper at the very instant, which its call names in whole
+    /// nanoseconds; a picosecond that is missing is the noise of the subtraction.
     fn sleep_in_simulation(&self, simulator: Simulator, instant: f64) {
         loop {
             let left = instant - self.now();
-            if left.is_nan() || left <= 0.0 {
+            if left.is_nan() || left <= NOISE_SECONDS {
                 return;
             }
+            let left_ns = ((left - NOISE_SECONDS) * 1e9).ceil().min(MOST_NANOSECONDS) as i64;
             let time = libc::timespec {
-                tv_sec: left as libc::time_t,
-                tv_nsec: (left.fract() * 1e9).ceil().clamp(1.0, 999_999_999.0) as libc::c_long,
+                tv_sec: left_ns / 1_000_000_000,
+                tv_nsec: left_ns % 1_000_000_000,
             };
             // SAFETY: the first argument is read, and the standard lets the second be null.
             unsafe { (simulator.sleep)(&time, std::ptr::null_mut()) };

@@ -126,9 +126,8 @@ impl Mpi {
     /// Bytes of the message that a status tells of.
     #[inline]
     pub(crate) fn length(&self, status: &Status) -> Result<u64, CommError> {
-        let mut length = 0i64;
-        // SAFETY: the library filled the status; the result goes to a word of our own.
-        let code = unsafe { (self.tables.length)(status.as_ptr(), self.flavour.byte, &mut length) };
+        // SAFETY: the library filled the status.
+        let (code, length) = unsafe { self.tables.length.read(status.as_ptr(), self.flavour.byte) };
         self.check("MPI_Get_count", code)?;
         Ok(length.max(0) as u64)
     }

@@ -43,6 +43,9 @@ impl Drop for Tree {
 
 const OPEN_MPI: (&str, &str) = ("OMPI_COMM_WORLD_RANK", "0");
 const HYDRA: (&str, &str) = ("PMI_RANK", "0");
+const SIMULATED: (&str, &str) = ("SMPI_GLOBAL_SIZE", "2");
+/// Stands for a process that has the simulator in it, which no variable tells.
+const LOADED: (&str, &str) = ("loaded", "");
 
 fn search(
     pairs: &[(&str, &str)],
@@ -57,7 +60,7 @@ fn search(
             environment: &environment,
             ancestors: ancestors.to_vec(),
             system: system.to_vec(),
-            simulator: None,
+            simulator: pairs.contains(&LOADED).then(|| PathBuf::from("libsimgrid.so")),
         },
     )
 }
@@ -167,6 +170,17 @@ fn slurm_leaves_the_choice_to_the_library_path() {
     assert_eq!(search(&slurm, &[], &system).unwrap().file, second);
     let error = search(&slurm, &[], &[]).unwrap_err();
     assert!(matches!(error, MpiError::NotFound { .. }), "{error:?}");
+}
+
+#[test]
+fn a_simulation_uses_the_simulator_that_it_is_in() {
+    let tree = Tree::new("simulated");
+    tree.library("lib/libmpi.so.40");
+    let system = [tree.path("lib")];
+    let inside = search(&[SIMULATED, LOADED, HYDRA], &[], &system).unwrap();
+    assert_eq!(inside.file, Path::new("libsimgrid.so"));
+    let error = search(&[SIMULATED], &[], &system).unwrap_err();
+    assert_eq!(error, MpiError::NotSimulated { file: None });
 }
 
 #[test]

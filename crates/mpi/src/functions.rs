@@ -2,8 +2,10 @@
 //! after the start. Those with counts exist twice in MPI-4, with `int` and, as `_c`, with 64 bits;
 //! one generic table describes both.
 
+use std::ffi::c_void;
+
 use crate::error::MpiError;
-use crate::flavour::Handle;
+use crate::flavour::{Handle, smpi};
 use crate::library::Library;
 
 /// A user's error handler. C declares more arguments after these two; nobody reads them.
@@ -32,7 +34,7 @@ macro_rules! table {
                         // machine words by the crate's rule.
                         unsafe {
                             std::mem::transmute::<
-                                *mut std::ffi::c_void,
+                                *mut c_void,
                                 unsafe extern "C" fn($($argument),*) -> $result,
                             >(address)
                         }
@@ -127,8 +129,47 @@ pub type Small = Counted<i32, i32>;
 /// The functions of MPI-4 and later, with counts of 64 bits.
 pub type Large = Counted<i64, isize>;
 
-/// Reads the length of a message from its status, in 64 bits.
-pub type Length = unsafe extern "C" fn(*const i32, Handle, *mut i64) -> i32;
+type ReadLength<C> = unsafe extern "C" fn(*const i32, Handle, *mut C) -> i32;
+
+/// Reads the length of a message from its status: in 64 bits, or as the `int` of every MPI.
+pub enum Length {
+    Wide(ReadLength<i64>),
+    Narrow(ReadLength<i32>),
+}
+
+impl Length {
+    fn load(library: &Library) -> Result<Length, MpiError> {
+        if library.has(smpi::MARK) {
+            // SimGrid ends the simulation in MPI_Get_elements_x: "not yet implemented".
+            let address = library.symbol("MPI_Get_count")?;
+            // SAFETY: the MPI standard gives this name this signature.
+            let read = unsafe { std::mem::transmute::<*mut c_void, ReadLength<i32>>(address) };
+            return Ok(Length::Narrow(read));
+        }
+        // MPI-4 has the first; the second is older and deprecated since MPI-4.1.
+        let name = ["MPI_Get_count_c", "MPI_Get_elements_x"];
+        let address = library.symbol(name[0]).or_else(|_| library.symbol(name[1]))?;
+        // SAFETY: both have this one signature in the MPI standard.
+        let read = unsafe { std::mem::transmute::<*mut c_void, ReadLength<i64>>(address) };
+        Ok(Length::Wide(read))
+    }
+
+    /// MPI's code, and the length in elements of `ty`.
+    ///
+    /// # Safety
+    /// The library filled the status.
+    #[inline]
+    pub unsafe fn read(&self, status: *const i32, ty: Handle) -> (i32, i64) {
+        let (mut wide, mut narrow) = (0, 0);
+        // SAFETY: as promised; the results go to words of our own.
+        unsafe {
+            match self {
+                Length::Wide(read) => (read(status, ty, &mut wide), wide),
+                Length::Narrow(read) => (read(status, ty, &mut narrow), i64::from(narrow)),
+            }
+        }
+    }
+}
 
 /// All tables of one library.
 pub struct Tables {
@@ -143,11 +184,6 @@ impl Tables {
         let (functions, small) = (Functions::load(library, "")?, Small::load(library, "")?);
         // A library that lacks one of them is taken to have none.
         let large = Large::load(library, "_c").ok();
-        // MPI-4 has the first; the second is older and deprecated since MPI-4.1.
-        let name = ["MPI_Get_count_c", "MPI_Get_elements_x"];
-        let address = library.symbol(name[0]).or_else(|_| library.symbol(name[1]))?;
-        // SAFETY: both have this one signature in the MPI standard.
-        let length = unsafe { std::mem::transmute::<*mut std::ffi::c_void, Length>(address) };
-        Ok(Tables { functions, small, large, length })
+        Ok(Tables { functions, small, large, length: Length::load(library)? })
     }
 }

@@ -191,12 +191,19 @@ fn exchange_is_symmetric(shape: &Shape, rank: Rank) -> bool {
 }
 
 /// The two buffers as MPI takes them. An empty slice has an address of its own, which for two
-/// flavours is the very word for "in place": such a slice becomes null.
+/// flavours is the very word for "in place": such a slice becomes null, or, for SMPI, which refuses
+/// that also where nothing is received, the address of bytes that nobody touches.
 fn buffers(comm: &MpiComm, call: &mut NativeCall<'_>) -> (*const u8, *mut u8) {
-    let here = comm.mpi().flavour.in_place as *mut u8;
-    let input = if call.input.is_empty() { std::ptr::null() } else { call.input.as_ptr() };
+    static UNTOUCHED: [u8; 2] = [0; 2];
+    let flavour = &comm.mpi().flavour;
+    let here = flavour.in_place as *mut u8;
+    let nothing = |number: usize| match flavour.simulator {
+        Some(_) => &raw const UNTOUCHED[number],
+        None => std::ptr::null(),
+    };
+    let input = if call.input.is_empty() { nothing(0) } else { call.input.as_ptr() };
     let output =
-        if call.output.is_empty() { std::ptr::null_mut() } else { call.output.as_mut_ptr() };
+        if call.output.is_empty() { nothing(1).cast_mut() } else { call.output.as_mut_ptr() };
     match call.shape.place(comm.rank()) {
         Place::Apart => (input, output),
         Place::OutWithinIn(_) if call.shape.collective.family() == Collective::Scatter => {

@@ -69,3 +69,13 @@ fn an_empty_folder_is_refused_with_the_places_that_were_looked_at() {
     assert!(text.contains("no MPI library was found"), "{text}");
     assert!(text.contains(&folder.join("lib").display().to_string()), "{text}");
 }
+
+#[test]
+fn a_simulator_is_refused_outside_a_simulation() {
+    let folder = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+    let library = Path::new(&folder).join("libsimgrid.so");
+    if !library.is_file() {
+        return println!("skipped: there is no {}", library.display());
+    }
+    refused(&library, "works under smpirun alone");
+}

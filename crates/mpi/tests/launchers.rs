@@ -117,7 +117,7 @@ fn a_library_that_does_not_know_the_launcher_is_told_apart() {
 fn a_wrong_flavour_is_an_error_and_no_crash() {
     let (_turn, _tidy) = (turn(), Tidy::new());
     for mpi in all() {
-        for wrong in ["open-mpi", "mpich", "standard-abi", "nonsense"] {
+        for wrong in ["open-mpi", "mpich", "standard-abi", "smpi", "nonsense"] {
             if wrong == mpi.flavour {
                 continue;
             }

@@ -5,8 +5,7 @@ mod data;
 mod plan;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use laneway_core::error::nearest;
-use laneway_core::units::{format_size, parse_size};
+use laneway_core::units::format_size;
 use laneway_core::{Collective, Comm, CommError, Document, Exit, Failure, Row};
 
 use crate::agree;
@@ -14,6 +13,7 @@ use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::session::{self, Choice, Session};
 use crate::watchdog::Watchdog;
+use crate::words;
 use case::{Case, Outcome};
 use plan::{Group, Plan};
 
@@ -75,35 +75,12 @@ fn collectives(matches: &ArgMatches) -> Result<Vec<Collective>, Failure> {
     if names.is_empty() {
         return Ok(Collective::ALL.to_vec());
     }
-    names.into_iter().map(|name| parse_collective(name)).collect()
-}
-
-fn parse_collective(name: &str) -> Result<Collective, Failure> {
-    Collective::by_name(name).ok_or_else(|| {
-        let all = Collective::ALL.map(Collective::name);
-        let try_this = match nearest(name, all) {
-            Some(near) => format!("laneway check {near}"),
-            None => "laneway info algorithms".into(),
-        };
-        let cause = format!("the operations are {}", all.join(", "));
-        Failure::usage(format!("no operation `{name}`"), cause, try_this)
-    })
+    names.into_iter().map(|name| words::collective("check", name)).collect()
 }
 
 fn sizes(matches: &ArgMatches) -> Result<Vec<u64>, Failure> {
     let texts: Vec<&String> = matches.get_many("sizes").unwrap_or_default().collect();
-    let parse = |text: &&String| {
-        let size = parse_size(text).map_err(|cause| {
-            Failure::usage(format!("no size `{text}`"), cause, "--sizes 0,1,7,1K,64K+1")
-        })?;
-        // 40 bits a rank: more than any machine holds, and far from overflow.
-        if size > 1 << 40 {
-            let cause = format!("the largest size is {}", format_size(1 << 40));
-            return Err(Failure::usage(format!("size `{text}` is absurd"), cause, "--sizes 1G"));
-        }
-        Ok(size)
-    };
-    texts.iter().map(parse).collect()
+    texts.into_iter().map(|text| words::size(text)).collect()
 }
 
 /// Runs the plan on this rank; rank 0 prints.

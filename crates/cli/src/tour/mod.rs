@@ -9,9 +9,13 @@ mod ranks;
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_coll::{all, check, find};
+use laneway_coll::{algorithms, all, check, find};
+use laneway_core::units::format_size;
 use laneway_core::{Collective, Exit, Failure, Shape};
 use laneway_local::Transport;
+use laneway_sim::network::Network;
+use laneway_sim::platform::Platform;
+use laneway_sim::simulate;
 
 use crate::output;
 use crate::session::{self, Choice, Session};
@@ -20,6 +24,8 @@ use crate::session::{self, Choice, Session};
 const DRAWN: u32 = 8;
 const PROVED: u32 = 24;
 const STARTED: u32 = 4;
+/// The platform of the fourth stop.
+const SIMULATED: &str = "two-sites:32x32";
 
 pub fn command() -> Command {
     Command::new("tour")
@@ -48,10 +54,12 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     schedules(matches.get_one::<String>("svg").map(Path::new))?;
     proofs()?;
     let exit = processes()?;
-    if exit == Exit::Done {
-        next()?;
+    if exit != Exit::Done {
+        return Ok(exit);
     }
-    Ok(exit)
+    simulated()?;
+    next()?;
+    Ok(Exit::Done)
 }
 
 fn say(text: &str) -> Result<(), Failure> {
@@ -137,6 +145,39 @@ fn processes() -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Fourth stop: the same schedules on a cluster that nobody here has.
+fn simulated() -> Result<(), Failure> {
+    say(&format!("4. And on a cluster that you do not have: {SIMULATED}, in virtual time\n"))?;
+    let platform = Platform::read(SIMULATED).map_err(|error| error.into_failure())?;
+    for (collective, size) in [(Collective::Bcast, 1 << 20), (Collective::Scatter, 64 << 10)] {
+        let begun = std::time::Instant::now();
+        let (mut times, mut messages) = (Vec::new(), 0);
+        for algorithm in algorithms(collective) {
+            let shape = Shape::new(collective, platform.hosts(), size);
+            let Ok(schedule) = algorithm.schedule(&shape, &algorithm.defaults()) else { continue };
+            let outcome = simulate(&platform, &*schedule, None).map_err(|error| {
+                Failure::environment("the tour cannot simulate", error.to_string(), "report this")
+            })?;
+            messages += outcome.messages;
+            times.push((outcome.finish, algorithm.name));
+        }
+        times.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (Some(best), Some(worst)) = (times.first(), times.last()) else { continue };
+        say(&format!(
+            "   {} of {} to {} hosts: {} {:.1} ms, {} {:.1} ms ({messages} messages in {} ms)",
+            collective.name(),
+            format_size(size),
+            platform.hosts(),
+            best.1,
+            best.0 * 1e3,
+            worst.1,
+            worst.0 * 1e3,
+            begun.elapsed().as_millis()
+        ))?;
+    }
+    say("")
+}
+
 fn next() -> Result<(), Failure> {
     let mpi = match laneway_mpi::open(None) {
         Ok(found) => {
@@ -147,6 +188,7 @@ fn next() -> Result<(), Failure> {
     };
     say(&format!(
         "What next\n   laneway check --ranks 5         every algorithm, every size and root, every \
-         byte\n   laneway info algorithms         what there is, with its parameters\n   {mpi}"
+         byte\n   laneway info algorithms         what there is, with its parameters\n   \
+         laneway sim bcast --platform cluster:64    the time on a cluster you describe\n   {mpi}"
     ))
 }

@@ -1,0 +1,31 @@
+//! What becomes of a rank that SimGrid ends in the middle of a call, because nobody can go on or
+//! its host failed: an error and exit code 3.
+//!
+//! SimGrid ends a rank by an exception of C++. Rust does not let it through and panics; the end of
+//! the process would then be an abort, in words that help nobody.
+
+use std::io::Write;
+use std::panic::PanicHookInfo;
+
+use laneway_core::{Exit, Failure};
+
+/// What Rust says of an exception that comes from outside.
+const FOREIGN: &str = "panic in a function that cannot unwind";
+
+/// Makes every panic of this rank end the process: all ranks are in it, and none could go on.
+pub fn tell_and_leave() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic: &PanicHookInfo<'_>| {
+        if panic.payload().downcast_ref::<&str>() == Some(&FOREIGN) {
+            let what = "SimGrid ended a rank in the middle of a call";
+            let cause = "no rank can go on, or the host of this one failed";
+            let failure = Failure::environment(what, cause, "SimGrid's own words, further above");
+            let _ = writeln!(std::io::stderr(), "{failure}");
+        } else {
+            usual(panic);
+        }
+        // SAFETY: the process ends here, without the handlers that would wait for the simulator
+        // from within it.
+        unsafe { libc::_exit(Exit::Environment as i32) }
+    }));
+}

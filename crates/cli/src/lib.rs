@@ -1,0 +1,69 @@
+//! The command `laneway`: a table of its verbs, for every program that is laneway (`main.rs`, and
+//! `bindings/smpi` under a simulator).
+//!
+//! It may see every crate and is seen by programs alone: nothing here is a library for others.
+//! Every verb is one module with two functions: `command` says what it takes, `run` does it. All
+//! output goes through `output.rs`, every backend comes from `session.rs`. Begin with the table.
+
+mod agree;
+mod check;
+mod generate;
+mod handshake;
+mod info;
+mod output;
+mod progress;
+mod session;
+mod sim;
+mod tour;
+mod watchdog;
+mod words;
+
+use std::ffi::OsString;
+
+use clap::{ArgMatches, Command};
+use laneway_core::{Exit, Failure};
+
+/// One verb of the command.
+struct Verb {
+    command: fn() -> Command,
+    run: fn(&ArgMatches) -> Result<Exit, Failure>,
+}
+
+static VERBS: &[Verb] = &[
+    Verb { command: tour::command, run: tour::run },
+    Verb { command: info::command, run: info::run },
+    Verb { command: check::command, run: check::run },
+    Verb { command: sim::command, run: sim::run },
+    Verb { command: generate::completions_command, run: generate::completions },
+    Verb { command: generate::man_command, run: generate::man },
+];
+
+/// The whole command line, from which help, completions and manual pages are made.
+fn command() -> Command {
+    Command::new("laneway")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Collectives as schedules, on any MPI and on none")
+        .after_help(
+            "Examples:\n  \
+             laneway tour                       what laneway can do, on this machine\n  \
+             laneway check --ranks 5            every algorithm, every byte, no MPI needed\n  \
+             mpirun -n 5 laneway check bcast    the same over the MPI that started it\n\n\
+             Exit codes: 0 done, 1 a check failed, 2 usage, 3 environment, 4 precision missed.",
+        )
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(VERBS.iter().map(|verb| (verb.command)()))
+}
+
+/// Runs the command line `args`, the program's name first, and gives the exit code.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let code = match output::parsed(command(), args) {
+        Ok(matches) => {
+            let (name, matches) = matches.subcommand().expect("clap requires a verb");
+            let verb = VERBS.iter().find(|verb| (verb.command)().get_name() == name);
+            (verb.expect("clap knows only these verbs").run)(matches)
+        }
+        Err(shown) => shown,
+    };
+    code.unwrap_or_else(output::show) as u8
+}

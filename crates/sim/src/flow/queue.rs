@@ -1,0 +1,140 @@
+//! What happens when: a heap of one time for each flow, in which a time can be moved.
+
+/// A flow's place in the table; small numbers that are used again.
+pub(super) type Slot = u32;
+
+const ABSENT: u32 = u32::MAX;
+/// Children of a node: wide heaps touch fewer lines of memory than binary ones.
+const ARITY: usize = 4;
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: f64,
+    /// Equal times keep the order of the flows' starts.
+    order: u64,
+    slot: Slot,
+}
+
+impl Entry {
+    fn before(&self, other: &Entry) -> bool {
+        self.time < other.time || (self.time == other.time && self.order < other.order)
+    }
+}
+
+/// Flows by the time of their next event.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    heap: Vec<Entry>,
+    /// Where each slot is in the heap.
+    places: Vec<u32>,
+}
+
+impl Queue {
+    /// The earliest flow.
+    pub fn first(&self) -> Option<(f64, Slot)> {
+        self.heap.first().map(|entry| (entry.time, entry.slot))
+    }
+
+    /// Puts a flow in, or moves it.
+    pub fn set(&mut self, slot: Slot, time: f64, order: u64) {
+        if self.places.len() <= slot as usize {
+            self.places.resize(slot as usize + 1, ABSENT);
+        }
+        let entry = Entry { time, order, slot };
+        match self.places[slot as usize] {
+            ABSENT => {
+                self.heap.push(entry);
+                self.rise(self.heap.len() - 1, entry);
+            }
+            place => {
+                let place = place as usize;
+                if entry.before(&self.heap[place]) {
+                    self.rise(place, entry);
+                } else {
+                    self.sink(place, entry);
+                }
+            }
+        }
+    }
+
+    /// Takes the earliest flow out.
+    pub fn pop(&mut self) -> Option<Slot> {
+        let first = *self.heap.first()?;
+        self.places[first.slot as usize] = ABSENT;
+        let last = self.heap.pop()?;
+        if !self.heap.is_empty() {
+            self.sink(0, last);
+        }
+        Some(first.slot)
+    }
+
+    fn put(&mut self, place: usize, entry: Entry) {
+        self.heap[place] = entry;
+        self.places[entry.slot as usize] = place as u32;
+    }
+
+    fn rise(&mut self, mut place: usize, entry: Entry) {
+        while place > 0 {
+            let parent = (place - 1) / ARITY;
+            let above = self.heap[parent];
+            if !entry.before(&above) {
+                break;
+            }
+            self.put(place, above);
+            place = parent;
+        }
+        self.put(place, entry);
+    }
+
+    fn sink(&mut self, mut place: usize, entry: Entry) {
+        loop {
+            let child = place * ARITY + 1;
+            let end = (child + ARITY).min(self.heap.len());
+            let Some(mut least) = (child < end).then_some(child) else { break };
+            for other in child + 1..end {
+                if self.heap[other].before(&self.heap[least]) {
+                    least = other;
+                }
+            }
+            let below = self.heap[least];
+            if !below.before(&entry) {
+                break;
+            }
+            self.put(place, below);
+            place = least;
+        }
+        self.put(place, entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moved_times_come_out_in_order_and_ties_by_start() {
+        let mut queue = Queue::default();
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as u32
+        };
+        let mut times = vec![0.0; 300];
+        for slot in 0..300 {
+            times[slot as usize] = f64::from(random() % 50);
+            queue.set(slot, times[slot as usize], u64::from(slot));
+        }
+        for _ in 0..500 {
+            let slot = random() % 300;
+            times[slot as usize] = f64::from(random() % 50);
+            queue.set(slot, times[slot as usize], u64::from(slot));
+        }
+        let mut wanted: Vec<(f64, Slot)> = (0..300).map(|s| (times[s as usize], s)).collect();
+        wanted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        for entry in wanted {
+            assert_eq!(queue.first(), Some(entry));
+            assert_eq!(queue.pop(), Some(entry.1));
+        }
+        assert_eq!(queue.pop(), None);
+    }
+}

@@ -1,0 +1,265 @@
+//! What a platform says of itself, before anything is checked against anything else.
+
+use super::error::{Fault, Place, PlatformError};
+use super::fields::Fields;
+use super::names;
+use crate::network::HostCost;
+
+/// Everything said, by files or by a generator.
+#[derive(Default)]
+pub(super) struct Description {
+    pub eager: Option<(u64, Place)>,
+    pub hosts: Vec<HostGroup>,
+    pub sites: Vec<Site>,
+    pub wan: Option<Wan>,
+    pub between: Vec<Between>,
+    pub links: Vec<Link>,
+    pub routes: Vec<RouteGroup>,
+}
+
+/// A network card, in bytes a second.
+#[derive(Clone, Copy)]
+pub(super) enum Card {
+    Full {
+        out: f64,
+        into: f64,
+    },
+    /// Both directions share one rate.
+    Half(f64),
+}
+
+/// Hosts that are alike.
+#[derive(Clone)]
+pub(super) struct HostGroup {
+    pub place: Place,
+    pub names: Vec<String>,
+    pub site: Option<(String, Place)>,
+    pub card: Option<Card>,
+    /// A second card for other sites; without it the first serves both.
+    pub wan_card: Option<Card>,
+    pub cost: HostCost,
+}
+
+/// What one connection may have.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Limit {
+    pub rate: Option<f64>,
+    /// Bytes under way before the first acknowledgement is back.
+    pub window: Option<u64>,
+}
+
+impl Limit {
+    /// Bytes a second over a way of so many seconds; infinite without a limit.
+    pub fn most(&self, latency: f64) -> f64 {
+        // A window over no time at all limits nothing: the quotient is infinite, as it should be.
+        let window = self.window.map_or(f64::INFINITY, |bytes| bytes as f64 / (2.0 * latency));
+        self.rate.unwrap_or(f64::INFINITY).min(window)
+    }
+
+    pub fn or(self, other: Limit) -> Limit {
+        Limit { rate: self.rate.or(other.rate), window: self.window.or(other.window) }
+    }
+}
+
+/// Hosts behind one switch.
+pub(super) struct Site {
+    pub place: Place,
+    pub name: String,
+    pub latency: f64,
+    /// What the switch carries altogether; without it, whatever the cards send.
+    pub rate: Option<f64>,
+    pub limit: Limit,
+    pub uplink_out: Option<f64>,
+    pub uplink_in: Option<f64>,
+}
+
+/// What is between any two sites, unless the two say otherwise.
+#[derive(Default)]
+pub(super) struct Wan {
+    pub latency: Option<f64>,
+    pub rate: Option<f64>,
+    /// All messages between sites together.
+    pub aggregate: Option<f64>,
+    pub limit: Limit,
+}
+
+/// What is between two given sites.
+pub(super) struct Between {
+    pub place: Place,
+    pub sites: [(String, Place); 2],
+    pub latency: Option<f64>,
+    pub rate: Option<f64>,
+    pub limit: Limit,
+}
+
+/// A link of an arbitrary graph.
+pub(super) struct Link {
+    pub place: Place,
+    pub name: String,
+    pub rate: f64,
+    pub latency: f64,
+    pub shared: bool,
+    /// Whether each direction has the rate for itself.
+    pub duplex: bool,
+}
+
+/// One way for each pair of hosts of two groups.
+pub(super) struct RouteGroup {
+    pub place: Place,
+    pub from: (Vec<String>, Place),
+    pub to: (Vec<String>, Place),
+    pub links: Vec<(String, Place)>,
+    pub both_ways: bool,
+    pub limit: Limit,
+}
+
+/// The name of the table at hand.
+fn name(fields: &mut Fields) -> Result<String, PlatformError> {
+    let (name, place) = fields.needed_text("name")?;
+    names::check(&name).map_err(|reason| place.refuse(Fault::Name, reason))?;
+    Ok(name)
+}
+
+/// Names of hosts, perhaps in the short form.
+fn pattern(fields: &mut Fields, key: &'static str) -> Result<(Vec<String>, Place), PlatformError> {
+    let (pattern, place) = fields.needed_text(key)?;
+    let names = names::expand(&pattern).map_err(|reason| place.refuse(Fault::Name, reason))?;
+    Ok((names, place))
+}
+
+pub(super) fn limit(fields: &mut Fields) -> Result<Limit, PlatformError> {
+    let rate = fields.rate("connection")?;
+    let window = fields.size("window")?;
+    if window == Some(0) {
+        let reason = "window: nothing passes through a window of 0";
+        return Err(fields.place_of("window").refuse(Fault::Value, reason));
+    }
+    Ok(Limit { rate, window })
+}
+
+/// The keys of the network cards: the first card, and the one for other sites.
+pub(super) fn cards(fields: &mut Fields) -> Result<(Option<Card>, Option<Card>), PlatformError> {
+    let half = !full_duplex(fields)?.unwrap_or(true);
+    let first = card(fields, ["rate", "rate-in", "rate-out"], half)?;
+    let wan = card(fields, ["wan-rate", "wan-rate-in", "wan-rate-out"], half)?;
+    Ok((first, wan))
+}
+
+fn full_duplex(fields: &mut Fields) -> Result<Option<bool>, PlatformError> {
+    let Some((word, place)) = fields.text("duplex")? else { return Ok(None) };
+    match word.as_str() {
+        "full" => Ok(Some(true)),
+        "half" => Ok(Some(false)),
+        _ => {
+            let reason = format!("duplex is full or half, not `{word}`");
+            Err(place.refuse(Fault::Value, reason))
+        }
+    }
+}
+
+fn card(
+    fields: &mut Fields,
+    [both, into, out]: [&'static str; 3],
+    half: bool,
+) -> Result<Option<Card>, PlatformError> {
+    let rates = (fields.rate(both)?, fields.rate(into)?, fields.rate(out)?);
+    match rates {
+        (None, None, None) => Ok(None),
+        (Some(rate), None, None) if half => Ok(Some(Card::Half(rate))),
+        _ if half => {
+            let reason = format!("a half-duplex card has one `{both}`, not `{into}` and `{out}`");
+            Err(fields.place.refuse(Fault::Value, reason))
+        }
+        (rate, in_rate, out_rate) => {
+            let into = in_rate.or(rate).ok_or_else(|| fields.missing(into))?;
+            let out = out_rate.or(rate).ok_or_else(|| fields.missing(out))?;
+            Ok(Some(Card::Full { out, into }))
+        }
+    }
+}
+
+/// What a host adds to a message; what is not given is as in `usual`.
+pub(super) fn cost(fields: &mut Fields, usual: HostCost) -> Result<HostCost, PlatformError> {
+    Ok(HostCost {
+        per_send: fields.time("send")?.unwrap_or(usual.per_send),
+        per_recv: fields.time("receive")?.unwrap_or(usual.per_recv),
+        per_byte: fields.time("per-byte")?.unwrap_or(usual.per_byte),
+    })
+}
+
+impl HostGroup {
+    pub fn read(fields: &mut Fields) -> Result<HostGroup, PlatformError> {
+        let (names, _) = pattern(fields, "name")?;
+        let site = fields.text("site")?;
+        let (card, wan_card) = cards(fields)?;
+        let cost = cost(fields, HostCost::default())?;
+        Ok(HostGroup { place: fields.place.clone(), names, site, card, wan_card, cost })
+    }
+}
+
+impl Site {
+    pub fn read(fields: &mut Fields) -> Result<Site, PlatformError> {
+        let uplink = fields.rate("uplink")?;
+        Ok(Site {
+            place: fields.place.clone(),
+            name: name(fields)?,
+            latency: fields.time("latency")?.unwrap_or(0.0),
+            rate: fields.rate("rate")?,
+            limit: limit(fields)?,
+            uplink_out: fields.rate("uplink-out")?.or(uplink),
+            uplink_in: fields.rate("uplink-in")?.or(uplink),
+        })
+    }
+}
+
+impl Wan {
+    pub fn read(fields: &mut Fields) -> Result<Wan, PlatformError> {
+        Ok(Wan {
+            latency: fields.time("latency")?,
+            rate: fields.rate("rate")?,
+            aggregate: fields.rate("aggregate")?,
+            limit: limit(fields)?,
+        })
+    }
+}
+
+impl Between {
+    pub fn read(fields: &mut Fields) -> Result<Between, PlatformError> {
+        let sites = fields.list("sites")?.ok_or_else(|| fields.missing("sites"))?;
+        let sites = <[(String, Place); 2]>::try_from(sites)
+            .map_err(|_| fields.place_of("sites").refuse(Fault::Value, "sites are two names"))?;
+        Ok(Between {
+            place: fields.place.clone(),
+            sites,
+            latency: fields.time("latency")?,
+            rate: fields.rate("rate")?,
+            limit: limit(fields)?,
+        })
+    }
+}
+
+impl Link {
+    pub fn read(fields: &mut Fields) -> Result<Link, PlatformError> {
+        Ok(Link {
+            place: fields.place.clone(),
+            name: name(fields)?,
+            rate: fields.rate("rate")?.ok_or_else(|| fields.missing("rate"))?,
+            latency: fields.time("latency")?.unwrap_or(0.0),
+            shared: fields.flag("shared")?.unwrap_or(true),
+            duplex: full_duplex(fields)?.unwrap_or(false),
+        })
+    }
+}
+
+impl RouteGroup {
+    pub fn read(fields: &mut Fields) -> Result<RouteGroup, PlatformError> {
+        Ok(RouteGroup {
+            place: fields.place.clone(),
+            from: pattern(fields, "from")?,
+            to: pattern(fields, "to")?,
+            links: fields.list("links")?.ok_or_else(|| fields.missing("links"))?,
+            both_ways: fields.flag("both-ways")?.unwrap_or(true),
+            limit: limit(fields)?,
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! Why a platform was refused: where it says so, and the reason in words.
+
+use std::fmt;
+use std::sync::Arc;
+
+use laneway_core::Failure;
+
+use super::{MOST_HOSTS, MOST_SITES};
+
+const EXAMPLE: &str =
+    "two-sites:32x32,latency=20ms,connection=125Mbit; docs/platforms.md has a file";
+
+/// Where something stands: a file and its line, or a generator's words (line 0).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub file: Arc<str>,
+    pub line: u32,
+}
+
+impl Place {
+    pub(super) fn new(file: &str, line: u32) -> Place {
+        Place { file: file.into(), line }
+    }
+
+    pub(super) fn refuse(&self, fault: Fault, reason: impl Into<String>) -> PlatformError {
+        PlatformError { place: self.clone(), fault, reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}", self.file),
+            line => write!(f, "{}:{line}", self.file),
+        }
+    }
+}
+
+/// What kind of mistake it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A file that cannot be read, or is read twice.
+    File,
+    /// Not TOML, or not the form of a generator.
+    Syntax,
+    /// A word that means nothing here, or a missing one.
+    Word,
+    /// A value that no cluster has.
+    Value,
+    /// A name that is taken, or that nothing has.
+    Name,
+    /// Two hosts without a way between them, or a way that nothing limits.
+    Way,
+    /// More than is reasonable, or nothing at all.
+    Size,
+    /// Understood, but the simulator does not do it yet.
+    NotYet,
+}
+
+/// A refused platform. Reads as `file:line: reason`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlatformError {
+    pub place: Place,
+    pub fault: Fault,
+    pub reason: String,
+}
+
+impl PlatformError {
+    /// What the screen shows, and the exit code.
+    pub fn into_failure(self) -> Failure {
+        let cause = match self.fault {
+            Fault::File => "a platform is a TOML file or a generator with its values",
+            Fault::Syntax => "a platform file is TOML, a generator is NAME:SIZE,KEY=VALUE,...",
+            Fault::Word => "every word must be one that the simulator acts on",
+            Fault::Value => "rates and sizes are above 0, times are not negative, all with units",
+            Fault::Name => "a name stands for one thing, and only what is declared can be used",
+            Fault::Way => "every host must reach every other, at some rate",
+            Fault::Size => {
+                let most =
+                    format!("1 to {MOST_HOSTS} hosts and up to {MOST_SITES} sites are simulated");
+                return Failure::usage(self.to_string(), most, EXAMPLE);
+            }
+            Fault::NotYet => "nothing would act on it, and the figures would look as if it had",
+        };
+        let try_this = match self.fault {
+            Fault::NotYet => "the same platform without it",
+            _ => EXAMPLE,
+        };
+        Failure::usage(self.to_string(), cause, try_this)
+    }
+}
+
+impl fmt::Display for PlatformError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.reason)
+    }
+}
+
+impl std::error::Error for PlatformError {}

@@ -1,0 +1,140 @@
+//! One table of a platform file, or the words of a generator: each key taken once, none left over.
+
+use std::collections::BTreeMap;
+
+use laneway_core::error::nearest;
+use laneway_core::units::parse_size;
+
+use super::error::{Fault, Place, PlatformError};
+use super::quantity::{parse_rate, parse_time};
+
+/// What is understood, and refused because nothing would act on it.
+const NOT_YET: &[&str] = &["event", "background", "clock-offset", "clock-drift"];
+
+/// A value as it was written.
+pub(super) enum Entry {
+    /// Strings and numbers alike: what they mean is decided by who takes them.
+    Text(String),
+    Flag(bool),
+    List(Vec<(String, Place)>),
+    /// Anything else, by the name of its type.
+    Other(&'static str),
+}
+
+/// The keys of one table.
+pub(super) struct Fields {
+    /// What the table is, for messages: `[[host]]`, `cluster`.
+    what: &'static str,
+    pub place: Place,
+    entries: BTreeMap<String, (Entry, Place)>,
+    places: BTreeMap<String, Place>,
+    asked: Vec<&'static str>,
+}
+
+impl Fields {
+    pub fn new(what: &'static str, place: Place) -> Fields {
+        Fields { what, place, entries: BTreeMap::new(), places: BTreeMap::new(), asked: Vec::new() }
+    }
+
+    /// Adds a key; false where it is there already.
+    pub fn insert(&mut self, key: &str, entry: Entry, place: Place) -> bool {
+        self.places.insert(key.to_string(), place.clone());
+        self.entries.insert(key.to_string(), (entry, place)).is_none()
+    }
+
+    /// Where a key stands, taken or not; the table, where it is not there.
+    pub fn place_of(&self, key: &str) -> &Place {
+        self.places.get(key).unwrap_or(&self.place)
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<(Entry, Place)> {
+        self.asked.push(key);
+        self.entries.remove(key)
+    }
+
+    /// A string, and where it stands.
+    pub fn text(&mut self, key: &'static str) -> Result<Option<(String, Place)>, PlatformError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some((Entry::Text(text), place)) => Ok(Some((text, place))),
+            Some((other, place)) => Err(self.mistyped(key, "a string", &other, &place)),
+        }
+    }
+
+    pub fn needed_text(&mut self, key: &'static str) -> Result<(String, Place), PlatformError> {
+        self.text(key)?.ok_or_else(|| self.missing(key))
+    }
+
+    fn read<T>(
+        &mut self,
+        key: &'static str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, PlatformError> {
+        let Some((text, place)) = self.text(key)? else { return Ok(None) };
+        let read = parse(&text).map_err(|error| format!("{key}: {error}"));
+        read.map(Some).map_err(|reason| place.refuse(Fault::Value, reason))
+    }
+
+    /// A rate in bytes a second.
+    pub fn rate(&mut self, key: &'static str) -> Result<Option<f64>, PlatformError> {
+        self.read(key, parse_rate)
+    }
+
+    /// A time in seconds.
+    pub fn time(&mut self, key: &'static str) -> Result<Option<f64>, PlatformError> {
+        self.read(key, parse_time)
+    }
+
+    pub fn size(&mut self, key: &'static str) -> Result<Option<u64>, PlatformError> {
+        self.read(key, parse_size)
+    }
+
+    pub fn flag(&mut self, key: &'static str) -> Result<Option<bool>, PlatformError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some((Entry::Flag(flag), _)) => Ok(Some(flag)),
+            Some((other, place)) => Err(self.mistyped(key, "true or false", &other, &place)),
+        }
+    }
+
+    pub fn list(
+        &mut self,
+        key: &'static str,
+    ) -> Result<Option<Vec<(String, Place)>>, PlatformError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some((Entry::List(list), _)) => Ok(Some(list)),
+            Some((other, place)) => Err(self.mistyped(key, "a list of strings", &other, &place)),
+        }
+    }
+
+    /// Refuses what nobody took.
+    pub fn finish(&self) -> Result<(), PlatformError> {
+        let Some((key, (_, place))) = self.entries.iter().min_by_key(|(_, (_, place))| place.line)
+        else {
+            return Ok(());
+        };
+        if NOT_YET.contains(&key.as_str()) {
+            return Err(place.refuse(Fault::NotYet, format!("`{key}` is not simulated yet")));
+        }
+        let hint = match nearest(key, self.asked.iter().copied()) {
+            Some(near) => format!("; perhaps `{near}`"),
+            None => format!("; it has {}", self.asked.join(", ")),
+        };
+        Err(place.refuse(Fault::Word, format!("{} has no `{key}`{hint}", self.what)))
+    }
+
+    pub fn missing(&self, key: &str) -> PlatformError {
+        self.place.refuse(Fault::Word, format!("{} needs `{key}`", self.what))
+    }
+
+    fn mistyped(&self, key: &str, wanted: &str, found: &Entry, place: &Place) -> PlatformError {
+        let found = match found {
+            Entry::Text(text) => format!("`{text}`"),
+            Entry::Flag(flag) => format!("`{flag}`"),
+            Entry::List(_) => "a list".to_string(),
+            Entry::Other(kind) => format!("a {kind}"),
+        };
+        place.refuse(Fault::Value, format!("{key} is {wanted}, not {found}"))
+    }
+}

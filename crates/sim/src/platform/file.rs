@@ -1,0 +1,225 @@
+//! Platform files: TOML, with includes, each mistake at its line.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use super::description::{Between, Description, HostGroup, Link, RouteGroup, Site, Wan};
+use super::error::{Fault, Place, PlatformError};
+use super::fields::{Entry, Fields};
+
+/// A larger file than this is not a platform.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// The tables that a file may hold many of.
+const TABLES: &[&str] = &["host", "site", "between", "link", "route"];
+
+/// Reads a file and all that it includes.
+pub(super) fn read(path: &str) -> Result<Description, PlatformError> {
+    let mut reader = Reader::default();
+    reader.file(Path::new(path), &Place::new(path, 0))?;
+    Ok(reader.description)
+}
+
+#[derive(Default)]
+struct Reader {
+    description: Description,
+    wan: Option<Place>,
+    /// The files under way, outermost first; then all that were ever opened.
+    open: Vec<PathBuf>,
+    seen: Vec<PathBuf>,
+}
+
+impl Reader {
+    /// Reads one file; `asked` is where its name stands.
+    fn file(&mut self, path: &Path, asked: &Place) -> Result<(), PlatformError> {
+        let shown = path.display().to_string();
+        let refuse = |reason: String| asked.refuse(Fault::File, reason);
+        let real = path
+            .canonicalize()
+            .map_err(|error| refuse(format!("cannot read the platform {shown}: {error}")))?;
+        if self.open.contains(&real) {
+            return Err(refuse(format!("a cycle of includes: {shown} includes itself")));
+        }
+        if self.seen.contains(&real) {
+            return Err(refuse(format!("{shown} is included twice")));
+        }
+        let text = load(&real).map_err(|error| refuse(format!("cannot read {shown}: {error}")))?;
+        self.open.push(real.clone());
+        self.seen.push(real);
+        let source = Source::new(&shown, &text);
+        let document = DeTable::parse(&text).map_err(|error| {
+            let place = source.place(error.span().map_or(0, |span| span.start));
+            place.refuse(Fault::Syntax, format!("not TOML: {}", one_line(error.message())))
+        })?;
+        self.document(&source, document.get_ref(), path)?;
+        self.open.pop();
+        Ok(())
+    }
+
+    /// Included files come first, so that their hosts have the first ranks.
+    fn document(
+        &mut self,
+        source: &Source,
+        document: &DeTable,
+        path: &Path,
+    ) -> Result<(), PlatformError> {
+        let mut top = Fields::new("a platform", source.place(0));
+        for (key, value) in document {
+            if key.get_ref() != "wan" && !TABLES.contains(&key.get_ref().as_ref()) {
+                let place = source.place(key.span().start);
+                top.insert(key.get_ref(), source.entry(value), place);
+            }
+        }
+        self.eager(&mut top)?;
+        let includes = top.list("include")?.unwrap_or_default();
+        top.finish()?;
+        for (name, place) in includes {
+            let beside = path.parent().unwrap_or(Path::new("")).join(&name);
+            self.file(&beside, &place)?;
+        }
+        for (key, value) in document {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("wan", DeValue::Table(table)) => self.wan(source.fields("[wan]", value, table))?,
+                ("wan", _) => return Err(source.misplaced(key, "[wan]")),
+                (word, DeValue::Array(tables)) if TABLES.contains(&word) => {
+                    for table in tables.iter() {
+                        self.table(source, key, table)?;
+                    }
+                }
+                (word, _) if TABLES.contains(&word) => {
+                    return Err(source.misplaced(key, &format!("[[{word}]]")));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn eager(&mut self, top: &mut Fields) -> Result<(), PlatformError> {
+        let Some(bytes) = top.size("eager")? else { return Ok(()) };
+        let place = top.place_of("eager").clone();
+        if let Some((_, first)) = &self.description.eager {
+            return Err(place.refuse(Fault::Name, format!("eager is given at {first} too")));
+        }
+        self.description.eager = Some((bytes, place));
+        Ok(())
+    }
+
+    fn wan(&mut self, mut fields: Fields) -> Result<(), PlatformError> {
+        let place = fields.place.clone();
+        if let Some(first) = &self.wan {
+            return Err(place.refuse(Fault::Name, format!("[wan] is given at {first} too")));
+        }
+        self.description.wan = Some(Wan::read(&mut fields)?);
+        self.wan = Some(place);
+        fields.finish()
+    }
+
+    fn table(
+        &mut self,
+        source: &Source,
+        key: &Spanned<DeString>,
+        value: &Spanned<DeValue>,
+    ) -> Result<(), PlatformError> {
+        let word: &str = key.get_ref();
+        let DeValue::Table(table) = value.get_ref() else {
+            return Err(source.misplaced(key, &format!("[[{word}]]")));
+        };
+        let said = &mut self.description;
+        let fields = &mut source.fields(table_name(word), value, table);
+        match word {
+            "host" => said.hosts.push(HostGroup::read(fields)?),
+            "site" => said.sites.push(Site::read(fields)?),
+            "between" => said.between.push(Between::read(fields)?),
+            "link" => said.links.push(Link::read(fields)?),
+            _ => said.routes.push(RouteGroup::read(fields)?),
+        }
+        fields.finish()
+    }
+}
+
+fn table_name(word: &str) -> &'static str {
+    match word {
+        "host" => "[[host]]",
+        "site" => "[[site]]",
+        "between" => "[[between]]",
+        "link" => "[[link]]",
+        _ => "[[route]]",
+    }
+}
+
+/// One file, and where in it a byte stands.
+struct Source {
+    file: Place,
+    /// Where each line ends.
+    ends: Vec<usize>,
+}
+
+impl Source {
+    fn new(file: &str, text: &str) -> Source {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Source { file: Place::new(file, 0), ends: ends.map(|(at, _)| at).collect() }
+    }
+
+    fn place(&self, byte: usize) -> Place {
+        let line = 1 + self.ends.partition_point(|end| *end < byte);
+        Place { line: line as u32, ..self.file.clone() }
+    }
+
+    fn misplaced(&self, key: &Spanned<DeString>, form: &str) -> PlatformError {
+        let reason = format!("`{}` is a table: write it as {form}", key.get_ref());
+        self.place(key.span().start).refuse(Fault::Syntax, reason)
+    }
+
+    fn fields(&self, what: &'static str, value: &Spanned<DeValue>, table: &DeTable) -> Fields {
+        let mut fields = Fields::new(what, self.place(value.span().start));
+        for (key, value) in table {
+            let place = self.place(key.span().start);
+            fields.insert(key.get_ref(), self.entry(value), place);
+        }
+        fields
+    }
+
+    fn entry(&self, value: &Spanned<DeValue>) -> Entry {
+        match value.get_ref() {
+            DeValue::String(text) => Entry::Text(text.to_string()),
+            DeValue::Integer(number) => Entry::Text(number.to_string()),
+            DeValue::Float(number) => Entry::Text(number.to_string()),
+            DeValue::Boolean(flag) => Entry::Flag(*flag),
+            DeValue::Array(list) => {
+                let item = |item: &Spanned<DeValue>| match item.get_ref() {
+                    DeValue::String(text) => {
+                        Some((text.to_string(), self.place(item.span().start)))
+                    }
+                    _ => None,
+                };
+                let strings: Option<Vec<_>> = list.iter().map(item).collect();
+                strings.map_or(Entry::Other("list of other things than strings"), Entry::List)
+            }
+            other => Entry::Other(other.type_str()),
+        }
+    }
+}
+
+fn load(path: &Path) -> Result<String, String> {
+    // A folder, a pipe or a device would fail late, or never.
+    if !fs::metadata(path).map_err(|error| error.to_string())?.is_file() {
+        return Err("it is not a plain file".to_string());
+    }
+    let file = fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(format!("it has more than {} MiB", MOST_BYTES >> 20));
+    }
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_string())
+}
+
+/// The parser's messages may have several lines; ours have one.
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,153 @@
+//! Simulated clusters as people describe them: a TOML file, or a generator with its values.
+//!
+//! A [`Platform`] is named in one way everywhere, by [`Platform::read`]. What is said is gathered
+//! first (`description.rs`, from `file.rs` or `generate.rs`), then checked and laid out as
+//! resources and ways (`build.rs`); `simgrid.rs` writes the same platform for SimGrid.
+
+mod build;
+mod description;
+mod error;
+mod fields;
+mod file;
+mod generate;
+mod names;
+mod quantity;
+mod simgrid;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub use error::{Fault, Place, PlatformError};
+pub use generate::{GENERATORS, Generator};
+pub use simgrid::SimgridExport;
+
+use crate::network::{HostCost, HostId, Network, Resource, ResourceId, Route};
+
+/// More hosts than this are refused.
+pub const MOST_HOSTS: u32 = 100_000;
+/// More sites than this are refused: each pair of them may have a link.
+pub const MOST_SITES: u32 = 256;
+/// More explicit pairs of hosts than this are refused.
+pub const MOST_ROUTES: usize = 1_000_000;
+
+/// A checked platform: every host has a way to every other, and every way a limit.
+#[derive(Clone, Debug)]
+pub struct Platform {
+    name: String,
+    eager_bytes: u64,
+    host_names: Vec<String>,
+    hosts: Vec<Host>,
+    site_names: Vec<String>,
+    /// Inside each site.
+    inside: Vec<Way>,
+    /// From site to site, row by row; none where only explicit routes lead.
+    between: Vec<Option<Way>>,
+    /// Explicit pairs, as indices of `ways`.
+    routes: BTreeMap<(HostId, HostId), usize>,
+    ways: Vec<Way>,
+    resources: Vec<Resource>,
+}
+
+#[derive(Clone, Debug)]
+struct Host {
+    site: Option<u32>,
+    lan: Ports,
+    wan: Ports,
+    cost: HostCost,
+}
+
+/// The two directions of a network card; the same twice where it is half duplex.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ports {
+    out: Option<ResourceId>,
+    into: Option<ResourceId>,
+}
+
+/// What lies between the cards of two hosts.
+#[derive(Clone, Debug)]
+struct Way {
+    links: Vec<ResourceId>,
+    latency: f64,
+    most: f64,
+}
+
+impl Platform {
+    /// Reads a platform by its name: a file (`racks.toml`), or a generator (`two-sites:8x8`).
+    pub fn read(spec: &str) -> Result<Platform, PlatformError> {
+        let generator = generate::find(spec);
+        let said = match generator {
+            Some((generator, words)) if !spec.ends_with(".toml") => {
+                generate::describe(spec, generator, words)?
+            }
+            _ if spec.ends_with(".toml") || Path::new(spec).exists() => file::read(spec)?,
+            _ => return Err(generate::unknown(spec)),
+        };
+        build::build(spec, said)
+    }
+
+    /// The name that it was read by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn host_names(&self) -> &[String] {
+        &self.host_names
+    }
+
+    pub fn site_names(&self) -> &[String] {
+        &self.site_names
+    }
+
+    /// The site of a host, as an index of the site names.
+    pub fn site_of(&self, host: HostId) -> Option<u32> {
+        self.hosts.get(host as usize)?.site
+    }
+
+    /// What lies between two hosts, and whether the cards for other sites carry it.
+    fn way(&self, from: HostId, to: HostId) -> Option<(&Way, bool)> {
+        if !self.routes.is_empty() {
+            if let Some(index) = self.routes.get(&(from, to)) {
+                return Some((&self.ways[*index], false));
+            }
+        }
+        let (a, b) = (self.site_of(from)? as usize, self.site_of(to)? as usize);
+        match a == b {
+            true => Some((&self.inside[a], false)),
+            false => self.between[a * self.site_names.len() + b].as_ref().map(|way| (way, true)),
+        }
+    }
+}
+
+impl Network for Platform {
+    fn hosts(&self) -> u32 {
+        // At most MOST_HOSTS.
+        self.hosts.len() as u32
+    }
+
+    fn resources(&self) -> &[Resource] {
+        &self.resources
+    }
+
+    fn route(&self, from: HostId, to: HostId, route: &mut Route) {
+        route.resources.clear();
+        // `build` proved that there is a way between any two hosts; no other host is asked for.
+        let Some((way, far)) = self.way(from, to) else { return };
+        let ports = |host: HostId| {
+            let host = &self.hosts[host as usize];
+            if far { host.wan } else { host.lan }
+        };
+        route.resources.extend(ports(from).out);
+        route.resources.extend_from_slice(&way.links);
+        route.resources.extend(ports(to).into);
+        route.latency = way.latency;
+        route.most = way.most;
+    }
+
+    fn cost(&self, host: HostId) -> HostCost {
+        self.hosts.get(host as usize).map_or(HostCost::default(), |host| host.cost)
+    }
+
+    fn eager_bytes(&self) -> u64 {
+        self.eager_bytes
+    }
+}

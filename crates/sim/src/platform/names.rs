@@ -1,0 +1,77 @@
+//! Names of hosts, sites and links, and the short form of many: `node[00-15,20]`.
+
+use super::MOST_HOSTS;
+
+/// Longer names than this are a mistake.
+const MOST_LETTERS: usize = 64;
+
+/// Whether a word can be a name. A colon cannot be in it: names that we make up have one.
+pub(super) fn check(name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.len() > MOST_LETTERS || !name.chars().all(plain) {
+        return Err(format!(
+            "`{name}` is not a name: 1 to {MOST_LETTERS} of letters, digits, `-`, `_` and `.`"
+        ));
+    }
+    Ok(())
+}
+
+/// The names that a pattern stands for, in order.
+pub(super) fn expand(pattern: &str) -> Result<Vec<String>, String> {
+    let Some((before, rest)) = pattern.split_once('[') else {
+        check(pattern)?;
+        return Ok(vec![pattern.to_string()]);
+    };
+    let Some((ranges, after)) = rest.split_once(']') else {
+        return Err(format!("`{pattern}` has `[` without `]`"));
+    };
+    let mut names = Vec::new();
+    for range in ranges.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (from, to) = (number(first, pattern)?, number(last, pattern)?);
+        if from > to {
+            return Err(format!("`{pattern}` counts from {from} down to {to}"));
+        }
+        if names.len() as u64 + u64::from(to - from) >= u64::from(MOST_HOSTS) {
+            return Err(format!("`{pattern}` is more than {MOST_HOSTS} names"));
+        }
+        let width = first.len();
+        names.extend((from..=to).map(|number| format!("{before}{number:0width$}{after}")));
+    }
+    // The first and the last have every letter that the others have.
+    for name in names.first().into_iter().chain(names.last()) {
+        check(name)?;
+    }
+    Ok(names)
+}
+
+fn number(text: &str, pattern: &str) -> Result<u32, String> {
+    let digits = !text.is_empty() && text.len() <= 9 && text.bytes().all(|b| b.is_ascii_digit());
+    match text.parse() {
+        Ok(number) if digits => Ok(number),
+        _ => Err(format!("`{pattern}`: `{text}` is not a number; write it like node[0-15]")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_expanded() {
+        assert_eq!(expand("a"), Ok(vec!["a".to_string()]));
+        assert_eq!(expand("n[8-10]").unwrap(), ["n8", "n9", "n10"]);
+        assert_eq!(expand("n[08-10,3].x").unwrap(), ["n08.x", "n09.x", "n10.x", "n3.x"]);
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        let absurd = ["n[0-999999999]", "n[0-99999,0-99999]"];
+        let odd = ["", "a b", "a:b", "é", "n[", "n[]", "n[a]", "n[3-1]", "n[-1]", "n[0-1][0-1]"];
+        for bad in odd.into_iter().chain(absurd) {
+            assert!(expand(bad).is_err(), "{bad}");
+        }
+        assert!(expand(&"n".repeat(65)).is_err());
+        assert!(expand("n[0-1] x").is_err());
+    }
+}

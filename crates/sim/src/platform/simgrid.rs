@@ -1,0 +1,170 @@
+//! The same platform for SimGrid: an independent judge of our virtual time.
+//!
+//! Each direction of a card and each link becomes a link without latency; what one connection may
+//! have, and the latency of its way, become a fat pipe on the way. Under the model CM02 with all
+//! factors 1, SimGrid then gives a message the same time as we do.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::error::{Fault, Place, PlatformError};
+use super::{Platform, Way};
+use crate::network::{HostCost, HostId, Network, Route};
+
+/// Every pair of hosts is written out, so more hosts than this would fill the disk.
+pub const MOST_SIMGRID_HOSTS: u32 = 1024;
+
+/// What SimGrid must be told so that it computes what we compute.
+const SETTINGS: &[(&str, &str)] = &[
+    ("network/model", "CM02"),
+    // The usual Lazy forgets links of the second of two messages that start moving at one instant
+    // and have their first link in common: seen in 3.32 as cards that sent faster than their rate.
+    ("network/optim", "Full"),
+    ("network/TCP-gamma", "0"),
+    ("network/latency-factor", "1"),
+    ("network/bandwidth-factor", "1"),
+    ("network/weight-S", "0"),
+    ("network/crosstraffic", "0"),
+    ("smpi/simulate-computation", "no"),
+    ("smpi/wtime", "0"),
+];
+
+/// A platform in SimGrid's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimgridExport {
+    /// For `smpirun -platform`.
+    pub platform_xml: String,
+    /// For `smpirun -hostfile`: rank r is on host r.
+    pub hostfile: String,
+    /// For `smpirun`, each one an argument.
+    pub arguments: Vec<String>,
+    /// What SimGrid cannot say, in words.
+    pub lost: Vec<String>,
+}
+
+impl SimgridExport {
+    /// The files of a folder, by name.
+    pub fn files(&self) -> [(&'static str, String); 3] {
+        let arguments: String = self.arguments.iter().map(|word| format!("{word}\n")).collect();
+        [
+            ("platform.xml", self.platform_xml.clone()),
+            ("hostfile", self.hostfile.clone()),
+            ("arguments", arguments),
+        ]
+    }
+}
+
+impl Platform {
+    /// Writes the platform for SimGrid 3.32.
+    pub fn export_simgrid(&self) -> Result<SimgridExport, PlatformError> {
+        let hosts = self.hosts();
+        if hosts > MOST_SIMGRID_HOSTS {
+            let reason =
+                format!("{hosts} hosts; a file for SimGrid has at most {MOST_SIMGRID_HOSTS}");
+            return Err(Place::new(&self.name, 0).refuse(Fault::Size, reason));
+        }
+        Ok(SimgridExport {
+            platform_xml: self.xml(),
+            hostfile: self.host_names.iter().map(|name| format!("{name}\n")).collect(),
+            arguments: self.arguments(),
+            lost: self.lost(),
+        })
+    }
+
+    /// Arguments and no `<config>` in the file: smpirun sets a model of its own, and what is set on
+    /// the command line stands over the file.
+    fn arguments(&self) -> Vec<String> {
+        // SimGrid counts from the first byte that is no longer eager.
+        let eager = self.eager_bytes.saturating_add(1).to_string();
+        let thresholds = ["smpi/async-small-thresh", "smpi/send-is-detached-thresh"];
+        let thresholds = thresholds.iter().map(|key| (*key, eager.as_str()));
+        let settings = SETTINGS.iter().copied().chain(thresholds);
+        settings.map(|(key, value)| format!("--cfg={key}:{value}")).collect()
+    }
+
+    fn lost(&self) -> Vec<String> {
+        let costly = (0..self.hosts()).filter(|host| self.cost(*host) != HostCost::default());
+        match costly.count() {
+            0 => Vec::new(),
+            hosts => vec![format!(
+                "the costs of {hosts} hosts (send, receive, per-byte): SimGrid has none for a host"
+            )],
+        }
+    }
+
+    // Writing into a string cannot fail, so the results of `writeln!` are not looked at.
+    fn xml(&self) -> String {
+        let mut xml = String::from(
+            "<?xml version='1.0'?>\n\
+             <!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\
+             <platform version=\"4.1\">\n\
+             <zone id=\"all\" routing=\"Full\">\n",
+        );
+        for name in &self.host_names {
+            _ = writeln!(xml, "  <host id=\"{name}\" speed=\"1Gf\"/>");
+        }
+        for resource in &self.resources {
+            let policy = if resource.shared { "SHARED" } else { "FATPIPE" };
+            let (name, rate) = (&resource.name, resource.rate);
+            _ = writeln!(
+                xml,
+                "  <link id=\"{name}\" bandwidth=\"{rate}Bps\" latency=\"0s\" \
+                 sharing_policy=\"{policy}\"/>"
+            );
+        }
+        let fastest = self.resources.iter().map(|resource| resource.rate).fold(1.0, f64::max);
+        let pipes = self.pipes(fastest);
+        for ((latency, most), name) in &pipes {
+            let (latency, most) = (f64::from_bits(*latency), f64::from_bits(*most));
+            _ = writeln!(
+                xml,
+                "  <link id=\"{name}\" bandwidth=\"{most}Bps\" latency=\"{latency}s\" \
+                 sharing_policy=\"FATPIPE\"/>"
+            );
+        }
+        self.routes(&mut xml, fastest, &pipes);
+        xml.push_str("</zone>\n</platform>\n");
+        xml
+    }
+
+    fn routes(&self, xml: &mut String, fastest: f64, pipes: &Pipes) {
+        let mut route = Route::default();
+        for (from, to) in self.pairs() {
+            self.route(from, to, &mut route);
+            let names = (&self.host_names[from as usize], &self.host_names[to as usize]);
+            _ = write!(xml, "  <route src=\"{}\" dst=\"{}\" symmetrical=\"NO\">", names.0, names.1);
+            let pipe = self.way(from, to).and_then(|(way, _)| pipes.get(&pipe(way, fastest)));
+            let passed = route.resources.iter().map(|id| &self.resources[*id as usize].name);
+            for name in pipe.into_iter().chain(passed) {
+                _ = write!(xml, "<link_ctn id=\"{name}\"/>");
+            }
+            xml.push_str("</route>\n");
+        }
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (HostId, HostId)> {
+        let hosts = self.hosts();
+        (0..hosts).flat_map(move |a| (0..hosts).map(move |b| (a, b))).filter(|(a, b)| a != b)
+    }
+
+    /// The fat pipes: one for each latency and limit, ordered by them.
+    fn pipes(&self, fastest: f64) -> Pipes {
+        let ways = self.inside.iter().chain(self.between.iter().flatten()).chain(&self.ways);
+        let mut pipes = Pipes::new();
+        for way in ways {
+            let number = pipes.len();
+            pipes.entry(pipe(way, fastest)).or_insert_with(|| format!("pipe:{number}"));
+        }
+        pipes
+    }
+}
+
+/// The names of fat pipes, by latency and rate.
+type Pipes = BTreeMap<(u64, u64), String>;
+
+/// Latency and rate of a way's fat pipe; the bits of positive numbers order as they do.
+fn pipe(way: &Way, fastest: f64) -> (u64, u64) {
+    // SimGrid knows no infinite rate; as fast as the fastest link limits nothing.
+    let most = if way.most.is_finite() { way.most } else { fastest };
+    (way.latency.to_bits(), most.to_bits())
+}

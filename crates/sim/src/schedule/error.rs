@@ -1,0 +1,84 @@
+//! Why a schedule cannot be run on a simulated cluster.
+
+use std::fmt;
+
+use laneway_core::{Chan, Rank, Step};
+
+use crate::network::HostId;
+
+/// How many stuck lanes an error names on screen.
+const SHOWN: usize = 8;
+
+/// A lane that cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    pub rank: Rank,
+    pub lane: u32,
+    pub round: u64,
+    /// The gate it stands at; none where all is issued and transfers do not end.
+    pub gate: Option<Step>,
+}
+
+/// What is wrong with a schedule, a placement or a network.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SimError {
+    /// The placement does not name one host for each rank.
+    Placement { ranks: u32, placed: u32 },
+    /// A rank is placed on a host that the network does not have.
+    Host { rank: Rank, host: HostId, hosts: u32 },
+    /// A resource, route or cost that cannot be.
+    Network { what: String },
+    /// A step names a rank that does not exist.
+    Peer { rank: Rank, peer: Rank, ranks: u32 },
+    /// A send and its receive differ in length.
+    Length { from: Rank, to: Rank, chan: Chan, sent: u64, received: u64 },
+    /// A message that nobody receives.
+    Unreceived { from: Rank, to: Rank, chan: Chan, bytes: u64 },
+    /// Nothing is under way, and these lanes wait.
+    Deadlock { at: f64, stuck: Vec<Stuck> },
+}
+
+impl fmt::Display for SimError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SimError::Placement { ranks, placed } => {
+                write!(f, "the schedule has {ranks} ranks, and hosts are given for {placed}")
+            }
+            SimError::Host { rank, host, hosts } => {
+                write!(f, "rank {rank} is placed on host {host}, and there are {hosts} hosts")
+            }
+            SimError::Network { what } => write!(f, "the network cannot be: {what}"),
+            SimError::Peer { rank, peer, ranks } => {
+                write!(f, "rank {rank} talks to rank {peer}, and there are {ranks} ranks")
+            }
+            SimError::Length { from, to, chan, sent, received } => write!(
+                f,
+                "on channel {chan}, rank {from} sends {sent} bytes to rank {to}, which receives \
+                 {received}"
+            ),
+            SimError::Unreceived { from, to, chan, bytes } => write!(
+                f,
+                "rank {to} never receives the {bytes} bytes that rank {from} sends it on channel \
+                 {chan}"
+            ),
+            SimError::Deadlock { at, stuck } => deadlock(f, *at, stuck),
+        }
+    }
+}
+
+fn deadlock(f: &mut fmt::Formatter<'_>, at: f64, stuck: &[Stuck]) -> fmt::Result {
+    write!(f, "deadlock after {at:.9} s; cannot go on:")?;
+    for Stuck { rank, lane, round, gate } in stuck.iter().take(SHOWN) {
+        write!(f, " rank {rank} lane {lane} round {round} ")?;
+        match gate {
+            Some(gate) => write!(f, "at {gate:?};")?,
+            None => write!(f, "with transfers outstanding;")?,
+        }
+    }
+    match stuck.len().saturating_sub(SHOWN) {
+        0 => Ok(()),
+        more => write!(f, " and {more} more"),
+    }
+}
+
+impl std::error::Error for SimError {}

@@ -1,0 +1,9 @@
+//! The engine against what can be worked out on paper, and against slower ways to the same figure.
+
+mod algorithms;
+mod failures;
+mod fairness;
+mod random;
+mod repeat;
+mod support;
+mod timing;

@@ -1,0 +1,146 @@
+//! Small clusters, small schedules, and figures that must agree but for rounding.
+
+use laneway_coll::find;
+use laneway_core::{Buf, Chan, Collective, Rank, Round, Schedule, Shape, Step, span};
+use laneway_sim::{HostCost, HostId, Network, Resource, ResourceId, Route};
+
+pub const LATENCY: f64 = 10e-6;
+pub const RATE: f64 = 1e9;
+
+/// Every host has a link up and a link down.
+pub struct Flat {
+    resources: Vec<Resource>,
+    pub cost: HostCost,
+    pub eager_bytes: u64,
+    pub most: f64,
+}
+
+impl Flat {
+    /// Shared links, no eager messages, no cost of hosts.
+    pub fn new(hosts: u32) -> Flat {
+        Flat::with_links(hosts, true)
+    }
+
+    pub fn with_links(hosts: u32, shared: bool) -> Flat {
+        let link = |number| Resource { name: format!("link {number}"), rate: RATE, shared };
+        let (cost, eager_bytes, most) = (HostCost::default(), 0, f64::INFINITY);
+        Flat { resources: (0..2 * hosts).map(link).collect(), cost, eager_bytes, most }
+    }
+
+    pub fn eager(mut self) -> Flat {
+        self.eager_bytes = u64::MAX;
+        self
+    }
+}
+
+impl Network for Flat {
+    fn hosts(&self) -> u32 {
+        self.resources.len() as u32 / 2
+    }
+
+    fn resources(&self) -> &[Resource] {
+        &self.resources
+    }
+
+    fn route(&self, from: HostId, to: HostId, route: &mut Route) {
+        route.resources.extend([2 * from, 2 * to + 1]);
+        route.latency = LATENCY;
+        route.most = self.most;
+    }
+
+    fn cost(&self, _host: HostId) -> HostCost {
+        self.cost
+    }
+
+    fn eager_bytes(&self) -> u64 {
+        self.eager_bytes
+    }
+}
+
+/// Resources of these rates, all shared.
+pub fn links(rates: &[f64]) -> Vec<Resource> {
+    let link = |(i, rate): (usize, &f64)| Resource {
+        name: format!("link {i}"),
+        rate: *rate,
+        shared: true,
+    };
+    rates.iter().enumerate().map(link).collect()
+}
+
+pub fn route(resources: &[ResourceId], latency: f64, most: f64) -> Route {
+    Route { resources: resources.to_vec(), latency, most }
+}
+
+/// The steps of each rank, in one lane and one round.
+pub struct Script(pub Vec<Vec<Step>>);
+
+impl Schedule for Script {
+    fn ranks(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    fn rounds(&self, _rank: Rank, _lane: u32) -> u64 {
+        1
+    }
+
+    fn round(&self, rank: Rank, _lane: u32, _k: u64, out: &mut Round) {
+        out.steps.extend(&self.0[rank as usize]);
+    }
+}
+
+pub fn send(to: Rank, len: u64) -> Step {
+    send_on(to, 0, len)
+}
+
+pub fn send_on(to: Rank, chan: Chan, len: u64) -> Step {
+    Step::Send { to, chan, span: span(Buf::In, 0, len) }
+}
+
+pub fn recv(from: Rank, len: u64) -> Step {
+    recv_on(from, 0, len)
+}
+
+pub fn recv_on(from: Rank, chan: Chan, len: u64) -> Step {
+    Step::Recv { from, chan, span: span(Buf::Out, 0, len) }
+}
+
+pub fn copy(len: u64) -> Step {
+    Step::Copy { from: span(Buf::In, 0, len), to: span(Buf::Out, 0, len) }
+}
+
+pub const DRAIN: Step = Step::AtMost { sends: 0, recvs: 0 };
+
+/// A registered algorithm for `size` bytes.
+pub fn algorithm(
+    collective: Collective,
+    spelled: &str,
+    ranks: u32,
+    size: u64,
+) -> Box<dyn Schedule> {
+    let (algorithm, params) = find(collective, spelled).expect("a registered algorithm");
+    algorithm.schedule(&Shape::new(collective, ranks, size), &params).expect("a fit shape")
+}
+
+/// Equal but for the rounding of a few thousand sums.
+#[track_caller]
+pub fn assert_close(found: f64, wanted: f64) {
+    let error = (found - wanted).abs();
+    assert!(error <= 1e-11 * wanted.abs(), "found {found:e}, wanted {wanted:e}");
+}
+
+/// A small generator of numbers: splitmix64, with the seed in the test's hands.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % end
+    }
+
+    pub fn unit(&mut self) -> f64 {
+        self.below(1 << 30) as f64 / (1u64 << 30) as f64
+    }
+}

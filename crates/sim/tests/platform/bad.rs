@@ -1,0 +1,241 @@
+//! Bad platforms are refused, each with its line and its reason.
+
+use laneway_core::Exit;
+
+use super::*;
+
+const HOSTS: &str = "[[host]]\nname = \"h[0-1]\"\nsite = \"s\"\nrate = \"1Gbit\"\n";
+const SITE: &str = "[[site]]\nname = \"s\"\n";
+
+/// The text with one line after it, and what must be said of it.
+fn refused(text: &str, line: u32, fault: Fault, reason: &str) {
+    let error = match read_text(text) {
+        Err(error) => error,
+        Ok(_) => panic!("accepted:\n{text}"),
+    };
+    assert_eq!((error.place.line, error.fault), (line, fault), "{error}\n{text}");
+    assert!(error.reason.contains(reason), "{error} does not say {reason:?}");
+    let shown = error.to_string();
+    assert!(line == 0 || shown.contains(&format!("platform.toml:{line}: ")), "{shown}");
+    let failure = error.into_failure();
+    assert_eq!(failure.exit, Exit::Usage);
+    assert!(!failure.cause.is_empty() && !failure.try_this.is_empty());
+}
+
+/// A good platform of 6 lines, then these.
+fn refused_after(lines: &str, line: u32, fault: Fault, reason: &str) {
+    let good = format!("{SITE}{HOSTS}");
+    read_text(&good).expect("the part before is good");
+    refused(&format!("{good}{lines}"), 6 + line, fault, reason);
+}
+
+#[test]
+fn values_that_no_cluster_has() {
+    let cases: &[(&str, u32, &str)] = &[
+        ("[[link]]\nname='l'\nrate='0bit'\n", 3, "above 0"),
+        ("[[link]]\nname='l'\nrate='-1Gbit'\n", 3, "negative"),
+        ("[[link]]\nname='l'\nrate='1Gb'\n", 3, "not a rate"),
+        ("[[link]]\nname='l'\nrate=1000\n", 3, "not a rate"),
+        ("[[link]]\nname='l'\nrate=true\n", 3, "a string, not `true`"),
+        ("[[link]]\nname='l'\nrate='1Gbit'\nlatency='-5ms'\n", 4, "negative"),
+        ("[[link]]\nname='l'\nrate='1Gbit'\nlatency=5\n", 4, "not a time"),
+        ("[[link]]\nname='l'\nrate='1Gbit'\nlatency=nan\n", 4, "not a time"),
+        ("[[link]]\nname='l'\nrate='1Gbit'\nshared='yes'\n", 4, "true or false"),
+        ("[[link]]\nname='l'\nrate='1Gbit'\nduplex='both'\n", 4, "full or half"),
+        ("[wan]\nlatency='1ms'\nwindow='0'\n", 3, "window of 0"),
+        ("[wan]\nlatency='1ms'\nwindow='1.5K'\n", 3, "not a size"),
+        ("[[host]]\nname='x'\nduplex='half'\nrate-in='1Gbit'\n", 1, "half-duplex"),
+        ("[[host]]\nname='x'\nsend='-1us'\n", 3, "negative"),
+        ("[[between]]\nsites=['s']\n", 2, "two names"),
+        ("[[between]]\nsites=['s', 3]\n", 2, "a list of strings"),
+    ];
+    for (lines, line, reason) in cases {
+        refused_after(lines, *line, Fault::Value, reason);
+    }
+}
+
+#[test]
+fn names_that_are_taken_or_that_nothing_has() {
+    let cases: &[(&str, u32, &str)] = &[
+        ("[[host]]\nname='h1'\nrate='1Gbit'\n", 1, "two hosts are called `h1`"),
+        ("[[site]]\nname='s'\n", 1, "two sites are called `s`"),
+        ("[[link]]\nname='l'\nrate='1bit'\n[[link]]\nname='l'\nrate='1bit'\n", 4, "two links"),
+        ("[[host]]\nname='x'\nsite='t'\nrate='1Gbit'\n", 3, "no site is called `t`: s"),
+        ("[[host]]\nname='x y'\n", 2, "not a name"),
+        ("[[host]]\nname='x[3-1]'\n", 2, "down"),
+        ("[[host]]\nname='x[0-999999999]'\n", 2, "more than 100000"),
+        ("[[site]]\nname='a:b'\n", 2, "not a name"),
+        ("[[between]]\nsites=['s', 't']\n", 2, "no site"),
+        ("[[between]]\nsites=['s', 's']\n", 1, "are one"),
+        ("[[route]]\nfrom='h0'\nto='h1'\nlinks=['gone']\n", 4, "no link is called so"),
+        ("[[route]]\nfrom='h0'\nto='h9'\nlinks=[]\n", 3, "no host is called `h9`"),
+    ];
+    for (lines, line, reason) in cases {
+        refused_after(lines, *line, Fault::Name, reason);
+    }
+    let pair = "[[route]]\nfrom='h0'\nto='h1'\nlinks=[]\n";
+    refused_after(&format!("{pair}{pair}"), 5, Fault::Name, "a second route from h0 to h1");
+    let half = "[[link]]\nname='l'\nrate='1bit'\n[[route]]\nfrom='h0'\nto='h1'\nlinks=['l:back']\n";
+    refused_after(half, 7, Fault::Name, "duplex is half");
+}
+
+#[test]
+fn words_that_mean_nothing_here() {
+    let cases: &[(&str, u32, &str)] = &[
+        ("[[host]]\nname='x'\nrat='1Gbit'\n", 3, "perhaps `rate`"),
+        ("[[host]]\nrate='1Gbit'\n", 1, "needs `name`"),
+        ("[[link]]\nname='l'\n", 1, "needs `rate`"),
+        ("[[host]]\nname='x'\nrate-in='1Gbit'\n", 1, "needs `rate-out`"),
+        ("[[host]]\nname='x'\nsite='s'\n", 1, "needs `rate`"),
+        ("[[host]]\nname='x'\nrate='1Gbit'\nwan-rate='1Gbit'\n", 1, "no site"),
+        ("[[route]]\nfrom='h0'\nto='h1'\n", 1, "needs `links`"),
+        ("[[hots]]\nname='x'\n", 1, "a platform has no `hots`"),
+    ];
+    for (lines, line, reason) in cases {
+        refused_after(lines, *line, Fault::Word, reason);
+    }
+}
+
+#[test]
+fn hosts_without_a_way() {
+    refused_after("[[host]]\nname='x'\nrate='1Gbit'\n", 1, Fault::Way, "no way from x to h0");
+    let other = "[[site]]\nname='t'\n[[host]]\nname='x'\nsite='t'\nrate='1Gbit'\n";
+    let reason = "no way from h0 to x";
+    refused(&format!("{SITE}{HOSTS}{other}"), 3, Fault::Way, reason);
+    let one_way = "[[host]]\nname=\"x\"\nrate='1Gbit'\n\
+        [[route]]\nfrom='x'\nto='h[0-1]'\nlinks=[]\nboth-ways=false\n";
+    refused(&format!("{SITE}{HOSTS}{one_way}"), 3, Fault::Way, "no way from h0 to x");
+    let twice = "[[link]]\nname='l'\nrate='1bit'\n[[route]]\nfrom='h0'\nto='h1'\nlinks=['l','l']\n";
+    refused_after(twice, 7, Fault::Way, "twice");
+    refused_after("[[route]]\nfrom='h0'\nto='h0'\nlinks=[]\n", 1, Fault::Way, "to itself");
+    let endless = "[[host]]\nname='a'\n[[host]]\nname='b'\n[[route]]\nfrom='a'\nto='b'\nlinks=[]\n";
+    refused(endless, 5, Fault::Way, "nothing limits");
+}
+
+#[test]
+fn what_is_not_simulated_yet_is_not_taken_silently() {
+    let host = "[[host]]\nname='x'\nrate='1Gbit'\nsite='s'\n";
+    for key in ["clock-offset='1ms'", "clock-drift=0.1"] {
+        refused_after(&format!("{host}{key}\n"), 5, Fault::NotYet, "not simulated yet");
+    }
+    refused_after("[[event]]\nat='1s'\n", 1, Fault::NotYet, "not simulated yet");
+    refused_after("[background]\nload=0.1\n", 1, Fault::NotYet, "not simulated yet");
+}
+
+#[test]
+fn what_is_not_toml() {
+    refused("[[host]\n", 1, Fault::Syntax, "not TOML");
+    refused("eager = '1K'\n\nhost = = 3\n", 3, Fault::Syntax, "not TOML");
+    refused("eager = '1K'\neager = '1K'\n", 2, Fault::Syntax, "not TOML");
+    refused_after("[link]\nname='l'\n", 1, Fault::Syntax, "write it as [[link]]");
+    refused_after("[[wan]]\nlatency='1ms'\n", 1, Fault::Syntax, "write it as [wan]");
+    refused(&format!("site = {}", "[".repeat(100_000)), 1, Fault::Syntax, "not TOML");
+}
+
+#[test]
+fn sizes_that_nobody_means() {
+    refused("", 0, Fault::Size, "at least one host");
+    refused(SITE, 0, Fault::Size, "at least one host");
+    let many = "[[host]]\nname='a[0-99999]'\n[[host]]\nname='b'\n";
+    refused(many, 0, Fault::Size, "100001 hosts");
+    let sites: String = (0..257).map(|n| format!("[[site]]\nname='s{n}'\n")).collect();
+    refused(&format!("{sites}[[host]]\nname='h'\nsite='s0'\nrate='1bit'\n"), 0, Fault::Size, "257");
+    let wide = "[[host]]\nname='h[0-9999]'\nrate='1bit'\n\
+        [[route]]\nfrom='h[0-9999]'\nto='h[0-9999]'\nlinks=[]\n";
+    refused(wide, 4, Fault::Size, "more than 1000000 pairs");
+}
+
+#[test]
+fn includes_that_lead_nowhere_or_in_a_circle() {
+    let folder = Folder::new();
+    let first = folder.write("a.toml", "\ninclude = ['b.toml']\n");
+    folder.write("b.toml", "include = [\n  'a.toml',\n]\n");
+    let error = Platform::read(&first).expect_err("a circle");
+    assert_eq!((error.place.line, error.fault), (2, Fault::File));
+    assert!(error.to_string().contains("b.toml:2: a cycle of includes"), "{error}");
+    folder.write("b.toml", "eager = '1K'\n");
+    let twice = folder.write("c.toml", "include = ['b.toml',\n'b.toml']\n");
+    assert!(Platform::read(&twice).expect_err("twice").to_string().contains("c.toml:2: "));
+    let both = folder.write("d.toml", "\n\neager = '2K'\ninclude = ['b.toml']\n");
+    let error = Platform::read(&both).expect_err("two thresholds");
+    assert!(error.to_string().contains("b.toml:1: eager is given at"), "{error}");
+    let gone = folder.write("e.toml", "include = ['gone.toml']\n");
+    let error = Platform::read(&gone).expect_err("no such file");
+    assert!(error.to_string().contains("e.toml:1: cannot read"), "{error}");
+    let inner = folder.write("f.toml", "include = ['g.toml']\n");
+    folder.write("g.toml", "\n\n[[host]]\nnam = 'x'\n");
+    assert!(Platform::read(&inner).expect_err("no name").to_string().contains("g.toml:3: "));
+}
+
+#[test]
+fn files_that_are_none() {
+    let folder = Folder::new();
+    for spec in ["/nowhere/x.toml", &folder.0.display().to_string()] {
+        assert_eq!(Platform::read(spec).expect_err(spec).fault, Fault::File);
+    }
+    let path = folder.0.join("bytes.toml");
+    fs::write(&path, [0xff, 0xfe, 0]).expect("a new file");
+    let error = Platform::read(&path.display().to_string()).expect_err("no text");
+    assert!(error.reason.contains("UTF-8"), "{error}");
+}
+
+#[test]
+fn generators_that_are_none() {
+    let cases = [
+        ("cluster", Fault::Syntax, "write it like cluster:16"),
+        ("cluster:", Fault::Syntax, "write it like"),
+        ("cluster:0", Fault::Size, "at least one"),
+        ("cluster:1000000000", Fault::Size, "at most 100000"),
+        ("cluster:99999999999999999999", Fault::Size, "at most 100000"),
+        ("cluster:-4", Fault::Syntax, "not a number of hosts"),
+        ("cluster:4x4", Fault::Syntax, "write it like"),
+        ("cluster:4,latency=-5ms", Fault::Value, "negative"),
+        ("cluster:4,rate=0Mbit", Fault::Value, "above 0"),
+        ("cluster:4,latncy=5ms", Fault::Word, "perhaps `latency`"),
+        ("cluster:4,latency=5ms,latency=6ms", Fault::Syntax, "given twice"),
+        ("cluster:4,clock-drift=1", Fault::NotYet, "not simulated yet"),
+        ("two-sites:32", Fault::Syntax, "write it like two-sites:32x32"),
+        ("two-sites:32x", Fault::Syntax, "not a number of hosts"),
+        ("two-sites:99999x99999", Fault::Size, "199998 hosts"),
+        ("sites:", Fault::Syntax, "write it like"),
+        ("sites:1,,2", Fault::Syntax, "not a number"),
+        ("mpiblib16:3", Fault::Syntax, "write it like mpiblib16"),
+        ("clutser:4", Fault::File, "perhaps cluster"),
+        ("", Fault::File, "neither a file nor a generator"),
+        ("x", Fault::File, "the generators are cluster, two-sites"),
+    ];
+    for (spec, fault, reason) in cases {
+        let error = Platform::read(spec).expect_err(spec);
+        assert_eq!(error.fault, fault, "{error}");
+        assert!(error.to_string().starts_with(&format!("{spec}: ")), "{error}");
+        assert!(error.reason.contains(reason), "{error} does not say {reason:?}");
+    }
+}
+
+/// Whatever is done to a good file, the answer is a platform or a refusal.
+#[test]
+fn no_text_ends_in_a_panic() {
+    let good = include_str!("../../../../docs/platforms.md");
+    let good = good.split("```toml\n").nth(1).unwrap_or(good).split("```").next().unwrap_or(good);
+    let folder = Folder::new();
+    let mut state = 7u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % below
+    };
+    let mut refusals = 0;
+    for _ in 0..400 {
+        let mut bytes = good.as_bytes().to_vec();
+        for _ in 0..1 + random(4) {
+            let (at, with) = (random(bytes.len()), b"0-.[]=\"{}, abz9\n"[random(16)]);
+            match random(3) {
+                0 => bytes[at] = with,
+                1 => bytes.insert(at, with),
+                _ => _ = bytes.drain(at..(at + random(30)).min(bytes.len())),
+            }
+        }
+        let path = folder.write("mutant.toml", &String::from_utf8_lossy(&bytes));
+        refusals += u32::from(Platform::read(&path).is_err());
+    }
+    assert!((100..400).contains(&refusals), "{refusals} of 400 refused");
+}
