@@ -8,6 +8,7 @@
 
 pub mod csv;
 pub mod json;
+pub mod svg;
 pub mod table;
 
 use laneway_core::Document;

@@ -215,7 +215,7 @@ fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
         plan.platform.name()
     );
     let site = |rank: u32| plan.platform.site_of(rank).unwrap_or(0);
-    write(file, &timeline::svg(&title, plan.ranks, &seen, site))
+    write(file, &timeline::drawing(&title, plan.ranks, &seen, site))
 }
 
 fn export(platform: &Platform, dir: &Path) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use laneway_report::svg;
 use laneway_sim::schedule::Delivery;
 
 const WIDTH: f64 = 900.0;
@@ -10,26 +11,19 @@ const LEFT: f64 = 60.0;
 const TOP: f64 = 44.0;
 const LINE: f64 = 18.0;
 
-const COLOURS: [&str; 8] =
-    ["#1b6ca8", "#d1495b", "#edae49", "#00798c", "#66a182", "#8d5a97", "#c06c3e", "#4f5d75"];
-
 /// The picture. Messages of a rank that overlap in time share its line, thinner.
-pub fn svg(title: &str, ranks: u32, seen: &[Delivery], site: impl Fn(u32) -> u32) -> String {
+pub fn drawing(title: &str, ranks: u32, seen: &[Delivery], site: impl Fn(u32) -> u32) -> String {
     let end = seen.iter().map(|d| d.end).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
     let height = TOP + f64::from(ranks) * LINE + 40.0;
     let x = |time: f64| LEFT + time / end * WIDTH;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {height}\" \
-         font-family=\"sans-serif\" font-size=\"11\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
-         <text x=\"{LEFT}\" y=\"20\" font-weight=\"bold\">{}</text>\n",
-        LEFT + WIDTH + 40.0,
-        escaped(title)
+    let mut body = format!(
+        "<text x=\"{LEFT}\" y=\"20\" font-weight=\"bold\">{}</text>\n",
+        svg::escaped(title)
     );
     for rank in 0..ranks {
         let y = TOP + f64::from(rank) * LINE;
         let _ = writeln!(
-            svg,
+            body,
             "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"#777\">{rank}</text>\
              <line x1=\"{LEFT}\" y1=\"{3}\" x2=\"{2}\" y2=\"{3}\" stroke=\"#eee\"/>",
             LEFT - 8.0,
@@ -41,9 +35,9 @@ pub fn svg(title: &str, ranks: u32, seen: &[Delivery], site: impl Fn(u32) -> u32
     for (delivery, (row, rows)) in seen.iter().zip(rows(seen, ranks)) {
         let room = (LINE - 4.0) / f64::from(rows);
         let y = TOP + f64::from(delivery.from) * LINE + 2.0 + f64::from(row) * room;
-        let colour = COLOURS[site(delivery.to) as usize % COLOURS.len()];
+        let colour = svg::colour(site(delivery.to));
         let _ = writeln!(
-            svg,
+            body,
             "<rect x=\"{:.2}\" y=\"{y:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"{colour}\" \
              stroke=\"#fff\" stroke-width=\"0.4\"><title>{} to {}: {} B, {:.3} to {:.3} us\
              </title></rect>",
@@ -61,13 +55,13 @@ pub fn svg(title: &str, ranks: u32, seen: &[Delivery], site: impl Fn(u32) -> u32
     for tenth in 0..=5 {
         let time = end * f64::from(tenth) / 5.0;
         let _ = writeln!(
-            svg,
+            body,
             "<text x=\"{:.1}\" y=\"{bottom}\" text-anchor=\"middle\" fill=\"#777\">{:.1} us</text>",
             x(time),
             time * 1e6
         );
     }
-    svg + "</svg>\n"
+    svg::document(LEFT + WIDTH + 40.0, height, &body)
 }
 
 /// For each message: its row within its sender's line, and how many rows that line has.
@@ -87,8 +81,4 @@ fn rows(seen: &[Delivery], ranks: u32) -> Vec<(u32, u32)> {
     }
     let of = |index: usize| free[seen[index].from as usize].len() as u32;
     placed.iter().enumerate().map(|(index, &row)| (row, of(index))).collect()
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
 }

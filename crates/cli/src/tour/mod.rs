@@ -85,7 +85,7 @@ fn schedules(svg: Option<&Path>) -> Result<(), Failure> {
         say(&picture::text(flights, DRAWN))?;
     }
     if let Some(file) = svg {
-        std::fs::write(file, picture::svg(&drawings, DRAWN)).map_err(|error| {
+        std::fs::write(file, picture::drawing(&drawings, DRAWN)).map_err(|error| {
             let what = format!("cannot write `{}`", file.display());
             Failure::environment(what, error.to_string(), "a folder that can be written to")
         })?;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use laneway_report::svg;
+
 use super::pace::Flight;
 
 /// A line for each rank, a column for each tick: `>4` sends to 4.
@@ -30,35 +32,28 @@ pub fn text(flights: &[Flight], ranks: u32) -> String {
     text
 }
 
-const COLOURS: [&str; 8] =
-    ["#1b6ca8", "#d1495b", "#edae49", "#00798c", "#66a182", "#8d5a97", "#c06c3e", "#4f5d75"];
-
 /// Several schedules side by side: time runs down, a line from sender to receiver for each message,
 /// coloured by sender.
-pub fn svg(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
+pub fn drawing(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
     let (step, tick_height, margin) = (26.0, 34.0, 34.0);
     let panel = f64::from(ranks - 1) * step + 2.0 * margin;
     let ticks = drawings.iter().flat_map(|d| &d.1).map(|f| f.tick + 1).max().unwrap_or(1);
     let height = f64::from(ticks) * tick_height + 2.0 * margin + 10.0;
     let width = panel * drawings.len() as f64;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"sans-serif\" font-size=\"11\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-    );
+    let mut body = String::new();
     for (number, (name, flights)) in drawings.iter().enumerate() {
         let x = |rank: u32| number as f64 * panel + margin + f64::from(rank) * step;
         let y = |tick: u32| margin + 18.0 + f64::from(tick) * tick_height;
         let middle = number as f64 * panel + panel / 2.0;
         let _ = writeln!(
-            svg,
+            body,
             "<text x=\"{middle}\" y=\"16\" text-anchor=\"middle\" \
              font-weight=\"bold\">{name}</text>"
         );
         for rank in 0..ranks {
             let (at, top, bottom) = (x(rank), y(0), y(ticks));
             let _ = writeln!(
-                svg,
+                body,
                 "<line x1=\"{at}\" y1=\"{top}\" x2=\"{at}\" y2=\"{bottom}\" stroke=\"#ddd\"/>\
                  <text x=\"{at}\" y=\"{}\" text-anchor=\"middle\" fill=\"#777\">{rank}</text>",
                 top - 6.0
@@ -67,14 +62,14 @@ pub fn svg(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
         for flight in flights {
             let (x1, y1, x2, y2) =
                 (x(flight.from), y(flight.tick), x(flight.to), y(flight.tick + 1));
-            let colour = COLOURS[flight.from as usize % COLOURS.len()];
+            let colour = svg::colour(flight.from);
             let _ = writeln!(
-                svg,
+                body,
                 "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"{colour}\" \
                  stroke-width=\"1.6\"/>\
                  <circle cx=\"{x2}\" cy=\"{y2}\" r=\"2.6\" fill=\"{colour}\"/>"
             );
         }
     }
-    svg + "</svg>\n"
+    svg::document(width, height, &body)
 }
