@@ -1,6 +1,5 @@
 //! The tour's third stop, as each of its ranks sees it: every algorithm once, and a ping-pong.
 
-use laneway_coll::all;
 use laneway_core::{Collective, Comm, Exit, Failure, Tag};
 
 use crate::check::one_of_each;
@@ -19,13 +18,13 @@ pub fn stop(comm: &dyn Comm) -> Result<Exit, RankError> {
     if comm.rank() == 0 {
         let gbit = f64::from(1u32 << 23) / large / 1e3;
         let line = format!(
-            "   {backend:<11} {passed} algorithms right, {failed} wrong; 8 B in {small:.2} us, \
+            "   {backend:<11} {passed} calls right, {failed} wrong; 8 B in {small:.2} us, \
              1 MiB at {gbit:.0} Gbit/s\n"
         );
         output::print(&line)?;
     }
     if failed > 0 {
-        let what = format!("{failed} of {} algorithms gave a wrong answer", all().count());
+        let what = format!("{failed} of {} calls gave a wrong answer", passed + failed);
         let try_this = "laneway check --ranks 4, which tells where";
         return Err(Failure::new(Exit::Gate, what, "see the line above", try_this).into());
     }
