@@ -1,6 +1,10 @@
-//! The simulator's speed: an all-to-all of a thousand ranks run by events, and random permutations
-//! over two fabrics as bare flows. It is one thread, so that seconds of the processor are meant,
-//! and a machine with other work gives the same figures.
+//! The simulator's speed against SimGrid's: an all-to-all of a thousand ranks run by events, and
+//! random permutations over two fabrics as bare flows. Each is one thread, so that seconds of the
+//! processor are meant, and a machine with other work gives nearly the same figures.
+
+mod simgrid;
+
+use std::process::ExitCode;
 
 use laneway_benches::{Spread, ratio};
 use laneway_coll::find;
@@ -8,14 +12,28 @@ use laneway_core::{Collective, Shape};
 use laneway_sim::{
     Carrier, Flows, HostId, MessageId, Network, Resource, ResourceId, Route, simulate,
 };
+use simgrid::Simgrid;
 
-const PASSES: usize = 5;
+const PASSES: usize = 7;
+const RANKS: [u32; 3] = [256, 512, 1024];
 const PERMUTATIONS: usize = 300;
+/// Every link, in bytes a second.
+const RATE: f64 = 12.5e9;
+/// Every flow of a permutation.
+const FLOW_BYTES: u64 = 1 << 20;
+const BLOCK_BYTES: u64 = 1024;
+/// From host to host in the flat cluster.
+const LATENCY_S: f64 = 1e-6;
 /// Ports of a switch towards hosts; half of all its ports.
 const D: u32 = 8;
 /// Seconds that the all-to-all of 1,024 ranks may take, and MiB.
 const MOST_S: f64 = 5.0;
 const MOST_MIB: f64 = 1024.0;
+/// Our seconds of the processor over SimGrid's: of the flows by S4U, of the all-to-all by SMPI.
+const MOST_OF_S4U: f64 = 0.111;
+const MOST_OF_SMPI: f64 = 0.05;
+/// Relative difference of virtual times.
+const MOST_APART: f64 = 1e-6;
 /// How much dearer a message may be with twice the ranks; its logarithm grows by 1.11.
 const MOST_GROWTH: f64 = 1.3;
 
@@ -23,7 +41,7 @@ const MOST_GROWTH: f64 = 1.3;
 struct Flat(Vec<Resource>);
 
 fn links(count: u32) -> Vec<Resource> {
-    let link = |number| Resource { name: format!("link {number}"), rate: 12.5e9, shared: true };
+    let link = |number| Resource { name: format!("link {number}"), rate: RATE, shared: true };
     (0..count).map(link).collect()
 }
 
@@ -38,11 +56,16 @@ impl Network for Flat {
 
     fn route(&self, from: HostId, to: HostId, route: &mut Route) {
         route.resources.extend([2 * from, 2 * to + 1]);
-        (route.latency, route.most) = (1e-6, f64::INFINITY);
+        (route.latency, route.most) = (LATENCY_S, f64::INFINITY);
     }
 
     fn eager_bytes(&self) -> u64 {
         4096
+    }
+
+    /// As SMPI has it, so that both simulate the same.
+    fn header_bytes(&self) -> u64 {
+        16
     }
 }
 
@@ -56,16 +79,25 @@ fn processor_s() -> f64 {
     }
 }
 
-/// Seconds and messages of a pairwise all-to-all of 1 KiB blocks.
-fn all_to_all(ranks: u32) -> Result<(f64, u64), String> {
+/// A pairwise all-to-all.
+struct Run {
+    /// Of the processor.
+    seconds: f64,
+    messages: f64,
+    /// Virtual.
+    finish: f64,
+}
+
+fn all_to_all(ranks: u32) -> Result<Run, String> {
     let network = Flat(links(2 * ranks));
     let (algorithm, params) =
         find(Collective::Alltoall, "pairwise").map_err(|refusal| refusal.to_string())?;
-    let shape = Shape::new(Collective::Alltoall, ranks, 1024);
+    let shape = Shape::new(Collective::Alltoall, ranks, BLOCK_BYTES);
     let schedule = algorithm.schedule(&shape, &params).map_err(|refusal| refusal.to_string())?;
     let begun = processor_s();
     let outcome = simulate(&network, &*schedule, None).map_err(|error| error.to_string())?;
-    Ok((processor_s() - begun, outcome.messages))
+    let (messages, finish) = (outcome.messages as f64, outcome.finish);
+    Ok(Run { seconds: processor_s() - begun, messages, finish })
 }
 
 /// The most memory that this process has had, in MiB, where the system says so.
@@ -146,72 +178,149 @@ fn derangement(hosts: u32, state: &mut u64) -> Vec<HostId> {
     }
 }
 
-/// Flows a second over random permutations, and the mean of rate alone over mean rate had.
-fn permutations(hosts: u32, way: Way) -> (f64, f64) {
-    let switches = 2 * D * D + D;
-    let resources = links(2 * hosts + 2 * switches * D);
-    let (rate, bytes) = (resources[0].rate, 1u64 << 20);
-    let mut flows = Flows::new(&resources);
-    let (mut state, mut now, mut arrived) = (1u64, 0.0, Vec::new());
-    let mut route = Route { resources: Vec::new(), latency: 0.0, most: f64::INFINITY };
-    let (mut seconds, mut parts) = (0.0, 0.0);
-    for _ in 0..PERMUTATIONS {
-        let partners = derangement(hosts, &mut state);
-        let (begun, start) = (processor_s(), now);
-        for (from, to) in partners.iter().enumerate() {
-            route.resources.clear();
-            way(from as HostId, *to, &mut route.resources);
-            flows.start(now, from as MessageId, bytes, &route);
-        }
-        while let Some(next) = flows.next(now) {
-            now = next;
-            flows.arrived(now, &mut arrived);
-            parts += arrived.len() as f64 * (bytes as f64 / rate) / (now - start);
-            arrived.clear();
-        }
-        seconds += processor_s() - begun;
-    }
-    let count = PERMUTATIONS as f64 * f64::from(hosts);
-    (count / seconds, parts / count)
+/// Permutations over a fabric.
+struct Work {
+    hosts: u32,
+    links: u32,
+    way: Way,
+    permutations: Vec<Vec<HostId>>,
 }
 
-fn main() {
-    let mut per_message = Vec::new();
-    for ranks in [256, 512, 1024] {
-        let passes: Result<Vec<(f64, u64)>, String> =
-            (0..PASSES).map(|_| all_to_all(ranks)).collect();
-        let passes = match passes {
-            Ok(passes) => passes,
-            Err(why) => return eprintln!("error: {why}"),
-        };
-        let messages = passes[0].1 as f64;
-        let seconds = Spread::of(&passes.iter().map(|pass| pass.0).collect::<Vec<_>>());
-        println!(
-            "all-to-all pairwise, {ranks} ranks, 1 KiB: {seconds} s, {:.2} M messages/s",
-            messages / seconds.median / 1e6
-        );
-        per_message.push(seconds.median / messages);
-        if ranks == 1024 {
-            ratio("1,024 ranks, seconds", seconds.median, MOST_S);
-        }
+/// What a simulator says of them.
+struct Pass {
+    /// Of the processor, for all.
+    seconds: f64,
+    /// For each permutation the time of its last flow, and the mean of all.
+    times: Vec<[f64; 2]>,
+}
+
+impl Work {
+    fn new(hosts: u32, way: Way) -> Work {
+        let switches = 2 * D * D + D;
+        let mut state = 1;
+        let permutations = (0..PERMUTATIONS).map(|_| derangement(hosts, &mut state)).collect();
+        Work { hosts, links: 2 * hosts + 2 * switches * D, way, permutations }
     }
-    for (pair, ranks) in per_message.windows(2).zip([256, 512]) {
-        let what = format!("cost of a message, {} ranks / {ranks}", 2 * ranks);
-        ratio(&what, pair[1] / pair[0], MOST_GROWTH);
+
+    fn flows(&self) -> f64 {
+        PERMUTATIONS as f64 * f64::from(self.hosts)
+    }
+
+    /// All permutations, one after the other, as bare flows.
+    fn pass(&self) -> Pass {
+        let mut flows = Flows::new(&links(self.links));
+        let mut route = Route { resources: Vec::new(), latency: 0.0, most: f64::INFINITY };
+        let (mut now, mut arrived, mut times) = (0.0, Vec::new(), Vec::new());
+        let begun = processor_s();
+        for partners in &self.permutations {
+            let (start, mut sum) = (now, 0.0);
+            for (from, to) in partners.iter().enumerate() {
+                route.resources.clear();
+                (self.way)(from as HostId, *to, &mut route.resources);
+                flows.start(now, from as MessageId, FLOW_BYTES, &route);
+            }
+            while let Some(next) = flows.next(now) {
+                now = next;
+                flows.arrived(now, &mut arrived);
+                sum += arrived.len() as f64 * (now - start);
+                arrived.clear();
+            }
+            times.push([now - start, sum / f64::from(self.hosts)]);
+        }
+        Pass { seconds: processor_s() - begun, times }
+    }
+}
+
+/// The largest relative difference between the two simulators' times, which must agree: a faster
+/// answer to another question is none.
+fn difference(ours: &[f64], theirs: &[f64]) -> Result<f64, String> {
+    let apart = ours.iter().zip(theirs).map(|(ours, theirs)| (ours / theirs - 1.0).abs());
+    match apart.max_by(f64::total_cmp) {
+        Some(most) if most <= MOST_APART && ours.len() == theirs.len() => Ok(most),
+        most => Err(format!("our virtual times and SimGrid's differ: by {most:?} of a time")),
+    }
+}
+
+/// The all-to-all by events: what it costs, how that grows, and what SMPI takes for the same.
+fn events(simgrid: Option<&Simgrid>) -> Result<(), String> {
+    let mut passes = Vec::new();
+    for _ in 0..PASSES {
+        passes.push([all_to_all(RANKS[0])?, all_to_all(RANKS[1])?, all_to_all(RANKS[2])?]);
+    }
+    let spread = |figure: &dyn Fn(&[Run; 3]) -> f64| {
+        Spread::of(&passes.iter().map(figure).collect::<Vec<f64>>())
+    };
+    for (i, ranks) in RANKS.iter().enumerate() {
+        let seconds = spread(&|pass| pass[i].seconds);
+        let rate = spread(&|pass| pass[i].messages / pass[i].seconds / 1e6).median;
+        println!("all-to-all pairwise, {ranks} ranks, 1 KiB: {seconds} s, {rate:.2} M messages/s");
+    }
+    let seconds = spread(&|pass| pass[2].seconds).median;
+    ratio("1,024 ranks, seconds", seconds, MOST_S);
+    for (i, ranks) in RANKS.windows(2).enumerate() {
+        let cost = |run: &Run| run.seconds / run.messages;
+        let growth = spread(&|pass| cost(&pass[i + 1]) / cost(&pass[i])).median;
+        let what = format!("cost of a message, {} ranks / {}", ranks[1], ranks[0]);
+        ratio(&what, growth, MOST_GROWTH);
     }
     match peak_mib() {
         Some(mib) => ratio("memory, MiB", mib, MOST_MIB),
         None => println!("this system does not say how much memory was used"),
     }
-    let fabrics: [(&str, u32, Way); 2] =
-        [("full mesh", MESH_HOSTS, mesh), ("fat tree", TREE_HOSTS, tree)];
-    for (name, hosts, way) in fabrics {
-        let passes: Vec<(f64, f64)> = (0..PASSES).map(|_| permutations(hosts, way)).collect();
-        let rates: Vec<f64> = passes.iter().map(|pass| pass.0 / 1e6).collect();
-        println!(
-            "random permutations, {name} of {hosts} hosts: {} M flows/s, mean rate {:.3} of a link",
-            Spread::of(&rates),
-            passes[0].1
-        );
+    let Some(simgrid) = simgrid else { return Ok(()) };
+    let smpi = simgrid.all_to_all(RANKS[2])?;
+    let apart = difference(&[passes[0][2].finish], &[smpi.finish])?;
+    println!(
+        "all-to-all pairwise, 1024 ranks, 1 KiB, SMPI, run once: {:.3} s; virtual times differ by \
+         {apart:.1e}",
+        smpi.seconds
+    );
+    ratio("1,024 ranks, ours / SMPI, seconds", seconds / smpi.seconds, MOST_OF_SMPI);
+    Ok(())
+}
+
+/// The permutations as bare flows, ours and S4U's in turn.
+fn flows(name: &str, work: &Work, simgrid: Option<&Simgrid>) -> Result<(), String> {
+    let file = simgrid.map(|simgrid| simgrid.write(work)).transpose()?;
+    let (mut ours, mut theirs, mut parts, mut most) = (Vec::new(), Vec::new(), Vec::new(), 0.0);
+    for _ in 0..PASSES {
+        let pass = work.pass();
+        if let (Some(simgrid), Some(file)) = (simgrid, &file) {
+            let peer = simgrid.flows(file)?;
+            let apart = difference(pass.times.as_flattened(), peer.times.as_flattened())?;
+            most = apart.max(most);
+            theirs.push(work.flows() / peer.seconds / 1e6);
+            parts.push(pass.seconds / peer.seconds);
+        }
+        ours.push(work.flows() / pass.seconds / 1e6);
+    }
+    let what = format!("random permutations, {name} of {} hosts", work.hosts);
+    println!("{what}: {} M flows/s", Spread::of(&ours));
+    if simgrid.is_some() {
+        let (theirs, parts) = (Spread::of(&theirs), Spread::of(&parts));
+        println!("{what}, S4U: {theirs} M flows/s; finish and mean times differ by {most:.1e}");
+        println!("{what}, ours / S4U, seconds: {parts}");
+        ratio(&format!("{name}, ours / S4U, seconds"), parts.median, MOST_OF_S4U);
+    }
+    Ok(())
+}
+
+fn run() -> Result<(), String> {
+    let simgrid = Simgrid::new().inspect_err(|why| {
+        println!("without SimGrid's ratios (apt-get install g++ libsimgrid-dev): {why}");
+    });
+    let simgrid = simgrid.ok();
+    events(simgrid.as_ref())?;
+    flows("full mesh", &Work::new(MESH_HOSTS, mesh), simgrid.as_ref())?;
+    flows("fat tree", &Work::new(TREE_HOSTS, tree), simgrid.as_ref())
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
     }
 }

@@ -1,39 +1,45 @@
-//! One collective at a time in virtual time, for comparison with our simulator: all ranks begin at
-//! the same instant, and the time ends when the last of them is done.
+//! One collective at a time in virtual time, or a list of messages, for comparison with our
+//! simulator: all ranks begin at the same instant, and the time ends when the last of them is done.
 //!
 //! ```text
 //! smpirun … liblaneway_smpi.so virtual-time bcast binomial,pipeline:segment=8K 1K,64K
+//! smpirun … liblaneway_smpi.so virtual-time messages 0:1:1M,0:2:64K
 //! ```
 //!
 //! No barrier and no repetition: virtual time has neither skew nor noise. The settings that leave
-//! nothing but the time of the links are in `tests/simulation.rs`; `start_skew_s` shows whether the
-//! ranks did begin at one instant. SMPI counts 16 bytes more than a message has.
+//! nothing but the time of the links are those that `laneway sim --export-simgrid` writes;
+//! `start_skew_s` shows whether the ranks did begin at one instant. SMPI counts 16 bytes more than
+//! a message has. Of a list every rank tells when it was done.
 
 use std::ffi::OsString;
 use std::io::Write;
 
+use laneway_coll::messages::{Message, Messages};
 use laneway_coll::{Algorithm, Params, find};
 use laneway_core::units::parse_size;
 use laneway_core::{Buffers, Collective, Comm, CommError, DataType, Exec, Exit, Failure};
-use laneway_core::{ReduceOp, Reduction, Shape, Tag};
+use laneway_core::{ReduceOp, Reduction, Schedule, Shape, Tag};
 
 /// The first argument that leads here instead of to the command.
 pub const NAME: &str = "virtual-time";
 
-/// Virtual seconds between the agreement on an instant and that instant: longer than any message
-/// needs to tell of it, and free.
+/// Virtual seconds between the agreement on an instant and that instant, and from there to the
+/// collection of results: longer than any message or collective needs, and free.
 const LEAD_SECONDS: f64 = 10.0;
 
 const TAG: Tag = 2;
 
 /// What to time.
-struct Plan {
-    collective: Collective,
-    algorithms: Vec<(String, &'static Algorithm, Params)>,
-    sizes: Vec<u64>,
+enum Plan {
+    Collective {
+        collective: Collective,
+        algorithms: Vec<(String, &'static Algorithm, Params)>,
+        sizes: Vec<u64>,
+    },
+    Messages(Vec<Message>),
 }
 
-/// Runs `OP ALGORITHM,… SIZE,…` on this rank; rank 0 prints a line of CSV for each pair.
+/// Runs a plan on this rank; rank 0 prints lines of CSV.
 pub fn run(args: &[OsString]) -> u8 {
     let exit = plan(args).and_then(|plan| {
         let comm = laneway_mpi::init(None).map_err(laneway_mpi::MpiError::into_failure)?;
@@ -60,8 +66,13 @@ fn plan(args: &[OsString]) -> Result<Plan, Failure> {
         Failure::usage(what, cause, format!("{NAME} bcast binomial,linear 1K,64K"))
     };
     let words: Vec<&str> = args.iter().filter_map(|word| word.to_str()).collect();
+    if let ["messages", list] = words[..] {
+        let message = |text: &str| message(text).ok_or_else(|| usage(format!("no `{text}`")));
+        return Ok(Plan::Messages(list.split(',').map(message).collect::<Result<_, _>>()?));
+    }
     let [operation, algorithms, sizes] = words[..] else {
-        return Err(usage("it takes OP ALGORITHM,… SIZE,…".into()));
+        let cause = "it takes OP ALGORITHM,… SIZE,…, or messages FROM:TO:SIZE,…";
+        return Err(usage(cause.into()));
     };
     let collective = Collective::by_name(operation)
         .ok_or_else(|| usage(format!("there is no operation `{operation}`")))?;
@@ -73,19 +84,36 @@ fn plan(args: &[OsString]) -> Result<Plan, Failure> {
         |text: &str| parse_size(text).map_err(|cause| usage(format!("no size `{text}`: {cause}")));
     let algorithms = algorithms.split(',').map(algorithm).collect::<Result<_, _>>()?;
     let sizes = sizes.split(',').map(size).collect::<Result<_, _>>()?;
-    Ok(Plan { collective, algorithms, sizes })
+    Ok(Plan::Collective { collective, algorithms, sizes })
+}
+
+fn message(text: &str) -> Option<Message> {
+    let (from, rest) = text.split_once(':')?;
+    let (to, bytes) = rest.split_once(':')?;
+    let (from, to) = (from.parse().ok()?, to.parse().ok()?);
+    Some(Message { from, to, bytes: parse_size(bytes).ok()? })
 }
 
 fn timed(comm: &dyn Comm, plan: &Plan) -> Result<(), CommError> {
-    let operation = plan.collective.name();
-    say(comm, "op,algorithm,ranks,size_bytes,time_s,start_skew_s")?;
-    for (spelled, algorithm, params) in &plan.algorithms {
-        for &size in &plan.sizes {
-            let ranks = comm.size();
-            let shape = Shape::new(plan.collective, ranks, size).with_element(1, true);
-            if let Some(Time { seconds, skew_seconds }) = one(comm, algorithm, params, &shape)? {
-                let line = format!("{operation},{spelled},{ranks},{size},{seconds},{skew_seconds}");
-                say(comm, &line)?;
+    match plan {
+        Plan::Messages(list) => {
+            say(comm, "rank,time_s,start_skew_s")?;
+            let times = messages(comm, list)?;
+            for (rank, seconds) in times.per_rank.iter().enumerate() {
+                say(comm, &format!("{rank},{seconds},{}", times.skew_seconds))?;
+            }
+        }
+        Plan::Collective { collective, algorithms, sizes } => {
+            let (operation, ranks) = (collective.name(), comm.size());
+            say(comm, "op,algorithm,ranks,size_bytes,time_s,start_skew_s")?;
+            for (spelled, algorithm, params) in algorithms {
+                for &size in sizes {
+                    let shape = Shape::new(*collective, ranks, size).with_element(1, true);
+                    let Times { per_rank, skew_seconds } = one(comm, algorithm, params, &shape)?;
+                    let seconds = per_rank.into_iter().fold(0.0, f64::max);
+                    let run = format!("{operation},{spelled},{ranks},{size}");
+                    say(comm, &format!("{run},{seconds},{skew_seconds}"))?;
+                }
             }
         }
     }
@@ -103,35 +131,57 @@ fn say(comm: &dyn Comm, line: &str) -> Result<(), CommError> {
     })
 }
 
-/// From the first entry to the last exit, and from the first entry to the last.
-struct Time {
-    seconds: f64,
+/// From the first entry to each rank's exit, and to the last entry. Only rank 0 knows.
+#[derive(Default)]
+struct Times {
+    per_rank: Vec<f64>,
     skew_seconds: f64,
 }
 
-/// Collective: runs the schedule once; rank 0 gets the time.
+fn refused(what: String) -> CommError {
+    CommError::Argument { what }
+}
+
+/// Collective: runs the schedule once.
 fn one(
     comm: &dyn Comm,
     algorithm: &Algorithm,
     params: &Params,
     shape: &Shape,
-) -> Result<Option<Time>, CommError> {
-    let refused = |what: String| CommError::Argument { what };
+) -> Result<Times, CommError> {
     shape.validate().map_err(|bad| refused(bad.0))?;
     let schedule = algorithm.schedule(shape, params).map_err(|refusal| refused(refusal.0))?;
     let rank = comm.rank();
-    let input = vec![1; shape.in_len(rank) as usize];
-    let mut output = vec![1; shape.out_len(rank) as usize];
-    let mut tmp = vec![0; schedule.tmp_len(rank) as usize];
     let reduction = shape.collective.reduces();
     let reduction = reduction.then_some(Reduction::Builtin(ReduceOp::Max, DataType::U8));
-    let buffers = Buffers::new(&input, &mut output, &mut tmp);
-    let mut exec = Exec::new(comm, &*schedule, buffers, reduction, 0)?;
+    run_once(comm, &*schedule, (shape.in_len(rank), shape.out_len(rank)), reduction)
+}
 
-    comm.clock().sleep_until(agreed_instant(comm)?);
+fn messages(comm: &dyn Comm, list: &[Message]) -> Result<Times, CommError> {
+    let schedule = Messages::new(comm.size(), list).map_err(|refusal| refused(refusal.0))?;
+    let rank = comm.rank();
+    run_once(comm, &schedule, (schedule.in_len(rank), schedule.out_len(rank)), None)
+}
+
+fn run_once(
+    comm: &dyn Comm,
+    schedule: &dyn Schedule,
+    (in_len, out_len): (u64, u64),
+    reduction: Option<Reduction>,
+) -> Result<Times, CommError> {
+    let input = vec![1; in_len as usize];
+    let mut output = vec![1; out_len as usize];
+    let mut tmp = vec![0; schedule.tmp_len(comm.rank()) as usize];
+    let buffers = Buffers::new(&input, &mut output, &mut tmp);
+    let mut exec = Exec::new(comm, schedule, buffers, reduction, 0)?;
+
+    let instant = agreed_instant(comm)?;
+    comm.clock().sleep_until(instant);
     let entry = comm.clock().now();
     exec.run()?;
     let exit = comm.clock().now();
+    // What a rank reports must not meet what others are still doing.
+    comm.clock().sleep_until(instant + LEAD_SECONDS);
     collected(comm, entry, exit)
 }
 
@@ -149,24 +199,26 @@ fn agreed_instant(comm: &dyn Comm) -> Result<f64, CommError> {
     Ok(instant)
 }
 
-/// Collective: the time over all ranks, on rank 0.
-fn collected(comm: &dyn Comm, entry: f64, exit: f64) -> Result<Option<Time>, CommError> {
+/// Collective: the times of all ranks, on rank 0.
+fn collected(comm: &dyn Comm, entry: f64, exit: f64) -> Result<Times, CommError> {
     if comm.rank() != 0 {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&entry.to_le_bytes());
         bytes[8..].copy_from_slice(&exit.to_le_bytes());
         comm.send(0, TAG, &bytes)?;
-        return Ok(None);
+        return Ok(Times::default());
     }
-    let (mut first, mut last, mut end) = (entry, entry, exit);
+    let (mut first, mut last, mut per_rank) = (entry, entry, vec![exit]);
     for from in 1..comm.size() {
         let (mut entry, mut exit) = ([0; 8], [0; 8]);
         let mut bytes = [0; 16];
         comm.recv(Some(from), Some(TAG), &mut bytes)?;
         entry.copy_from_slice(&bytes[..8]);
         exit.copy_from_slice(&bytes[8..]);
-        let (entry, exit) = (f64::from_le_bytes(entry), f64::from_le_bytes(exit));
-        (first, last, end) = (first.min(entry), last.max(entry), end.max(exit));
+        let entry = f64::from_le_bytes(entry);
+        (first, last) = (first.min(entry), last.max(entry));
+        per_rank.push(f64::from_le_bytes(exit));
     }
-    Ok(Some(Time { seconds: end - first, skew_seconds: last - first }))
+    per_rank.iter_mut().for_each(|exit| *exit -= first);
+    Ok(Times { per_rank, skew_seconds: last - first })
 }

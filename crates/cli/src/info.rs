@@ -6,7 +6,7 @@ use laneway_core::units::format_size;
 use laneway_core::{Collective, Document, Exit, Failure, Row};
 
 use crate::output::{self, Output};
-use crate::session::{self, Choice, Session};
+use crate::session::{self, Choice};
 
 const TOPICS: [&str; 2] = ["algorithms", "env"];
 
@@ -39,13 +39,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         output.write(&document(session::alone(&choice)?), None)?;
         return Ok(Exit::Done);
     }
-    match session::open(&choice)? {
-        Session::Ended(exit) => Ok(exit),
-        Session::Rank(comm) => {
-            let told = told(&*comm, &output);
-            session::concluded(&*comm, told)
-        }
-    }
+    session::run(&choice, &|comm| told(comm, &output))
 }
 
 fn told(comm: &dyn laneway_core::Comm, output: &Output) -> Result<Exit, session::RankError> {

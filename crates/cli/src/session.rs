@@ -1,10 +1,13 @@
-//! Where a verb's ranks come from: processes of this machine, or the MPI that started us.
+//! Where a verb's ranks come from: processes of this machine, the MPI that started us, or threads
+//! of this process on a simulated cluster.
 
 use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, value_parser};
 use laneway_core::{Comm, CommError, Exit, Failure, Row};
 use laneway_local::{Launch, Transport};
+use laneway_sim::platform::Platform;
+use laneway_sim::{Network, Program, SimError};
 
 use crate::{handshake, output};
 
@@ -20,12 +23,14 @@ pub fn args() -> [Arg; 2] {
             .env("LANEWAY_RANKS")
             .value_name("N")
             .value_parser(value_parser!(u32))
-            .help("Start N processes of this machine; under mpirun, use the first N ranks"),
-        Arg::new("backend")
-            .long("backend")
-            .env("LANEWAY_BACKEND")
-            .value_name("B")
-            .help("local[:shm|unix|tcp], or mpi[:LIBRARY] [default: mpi under mpirun, else local]"),
+            .help(
+                "Start N processes of this machine; use the first N ranks of mpirun, or hosts of a \
+                 simulated cluster",
+            ),
+        Arg::new("backend").long("backend").env("LANEWAY_BACKEND").value_name("B").help(
+            "local[:shm|unix|tcp], mpi[:LIBRARY], or sim:PLATFORM (docs/platforms.md) \
+                 [default: mpi under mpirun, else local]",
+        ),
     ]
 }
 
@@ -34,6 +39,8 @@ pub fn args() -> [Arg; 2] {
 enum Backend {
     Local(Transport),
     Mpi(Option<PathBuf>),
+    /// A platform by its name.
+    Sim(String),
 }
 
 /// What the command line chose.
@@ -46,6 +53,7 @@ pub struct Choice {
 impl Choice {
     pub fn from(matches: &ArgMatches) -> Result<Choice, Failure> {
         let ranks = matches.get_one::<u32>("ranks").copied();
+        let backend = matches.get_one::<String>("backend").map(|word| backend(word)).transpose()?;
         if let Some(ranks) = ranks
             && !(1..=laneway_local::MOST_RANKS).contains(&ranks)
         {
@@ -53,7 +61,6 @@ impl Choice {
             let cause = format!("a run has 1 to {most} ranks on one machine");
             return Err(Failure::usage(format!("cannot run {ranks} ranks"), cause, "--ranks 4"));
         }
-        let backend = matches.get_one::<String>("backend").map(|word| backend(word)).transpose()?;
         Ok(Choice { backend, ranks })
     }
 
@@ -65,8 +72,8 @@ impl Choice {
     /// Whether this process is one of several, or asked to start several.
     pub fn has_ranks(&self) -> bool {
         let started = laneway_mpi::launched().is_some() || laneway_local::is_rank();
-        let local = matches!(self.backend, Some(Backend::Local(_)));
-        started || self.ranks.is_some() || local
+        let chosen = matches!(self.backend, Some(Backend::Local(_) | Backend::Sim(_)));
+        started || self.ranks.is_some() || chosen
     }
 }
 
@@ -82,36 +89,64 @@ fn backend(word: &str) -> Result<Backend, Failure> {
             Ok(Backend::Local(transport))
         }
         ("mpi", library) => Ok(Backend::Mpi(library.map(PathBuf::from))),
+        ("sim", Some(platform)) => Ok(Backend::Sim(platform.to_string())),
         _ => {
-            let cause = "the backends are local[:shm|unix|tcp] and mpi[:LIBRARY]";
+            let cause = "the backends are local[:shm|unix|tcp], mpi[:LIBRARY] and sim:PLATFORM";
             let what = format!("no backend `{word}`");
             Err(Failure::usage(what, cause, "--backend local:shm, or --backend mpi"))
         }
     }
 }
 
-/// What became of the wish for ranks.
-pub enum Session {
-    /// This process is a rank.
-    Rank(Box<dyn Comm>),
-    /// It was the launcher, or a rank that has no part; everything is over.
-    Ended(Exit),
-}
+/// What each rank does; whether it ended well.
+pub type Part<'a> = &'a (dyn Fn(&dyn Comm) -> Result<Exit, RankError> + Sync);
 
-/// Becomes a rank of the chosen backend, or starts the ranks and waits for them.
-pub fn open(choice: &Choice) -> Result<Session, Failure> {
+/// Runs a part on every rank of the chosen backend. This process becomes one of the ranks, starts
+/// them and waits for them, or is all of them.
+pub fn run(choice: &Choice, part: Part) -> Result<Exit, Failure> {
     if let Some(comm) = laneway_local::attach().map_err(laneway_local::LocalError::into_failure)? {
-        return Ok(Session::Rank(Box::new(comm)));
+        return concluded(&comm, part(&comm));
     }
     match &choice.backend {
-        Some(Backend::Mpi(library)) => mpi(choice, library.clone()),
-        None if laneway_mpi::launched().is_some() => mpi(choice, None),
+        Some(Backend::Mpi(library)) => mpi(choice, library.clone(), part),
+        Some(Backend::Sim(platform)) => simulated(choice, platform, part),
+        None if laneway_mpi::launched().is_some() => mpi(choice, None, part),
         Some(Backend::Local(transport)) => launch(choice, *transport),
         None => launch(choice, Transport::default()),
     }
 }
 
-fn launch(choice: &Choice, transport: Transport) -> Result<Session, Failure> {
+/// All ranks are threads of this process, in virtual time.
+fn simulated(choice: &Choice, spec: &str, part: Part) -> Result<Exit, Failure> {
+    if laneway_mpi::launched().is_some() {
+        let what = "one simulation is enough";
+        let cause = "a launcher started several processes, and each would simulate all ranks";
+        return Err(Failure::usage(what, cause, "the same command without the launcher"));
+    }
+    let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
+    let hosts = platform.hosts();
+    let most = hosts.min(laneway_local::MOST_RANKS);
+    let ranks = choice.ranks.unwrap_or(hosts);
+    if ranks > most {
+        let what = format!("cannot simulate {ranks} ranks");
+        let cause =
+            format!("{spec} has {hosts} hosts, and a rank is a thread here: at most {most}");
+        let schedules = format!("--ranks {most}, or laneway sim, which needs no threads");
+        return Err(Failure::usage(what, cause, schedules));
+    }
+    let ended = Program::new(&platform, ranks).run(|comm| concluded(comm, part(comm)));
+    match ended {
+        // Rank 0 has the failures that all ranks know.
+        Ok(ended) => ended.results.into_iter().next().unwrap_or(Ok(Exit::Done)),
+        Err(SimError::Aborted { code }) => Ok(exit_of(code)),
+        Err(error) => {
+            let what = "the simulated ranks cannot go on";
+            Err(Failure::environment(what, error.to_string(), "another --backend, or report it"))
+        }
+    }
+}
+
+fn launch(choice: &Choice, transport: Transport) -> Result<Exit, Failure> {
     if laneway_mpi::is_simulated() {
         let what = "a simulated rank cannot start processes";
         let cause = "the local backend is real, and this process is a simulation";
@@ -126,18 +161,23 @@ fn launch(choice: &Choice, transport: Transport) -> Result<Session, Failure> {
     });
     let code = Launch { ranks, transport, limit: None }.run();
     let code = code.map_err(laneway_local::LocalError::into_failure)?;
+    Ok(exit_of(code))
+}
+
+/// The exit that a number means. Ctrl-C and its like are 128 and the signal, as shells count: with
+/// those this process ends at once.
+fn exit_of(code: i32) -> Exit {
     match code {
-        0 => Ok(Session::Ended(Exit::Done)),
-        1 => Ok(Session::Ended(Exit::Gate)),
-        2 => Ok(Session::Ended(Exit::Usage)),
-        3 => Ok(Session::Ended(Exit::Environment)),
-        4 => Ok(Session::Ended(Exit::Precision)),
-        // Ctrl-C and its like: 128 and the signal, as shells count.
+        0 => Exit::Done,
+        1 => Exit::Gate,
+        2 => Exit::Usage,
+        3 => Exit::Environment,
+        4 => Exit::Precision,
         code => std::process::exit(code),
     }
 }
 
-fn mpi(choice: &Choice, library: Option<PathBuf>) -> Result<Session, Failure> {
+fn mpi(choice: &Choice, library: Option<PathBuf>, part: Part) -> Result<Exit, Failure> {
     let world =
         laneway_mpi::init(library.as_deref()).map_err(laneway_mpi::MpiError::into_failure)?;
     let size = world.size();
@@ -156,15 +196,16 @@ fn mpi(choice: &Choice, library: Option<PathBuf>) -> Result<Session, Failure> {
         _ => None,
     });
     if let Some(failure) = stop {
-        return concluded(&world, Err(failure.into())).map(Session::Ended);
+        return concluded(&world, Err(failure.into()));
     }
     let Some(ranks) = choice.ranks.filter(|&ranks| ranks < size) else {
-        return Ok(Session::Rank(Box::new(world)));
+        return concluded(&world, part(&world));
     };
-    let part = (world.rank() < ranks).then_some(0);
-    match world.split(part, world.rank()) {
-        Ok(Some(comm)) => Ok(Session::Rank(comm)),
-        Ok(None) => Ok(Session::Ended(Exit::Done)),
+    let chosen = (world.rank() < ranks).then_some(0);
+    let parted = world.split(chosen, world.rank());
+    match parted {
+        Ok(Some(comm)) => concluded(&*comm, part(&*comm)),
+        Ok(None) => Ok(Exit::Done),
         Err(error) => Err(fatal(&world, error)),
     }
 }
@@ -191,7 +232,7 @@ impl From<CommError> for RankError {
 }
 
 /// The end of a rank's part: rank 0 tells of failures that all know, anybody of those they do not.
-pub fn concluded(comm: &dyn Comm, result: Result<Exit, RankError>) -> Result<Exit, Failure> {
+fn concluded(comm: &dyn Comm, result: Result<Exit, RankError>) -> Result<Exit, Failure> {
     match result {
         Ok(exit) => Ok(exit),
         Err(RankError::Failure(failure)) if comm.rank() == 0 => Err(failure),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use laneway_core::{Exit, Failure};
+use laneway_core::{Comm, Exit, Failure};
 
 /// Seconds without any progress after which a run is given up.
 pub fn limit_seconds() -> u64 {
@@ -13,17 +13,18 @@ pub fn limit_seconds() -> u64 {
     asked.filter(|&seconds| seconds > 0).unwrap_or(120)
 }
 
-/// Ends the process when nothing was reported for too long. A simulated rank has no thread to be
-/// watched from, and needs none: the simulator sees that nobody can go on.
+/// Ends the process when nothing was reported for too long. A simulated rank is not watched, and
+/// need not be: the simulator sees that nobody can go on.
 pub struct Watchdog(Arc<AtomicU64>);
 
 impl Watchdog {
-    /// Watches on behalf of `rank`; [`Watchdog::alive`] must be called now and then.
-    pub fn new(rank: u32) -> Watchdog {
+    /// Watches over a rank; [`Watchdog::alive`] must be called now and then.
+    pub fn new(comm: &dyn Comm) -> Watchdog {
         let beats = Arc::new(AtomicU64::new(0));
-        if laneway_mpi::is_simulated() {
+        if comm.clock().is_virtual() {
             return Watchdog(beats);
         }
+        let rank = comm.rank();
         let watched = Arc::downgrade(&beats);
         thread::spawn(move || {
             let (mut last, mut idle) = (0, 0);

@@ -69,7 +69,10 @@ fn a_timeline_and_a_platform_for_simgrid_are_written() {
     ]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let picture = std::fs::read_to_string(&svg).expect("the picture");
-    assert_eq!(picture.matches("<rect x=").count(), 7, "a bar for each message");
+    assert_eq!(picture.matches("</title></rect>").count(), 7, "a bar for each message");
+    for word in ["use of the busiest links", "site0:to:site1", "to site1"] {
+        assert!(picture.contains(word), "no {word} in the picture");
+    }
     let xml = std::fs::read_to_string(dir.join("platform.xml")).expect("the platform");
     assert!(xml.contains("<platform"), "{xml}");
     std::fs::remove_dir_all(&dir).expect("removed");
@@ -94,5 +97,82 @@ fn wrong_words_are_refused() {
         assert!(text.contains("error: ") && text.contains("try: "), "{args:?}: {text}");
         assert!(text.contains(says), "{args:?} does not say `{says}`: {text}");
         assert!(output.stdout.is_empty());
+    }
+}
+
+/// A platform that is a generator and events, in a file of its own.
+fn with_events(name: &str, events: &str) -> std::path::PathBuf {
+    let file = format!("laneway-{name}-{}.toml", std::process::id());
+    let file = std::env::temp_dir().join(file);
+    let text = format!("include = [\"cluster:4,in-order=true\"]\n{events}");
+    std::fs::write(&file, text).expect("a file");
+    file
+}
+
+#[test]
+fn a_link_that_dies_and_returns_delays_the_run_by_that_long() {
+    let file = with_events(
+        "delay",
+        "[[event]]\nat = \"1ms\"\nhost = \"node1\"\ndown = true\nuntil = \"51ms\"\n",
+    );
+    let time = |platform: &str| {
+        let args = ["allgather", "--algorithm", "ring", "--sizes", "1M", "--platform", platform];
+        rows(&args)[0]["time_us"].as_f64().expect("a time")
+    };
+    let delay = time(file.to_str().expect("a readable name")) - time("cluster:4,in-order=true");
+    std::fs::remove_file(&file).expect("removed");
+    assert!((delay - 50_000.0).abs() < 1.0, "{delay}");
+}
+
+#[test]
+fn a_partition_is_an_error_that_names_the_ranks() {
+    let events = "[[event]]\nat = \"1ms\"\nhost = \"node1\"\ndirection = \"out\"\n\
+                  down = true\n";
+    let file = with_events("partition", events);
+    let platform = file.to_str().expect("a readable name");
+    let output =
+        sim(&["bcast", "--algorithm", "pipeline", "--sizes", "1M", "--platform", platform]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    // The same for a program in virtual time.
+    let mut check = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    check.args(["check", "bcast", "--sizes", "1M", "--algorithm", "pipeline"]);
+    let check = check.args(["--backend", &format!("sim:{platform}")]).output().expect("a start");
+    std::fs::remove_file(&file).expect("removed");
+    let checked = String::from_utf8_lossy(&check.stderr).into_owned();
+    for (output, text) in [(&output, text), (&check, checked)] {
+        assert_eq!(output.status.code(), Some(3), "{text}");
+        for word in ["partitioned", "`node1:out` dead", "cannot go on", "try: "] {
+            assert!(text.contains(word), "no `{word}` in {text}");
+        }
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn every_check_passes_on_a_simulated_cluster() {
+    let laneway = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+        let output = command.args(args).output().expect("the command starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, out, err) = laneway(&["check", "--backend", "sim:two-sites:3x2"]);
+    assert_eq!(code, Some(0), "{err}");
+    let summary = out.lines().last().expect("a summary");
+    assert!(summary.contains(" 0 failed") && !summary.starts_with("0 "), "{summary}");
+
+    let (code, out, err) = laneway(&["info", "--backend", "sim:two-sites:3x2", "--ranks", "4"]);
+    assert_eq!(code, Some(0), "{err}");
+    for word in ["sim:two-sites:3x2", "ranks            4", "s0n0,s0n1,s0n2,s1n0"] {
+        assert!(out.contains(word), "no `{word}` in {out}");
+    }
+    for (args, says) in [
+        (["--backend", "sim:clutser:4", "--ranks", "2"], "perhaps cluster"),
+        (["--backend", "sim", "--ranks", "2"], "sim:PLATFORM"),
+        (["--backend", "sim:cluster:4", "--ranks", "5"], "4 hosts"),
+    ] {
+        let (code, out, err) = laneway(&[&["check", "barrier"][..], &args].concat());
+        assert_eq!(code, Some(2), "{args:?}: {err}");
+        assert!(err.contains(says) && err.contains("try: ") && out.is_empty(), "{args:?}: {err}");
     }
 }

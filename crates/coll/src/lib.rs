@@ -11,6 +11,7 @@
 pub mod check;
 pub mod counts;
 pub mod definition;
+pub mod messages;
 pub mod permute;
 pub mod registry;
 

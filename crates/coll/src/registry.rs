@@ -79,6 +79,19 @@ pub enum Counts {
     All,
 }
 
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.family.name(), self.name)
+    }
+}
+
+/// Names are unique within a family.
+impl PartialEq for Algorithm {
+    fn eq(&self, other: &Algorithm) -> bool {
+        (self.family, self.name) == (other.family, other.name)
+    }
+}
+
 /// Why an algorithm does not serve a shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(pub String);

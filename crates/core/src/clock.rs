@@ -11,4 +11,15 @@ pub trait Clock {
     fn is_global(&self) -> bool {
         false
     }
+
+    /// The clock that a simulation itself goes by, which is right on every rank; none where time is
+    /// real.
+    fn truth(&self) -> Option<&dyn Clock> {
+        None
+    }
+
+    /// Whether its seconds are simulated, so that real time says nothing about a run.
+    fn is_virtual(&self) -> bool {
+        self.truth().is_some()
+    }
 }

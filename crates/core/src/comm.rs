@@ -63,10 +63,11 @@ pub trait Comm {
     fn queue(&self) -> Box<dyn Queue + '_>;
 
     /// Ranks of one colour become a communicator, ordered by key, then rank; no colour gives none.
-    fn split(&self, colour: Option<u32>, key: u32) -> Result<Option<Box<dyn Comm>>, CommError>;
+    fn split(&self, colour: Option<u32>, key: u32)
+    -> Result<Option<Box<dyn Comm + '_>>, CommError>;
 
     /// The same ranks with message streams of their own.
-    fn dup(&self) -> Result<Box<dyn Comm>, CommError> {
+    fn dup(&self) -> Result<Box<dyn Comm + '_>, CommError> {
         let comm = self.split(Some(0), self.rank())?;
         comm.ok_or(CommError::Unsupported { what: "dup".into(), why: "split gave nothing".into() })
     }
@@ -139,6 +140,8 @@ pub enum CommError {
     PeerDied { rank: Rank, how: String },
     /// Nothing happened for so long.
     TimedOut { seconds: u64, waiting_for: String },
+    /// Nothing can ever happen: a simulator sees that.
+    Stuck { why: String },
     /// A message was longer than the buffer for it.
     Truncated { from: Rank, tag: Tag, sent: u64, room: u64 },
     /// The MPI library said no, in its own words.
@@ -158,6 +161,7 @@ impl fmt::Display for CommError {
             CommError::TimedOut { seconds, waiting_for } => {
                 write!(f, "nothing arrived within {seconds} s while waiting for {waiting_for}")
             }
+            CommError::Stuck { why } => write!(f, "{why}"),
             CommError::Truncated { from, tag, sent, room } => {
                 write!(f, "rank {from} sent {sent} bytes with tag {tag} into a buffer of {room}")
             }

@@ -227,7 +227,11 @@ impl Comm for LocalComm {
         Box::new(LocalQueue::new(self))
     }
 
-    fn split(&self, colour: Option<u32>, key: u32) -> Result<Option<Box<dyn Comm>>, CommError> {
+    fn split(
+        &self,
+        colour: Option<u32>,
+        key: u32,
+    ) -> Result<Option<Box<dyn Comm + '_>>, CommError> {
         let answer = self.regroup(Wish { colour, key })?;
         let me = self.member(self.rank())?;
         let Some((&context, members)) = answer.split_first() else { return Ok(None) };

@@ -266,7 +266,11 @@ impl Comm for MpiComm {
         Box::new(MpiQueue::new(self))
     }
 
-    fn split(&self, colour: Option<u32>, key: u32) -> Result<Option<Box<dyn Comm>>, CommError> {
+    fn split(
+        &self,
+        colour: Option<u32>,
+        key: u32,
+    ) -> Result<Option<Box<dyn Comm + '_>>, CommError> {
         let fits = |what: &str, value: u32| {
             let text = format!("{what} {value} is larger than MPI takes");
             i32::try_from(value).map_err(|_| CommError::Argument { what: text })
@@ -280,7 +284,7 @@ impl Comm for MpiComm {
         if new == mpi.flavour.comm_null { Ok(None) } else { self.adopt(new).map(Some) }
     }
 
-    fn dup(&self) -> Result<Box<dyn Comm>, CommError> {
+    fn dup(&self) -> Result<Box<dyn Comm + '_>, CommError> {
         let (mpi, mut new) = (self.mpi(), 0);
         // SAFETY: the handle is live; the new one goes to a word of our own.
         let code = unsafe { (mpi.tables.functions.comm_dup)(self.handle, &mut new) };

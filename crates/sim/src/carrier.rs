@@ -1,19 +1,62 @@
 //! What carries messages between hosts: the seam between a running schedule and an engine.
 
-use crate::network::Route;
+use crate::network::{ResourceId, Route};
 
 /// Names a message under way; small numbers that are used again.
 pub type MessageId = u32;
 
 /// An engine in virtual time. [`Flows`](crate::flow::Flows) shares resources as a fluid does; one
-/// that moves packets fits the same seam. Times never go back from call to call.
+/// that moves packets fits the same seam. Times never go back from call to call, but for `left`.
 pub trait Carrier {
-    /// A message leaves its sender; the route's latency is the engine's to wait for.
-    fn start(&mut self, now: f64, message: MessageId, bytes: u64, route: &Route);
+    /// A message leaves its sender, or left it a little ago; the route's latency is the engine's to
+    /// wait for, from `left` on.
+    fn start(&mut self, left: f64, message: MessageId, bytes: u64, route: &Route);
+
+    /// Takes a message off the network: it does not arrive.
+    fn stop(&mut self, now: f64, message: MessageId);
+
+    /// A resource carries so many bytes a second from now on; none, where it is dead.
+    fn set_rate(&mut self, now: f64, resource: ResourceId, rate: f64);
 
     /// When something happens next, provided that nothing else starts before.
     fn next(&mut self, now: f64) -> Option<f64>;
 
     /// Goes on to `now` and appends the messages whose last byte has arrived, in order.
     fn arrived(&mut self, now: f64, messages: &mut Vec<MessageId>);
+
+    /// Whether a message under way cannot move, as of the last [`Carrier::next`].
+    fn stands(&self, message: MessageId) -> bool;
+
+    /// The bytes a second that a shared resource carries, as of the last [`Carrier::next`].
+    fn load(&self, resource: ResourceId) -> f64;
+}
+
+impl<C: Carrier + ?Sized> Carrier for &mut C {
+    fn start(&mut self, left: f64, message: MessageId, bytes: u64, route: &Route) {
+        (**self).start(left, message, bytes, route);
+    }
+
+    fn stop(&mut self, now: f64, message: MessageId) {
+        (**self).stop(now, message);
+    }
+
+    fn set_rate(&mut self, now: f64, resource: ResourceId, rate: f64) {
+        (**self).set_rate(now, resource, rate);
+    }
+
+    fn next(&mut self, now: f64) -> Option<f64> {
+        (**self).next(now)
+    }
+
+    fn arrived(&mut self, now: f64, messages: &mut Vec<MessageId>) {
+        (**self).arrived(now, messages);
+    }
+
+    fn stands(&self, message: MessageId) -> bool {
+        (**self).stands(message)
+    }
+
+    fn load(&self, resource: ResourceId) -> f64 {
+        (**self).load(resource)
+    }
 }

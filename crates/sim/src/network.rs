@@ -36,10 +36,69 @@ pub struct HostCost {
     pub per_byte: f64,
 }
 
+/// From an instant on, another rate: a resource slows, dies (0) or returns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Seconds of virtual time.
+    pub at: f64,
+    pub resource: ResourceId,
+    /// Bytes a second; 0 while it is dead.
+    pub rate: f64,
+}
+
+/// Traffic of others between two hosts, which shares the network with the ranks' messages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Background {
+    pub from: HostId,
+    pub to: HostId,
+    pub traffic: Traffic,
+    /// When it begins, in seconds.
+    pub start: f64,
+    /// When it ends; infinite where it does not. A message that is under way then still arrives.
+    pub until: f64,
+}
+
+/// What others send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Traffic {
+    /// Never more than so many bytes a second, and always that much where there is room.
+    Steady { rate: f64 },
+    /// Messages one after the other, so many seconds from start to start; with a seed on average,
+    /// at random (the gaps are exponential), else exactly.
+    Messages { bytes: u64, every: f64, seed: Option<u64> },
+}
+
+/// A host's clock reads `offset + (1 + drift) * t` after t seconds of virtual time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HostClock {
+    pub offset: f64,
+    pub drift: f64,
+}
+
+/// What TCP does where too much arrives at once. A connection's message that would bring the eager
+/// bytes under way to one host above the buffer is lost, and goes once more after a timeout. What
+/// follows on the connection waits behind it, and is not lost until the connection has been idle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overflow {
+    /// Bytes that a host, or its port of the switch, can hold.
+    pub buffer: u64,
+    /// Seconds until a lost message leaves once more.
+    pub retransmit: f64,
+}
+
 /// A cluster for the engine. Routes are asked for once for each message, so a formula is as good as
 /// a table.
-pub trait Network {
+pub trait Network: Sync {
+    /// What it is called, for people.
+    fn name(&self) -> String {
+        "a simulated cluster".to_string()
+    }
+
     fn hosts(&self) -> u32;
+
+    fn host_name(&self, host: HostId) -> String {
+        format!("host{host}")
+    }
 
     fn resources(&self) -> &[Resource];
 
@@ -52,4 +111,33 @@ pub trait Network {
 
     /// Messages up to so many bytes leave without waiting for their receive.
     fn eager_bytes(&self) -> u64;
+
+    /// Bytes that travel with every message beyond its own.
+    fn header_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Whether the messages from one host to another go one after the other, as over one connection
+    /// of TCP; otherwise they flow beside each other.
+    fn in_order(&self) -> bool {
+        false
+    }
+
+    /// Whether too many bytes at once are lost; only where messages go in order.
+    fn overflow(&self) -> Option<Overflow> {
+        None
+    }
+
+    /// Events, the earliest first.
+    fn changes(&self) -> &[Change] {
+        &[]
+    }
+
+    fn background(&self) -> &[Background] {
+        &[]
+    }
+
+    fn clock(&self, _host: HostId) -> HostClock {
+        HostClock::default()
+    }
 }

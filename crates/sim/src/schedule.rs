@@ -1,26 +1,16 @@
 //! Runs any schedule on a simulated cluster, by events alone: no thread, no clock, no byte moved.
 //!
-//! A message costs its sender's processor `per_send` and `per_byte`, then travels (latency, then
-//! the engine's sharing), then costs its receiver's processor `per_recv` and `per_byte`. A
-//! processor does one thing after another. Up to the network's eager size a message leaves at once,
-//! and its send is over when the sender's cost is paid; a longer one leaves when its receive has
-//! begun as well, and its send is over when the last byte has arrived. Between ranks of one host a
-//! message takes no time.
-//!
-//! Begin with [`simulate`], then `world.rs` for the events and `matching.rs` for the messages.
+//! Begin with [`simulate`]; what happens to a message is in `cluster/mod.rs`.
 
-mod error;
-mod matching;
-mod world;
+use std::collections::VecDeque;
 
-use laneway_core::{Chan, Rank, Schedule, Step};
+use laneway_core::{At, Port, Progress, Rank, Run, Schedule, Step};
 
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, MessageId};
+use crate::cluster::{Cluster, Cut, Envelope, Label, Observer, Over, Pattern};
+use crate::error::{SimError, Stuck};
 use crate::flow::{Fairness, Flows};
-use crate::network::{HostCost, HostId, Network};
-
-pub use error::{SimError, Stuck};
-use world::World;
+use crate::network::{HostId, Network};
 
 /// What a run came to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,30 +27,6 @@ pub struct Outcome {
     pub shares: u64,
 }
 
-/// A message that is over.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Delivery {
-    pub from: Rank,
-    pub to: Rank,
-    pub chan: Chan,
-    pub bytes: u64,
-    /// When the send was started, in seconds.
-    pub start: f64,
-    /// When the receive was complete.
-    pub end: f64,
-}
-
-/// Sees every message as it is completed: for timelines.
-pub trait Observer {
-    fn delivered(&mut self, delivery: &Delivery);
-}
-
-impl Observer for Vec<Delivery> {
-    fn delivered(&mut self, delivery: &Delivery) {
-        self.push(*delivery);
-    }
-}
-
 /// The seconds that a copy or a reduction takes a rank's processor.
 pub type LocalCost<'a> = &'a dyn Fn(Rank, &Step) -> f64;
 
@@ -70,7 +36,7 @@ pub struct Simulation<'a> {
     placement: Option<&'a [HostId]>,
     local_cost: Option<LocalCost<'a>>,
     fairness: Fairness,
-    observer: Option<&'a mut dyn Observer>,
+    observer: Option<&'a mut (dyn Observer + Send)>,
 }
 
 /// Runs a schedule on a network of fluid flows; `placement` gives each rank's host, which is the
@@ -109,7 +75,7 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    pub fn observed(mut self, observer: &'a mut dyn Observer) -> Simulation<'a> {
+    pub fn observed(mut self, observer: &'a mut (dyn Observer + Send)) -> Simulation<'a> {
         self.observer = Some(observer);
         self
     }
@@ -128,10 +94,9 @@ impl<'a> Simulation<'a> {
         schedule: &dyn Schedule,
         carrier: &mut C,
     ) -> Result<Outcome, SimError> {
-        validate_resources(self.network)?;
         let hosts = self.hosts(schedule.ranks())?;
-        let costs = costs(self.network)?;
-        World::new(self, schedule, hosts, costs, carrier).run()
+        let cluster = Cluster::new(self.network, hosts, carrier, self.observer)?;
+        World::new(cluster, self.local_cost, schedule).run()
     }
 
     fn hosts(&self, ranks: u32) -> Result<Vec<HostId>, SimError> {
@@ -139,37 +104,178 @@ impl<'a> Simulation<'a> {
             Some(hosts) => hosts.to_vec(),
             None => (0..ranks).collect(),
         };
-        if placed.len() != ranks as usize {
-            return Err(SimError::Placement { ranks, placed: placed.len() as u32 });
-        }
-        let hosts = self.network.hosts();
-        match placed.iter().position(|&host| host >= hosts) {
-            Some(rank) => Err(SimError::Host { rank: rank as Rank, host: placed[rank], hosts }),
-            None => Ok(placed),
+        match placed.len() == ranks as usize {
+            true => Ok(placed),
+            false => Err(SimError::Placement { ranks, placed: placed.len() as u32 }),
         }
     }
 }
 
-/// The hosts' costs, each a time that can be.
-fn costs(network: &dyn Network) -> Result<Vec<HostCost>, SimError> {
-    let can_be = |seconds: f64| seconds.is_finite() && seconds >= 0.0;
-    let cost = |host: HostId| {
-        let cost = network.cost(host);
-        if can_be(cost.per_send) && can_be(cost.per_recv) && can_be(cost.per_byte) {
-            return Ok(cost);
-        }
-        Err(SimError::Network { what: format!("host {host} costs {cost:?}") })
-    };
-    (0..network.hosts()).map(cost).collect()
+/// What the ranks act on while they go on.
+struct Stage<'a, C> {
+    cluster: Cluster<'a, C>,
+    local_cost: Option<LocalCost<'a>>,
+    /// Until when each rank is at a local step: what it starts next starts then.
+    local: Vec<f64>,
 }
 
-fn validate_resources(network: &dyn Network) -> Result<(), SimError> {
-    match network.resources().iter().find(|resource| resource.rate.is_nan() || resource.rate <= 0.0)
-    {
-        Some(r) => {
-            let what = format!("`{}` carries {} bytes a second", r.name, r.rate);
-            Err(SimError::Network { what })
+/// A run in progress.
+struct World<'s, 'a, C> {
+    runs: Vec<Run<'s, dyn Schedule + 's>>,
+    /// Ranks that may be able to go on, each once.
+    ready: VecDeque<Rank>,
+    is_ready: Vec<bool>,
+    stage: Stage<'a, C>,
+    outcome: Outcome,
+}
+
+impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
+    fn new(
+        cluster: Cluster<'a, C>,
+        local_cost: Option<LocalCost<'a>>,
+        schedule: &'s dyn Schedule,
+    ) -> World<'s, 'a, C> {
+        let ranks = schedule.ranks();
+        World {
+            runs: (0..ranks).map(|rank| Run::new(schedule, rank)).collect(),
+            ready: (0..ranks).collect(),
+            is_ready: vec![true; ranks as usize],
+            stage: Stage { cluster, local_cost, local: vec![0.0; ranks as usize] },
+            outcome: Outcome { per_rank: vec![0.0; ranks as usize], ..Outcome::default() },
         }
-        None => Ok(()),
+    }
+
+    /// Instant after instant, until nothing is under way.
+    fn run(mut self) -> Result<Outcome, SimError> {
+        self.go_on()?;
+        while self.stage.cluster.step()? {
+            self.go_on()?;
+        }
+        self.conclude()
+    }
+
+    /// Lets every rank go on that can, within this instant.
+    fn go_on(&mut self) -> Result<(), SimError> {
+        loop {
+            let Cluster { over, matching, .. } = &mut self.stage.cluster;
+            for Over { rank, slot, received } in over.drain(..) {
+                if let Some(message) = received {
+                    matching.remove(message);
+                }
+                self.runs[rank as usize].done(slot);
+                if !std::mem::replace(&mut self.is_ready[rank as usize], true) {
+                    self.ready.push_back(rank);
+                }
+            }
+            let Some(rank) = self.ready.pop_front() else { return Ok(()) };
+            self.is_ready[rank as usize] = false;
+            let run = &mut self.runs[rank as usize];
+            if run.poll(&mut RankPort { stage: &mut self.stage, rank })? {
+                let end = self.stage.cluster.now.max(self.stage.local[rank as usize]);
+                self.outcome.per_rank[rank as usize] = end;
+                self.outcome.finish = self.outcome.finish.max(end);
+            }
+        }
+    }
+
+    /// Nothing moves any more: is everybody done and everything received?
+    fn conclude(mut self) -> Result<Outcome, SimError> {
+        let mut stuck = Vec::new();
+        for (rank, run) in self.runs.iter().enumerate() {
+            let rank = rank as Rank;
+            stuck.extend(run.blocked().map(|(lane, round, gate)| {
+                let gate = gate.copied();
+                Stuck { rank, lane, round, gate }
+            }));
+        }
+        let cluster = &mut self.stage.cluster;
+        let at = cluster.now;
+        if let Some(Cut { dead, pairs }) = cluster.cut() {
+            let mut ranks: Vec<Rank> = stuck.iter().map(|stuck| stuck.rank).collect();
+            ranks.dedup();
+            return Err(SimError::Partition { at, dead, cut: pairs, ranks });
+        }
+        if !stuck.is_empty() {
+            return Err(SimError::Deadlock { at, stuck });
+        }
+        if let Some(message) = cluster.matching.unreceived() {
+            let Envelope { from, to, label } = message.envelope;
+            let bytes = message.bytes;
+            return Err(SimError::Unreceived { from, to, chan: label as u16, bytes });
+        }
+        let (messages, carried) = (cluster.matching.matched, cluster.carried);
+        Ok(Outcome { messages, bytes: carried.bytes, flows: carried.flows, ..self.outcome })
+    }
+}
+
+/// The cluster as one rank's run sees it.
+struct RankPort<'w, 'a, C> {
+    stage: &'w mut Stage<'a, C>,
+    rank: Rank,
+}
+
+impl<C: Carrier> RankPort<'_, '_, C> {
+    /// When this rank can start something: it may be at a local step until then.
+    fn from(&self) -> f64 {
+        self.stage.cluster.now.max(self.stage.local[self.rank as usize])
+    }
+
+    fn local(&mut self, step: &Step) -> Result<(), SimError> {
+        let Some(cost) = self.stage.local_cost else { return Ok(()) };
+        let seconds = cost(self.rank, step);
+        if !seconds.is_finite() || seconds < 0.0 {
+            let what = format!("rank {} takes {seconds} s for {step:?}", self.rank);
+            return Err(SimError::Network { what });
+        }
+        let (me, from, cluster) = (self.rank as usize, self.from(), &mut self.stage.cluster);
+        self.stage.local[me] = cluster.work(cluster.hosts[me], from, seconds);
+        Ok(())
+    }
+
+    fn known(&self, peer: Rank) -> Result<(), SimError> {
+        let (rank, ranks) = (self.rank, self.stage.cluster.hosts.len() as u32);
+        if peer < ranks { Ok(()) } else { Err(SimError::Peer { rank, peer, ranks }) }
+    }
+
+    /// In a schedule both ends know the length.
+    fn agreed(&self, id: MessageId) -> Result<(), SimError> {
+        let message = &self.stage.cluster.matching.messages[id as usize];
+        let Envelope { from, to, label } = message.envelope;
+        let (sent, received) = (message.bytes, message.room);
+        match (message.send, message.recv) {
+            (Some(_), Some(_)) if sent != received => {
+                Err(SimError::Length { from, to, chan: label as u16, sent, received })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<C: Carrier> Port for RankPort<'_, '_, C> {
+    type Error = SimError;
+
+    fn start(&mut self, at: At, step: &Step) -> Result<Progress, SimError> {
+        let (from, rank) = (self.from(), self.rank);
+        match *step {
+            Step::Send { to, chan, span } => {
+                self.known(to)?;
+                let envelope = Envelope { from: rank, to, label: Label::from(chan) };
+                let (id, progress) = self.stage.cluster.send(from, envelope, span.len, at.slot)?;
+                self.agreed(id)?;
+                Ok(progress)
+            }
+            Step::Recv { from: peer, chan, span } => {
+                self.known(peer)?;
+                let label = Label::from(chan);
+                let pattern = Pattern { from: Some(peer), label, mask: Label::MAX };
+                let id = self.stage.cluster.recv(from, rank, pattern, span.len, at.slot)?;
+                self.agreed(id)?;
+                Ok(Progress::Pending)
+            }
+            _ => {
+                self.local(step)?;
+                Ok(Progress::Done)
+            }
+        }
     }
 }

@@ -11,7 +11,7 @@ use laneway_core::{Collective, Comm, CommError, Document, Exit, Failure, Row};
 use crate::agree;
 use crate::output::{self, Output};
 use crate::progress::Progress;
-use crate::session::{self, Choice, Session};
+use crate::session::{self, Choice};
 use crate::watchdog::Watchdog;
 use crate::words;
 use case::{Case, Outcome};
@@ -27,6 +27,7 @@ pub fn command() -> Command {
              laneway check --ranks 5               everything, on processes of this machine\n  \
              laneway check bcast reduce --ranks 8  two operations\n  \
              laneway check --backend local:tcp     over TCP sockets\n  \
+             laneway check --backend sim:cluster:8 on a simulated cluster\n  \
              laneway check bcast --algorithm knomial:radix=3:segment=1K\n  \
              mpirun -n 5 laneway check             over the MPI that started it\n  \
              laneway check --ranks 4 --format json | jq .summary",
@@ -61,13 +62,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let names: Vec<String> = matches.get_many("algorithm").unwrap_or_default().cloned().collect();
     let plan = Plan::new(&collectives, &names, sizes(matches)?)?;
     let output = Output::from(matches)?;
-    match session::open(&Choice::from(matches)?)? {
-        Session::Ended(exit) => Ok(exit),
-        Session::Rank(comm) => {
-            let checked = checked(&*comm, &plan, &output);
-            session::concluded(&*comm, checked)
-        }
-    }
+    session::run(&Choice::from(matches)?, &|comm| checked(comm, &plan, &output))
 }
 
 fn collectives(matches: &ArgMatches) -> Result<Vec<Collective>, Failure> {
@@ -86,7 +81,7 @@ fn sizes(matches: &ArgMatches) -> Result<Vec<u64>, Failure> {
 /// Runs the plan on this rank; rank 0 prints.
 fn checked(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, CheckError> {
     let printing = comm.rank() == 0;
-    let watchdog = Watchdog::new(comm.rank());
+    let watchdog = Watchdog::new(comm);
     let native = comm.has_native(&laneway_core::Shape::new(Collective::Bcast, comm.size(), 1));
     let groups = plan.cases(comm.size(), native);
     if let Some(cause) = agree::objection(comm, too_large(comm, &groups))? {

@@ -10,10 +10,11 @@ use laneway_core::units::format_size;
 use laneway_core::{Collective, Document, Exit, Failure, Row, Shape};
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
-use laneway_sim::schedule::{Delivery, Outcome, Simulation};
+use laneway_sim::{Outcome, SimError, Simulation};
 
 use crate::output::{self, Output};
 use crate::words;
+use timeline::Recording;
 
 pub fn command() -> Command {
     Command::new("sim")
@@ -135,19 +136,23 @@ impl Plan {
         &self,
         (algorithm, params): (&Algorithm, Params),
         size: u64,
-        seen: Option<&mut Vec<Delivery>>,
+        recording: Option<&mut Recording>,
     ) -> Result<Result<Outcome, String>, Failure> {
         let schedule = match algorithm.schedule(&self.shape(size), &params) {
             Ok(schedule) => schedule,
             Err(refusal) => return Ok(Err(refusal.0)),
         };
         let mut simulation = Simulation::new(&self.platform);
-        if let Some(seen) = seen {
-            simulation = simulation.observed(seen);
+        if let Some(recording) = recording {
+            simulation = simulation.observed(recording);
         }
         let outcome = simulation.run(&*schedule).map_err(|error| {
             let what = format!("{} cannot be simulated", algorithm.name);
-            Failure::environment(what, error.to_string(), "report this with the command line")
+            let try_this = match error {
+                SimError::Partition { .. } => "an event that brings back what is dead",
+                _ => "report this with the command line",
+            };
+            Failure::environment(what, error.to_string(), try_this)
         })?;
         Ok(Ok(outcome))
     }
@@ -202,8 +207,8 @@ fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
         let cause = format!("{} algorithms, {} sizes", plan.algorithms.len(), plan.sizes.len());
         return Err(Failure::usage(what, cause, "--algorithm binomial --sizes 64K"));
     };
-    let mut seen = Vec::new();
-    if let Err(why) = plan.simulate(algorithm, size, Some(&mut seen))? {
+    let mut recording = Recording::default();
+    if let Err(why) = plan.simulate(algorithm, size, Some(&mut recording))? {
         return Err(Failure::usage("nothing to draw", why, "another --algorithm"));
     }
     let title = format!(
@@ -215,7 +220,9 @@ fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
         plan.platform.name()
     );
     let site = |rank: u32| plan.platform.site_of(rank).unwrap_or(0);
-    write(file, &timeline::drawing(&title, plan.ranks, &seen, site))
+    let (resources, names) = (plan.platform.resources(), plan.platform.site_names());
+    let drawing = timeline::drawing(&title, plan.ranks, &recording, resources, (names, site));
+    write(file, &drawing)
 }
 
 fn export(platform: &Platform, dir: &Path) -> Result<(), Failure> {

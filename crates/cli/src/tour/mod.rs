@@ -18,7 +18,7 @@ use laneway_sim::platform::Platform;
 use laneway_sim::simulate;
 
 use crate::output;
-use crate::session::{self, Choice, Session};
+use crate::session::{self, Choice};
 
 /// Ranks of the drawings, of the proofs and of the run.
 const DRAWN: u32 = 8;
@@ -46,10 +46,7 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     // The ranks of the third stop come this way too.
     if laneway_local::is_rank() {
-        return match session::open(&Choice::local(Transport::default(), STARTED))? {
-            Session::Rank(comm) => session::concluded(&*comm, ranks::stop(&*comm)),
-            Session::Ended(exit) => Ok(exit),
-        };
+        return session::run(&Choice::local(Transport::default(), STARTED), &ranks::stop);
     }
     schedules(matches.get_one::<String>("svg").map(Path::new))?;
     proofs()?;
@@ -135,10 +132,9 @@ fn proofs() -> Result<(), Failure> {
 fn processes() -> Result<Exit, Failure> {
     say(&format!("3. And it runs: {STARTED} processes of this machine\n"))?;
     for transport in Transport::ALL {
-        match session::open(&Choice::local(transport, STARTED))? {
-            Session::Ended(Exit::Done) => {}
-            Session::Ended(exit) => return Ok(exit),
-            Session::Rank(_) => {}
+        let exit = session::run(&Choice::local(transport, STARTED), &ranks::stop)?;
+        if exit != Exit::Done {
+            return Ok(exit);
         }
     }
     say("")?;

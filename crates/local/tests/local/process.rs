@@ -45,7 +45,11 @@ pub fn start(
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     let stdin = child.stdin.take();
     if let Some(mut stdin) = stdin {
-        stdin.write_all(input.as_bytes()).map_err(|error| error.to_string())?;
+        match stdin.write_all(input.as_bytes()) {
+            // A command that refuses its arguments is gone before it reads anything.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+            written => written.map_err(|error| error.to_string())?,
+        }
     }
     let stdout = child.stdout.take().ok_or("the child has an output")?;
     Ok(Running { child, stdout: BufReader::new(stdout), seen: String::new(), mark, start })

@@ -13,13 +13,16 @@ mod table;
 
 use crate::carrier::{Carrier, MessageId};
 use crate::network::{Resource, ResourceId, Route};
-use queue::{Queue, Slot};
+use queue::Queue;
 use share::Sharing;
-use table::{Flow, Table};
+use table::{Flow, Link, Table};
 
 /// Times that differ by so small a part are one instant: the same sums in another order differ by
 /// rounding alone, and what should happen together must be settled together.
 const SAME_INSTANT: f64 = 1.0 + 1e-13;
+
+/// The rate of a flow that has just come: no share is equal to it, also where it has to stand.
+const UNSETTLED: f64 = -1.0;
 
 /// How flows part a link that is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,8 +39,6 @@ pub enum Fairness {
 #[derive(Debug, Default)]
 pub struct Flows {
     table: Table,
-    /// For each resource whether it is shared; the rate alone counts where it is not.
-    shared: Vec<bool>,
     fairness: Fairness,
     queue: Queue,
     sharing: Sharing,
@@ -53,10 +54,11 @@ impl Flows {
     }
 
     pub fn with(resources: &[Resource], fairness: Fairness) -> Flows {
-        let table = Table::new(resources.iter().map(|resource| resource.rate));
         // What has no end cannot be shared out, and need not be.
-        let shared = resources.iter().map(|r| r.shared && r.rate.is_finite()).collect();
-        Flows { table, shared, fairness, ..Flows::default() }
+        let shared = |r: &Resource| r.shared && r.rate.is_finite();
+        let link = |r: &Resource| Link { rate: r.rate, shared: shared(r), ..Link::default() };
+        let table = Table::new(resources.iter().map(link).collect());
+        Flows { table, fairness, ..Flows::default() }
     }
 
     /// Flows started so far.
@@ -70,27 +72,44 @@ impl Flows {
     }
 
     /// The rate of every flow on shared resources, as of the last settlement ([`Carrier::next`]),
-    /// in no particular order.
+    /// by message.
     pub fn rates(&self) -> impl Iterator<Item = (MessageId, f64)> {
-        let first = |link: ResourceId, slot: Slot| self.table.hops(slot)[0].link == link;
-        self.table.links.iter().enumerate().flat_map(move |(number, link)| {
-            let own = link.flows.iter().filter(move |on| first(number as ResourceId, on.flow));
-            own.map(|on| &self.table.flows[on.flow as usize]).map(|flow| (flow.message, flow.rate))
-        })
+        let flows = self.table.flows.iter().enumerate();
+        let sharing = flows.filter(|(_, flow)| flow.active && flow.flowing && flow.hops > 0);
+        sharing.map(|(message, flow)| (message as MessageId, flow.rate))
     }
 
     /// The latency is over: the flow joins its links.
-    fn flow(&mut self, now: f64, slot: Slot) {
-        let flow = &mut self.table.flows[slot as usize];
+    fn flow(&mut self, now: f64, message: MessageId) {
+        let flow = &mut self.table.flows[message as usize];
         flow.flowing = true;
         flow.since = now;
         if flow.hops > 0 && flow.bytes > 0.0 {
-            return self.table.join(slot, &mut self.changed);
+            return self.table.join(message, &mut self.changed);
         }
         // Nobody shares anything with it; an empty message takes no time whatever its rate.
         flow.hops = 0;
-        flow.rate = flow.most;
-        self.queue.set(slot, now + flow.bytes / flow.rate, flow.order);
+        let most = flow.most;
+        self.run_at(now, message, most);
+    }
+
+    /// From now on the flow runs at this rate.
+    fn run_at(&mut self, now: f64, message: MessageId, rate: f64) {
+        let flow = &mut self.table.flows[message as usize];
+        flow.left = (flow.left - flow.rate * (now - flow.since)).max(0.0);
+        flow.since = now;
+        flow.rate = rate;
+        let end = if flow.left > 0.0 { now + flow.left / rate } else { now };
+        self.queue.set(message, end, flow.order);
+    }
+
+    /// The flow is no more.
+    fn end(&mut self, message: MessageId) {
+        let flow = &mut self.table.flows[message as usize];
+        if !flow.flowing {
+            flow.hops = 0;
+        }
+        self.table.leave(message, &mut self.changed);
     }
 
     /// Works out the rates of all flows that the changes since the last time can reach.
@@ -101,38 +120,57 @@ impl Flows {
                 continue;
             }
             self.sharing.share_out(&mut self.table);
-            for &slot in &self.sharing.flows {
-                let flow = &mut self.table.flows[slot as usize];
-                if flow.share == flow.rate {
-                    continue;
+            let flows = std::mem::take(&mut self.sharing.flows);
+            for &message in &flows {
+                let flow = &self.table.flows[message as usize];
+                if flow.share != flow.rate {
+                    self.run_at(now, message, flow.share);
                 }
-                flow.left = (flow.left - flow.rate * (now - flow.since)).max(0.0);
-                flow.since = now;
-                flow.rate = flow.share;
-                self.queue.set(slot, now + flow.left / flow.rate, flow.order);
             }
+            self.sharing.flows = flows;
         }
     }
 }
 
 impl Carrier for Flows {
-    fn start(&mut self, now: f64, message: MessageId, bytes: u64, route: &Route) {
+    fn start(&mut self, left: f64, message: MessageId, bytes: u64, route: &Route) {
         self.started += 1;
-        let (links, shared) = (&self.table.links, &self.shared);
-        let alone = route.resources.iter().filter(|&&r| !shared[r as usize]);
-        let most = alone.map(|&r| links[r as usize].rate).fold(route.most, f64::min);
-        let (order, bytes) = (self.started, bytes as f64);
+        let (order, bytes, limit) = (self.started, bytes as f64, route.most);
         let weight = match self.fairness {
             Fairness::ByLatency if route.latency > 0.0 => 1.0 / route.latency,
             _ => 1.0,
         };
-        let flow = Flow { message, order, bytes, left: bytes, most, weight, ..Flow::default() };
-        let hops = route.resources.iter().copied().filter(|&r| shared[r as usize]);
-        let slot = self.table.insert(flow, hops);
+        let (left_bytes, rate) = (bytes, UNSETTLED);
+        let flow = Flow { order, bytes, left: left_bytes, rate, limit, weight, ..Flow::default() };
+        self.table.insert(message, flow, &route.resources);
         if route.latency > 0.0 {
-            self.queue.set(slot, now + route.latency, order);
+            self.queue.set(message, left + route.latency, order);
         } else {
-            self.flow(now, slot);
+            self.flow(left, message);
+        }
+    }
+
+    fn stop(&mut self, _now: f64, message: MessageId) {
+        self.queue.remove(message);
+        self.end(message);
+    }
+
+    fn set_rate(&mut self, now: f64, resource: ResourceId, rate: f64) {
+        let link = &mut self.table.links[resource as usize];
+        link.rate = rate;
+        if link.shared {
+            return link.note(resource, &mut self.changed);
+        }
+        for message in 0..self.table.flows.len() as MessageId {
+            if self.table.pipes_through(message, resource) {
+                let most = self.table.most(message);
+                self.table.flows[message as usize].most = most;
+                match self.table.flows[message as usize] {
+                    Flow { flowing: false, .. } => {}
+                    Flow { hops: 0, .. } => self.run_at(now, message, most),
+                    _ => self.table.note(message, &mut self.changed),
+                }
+            }
         }
     }
 
@@ -140,22 +178,31 @@ impl Carrier for Flows {
         if !self.changed.is_empty() {
             self.settle(now);
         }
-        self.queue.first().map(|(time, _)| time.max(now))
+        self.queue.first().map(|(time, _)| time.max(now)).filter(|time| time.is_finite())
     }
 
     fn arrived(&mut self, now: f64, messages: &mut Vec<MessageId>) {
-        while let Some((time, slot)) = self.queue.first() {
+        while let Some((time, message)) = self.queue.first() {
             if time > now * SAME_INSTANT {
                 return;
             }
             self.queue.pop();
-            let flow = &self.table.flows[slot as usize];
-            if !flow.flowing {
-                self.flow(now, slot);
-                continue;
+            if self.table.flows[message as usize].flowing {
+                messages.push(message);
+                self.end(message);
+            } else {
+                self.flow(now, message);
             }
-            messages.push(flow.message);
-            self.table.leave(slot, &mut self.changed);
         }
+    }
+
+    fn stands(&self, message: MessageId) -> bool {
+        let flow = &self.table.flows[message as usize];
+        flow.active && flow.flowing && flow.rate == 0.0 && flow.left > 0.0
+    }
+
+    fn load(&self, resource: ResourceId) -> f64 {
+        let members = &self.table.links[resource as usize].flows;
+        members.iter().map(|on| self.table.flows[on.flow as usize].rate).sum()
     }
 }

@@ -1,7 +1,6 @@
 //! What happens when: a heap of one time for each flow, in which a time can be moved.
 
-/// A flow's place in the table; small numbers that are used again.
-pub(super) type Slot = u32;
+use crate::carrier::MessageId;
 
 const ABSENT: u32 = u32::MAX;
 /// Children of a node: wide heaps touch fewer lines of memory than binary ones.
@@ -12,12 +11,13 @@ struct Entry {
     time: f64,
     /// Equal times keep the order of the flows' starts.
     order: u64,
-    slot: Slot,
+    flow: MessageId,
 }
 
 impl Entry {
     fn before(&self, other: &Entry) -> bool {
-        self.time < other.time || (self.time == other.time && self.order < other.order)
+        // Without branches: in a heap nobody can guess them.
+        (self.time < other.time) | ((self.time == other.time) & (self.order < other.order))
     }
 }
 
@@ -25,52 +25,62 @@ impl Entry {
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     heap: Vec<Entry>,
-    /// Where each slot is in the heap.
+    /// Where each one is in the heap.
     places: Vec<u32>,
 }
 
 impl Queue {
-    /// The earliest flow.
-    pub fn first(&self) -> Option<(f64, Slot)> {
-        self.heap.first().map(|entry| (entry.time, entry.slot))
+    /// The earliest flow, whose time may be infinite.
+    pub fn first(&self) -> Option<(f64, MessageId)> {
+        self.heap.first().map(|entry| (entry.time, entry.flow))
     }
 
     /// Puts a flow in, or moves it.
-    pub fn set(&mut self, slot: Slot, time: f64, order: u64) {
-        if self.places.len() <= slot as usize {
-            self.places.resize(slot as usize + 1, ABSENT);
+    pub fn set(&mut self, flow: MessageId, time: f64, order: u64) {
+        if self.places.len() <= flow as usize {
+            self.places.resize(flow as usize + 1, ABSENT);
         }
-        let entry = Entry { time, order, slot };
-        match self.places[slot as usize] {
+        let entry = Entry { time, order, flow };
+        match self.places[flow as usize] {
             ABSENT => {
                 self.heap.push(entry);
                 self.rise(self.heap.len() - 1, entry);
             }
-            place => {
-                let place = place as usize;
-                if entry.before(&self.heap[place]) {
-                    self.rise(place, entry);
-                } else {
-                    self.sink(place, entry);
-                }
-            }
+            place => self.place(place as usize, entry),
         }
     }
 
     /// Takes the earliest flow out.
-    pub fn pop(&mut self) -> Option<Slot> {
-        let first = *self.heap.first()?;
-        self.places[first.slot as usize] = ABSENT;
-        let last = self.heap.pop()?;
-        if !self.heap.is_empty() {
-            self.sink(0, last);
+    pub fn pop(&mut self) -> Option<MessageId> {
+        let first = self.heap.first()?.flow;
+        self.remove(first);
+        Some(first)
+    }
+
+    /// Takes a flow out, if it is there.
+    pub fn remove(&mut self, flow: MessageId) {
+        let Some(&place) = self.places.get(flow as usize).filter(|&&place| place != ABSENT) else {
+            return;
+        };
+        self.places[flow as usize] = ABSENT;
+        let Some(last) = self.heap.pop() else { return };
+        if last.flow != flow {
+            self.place(place as usize, last);
         }
-        Some(first.slot)
+    }
+
+    /// Puts an entry where another was, and then where it belongs.
+    fn place(&mut self, place: usize, entry: Entry) {
+        if entry.before(&self.heap[place]) {
+            self.rise(place, entry);
+        } else {
+            self.sink(place, entry);
+        }
     }
 
     fn put(&mut self, place: usize, entry: Entry) {
         self.heap[place] = entry;
-        self.places[entry.slot as usize] = place as u32;
+        self.places[entry.flow as usize] = place as u32;
     }
 
     fn rise(&mut self, mut place: usize, entry: Entry) {
@@ -120,16 +130,16 @@ mod tests {
             (state >> 33) as u32
         };
         let mut times = vec![0.0; 300];
-        for slot in 0..300 {
-            times[slot as usize] = f64::from(random() % 50);
-            queue.set(slot, times[slot as usize], u64::from(slot));
+        for flow in 0..300 {
+            times[flow as usize] = f64::from(random() % 50);
+            queue.set(flow, times[flow as usize], u64::from(flow));
         }
         for _ in 0..500 {
-            let slot = random() % 300;
-            times[slot as usize] = f64::from(random() % 50);
-            queue.set(slot, times[slot as usize], u64::from(slot));
+            let flow = random() % 300;
+            times[flow as usize] = f64::from(random() % 50);
+            queue.set(flow, times[flow as usize], u64::from(flow));
         }
-        let mut wanted: Vec<(f64, Slot)> = (0..300).map(|s| (times[s as usize], s)).collect();
+        let mut wanted: Vec<(f64, MessageId)> = (0..300).map(|s| (times[s as usize], s)).collect();
         wanted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for entry in wanted {
             assert_eq!(queue.first(), Some(entry));

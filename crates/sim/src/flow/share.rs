@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::queue::Slot;
 use super::table::Table;
+use crate::carrier::MessageId;
 use crate::network::ResourceId;
 
 /// Links full so close above the water's level are full at the level: what differs is rounding
@@ -19,13 +19,13 @@ const CLOSE: f64 = 1.0 + 1e-12;
 pub(super) struct Sharing {
     /// Numbers the components, so that marks of earlier ones need not be wiped.
     round: u64,
-    pub flows: Vec<Slot>,
+    pub flows: Vec<MessageId>,
     links: Vec<ResourceId>,
     /// Links with the level at which they are full, as of their entry; it can only have risen
     /// since. Positive numbers order as their bits do.
     fill: BinaryHeap<Reverse<(u64, ResourceId)>>,
     /// Flows that their own limit may stop before a link does: the level, the flow, the limit.
-    limited: Vec<(u64, Slot, f64)>,
+    limited: Vec<(u64, MessageId, f64)>,
     /// How many shares were worked out.
     pub worked: u64,
 }
@@ -37,8 +37,9 @@ impl Sharing {
         self.round
     }
 
-    /// Finds every flow that a change of this link can reach. False where an earlier component
-    /// of the settlement that began with `first` had the link already.
+    /// Finds every flow that a change of this link can reach, opens the links on their ways, and
+    /// notes the flows whose own limit matters. False where an earlier component of the settlement
+    /// that began with `first` had the link already.
     pub fn gather(&mut self, table: &mut Table, seed: ResourceId, first: u64) -> bool {
         let link = &mut table.links[seed as usize];
         link.changed = false;
@@ -46,27 +47,26 @@ impl Sharing {
             return false;
         }
         self.round += 1;
-        link.found = self.round;
         self.flows.clear();
         self.links.clear();
+        self.limited.clear();
+        link.open_in(self.round);
         self.links.push(seed);
         let mut at = 0;
         while let Some(&link) = self.links.get(at) {
             at += 1;
             for i in 0..table.links[link as usize].flows.len() {
-                let flow = table.links[link as usize].flows[i].flow;
-                if std::mem::replace(&mut table.flows[flow as usize].found, self.round)
-                    == self.round
-                {
+                let message = table.links[link as usize].flows[i].flow;
+                let flow = &mut table.flows[message as usize];
+                if std::mem::replace(&mut flow.found, self.round) == self.round {
                     continue;
                 }
-                self.flows.push(flow);
-                for hop in 0..table.hops(flow).len() {
-                    let other = table.hops(flow)[hop].link;
-                    let found = &mut table.links[other as usize].found;
-                    if std::mem::replace(found, self.round) != self.round {
-                        self.links.push(other);
-                    }
+                self.flows.push(message);
+                let (most, shared) = table.weigh(message, self.round, &mut self.links);
+                // No share of a link is above the link's rate, so a higher limit never stops one.
+                if most < shared {
+                    let level = most / table.flows[message as usize].weight;
+                    self.limited.push((level.to_bits(), message, most));
                 }
             }
         }
@@ -104,28 +104,13 @@ impl Sharing {
         }
     }
 
-    fn is_settled(&self, table: &Table, flow: Slot) -> bool {
+    fn is_settled(&self, table: &Table, flow: MessageId) -> bool {
         table.flows[flow as usize].settled == self.round
     }
 
-    /// Opens all links and finds the flows whose own limit matters.
-    fn prepare(&mut self, table: &mut Table) {
-        for &number in &self.links {
-            let link = &mut table.links[number as usize];
-            link.free_rate = link.rate;
-            link.open = link.flows.len() as u32;
-            link.open_weight = 0.0;
-        }
-        self.limited.clear();
-        for &slot in &self.flows {
-            let (most, shared) = table.weigh(slot);
-            // No share of a link is above the link's rate, so a higher limit never stops a flow.
-            if most < shared {
-                let level = most / table.flows[slot as usize].weight;
-                self.limited.push((level.to_bits(), slot, most));
-            }
-        }
-        self.limited.sort_unstable_by_key(|&(bits, slot, _)| (bits, slot));
+    /// Orders the flows by their limits, and the links by the level at which they are full.
+    fn prepare(&mut self, table: &Table) {
+        self.limited.sort_unstable_by_key(|&(bits, message, _)| (bits, message));
         let mut fill = std::mem::take(&mut self.fill).into_vec();
         fill.clear();
         for &number in &self.links {

@@ -1,17 +1,18 @@
 //! The flows under way and the links that they share: who is on which link.
 
-use super::queue::Slot;
 use crate::carrier::MessageId;
 use crate::network::ResourceId;
 
 /// One message's bytes as a fluid.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flow {
-    pub message: MessageId,
+    /// It is under way: its number names a message.
+    pub active: bool,
     /// Counts the flows as they start.
     pub order: u64,
-    /// How many shared links it passes.
+    /// How many shared links it passes, and how many that it shares with nobody.
     pub hops: u32,
+    pub pipes: u32,
     /// The latency is over.
     pub flowing: bool,
     pub bytes: f64,
@@ -19,7 +20,8 @@ pub(super) struct Flow {
     pub left: f64,
     pub since: f64,
     pub rate: f64,
-    /// The most it may have whatever the others do.
+    /// What its connection may have, and the most it may have whatever the others do.
+    pub limit: f64,
     pub most: f64,
     /// Its part of a full link, as against the other flows' weights.
     pub weight: f64,
@@ -40,14 +42,15 @@ pub(super) struct Hop {
 /// Which flow is on a link, and with which of its hops.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
-    pub flow: Slot,
+    pub flow: MessageId,
     hop: u32,
 }
 
-/// A resource whose rate is shared.
+/// A resource; where its rate is not shared, no flow is on it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Link {
     pub rate: f64,
+    pub shared: bool,
     pub flows: Vec<Member>,
     /// A flow came or went since the rates were last settled.
     pub changed: bool,
@@ -58,56 +61,72 @@ pub(super) struct Link {
     pub open_weight: f64,
 }
 
-/// All flows and links. The hops of all flows lie in one array, so that a message allocates
-/// nothing.
+/// All flows, by message, and all links. The hops of all flows lie in one array, so that a message
+/// allocates nothing.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub flows: Vec<Flow>,
     pub links: Vec<Link>,
-    free: Vec<Slot>,
+    /// For each flow the links that it shares, then those that it does not.
     hops: Vec<Hop>,
     /// Places in `hops` for each flow: the longest way so far.
     stride: usize,
 }
 
 impl Table {
-    /// No flow yet, on links of these rates.
-    pub fn new(rates: impl Iterator<Item = f64>) -> Table {
-        let links = rates.map(|rate| Link { rate, ..Link::default() }).collect();
+    /// No flow yet, on these links.
+    pub fn new(links: Vec<Link>) -> Table {
         Table { links, ..Table::default() }
     }
 
     /// Stores a flow that passes these links; it is on none of them before [`Table::join`].
-    pub fn insert(&mut self, flow: Flow, links: impl Iterator<Item = ResourceId>) -> Slot {
-        let slot = match self.free.pop() {
-            Some(slot) => {
-                self.flows[slot as usize] = flow;
-                slot
-            }
-            None => {
-                self.flows.push(flow);
-                self.hops.resize(self.flows.len() * self.stride, Hop::default());
-                (self.flows.len() - 1) as Slot
-            }
-        };
-        let mut count = 0;
-        for link in links {
-            if count == self.stride {
-                self.widen();
-            }
-            self.hops[slot as usize * self.stride + count] = Hop { link, place: 0 };
-            count += 1;
+    pub fn insert(&mut self, message: MessageId, flow: Flow, links: &[ResourceId]) {
+        let at = message as usize;
+        if self.flows.len() <= at {
+            self.flows.resize(at + 1, Flow::default());
+            self.hops.resize(self.flows.len() * self.stride, Hop::default());
         }
-        self.flows[slot as usize].hops = count as u32;
-        slot
+        while links.len() > self.stride {
+            self.widen();
+        }
+        let from = at * self.stride;
+        let (mut first, mut last) = (from, from + links.len());
+        for &link in links {
+            let hop = Hop { link, place: 0 };
+            if self.links[link as usize].shared {
+                self.hops[first] = hop;
+                first += 1;
+            } else {
+                last -= 1;
+                self.hops[last] = hop;
+            }
+        }
+        let hops = (first - from) as u32;
+        self.flows[at] = Flow { active: true, hops, pipes: links.len() as u32 - hops, ..flow };
+        self.flows[at].most = self.most(message);
+    }
+
+    /// What a flow may have whatever the others do.
+    pub fn most(&self, message: MessageId) -> f64 {
+        let flow = &self.flows[message as usize];
+        let from = message as usize * self.stride + flow.hops as usize;
+        let pipes = &self.hops[from..from + flow.pipes as usize];
+        pipes.iter().map(|hop| self.links[hop.link as usize].rate).fold(flow.limit, f64::min)
+    }
+
+    /// Whether a flow passes this link, which it shares with nobody.
+    pub fn pipes_through(&self, message: MessageId, link: ResourceId) -> bool {
+        let flow = &self.flows[message as usize];
+        let from = message as usize * self.stride + flow.hops as usize;
+        flow.active && self.hops[from..from + flow.pipes as usize].iter().any(|h| h.link == link)
     }
 
     fn widen(&mut self) {
         let wider = (self.stride * 2).max(2);
         let mut hops = vec![Hop::default(); self.flows.len() * wider];
-        for slot in 0..self.flows.len() {
-            let old = &self.hops[slot * self.stride..][..self.stride];
-            hops[slot * wider..][..self.stride].copy_from_slice(old);
+        for message in 0..self.flows.len() {
+            let old = &self.hops[message * self.stride..][..self.stride];
+            hops[message * wider..][..self.stride].copy_from_slice(old);
         }
         self.hops = hops;
         self.stride = wider;
@@ -115,27 +134,27 @@ impl Table {
 
     /// The links that a flow passes.
     #[inline]
-    pub fn hops(&self, slot: Slot) -> &[Hop] {
-        let count = self.flows[slot as usize].hops as usize;
-        &self.hops[slot as usize * self.stride..][..count]
+    pub fn hops(&self, message: MessageId) -> &[Hop] {
+        let count = self.flows[message as usize].hops as usize;
+        &self.hops[message as usize * self.stride..][..count]
     }
 
     /// Puts a flow on its links and names those that had not changed yet.
-    pub fn join(&mut self, slot: Slot, changed: &mut Vec<ResourceId>) {
-        let from = slot as usize * self.stride;
-        for hop in 0..self.flows[slot as usize].hops {
+    pub fn join(&mut self, message: MessageId, changed: &mut Vec<ResourceId>) {
+        let from = message as usize * self.stride;
+        for hop in 0..self.flows[message as usize].hops {
             let Hop { link, place } = &mut self.hops[from + hop as usize];
             let on = &mut self.links[*link as usize];
             *place = on.flows.len() as u32;
-            on.flows.push(Member { flow: slot, hop });
+            on.flows.push(Member { flow: message, hop });
             on.note(*link, changed);
         }
     }
 
     /// Takes a flow off its links and forgets it.
-    pub fn leave(&mut self, slot: Slot, changed: &mut Vec<ResourceId>) {
-        let from = slot as usize * self.stride;
-        for hop in 0..self.flows[slot as usize].hops as usize {
+    pub fn leave(&mut self, message: MessageId, changed: &mut Vec<ResourceId>) {
+        let from = message as usize * self.stride;
+        for hop in 0..self.flows[message as usize].hops as usize {
             let Hop { link, place } = self.hops[from + hop];
             let on = &mut self.links[link as usize];
             on.flows.swap_remove(place as usize);
@@ -144,17 +163,39 @@ impl Table {
             }
             on.note(link, changed);
         }
-        self.free.push(slot);
+        self.flows[message as usize].active = false;
     }
 
-    /// Counts a flow's weight on its links; the most that it may have because of its own limit
-    /// and links that it has alone, and the rate of the slowest that it shares.
-    pub fn weigh(&mut self, slot: Slot) -> (f64, f64) {
-        let flow = &self.flows[slot as usize];
+    /// Lets a flow on its links be settled anew.
+    pub fn note(&mut self, message: MessageId, changed: &mut Vec<ResourceId>) {
+        let from = message as usize * self.stride;
+        for hop in &self.hops[from..from + self.flows[message as usize].hops as usize] {
+            self.links[hop.link as usize].note(hop.link, changed);
+        }
+    }
+
+    /// Counts a flow's weight on its links, and names those that the component did not have yet;
+    /// the most that it may have because of its own limit and links that it has alone, and the rate
+    /// of the slowest that it shares.
+    #[inline]
+    pub fn weigh(
+        &mut self,
+        message: MessageId,
+        round: u64,
+        found: &mut Vec<ResourceId>,
+    ) -> (f64, f64) {
+        let flow = &self.flows[message as usize];
         let (mut most, mut shared) = (flow.most, f64::INFINITY);
-        let from = slot as usize * self.stride;
+        let from = message as usize * self.stride;
         for hop in &self.hops[from..from + flow.hops as usize] {
             let link = &mut self.links[hop.link as usize];
+            if link.found != round {
+                link.open_in(round);
+                // A link with one flow leads to no other.
+                if link.open > 1 {
+                    found.push(hop.link);
+                }
+            }
             link.open_weight += flow.weight;
             let bound = if link.open > 1 { &mut shared } else { &mut most };
             *bound = bound.min(link.rate);
@@ -164,12 +205,12 @@ impl Table {
 
     /// Gives a flow its share, and takes it from its links.
     #[inline]
-    pub fn settle(&mut self, slot: Slot, share: f64, round: u64) {
-        let flow = &mut self.flows[slot as usize];
+    pub fn settle(&mut self, message: MessageId, share: f64, round: u64) {
+        let flow = &mut self.flows[message as usize];
         let weight = flow.weight;
         flow.share = share;
         flow.settled = round;
-        let from = slot as usize * self.stride;
+        let from = message as usize * self.stride;
         for hop in &self.hops[from..from + flow.hops as usize] {
             let link = &mut self.links[hop.link as usize];
             link.free_rate -= share;
@@ -180,7 +221,17 @@ impl Table {
 }
 
 impl Link {
-    fn note(&mut self, own: ResourceId, changed: &mut Vec<ResourceId>) {
+    /// No flow of the component has its share of it yet.
+    #[inline]
+    pub fn open_in(&mut self, round: u64) {
+        self.found = round;
+        self.free_rate = self.rate;
+        self.open = self.flows.len() as u32;
+        self.open_weight = 0.0;
+    }
+
+    /// Its flows must be settled anew.
+    pub fn note(&mut self, own: ResourceId, changed: &mut Vec<ResourceId>) {
         if !self.changed {
             self.changed = true;
             changed.push(own);

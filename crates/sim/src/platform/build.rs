@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::description::{Between, Card, Description, HostGroup, RouteGroup, Site};
+use super::description::{Between, Card, Clock, Description, HostGroup, RouteGroup, Site};
+use super::draw::Purpose;
 use super::error::{Fault, Place, PlatformError};
+use super::settings::Settled;
 use super::{Host, MOST_HOSTS, MOST_ROUTES, MOST_SITES, Platform, Ports, Way};
-use crate::network::{HostId, Resource, ResourceId};
-
-/// Where a platform says nothing: the threshold of most MPIs over TCP.
-const EAGER_BYTES: u64 = 64 << 10;
+use crate::network::{HostClock, HostId, Resource, ResourceId};
 
 /// Checks a description and lays it out.
 pub(super) fn build(name: &str, said: Description) -> Result<Platform, PlatformError> {
     let whole = Place::new(name, 0);
-    let mut builder = Builder::new(name, &said);
+    let mut builder = Builder::new(name, said.settings.settle()?);
     for site in &said.sites {
         builder.site(site)?;
     }
@@ -27,23 +26,31 @@ pub(super) fn build(name: &str, said: Description) -> Result<Platform, PlatformE
         builder.route(group)?;
     }
     builder.prove(&said, &whole)?;
+    builder.events(&said.events)?;
+    for group in &said.background {
+        builder.background(group)?;
+    }
     Ok(builder.platform)
 }
 
 /// The two directions of a link, and what it adds to the latency.
-struct LinkPorts {
+pub(super) struct LinkPorts {
     place: Place,
-    there: ResourceId,
+    pub there: ResourceId,
     /// None where both directions are one.
-    back: Option<ResourceId>,
+    pub back: Option<ResourceId>,
     latency: f64,
 }
 
-struct Builder {
-    platform: Platform,
+pub(super) struct Builder {
+    pub platform: Platform,
     sites: BTreeMap<String, (u32, Place)>,
     /// Uplinks of each site.
-    uplinks: Vec<Ports>,
+    pub uplinks: Vec<Ports>,
+    /// What one site has to another, where it has a rate.
+    pub between_sites: BTreeMap<(u32, u32), ResourceId>,
+    /// What all messages between sites share.
+    pub aggregate: Option<ResourceId>,
     hosts: BTreeMap<String, (HostId, Place)>,
     links: BTreeMap<String, LinkPorts>,
     /// The route table that each of the platform's ways comes from.
@@ -66,10 +73,10 @@ fn claim<T>(
 }
 
 impl Builder {
-    fn new(name: &str, said: &Description) -> Builder {
+    fn new(name: &str, settled: Settled) -> Builder {
         let platform = Platform {
             name: name.to_string(),
-            eager_bytes: said.eager.as_ref().map_or(EAGER_BYTES, |(bytes, _)| *bytes),
+            settled,
             host_names: Vec::new(),
             hosts: Vec::new(),
             site_names: Vec::new(),
@@ -78,11 +85,15 @@ impl Builder {
             routes: BTreeMap::new(),
             ways: Vec::new(),
             resources: Vec::new(),
+            changes: Vec::new(),
+            background: Vec::new(),
         };
         Builder {
             platform,
             sites: BTreeMap::new(),
             uplinks: Vec::new(),
+            between_sites: BTreeMap::new(),
+            aggregate: None,
             hosts: BTreeMap::new(),
             links: BTreeMap::new(),
             way_places: Vec::new(),
@@ -128,7 +139,7 @@ impl Builder {
         Ok(())
     }
 
-    fn site_id(&self, name: &str, place: &Place) -> Result<u32, PlatformError> {
+    pub fn site_id(&self, name: &str, place: &Place) -> Result<u32, PlatformError> {
         let known = || self.platform.site_names.join(", ");
         self.sites.get(name).map(|(id, _)| *id).ok_or_else(|| {
             let known = if self.sites.is_empty() { "there are none".to_string() } else { known() };
@@ -157,10 +168,19 @@ impl Builder {
             } else {
                 lan
             };
-            self.platform.hosts.push(Host { site, lan, wan, cost: group.cost });
+            let clock = self.clock(group.clock, id);
+            self.platform.hosts.push(Host { site, lan, wan, cost: group.cost, clock });
             self.platform.host_names.push(name.clone());
         }
         Ok(())
+    }
+
+    fn clock(&self, said: Clock, host: HostId) -> HostClock {
+        let seed = self.platform.settled.seed;
+        HostClock {
+            offset: said.offset.of(seed, Purpose::ClockOffset, host),
+            drift: said.drift.of(seed, Purpose::ClockDrift, host),
+        }
     }
 
     fn card(&mut self, host: &str, kind: &str, card: Option<Card>) -> Ports {
@@ -193,28 +213,21 @@ impl Builder {
             }
         }
         let aggregate = said.wan.as_ref().and_then(|wan| wan.aggregate);
-        let aggregate = self.limited("wan:all".to_string(), aggregate);
+        self.aggregate = self.limited("wan:all".to_string(), aggregate);
         let sites = self.platform.site_names.len() as u32;
         for (a, b) in (0..sites).flat_map(|a| (0..sites).map(move |b| (a, b))) {
             let pair = pairs.get(&(a.min(b), a.max(b))).copied();
             let way = if a == b || (pair.is_none() && said.wan.is_none()) {
                 None
             } else {
-                Some(self.far_way(said, a, b, pair, aggregate))
+                Some(self.far_way(said, a, b, pair))
             };
             self.platform.between.push(way);
         }
         Ok(())
     }
 
-    fn far_way(
-        &mut self,
-        said: &Description,
-        a: u32,
-        b: u32,
-        pair: Option<&Between>,
-        aggregate: Option<ResourceId>,
-    ) -> Way {
+    fn far_way(&mut self, said: &Description, a: u32, b: u32, pair: Option<&Between>) -> Way {
         let wan = said.wan.as_ref();
         let or_wan = |own: Option<f64>, all: Option<f64>| own.or(all);
         let rate = or_wan(pair.and_then(|pair| pair.rate), wan.and_then(|wan| wan.rate));
@@ -225,8 +238,9 @@ impl Builder {
         let names = &self.platform.site_names;
         let name = format!("{}:to:{}", names[a as usize], names[b as usize]);
         let own = self.limited(name, rate);
+        self.between_sites.extend(own.map(|own| ((a, b), own)));
         let (up, down) = (self.uplinks[a as usize].out, self.uplinks[b as usize].into);
-        let links = [up, own, aggregate, down].into_iter().flatten().collect();
+        let links = [up, own, self.aggregate, down].into_iter().flatten().collect();
         Way { links, latency, most: limit.most(latency) }
     }
 
@@ -248,24 +262,29 @@ impl Builder {
         Ok(())
     }
 
+    /// A link by its name, and whether `:back` asks for its other direction.
+    pub fn link(&self, word: &str, place: &Place) -> Result<(&LinkPorts, bool), PlatformError> {
+        let (name, backwards) = match word.strip_suffix(":back") {
+            Some(name) => (name, true),
+            None => (word, false),
+        };
+        let Some(link) = self.links.get(name) else {
+            return Err(place.refuse(Fault::Name, format!("no link is called `{name}`")));
+        };
+        if backwards && link.back.is_none() {
+            let reason = format!("`{name}` has no way back of its own: duplex is half");
+            return Err(place.refuse(Fault::Name, reason));
+        }
+        Ok((link, backwards))
+    }
+
     /// The way of a route, there and back.
     fn ways(&self, group: &RouteGroup) -> Result<[Way; 2], PlatformError> {
         let (mut there, mut back) = (Vec::new(), Vec::new());
         let mut latency = 0.0;
         for (word, place) in &group.links {
-            let (name, backwards) = match word.strip_suffix(":back") {
-                Some(name) => (name, true),
-                None => (word.as_str(), false),
-            };
-            let Some(link) = self.links.get(name) else {
-                let reason = format!("the route passes `{name}`, and no link is called so");
-                return Err(place.refuse(Fault::Name, reason));
-            };
+            let (link, backwards) = self.link(word, place)?;
             let (mut one, mut other) = (link.there, link.back.unwrap_or(link.there));
-            if backwards && link.back.is_none() {
-                let reason = format!("`{name}` has no way back of its own: duplex is half");
-                return Err(place.refuse(Fault::Name, reason));
-            }
             if backwards {
                 (one, other) = (other, one);
             }
@@ -336,7 +355,7 @@ impl Builder {
         Ok(())
     }
 
-    fn host_ids(
+    pub fn host_ids(
         &self,
         (names, place): &(Vec<String>, Place),
     ) -> Result<Vec<HostId>, PlatformError> {

@@ -1,20 +1,27 @@
 //! What a platform says of itself, before anything is checked against anything else.
 
+use super::background::BackgroundGroup;
+use super::draw::Spread;
 use super::error::{Fault, Place, PlatformError};
+use super::event::Event;
 use super::fields::Fields;
 use super::names;
+use super::quantity::{parse_drift, parse_offset};
+use super::settings::Settings;
 use crate::network::HostCost;
 
 /// Everything said, by files or by a generator.
 #[derive(Default)]
 pub(super) struct Description {
-    pub eager: Option<(u64, Place)>,
+    pub settings: Settings,
     pub hosts: Vec<HostGroup>,
     pub sites: Vec<Site>,
     pub wan: Option<Wan>,
     pub between: Vec<Between>,
     pub links: Vec<Link>,
     pub routes: Vec<RouteGroup>,
+    pub events: Vec<Event>,
+    pub background: Vec<BackgroundGroup>,
 }
 
 /// A network card, in bytes a second.
@@ -38,6 +45,14 @@ pub(super) struct HostGroup {
     /// A second card for other sites; without it the first serves both.
     pub wan_card: Option<Card>,
     pub cost: HostCost,
+    pub clock: Clock,
+}
+
+/// How far each host's clock is off at the start, in seconds, and what it gains in a second.
+#[derive(Clone, Copy)]
+pub(super) struct Clock {
+    pub offset: Spread,
+    pub drift: Spread,
 }
 
 /// What one connection may have.
@@ -74,8 +89,8 @@ pub(super) struct Site {
 }
 
 /// What is between any two sites, unless the two say otherwise.
-#[derive(Default)]
 pub(super) struct Wan {
+    pub place: Place,
     pub latency: Option<f64>,
     pub rate: Option<f64>,
     /// All messages between sites together.
@@ -121,10 +136,20 @@ fn name(fields: &mut Fields) -> Result<String, PlatformError> {
 }
 
 /// Names of hosts, perhaps in the short form.
-fn pattern(fields: &mut Fields, key: &'static str) -> Result<(Vec<String>, Place), PlatformError> {
+pub(super) fn pattern(
+    fields: &mut Fields,
+    key: &'static str,
+) -> Result<(Vec<String>, Place), PlatformError> {
     let (pattern, place) = fields.needed_text(key)?;
     let names = names::expand(&pattern).map_err(|reason| place.refuse(Fault::Name, reason))?;
     Ok((names, place))
+}
+
+/// Names of two sites.
+pub(super) fn two_sites(fields: &mut Fields) -> Result<[(String, Place); 2], PlatformError> {
+    let sites = fields.list("sites")?.ok_or_else(|| fields.missing("sites"))?;
+    <[(String, Place); 2]>::try_from(sites)
+        .map_err(|_| fields.place_of("sites").refuse(Fault::Value, "sites are two names"))
 }
 
 pub(super) fn limit(fields: &mut Fields) -> Result<Limit, PlatformError> {
@@ -146,15 +171,7 @@ pub(super) fn cards(fields: &mut Fields) -> Result<(Option<Card>, Option<Card>),
 }
 
 fn full_duplex(fields: &mut Fields) -> Result<Option<bool>, PlatformError> {
-    let Some((word, place)) = fields.text("duplex")? else { return Ok(None) };
-    match word.as_str() {
-        "full" => Ok(Some(true)),
-        "half" => Ok(Some(false)),
-        _ => {
-            let reason = format!("duplex is full or half, not `{word}`");
-            Err(place.refuse(Fault::Value, reason))
-        }
-    }
+    fields.choice("duplex", [("full", true), ("half", false)])
 }
 
 fn card(
@@ -187,13 +204,22 @@ pub(super) fn cost(fields: &mut Fields, usual: HostCost) -> Result<HostCost, Pla
     })
 }
 
+/// A host's clock; what is not given is exact.
+pub(super) fn clock(fields: &mut Fields) -> Result<Clock, PlatformError> {
+    Ok(Clock {
+        offset: fields.read("clock-offset", parse_offset)?.unwrap_or(Spread::Same(0.0)),
+        drift: fields.read("clock-drift", parse_drift)?.unwrap_or(Spread::Same(0.0)),
+    })
+}
+
 impl HostGroup {
     pub fn read(fields: &mut Fields) -> Result<HostGroup, PlatformError> {
         let (names, _) = pattern(fields, "name")?;
         let site = fields.text("site")?;
         let (card, wan_card) = cards(fields)?;
         let cost = cost(fields, HostCost::default())?;
-        Ok(HostGroup { place: fields.place.clone(), names, site, card, wan_card, cost })
+        let clock = clock(fields)?;
+        Ok(HostGroup { place: fields.place.clone(), names, site, card, wan_card, cost, clock })
     }
 }
 
@@ -215,6 +241,7 @@ impl Site {
 impl Wan {
     pub fn read(fields: &mut Fields) -> Result<Wan, PlatformError> {
         Ok(Wan {
+            place: fields.place.clone(),
             latency: fields.time("latency")?,
             rate: fields.rate("rate")?,
             aggregate: fields.rate("aggregate")?,
@@ -225,12 +252,9 @@ impl Wan {
 
 impl Between {
     pub fn read(fields: &mut Fields) -> Result<Between, PlatformError> {
-        let sites = fields.list("sites")?.ok_or_else(|| fields.missing("sites"))?;
-        let sites = <[(String, Place); 2]>::try_from(sites)
-            .map_err(|_| fields.place_of("sites").refuse(Fault::Value, "sites are two names"))?;
         Ok(Between {
             place: fields.place.clone(),
-            sites,
+            sites: two_sites(fields)?,
             latency: fields.time("latency")?,
             rate: fields.rate("rate")?,
             limit: limit(fields)?,

@@ -53,8 +53,6 @@ pub enum Fault {
     Way,
     /// More than is reasonable, or nothing at all.
     Size,
-    /// Understood, but the simulator does not do it yet.
-    NotYet,
 }
 
 /// A refused platform. Reads as `file:line: reason`.
@@ -72,7 +70,7 @@ impl PlatformError {
             Fault::File => "a platform is a TOML file or a generator with its values",
             Fault::Syntax => "a platform file is TOML, a generator is NAME:SIZE,KEY=VALUE,...",
             Fault::Word => "every word must be one that the simulator acts on",
-            Fault::Value => "rates and sizes are above 0, times are not negative, all with units",
+            Fault::Value => "rates and sizes are above 0, times have a unit and an order",
             Fault::Name => "a name stands for one thing, and only what is declared can be used",
             Fault::Way => "every host must reach every other, at some rate",
             Fault::Size => {
@@ -80,13 +78,8 @@ impl PlatformError {
                     format!("1 to {MOST_HOSTS} hosts and up to {MOST_SITES} sites are simulated");
                 return Failure::usage(self.to_string(), most, EXAMPLE);
             }
-            Fault::NotYet => "nothing would act on it, and the figures would look as if it had",
         };
-        let try_this = match self.fault {
-            Fault::NotYet => "the same platform without it",
-            _ => EXAMPLE,
-        };
-        Failure::usage(self.to_string(), cause, try_this)
+        Failure::usage(self.to_string(), cause, EXAMPLE)
     }
 }
 

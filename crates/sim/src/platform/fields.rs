@@ -6,10 +6,7 @@ use laneway_core::error::nearest;
 use laneway_core::units::parse_size;
 
 use super::error::{Fault, Place, PlatformError};
-use super::quantity::{parse_rate, parse_time};
-
-/// What is understood, and refused because nothing would act on it.
-const NOT_YET: &[&str] = &["event", "background", "clock-offset", "clock-drift"];
+use super::quantity::{LEAST_SECONDS, parse_rate, parse_time};
 
 /// A value as it was written.
 pub(super) enum Entry {
@@ -48,7 +45,9 @@ impl Fields {
     }
 
     fn take(&mut self, key: &'static str) -> Option<(Entry, Place)> {
-        self.asked.push(key);
+        if !self.asked.contains(&key) {
+            self.asked.push(key);
+        }
         self.entries.remove(key)
     }
 
@@ -65,7 +64,7 @@ impl Fields {
         self.text(key)?.ok_or_else(|| self.missing(key))
     }
 
-    fn read<T>(
+    pub fn read<T>(
         &mut self,
         key: &'static str,
         parse: impl Fn(&str) -> Result<T, String>,
@@ -85,6 +84,24 @@ impl Fields {
         self.read(key, parse_time)
     }
 
+    /// A time above 0: virtual time must not stand still between two of something.
+    pub fn positive_time(&mut self, key: &'static str) -> Result<Option<f64>, PlatformError> {
+        self.read(key, |text| match parse_time(text)? {
+            seconds if seconds < LEAST_SECONDS => Err(format!("`{text}`: at least 1ns")),
+            seconds => Ok(seconds),
+        })
+    }
+
+    /// The end of what begins at an instant.
+    pub fn until(&mut self, start: f64) -> Result<Option<f64>, PlatformError> {
+        let until = self.time("until")?;
+        if until.is_some_and(|until| until <= start) {
+            let reason = "`until` must be after `at`";
+            return Err(self.place_of("until").refuse(Fault::Value, reason));
+        }
+        Ok(until)
+    }
+
     pub fn size(&mut self, key: &'static str) -> Result<Option<u64>, PlatformError> {
         self.read(key, parse_size)
     }
@@ -95,6 +112,67 @@ impl Fields {
             Some((Entry::Flag(flag), _)) => Ok(Some(flag)),
             Some((other, place)) => Err(self.mistyped(key, "true or false", &other, &place)),
         }
+    }
+
+    /// A key that is there with `true`, or not at all: false would not say what holds instead.
+    pub fn mark(&mut self, key: &'static str) -> Result<(), PlatformError> {
+        match self.flag(key)? {
+            Some(true) => Ok(()),
+            _ => {
+                let reason = format!("`{key}` is true, or left out");
+                Err(self.place_of(key).refuse(Fault::Value, reason))
+            }
+        }
+    }
+
+    /// One of two words.
+    pub fn choice<T>(
+        &mut self,
+        key: &'static str,
+        words: [(&str, T); 2],
+    ) -> Result<Option<T>, PlatformError> {
+        let Some((text, place)) = self.text(key)? else { return Ok(None) };
+        let [(first, _), (second, _)] = words;
+        let reason = format!("{key} is {first} or {second}, not `{text}`");
+        let found = words.into_iter().find(|(word, _)| *word == text);
+        found.map(|(_, value)| Some(value)).ok_or_else(|| place.refuse(Fault::Value, reason))
+    }
+
+    /// Which one of these keys is there; none of them, or two, are refused.
+    pub fn one_of<const N: usize>(
+        &mut self,
+        keys: [&'static str; N],
+    ) -> Result<&'static str, PlatformError> {
+        self.asked.extend(keys);
+        let given: Vec<&str> = keys.into_iter().filter(|key| self.given(key)).collect();
+        let (place, found) = match given[..] {
+            [key] => return Ok(key),
+            [] => (&self.place, "none of them is here".to_string()),
+            [first, second, ..] => {
+                (self.place_of(second), format!("`{first}` and `{second}` are two"))
+            }
+        };
+        let reason = format!("{} has one of {}; {found}", self.what, keys.join(", "));
+        Err(place.refuse(Fault::Word, reason))
+    }
+
+    /// Refuses keys that mean something beside `other` only, which is not there.
+    pub fn belong_to<const N: usize>(
+        &self,
+        other: &str,
+        keys: [&str; N],
+    ) -> Result<(), PlatformError> {
+        match keys.into_iter().find(|key| self.given(key)) {
+            None => Ok(()),
+            Some(key) => {
+                let reason = format!("`{key}` says more of `{other}`, which is not here");
+                Err(self.place_of(key).refuse(Fault::Word, reason))
+            }
+        }
+    }
+
+    fn given(&self, key: &str) -> bool {
+        self.places.contains_key(key)
     }
 
     pub fn list(
@@ -114,9 +192,6 @@ impl Fields {
         else {
             return Ok(());
         };
-        if NOT_YET.contains(&key.as_str()) {
-            return Err(place.refuse(Fault::NotYet, format!("`{key}` is not simulated yet")));
-        }
         let hint = match nearest(key, self.asked.iter().copied()) {
             Some(near) => format!("; perhaps `{near}`"),
             None => format!("; it has {}", self.asked.join(", ")),

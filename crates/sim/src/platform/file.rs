@@ -7,15 +7,31 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
+use super::background::BackgroundGroup;
 use super::description::{Between, Description, HostGroup, Link, RouteGroup, Site, Wan};
 use super::error::{Fault, Place, PlatformError};
+use super::event::Event;
 use super::fields::{Entry, Fields};
+use super::generate;
+use super::settings::Settings;
 
 /// A larger file than this is not a platform.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// The tables that a file may hold many of.
-const TABLES: &[&str] = &["host", "site", "between", "link", "route"];
+/// The tables that a file may hold many of, and how they are written.
+const TABLES: &[(&str, &str)] = &[
+    ("host", "[[host]]"),
+    ("site", "[[site]]"),
+    ("between", "[[between]]"),
+    ("link", "[[link]]"),
+    ("route", "[[route]]"),
+    ("event", "[[event]]"),
+    ("background", "[[background]]"),
+];
+
+fn table_form(word: &str) -> Option<&'static str> {
+    TABLES.iter().find(|(name, _)| *name == word).map(|(_, form)| *form)
+}
 
 /// Reads a file and all that it includes.
 pub(super) fn read(path: &str) -> Result<Description, PlatformError> {
@@ -27,7 +43,6 @@ pub(super) fn read(path: &str) -> Result<Description, PlatformError> {
 #[derive(Default)]
 struct Reader {
     description: Description,
-    wan: Option<Place>,
     /// The files under way, outermost first; then all that were ever opened.
     open: Vec<PathBuf>,
     seen: Vec<PathBuf>,
@@ -60,7 +75,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Included files come first, so that their hosts have the first ranks.
+    /// Included platforms come first, so that their hosts have the first ranks; what the file says
+    /// at its top stands over theirs.
     fn document(
         &mut self,
         source: &Source,
@@ -69,86 +85,93 @@ impl Reader {
     ) -> Result<(), PlatformError> {
         let mut top = Fields::new("a platform", source.place(0));
         for (key, value) in document {
-            if key.get_ref() != "wan" && !TABLES.contains(&key.get_ref().as_ref()) {
+            if key.get_ref() != "wan" && table_form(key.get_ref()).is_none() {
                 let place = source.place(key.span().start);
                 top.insert(key.get_ref(), source.entry(value), place);
             }
         }
-        self.eager(&mut top)?;
+        let own = Settings::read(&mut top)?;
         let includes = top.list("include")?.unwrap_or_default();
         top.finish()?;
         for (name, place) in includes {
-            let beside = path.parent().unwrap_or(Path::new("")).join(&name);
-            self.file(&beside, &place)?;
+            match generate::find(&name) {
+                Some((generator, words)) => {
+                    self.join(generate::describe(generator, words, &place)?)?;
+                }
+                None => {
+                    let beside = path.parent().unwrap_or(Path::new("")).join(&name);
+                    self.file(&beside, &place)?;
+                }
+            }
         }
+        self.settings(own);
         for (key, value) in document {
             match (key.get_ref().as_ref(), value.get_ref()) {
-                ("wan", DeValue::Table(table)) => self.wan(source.fields("[wan]", value, table))?,
+                ("wan", DeValue::Table(table)) => {
+                    let mut fields = source.fields("[wan]", value, table);
+                    self.wan(Wan::read(&mut fields)?)?;
+                    fields.finish()?;
+                }
                 ("wan", _) => return Err(source.misplaced(key, "[wan]")),
-                (word, DeValue::Array(tables)) if TABLES.contains(&word) => {
+                (word, value) => {
+                    let Some(form) = table_form(word) else { continue };
+                    let DeValue::Array(tables) = value else {
+                        return Err(source.misplaced(key, form));
+                    };
                     for table in tables.iter() {
-                        self.table(source, key, table)?;
+                        self.table(source, key, form, table)?;
                     }
                 }
-                (word, _) if TABLES.contains(&word) => {
-                    return Err(source.misplaced(key, &format!("[[{word}]]")));
-                }
-                _ => {}
             }
         }
         Ok(())
     }
 
-    fn eager(&mut self, top: &mut Fields) -> Result<(), PlatformError> {
-        let Some(bytes) = top.size("eager")? else { return Ok(()) };
-        let place = top.place_of("eager").clone();
-        if let Some((_, first)) = &self.description.eager {
-            return Err(place.refuse(Fault::Name, format!("eager is given at {first} too")));
-        }
-        self.description.eager = Some((bytes, place));
-        Ok(())
+    /// What a generator says, which has no links, events or background.
+    fn join(&mut self, said: Description) -> Result<(), PlatformError> {
+        self.settings(said.settings);
+        self.description.hosts.extend(said.hosts);
+        self.description.sites.extend(said.sites);
+        said.wan.map_or(Ok(()), |wan| self.wan(wan))
     }
 
-    fn wan(&mut self, mut fields: Fields) -> Result<(), PlatformError> {
-        let place = fields.place.clone();
-        if let Some(first) = &self.wan {
-            return Err(place.refuse(Fault::Name, format!("[wan] is given at {first} too")));
+    /// What is said later stands over what was said before.
+    fn settings(&mut self, later: Settings) {
+        let before = std::mem::take(&mut self.description.settings);
+        self.description.settings = later.over(before);
+    }
+
+    fn wan(&mut self, wan: Wan) -> Result<(), PlatformError> {
+        if let Some(first) = &self.description.wan {
+            let reason = format!("[wan] is given at {} too", first.place);
+            return Err(wan.place.refuse(Fault::Name, reason));
         }
-        self.description.wan = Some(Wan::read(&mut fields)?);
-        self.wan = Some(place);
-        fields.finish()
+        self.description.wan = Some(wan);
+        Ok(())
     }
 
     fn table(
         &mut self,
         source: &Source,
         key: &Spanned<DeString>,
+        form: &'static str,
         value: &Spanned<DeValue>,
     ) -> Result<(), PlatformError> {
-        let word: &str = key.get_ref();
         let DeValue::Table(table) = value.get_ref() else {
-            return Err(source.misplaced(key, &format!("[[{word}]]")));
+            return Err(source.misplaced(key, form));
         };
         let said = &mut self.description;
-        let fields = &mut source.fields(table_name(word), value, table);
-        match word {
+        let fields = &mut source.fields(form, value, table);
+        match key.get_ref().as_ref() {
             "host" => said.hosts.push(HostGroup::read(fields)?),
             "site" => said.sites.push(Site::read(fields)?),
             "between" => said.between.push(Between::read(fields)?),
             "link" => said.links.push(Link::read(fields)?),
-            _ => said.routes.push(RouteGroup::read(fields)?),
+            "route" => said.routes.push(RouteGroup::read(fields)?),
+            "event" => said.events.push(Event::read(fields)?),
+            _ => said.background.push(BackgroundGroup::read(fields)?),
         }
         fields.finish()
-    }
-}
-
-fn table_name(word: &str) -> &'static str {
-    match word {
-        "host" => "[[host]]",
-        "site" => "[[site]]",
-        "between" => "[[between]]",
-        "link" => "[[link]]",
-        _ => "[[route]]",
     }
 }
 

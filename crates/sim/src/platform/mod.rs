@@ -4,14 +4,18 @@
 //! first (`description.rs`, from `file.rs` or `generate.rs`), then checked and laid out as
 //! resources and ways (`build.rs`); `simgrid.rs` writes the same platform for SimGrid.
 
+mod background;
 mod build;
 mod description;
+mod draw;
 mod error;
+mod event;
 mod fields;
 mod file;
 mod generate;
 mod names;
 mod quantity;
+mod settings;
 mod simgrid;
 
 use std::collections::BTreeMap;
@@ -21,7 +25,10 @@ pub use error::{Fault, Place, PlatformError};
 pub use generate::{GENERATORS, Generator};
 pub use simgrid::SimgridExport;
 
-use crate::network::{HostCost, HostId, Network, Resource, ResourceId, Route};
+use crate::network::{
+    Background, Change, HostClock, HostCost, HostId, Network, Overflow, Resource, ResourceId, Route,
+};
+use settings::Settled;
 
 /// More hosts than this are refused.
 pub const MOST_HOSTS: u32 = 100_000;
@@ -29,12 +36,16 @@ pub const MOST_HOSTS: u32 = 100_000;
 pub const MOST_SITES: u32 = 256;
 /// More explicit pairs of hosts than this are refused.
 pub const MOST_ROUTES: usize = 1_000_000;
+/// More changes of rates over time than this are refused.
+pub const MOST_CHANGES: usize = 1_000_000;
+/// More pairs of hosts with background traffic than this are refused.
+pub const MOST_SOURCES: usize = 100_000;
 
 /// A checked platform: every host has a way to every other, and every way a limit.
 #[derive(Clone, Debug)]
 pub struct Platform {
     name: String,
-    eager_bytes: u64,
+    settled: Settled,
     host_names: Vec<String>,
     hosts: Vec<Host>,
     site_names: Vec<String>,
@@ -46,6 +57,9 @@ pub struct Platform {
     routes: BTreeMap<(HostId, HostId), usize>,
     ways: Vec<Way>,
     resources: Vec<Resource>,
+    /// The earliest first.
+    changes: Vec<Change>,
+    background: Vec<Background>,
 }
 
 #[derive(Clone, Debug)]
@@ -54,6 +68,7 @@ struct Host {
     lan: Ports,
     wan: Ports,
     cost: HostCost,
+    clock: HostClock,
 }
 
 /// The two directions of a network card; the same twice where it is half duplex.
@@ -74,11 +89,8 @@ struct Way {
 impl Platform {
     /// Reads a platform by its name: a file (`racks.toml`), or a generator (`two-sites:8x8`).
     pub fn read(spec: &str) -> Result<Platform, PlatformError> {
-        let generator = generate::find(spec);
-        let said = match generator {
-            Some((generator, words)) if !spec.ends_with(".toml") => {
-                generate::describe(spec, generator, words)?
-            }
+        let said = match generate::find(spec) {
+            Some((generator, words)) => generate::describe(generator, words, &Place::new(spec, 0))?,
             _ if spec.ends_with(".toml") || Path::new(spec).exists() => file::read(spec)?,
             _ => return Err(generate::unknown(spec)),
         };
@@ -119,6 +131,14 @@ impl Platform {
 }
 
 impl Network for Platform {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn host_name(&self, host: HostId) -> String {
+        self.host_names.get(host as usize).cloned().unwrap_or_default()
+    }
+
     fn hosts(&self) -> u32 {
         // At most MOST_HOSTS.
         self.hosts.len() as u32
@@ -148,6 +168,30 @@ impl Network for Platform {
     }
 
     fn eager_bytes(&self) -> u64 {
-        self.eager_bytes
+        self.settled.eager_bytes
+    }
+
+    fn header_bytes(&self) -> u64 {
+        self.settled.header_bytes
+    }
+
+    fn in_order(&self) -> bool {
+        self.settled.in_order
+    }
+
+    fn overflow(&self) -> Option<Overflow> {
+        self.settled.overflow
+    }
+
+    fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    fn background(&self) -> &[Background] {
+        &self.background
+    }
+
+    fn clock(&self, host: HostId) -> HostClock {
+        self.hosts.get(host as usize).map_or(HostClock::default(), |host| host.clock)
     }
 }

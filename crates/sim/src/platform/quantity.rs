@@ -1,4 +1,6 @@
-//! Rates and times as people write them: `25Mbit`, `125MB/s`, `5ms`.
+//! Rates, times and drifts as people write them: `25Mbit`, `125MB/s`, `5ms`, `+-10ppm`.
+
+use super::draw::Spread;
 
 /// Slower than this is a mistake: one bit a second, in bytes.
 const LEAST_RATE: f64 = 0.125;
@@ -6,6 +8,10 @@ const LEAST_RATE: f64 = 0.125;
 const MOST_RATE: f64 = 1e18;
 /// Longer than this is a mistake: eleven days.
 const MOST_SECONDS: f64 = 1e6;
+/// Where time must pass, less than this is a mistake.
+pub(super) const LEAST_SECONDS: f64 = 1e-9;
+/// A clock that gains or loses so much of a second in a second is no clock.
+const DRIFT_END: f64 = 0.5;
 
 /// Bits in powers of ten, or bytes in powers of ten; both a second.
 const RATES: &[(&str, f64)] = &[
@@ -58,6 +64,39 @@ pub(super) fn parse_time(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads how far a clock is off: `-3ms`, or `+-500ms` for each host its own.
+pub(super) fn parse_offset(text: &str) -> Result<Spread, String> {
+    signed(text, parse_time)
+}
+
+/// Reads what a clock gains in a second: `10ppm`, `-1e-5`, or `+-10ppm` for each host its own.
+pub(super) fn parse_drift(text: &str) -> Result<Spread, String> {
+    signed(text, |text| {
+        let (number, parts) = match text.strip_suffix("ppm") {
+            Some(number) => (number.trim_end(), 1e6),
+            None => (text, 1.0),
+        };
+        // What begins with a digit is no second sign, no `inf` and no `nan`.
+        let digit = number.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        match number.parse::<f64>() {
+            Ok(number) if digit && number / parts < DRIFT_END => Ok(number / parts),
+            Ok(_) if digit => Err(format!("`{text}`: a clock drifts by less than {DRIFT_END}")),
+            _ => Err(format!("`{text}` is not a drift; write it like 10ppm, -2.5ppm or 1e-5")),
+        }
+    })
+}
+
+fn signed(text: &str, parse: impl Fn(&str) -> Result<f64, String>) -> Result<Spread, String> {
+    let text = text.trim();
+    if let Some(most) = text.strip_prefix("+-") {
+        return parse(most).map(Spread::Within);
+    }
+    match text.strip_prefix('-') {
+        Some(size) => parse(size).map(|size| Spread::Same(-size)),
+        None => parse(text.strip_prefix('+').unwrap_or(text)).map(Spread::Same),
+    }
+}
+
 fn split<'a>(text: &'a str, what: &str) -> Result<(f64, &'a str), String> {
     let text = text.trim();
     if text.starts_with('-') {
@@ -86,6 +125,22 @@ mod tests {
         assert_eq!(parse_time("20µs"), Ok(20e-6));
         assert_eq!(parse_time("0"), Ok(0.0));
         assert_eq!(parse_time("0.5ns"), Ok(0.5e-9));
+    }
+
+    #[test]
+    fn clocks_may_be_ahead_or_behind() {
+        assert_eq!(parse_offset("-3ms"), Ok(Spread::Same(-0.003)));
+        assert_eq!(parse_offset("+3ms"), Ok(Spread::Same(0.003)));
+        assert_eq!(parse_offset("+-500ms"), Ok(Spread::Within(0.5)));
+        assert_eq!(parse_drift("-2.5ppm"), Ok(Spread::Same(-2.5e-6)));
+        assert_eq!(parse_drift("1e-5"), Ok(Spread::Same(1e-5)));
+        assert_eq!(parse_drift("+-10 ppm"), Ok(Spread::Within(10e-6)));
+        for bad in ["", "3", "-+3ms", "--3ms", "+-", "+--3ms"] {
+            assert!(parse_offset(bad).is_err(), "{bad}");
+        }
+        for bad in ["", "ppm", "2%", "0.5", "-0.5", "inf", "-nan", "--1ppm", "+-1", "1e400"] {
+            assert!(parse_drift(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -9,10 +9,13 @@ use std::fmt::Write;
 
 use super::error::{Fault, Place, PlatformError};
 use super::{Platform, Way};
-use crate::network::{HostCost, HostId, Network, Route};
+use crate::network::{HostClock, HostCost, HostId, Network, Route};
 
 /// Every pair of hosts is written out, so more hosts than this would fill the disk.
 pub const MOST_SIMGRID_HOSTS: u32 = 1024;
+
+/// What SimGrid's MPI accounts for each message beyond its own bytes, always.
+const SMPI_HEADER_BYTES: u64 = 16;
 
 /// What SimGrid must be told so that it computes what we compute.
 const SETTINGS: &[(&str, &str)] = &[
@@ -75,7 +78,7 @@ impl Platform {
     /// the command line stands over the file.
     fn arguments(&self) -> Vec<String> {
         // SimGrid counts from the first byte that is no longer eager.
-        let eager = self.eager_bytes.saturating_add(1).to_string();
+        let eager = self.eager_bytes().saturating_add(1).to_string();
         let thresholds = ["smpi/async-small-thresh", "smpi/send-is-detached-thresh"];
         let thresholds = thresholds.iter().map(|key| (*key, eager.as_str()));
         let settings = SETTINGS.iter().copied().chain(thresholds);
@@ -83,13 +86,27 @@ impl Platform {
     }
 
     fn lost(&self) -> Vec<String> {
-        let costly = (0..self.hosts()).filter(|host| self.cost(*host) != HostCost::default());
-        match costly.count() {
-            0 => Vec::new(),
-            hosts => vec![format!(
-                "the costs of {hosts} hosts (send, receive, per-byte): SimGrid has none for a host"
-            )],
-        }
+        let count = |odd: &dyn Fn(HostId) -> bool| (0..self.hosts()).filter(|&h| odd(h)).count();
+        let costs = count(&|host| self.cost(host) != HostCost::default());
+        let clocks = count(&|host| self.clock(host) != HostClock::default());
+        let (header, changes) = (self.header_bytes(), self.changes.len());
+        let sources = self.background.len();
+        let losses = [
+            (
+                costs > 0,
+                format!("the costs of {costs} hosts (send, receive, per-byte): it has none"),
+            ),
+            (clocks > 0, format!("the clocks of {clocks} hosts: all of its clocks are exact")),
+            (
+                header != SMPI_HEADER_BYTES,
+                format!("a header of {header} bytes: its MPI adds {SMPI_HEADER_BYTES}, always"),
+            ),
+            (self.in_order(), "in-order: its messages flow beside each other".to_string()),
+            (self.overflow().is_some(), "receive-buffer: it loses no message".to_string()),
+            (changes > 0, format!("the {changes} changes of rates by events")),
+            (sources > 0, format!("the background traffic of {sources} pairs of hosts")),
+        ];
+        losses.into_iter().filter(|(lost, _)| *lost).map(|(_, what)| what).collect()
     }
 
     // Writing into a string cannot fail, so the results of `writeln!` are not looked at.

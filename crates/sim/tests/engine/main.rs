@@ -1,8 +1,11 @@
 //! The engine against what can be worked out on paper, and against slower ways to the same figure.
 
 mod algorithms;
+mod events;
 mod failures;
 mod fairness;
+mod overflow;
+mod programs;
 mod random;
 mod repeat;
 mod support;

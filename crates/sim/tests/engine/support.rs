@@ -2,7 +2,9 @@
 
 use laneway_coll::find;
 use laneway_core::{Buf, Chan, Collective, Rank, Round, Schedule, Shape, Step, span};
-use laneway_sim::{HostCost, HostId, Network, Resource, ResourceId, Route};
+use laneway_sim::{
+    Background, Change, HostClock, HostCost, HostId, Network, Overflow, Resource, ResourceId, Route,
+};
 
 pub const LATENCY: f64 = 10e-6;
 pub const RATE: f64 = 1e9;
@@ -12,7 +14,13 @@ pub struct Flat {
     resources: Vec<Resource>,
     pub cost: HostCost,
     pub eager_bytes: u64,
+    pub header_bytes: u64,
     pub most: f64,
+    pub in_order: bool,
+    pub overflow: Option<Overflow>,
+    pub changes: Vec<Change>,
+    pub background: Vec<Background>,
+    pub clocks: Vec<HostClock>,
 }
 
 impl Flat {
@@ -23,8 +31,18 @@ impl Flat {
 
     pub fn with_links(hosts: u32, shared: bool) -> Flat {
         let link = |number| Resource { name: format!("link {number}"), rate: RATE, shared };
-        let (cost, eager_bytes, most) = (HostCost::default(), 0, f64::INFINITY);
-        Flat { resources: (0..2 * hosts).map(link).collect(), cost, eager_bytes, most }
+        Flat {
+            resources: (0..2 * hosts).map(link).collect(),
+            cost: HostCost::default(),
+            eager_bytes: 0,
+            header_bytes: 0,
+            most: f64::INFINITY,
+            in_order: false,
+            overflow: None,
+            changes: Vec::new(),
+            background: Vec::new(),
+            clocks: Vec::new(),
+        }
     }
 
     pub fn eager(mut self) -> Flat {
@@ -55,6 +73,39 @@ impl Network for Flat {
     fn eager_bytes(&self) -> u64 {
         self.eager_bytes
     }
+
+    fn header_bytes(&self) -> u64 {
+        self.header_bytes
+    }
+
+    fn in_order(&self) -> bool {
+        self.in_order
+    }
+
+    fn overflow(&self) -> Option<Overflow> {
+        self.overflow
+    }
+
+    fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    fn background(&self) -> &[Background] {
+        &self.background
+    }
+
+    fn clock(&self, host: HostId) -> HostClock {
+        self.clocks.get(host as usize).copied().unwrap_or_default()
+    }
+}
+
+/// The link of a host that leads up, and the one that leads down.
+pub fn up(host: HostId) -> ResourceId {
+    2 * host
+}
+
+pub fn down(host: HostId) -> ResourceId {
+    2 * host + 1
 }
 
 /// Resources of these rates, all shared.

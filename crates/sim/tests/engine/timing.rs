@@ -1,7 +1,9 @@
 //! What a message costs, and when its two ends are over.
 
 use laneway_core::{Rank, Step};
-use laneway_sim::{Carrier, Delivery, HostCost, MessageId, Outcome, Route, Simulation, simulate};
+use laneway_sim::{
+    Carrier, Delivery, HostCost, MessageId, Outcome, ResourceId, Route, Simulation, simulate,
+};
 
 use crate::support::*;
 
@@ -138,6 +140,20 @@ impl Carrier for Second {
     fn arrived(&mut self, now: f64, messages: &mut Vec<MessageId>) {
         let due = self.0.iter().take_while(|(time, _)| *time <= now).count();
         messages.extend(self.0.drain(..due).map(|(_, message)| message));
+    }
+
+    fn stop(&mut self, _now: f64, message: MessageId) {
+        self.0.retain(|(_, other)| *other != message);
+    }
+
+    fn set_rate(&mut self, _now: f64, _resource: ResourceId, _rate: f64) {}
+
+    fn stands(&self, _message: MessageId) -> bool {
+        false
+    }
+
+    fn load(&self, _resource: ResourceId) -> f64 {
+        0.0
     }
 }
 

@@ -67,7 +67,7 @@ fn names_that_are_taken_or_that_nothing_has() {
         ("[[site]]\nname='a:b'\n", 2, "not a name"),
         ("[[between]]\nsites=['s', 't']\n", 2, "no site"),
         ("[[between]]\nsites=['s', 's']\n", 1, "are one"),
-        ("[[route]]\nfrom='h0'\nto='h1'\nlinks=['gone']\n", 4, "no link is called so"),
+        ("[[route]]\nfrom='h0'\nto='h1'\nlinks=['gone']\n", 4, "no link is called `gone`"),
         ("[[route]]\nfrom='h0'\nto='h9'\nlinks=[]\n", 3, "no host is called `h9`"),
     ];
     for (lines, line, reason) in cases {
@@ -113,13 +113,81 @@ fn hosts_without_a_way() {
 }
 
 #[test]
-fn what_is_not_simulated_yet_is_not_taken_silently() {
-    let host = "[[host]]\nname='x'\nrate='1Gbit'\nsite='s'\n";
-    for key in ["clock-offset='1ms'", "clock-drift=0.1"] {
-        refused_after(&format!("{host}{key}\n"), 5, Fault::NotYet, "not simulated yet");
+fn events_that_cannot_happen() {
+    let cases: &[(&str, u32, Fault, &str)] = &[
+        ("host='h0'\ndown=true", 1, Fault::Word, "needs `at`"),
+        ("at='-1s'\nhost='h0'\ndown=true", 2, Fault::Value, "negative"),
+        ("at='1s'\ndown=true", 1, Fault::Word, "none of them is here"),
+        ("at='1s'\nhost='h0'\nsite='s'\ndown=true", 4, Fault::Word, "`host` and `site` are two"),
+        ("at='1s'\nhost='h0'", 1, Fault::Word, "one of rate, down, up, factor"),
+        ("at='1s'\nhost='h0'\ndown=true\nup=true", 5, Fault::Word, "`down` and `up` are two"),
+        ("at='1s'\nhost='h0'\ndown=false", 4, Fault::Value, "true, or left out"),
+        ("at='1s'\nhost='h0'\nrate='0bit'", 4, Fault::Value, "above 0"),
+        ("at='1s'\nhost='h0'\nfactor=-1", 4, Fault::Value, "neither 0 nor from"),
+        ("at='1s'\nhost='h0'\nfactor=nan", 4, Fault::Value, "neither 0 nor from"),
+        ("at='1s'\nuntil='1s'\nhost='h0'\ndown=true", 3, Fault::Value, "after `at`"),
+        ("at='1s'\nhost='h[0-2]'\ndown=true", 3, Fault::Name, "no host is called `h2`"),
+        ("at='1s'\nhost='h0'\ncard='wan'\ndown=true", 3, Fault::Name, "no second card"),
+        ("at='1s'\nhost='h0'\ncard='x'\ndown=true", 4, Fault::Value, "lan or wan"),
+        ("at='1s'\nlink='gone'\ndown=true", 3, Fault::Name, "no link is called `gone`"),
+        ("at='1s'\nsite='t'\ndown=true", 3, Fault::Name, "no site is called `t`"),
+        ("at='1s'\nsite='s'\ndown=true", 3, Fault::Name, "s has no uplink"),
+        ("at='1s'\nsite='s'\ncard='lan'\ndown=true", 4, Fault::Word, "says more of `host`"),
+        ("at='1s'\nsites=['s']\ndown=true", 3, Fault::Value, "two names"),
+        ("at='1s'\nsites=['s','s']\ndown=true", 3, Fault::Name, "no rate of their own"),
+        ("at='1s'\nwan=true\ndown=true", 1, Fault::Name, "no `aggregate`"),
+        ("at='1s'\nhost='h0'\ndwon=true\nup=true", 4, Fault::Word, "perhaps `down`"),
+    ];
+    for (lines, line, fault, reason) in cases {
+        refused_after(&format!("[[event]]\n{lines}\n"), *line, *fault, reason);
     }
-    refused_after("[[event]]\nat='1s'\n", 1, Fault::NotYet, "not simulated yet");
-    refused_after("[background]\nload=0.1\n", 1, Fault::NotYet, "not simulated yet");
+    refused_after("[event]\nat='1s'\n", 1, Fault::Syntax, "write it as [[event]]");
+    let half = "[[host]]\nname='x'\nsite='s'\nrate='1bit'\nduplex='half'\n";
+    let event = "[[event]]\nat='1s'\nhost='x'\ndirection='in'\ndown=true\n";
+    refused_after(&format!("{half}{event}"), 8, Fault::Name, "duplex is half");
+    let link = "[[link]]\nname='l'\nrate='1bit'\n";
+    let event = "[[event]]\nat='1s'\nlink='l:back'\ndown=true\n";
+    refused_after(&format!("{link}{event}"), 6, Fault::Name, "duplex is half");
+    let many = "include=['cluster:100000']\n".to_string()
+        + &"[[event]]\nat='1s'\nhost='node[0-99999]'\ndown=true\n".repeat(6);
+    refused(&many, 22, Fault::Size, "more than 1000000 rates");
+}
+
+#[test]
+fn background_that_nobody_sends() {
+    let cases: &[(&str, u32, Fault, &str)] = &[
+        ("from='h0'\nto='h0'\nrate='1bit'", 1, Fault::Way, "to itself"),
+        ("from='h0'\nto='h9'\nrate='1bit'", 3, Fault::Name, "no host is called `h9`"),
+        ("from='h0'\nrate='1bit'", 1, Fault::Word, "needs `to`"),
+        ("from='h0'\nto='h1'", 1, Fault::Word, "one of rate, size"),
+        ("from='h0'\nto='h1'\nrate='1bit'\nsize=1", 5, Fault::Word, "are two"),
+        ("from='h0'\nto='h1'\nrate='1bit'\nevery='1s'", 5, Fault::Word, "more of `size`"),
+        ("from='h0'\nto='h1'\nsize=1", 1, Fault::Word, "needs `every`"),
+        ("from='h0'\nto='h1'\nsize=0\nevery='1s'", 4, Fault::Value, "above 0"),
+        ("from='h0'\nto='h1'\nsize='9999T'\nevery='1s'", 4, Fault::Value, "above 1024T"),
+        ("from='h0'\nto='h1'\nsize=1\nevery='0.1ns'", 5, Fault::Value, "at least 1ns"),
+        ("from='h0'\nto='h1'\nrate='1bit'\nat='2s'\nuntil='1s'", 6, Fault::Value, "after `at`"),
+    ];
+    for (lines, line, fault, reason) in cases {
+        refused_after(&format!("[[background]]\n{lines}\n"), *line, *fault, reason);
+    }
+    refused_after("[background]\nload=0.1\n", 1, Fault::Syntax, "write it as [[background]]");
+    let many = "include=['cluster:400']\n[[background]]\nfrom='node[0-399]'\n\
+        to='node[0-399]'\nrate='1bit'\n";
+    refused(many, 2, Fault::Size, "more than 100000 pairs");
+}
+
+#[test]
+fn clocks_and_settings_that_no_cluster_has() {
+    let host = "[[host]]\nname='x'\nrate='1Gbit'\nsite='s'\n";
+    refused_after(&format!("{host}clock-drift=2.0\n"), 5, Fault::Value, "less than 0.5");
+    refused_after(&format!("{host}clock-offset='+-3'\n"), 5, Fault::Value, "not a time");
+    let after = format!("{SITE}{HOSTS}");
+    refused(&format!("\nretransmit='1s'\n{after}"), 2, Fault::Word, "receive-buffer");
+    let both = "receive-buffer='64K'\nin-order=false\n";
+    refused(&format!("{both}{after}"), 2, Fault::Value, "go in order");
+    refused(&format!("header='1.5K'\n{after}"), 1, Fault::Value, "not a size");
+    refused(&format!("in-order='yes'\n{after}"), 1, Fault::Value, "true or false");
 }
 
 #[test]
@@ -156,9 +224,13 @@ fn includes_that_lead_nowhere_or_in_a_circle() {
     folder.write("b.toml", "eager = '1K'\n");
     let twice = folder.write("c.toml", "include = ['b.toml',\n'b.toml']\n");
     assert!(Platform::read(&twice).expect_err("twice").to_string().contains("c.toml:2: "));
-    let both = folder.write("d.toml", "\n\neager = '2K'\ninclude = ['b.toml']\n");
-    let error = Platform::read(&both).expect_err("two thresholds");
-    assert!(error.to_string().contains("b.toml:1: eager is given at"), "{error}");
+    let both = folder.write("d.toml", "include = [\n'two-sites:2x2']\nwan = {}\n");
+    let error = Platform::read(&both).expect_err("two of [wan]");
+    assert!(error.to_string().contains("d.toml:3: [wan] is given at"), "{error}");
+    assert!(error.to_string().ends_with("d.toml:2 too"), "{error}");
+    let word = folder.write("h.toml", "include = [\n'cluster:2,latncy=1s']\n");
+    let error = Platform::read(&word).expect_err("a generator's word");
+    assert!(error.to_string().contains("h.toml:2: cluster has no `latncy`"), "{error}");
     let gone = folder.write("e.toml", "include = ['gone.toml']\n");
     let error = Platform::read(&gone).expect_err("no such file");
     assert!(error.to_string().contains("e.toml:1: cannot read"), "{error}");
@@ -193,7 +265,17 @@ fn generators_that_are_none() {
         ("cluster:4,rate=0Mbit", Fault::Value, "above 0"),
         ("cluster:4,latncy=5ms", Fault::Word, "perhaps `latency`"),
         ("cluster:4,latency=5ms,latency=6ms", Fault::Syntax, "given twice"),
-        ("cluster:4,clock-drift=1", Fault::NotYet, "not simulated yet"),
+        ("cluster:4,clock-drift=200%", Fault::Value, "not a drift"),
+        ("cluster:4,clock-drift=2", Fault::Value, "less than 0.5"),
+        ("cluster:4,clock-offset=3", Fault::Value, "not a time"),
+        ("cluster:4,header=2M", Fault::Value, "above 1M"),
+        ("cluster:4,seed=x", Fault::Value, "not a whole number"),
+        ("cluster:4,in-order=yes", Fault::Value, "true or false"),
+        ("cluster:4,receive-buffer=0", Fault::Value, "above 0"),
+        ("cluster:4,retransmit=1s", Fault::Word, "receive-buffer"),
+        ("mpiblib16,retransmit=0", Fault::Value, "at least 1ns"),
+        ("mpiblib16,receive-buffer=none,retransmit=1s", Fault::Word, "there is none"),
+        ("mpiblib16,in-order=false", Fault::Value, "go in order"),
         ("two-sites:32", Fault::Syntax, "write it like two-sites:32x32"),
         ("two-sites:32x", Fault::Syntax, "not a number of hosts"),
         ("two-sites:99999x99999", Fault::Size, "199998 hosts"),
@@ -215,8 +297,9 @@ fn generators_that_are_none() {
 /// Whatever is done to a good file, the answer is a platform or a refusal.
 #[test]
 fn no_text_ends_in_a_panic() {
-    let good = include_str!("../../../../docs/platforms.md");
-    let good = good.split("```toml\n").nth(1).unwrap_or(good).split("```").next().unwrap_or(good);
+    let manual = include_str!("../../../../docs/platforms.md");
+    let examples = manual.split("```toml\n").skip(1).map(|rest| rest.split("```").next());
+    let examples: Vec<&str> = examples.flatten().collect();
     let folder = Folder::new();
     let mut state = 7u64;
     let mut random = |below: usize| {
@@ -225,7 +308,7 @@ fn no_text_ends_in_a_panic() {
     };
     let mut refusals = 0;
     for _ in 0..400 {
-        let mut bytes = good.as_bytes().to_vec();
+        let mut bytes = examples[random(examples.len())].as_bytes().to_vec();
         for _ in 0..1 + random(4) {
             let (at, with) = (random(bytes.len()), b"0-.[]=\"{}, abz9\n"[random(16)]);
             match random(3) {

@@ -3,13 +3,14 @@
 mod bad;
 mod good;
 mod simgrid;
+mod time;
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use laneway_sim::platform::{Fault, GENERATORS, Platform, PlatformError};
-use laneway_sim::{HostCost, HostId, Network, ResourceId, Route};
+use laneway_sim::{HostClock, HostCost, HostId, Network, Overflow, ResourceId, Route, Traffic};
 
 /// A folder that is gone after the test.
 struct Folder(PathBuf);

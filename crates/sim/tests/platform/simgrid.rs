@@ -44,9 +44,6 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// SimGrid's MPI accounts so many bytes for each message beyond its own.
-const HEADER_BYTES: f64 = 16.0;
-
 /// What was timed: kind, rank, seconds.
 fn simulate(folder: &Folder, platform: &Platform, bytes: u32) -> Vec<(String, HostId, f64)> {
     let export = platform.export_simgrid().expect("an export");
@@ -78,7 +75,12 @@ fn alone(platform: &Platform, from: HostId, to: HostId, bytes: u32) -> f64 {
     let mut route = Route::default();
     platform.route(from, to, &mut route);
     let rates = route.resources.iter().map(|id| platform.resources()[*id as usize].rate);
-    route.latency + (f64::from(bytes) + HEADER_BYTES) / rates.fold(route.most, f64::min)
+    route.latency + whole(platform, bytes) / rates.fold(route.most, f64::min)
+}
+
+/// A message with its header.
+fn whole(platform: &Platform, bytes: u32) -> f64 {
+    (u64::from(bytes) + platform.header_bytes()) as f64
 }
 
 fn near(ours: f64, theirs: f64, what: &str) {
@@ -114,7 +116,7 @@ fn simgrid_gives_the_same_times() {
         ("cluster:4,duplex=half,lan=80Mbit", 5e6),
     ];
     for (spec, rate) in cases {
-        let platform = Platform::read(spec).expect(spec);
+        let platform = Platform::read(&format!("{spec},header=16")).expect(spec);
         for bytes in [1, 1_000_000] {
             for (kind, rank, theirs) in simulate(&folder, &platform, bytes) {
                 let what = format!("{spec} {bytes} B {kind} {rank}");
@@ -123,7 +125,7 @@ fn simgrid_gives_the_same_times() {
                     near(alone(&platform, 0, rank, bytes) + back, theirs, &what);
                 } else {
                     let latency = route(&platform, 0, rank).1;
-                    near(latency + (f64::from(bytes) + HEADER_BYTES) / rate, theirs, &what);
+                    near(latency + whole(&platform, bytes) / rate, theirs, &what);
                 }
             }
         }
@@ -134,7 +136,16 @@ fn simgrid_gives_the_same_times() {
 fn what_simgrid_cannot_say_is_told() {
     let export = Platform::read("mpiblib16").expect("a platform").export_simgrid();
     let lost = export.expect("an export").lost;
-    assert!(lost[0].contains("costs of 16 hosts"), "{lost:?}");
+    let told = ["costs of 16 hosts", "header of 0 bytes", "in-order", "receive-buffer"];
+    assert_eq!(lost.len(), told.len(), "{lost:?}");
+    told.iter().zip(&lost).for_each(|(word, what)| assert!(what.contains(word), "{lost:?}"));
+    let text = "include = ['cluster:3,header=16,clock-offset=1s']\n\
+        event = [{ at = '1s', host = 'node0', down = true }]\n\
+        background = [{ from = 'node0', to = 'node[1-2]', rate = '1bit' }]\n";
+    let lost = read_text(text).expect("a platform").export_simgrid().expect("an export").lost;
+    let told = ["clocks of 3 hosts", "2 changes", "traffic of 2 pairs"];
+    assert_eq!(lost.len(), told.len(), "{lost:?}");
+    told.iter().zip(&lost).for_each(|(word, what)| assert!(what.contains(word), "{lost:?}"));
     let platform = Platform::read("cluster:1025").expect("a platform");
     assert_eq!(platform.export_simgrid().expect_err("too many").fault, Fault::Size);
     let export = Platform::read("cluster:3,eager=1K").expect("a platform").export_simgrid();

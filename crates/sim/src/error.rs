@@ -1,4 +1,4 @@
-//! Why a schedule cannot be run on a simulated cluster.
+//! Why a schedule or a program cannot be run on a simulated cluster.
 
 use std::fmt;
 
@@ -36,6 +36,19 @@ pub enum SimError {
     Unreceived { from: Rank, to: Rank, chan: Chan, bytes: u64 },
     /// Nothing is under way, and these lanes wait.
     Deadlock { at: f64, stuck: Vec<Stuck> },
+    /// Nothing is under way, and these ranks of a program wait, for what is said.
+    Waiting { at: f64, waiting: Vec<(Rank, String)> },
+    /// A program was not done after so much virtual time.
+    Limit { seconds: f64 },
+    /// A rank of a program panicked.
+    Died { rank: Rank, how: String },
+    /// A rank ended the run.
+    Aborted { code: i32 },
+    /// A rank's thread could not be started.
+    Thread { rank: Rank, error: String },
+    /// What is dead does not return, messages between these ranks stand, and these ranks cannot go
+    /// on.
+    Partition { at: f64, dead: Vec<String>, cut: Vec<(Rank, Rank)>, ranks: Vec<Rank> },
 }
 
 impl fmt::Display for SimError {
@@ -62,7 +75,42 @@ impl fmt::Display for SimError {
                  {chan}"
             ),
             SimError::Deadlock { at, stuck } => deadlock(f, *at, stuck),
+            SimError::Waiting { at, waiting } => {
+                let one = |(rank, what): &(Rank, String)| format!("rank {rank} waits for {what}");
+                let waiting: Vec<String> = waiting.iter().map(one).collect();
+                write!(f, "deadlock after {at:.9} s: {}", listed(&waiting))
+            }
+            SimError::Limit { seconds } => {
+                write!(f, "not done after {seconds} s of virtual time, its limit")
+            }
+            SimError::Died { rank, how } => write!(f, "rank {rank} died: {how}"),
+            SimError::Aborted { code } => write!(f, "a rank ended the run with code {code}"),
+            SimError::Thread { rank, error } => {
+                write!(f, "no thread for rank {rank}: {error}")
+            }
+            SimError::Partition { at, dead, cut, ranks } => {
+                let dead: Vec<String> = dead.iter().map(|name| format!("`{name}`")).collect();
+                let cut: Vec<String> = cut.iter().map(|(a, b)| format!("{a} to {b}")).collect();
+                let ranks: Vec<String> = ranks.iter().map(|rank| rank.to_string()).collect();
+                write!(
+                    f,
+                    "partitioned since {at:.9} s: {} dead; messages stand from rank {}; cannot go \
+                     on: rank {}",
+                    listed(&dead),
+                    listed(&cut),
+                    listed(&ranks)
+                )
+            }
         }
+    }
+}
+
+/// The first few, and how many more.
+fn listed(all: &[String]) -> String {
+    let shown = all.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 

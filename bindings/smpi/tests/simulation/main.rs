@@ -1,5 +1,7 @@
 //! The command as ranks of a cluster that SimGrid simulates.
 
+mod judge;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;

@@ -1,0 +1,154 @@
+//! One time for all ranks: each knows how its own clock stands to that of rank 0.
+//!
+//! Two procedures find out: `offset.rs`, as the MPIBlib paper gives it after MPIBench and SKaMPI,
+//! rank after rank; and `tree.rs`, in a logarithmic number of rounds. Each leaves an epoch. With
+//! two of them the drift is known as well: what happened between two epochs is placed by
+//! interpolation, and what is planned after the last one by going on in the same line.
+//!
+//! Nothing can be known of a link that is faster one way than the other: half the shortest round
+//! trip is what such a link could hide, and is told as [`GlobalClock::unknowable`].
+
+mod offset;
+mod tree;
+
+use laneway_core::{Comm, CommError};
+
+/// How the clocks are brought together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Procedure {
+    /// Rank after rank, offsets alone.
+    Offset,
+    /// Over a tree, and again after each batch, so that drift is known.
+    #[default]
+    Tree,
+}
+
+impl Procedure {
+    pub const ALL: [Procedure; 2] = [Procedure::Offset, Procedure::Tree];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Procedure::Offset => "offset",
+            Procedure::Tree => "tree",
+        }
+    }
+}
+
+/// One comparison of this rank's clock with that of rank 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Epoch {
+    /// By this rank's clock.
+    pub at: f64,
+    /// What is to be added then to get rank 0's time.
+    pub offset: f64,
+    /// What the round trips leave uncertain, if both ways take equally long.
+    pub error: f64,
+    /// What a link that is faster one way than the other could hide.
+    pub unknowable: f64,
+}
+
+/// This rank's clock, and what it knows of rank 0's.
+pub struct GlobalClock<'c> {
+    comm: &'c dyn Comm,
+    procedure: Procedure,
+    /// All ranks read one clock: nothing needs to be found out.
+    global: bool,
+    epochs: Vec<Epoch>,
+    /// Seconds between two different readings.
+    tick: f64,
+}
+
+/// Readings of the clock until its tick is known.
+const READS: usize = 10_000;
+
+impl<'c> GlobalClock<'c> {
+    /// Collective. Nothing is compared yet.
+    pub fn new(comm: &'c dyn Comm, procedure: Procedure) -> GlobalClock<'c> {
+        let global = comm.clock().is_global();
+        GlobalClock { comm, procedure, global, epochs: Vec::new(), tick: tick(comm) }
+    }
+
+    /// Whether all ranks read one clock anyway.
+    pub fn is_global(&self) -> bool {
+        self.global
+    }
+
+    /// The smallest step of this rank's clock, in seconds.
+    pub fn tick(&self) -> f64 {
+        self.tick
+    }
+
+    /// Collective: compares the clocks now.
+    pub fn synchronise(&mut self) -> Result<(), CommError> {
+        if self.global {
+            return Ok(());
+        }
+        let epoch = match self.procedure {
+            Procedure::Offset => offset::epoch(self.comm)?,
+            Procedure::Tree => tree::epoch(self)?,
+        };
+        self.epochs.push(epoch);
+        Ok(())
+    }
+
+    /// This rank's own time.
+    pub fn local(&self) -> f64 {
+        self.comm.clock().now()
+    }
+
+    /// Rank 0's time now.
+    pub fn now(&self) -> f64 {
+        self.global_of(self.local())
+    }
+
+    /// Rank 0's time at an instant of this rank's.
+    pub fn global_of(&self, local: f64) -> f64 {
+        local + self.offset_at(local)
+    }
+
+    /// Waits for an instant of rank 0's time.
+    pub fn sleep_until(&self, global: f64) {
+        // The offset changes by millionths while we wait: twice is exact enough.
+        let near = global - self.offset_at(self.local());
+        self.comm.clock().sleep_until(global - self.offset_at(near));
+    }
+
+    fn offset_at(&self, local: f64) -> f64 {
+        let after = self.epochs.partition_point(|epoch| epoch.at <= local);
+        let pair = match self.epochs.len() {
+            0 => return 0.0,
+            1 => return self.epochs[0].offset,
+            count => after.clamp(1, count - 1),
+        };
+        let (first, last) = (self.epochs[pair - 1], self.epochs[pair]);
+        let span = last.at - first.at;
+        let drift = if span > 0.0 { (last.offset - first.offset) / span } else { 0.0 };
+        last.offset + drift * (local - last.at)
+    }
+
+    /// What the last comparison left uncertain on this rank, in seconds, if links are symmetric.
+    pub fn error(&self) -> f64 {
+        self.epochs.last().map_or(0.0, |epoch| epoch.error + self.tick)
+    }
+
+    /// What links that are faster one way than the other could hide from it.
+    pub fn unknowable(&self) -> f64 {
+        self.epochs.last().map_or(0.0, |epoch| epoch.unknowable)
+    }
+}
+
+/// The smallest difference between two readings; a virtual clock has none.
+fn tick(comm: &dyn Comm) -> f64 {
+    if comm.clock().is_virtual() {
+        return 0.0;
+    }
+    let (mut last, mut least) = (comm.clock().now(), f64::INFINITY);
+    for _ in 0..READS {
+        let now = comm.clock().now();
+        if now > last {
+            least = least.min(now - last);
+        }
+        last = now;
+    }
+    if least.is_finite() { least } else { 0.0 }
+}

@@ -1,0 +1,75 @@
+//! Offsets rank after rank, as MPIBench does it and the MPIBlib paper tells (section 2.1): rank 0
+//! sends its time plus half the shortest round trip so far, the other one sends it back, and takes
+//! the difference to its own clock whenever the round trip before was the shortest yet; until no
+//! shorter one was seen a number of times.
+
+use laneway_core::{Comm, CommError, Rank};
+
+use super::Epoch;
+use crate::talk::{CLOCK, bytes_of, numbers_of};
+
+/// So many round trips in a row without a shorter one end the comparison.
+const PATIENCE: u32 = 10;
+const MOST_TRIPS: u32 = 1000;
+
+pub(super) fn epoch(comm: &dyn Comm) -> Result<Epoch, CommError> {
+    let mut own = Epoch { at: comm.clock().now(), offset: 0.0, error: 0.0, unknowable: 0.0 };
+    for other in 1..comm.size() {
+        if comm.rank() == 0 {
+            lead(comm, other)?;
+        } else if comm.rank() == other {
+            own = follow(comm)?;
+        }
+    }
+    Ok(own)
+}
+
+/// Rank 0's part for one other rank. Each message says: the time of its arrival as estimated,
+/// whether the round trip before was the shortest, that trip, and whether to go on.
+fn lead(comm: &dyn Comm, other: Rank) -> Result<(), CommError> {
+    let (mut shortest, mut in_vain, mut better) = (f64::INFINITY, 0, 0.0);
+    let mut second = f64::INFINITY;
+    let mut echo = [0; 8];
+    for _ in 0..MOST_TRIPS {
+        let half = if shortest.is_finite() { shortest / 2.0 } else { 0.0 };
+        let sent = comm.clock().now();
+        comm.send(other, CLOCK, &bytes_of(&[sent + half, better, shortest, second, 1.0]))?;
+        comm.recv(Some(other), Some(CLOCK), &mut echo)?;
+        let trip = comm.clock().now() - sent;
+        better = f64::from(u8::from(trip < shortest));
+        if trip < shortest {
+            second = shortest;
+            shortest = trip;
+            in_vain = 0;
+        } else {
+            second = second.min(trip);
+            in_vain += 1;
+        }
+        if in_vain >= PATIENCE {
+            break;
+        }
+    }
+    comm.send(other, CLOCK, &bytes_of(&[0.0, better, shortest, second, 0.0]))
+}
+
+fn follow(comm: &dyn Comm) -> Result<Epoch, CommError> {
+    let mut own = Epoch { at: comm.clock().now(), offset: 0.0, error: 0.0, unknowable: 0.0 };
+    let mut bytes = [0; 40];
+    loop {
+        comm.recv(Some(0), Some(CLOCK), &mut bytes)?;
+        let heard = comm.clock().now();
+        let words = numbers_of(&bytes);
+        let (time, shortest, second, go_on) = (words[0], words[2], words[3], words[4] != 0.0);
+        if !go_on {
+            let jitter = if second.is_finite() { (second - shortest) / 2.0 } else { 0.0 };
+            (own.error, own.unknowable) = (jitter, shortest / 2.0);
+            return Ok(own);
+        }
+        // The estimate that this message carries rests on the shortest trip: take it if that trip
+        // was the one before.
+        if words[1] != 0.0 || own.offset == 0.0 {
+            (own.at, own.offset) = (heard, time - heard);
+        }
+        comm.send(0, CLOCK, &bytes_of(&[0.0]))?;
+    }
+}

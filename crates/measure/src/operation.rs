@@ -1,0 +1,176 @@
+//! What is timed: a schedule of the registry, the library's own collective, or any closure.
+
+use laneway_coll::{Algorithm, Params, expected};
+use laneway_core::{
+    Buffers, Comm, CommError, DataType, Exec, NativeCall, Rank, ReduceOp, Reduction, Schedule,
+    Shape,
+};
+
+/// One collective call on this rank, as often as wanted.
+pub trait Operation {
+    fn call(&mut self) -> Result<(), CommError>;
+}
+
+impl<F: FnMut() -> Result<(), CommError>> Operation for F {
+    fn call(&mut self) -> Result<(), CommError> {
+        self()
+    }
+}
+
+/// Who does a collective.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Answerer {
+    Ours(&'static Algorithm, Params),
+    /// The library behind the communicator.
+    Native,
+}
+
+impl Answerer {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Answerer::Ours(algorithm, _) => algorithm.name,
+            Answerer::Native => "native",
+        }
+    }
+}
+
+/// A collective with its buffers, filled so that its answer can be checked.
+pub struct Collective<'c> {
+    comm: &'c dyn Comm,
+    shape: Shape,
+    reduction: Option<(ReduceOp, DataType)>,
+    schedule: Option<Box<dyn Schedule>>,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    tmp: Vec<u8>,
+}
+
+/// The content of a rank's input: small whole numbers, so that sums are exact in any order.
+fn fill(from: Rank, offset: u64, bytes: &mut [u8], element: u32) {
+    let value = |index: u64| (u64::from(from) * 7 + index * 3) % 13;
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        let at = offset + at as u64;
+        *byte = match element {
+            8 => ((value(at / 8) as f64).to_le_bytes())[(at % 8) as usize],
+            _ => value(at) as u8,
+        };
+    }
+}
+
+impl<'c> Collective<'c> {
+    /// Buffers and schedule of one call; a reason where it cannot be made.
+    pub fn new(
+        comm: &'c dyn Comm,
+        shape: &Shape,
+        answerer: Answerer,
+    ) -> Result<Result<Collective<'c>, String>, CommError> {
+        let rank = comm.rank();
+        // Doubles are summed, as most programs do; of other lengths bytes are compared.
+        let reduces = shape.collective.reduces();
+        let doubles = shape.clone().with_element(8, true);
+        let (shape, reduction) = match (reduces, doubles.validate()) {
+            (true, Ok(())) => (doubles, Some((ReduceOp::Sum, DataType::F64))),
+            (true, Err(_)) => {
+                (shape.clone().with_element(1, true), Some((ReduceOp::Max, DataType::U8)))
+            }
+            (false, _) => (shape.clone().with_element(1, true), None),
+        };
+        if let Err(bad) = shape.validate() {
+            return Ok(Err(bad.0));
+        }
+        let schedule = match answerer {
+            Answerer::Native if !comm.has_native(&shape) => {
+                return Ok(Err("this library cannot do it".to_string()));
+            }
+            Answerer::Native => None,
+            Answerer::Ours(algorithm, params) => match algorithm.schedule(&shape, &params) {
+                Ok(schedule) => Some(schedule),
+                Err(refusal) => return Ok(Err(refusal.0)),
+            },
+        };
+        let tmp = schedule.as_ref().map_or(0, |schedule| schedule.tmp_len(rank));
+        let mut made = Collective {
+            comm,
+            reduction,
+            schedule,
+            input: vec![0; shape.in_len(rank) as usize],
+            output: vec![0; shape.out_len(rank) as usize],
+            tmp: vec![0; tmp as usize],
+            shape,
+        };
+        made.refill();
+        Ok(Ok(made))
+    }
+
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    fn refill(&mut self) {
+        let (rank, element) = (self.comm.rank(), self.shape.element);
+        fill(rank, 0, &mut self.input, element);
+        self.output.fill(0xA5);
+        // A broadcast has one buffer.
+        if self.shape.collective == laneway_core::Collective::Bcast && rank == self.shape.root {
+            fill(rank, 0, &mut self.output, element);
+        }
+    }
+
+    /// Lets it be called: the calls borrow its buffers.
+    pub fn ready(&mut self) -> Result<Ready<'_>, CommError> {
+        let reduction = self.reduction.map(|(op, data)| Reduction::Builtin(op, data));
+        match &self.schedule {
+            None => Ok(Ready::Native {
+                comm: self.comm,
+                shape: &self.shape,
+                reduction: self.reduction,
+                input: &self.input,
+                output: &mut self.output,
+            }),
+            Some(schedule) => {
+                let buffers = Buffers::new(&self.input, &mut self.output, &mut self.tmp);
+                let exec = Exec::new(self.comm, &**schedule, buffers, reduction, 0)?;
+                Ok(Ready::Ours(Box::new(exec)))
+            }
+        }
+    }
+
+    /// Calls it once and compares every byte of this rank's answer; what is wrong, if something is.
+    pub fn validate(&mut self) -> Result<Option<String>, CommError> {
+        self.refill();
+        self.ready()?.call()?;
+        let (rank, element) = (self.comm.rank(), self.shape.element);
+        if self.shape.collective == laneway_core::Collective::Exscan && rank == 0 {
+            return Ok(None);
+        }
+        let reduction = self.reduction.map(|(op, data)| Reduction::Builtin(op, data));
+        let wanted = expected(&self.shape, rank, reduction.as_ref(), |from, offset, bytes| {
+            fill(from, offset, bytes, element);
+        });
+        let wrong = self.output.iter().zip(&wanted).position(|(a, b)| a != b);
+        Ok(wrong.map(|at| format!("rank {rank}: byte {at} of the answer is wrong")))
+    }
+}
+
+/// A collective that can be called.
+pub enum Ready<'a> {
+    Ours(Box<Exec<'a>>),
+    Native {
+        comm: &'a dyn Comm,
+        shape: &'a Shape,
+        reduction: Option<(ReduceOp, DataType)>,
+        input: &'a [u8],
+        output: &'a mut [u8],
+    },
+}
+
+impl Operation for Ready<'_> {
+    fn call(&mut self) -> Result<(), CommError> {
+        match self {
+            Ready::Ours(exec) => exec.run(),
+            Ready::Native { comm, shape, reduction, input, output } => {
+                comm.native(NativeCall { shape, input, output, reduction: *reduction })
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! One point of a measurement: the samples of one operation, what they say, and how sure that is.
+
+use laneway_core::{Clock, Comm, CommError};
+use laneway_stats::{Interval, Summary, median, outliers, sorted, warm_up};
+
+use crate::operation::Operation;
+use crate::repeat::Rule;
+use crate::talk::{announce, collect};
+use crate::timing::{Batch, Stage, Timing};
+
+/// A figure rests on a clock that shows so many steps for it.
+const TICKS: f64 = 20.0;
+/// Ranks that began further apart than this, as a part of the time, did not begin together.
+pub const SKEWED: f64 = 0.01;
+
+/// What rank 0 knows when a point is done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Point {
+    pub timing: &'static str,
+    /// Seconds; the median, or the mean where that was aimed at.
+    pub estimate: f64,
+    pub interval: Option<Interval>,
+    /// Half the interval over the estimate.
+    pub error: Option<f64>,
+    /// Whether the precision that was asked for is reached.
+    pub reached: bool,
+    pub summary: Option<Summary>,
+    /// The samples that count, in the order they were taken.
+    pub samples: Vec<f64>,
+    pub rejected: u32,
+    /// First samples that were left out because the operation had not settled.
+    pub warm_up: u32,
+    pub outliers: u32,
+    /// The median of how far apart the ranks began.
+    pub skew: Option<f64>,
+    /// Each rank's mean, of methods that tell it.
+    pub rank_means: Vec<f64>,
+    pub spans: Vec<(f64, f64)>,
+    pub clock_error: f64,
+    pub clock_unknowable: f64,
+    /// Seconds that the whole point took on rank 0.
+    pub cost: f64,
+    /// What a reader must know.
+    pub notes: Vec<&'static str>,
+}
+
+impl Point {
+    fn add(&mut self, batch: Batch) {
+        // Samples of a method that was given up are not mixed with those of the other.
+        if batch.notes.contains(&"no appointments") && !self.notes.contains(&"no appointments") {
+            self.rejected += self.samples.len() as u32;
+            self.samples.clear();
+            self.spans.clear();
+            self.skew = None;
+        }
+        self.samples.extend(batch.samples);
+        self.rejected += batch.rejected;
+        self.spans.extend(batch.spans);
+        self.rank_means = batch.rank_means;
+        self.skew = median(&batch.skews).or(self.skew);
+        for note in batch.notes {
+            self.note(note);
+        }
+    }
+
+    fn note(&mut self, note: &'static str) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// What the samples say.
+    fn conclude(&mut self, rule: &Rule, tick: f64) {
+        // A series that was to have a given length is taken as it is.
+        if rule.min_reps < rule.max_reps {
+            self.warm_up = warm_up(&self.samples) as u32;
+        }
+        let settled = &self.samples[self.warm_up as usize..];
+        self.estimate = rule.estimate(settled);
+        self.interval = rule.interval(settled);
+        self.error = rule.error(settled);
+        self.reached = rule.min_reps == rule.max_reps || rule.is_reached(settled);
+        self.outliers = outliers(&sorted(settled)) as u32;
+        self.summary = Summary::of(settled);
+        self.samples.drain(..self.warm_up as usize);
+        if self.samples.len() == 1 {
+            self.note("single");
+        }
+        if self.estimate < TICKS * tick {
+            self.note("resolution");
+        }
+        if self.skew.is_some_and(|skew| skew > SKEWED * self.estimate.abs()) {
+            self.note("skewed start");
+        }
+    }
+}
+
+/// Collective: measures one operation until the rule is content. What it came to, on rank 0.
+pub fn measure(
+    stage: &mut Stage,
+    timing: &mut dyn Timing,
+    operation: &mut dyn Operation,
+    rule: &Rule,
+) -> Result<Option<Point>, CommError> {
+    let begun = stage.clock.local();
+    timing.prepare(stage, operation)?;
+    let mut point = Point::default();
+    loop {
+        let spent = stage.clock.local() - begun;
+        let wanted = rule.wanted(&point.samples, spent);
+        match timing.batch(stage, operation, wanted)? {
+            None => break,
+            Some(batch) => point.add(batch),
+        }
+    }
+    let errors = collect(stage.comm, &[stage.clock.error(), stage.clock.unknowable()])?;
+    if stage.comm.rank() != 0 {
+        return Ok(None);
+    }
+    let largest = |which: usize| errors.chunks(2).map(|pair| pair[which]).fold(0.0, f64::max);
+    (point.clock_error, point.clock_unknowable) = (largest(0), largest(1));
+    point.timing = timing.name();
+    point.cost = stage.clock.local() - begun;
+    point.conclude(rule, stage.clock.tick());
+    Ok(Some(point))
+}
+
+/// Seconds until all ranks have heard of an instant, and until nobody is at it any more: in a
+/// simulation they are free.
+const LEAD_SECONDS: f64 = 10.0;
+
+/// Collective, on a simulated cluster: the true time of one call. After two others all ranks begin
+/// at one instant of the simulation's own clock; from the first entry to the last exit. None where
+/// nothing is simulated, and on ranks other than 0.
+pub fn truth(comm: &dyn Comm, operation: &mut dyn Operation) -> Result<Option<f64>, CommError> {
+    let Some(clock) = comm.clock().truth() else { return Ok(None) };
+    let mut last = None;
+    for _ in 0..=crate::timing::WARM_UP_CALLS {
+        last = Some(once(comm, clock, operation)?);
+    }
+    Ok(last.flatten())
+}
+
+fn once(
+    comm: &dyn Comm,
+    clock: &dyn Clock,
+    operation: &mut dyn Operation,
+) -> Result<Option<f64>, CommError> {
+    let mut instant = [clock.now() + LEAD_SECONDS];
+    announce(comm, &mut instant)?;
+    clock.sleep_until(instant[0]);
+    let entry = clock.now();
+    operation.call()?;
+    let exit = clock.now();
+    // What is collected must not meet what others are still doing.
+    clock.sleep_until(instant[0] + LEAD_SECONDS);
+    let all = collect(comm, &[entry, exit])?;
+    let first = all.chunks(2).map(|span| span[0]).fold(f64::INFINITY, f64::min);
+    let last = all.chunks(2).map(|span| span[1]).fold(f64::NEG_INFINITY, f64::max);
+    Ok((comm.rank() == 0).then_some(last - first))
+}

@@ -1,0 +1,185 @@
+//! When there are enough samples: the MPIBlib paper's rule, or a sequential one on the median.
+
+use laneway_stats::{Interval, mean_interval, median, median_interval, sorted, student_error};
+
+/// Samples that an interval of the median at 95 % needs at least.
+pub const LEAST_SAMPLES: u32 = 6;
+
+/// What is estimated, and how near it must be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Aim {
+    /// paper: mpiblib 3: the mean, until t(1 - alpha/2, n - 1) s / sqrt(n) <= alpha times the mean.
+    Mean { alpha: f64 },
+    /// The median, until half its distribution-free interval is at most so much of it.
+    Median { precision: f64, level: f64 },
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    pub aim: Aim,
+    pub min_reps: u32,
+    pub max_reps: u32,
+    /// Seconds that a point may take; the first samples are taken whatever they take.
+    pub budget: f64,
+}
+
+impl Default for Rule {
+    fn default() -> Rule {
+        Rule {
+            aim: Aim::Median { precision: 0.01, level: 0.95 },
+            min_reps: LEAST_SAMPLES,
+            max_reps: 1000,
+            budget: 5.0,
+        }
+    }
+}
+
+impl Rule {
+    /// As in the paper's functions.
+    pub fn paper(min_reps: u32, max_reps: u32, alpha: f64) -> Rule {
+        Rule { aim: Aim::Mean { alpha }, min_reps, max_reps, budget: f64::INFINITY }
+    }
+
+    /// Exactly so many.
+    pub fn fixed(reps: u32) -> Rule {
+        let budget = f64::INFINITY;
+        Rule { min_reps: reps, max_reps: reps, budget, ..Rule::default() }
+    }
+
+    /// Why it cannot be followed, if it cannot.
+    pub fn objection(&self) -> Option<String> {
+        let part = match self.aim {
+            Aim::Mean { alpha } => alpha,
+            Aim::Median { precision, level } if level > 0.0 && level < 1.0 => precision,
+            Aim::Median { level, .. } => return Some(format!("a level of {level}: 0 to 1")),
+        };
+        if self.min_reps == 0 || self.min_reps > self.max_reps {
+            let Rule { min_reps, max_reps, .. } = self;
+            return Some(format!("{min_reps} to {max_reps} repetitions"));
+        }
+        let possible = part > 0.0 && part < 1.0 && self.budget > 0.0;
+        (!possible).then(|| format!("a precision of {part} within {} s", self.budget))
+    }
+
+    fn is_fixed(&self) -> bool {
+        self.min_reps == self.max_reps
+    }
+
+    /// How many more samples to take, having spent so many seconds; none where it is enough.
+    pub fn wanted(&self, samples: &[f64], spent: f64) -> u32 {
+        let have = samples.len() as u32;
+        let least = if self.is_fixed() { self.min_reps } else { self.least() };
+        if have < least {
+            return least - have;
+        }
+        if have >= self.max_reps || self.is_reached(samples) || spent >= self.budget {
+            return 0;
+        }
+        // Looking seldom, at counts that grow by half, keeps the interval honest; and no batch goes
+        // far beyond the budget.
+        let each = (spent / f64::from(have.max(1))).max(1e-9);
+        let affordable = ((self.budget - spent) / each).max(1.0) as u32;
+        (have / 2).max(1).min(self.max_reps - have).min(affordable)
+    }
+
+    /// The median has no interval below this.
+    fn least(&self) -> u32 {
+        match self.aim {
+            Aim::Mean { .. } => self.min_reps,
+            Aim::Median { .. } => self.min_reps.max(LEAST_SAMPLES.min(self.max_reps)),
+        }
+    }
+
+    /// Whether the samples are as near as was asked for.
+    pub fn is_reached(&self, samples: &[f64]) -> bool {
+        match self.aim {
+            Aim::Mean { alpha } => self.error(samples).is_some_and(|error| error <= alpha),
+            Aim::Median { precision, .. } => {
+                let half = self.interval(samples).map(|i| (i.high - i.low) / 2.0);
+                half.is_some_and(|half| half <= precision * self.estimate(samples).abs())
+            }
+        }
+    }
+
+    /// The estimate: mean or median.
+    pub fn estimate(&self, samples: &[f64]) -> f64 {
+        match self.aim {
+            Aim::Mean { .. } => samples.iter().sum::<f64>() / samples.len().max(1) as f64,
+            Aim::Median { .. } => median(samples).unwrap_or(f64::NAN),
+        }
+    }
+
+    /// Its interval, where there are samples enough for one.
+    pub fn interval(&self, samples: &[f64]) -> Option<Interval> {
+        match self.aim {
+            Aim::Mean { alpha } => mean_interval(samples, 1.0 - alpha),
+            Aim::Median { level, .. } => median_interval(&sorted(samples), level),
+        }
+    }
+
+    /// The paper's error a: half the interval of the mean over the mean.
+    pub fn error(&self, samples: &[f64]) -> Option<f64> {
+        match self.aim {
+            Aim::Mean { alpha } => student_error(samples, alpha),
+            Aim::Median { .. } => {
+                let interval = self.interval(samples)?;
+                Some((interval.high - interval.low) / 2.0 / self.estimate(samples).abs())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_is_known_after_six_samples() {
+        let rule = Rule::default();
+        assert_eq!(rule.wanted(&[], 0.0), 6);
+        assert_eq!(rule.wanted(&[2.0; 6], 1.0), 0);
+        assert!(rule.is_reached(&[2.0; 6]));
+        assert!(!rule.is_reached(&[2.0; 5]));
+    }
+
+    #[test]
+    fn a_fixed_count_is_taken_whatever_comes() {
+        let rule = Rule::fixed(40);
+        assert_eq!(rule.wanted(&[], 0.0), 40);
+        assert_eq!(rule.wanted(&[1.0; 30], 1e9), 10);
+        assert_eq!(rule.wanted(&[1.0; 40], 0.0), 0);
+        assert_eq!(Rule::fixed(1).wanted(&[1.0], 0.0), 0);
+    }
+
+    #[test]
+    fn noise_takes_more_and_the_budget_ends_it() {
+        let rule = Rule { max_reps: 100, ..Rule::default() };
+        let noisy: Vec<f64> = (0..10).map(|i| 1.0 + f64::from(i % 5)).collect();
+        assert_eq!(rule.wanted(&noisy, 0.1), 5);
+        assert_eq!(rule.wanted(&noisy, 4.9), 1);
+        assert_eq!(rule.wanted(&noisy, 5.0), 0);
+        assert!(!rule.is_reached(&noisy));
+    }
+
+    #[test]
+    fn the_papers_rule_is_that_of_the_paper() {
+        // t(0.975, 4) = 2.776445; s = 0.1581139; half = 0.1963243; mean 2.
+        let samples = [1.8, 1.9, 2.0, 2.1, 2.2];
+        let rule = Rule::paper(5, 100, 0.05);
+        let error = rule.error(&samples).expect("an error");
+        assert!((error - 0.098_162_2).abs() < 1e-6, "{error}");
+        assert!(!rule.is_reached(&samples) && rule.wanted(&samples, 0.0) > 0);
+        let rule = Rule::paper(5, 100, 0.2);
+        assert!(rule.is_reached(&samples));
+    }
+
+    #[test]
+    fn rules_that_cannot_be_followed_are_refused() {
+        assert_eq!(Rule::default().objection(), None);
+        assert!(Rule::fixed(0).objection().is_some());
+        assert!(Rule::paper(5, 4, 0.1).objection().is_some());
+        assert!(Rule::paper(5, 10, 0.0).objection().is_some());
+        assert!(Rule { budget: 0.0, ..Rule::default() }.objection().is_some());
+    }
+}

@@ -1,0 +1,90 @@
+//! Small talk between the ranks of a measurement, over trees: numbers that rank 0 announces, and
+//! numbers that it collects. Both ends know how many there are, so each costs one message an edge.
+
+use laneway_core::{Comm, CommError, Rank, Tag};
+
+/// The tags of this crate, on communicators of its own.
+pub(crate) const ANNOUNCE: Tag = 1;
+pub(crate) const COLLECT: Tag = 2;
+pub(crate) const CLOCK: Tag = 3;
+pub(crate) const START: Tag = 4;
+pub(crate) const CONFIRM: Tag = 5;
+
+pub(crate) fn bytes_of(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+pub(crate) fn numbers_of(bytes: &[u8]) -> Vec<f64> {
+    let number = |bytes: &[u8]| bytes.try_into().map_or(f64::NAN, f64::from_le_bytes);
+    bytes.chunks(8).map(number).collect()
+}
+
+/// Above this rank in a binomial tree over all ranks, and the distance to it; none for rank 0.
+fn above(rank: Rank) -> Option<(Rank, u32)> {
+    (rank > 0).then(|| {
+        let distance = 1 << rank.trailing_zeros();
+        (rank - distance, distance)
+    })
+}
+
+/// Below a rank in the tree, the nearest first.
+fn below(rank: Rank, ranks: u32) -> impl DoubleEndedIterator<Item = Rank> {
+    let distances = if rank == 0 { u32::BITS } else { rank.trailing_zeros() };
+    let reach = (0..distances).map(move |bit| rank.checked_add(1 << bit));
+    reach.flatten().filter(move |child| *child < ranks)
+}
+
+/// Collective: what rank 0 says, on every rank.
+pub fn announce(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> {
+    if let Some((parent, _)) = above(comm.rank()) {
+        let mut bytes = vec![0; 8 * numbers.len()];
+        comm.recv(Some(parent), Some(ANNOUNCE), &mut bytes)?;
+        numbers.copy_from_slice(&numbers_of(&bytes));
+    }
+    let bytes = bytes_of(numbers);
+    for child in below(comm.rank(), comm.size()).rev() {
+        comm.send(child, ANNOUNCE, &bytes)?;
+    }
+    Ok(())
+}
+
+/// Collective: the numbers of every rank, rank after rank, on rank 0; nothing elsewhere. Every rank
+/// gives as many.
+pub fn collect(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, CommError> {
+    let (rank, ranks) = (comm.rank(), comm.size());
+    let mut all = own.to_vec();
+    for child in below(rank, ranks) {
+        // The ranks below a child are as many as lie between it and the next.
+        let subtree = (1u32 << child.trailing_zeros()).min(ranks - child);
+        let mut bytes = vec![0; 8 * own.len() * subtree as usize];
+        comm.recv(Some(child), Some(COLLECT), &mut bytes)?;
+        all.extend(numbers_of(&bytes));
+    }
+    match above(rank) {
+        None => Ok(all),
+        Some((parent, _)) => {
+            comm.send(parent, COLLECT, &bytes_of(&all))?;
+            Ok(Vec::new())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_reaches_every_rank_once() {
+        for ranks in 1..70 {
+            let mut seen = vec![0; ranks as usize];
+            for rank in 0..ranks {
+                for child in below(rank, ranks) {
+                    seen[child as usize] += 1;
+                    assert_eq!(above(child).map(|(parent, _)| parent), Some(rank));
+                }
+            }
+            assert_eq!(seen[0], 0);
+            assert!(seen[1..].iter().all(|&times| times == 1), "{ranks}: {seen:?}");
+        }
+    }
+}

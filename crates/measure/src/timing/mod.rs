@@ -1,0 +1,228 @@
+//! Ways to time one repetition of a collective operation, one file each.
+//!
+//! What they share is here: a [`Stage`] with the ranks' own communicator and clock, the spans from
+//! entry to exit of every rank, and the calls before the first sample.
+
+mod global;
+mod maximum;
+mod root;
+mod series;
+mod start_time;
+
+use laneway_core::{Comm, CommError, Rank};
+
+pub use global::Global;
+pub use maximum::Maximum;
+pub use root::{Confirmation, Root};
+pub use series::Series;
+pub use start_time::StartTime;
+
+use crate::clock::GlobalClock;
+use crate::isolation::Isolation;
+use crate::operation::Operation;
+use crate::talk::{announce, collect};
+
+/// Calls that warm caches and connections before the first sample.
+pub const WARM_UP_CALLS: u32 = 2;
+
+/// Where measurements happen: messages of our own, a clock, and what keeps repetitions apart.
+pub struct Stage<'c> {
+    /// Not the communicator of the operation, so that messages do not meet.
+    pub comm: &'c dyn Comm,
+    pub clock: GlobalClock<'c>,
+    pub isolation: Isolation,
+}
+
+/// Some samples, known on rank 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    /// Seconds, of the repetitions that count.
+    pub samples: Vec<f64>,
+    pub rejected: u32,
+    /// Of each counted repetition, how far apart the ranks began, in seconds; where it is known.
+    pub skews: Vec<f64>,
+    /// The mean of every rank over the batch, where a method tells it.
+    pub rank_means: Vec<f64>,
+    /// Every rank's entry and exit, if they are to be kept: repetition after repetition, rank after
+    /// rank, on rank 0's clock.
+    pub spans: Vec<(f64, f64)>,
+    /// Something that a reader of the figure must know.
+    pub notes: Vec<&'static str>,
+}
+
+/// A way to time an operation.
+pub trait Timing {
+    fn name(&self) -> &'static str;
+
+    /// Collective: gets ready for an operation. The default warms up.
+    fn prepare(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+    ) -> Result<(), CommError> {
+        warm_up(stage, operation, WARM_UP_CALLS).map(|_| ())
+    }
+
+    /// Collective: does as many repetitions as rank 0 wants, about; none where it wants none, and
+    /// then nobody gets anything.
+    fn batch(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+        wanted: u32,
+    ) -> Result<Option<Batch>, CommError>;
+}
+
+/// The methods by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    Root,
+    Maximum,
+    Global,
+    #[default]
+    StartTime,
+    Loop,
+}
+
+impl Method {
+    pub const ALL: [Method; 5] =
+        [Method::Root, Method::Maximum, Method::Global, Method::StartTime, Method::Loop];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Root => "root",
+            Method::Maximum => "maximum",
+            Method::Global => "global",
+            Method::StartTime => "start-time",
+            Method::Loop => "loop",
+        }
+    }
+
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Method::Root => "on the root alone, until the others have confirmed, less that time",
+            Method::Maximum => "on every rank by its own clock; the longest counts",
+            Method::Global => "from the first entry to the last exit on one clock, after a barrier",
+            Method::StartTime => "all ranks begin at an agreed instant; first entry to last exit",
+            Method::Loop => "a series without isolation, its total over its length, as IMB does",
+        }
+    }
+}
+
+/// Entry and exit of every rank in every repetition of a batch.
+pub(crate) struct Spans {
+    count: usize,
+    ranks: usize,
+    /// Rank after rank: all entries and exits of a rank.
+    numbers: Vec<f64>,
+}
+
+impl Spans {
+    /// Collective: what every rank has measured by its own clock, on rank 0's; on rank 0.
+    pub fn gather(stage: &Stage, own: &[(f64, f64)]) -> Result<Option<Spans>, CommError> {
+        let clock = &stage.clock;
+        let global = |&(entry, exit): &(f64, f64)| [clock.global_of(entry), clock.global_of(exit)];
+        let numbers: Vec<f64> = own.iter().flat_map(global).collect();
+        let numbers = collect(stage.comm, &numbers)?;
+        let ranks = stage.comm.size() as usize;
+        let spans = Spans { count: own.len(), ranks, numbers };
+        Ok((stage.comm.rank() == 0).then_some(spans))
+    }
+
+    fn of(&self, repetition: usize) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let at = move |rank: usize| 2 * (rank * self.count + repetition);
+        (0..self.ranks).map(move |rank| (self.numbers[at(rank)], self.numbers[at(rank) + 1]))
+    }
+
+    /// From the first entry to the last exit.
+    pub fn whole(&self, repetition: usize) -> f64 {
+        let first = self.of(repetition).map(|(entry, _)| entry).fold(f64::INFINITY, f64::min);
+        let last = self.of(repetition).map(|(_, exit)| exit).fold(f64::NEG_INFINITY, f64::max);
+        last - first
+    }
+
+    /// The longest of all ranks' own.
+    pub fn longest(&self, repetition: usize) -> f64 {
+        self.of(repetition).map(|(entry, exit)| exit - entry).fold(0.0, f64::max)
+    }
+
+    /// From the first entry to the last.
+    pub fn skew(&self, repetition: usize) -> f64 {
+        let entries = || self.of(repetition).map(|(entry, _)| entry);
+        entries().fold(f64::NEG_INFINITY, f64::max) - entries().fold(f64::INFINITY, f64::min)
+    }
+
+    /// The last entry.
+    pub fn last_entry(&self, repetition: usize) -> f64 {
+        self.of(repetition).map(|(entry, _)| entry).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Everything, repetition after repetition, rank after rank.
+    pub fn flat(&self) -> Vec<(f64, f64)> {
+        (0..self.count).flat_map(|repetition| self.of(repetition)).collect()
+    }
+
+    /// The mean of each rank's own time.
+    pub fn rank_means(&self) -> Vec<f64> {
+        let mean = |rank: usize| {
+            let own = &self.numbers[2 * rank * self.count..][..2 * self.count];
+            own.chunks(2).map(|span| span[1] - span[0]).sum::<f64>() / self.count.max(1) as f64
+        };
+        (0..self.ranks).map(mean).collect()
+    }
+}
+
+/// Collective: the number of repetitions that rank 0 wants, on every rank.
+pub(crate) fn agree(stage: &Stage, wanted: u32) -> Result<u32, CommError> {
+    let mut words = [f64::from(wanted)];
+    announce(stage.comm, &mut words)?;
+    Ok(words[0] as u32)
+}
+
+/// One call by this rank's own clock.
+pub(crate) fn timed(stage: &Stage, operation: &mut dyn Operation) -> Result<(f64, f64), CommError> {
+    let entry = stage.clock.local();
+    operation.call()?;
+    Ok((entry, stage.clock.local()))
+}
+
+/// Collective: calls that are not counted, each after the isolation; the longest of the last on
+/// any rank, on rank 0.
+pub(crate) fn warm_up(
+    stage: &mut Stage,
+    operation: &mut dyn Operation,
+    calls: u32,
+) -> Result<f64, CommError> {
+    let mut last = (0.0, 0.0);
+    {
+        let gate = Isolation::barrier().gate(stage.comm)?;
+        let mut room = Default::default();
+        let mut gate = gate.open(&mut room)?;
+        for _ in 0..calls {
+            gate.pass()?;
+            last = timed(stage, operation)?;
+        }
+    }
+    let spans = collect(stage.comm, &[last.1 - last.0])?;
+    Ok(spans.into_iter().fold(0.0, f64::max))
+}
+
+/// Collective: repetitions after the stage's isolation, by every rank's own clock.
+pub(crate) fn isolated(
+    stage: &Stage,
+    operation: &mut dyn Operation,
+    count: u32,
+) -> Result<Vec<(f64, f64)>, CommError> {
+    let gate = stage.isolation.gate(stage.comm)?;
+    let mut room = Default::default();
+    let mut gate = gate.open(&mut room)?;
+    let mut own = Vec::with_capacity(count as usize);
+    for _ in 0..count {
+        gate.pass()?;
+        own.push(timed(stage, operation)?);
+    }
+    Ok(own)
+}
+
+/// The rank whose time counts for a method that looks at one.
+pub(crate) const ROOT: Rank = 0;

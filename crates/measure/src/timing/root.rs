@@ -1,0 +1,132 @@
+//! On the root alone: from its entry until all the others have confirmed that they are done, less
+//! what a confirmation takes.
+//!
+//! paper: mpiblib 2.1. A confirmation may overlap with the operation, so that what is left can be
+//! too little, and with small messages below zero: such a figure is told and flagged.
+
+use laneway_core::{Comm, CommError};
+
+use super::{Batch, ROOT, Stage, Timing, agree, warm_up};
+use crate::isolation::Isolation;
+use crate::operation::Operation;
+use crate::talk::CONFIRM;
+
+/// Confirmations that are averaged for the correction.
+const CONFIRMATIONS: u32 = 10;
+
+/// How the root learns that everybody is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Confirmation {
+    Barrier,
+    Reduce,
+    /// An empty message of everybody.
+    #[default]
+    Messages,
+}
+
+impl Confirmation {
+    pub const ALL: [Confirmation; 3] =
+        [Confirmation::Barrier, Confirmation::Reduce, Confirmation::Messages];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Confirmation::Barrier => "barrier",
+            Confirmation::Reduce => "reduce",
+            Confirmation::Messages => "messages",
+        }
+    }
+
+    fn isolation(self) -> Isolation {
+        match self {
+            Confirmation::Barrier => Isolation::barrier(),
+            Confirmation::Reduce => Isolation::Reduce,
+            Confirmation::Messages => Isolation::None,
+        }
+    }
+}
+
+/// Empty messages to the root.
+fn messages(comm: &dyn Comm) -> Result<(), CommError> {
+    if comm.rank() != ROOT {
+        return comm.send(ROOT, CONFIRM, &[]);
+    }
+    for other in (0..comm.size()).filter(|&other| other != ROOT) {
+        comm.recv(Some(other), Some(CONFIRM), &mut [])?;
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Root {
+    pub confirmation: Confirmation,
+    /// What a confirmation takes on average, by the root's clock.
+    correction: f64,
+}
+
+impl Root {
+    pub fn new(confirmation: Confirmation) -> Root {
+        Root { confirmation, correction: 0.0 }
+    }
+
+    /// Collective: repetitions of something and its confirmation, on the root's clock.
+    fn confirmed(
+        &self,
+        stage: &Stage,
+        count: u32,
+        what: &mut dyn FnMut() -> Result<(), CommError>,
+    ) -> Result<Vec<f64>, CommError> {
+        let (gate, confirm) =
+            (stage.isolation.gate(stage.comm)?, self.confirmation.isolation().gate(stage.comm)?);
+        let (mut room, mut other_room) = Default::default();
+        let (mut gate, mut confirm) = (gate.open(&mut room)?, confirm.open(&mut other_room)?);
+        let mut times = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            gate.pass()?;
+            let entry = stage.clock.local();
+            what()?;
+            confirm.pass()?;
+            if self.confirmation == Confirmation::Messages {
+                messages(stage.comm)?;
+            }
+            times.push(stage.clock.local() - entry);
+        }
+        Ok(times)
+    }
+}
+
+impl Timing for Root {
+    fn name(&self) -> &'static str {
+        "root"
+    }
+
+    fn prepare(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+    ) -> Result<(), CommError> {
+        warm_up(stage, operation, super::WARM_UP_CALLS)?;
+        let alone = self.confirmed(stage, CONFIRMATIONS, &mut || Ok(()))?;
+        self.correction = alone.iter().sum::<f64>() / alone.len() as f64;
+        Ok(())
+    }
+
+    fn batch(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+        wanted: u32,
+    ) -> Result<Option<Batch>, CommError> {
+        let count = agree(stage, wanted)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        let times = self.confirmed(stage, count, &mut || operation.call())?;
+        if stage.comm.rank() != ROOT {
+            return Ok(Some(Batch::default()));
+        }
+        let samples: Vec<f64> = times.iter().map(|time| time - self.correction).collect();
+        let negative = samples.iter().any(|sample| *sample <= 0.0);
+        let notes = if negative { vec!["negative"] } else { Vec::new() };
+        Ok(Some(Batch { samples, notes, ..Batch::default() }))
+    }
+}

@@ -1,0 +1,155 @@
+//! All ranks begin at an agreed instant, without a barrier: from the first entry to the last exit.
+//!
+//! The instants of a whole batch are agreed on at once, a period apart that is a little longer than
+//! the operation. A rank that comes late to one (because the operation before was not over, or the
+//! system had other work) spoils that repetition: it is rejected, counted, and if there are many
+//! the period grows. Where ranks share cores nobody can keep an appointment, and the method falls
+//! back on a barrier and the ranks' own clocks, and says so.
+
+use laneway_core::CommError;
+
+use super::{Batch, Maximum, Spans, Stage, Timing, WARM_UP_CALLS, timed, warm_up};
+use crate::operation::Operation;
+use crate::talk::{announce, collect};
+
+/// A period, as so many times what the operation seems to take.
+const PERIOD: f64 = 1.15;
+/// By how much it grows when many come late.
+const LONGER: f64 = 1.6;
+/// How late a rank may begin, as a part of the operation, and at least, in seconds.
+const LATE_PART: f64 = 0.02;
+const LATE_SECONDS: f64 = 1e-6;
+/// So many batches of mostly late repetitions, and nobody can keep an appointment here.
+const SPOILED: u32 = 3;
+/// Seconds of a batch after which clocks that drift are compared again.
+const LONGEST_BATCH: f64 = 1.0;
+/// The time until the first instant of a batch, as so many times what telling everybody takes.
+const LEAD: f64 = 1.25;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StartTime {
+    /// What one repetition seems to take, and what it takes to tell everybody something; on rank 0.
+    rough: f64,
+    telling: f64,
+    period: f64,
+    spoiled: u32,
+    fallen_back: bool,
+}
+
+impl StartTime {
+    /// Whether it has fallen back on a barrier.
+    pub fn has_fallen_back(&self) -> bool {
+        self.fallen_back
+    }
+
+    /// Collective: the repetitions of one batch, each at its instant.
+    fn appointments(
+        &self,
+        stage: &Stage,
+        operation: &mut dyn Operation,
+        (first, period, count): (f64, f64, u32),
+    ) -> Result<Vec<(f64, f64)>, CommError> {
+        let mut own = Vec::with_capacity(count as usize);
+        for repetition in 0..count {
+            stage.clock.sleep_until(first + f64::from(repetition) * period);
+            own.push(timed(stage, operation)?);
+        }
+        Ok(own)
+    }
+
+    /// Rank 0 looks at a batch: what counts, what was late, and how long the period should be.
+    fn judged(&mut self, spans: &Spans, first: f64, count: u32) -> Batch {
+        let mut batch = Batch { rank_means: spans.rank_means(), ..Batch::default() };
+        batch.spans = spans.flat();
+        for repetition in 0..count as usize {
+            let whole = spans.whole(repetition);
+            let instant = first + repetition as f64 * self.period;
+            let late = spans.last_entry(repetition) - instant;
+            if late > (LATE_PART * whole).max(LATE_SECONDS) {
+                batch.rejected += 1;
+                continue;
+            }
+            batch.samples.push(whole);
+            batch.skews.push(spans.skew(repetition));
+        }
+        let longest = (0..count as usize).map(|r| spans.whole(r)).fold(0.0, f64::max);
+        let kept = batch.samples.iter().copied().fold(0.0, f64::max);
+        self.rough = if kept > 0.0 { kept } else { longest.min(self.rough * 4.0) };
+        if 2 * batch.rejected > count {
+            self.spoiled += 1;
+            self.period = (self.period * LONGER).max(PERIOD * self.rough);
+        } else {
+            self.period = PERIOD * self.rough;
+        }
+        batch
+    }
+}
+
+impl Timing for StartTime {
+    fn name(&self) -> &'static str {
+        if self.fallen_back { "start-time>maximum" } else { "start-time" }
+    }
+
+    fn prepare(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+    ) -> Result<(), CommError> {
+        *self = StartTime::default();
+        stage.clock.synchronise()?;
+        self.rough = warm_up(stage, operation, WARM_UP_CALLS)?;
+        self.period = PERIOD * self.rough;
+        // There and back, over the tree that announcements take.
+        let begun = stage.clock.local();
+        announce(stage.comm, &mut [0.0])?;
+        collect(stage.comm, &[0.0])?;
+        self.telling = stage.clock.local() - begun;
+        Ok(())
+    }
+
+    fn batch(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+        wanted: u32,
+    ) -> Result<Option<Batch>, CommError> {
+        if self.fallen_back {
+            return self.fall_back(stage, operation, wanted);
+        }
+        let most = (LONGEST_BATCH / self.period.max(1e-9)).max(1.0) as u32;
+        let count = if stage.clock.is_global() { wanted } else { wanted.min(most) };
+        let give_up = self.spoiled >= SPOILED && wanted > 0;
+        let first = stage.clock.now() + LEAD * self.telling / 2.0 + LATE_SECONDS;
+        let mut plan = [first, self.period, f64::from(count), f64::from(u8::from(give_up))];
+        announce(stage.comm, &mut plan)?;
+        let [first, period, count, give_up] = plan;
+        let count = count as u32;
+        if give_up != 0.0 {
+            self.fallen_back = true;
+            return self.fall_back(stage, operation, wanted);
+        }
+        if count == 0 {
+            return Ok(None);
+        }
+        let own = self.appointments(stage, operation, (first, period, count))?;
+        // Clocks that drift are compared before and after, so that what lies between is known.
+        stage.clock.synchronise()?;
+        let Some(spans) = Spans::gather(stage, &own)? else { return Ok(Some(Batch::default())) };
+        Ok(Some(self.judged(&spans, first, count)))
+    }
+}
+
+impl StartTime {
+    fn fall_back(
+        &self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+        wanted: u32,
+    ) -> Result<Option<Batch>, CommError> {
+        let mut batch = Maximum.batch(stage, operation, wanted)?;
+        if let Some(batch) = &mut batch {
+            batch.notes.push("no appointments");
+        }
+        Ok(batch)
+    }
+}

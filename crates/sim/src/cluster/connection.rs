@@ -1,0 +1,80 @@
+//! Connections of TCP between hosts: messages one after the other, and what is lost where too much
+//! arrives at once.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::carrier::MessageId;
+use crate::network::{HostId, Overflow};
+
+/// The messages from one host to another; the first is on the network.
+#[derive(Debug, Default)]
+struct Line {
+    messages: VecDeque<MessageId>,
+    /// It lost something since it was idle: now it sends carefully.
+    lost: bool,
+}
+
+/// How a message fares on its connection.
+pub(super) struct Joined {
+    /// When it may leave.
+    pub left: f64,
+    /// Whether it counts towards what its receiver can hold.
+    pub held: bool,
+    /// Whether nothing is before it.
+    pub first: bool,
+}
+
+/// All connections that carry something.
+#[derive(Debug)]
+pub(super) struct Connections {
+    lines: BTreeMap<(HostId, HostId), Line>,
+    overflow: Option<Overflow>,
+    /// Eager bytes on their way to each host, or there and not yet received.
+    held: Vec<u64>,
+}
+
+impl Connections {
+    pub fn new(hosts: u32, overflow: Option<Overflow>) -> Connections {
+        Connections { lines: BTreeMap::new(), overflow, held: vec![0; hosts as usize] }
+    }
+
+    /// A message is ready to leave.
+    pub fn join(
+        &mut self,
+        now: f64,
+        hosts: (HostId, HostId),
+        id: MessageId,
+        eager_bytes: Option<u64>,
+    ) -> Joined {
+        let line = self.lines.entry(hosts).or_default();
+        line.messages.push_back(id);
+        let first = line.messages.len() == 1;
+        let (Some(Overflow { buffer, retransmit }), Some(bytes)) = (self.overflow, eager_bytes)
+        else {
+            return Joined { left: now, held: false, first };
+        };
+        let held = &mut self.held[hosts.1 as usize];
+        if held.saturating_add(bytes) > buffer && !line.lost {
+            line.lost = true;
+            return Joined { left: now + retransmit, held: false, first };
+        }
+        *held = held.saturating_add(bytes);
+        Joined { left: now, held: true, first }
+    }
+
+    /// The first message has arrived; the one behind it.
+    pub fn arrived(&mut self, hosts: (HostId, HostId)) -> Option<MessageId> {
+        let line = self.lines.get_mut(&hosts)?;
+        line.messages.pop_front();
+        let next = line.messages.front().copied();
+        if next.is_none() {
+            self.lines.remove(&hosts);
+        }
+        next
+    }
+
+    /// A message that was held has been received.
+    pub fn received(&mut self, host: HostId, bytes: u64) {
+        self.held[host as usize] -= bytes;
+    }
+}

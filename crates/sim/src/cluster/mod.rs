@@ -1,0 +1,591 @@
+//! A cluster in motion: messages meet their receives, leave, travel, and take their hosts' time.
+//!
+//! A message costs its sender's processor `per_send` and `per_byte`, then travels (latency, then
+//! the engine's sharing), then costs its receiver's processor `per_recv` and `per_byte`. A
+//! processor does one thing after another. Up to the network's eager size a message leaves at once,
+//! and its send is over when the sender's cost is paid; a longer one leaves when its receive has
+//! begun as well, and its send is over when the last byte has arrived. Between ranks of one host a
+//! message takes no time.
+//!
+//! Whoever drives the ranks (`schedule.rs`, `program/`) gives it sends and receives, lets it
+//! [`Cluster::step`] from instant to instant, and reads in `over` which of them have ended.
+
+mod background;
+mod connection;
+mod matching;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use laneway_core::{Progress, Rank, Slot};
+
+use crate::carrier::{Carrier, MessageId};
+use crate::error::SimError;
+use crate::network::{Change, HostCost, HostId, Network, ResourceId, Route, Traffic};
+use background::Source;
+use connection::{Connections, Joined};
+use matching::Matching;
+pub(crate) use matching::{Envelope, Label, Message, Pattern};
+
+/// The receiver of traffic that is no rank's.
+const NOBODY: Rank = Rank::MAX;
+
+/// A message that is over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delivery {
+    pub from: Rank,
+    pub to: Rank,
+    pub bytes: u64,
+    /// When the send was started, in seconds.
+    pub start: f64,
+    /// When the receive was complete.
+    pub end: f64,
+}
+
+/// Sees what happens, as it happens: for timelines.
+pub trait Observer {
+    fn delivered(&mut self, delivery: &Delivery);
+
+    /// From `at` on a resource carries so many bytes a second. Only where [`Observer::loads`].
+    fn loaded(&mut self, _at: f64, _resource: ResourceId, _rate: f64) {}
+
+    /// Whether the use of every resource is to be told, which takes its time.
+    fn loads(&self) -> bool {
+        false
+    }
+}
+
+impl Observer for Vec<Delivery> {
+    fn delivered(&mut self, delivery: &Delivery) {
+        self.push(*delivery);
+    }
+}
+
+/// What happens at an instant, besides what the engine does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// The sender's part of a send is done.
+    Send(MessageId),
+    /// The local work before a receive is done.
+    Post(MessageId),
+    /// The receiver's part of a receive is done.
+    Recv(MessageId),
+    /// A rank has slept enough.
+    Wake(Rank, Slot),
+    /// A source of other traffic begins, sends or ends.
+    Background(u32),
+}
+
+/// The end of a send, a receive or a sleep, which its rank is to be told of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Over {
+    pub rank: Rank,
+    pub slot: Slot,
+    /// What was received; it is kept until whoever reads this removes it.
+    pub received: Option<MessageId>,
+}
+
+impl Over {
+    fn ended(rank: Rank, slot: Slot) -> Over {
+        Over { rank, slot, received: None }
+    }
+}
+
+/// What stands and why: dead resources, and the senders and receivers of messages.
+pub(crate) struct Cut {
+    pub dead: Vec<String>,
+    pub pairs: Vec<(Rank, Rank)>,
+}
+
+/// What a run has carried.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Carried {
+    pub bytes: u64,
+    pub flows: u64,
+}
+
+pub(crate) struct Cluster<'a, C> {
+    network: &'a dyn Network,
+    pub carrier: C,
+    observer: Option<&'a mut (dyn Observer + Send)>,
+    /// The load of each resource as last told.
+    loads: Vec<f64>,
+    pub now: f64,
+    pub hosts: Vec<HostId>,
+    costs: Vec<HostCost>,
+    eager_bytes: u64,
+    header_bytes: u64,
+    /// Until when each host's processor is busy.
+    busy: Vec<f64>,
+    pub matching: Matching,
+    connections: Option<Connections>,
+    /// By time, then in the order of their making. Times are not negative, so that they order as
+    /// their bits do.
+    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
+    sequence: u64,
+    /// Events that are not background.
+    pending: usize,
+    /// Messages of ranks that left and have not arrived.
+    under_way: usize,
+    changes: &'a [Change],
+    sources: Vec<Source>,
+    /// Sends, receives and sleeps that have ended.
+    pub over: Vec<Over>,
+    pub carried: Carried,
+    route: Route,
+    arrived: Vec<MessageId>,
+    met: Vec<MessageId>,
+}
+
+impl<'a, C: Carrier> Cluster<'a, C> {
+    /// A cluster at rest; rank r is on host `hosts[r]`.
+    pub fn new(
+        network: &'a dyn Network,
+        hosts: Vec<HostId>,
+        carrier: C,
+        observer: Option<&'a mut (dyn Observer + Send)>,
+    ) -> Result<Cluster<'a, C>, SimError> {
+        let costs = validated(network, &hosts)?;
+        let connections = || Connections::new(network.hosts(), network.overflow());
+        let loads = observer.as_ref().filter(|observer| observer.loads());
+        let mut cluster = Cluster {
+            network,
+            carrier,
+            loads: vec![0.0; loads.map_or(0, |_| network.resources().len())],
+            observer,
+            now: 0.0,
+            eager_bytes: network.eager_bytes(),
+            header_bytes: network.header_bytes(),
+            busy: vec![0.0; costs.len()],
+            matching: Matching::new(hosts.len() as u32),
+            hosts,
+            costs,
+            connections: network.in_order().then(connections),
+            events: BinaryHeap::new(),
+            sequence: 0,
+            pending: 0,
+            under_way: 0,
+            changes: network.changes(),
+            sources: network.background().iter().copied().map(Source::new).collect(),
+            over: Vec::new(),
+            carried: Carried::default(),
+            route: Route::default(),
+            arrived: Vec::new(),
+            met: Vec::new(),
+        };
+        for number in 0..cluster.sources.len() {
+            let start = cluster.sources[number].background.start;
+            cluster.later(start, Event::Background(number as u32));
+        }
+        Ok(cluster)
+    }
+
+    /// Goes on to the next instant at which something happens; false where nothing that concerns a
+    /// rank can happen any more.
+    pub fn step(&mut self) -> Result<bool, SimError> {
+        let moved = self.carrier.next(self.now);
+        self.tell_loads();
+        if self.pending == 0 && (self.under_way == 0 || self.all_stand()) {
+            return Ok(false);
+        }
+        let event = self.events.peek().map(|Reverse((bits, ..))| f64::from_bits(*bits));
+        let change = self.changes.first().map(|change| change.at);
+        let times = event.into_iter().chain(moved).chain(change);
+        let Some(now) = times.min_by(f64::total_cmp) else { return Ok(false) };
+        self.now = self.now.max(now);
+        while let Some(change) = self.changes.first().filter(|change| change.at <= self.now) {
+            self.carrier.set_rate(self.now, change.resource, change.rate);
+            self.changes = &self.changes[1..];
+        }
+        if moved.is_some_and(|time| time <= self.now) {
+            let mut arrived = std::mem::take(&mut self.arrived);
+            self.carrier.arrived(self.now, &mut arrived);
+            for id in arrived.drain(..) {
+                self.land(id)?;
+            }
+            self.arrived = arrived;
+        }
+        self.happen()?;
+        Ok(true)
+    }
+
+    /// Gives a host's processor something to do, from `from` on; when it is done.
+    pub fn work(&mut self, host: HostId, from: f64, seconds: f64) -> f64 {
+        let busy = &mut self.busy[host as usize];
+        *busy = busy.max(from) + seconds;
+        *busy
+    }
+
+    /// Ends a rank's slot at an instant.
+    pub fn wake(&mut self, at: f64, rank: Rank, slot: Slot) {
+        self.later(at.max(self.now), Event::Wake(rank, slot));
+    }
+
+    /// A rank sends, from `from` on.
+    pub fn send(
+        &mut self,
+        from: f64,
+        envelope: Envelope,
+        bytes: u64,
+        slot: Slot,
+    ) -> Result<(MessageId, Progress), SimError> {
+        let (id, _) = self.matching.send(envelope, bytes, slot);
+        self.matching.messages[id as usize].start = from;
+        let host = self.hosts[envelope.from as usize];
+        let HostCost { per_send, per_byte, .. } = self.costs[host as usize];
+        let end = match self.is_within_a_host(id) {
+            true => from,
+            false => self.work(host, from, per_send + bytes as f64 * per_byte),
+        };
+        if end > self.now {
+            self.later(end, Event::Send(id));
+            return Ok((id, Progress::Pending));
+        }
+        self.ready(id)?;
+        let eager = bytes <= self.eager_bytes;
+        Ok((id, if eager { Progress::Done } else { Progress::Pending }))
+    }
+
+    /// A rank receives, from `from` on.
+    pub fn recv(
+        &mut self,
+        from: f64,
+        to: Rank,
+        pattern: Pattern,
+        room: u64,
+        slot: Slot,
+    ) -> Result<MessageId, SimError> {
+        let (id, _) = self.matching.recv(to, pattern, room, slot);
+        if from > self.now {
+            self.later(from, Event::Post(id));
+        } else {
+            self.post(id)?;
+        }
+        Ok(id)
+    }
+
+    fn later(&mut self, time: f64, event: Event) {
+        self.sequence += 1;
+        self.pending += usize::from(!matches!(event, Event::Background(_)));
+        self.events.push(Reverse((time.to_bits(), self.sequence, event)));
+    }
+
+    /// Takes every event of this instant.
+    fn happen(&mut self) -> Result<(), SimError> {
+        while let Some(&Reverse((bits, _, event))) = self.events.peek() {
+            if f64::from_bits(bits) > self.now {
+                break;
+            }
+            self.events.pop();
+            self.pending -= usize::from(!matches!(event, Event::Background(_)));
+            match event {
+                Event::Send(id) => {
+                    self.end_eager_send(id);
+                    self.ready(id)?;
+                }
+                Event::Post(id) => self.post(id)?,
+                Event::Recv(id) => self.complete(id),
+                Event::Wake(rank, slot) => self.over.push(Over::ended(rank, slot)),
+                Event::Background(number) => self.disturb(number)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, id: MessageId) -> &mut Message {
+        &mut self.matching.messages[id as usize]
+    }
+
+    fn is_eager(&self, id: MessageId) -> bool {
+        self.matching.messages[id as usize].bytes <= self.eager_bytes
+    }
+
+    fn hosts_of(&self, id: MessageId) -> (HostId, HostId) {
+        let Envelope { from, to, .. } = self.matching.messages[id as usize].envelope;
+        (self.hosts[from as usize], self.hosts[to as usize])
+    }
+
+    fn is_within_a_host(&self, id: MessageId) -> bool {
+        let (from, to) = self.hosts_of(id);
+        from == to
+    }
+
+    /// The sender's part is done: the message leaves as soon as it may.
+    fn ready(&mut self, id: MessageId) -> Result<(), SimError> {
+        self.message(id).ready = true;
+        // A long message announces itself; a short one is seen when it is there.
+        if !self.is_eager(id) {
+            self.see(id)?;
+        }
+        self.depart(id)
+    }
+
+    fn end_eager_send(&mut self, id: MessageId) {
+        let message = &self.matching.messages[id as usize];
+        if let (true, Some(slot)) = (self.is_eager(id), message.send) {
+            self.over.push(Over::ended(message.envelope.from, slot));
+        }
+    }
+
+    /// The receiver can see the message from now on: receives that wait for anything may take it.
+    fn see(&mut self, id: MessageId) -> Result<(), SimError> {
+        if self.message(id).recv.is_some() {
+            return Ok(());
+        }
+        let mut met = std::mem::take(&mut self.met);
+        self.matching.see(id, &mut met);
+        for id in met.drain(..) {
+            self.meet(id)?;
+        }
+        self.met = met;
+        Ok(())
+    }
+
+    fn post(&mut self, id: MessageId) -> Result<(), SimError> {
+        self.message(id).posted = true;
+        self.meet(id)
+    }
+
+    /// A receive has begun: a message that is there is received, one that waits for it leaves.
+    fn meet(&mut self, id: MessageId) -> Result<(), SimError> {
+        match self.message(id).arrived {
+            true => self.receive(id),
+            false => return self.depart(id),
+        }
+        Ok(())
+    }
+
+    /// Sends the message on its way, if it may leave now.
+    fn depart(&mut self, id: MessageId) -> Result<(), SimError> {
+        let (eager, now) = (self.is_eager(id), self.now);
+        let message = self.message(id);
+        if !message.ready || message.departed || !(eager || message.posted) {
+            return Ok(());
+        }
+        message.departed = true;
+        message.left = now;
+        let bytes = message.bytes;
+        self.carried.bytes += bytes;
+        let hosts = self.hosts_of(id);
+        if hosts.0 == hosts.1 {
+            return self.arrive(id);
+        }
+        self.carried.flows += 1;
+        self.under_way += 1;
+        if let Some(connections) = &mut self.connections {
+            let Joined { left, held, first } =
+                connections.join(now, hosts, id, eager.then_some(bytes));
+            let message = self.message(id);
+            (message.left, message.held) = (left, held);
+            if !first {
+                return Ok(());
+            }
+        }
+        self.launch(id)
+    }
+
+    /// Puts a message on the network.
+    fn launch(&mut self, id: MessageId) -> Result<(), SimError> {
+        let (from, to) = self.hosts_of(id);
+        self.find_route(from, to)?;
+        let header = self.header_bytes;
+        let message = self.message(id);
+        message.moving = true;
+        let (left, bytes) = (message.left, message.bytes.saturating_add(header));
+        self.carrier.start(left, id, bytes, &self.route);
+        Ok(())
+    }
+
+    fn find_route(&mut self, from: HostId, to: HostId) -> Result<(), SimError> {
+        let route = &mut self.route;
+        route.resources.clear();
+        (route.latency, route.most) = (0.0, f64::INFINITY);
+        self.network.route(from, to, route);
+        let resources = self.network.resources().len();
+        let why = if route.resources.iter().any(|&resource| resource as usize >= resources) {
+            "passes a resource that there is not"
+        } else if !route.latency.is_finite() || route.latency < 0.0 {
+            "has a latency that cannot be"
+        } else if route.most.is_nan() || route.most <= 0.0 {
+            "has no rate"
+        } else {
+            return Ok(());
+        };
+        Err(SimError::Network { what: format!("the way from host {from} to {to} {why}") })
+    }
+
+    /// The last byte has crossed the network.
+    fn land(&mut self, id: MessageId) -> Result<(), SimError> {
+        let message = self.message(id);
+        message.moving = false;
+        if message.envelope.to == NOBODY {
+            self.matching.remove(id);
+            return Ok(());
+        }
+        self.under_way -= 1;
+        let hosts = self.hosts_of(id);
+        if let Some(next) = self.connections.as_mut().and_then(|all| all.arrived(hosts)) {
+            self.launch(next)?;
+        }
+        self.arrive(id)
+    }
+
+    fn arrive(&mut self, id: MessageId) -> Result<(), SimError> {
+        let eager = self.is_eager(id);
+        let message = self.message(id);
+        message.arrived = true;
+        let (from, send, posted) = (message.envelope.from, message.send, message.posted);
+        if let (false, Some(slot)) = (eager, send) {
+            self.over.push(Over::ended(from, slot));
+        }
+        if posted {
+            self.receive(id);
+            return Ok(());
+        }
+        self.see(id)
+    }
+
+    /// Both ends are there: the receiver's processor takes the message in.
+    fn receive(&mut self, id: MessageId) {
+        let (from, to) = self.hosts_of(id);
+        if from == to {
+            return self.complete(id);
+        }
+        let (cost, bytes) = (self.costs[to as usize], self.message(id).bytes);
+        let end = self.work(to, self.now, cost.per_recv + bytes as f64 * cost.per_byte);
+        if end > self.now { self.later(end, Event::Recv(id)) } else { self.complete(id) }
+    }
+
+    fn complete(&mut self, id: MessageId) {
+        let message = *self.message(id);
+        let Envelope { from, to, .. } = message.envelope;
+        if let (true, Some(connections)) = (message.held, &mut self.connections) {
+            connections.received(self.hosts[to as usize], message.bytes);
+        }
+        if let Some(slot) = message.recv {
+            self.over.push(Over { rank: to, slot, received: Some(id) });
+        }
+        if let Some(observer) = &mut self.observer {
+            let (bytes, start, end) = (message.bytes, message.start, self.now);
+            observer.delivered(&Delivery { from, to, bytes, start, end });
+        }
+    }
+
+    /// A source of other traffic does what it does next.
+    fn disturb(&mut self, number: u32) -> Result<(), SimError> {
+        let source = &mut self.sources[number as usize];
+        let background = source.background;
+        if let Some(flow) = source.flow.take() {
+            self.carrier.stop(self.now, flow);
+            self.matching.remove(flow);
+            return Ok(());
+        }
+        let next = source.next(self.now);
+        // A steady flow has no end of its own.
+        let (bytes, most) = match background.traffic {
+            Traffic::Steady { rate } => (u64::MAX, rate),
+            Traffic::Messages { bytes, .. } => (bytes, f64::INFINITY),
+        };
+        let envelope = Envelope { from: NOBODY, to: NOBODY, label: 0 };
+        let id = self.matching.insert(envelope, bytes);
+        self.find_route(background.from, background.to)?;
+        self.route.most = self.route.most.min(most);
+        self.carrier.start(self.now, id, bytes, &self.route);
+        if let Traffic::Steady { .. } = background.traffic {
+            self.sources[number as usize].flow = Some(id);
+        }
+        if let Some(next) = next {
+            self.later(next, Event::Background(number));
+        }
+        Ok(())
+    }
+
+    /// Whether nothing that the ranks have on the network can ever move again.
+    fn all_stand(&self) -> bool {
+        let settled = self.changes.is_empty() && !self.network.changes().is_empty();
+        settled && self.moving().all(|(id, _)| self.carrier.stands(id))
+    }
+
+    /// The ranks' messages that are on the network.
+    fn moving(&self) -> impl Iterator<Item = (MessageId, &Message)> {
+        let messages = self.matching.messages.iter().enumerate();
+        let messages = messages.map(|(id, message)| (id as MessageId, message));
+        messages.filter(|(_, message)| message.moving && message.envelope.to != NOBODY)
+    }
+
+    /// Why messages stand, if some do: the dead resources on their ways, and whose they are.
+    pub fn cut(&mut self) -> Option<Cut> {
+        let ends = |message: &Message| (message.envelope.from, message.envelope.to);
+        let standing = self.moving().filter(|(id, _)| self.carrier.stands(*id));
+        let mut pairs: Vec<(Rank, Rank)> = standing.map(|(_, message)| ends(message)).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut dead = Vec::new();
+        for &(from, to) in &pairs {
+            self.find_route(self.hosts[from as usize], self.hosts[to as usize]).ok()?;
+            dead.extend(self.route.resources.iter().filter(|r| self.is_dead(**r)));
+        }
+        dead.sort_unstable();
+        dead.dedup();
+        let name = |r: &ResourceId| self.network.resources()[*r as usize].name.clone();
+        (!pairs.is_empty()).then(|| Cut { dead: dead.iter().map(name).collect(), pairs })
+    }
+
+    fn is_dead(&self, resource: ResourceId) -> bool {
+        let past = self.network.changes().iter().take_while(|change| change.at <= self.now);
+        past.filter(|change| change.resource == resource).last().is_some_and(|c| c.rate == 0.0)
+    }
+
+    fn tell_loads(&mut self) {
+        let Some(observer) = self.observer.as_mut().filter(|observer| observer.loads()) else {
+            return;
+        };
+        for (resource, told) in self.loads.iter_mut().enumerate() {
+            let load = self.carrier.load(resource as ResourceId);
+            if load != *told {
+                *told = load;
+                observer.loaded(self.now, resource as ResourceId, load);
+            }
+        }
+    }
+}
+
+/// Looks at everything that is said once, and gives the hosts' costs.
+fn validated(network: &dyn Network, placed: &[HostId]) -> Result<Vec<HostCost>, SimError> {
+    let refuse = |what: String| Err(SimError::Network { what });
+    let (hosts, resources) = (network.hosts(), network.resources());
+    if let Some(rank) = placed.iter().position(|&host| host >= hosts) {
+        return Err(SimError::Host { rank: rank as Rank, host: placed[rank], hosts });
+    }
+    if let Some(r) = resources.iter().find(|r| r.rate.is_nan() || r.rate <= 0.0) {
+        return refuse(format!("`{}` carries {} bytes a second", r.name, r.rate));
+    }
+    let can_be = |seconds: f64| seconds.is_finite() && seconds >= 0.0;
+    let changes = network.changes();
+    let possible =
+        |c: &Change| can_be(c.at) && can_be(c.rate) && (c.resource as usize) < resources.len();
+    if let Some(change) = changes.iter().find(|change| !possible(change)) {
+        return refuse(format!("{change:?}"));
+    }
+    if !changes.is_sorted_by(|a, b| a.at <= b.at) {
+        return refuse("its events are not in the order of time".to_string());
+    }
+    for other in network.background() {
+        let rate = match other.traffic {
+            Traffic::Steady { rate } => rate,
+            Traffic::Messages { every, .. } => every,
+        };
+        let apart = other.from != other.to && other.from < hosts && other.to < hosts;
+        if !apart || !can_be(other.start) || !can_be(rate) || rate == 0.0 {
+            return refuse(format!("{other:?}"));
+        }
+    }
+    let cost = |host: HostId| {
+        let cost = network.cost(host);
+        match can_be(cost.per_send) && can_be(cost.per_recv) && can_be(cost.per_byte) {
+            true => Ok(cost),
+            false => Err(SimError::Network { what: format!("host {host} costs {cost:?}") }),
+        }
+    };
+    (0..hosts).map(cost).collect()
+}

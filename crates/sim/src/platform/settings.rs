@@ -1,0 +1,113 @@
+//! What holds for a whole platform: the keys at the top of a file, and words of every generator.
+
+use laneway_core::units::parse_size;
+
+use super::error::{Fault, Place, PlatformError};
+use super::fields::Fields;
+use crate::network::Overflow;
+
+/// Where a platform says nothing: the threshold of most MPIs over TCP.
+const EAGER_BYTES: u64 = 64 << 10;
+/// Where a platform says nothing: the least that Linux waits before TCP sends once more.
+const RETRANSMIT: f64 = 0.2;
+/// A longer header than this is a mistake.
+const MOST_HEADER_BYTES: u64 = 1 << 20;
+
+/// What was said, and where.
+#[derive(Default)]
+pub(super) struct Settings {
+    eager: Option<u64>,
+    header: Option<u64>,
+    seed: Option<u64>,
+    in_order: Option<(bool, Place)>,
+    /// `none` is said too: it stands over a buffer that an included platform has.
+    receive_buffer: Option<Option<u64>>,
+    retransmit: Option<(f64, Place)>,
+}
+
+/// What holds when everything was said.
+#[derive(Clone, Debug)]
+pub(super) struct Settled {
+    pub eager_bytes: u64,
+    pub header_bytes: u64,
+    pub seed: u64,
+    pub in_order: bool,
+    pub overflow: Option<Overflow>,
+}
+
+impl Settings {
+    pub fn read(fields: &mut Fields) -> Result<Settings, PlatformError> {
+        let in_order = fields.flag("in-order")?;
+        let retransmit = fields.positive_time("retransmit")?;
+        Ok(Settings {
+            eager: fields.size("eager")?,
+            header: fields.read("header", header)?,
+            seed: fields.read("seed", seed)?,
+            in_order: in_order.map(|flag| (flag, fields.place_of("in-order").clone())),
+            receive_buffer: fields.read("receive-buffer", receive_buffer)?,
+            retransmit: retransmit.map(|time| (time, fields.place_of("retransmit").clone())),
+        })
+    }
+
+    /// Messages over TCP, to receivers that hold so many bytes.
+    pub fn tcp(receive_buffer: u64, place: &Place) -> Settings {
+        Settings {
+            in_order: Some((true, place.clone())),
+            receive_buffer: Some(Some(receive_buffer)),
+            ..Settings::default()
+        }
+    }
+
+    /// These, and the others where these say nothing.
+    pub fn over(self, others: Settings) -> Settings {
+        Settings {
+            eager: self.eager.or(others.eager),
+            header: self.header.or(others.header),
+            seed: self.seed.or(others.seed),
+            in_order: self.in_order.or(others.in_order),
+            receive_buffer: self.receive_buffer.or(others.receive_buffer),
+            retransmit: self.retransmit.or(others.retransmit),
+        }
+    }
+
+    pub fn settle(&self) -> Result<Settled, PlatformError> {
+        let buffer = self.receive_buffer.flatten();
+        if let (Some((_, place)), None) = (&self.retransmit, buffer) {
+            let reason = "`retransmit` is for what `receive-buffer` cannot hold, and there is none";
+            return Err(place.refuse(Fault::Word, reason));
+        }
+        if let (Some((false, place)), Some(_)) = (&self.in_order, buffer) {
+            let reason = "with a `receive-buffer` messages go in order; it can be `none`";
+            return Err(place.refuse(Fault::Value, reason));
+        }
+        let retransmit = self.retransmit.as_ref().map_or(RETRANSMIT, |(time, _)| *time);
+        Ok(Settled {
+            eager_bytes: self.eager.unwrap_or(EAGER_BYTES),
+            header_bytes: self.header.unwrap_or(0),
+            seed: self.seed.unwrap_or(1),
+            in_order: buffer.is_some() || self.in_order.as_ref().is_some_and(|(flag, _)| *flag),
+            overflow: buffer.map(|buffer| Overflow { buffer, retransmit }),
+        })
+    }
+}
+
+fn header(text: &str) -> Result<u64, String> {
+    match parse_size(text)? {
+        bytes if bytes > MOST_HEADER_BYTES => Err(format!("`{text}`: no header is above 1M")),
+        bytes => Ok(bytes),
+    }
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 to {}", u64::MAX))
+}
+
+fn receive_buffer(text: &str) -> Result<Option<u64>, String> {
+    match text {
+        "none" => Ok(None),
+        _ => match parse_size(text)? {
+            0 => Err(format!("`{text}`: a buffer must be above 0, or `none`")),
+            bytes => Ok(Some(bytes)),
+        },
+    }
+}

@@ -1,0 +1,440 @@
+//! The communicator of a rank in virtual time, its transfers and its clock.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use laneway_core::{Clock, Comm, CommError, Message, Progress, Queue, Rank, Slot, Tag};
+
+use super::tickets::{Received, Ticket};
+use super::turns::{Guard, PROBE, Turns};
+use super::{FREE_READS, LOOK_SECONDS};
+use crate::cluster::{Envelope, Label, Pattern};
+use crate::network::HostClock;
+
+/// Labels hold a communicator's context above its tags.
+const TAG_BITS: u32 = Tag::BITS;
+
+/// A communicator of one rank.
+pub(super) struct SimComm<'t, 'a> {
+    turns: &'t Turns<'a>,
+    /// The ranks of the world that belong to it, and which of them this is.
+    members: Rc<[Rank]>,
+    rank: Rank,
+    context: u64,
+    splits: Cell<u64>,
+    clock: SimClock<'t, 'a>,
+}
+
+impl<'t, 'a> SimComm<'t, 'a> {
+    /// The communicator of all ranks.
+    pub fn world(turns: &'t Turns<'a>, rank: Rank) -> SimComm<'t, 'a> {
+        let ranks = turns.any_state().cluster.hosts.len() as u32;
+        SimComm::new(turns, (0..ranks).collect(), rank, 0)
+    }
+
+    fn new(turns: &'t Turns<'a>, members: Rc<[Rank]>, rank: Rank, context: u64) -> SimComm<'t, 'a> {
+        let clock = SimClock::new(turns, members[rank as usize]);
+        SimComm { turns, members, rank, context, splits: Cell::new(0), clock }
+    }
+
+    /// This rank's number in the world.
+    fn me(&self) -> Rank {
+        self.members[self.rank as usize]
+    }
+
+    fn member(&self, rank: Rank) -> Result<Rank, CommError> {
+        self.members.get(rank as usize).copied().ok_or_else(|| {
+            let ranks = self.members.len();
+            CommError::Argument { what: format!("no rank {rank} in a communicator of {ranks}") }
+        })
+    }
+
+    fn label(&self, tag: Tag) -> Label {
+        self.context << TAG_BITS | Label::from(tag)
+    }
+
+    fn pattern(&self, from: Option<Rank>, tag: Option<Tag>) -> Result<Pattern, CommError> {
+        let from = from.map(|from| self.member(from)).transpose()?;
+        let mask = if tag.is_some() { Label::MAX } else { Label::MAX << TAG_BITS };
+        Ok(Pattern { from, label: self.label(tag.unwrap_or(0)), mask })
+    }
+
+    /// A message in this communicator's own numbers.
+    fn localised(&self, from: Rank, label: Label, len: u64) -> Message {
+        let from = self.members.iter().position(|&member| member == from).unwrap_or(0) as Rank;
+        Message { from, tag: label as Tag, len }
+    }
+
+    fn start_send(
+        &self,
+        state: &mut Guard<'_, '_>,
+        (to, tag): (Rank, Tag),
+        data: &[u8],
+        ticket: Ticket,
+    ) -> Result<(), CommError> {
+        let envelope = Envelope { from: self.me(), to: self.member(to)?, label: self.label(tag) };
+        let now = state.cluster.now;
+        let started = state.cluster.send(now, envelope, data.len() as u64, ticket);
+        let (id, progress) = started.map_err(refused)?;
+        state.keep(id, data.to_vec());
+        if progress == Progress::Done {
+            state.tickets[self.me() as usize].complete(ticket, None);
+        }
+        state.settle();
+        Ok(())
+    }
+
+    fn start_recv(
+        &self,
+        state: &mut Guard<'_, '_>,
+        pattern: Pattern,
+        room: u64,
+        ticket: Ticket,
+    ) -> Result<(), CommError> {
+        let (now, me) = (state.cluster.now, self.me());
+        state.cluster.recv(now, me, pattern, room, ticket).map_err(refused)?;
+        state.settle();
+        Ok(())
+    }
+
+    /// Waits for the one ticket of a queue that was opened for it.
+    fn finish(
+        &self,
+        mut state: Guard<'t, 'a>,
+        queue: usize,
+        what: &dyn Fn() -> String,
+    ) -> Result<Option<Received>, CommError> {
+        let me = self.me();
+        while !state.tickets[me as usize].has_done(queue) {
+            state = self.turns.wait(state, me, what)?;
+        }
+        let mut received = None;
+        let tickets = &mut state.tickets[me as usize];
+        tickets.collect(queue, |_, message| received = message);
+        tickets.close_queue(queue);
+        Ok(received)
+    }
+}
+
+fn refused(error: crate::error::SimError) -> CommError {
+    CommError::Stuck { why: error.to_string() }
+}
+
+fn truncated(from: Rank, label: Label, sent: usize, room: usize) -> CommError {
+    CommError::Truncated { from, tag: label as Tag, sent: sent as u64, room: room as u64 }
+}
+
+impl Comm for SimComm<'_, '_> {
+    fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    fn size(&self) -> u32 {
+        self.members.len() as u32
+    }
+
+    fn clock(&self) -> &dyn Clock {
+        &self.clock
+    }
+
+    fn describe(&self) -> Vec<(&'static str, String)> {
+        vec![("backend", format!("sim:{}", self.turns.network.name()))]
+    }
+
+    fn hosts(&self) -> Result<Vec<String>, CommError> {
+        let state = self.turns.state()?;
+        let name =
+            |member: &Rank| self.turns.network.host_name(state.cluster.hosts[*member as usize]);
+        Ok(self.members.iter().map(name).collect())
+    }
+
+    fn send(&self, to: Rank, tag: Tag, data: &[u8]) -> Result<(), CommError> {
+        let mut state = self.turns.state()?;
+        let tickets = &mut state.tickets[self.me() as usize];
+        let queue = tickets.open_queue();
+        let ticket = tickets.issue(queue, 0);
+        self.start_send(&mut state, (to, tag), data, ticket)?;
+        self.finish(state, queue, &|| format!("rank {to} to receive"))?;
+        Ok(())
+    }
+
+    fn recv(
+        &self,
+        from: Option<Rank>,
+        tag: Option<Tag>,
+        into: &mut [u8],
+    ) -> Result<Message, CommError> {
+        let pattern = self.pattern(from, tag)?;
+        let mut state = self.turns.state()?;
+        let tickets = &mut state.tickets[self.me() as usize];
+        let queue = tickets.open_queue();
+        let ticket = tickets.issue(queue, 0);
+        self.start_recv(&mut state, pattern, into.len() as u64, ticket)?;
+        let what = || match from {
+            Some(from) => format!("a message from rank {from}"),
+            None => "a message from anybody".to_string(),
+        };
+        let received = self.finish(state, queue, &what)?;
+        let Some(Received { from, label, data }) = received else {
+            return Err(CommError::Stuck { why: "a receive ended without a message".into() });
+        };
+        let message = self.localised(from, label, data.len() as u64);
+        match into.get_mut(..data.len()) {
+            Some(into) => into.copy_from_slice(&data),
+            None => return Err(truncated(message.from, label, data.len(), into.len())),
+        }
+        Ok(message)
+    }
+
+    fn probe(
+        &self,
+        from: Option<Rank>,
+        tag: Option<Tag>,
+        wait: bool,
+    ) -> Result<Option<Message>, CommError> {
+        let (pattern, me) = (self.pattern(from, tag)?, self.me());
+        let mut looked = false;
+        loop {
+            let state = self.turns.state()?;
+            if let Some(id) = state.cluster.matching.visible(me, pattern) {
+                let message = &state.cluster.matching.messages[id as usize];
+                let Envelope { from, label, .. } = message.envelope;
+                return Ok(Some(self.localised(from, label, message.bytes)));
+            }
+            if wait {
+                drop(self.turns.wait(state, me, || PROBE.to_string())?);
+            } else if looked {
+                return Ok(None);
+            } else {
+                let until = state.cluster.now + LOOK_SECONDS;
+                drop(state);
+                self.turns.sleep(me, until)?;
+                looked = true;
+            }
+        }
+    }
+
+    fn queue(&self) -> Box<dyn Queue + '_> {
+        let number = self.turns.any_state().tickets[self.me() as usize].open_queue();
+        Box::new(SimQueue { comm: self, number, into: Vec::new() })
+    }
+
+    fn split(
+        &self,
+        colour: Option<u32>,
+        key: u32,
+    ) -> Result<Option<Box<dyn Comm + '_>>, CommError> {
+        let all = self.members.len();
+        let which = (self.context, self.splits.replace(self.splits.get() + 1));
+        let mut state = self.turns.state()?;
+        let regroup = state.regroups.entry(which).or_default();
+        regroup.wishes.insert(self.rank, (colour, key));
+        if regroup.wishes.len() == all {
+            let first = state.contexts;
+            state.contexts += all as u64;
+            if let Some(regroup) = state.regroups.get_mut(&which) {
+                regroup.context = Some(first);
+            }
+            // Whoever waits for something else looks in vain, once.
+            state.awake_all();
+        }
+        let answered = |state: &Guard<'_, '_>| {
+            state.regroups.get(&which).is_some_and(|regroup| regroup.context.is_some())
+        };
+        while !answered(&state) {
+            state = self.turns.wait(state, self.me(), || "the others to split".to_string())?;
+        }
+        let Some(regroup) = state.regroups.get_mut(&which) else { return Ok(None) };
+        let wishes = regroup.wishes.clone();
+        let first = regroup.context.unwrap_or_default();
+        regroup.taken += 1;
+        if regroup.taken == all {
+            state.regroups.remove(&which);
+        }
+        drop(state);
+        let Some(colour) = colour else { return Ok(None) };
+        let same = wishes.iter().filter(|(_, (other, _))| *other == Some(colour));
+        let mut same: Vec<(u32, Rank)> = same.map(|(rank, (_, key))| (*key, *rank)).collect();
+        same.sort_unstable();
+        // A colour's context is numbered after the first rank that wished for it.
+        let first_rank = same.iter().map(|(_, rank)| *rank).min().unwrap_or(0);
+        let rank = same.iter().position(|(_, rank)| *rank == self.rank).unwrap_or(0);
+        let members = same.iter().map(|(_, rank)| self.members[*rank as usize]).collect();
+        let context = first + u64::from(first_rank);
+        Ok(Some(Box::new(SimComm::new(self.turns, members, rank as Rank, context))))
+    }
+
+    fn abort(&self, code: i32) -> ! {
+        self.turns.abort(code)
+    }
+}
+
+/// Non-blocking transfers of one rank.
+struct SimQueue<'c, 't, 'a> {
+    comm: &'c SimComm<'t, 'a>,
+    number: usize,
+    /// For each slot under way where its bytes go.
+    into: Vec<(*mut u8, usize)>,
+}
+
+impl SimQueue<'_, '_, '_> {
+    fn issue(&self, state: &mut Guard<'_, '_>, slot: Slot) -> Ticket {
+        state.tickets[self.comm.me() as usize].issue(self.number, slot)
+    }
+
+    /// Reports what is done and brings the bytes where they belong.
+    fn collect(
+        &mut self,
+        state: &mut Guard<'_, '_>,
+        done: &mut Vec<Slot>,
+    ) -> Result<(), CommError> {
+        let mut wrong = None;
+        let into = &self.into;
+        state.tickets[self.comm.me() as usize].collect(self.number, |slot, received| {
+            done.push(slot);
+            let Some(Received { from, label, data }) = received else { return };
+            let (target, len) = into[slot as usize];
+            if data.len() != len {
+                let from = self.comm.localised(from, label, 0).from;
+                wrong.get_or_insert(truncated(from, label, data.len(), len));
+                return;
+            }
+            // SAFETY: whoever started the receive keeps `len` bytes at `target` valid and
+            // untouched until its slot is reported, which happens when this returns.
+            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), target, len) };
+        });
+        wrong.map_or(Ok(()), Err)
+    }
+}
+
+impl Queue for SimQueue<'_, '_, '_> {
+    unsafe fn send(
+        &mut self,
+        slot: Slot,
+        to: Rank,
+        tag: Tag,
+        data: *const u8,
+        len: usize,
+    ) -> Result<Progress, CommError> {
+        // SAFETY: the caller keeps `len` bytes at `data` valid and unchanged until the slot is
+        // reported; they are read here and now.
+        let data = if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data, len) } };
+        let mut state = self.comm.turns.state()?;
+        let ticket = self.issue(&mut state, slot);
+        self.comm.start_send(&mut state, (to, tag), data, ticket)?;
+        Ok(Progress::Pending)
+    }
+
+    unsafe fn recv(
+        &mut self,
+        slot: Slot,
+        from: Rank,
+        tag: Tag,
+        into: *mut u8,
+        len: usize,
+    ) -> Result<Progress, CommError> {
+        let pattern = self.comm.pattern(Some(from), Some(tag))?;
+        if self.into.len() <= slot as usize {
+            self.into.resize(slot as usize + 1, (std::ptr::null_mut(), 0));
+        }
+        self.into[slot as usize] = (into, len);
+        let mut state = self.comm.turns.state()?;
+        let ticket = self.issue(&mut state, slot);
+        self.comm.start_recv(&mut state, pattern, len as u64, ticket)?;
+        Ok(Progress::Pending)
+    }
+
+    fn test(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        let (turns, me) = (self.comm.turns, self.comm.me());
+        let mut state = turns.state()?;
+        let tickets = &state.tickets[me as usize];
+        if !tickets.has_done(self.number) && tickets.outstanding(self.number) > 0 {
+            let until = state.cluster.now + LOOK_SECONDS;
+            drop(state);
+            turns.sleep(me, until)?;
+            state = turns.state()?;
+        }
+        self.collect(&mut state, done)
+    }
+
+    fn wait(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        let (turns, me) = (self.comm.turns, self.comm.me());
+        let mut state = turns.state()?;
+        loop {
+            let tickets = &state.tickets[me as usize];
+            let outstanding = tickets.outstanding(self.number);
+            if tickets.has_done(self.number) || outstanding == 0 {
+                return self.collect(&mut state, done);
+            }
+            state = turns.wait(state, me, || format!("one of {outstanding} transfers"))?;
+        }
+    }
+}
+
+impl Drop for SimQueue<'_, '_, '_> {
+    fn drop(&mut self) {
+        let mut state = self.comm.turns.any_state();
+        state.tickets[self.comm.me() as usize].close_queue(self.number);
+    }
+}
+
+/// The clock of a rank's host, which may be off and drift.
+struct SimClock<'t, 'a> {
+    turns: &'t Turns<'a>,
+    rank: Rank,
+    host: HostClock,
+    is_global: bool,
+    /// The one that is neither off nor drifts, if this one may be.
+    right: Option<Box<SimClock<'t, 'a>>>,
+    /// The instant of the last reading, and how many readings it has had.
+    reads: Cell<(f64, u32)>,
+}
+
+impl<'t, 'a> SimClock<'t, 'a> {
+    fn new(turns: &'t Turns<'a>, rank: Rank) -> SimClock<'t, 'a> {
+        let state = turns.any_state();
+        let hosts = &state.cluster.hosts;
+        let host = turns.network.clock(hosts[rank as usize]);
+        let right = |host: &u32| turns.network.clock(*host) == HostClock::default();
+        let is_global = hosts.iter().all(right);
+        let clock = |host, is_global, right| {
+            let reads = Cell::new((0.0, 0));
+            SimClock { turns, rank, host, is_global, right, reads }
+        };
+        let right = (!is_global).then(|| Box::new(clock(HostClock::default(), true, None)));
+        clock(host, is_global, right)
+    }
+}
+
+impl Clock for SimClock<'_, '_> {
+    fn now(&self) -> f64 {
+        let mut now = self.turns.any_state().cluster.now;
+        let (last, reads) = self.reads.get();
+        let reads = if now == last { reads + 1 } else { 0 };
+        self.reads.set((now, reads));
+        if reads > FREE_READS {
+            // A run that has ended is reported by the next call that can.
+            let _ = self.turns.sleep(self.rank, now + LOOK_SECONDS);
+            now = self.turns.any_state().cluster.now;
+        }
+        self.host.offset + (1.0 + self.host.drift) * now
+    }
+
+    fn sleep_until(&self, instant: f64) {
+        let until = (instant - self.host.offset) / (1.0 + self.host.drift);
+        if self.turns.sleep(self.rank, until).is_err() && until.is_finite() {
+            // Nobody waits for anybody any more; a program that waits for an instant must see it.
+            let now = &mut self.turns.any_state().cluster.now;
+            *now = now.max(until);
+        }
+    }
+
+    fn is_global(&self) -> bool {
+        self.is_global
+    }
+
+    fn truth(&self) -> Option<&dyn Clock> {
+        // The right clock is its own truth.
+        Some(self.right.as_deref().map_or(self as &dyn Clock, |right| right))
+    }
+}

@@ -1,0 +1,117 @@
+//! Runs any program over [`Comm`] in virtual time: one thread a rank, one of them at a time.
+//!
+//! What a rank computes takes no time; messages take what the cluster says, and sleeping what was
+//! asked for. A look that finds nothing ([`Queue::test`](laneway_core::Queue::test), a probe that
+//! does not wait) takes [`LOOK_SECONDS`], so that a program that polls gets on; so does reading the
+//! clock more than [`FREE_READS`] times with nothing in between. The order in which ranks go on is
+//! that of the events alone: every run is the same.
+//!
+//! Begin with [`Program`], then `turns.rs` for who goes on when, then `comm.rs`.
+
+mod comm;
+mod tickets;
+mod turns;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::{Builder, scope};
+
+use laneway_core::{Comm, Rank};
+
+use crate::cluster::{Cluster, Observer};
+use crate::error::SimError;
+use crate::flow::{Fairness, Flows};
+use crate::network::{HostId, Network};
+use comm::SimComm;
+use turns::{Aborted, Turns};
+
+/// Seconds that a look costs which finds nothing.
+pub const LOOK_SECONDS: f64 = 100e-9;
+/// So many times in a row the clock can be read for nothing.
+pub const FREE_READS: u32 = 1000;
+/// Room for a rank's calls; only what is touched becomes memory.
+const STACK_BYTES: usize = 4 << 20;
+
+/// A program that is being prepared.
+pub struct Program<'a> {
+    network: &'a dyn Network,
+    ranks: u32,
+    fairness: Fairness,
+    limit: f64,
+    observer: Option<&'a mut (dyn Observer + Send)>,
+}
+
+/// What the ranks returned, and when the last of them was done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended<R> {
+    pub results: Vec<R>,
+    /// Seconds of virtual time.
+    pub finish: f64,
+}
+
+impl<'a> Program<'a> {
+    /// Ranks on the network's first hosts, one on each.
+    pub fn new(network: &'a dyn Network, ranks: u32) -> Program<'a> {
+        let fairness = Fairness::Equal;
+        Program { network, ranks, fairness, limit: f64::INFINITY, observer: None }
+    }
+
+    /// Gives up after so many seconds of virtual time.
+    pub fn limit(mut self, seconds: f64) -> Program<'a> {
+        self.limit = seconds;
+        self
+    }
+
+    /// Lets flows part full links otherwise than equally.
+    pub fn fairness(mut self, fairness: Fairness) -> Program<'a> {
+        self.fairness = fairness;
+        self
+    }
+
+    pub fn observed(mut self, observer: &'a mut (dyn Observer + Send)) -> Program<'a> {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Runs the program on every rank.
+    pub fn run<R: Send>(
+        self,
+        program: impl Fn(&dyn Comm) -> R + Sync,
+    ) -> Result<Ended<R>, SimError> {
+        let flows = Flows::with(self.network.resources(), self.fairness);
+        let hosts: Vec<HostId> = (0..self.ranks).collect();
+        let cluster = Cluster::new(self.network, hosts, flows, self.observer)?;
+        let turns = Turns::new(self.network, cluster, self.limit);
+        let rank = |rank: Rank| {
+            let end = catch_unwind(AssertUnwindSafe(|| {
+                turns.begin(rank);
+                program(&SimComm::world(&turns, rank))
+            }));
+            // A rank that was ended with the run says nothing more.
+            let panicked = end.as_ref().err().filter(|payload| !payload.is::<Aborted>());
+            turns.leave(rank, panicked.map(|payload| words_of(&**payload)));
+            end.ok()
+        };
+        let results: Vec<Option<R>> = scope(|scope| {
+            let rank = &rank;
+            let start = |number: Rank| {
+                let thread = Builder::new().name(format!("rank {number}")).stack_size(STACK_BYTES);
+                thread.spawn_scoped(scope, move || rank(number)).map_err(|error| {
+                    turns.give_up(number);
+                    SimError::Thread { rank: number, error: error.to_string() }
+                })
+            };
+            let threads: Vec<_> = (0..self.ranks).map(start).collect::<Result<_, _>>()?;
+            turns.open();
+            Ok(threads.into_iter().map(|thread| thread.join().unwrap_or(None)).collect())
+        })?;
+        let finish = turns.concluded()?;
+        Ok(Ended { results: results.into_iter().flatten().collect(), finish })
+    }
+}
+
+/// What a panic said.
+fn words_of(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    format!("it panicked: {}", text.unwrap_or("without a word"))
+}
