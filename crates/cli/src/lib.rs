@@ -7,11 +7,14 @@
 
 mod agree;
 mod check;
+mod compare;
 mod generate;
 mod handshake;
 mod info;
+mod measure;
 mod output;
 mod progress;
+mod report;
 mod session;
 mod sim;
 mod tour;
@@ -33,6 +36,9 @@ static VERBS: &[Verb] = &[
     Verb { command: tour::command, run: tour::run },
     Verb { command: info::command, run: info::run },
     Verb { command: check::command, run: check::run },
+    Verb { command: measure::command, run: measure::run },
+    Verb { command: compare::command, run: compare::run },
+    Verb { command: report::command, run: report::run },
     Verb { command: sim::command, run: sim::run },
     Verb { command: generate::completions_command, run: generate::completions },
     Verb { command: generate::man_command, run: generate::man },

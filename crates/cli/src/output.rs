@@ -20,10 +20,9 @@ pub fn args() -> [Arg; 2] {
             .value_parser(formats)
             .default_value("table")
             .help("How to print the rows"),
-        Arg::new("export")
-            .long("export")
-            .value_name("FILE")
-            .help("Also write the rows to FILE.json or FILE.csv, by its ending"),
+        Arg::new("export").long("export").value_name("FILE").help(
+            "Also write the rows to FILE, by its ending: .json, .csv, .txt (as OSU), .gp, .html",
+        ),
     ]
 }
 
@@ -41,12 +40,11 @@ impl Output {
             None => None,
             Some(file) => {
                 let ending = Path::new(file).extension().and_then(|ending| ending.to_str());
-                match ending {
-                    Some("json") => Some((file.clone(), Format::Json)),
-                    Some("csv") => Some((file.clone(), Format::Csv)),
-                    _ => {
+                match ending.and_then(Format::by_ending) {
+                    Some(format) => Some((file.clone(), format)),
+                    None => {
                         let what = format!("cannot tell what to write to `{file}`");
-                        let cause = "its ending is neither .json nor .csv";
+                        let cause = "its ending is none of .json, .csv, .txt, .gp and .html";
                         return Err(Failure::usage(what, cause, "--export rows.json"));
                     }
                 }
@@ -55,11 +53,17 @@ impl Output {
         Ok(Output { format, export })
     }
 
+    /// Writes the export file anew, if one is wanted: what is done survives a crash.
+    pub fn save(&self, document: &Document) -> Result<(), Failure> {
+        match &self.export {
+            Some((file, format)) => replace(Path::new(file), &format.render(document)),
+            None => Ok(()),
+        }
+    }
+
     /// Prints the document; `brief` stands in for it where a person reads.
     pub fn write(&self, document: &Document, brief: Option<&Document>) -> Result<(), Failure> {
-        if let Some((file, format)) = &self.export {
-            replace(Path::new(file), &format.render(document))?;
-        }
+        self.save(document)?;
         let shown = match (self.format, brief) {
             (Format::Table, Some(brief)) => brief,
             _ => document,
@@ -69,7 +73,7 @@ impl Output {
 }
 
 /// Writes beside the file and renames, so that a crash leaves the old or the new, never a half.
-fn replace(file: &Path, text: &str) -> Result<(), Failure> {
+pub fn replace(file: &Path, text: &str) -> Result<(), Failure> {
     let mut beside = file.as_os_str().to_owned();
     beside.push(format!(".{}.part", std::process::id()));
     let beside = Path::new(&beside);

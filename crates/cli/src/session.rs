@@ -255,7 +255,11 @@ fn fatal(comm: &dyn Comm, error: CommError) -> Failure {
 /// What every document says of the run.
 pub fn environment(comm: &dyn Comm) -> Row {
     let mut row = machine();
-    row.0.extend(comm.describe().into_iter().map(|(name, value)| (name, value.into())));
+    for (name, value) in comm.describe() {
+        // What the ranks say of the machine is nearer than what this process sees.
+        row.0.retain(|(other, _)| *other != name);
+        row.0.push((name, value.into()));
+    }
     row.with("ranks", comm.size()).with("clock_is_global", comm.clock().is_global())
 }
 

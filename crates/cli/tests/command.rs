@@ -120,7 +120,7 @@ fn an_export_is_written_beside_the_table() {
     assert_eq!(json["summary"]["failed"], 0);
     assert_eq!(std::fs::read_dir(&dir).expect("the folder").count(), 1, "nothing else is left");
     std::fs::remove_dir_all(&dir).expect("removed");
-    refused(&["check", "barrier", "--export", "rows.txt"], &[], 2, &[".json"]);
+    refused(&["check", "barrier", "--export", "rows.xyz"], &[], 2, &[".json"]);
 }
 
 #[test]

@@ -23,9 +23,12 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-report",
             "laneway-sim",
             "laneway-local",
+            "laneway-measure",
             "laneway-mpi",
+            "laneway-stats",
         ],
     ),
+    ("laneway-c", &["laneway-coll", "laneway-core", "laneway-measure", "laneway-mpi"]),
     ("laneway-smpi", &["laneway-cli", "laneway-coll", "laneway-core", "laneway-mpi"]),
     (
         "laneway-benches",

@@ -35,11 +35,13 @@ mod scatter;
 mod shift;
 mod spread;
 mod tree;
+mod usual;
 
 pub use check::{Fault, Proof, check};
 pub use definition::{Piece, definition, expected};
 pub use permute::permuted;
 pub use registry::{Algorithm, Counts, Parameter, Params, Refusal, algorithms, find};
+pub use usual::usual;
 
 /// Every algorithm, in the order in which the tool prints them.
 pub fn all() -> impl Iterator<Item = &'static Algorithm> {

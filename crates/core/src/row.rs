@@ -7,7 +7,15 @@ pub enum Value {
     Whole(i64),
     Real(f64),
     Truth(bool),
+    /// Many figures of one kind, as samples are.
+    List(Vec<f64>),
     Nothing,
+}
+
+impl From<Vec<f64>> for Value {
+    fn from(numbers: Vec<f64>) -> Value {
+        Value::List(numbers)
+    }
 }
 
 impl From<&str> for Value {

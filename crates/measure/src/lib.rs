@@ -12,6 +12,7 @@
 pub mod clock;
 pub mod isolation;
 pub mod operation;
+pub mod p2p;
 pub mod point;
 pub mod repeat;
 pub mod sizes;

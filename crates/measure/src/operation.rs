@@ -9,6 +9,11 @@ use laneway_core::{
 /// One collective call on this rank, as often as wanted.
 pub trait Operation {
     fn call(&mut self) -> Result<(), CommError>;
+
+    /// Whether it has been called before, so that buffers and connections are there.
+    fn is_warm(&self) -> bool {
+        false
+    }
 }
 
 impl<F: FnMut() -> Result<(), CommError>> Operation for F {
@@ -43,6 +48,7 @@ pub struct Collective<'c> {
     input: Vec<u8>,
     output: Vec<u8>,
     tmp: Vec<u8>,
+    warm: bool,
 }
 
 /// The content of a rank's input: small whole numbers, so that sums are exact in any order.
@@ -96,6 +102,7 @@ impl<'c> Collective<'c> {
             input: vec![0; shape.in_len(rank) as usize],
             output: vec![0; shape.out_len(rank) as usize],
             tmp: vec![0; tmp as usize],
+            warm: false,
             shape,
         };
         made.refill();
@@ -119,26 +126,27 @@ impl<'c> Collective<'c> {
     /// Lets it be called: the calls borrow its buffers.
     pub fn ready(&mut self) -> Result<Ready<'_>, CommError> {
         let reduction = self.reduction.map(|(op, data)| Reduction::Builtin(op, data));
-        match &self.schedule {
-            None => Ok(Ready::Native {
+        let by = match &self.schedule {
+            None => By::Library {
                 comm: self.comm,
                 shape: &self.shape,
                 reduction: self.reduction,
                 input: &self.input,
                 output: &mut self.output,
-            }),
+            },
             Some(schedule) => {
                 let buffers = Buffers::new(&self.input, &mut self.output, &mut self.tmp);
-                let exec = Exec::new(self.comm, &**schedule, buffers, reduction, 0)?;
-                Ok(Ready::Ours(Box::new(exec)))
+                By::Schedule(Box::new(Exec::new(self.comm, &**schedule, buffers, reduction, 0)?))
             }
-        }
+        };
+        Ok(Ready { by, warm: self.warm })
     }
 
     /// Calls it once and compares every byte of this rank's answer; what is wrong, if something is.
     pub fn validate(&mut self) -> Result<Option<String>, CommError> {
         self.refill();
         self.ready()?.call()?;
+        self.warm = true;
         let (rank, element) = (self.comm.rank(), self.shape.element);
         if self.shape.collective == laneway_core::Collective::Exscan && rank == 0 {
             return Ok(None);
@@ -153,9 +161,15 @@ impl<'c> Collective<'c> {
 }
 
 /// A collective that can be called.
-pub enum Ready<'a> {
-    Ours(Box<Exec<'a>>),
-    Native {
+pub struct Ready<'a> {
+    by: By<'a>,
+    warm: bool,
+}
+
+/// Who does it, with everything at hand.
+enum By<'a> {
+    Schedule(Box<Exec<'a>>),
+    Library {
         comm: &'a dyn Comm,
         shape: &'a Shape,
         reduction: Option<(ReduceOp, DataType)>,
@@ -166,11 +180,15 @@ pub enum Ready<'a> {
 
 impl Operation for Ready<'_> {
     fn call(&mut self) -> Result<(), CommError> {
-        match self {
-            Ready::Ours(exec) => exec.run(),
-            Ready::Native { comm, shape, reduction, input, output } => {
+        match &mut self.by {
+            By::Schedule(exec) => exec.run(),
+            By::Library { comm, shape, reduction, input, output } => {
                 comm.native(NativeCall { shape, input, output, reduction: *reduction })
             }
         }
+    }
+
+    fn is_warm(&self) -> bool {
+        self.warm
     }
 }

@@ -55,6 +55,8 @@ impl Point {
         }
         self.samples.extend(batch.samples);
         self.rejected += batch.rejected;
+        self.clock_error = self.clock_error.max(batch.clock_error);
+        self.clock_unknowable = self.clock_unknowable.max(batch.clock_unknowable);
         self.spans.extend(batch.spans);
         self.rank_means = batch.rank_means;
         self.skew = median(&batch.skews).or(self.skew);
@@ -89,6 +91,11 @@ impl Point {
         if self.estimate < TICKS * tick {
             self.note("resolution");
         }
+        // What takes no time, or less, was not measured.
+        if self.estimate <= 0.0 || self.estimate.is_nan() {
+            self.note("no time");
+            self.reached = false;
+        }
         if self.skew.is_some_and(|skew| skew > SKEWED * self.estimate.abs()) {
             self.note("skewed start");
         }
@@ -113,12 +120,9 @@ pub fn measure(
             Some(batch) => point.add(batch),
         }
     }
-    let errors = collect(stage.comm, &[stage.clock.error(), stage.clock.unknowable()])?;
     if stage.comm.rank() != 0 {
         return Ok(None);
     }
-    let largest = |which: usize| errors.chunks(2).map(|pair| pair[which]).fold(0.0, f64::max);
-    (point.clock_error, point.clock_unknowable) = (largest(0), largest(1));
     point.timing = timing.name();
     point.cost = stage.clock.local() - begun;
     point.conclude(rule, stage.clock.tick());

@@ -59,7 +59,15 @@ impl Rule {
             return Some(format!("{min_reps} to {max_reps} repetitions"));
         }
         let possible = part > 0.0 && part < 1.0 && self.budget > 0.0;
-        (!possible).then(|| format!("a precision of {part} within {} s", self.budget))
+        (!possible).then(|| format!("a precision of {part}, a budget of {} s", self.budget))
+    }
+
+    /// The level of the interval.
+    pub fn level(&self) -> f64 {
+        match self.aim {
+            Aim::Mean { alpha } => 1.0 - alpha,
+            Aim::Median { level, .. } => level,
+        }
     }
 
     fn is_fixed(&self) -> bool {

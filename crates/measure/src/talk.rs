@@ -9,6 +9,8 @@ pub(crate) const COLLECT: Tag = 2;
 pub(crate) const CLOCK: Tag = 3;
 pub(crate) const START: Tag = 4;
 pub(crate) const CONFIRM: Tag = 5;
+pub(crate) const TASK: Tag = 6;
+pub(crate) const DELIVER: Tag = 7;
 
 pub(crate) fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()

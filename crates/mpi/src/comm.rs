@@ -43,6 +43,11 @@ impl MpiComm {
         MpiComm::of(world, handle, false)
     }
 
+    /// Of a handle that was made for it.
+    pub(crate) fn made(world: Rc<World>, handle: Handle) -> Result<MpiComm, CommError> {
+        MpiComm::of(world, handle, true)
+    }
+
     fn of(world: Rc<World>, handle: Handle, made: bool) -> Result<MpiComm, CommError> {
         let mpi = &world.mpi;
         let f = &mpi.tables.functions;
@@ -118,7 +123,7 @@ impl MpiComm {
 
     /// Makes a communicator of a handle that MPI just gave.
     fn adopt(&self, handle: Handle) -> Result<Box<dyn Comm>, CommError> {
-        Ok(Box::new(MpiComm::of(self.world.clone(), handle, true)?))
+        Ok(Box::new(MpiComm::made(self.world.clone(), handle)?))
     }
 }
 

@@ -41,6 +41,14 @@ pub enum MpiError {
     NotSimulated { file: Option<PathBuf> },
     /// MPI was started in this process before, which it allows once.
     StartedBefore,
+    /// A caller's communicator was to be adopted, and no MPI is in this process.
+    NotLoaded,
+    /// A caller's communicator was to be adopted before MPI's start or after its end.
+    NotRunning,
+    /// A caller's communicator was to be adopted in a simulation.
+    Simulated,
+    /// What a caller gave is no communicator to work with.
+    NoCommunicator { why: String },
 }
 
 impl fmt::Display for MpiError {
@@ -75,6 +83,10 @@ impl fmt::Display for MpiError {
             }
             MpiError::NotSimulated { .. } => f.write_str("this process is not a simulation"),
             MpiError::StartedBefore => f.write_str("MPI was started in this process before"),
+            MpiError::NotLoaded => f.write_str("no MPI library is in this process"),
+            MpiError::NotRunning => f.write_str("MPI is not running in this process"),
+            MpiError::Simulated => f.write_str("this process is a simulation"),
+            MpiError::NoCommunicator { .. } => f.write_str("no communicator to work with"),
         }
     }
 }
@@ -116,6 +128,12 @@ impl MpiError {
                 format!("{} is set as by smpirun, but SimGrid is not here", simulation::SIZE)
             }
             MpiError::StartedBefore => "a process can start MPI once".into(),
+            MpiError::NotLoaded => "the program is linked to none, or statically".into(),
+            MpiError::NotRunning => "it is not started yet, or it has ended".into(),
+            MpiError::Simulated => {
+                "its ranks are one process, and share what is kept with a communicator".into()
+            }
+            MpiError::NoCommunicator { why } => why.clone(),
         }
     }
 
@@ -144,8 +162,13 @@ impl MpiError {
             MpiError::Alone { .. } => {
                 "the launcher that belongs to this library, or LANEWAY_MPI=FILE"
             }
-            MpiError::NotSimulated { .. } => "smpirun -np N … liblaneway_smpi.so …",
+            MpiError::Simulated | MpiError::NotSimulated { .. } => {
+                "smpirun -np N … liblaneway_smpi.so …"
+            }
             MpiError::StartedBefore => "one start of MPI for each process",
+            MpiError::NotLoaded => "build the program with mpicc, against a shared MPI",
+            MpiError::NotRunning => "call between MPI_Init and MPI_Finalize",
+            MpiError::NoCommunicator { .. } => "MPI_COMM_WORLD, or a communicator made from it",
         };
         advice.into()
     }

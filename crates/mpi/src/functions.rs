@@ -123,6 +123,32 @@ table! {
     }
 }
 
+/// Asked whether an attribute goes along with a duplicate of its communicator.
+pub type OnCopy =
+    extern "C" fn(Handle, i32, *mut c_void, *mut c_void, *mut c_void, *mut i32) -> i32;
+
+/// Told that an attribute goes, with its communicator.
+pub type OnDelete = extern "C" fn(Handle, i32, *mut c_void, *mut c_void) -> i32;
+
+table! {
+    /// What it takes to keep something with a communicator that is not ours.
+    Keeping {
+        initialized = "MPI_Initialized" (*mut i32) -> i32;
+        finalized = "MPI_Finalized" (*mut i32) -> i32;
+        test_inter = "MPI_Comm_test_inter" (Handle, *mut i32) -> i32;
+        create_keyval = "MPI_Comm_create_keyval"
+            (OnCopy, OnDelete, *mut i32, *mut c_void) -> i32;
+        set_attr = "MPI_Comm_set_attr" (Handle, i32, *mut c_void) -> i32;
+        get_attr = "MPI_Comm_get_attr" (Handle, i32, *mut *mut c_void, *mut i32) -> i32;
+    }
+}
+
+impl Keeping {
+    pub fn of(library: &Library) -> Result<Keeping, MpiError> {
+        Keeping::load(library, "")
+    }
+}
+
 /// The functions of every MPI, with counts of type `int`.
 pub type Small = Counted<i32, i32>;
 

@@ -11,11 +11,14 @@
 //! `LANEWAY_MPI` names a library file or an installation's folder; `LANEWAY_MPI_FLAVOUR` names the
 //! flavour of a library that does not tell it (open-mpi, mpich, standard-abi, smpi).
 //!
+//! A program that has started MPI itself lends its communicators: `adopt.rs`.
+//!
 //! Begin with `world.rs`, then `comm.rs` and `queue.rs`.
 
 #[cfg(not(all(target_endian = "little", target_pointer_width = "64")))]
 compile_error!("MPI handles travel as little-endian 64-bit words; this target needs another way");
 
+mod adopt;
 mod clock;
 mod comm;
 mod elf;
@@ -34,6 +37,7 @@ mod simulation;
 mod status;
 mod world;
 
+pub use adopt::with_adopted;
 pub use comm::{Attribute, MpiComm};
 pub use error::MpiError;
 pub use flavour::Family;

@@ -1,6 +1,6 @@
 //! A library file opened by the system's loader, and what it says of itself before MPI starts.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, OsStr, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +43,26 @@ impl Library {
             return Err(refused(loader_error()));
         }
         Ok(Library { file, handle })
+    }
+
+    /// The MPI that the program around us has loaded; none is opened. What all of the program sees
+    /// comes first, so that a tool that was put before MPI stays there. An MPI that was loaded for
+    /// one part of the program alone, as an interpreter does, is found among the loaded objects.
+    pub fn of_process() -> Result<Library, MpiError> {
+        let seen = |handle| {
+            let library = Library { file: PathBuf::new(), handle };
+            let file = file_of(library.look_up("MPI_Get_library_version")?)?;
+            Some(Library { file, ..library })
+        };
+        // SAFETY: the name is a C string, and "no load" makes this a look at what is there.
+        let open = |name: CString| unsafe {
+            libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD)
+        };
+        let alone = || {
+            let names = loaded_objects().into_iter().filter(|name| is_mpi_name(name));
+            names.map(open).filter(|handle| !handle.is_null()).find_map(seen)
+        };
+        seen(libc::RTLD_DEFAULT).or_else(alone).ok_or(MpiError::NotLoaded)
     }
 
     pub fn file(&self) -> &Path {
@@ -112,6 +132,48 @@ impl Library {
     }
 }
 
+/// The file of the loaded object that an address lies in.
+pub fn file_of(address: *mut c_void) -> Option<PathBuf> {
+    // SAFETY: the structure is plain data for which zero is a value, and dladdr fills it; the name
+    // in it lives as long as the object, whose address we just had.
+    unsafe {
+        let mut place: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(address, &mut place) == 0 || place.dli_fname.is_null() {
+            return None;
+        }
+        Some(OsStr::from_bytes(CStr::from_ptr(place.dli_fname).to_bytes()).into())
+    }
+}
+
+/// Whether an object's file is named like an MPI library.
+fn is_mpi_name(name: &CStr) -> bool {
+    let name = Path::new(OsStr::from_bytes(name.to_bytes())).file_name();
+    name.is_some_and(|name| name.as_bytes().starts_with(b"libmpi"))
+}
+
+/// The files of all objects that this process has loaded.
+fn loaded_objects() -> Vec<CString> {
+    unsafe extern "C" fn note(
+        object: *mut libc::dl_phdr_info,
+        _size: usize,
+        names: *mut c_void,
+    ) -> i32 {
+        // SAFETY: the loader hands us a structure that is valid during the call, and the list that
+        // was given to it below.
+        unsafe {
+            if !(*object).dlpi_name.is_null() {
+                let name = CStr::from_ptr((*object).dlpi_name).to_owned();
+                (*names.cast::<Vec<CString>>()).push(name);
+            }
+        }
+        0
+    }
+    let mut names: Vec<CString> = Vec::new();
+    // SAFETY: the list outlives the call, which alone writes to it.
+    unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut names).cast()) };
+    names
+}
+
 fn loader_error() -> String {
     // SAFETY: dlerror returns null or a C string that lives until the next call on this thread.
     unsafe {
@@ -132,6 +194,18 @@ pub fn first_line(version: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_mpi_is_known_by_its_name_and_ours_is_not() {
+        assert!(is_mpi_name(c"/usr/lib/libmpich.so.12") && is_mpi_name(c"libmpi_abi.so.1"));
+        assert!(!is_mpi_name(c"") && !is_mpi_name(c"/opt/libmpi/liblaneway.so.0"));
+        assert!(loaded_objects().iter().any(|name| name.to_bytes().ends_with(b"libc.so.6")));
+    }
+
+    #[test]
+    fn a_process_without_mpi_is_told_so() {
+        assert_eq!(Library::of_process().err(), Some(MpiError::NotLoaded));
+    }
 
     #[test]
     fn the_first_line_is_tidied() {

@@ -4,6 +4,7 @@
 use laneway_core::{CommError, DataType, ReduceOp, Reduction};
 
 use crate::error::MpiError;
+use crate::flavour::Handle;
 use crate::library::Found;
 use crate::status::Status;
 use crate::world::Mpi;
@@ -15,7 +16,7 @@ pub fn failed(found: &Found, what: &str) -> MpiError {
 }
 
 /// Runs all proofs; the error says which one did not hold. `provided` is the thread level that the
-/// start of MPI answered.
+/// start of MPI answered. Errors on `MPI_COMM_SELF` return already.
 pub fn prove(mpi: &Mpi, provided: i32) -> Result<(), String> {
     handles(mpi)?;
     threads(mpi, provided)?;
@@ -39,12 +40,13 @@ fn called(mpi: &Mpi, call: &'static str, code: i32) -> Verdict {
     mpi.check(call, code).map_err(|error| error.to_string())
 }
 
-/// The communicators are communicators, and errors are returned from now on.
+/// From now on errors on a communicator are returned.
+pub fn return_errors(mpi: &Mpi, comm: Handle) -> Verdict {
+    mpi.return_errors(comm).map_err(|error| error.to_string())
+}
+
 fn handles(mpi: &Mpi) -> Verdict {
     let (f, flavour) = (&mpi.tables.functions, &mpi.flavour);
-    for comm in [flavour.comm_world, flavour.comm_self] {
-        mpi.return_errors(comm).map_err(|error| error.to_string())?;
-    }
     let (mut rank, mut size) = (-1i32, -1i32);
     // SAFETY: the results go to words of our own.
     unsafe {

@@ -1,12 +1,12 @@
 //! Whether this process is a simulation: SimGrid's smpirun runs every rank as a part of one process
 //! that holds the simulator already, so there is nothing to search and nothing to open.
 
-use std::ffi::{CStr, CString, OsStr};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::CString;
 use std::path::PathBuf;
 
 use crate::flavour::smpi::MARK;
 use crate::launcher;
+use crate::library::file_of;
 
 /// Set by smpirun, which thereby tells the number of ranks.
 pub const SIZE: &str = "SMPI_GLOBAL_SIZE";
@@ -26,15 +26,7 @@ pub fn simulator() -> Option<PathBuf> {
     if address.is_null() {
         return None;
     }
-    // SAFETY: the structure is plain data for which zero is a value, and dladdr fills it; the name
-    // in it lives as long as the library, which is never unloaded from a program linked to it.
-    unsafe {
-        let mut place: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(address, &mut place) == 0 || place.dli_fname.is_null() {
-            return None;
-        }
-        Some(OsStr::from_bytes(CStr::from_ptr(place.dli_fname).to_bytes()).into())
-    }
+    file_of(address)
 }
 
 #[cfg(test)]

@@ -35,6 +35,12 @@ impl ThreadLevel {
         ThreadLevel::Multiple,
     ];
 
+    /// The level that a library answered.
+    pub(crate) fn of(flavour: &Flavour, provided: i32) -> ThreadLevel {
+        let level = flavour.threads.iter().position(|&level| level == provided);
+        ThreadLevel::ALL[level.unwrap_or(0)]
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             ThreadLevel::Single => "single",
@@ -134,20 +140,22 @@ pub(crate) struct World {
     pub clock: MpiClock,
     /// Set when transfers were given up, after which the end of MPI could wait for ever.
     pub abandoned: Cell<bool>,
-    ended: Cell<bool>,
+    /// The program around us started MPI, and ends it.
+    pub lent: bool,
+    pub ended: Cell<bool>,
 }
 
 impl World {
     /// Ends MPI; a second call does nothing.
     pub fn end(&self) -> Result<(), CommError> {
-        if self.ended.replace(true) {
+        if self.ended.replace(true) || self.lent {
             return Ok(());
         }
         if self.abandoned.get() || std::thread::panicking() {
             const EXIT_ENVIRONMENT: i32 = 3;
             self.abort(EXIT_ENVIRONMENT);
         }
-        // SAFETY: MPI was started by `init`, and `ended` makes this the one end of it.
+        // SAFETY: MPI was started by `init`, as it is not lent, and `ended` makes this its one end.
         self.mpi.check("MPI_Finalize", unsafe { (self.mpi.tables.functions.finalize)() })
     }
 
@@ -176,9 +184,9 @@ impl Drop for World {
     }
 }
 
-struct Opened {
-    mpi: Mpi,
-    found: Found,
+pub(crate) struct Opened {
+    pub mpi: Mpi,
+    pub found: Found,
 }
 
 fn open_library(choice: Option<&Path>) -> Result<Opened, MpiError> {
@@ -189,14 +197,19 @@ fn open_library(choice: Option<&Path>) -> Result<Opened, MpiError> {
         // Outside a simulation its functions find no rank to speak for, and crash.
         return Err(MpiError::NotSimulated { file: Some(library.file().into()) });
     }
+    identify(&library, chosen.why)
+}
+
+/// What kind of MPI a library is, and its functions.
+pub(crate) fn identify(library: &Library, why: String) -> Result<Opened, MpiError> {
     let version = library.version()?;
     let asked = std::env::var("LANEWAY_MPI_FLAVOUR").ok().filter(|asked| !asked.is_empty());
-    let family = flavour::decide(&library, &version, asked.as_deref())?;
-    let flavour = flavour::table(family, &library)?;
-    let tables = Tables::load(&library)?;
+    let family = flavour::decide(library, &version, asked.as_deref())?;
+    let flavour = flavour::table(family, library)?;
+    let tables = Tables::load(library)?;
     let found = Found {
         file: library.file().into(),
-        why: chosen.why,
+        why,
         family,
         version: first_line(&version),
         standard: library.standard()?,
@@ -228,15 +241,14 @@ pub fn init_with_threads(choice: Option<&Path>, threads: ThreadLevel) -> Result<
     // From here on dropping the world ends MPI, whatever fails.
     let clock = MpiClock { wtime, global: false, simulator: mpi.flavour.simulator };
     let threads = ThreadLevel::Single;
-    let mut world = World { mpi, found, launcher, threads, clock, abandoned, ended };
+    let mut world = World { mpi, found, launcher, threads, clock, abandoned, lent: false, ended };
     if let Err(what) = proof(&world, provided) {
         // Ranks that did pass would keep MPI_Finalize waiting; a process that leaves without it
         // makes the launcher end them all.
         world.ended.set(true);
         return Err(selftest::failed(&world.found, &what));
     }
-    let level = world.mpi.flavour.threads.iter().position(|&level| level == provided);
-    world.threads = ThreadLevel::ALL[level.unwrap_or(0)];
+    world.threads = ThreadLevel::of(&world.mpi.flavour, provided);
     let key = world.mpi.flavour.keys.wtime_is_global;
     let global = world.mpi.attribute(world.mpi.flavour.comm_world, key);
     world.clock.global = matches!(global, Ok(Some(1)));
@@ -251,11 +263,17 @@ pub fn init_with_threads(choice: Option<&Path>, threads: ThreadLevel) -> Result<
 /// The self-test, with signals caught where that is possible: the ranks of a simulation share one
 /// process and would undo each other's handlers.
 fn proof(world: &World, provided: i32) -> Result<(), String> {
-    if world.mpi.flavour.simulator.is_some() {
-        return selftest::prove(&world.mpi, provided);
+    let (mpi, flavour) = (&world.mpi, &world.mpi.flavour);
+    let prove = || {
+        selftest::return_errors(mpi, flavour.comm_world)?;
+        selftest::return_errors(mpi, flavour.comm_self)?;
+        selftest::prove(mpi, provided)
+    };
+    if flavour.simulator.is_some() {
+        return prove();
     }
     let danger = selftest::failed(&world.found, "a call ended in a signal").into_failure();
-    guard::guarded(format!("{danger}\n"), || selftest::prove(&world.mpi, provided))
+    guard::guarded(format!("{danger}\n"), prove)
 }
 
 /// Calls MPI_Init_thread, and answers the thread level that it gave.

@@ -39,6 +39,10 @@ fn value(value: &Value) -> String {
         // JSON has no word for what is not a number.
         Value::Real(number) if number.is_finite() => format!("{number:?}"),
         Value::Truth(truth) => truth.to_string(),
+        Value::List(numbers) => {
+            let one = |number: &f64| self::value(&Value::Real(*number));
+            format!("[{}]", numbers.iter().map(one).collect::<Vec<_>>().join(", "))
+        }
         Value::Real(_) | Value::Nothing => "null".into(),
     }
 }

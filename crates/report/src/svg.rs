@@ -18,9 +18,9 @@ pub fn document(width: f64, height: f64, body: &str) -> String {
     )
 }
 
-/// Text as it may stand between tags.
+/// Text as it may stand between tags, and in quotes inside one.
 pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -30,6 +30,7 @@ mod tests {
     #[test]
     fn text_stays_text() {
         assert_eq!(escaped("a<b & c"), "a&lt;b &amp; c");
+        assert_eq!(escaped("\"x\">"), "&quot;x&quot;&gt;");
         assert!(document(2.0, 1.0, "<g/>").contains("viewBox=\"0 0 2 1\""));
     }
 }

@@ -52,19 +52,20 @@ pub fn align(lines: &[Vec<String>], right: &[bool]) -> String {
     text
 }
 
-fn cell(value: &Value) -> String {
+pub(crate) fn cell(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
         Value::Whole(number) => number.to_string(),
         Value::Real(number) => significant(*number),
         Value::Truth(true) => "yes".into(),
         Value::Truth(false) => "NO".into(),
+        Value::List(numbers) => format!("{} figures", numbers.len()),
         Value::Nothing => "-".into(),
     }
 }
 
 /// Four significant digits, without an exponent where a person needs none.
-fn significant(number: f64) -> String {
+pub(crate) fn significant(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return format!("{number}");
     }

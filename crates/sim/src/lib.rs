@@ -14,6 +14,7 @@ pub mod carrier;
 mod cluster;
 pub mod error;
 pub mod flow;
+mod instant;
 pub mod network;
 pub mod platform;
 pub mod program;

@@ -73,6 +73,11 @@ impl<'c> GlobalClock<'c> {
         self.global
     }
 
+    /// Whether what is planned ahead takes drift into account.
+    pub fn knows_drift(&self) -> bool {
+        self.global || self.epochs.len() > 1
+    }
+
     /// The smallest step of this rank's clock, in seconds.
     pub fn tick(&self) -> f64 {
         self.tick

@@ -29,7 +29,7 @@ pub(super) fn epoch(comm: &dyn Comm) -> Result<Epoch, CommError> {
 fn lead(comm: &dyn Comm, other: Rank) -> Result<(), CommError> {
     let (mut shortest, mut in_vain, mut better) = (f64::INFINITY, 0, 0.0);
     let mut second = f64::INFINITY;
-    let mut echo = [0; 8];
+    let mut echo = [0; 40];
     for _ in 0..MOST_TRIPS {
         let half = if shortest.is_finite() { shortest / 2.0 } else { 0.0 };
         let sent = comm.clock().now();
@@ -70,6 +70,6 @@ fn follow(comm: &dyn Comm) -> Result<Epoch, CommError> {
         if words[1] != 0.0 || own.offset == 0.0 {
             (own.at, own.offset) = (heard, time - heard);
         }
-        comm.send(0, CLOCK, &bytes_of(&[0.0]))?;
+        comm.send(0, CLOCK, &bytes)?;
     }
 }

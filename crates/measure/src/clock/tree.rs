@@ -3,7 +3,7 @@
 //! Rank r + d learns from rank r, for d from the largest power of two down to 1, so that in each
 //! round all pairs are disjoint. A pair exchanges small messages until the shortest round trip has
 //! not become shorter a few times; the offset is that of the shortest, because it was delayed
-//! least.
+//! least. Question and answer are equally long, so that both take equally long.
 
 use laneway_core::{CommError, Rank};
 
@@ -35,7 +35,7 @@ pub(super) fn epoch(clock: &GlobalClock) -> Result<Epoch, CommError> {
 
 /// Answers with rank 0's time until the other has enough.
 fn teach(clock: &GlobalClock, pupil: Rank, own: &Epoch) -> Result<(), CommError> {
-    let mut question = [0; 8];
+    let mut question = [0; 24];
     loop {
         clock.comm.recv(Some(pupil), Some(CLOCK), &mut question)?;
         if numbers_of(&question)[0] != 0.0 {
@@ -55,7 +55,7 @@ fn learn(clock: &GlobalClock, teacher: Rank) -> Result<Epoch, CommError> {
     for _ in 0..MOST_TRIPS {
         let mut answer = [0; 24];
         let asked = clock.local();
-        clock.comm.send(teacher, CLOCK, &bytes_of(&[0.0]))?;
+        clock.comm.send(teacher, CLOCK, &bytes_of(&[0.0; 3]))?;
         clock.comm.recv(Some(teacher), Some(CLOCK), &mut answer)?;
         let heard = clock.local();
         let trip = heard - asked;
@@ -74,7 +74,7 @@ fn learn(clock: &GlobalClock, teacher: Rank) -> Result<Epoch, CommError> {
             break;
         }
     }
-    clock.comm.send(teacher, CLOCK, &bytes_of(&[1.0]))?;
+    clock.comm.send(teacher, CLOCK, &bytes_of(&[1.0; 3]))?;
     let jitter = if second.is_finite() { (second - shortest) / 2.0 } else { shortest / 2.0 };
     best.error += jitter + clock.tick;
     best.unknowable += shortest / 2.0;

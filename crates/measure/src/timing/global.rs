@@ -42,9 +42,7 @@ impl Timing for Global {
         Ok(Some(Batch {
             samples: all.clone().map(|repetition| spans.whole(repetition)).collect(),
             skews: all.map(|repetition| spans.skew(repetition)).collect(),
-            rank_means: spans.rank_means(),
-            spans: spans.flat(),
-            ..Batch::default()
+            ..spans.batch()
         }))
     }
 }

@@ -32,9 +32,7 @@ impl Timing for Maximum {
         Ok(Some(Batch {
             samples: all.clone().map(|repetition| spans.longest(repetition)).collect(),
             skews: all.map(|repetition| spans.skew(repetition)).collect(),
-            rank_means: spans.rank_means(),
-            spans: spans.flat(),
-            ..Batch::default()
+            ..spans.batch()
         }))
     }
 }

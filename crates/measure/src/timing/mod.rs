@@ -8,6 +8,7 @@ mod maximum;
 mod root;
 mod series;
 mod start_time;
+mod tasks;
 
 use laneway_core::{Comm, CommError, Rank};
 
@@ -16,13 +17,15 @@ pub use maximum::Maximum;
 pub use root::{Confirmation, Root};
 pub use series::Series;
 pub use start_time::StartTime;
+pub use tasks::{Tasks, serves};
 
 use crate::clock::GlobalClock;
 use crate::isolation::Isolation;
 use crate::operation::Operation;
-use crate::talk::{announce, collect};
+use crate::talk::{DELIVER, announce, bytes_of, collect, numbers_of};
 
-/// Calls that warm caches and connections before the first sample.
+/// Calls that warm caches and connections before the first sample; one less where the operation
+/// says that it is warm.
 pub const WARM_UP_CALLS: u32 = 2;
 
 /// Where measurements happen: messages of our own, a clock, and what keeps repetitions apart.
@@ -46,6 +49,9 @@ pub struct Batch {
     /// Every rank's entry and exit, if they are to be kept: repetition after repetition, rank after
     /// rank, on rank 0's clock.
     pub spans: Vec<(f64, f64)>,
+    /// What the clocks of all ranks leave uncertain, and what asymmetric links could hide.
+    pub clock_error: f64,
+    pub clock_unknowable: f64,
     /// Something that a reader of the figure must know.
     pub notes: Vec<&'static str>,
 }
@@ -60,7 +66,7 @@ pub trait Timing {
         stage: &mut Stage,
         operation: &mut dyn Operation,
     ) -> Result<(), CommError> {
-        warm_up(stage, operation, WARM_UP_CALLS).map(|_| ())
+        warm_up(stage, operation).map(|_| ())
     }
 
     /// Collective: does as many repetitions as rank 0 wants, about; none where it wants none, and
@@ -82,11 +88,18 @@ pub enum Method {
     #[default]
     StartTime,
     Loop,
+    Tasks,
 }
 
 impl Method {
-    pub const ALL: [Method; 5] =
-        [Method::Root, Method::Maximum, Method::Global, Method::StartTime, Method::Loop];
+    pub const ALL: [Method; 6] = [
+        Method::Root,
+        Method::Maximum,
+        Method::Global,
+        Method::StartTime,
+        Method::Loop,
+        Method::Tasks,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -95,6 +108,7 @@ impl Method {
             Method::Global => "global",
             Method::StartTime => "start-time",
             Method::Loop => "loop",
+            Method::Tasks => "tasks",
         }
     }
 
@@ -105,6 +119,9 @@ impl Method {
             Method::Global => "from the first entry to the last exit on one clock, after a barrier",
             Method::StartTime => "all ranks begin at an agreed instant; first entry to last exit",
             Method::Loop => "a series without isolation, its total over its length, as IMB does",
+            Method::Tasks => {
+                "each rank's part alone, acknowledged: linear and binomial bcast, scatter"
+            }
         }
     }
 }
@@ -113,25 +130,50 @@ impl Method {
 pub(crate) struct Spans {
     count: usize,
     ranks: usize,
-    /// Rank after rank: all entries and exits of a rank.
+    /// Rank after rank: all entries and exits of a rank, then what its clock leaves uncertain.
     numbers: Vec<f64>,
 }
+
+/// Numbers of a rank beside its entries and exits.
+const CLOCK_NUMBERS: usize = 2;
 
 impl Spans {
     /// Collective: what every rank has measured by its own clock, on rank 0's; on rank 0.
     pub fn gather(stage: &Stage, own: &[(f64, f64)]) -> Result<Option<Spans>, CommError> {
         let clock = &stage.clock;
         let global = |&(entry, exit): &(f64, f64)| [clock.global_of(entry), clock.global_of(exit)];
-        let numbers: Vec<f64> = own.iter().flat_map(global).collect();
+        let mut numbers: Vec<f64> = own.iter().flat_map(global).collect();
+        numbers.extend([clock.error(), clock.unknowable()]);
         let numbers = collect(stage.comm, &numbers)?;
         let ranks = stage.comm.size() as usize;
         let spans = Spans { count: own.len(), ranks, numbers };
         Ok((stage.comm.rank() == 0).then_some(spans))
     }
 
+    /// The numbers of one rank.
+    fn own(&self, rank: usize) -> &[f64] {
+        let each = 2 * self.count + CLOCK_NUMBERS;
+        &self.numbers[rank * each..][..each]
+    }
+
     fn of(&self, repetition: usize) -> impl Iterator<Item = (f64, f64)> + '_ {
-        let at = move |rank: usize| 2 * (rank * self.count + repetition);
-        (0..self.ranks).map(move |rank| (self.numbers[at(rank)], self.numbers[at(rank) + 1]))
+        let own = move |rank: usize| &self.own(rank)[2 * repetition..][..2];
+        (0..self.ranks).map(move |rank| (own(rank)[0], own(rank)[1]))
+    }
+
+    /// A batch of these repetitions, with everything but what the method makes of them.
+    pub fn batch(&self) -> Batch {
+        let largest = |number: usize| {
+            let of = |rank: usize| self.own(rank)[2 * self.count + number];
+            (0..self.ranks).map(of).fold(0.0, f64::max)
+        };
+        Batch {
+            rank_means: self.rank_means(),
+            spans: (0..self.count).flat_map(|repetition| self.of(repetition)).collect(),
+            clock_error: largest(0),
+            clock_unknowable: largest(1),
+            ..Batch::default()
+        }
     }
 
     /// From the first entry to the last exit.
@@ -157,15 +199,10 @@ impl Spans {
         self.of(repetition).map(|(entry, _)| entry).fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Everything, repetition after repetition, rank after rank.
-    pub fn flat(&self) -> Vec<(f64, f64)> {
-        (0..self.count).flat_map(|repetition| self.of(repetition)).collect()
-    }
-
     /// The mean of each rank's own time.
-    pub fn rank_means(&self) -> Vec<f64> {
+    fn rank_means(&self) -> Vec<f64> {
         let mean = |rank: usize| {
-            let own = &self.numbers[2 * rank * self.count..][..2 * self.count];
+            let own = &self.own(rank)[..2 * self.count];
             own.chunks(2).map(|span| span[1] - span[0]).sum::<f64>() / self.count.max(1) as f64
         };
         (0..self.ranks).map(mean).collect()
@@ -186,20 +223,19 @@ pub(crate) fn timed(stage: &Stage, operation: &mut dyn Operation) -> Result<(f64
     Ok((entry, stage.clock.local()))
 }
 
-/// Collective: calls that are not counted, each after the isolation; the longest of the last on
-/// any rank, on rank 0.
-pub(crate) fn warm_up(
-    stage: &mut Stage,
-    operation: &mut dyn Operation,
-    calls: u32,
-) -> Result<f64, CommError> {
+/// Collective: calls that are not counted, the last of them after a barrier; the longest that this
+/// one took on any rank, on rank 0.
+pub(crate) fn warm_up(stage: &mut Stage, operation: &mut dyn Operation) -> Result<f64, CommError> {
+    let calls = WARM_UP_CALLS - u32::from(operation.is_warm());
     let mut last = (0.0, 0.0);
     {
         let gate = Isolation::barrier().gate(stage.comm)?;
         let mut room = Default::default();
         let mut gate = gate.open(&mut room)?;
-        for _ in 0..calls {
-            gate.pass()?;
+        for call in 1..=calls {
+            if call == calls {
+                gate.pass()?;
+            }
             last = timed(stage, operation)?;
         }
     }
@@ -224,5 +260,19 @@ pub(crate) fn isolated(
     Ok(own)
 }
 
-/// The rank whose time counts for a method that looks at one.
-pub(crate) const ROOT: Rank = 0;
+/// Collective: what one rank has measured, on rank 0; nothing elsewhere.
+pub(crate) fn deliver(stage: &Stage, from: Rank, numbers: Vec<f64>) -> Result<Vec<f64>, CommError> {
+    let comm = stage.comm;
+    if from == 0 && comm.rank() == 0 {
+        return Ok(numbers);
+    }
+    if comm.rank() == from && from != 0 {
+        comm.send(0, DELIVER, &bytes_of(&numbers))?;
+    }
+    if comm.rank() != 0 {
+        return Ok(Vec::new());
+    }
+    let mut bytes = vec![0; 8 * numbers.len()];
+    comm.recv(Some(from), Some(DELIVER), &mut bytes)?;
+    Ok(numbers_of(&bytes))
+}

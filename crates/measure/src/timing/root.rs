@@ -4,9 +4,9 @@
 //! paper: mpiblib 2.1. A confirmation may overlap with the operation, so that what is left can be
 //! too little, and with small messages below zero: such a figure is told and flagged.
 
-use laneway_core::{Comm, CommError};
+use laneway_core::{Comm, CommError, Rank};
 
-use super::{Batch, ROOT, Stage, Timing, agree, warm_up};
+use super::{Batch, Stage, Timing, agree, deliver, warm_up};
 use crate::isolation::Isolation;
 use crate::operation::Operation;
 use crate::talk::CONFIRM;
@@ -46,26 +46,28 @@ impl Confirmation {
 }
 
 /// Empty messages to the root.
-fn messages(comm: &dyn Comm) -> Result<(), CommError> {
-    if comm.rank() != ROOT {
-        return comm.send(ROOT, CONFIRM, &[]);
+fn messages(comm: &dyn Comm, root: Rank) -> Result<(), CommError> {
+    if comm.rank() != root {
+        return comm.send(root, CONFIRM, &[]);
     }
-    for other in (0..comm.size()).filter(|&other| other != ROOT) {
+    for other in (0..comm.size()).filter(|&other| other != root) {
         comm.recv(Some(other), Some(CONFIRM), &mut [])?;
     }
     Ok(())
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Root {
-    pub confirmation: Confirmation,
+    root: Rank,
+    confirmation: Confirmation,
     /// What a confirmation takes on average, by the root's clock.
     correction: f64,
 }
 
 impl Root {
-    pub fn new(confirmation: Confirmation) -> Root {
-        Root { confirmation, correction: 0.0 }
+    /// For operations with this root, or any rank where there is none.
+    pub fn new(root: Rank, confirmation: Confirmation) -> Root {
+        Root { root, confirmation, correction: 0.0 }
     }
 
     /// Collective: repetitions of something and its confirmation, on the root's clock.
@@ -86,7 +88,7 @@ impl Root {
             what()?;
             confirm.pass()?;
             if self.confirmation == Confirmation::Messages {
-                messages(stage.comm)?;
+                messages(stage.comm, self.root)?;
             }
             times.push(stage.clock.local() - entry);
         }
@@ -104,7 +106,7 @@ impl Timing for Root {
         stage: &mut Stage,
         operation: &mut dyn Operation,
     ) -> Result<(), CommError> {
-        warm_up(stage, operation, super::WARM_UP_CALLS)?;
+        warm_up(stage, operation)?;
         let alone = self.confirmed(stage, CONFIRMATIONS, &mut || Ok(()))?;
         self.correction = alone.iter().sum::<f64>() / alone.len() as f64;
         Ok(())
@@ -121,10 +123,8 @@ impl Timing for Root {
             return Ok(None);
         }
         let times = self.confirmed(stage, count, &mut || operation.call())?;
-        if stage.comm.rank() != ROOT {
-            return Ok(Some(Batch::default()));
-        }
-        let samples: Vec<f64> = times.iter().map(|time| time - self.correction).collect();
+        let samples = times.iter().map(|time| time - self.correction).collect();
+        let samples = deliver(stage, self.root, samples)?;
         let negative = samples.iter().any(|sample| *sample <= 0.0);
         let notes = if negative { vec!["negative"] } else { Vec::new() };
         Ok(Some(Batch { samples, notes, ..Batch::default() }))

@@ -8,23 +8,27 @@
 
 use laneway_core::CommError;
 
-use super::{Batch, Maximum, Spans, Stage, Timing, WARM_UP_CALLS, timed, warm_up};
+use super::{Batch, Maximum, Spans, Stage, Timing, timed, warm_up};
 use crate::operation::Operation;
 use crate::talk::{announce, collect};
 
-/// A period, as so many times what the operation seems to take.
-const PERIOD: f64 = 1.15;
+/// A period, as so many times what the operation seems to take: at first, when only a call after a
+/// barrier is known, and then.
+const FIRST_PERIOD: f64 = 1.12;
+const PERIOD: f64 = 1.05;
 /// By how much it grows when many come late.
 const LONGER: f64 = 1.6;
 /// How late a rank may begin, as a part of the operation, and at least, in seconds.
-const LATE_PART: f64 = 0.02;
+const LATE_PART: f64 = 0.001;
 const LATE_SECONDS: f64 = 1e-6;
 /// So many batches of mostly late repetitions, and nobody can keep an appointment here.
 const SPOILED: u32 = 3;
-/// Seconds of a batch after which clocks that drift are compared again.
+/// Seconds of a batch after which clocks that drift are compared again, and while the drift is not
+/// known yet.
 const LONGEST_BATCH: f64 = 1.0;
+const FIRST_BATCH: f64 = 0.05;
 /// The time until the first instant of a batch, as so many times what telling everybody takes.
-const LEAD: f64 = 1.25;
+const LEAD: f64 = 1.1;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StartTime {
@@ -59,8 +63,7 @@ impl StartTime {
 
     /// Rank 0 looks at a batch: what counts, what was late, and how long the period should be.
     fn judged(&mut self, spans: &Spans, first: f64, count: u32) -> Batch {
-        let mut batch = Batch { rank_means: spans.rank_means(), ..Batch::default() };
-        batch.spans = spans.flat();
+        let mut batch = spans.batch();
         for repetition in 0..count as usize {
             let whole = spans.whole(repetition);
             let instant = first + repetition as f64 * self.period;
@@ -97,8 +100,8 @@ impl Timing for StartTime {
     ) -> Result<(), CommError> {
         *self = StartTime::default();
         stage.clock.synchronise()?;
-        self.rough = warm_up(stage, operation, WARM_UP_CALLS)?;
-        self.period = PERIOD * self.rough;
+        self.rough = warm_up(stage, operation)?;
+        self.period = FIRST_PERIOD * self.rough;
         // There and back, over the tree that announcements take.
         let begun = stage.clock.local();
         announce(stage.comm, &mut [0.0])?;
@@ -116,7 +119,8 @@ impl Timing for StartTime {
         if self.fallen_back {
             return self.fall_back(stage, operation, wanted);
         }
-        let most = (LONGEST_BATCH / self.period.max(1e-9)).max(1.0) as u32;
+        let longest = if stage.clock.knows_drift() { LONGEST_BATCH } else { FIRST_BATCH };
+        let most = (longest / self.period.max(1e-9)).max(1.0) as u32;
         let count = if stage.clock.is_global() { wanted } else { wanted.min(most) };
         let give_up = self.spoiled >= SPOILED && wanted > 0;
         let first = stage.clock.now() + LEAD * self.telling / 2.0 + LATE_SECONDS;

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::carrier::MessageId;
+use crate::instant::after;
 use crate::network::{HostId, Overflow};
 
 /// The messages from one host to another; the first is on the network.
@@ -56,7 +57,7 @@ impl Connections {
         let held = &mut self.held[hosts.1 as usize];
         if held.saturating_add(bytes) > buffer && !line.lost {
             line.lost = true;
-            return Joined { left: now + retransmit, held: false, first };
+            return Joined { left: after(now, retransmit), held: false, first };
         }
         *held = held.saturating_add(bytes);
         Joined { left: now, held: true, first }

@@ -21,11 +21,15 @@ use laneway_core::{Progress, Rank, Slot};
 
 use crate::carrier::{Carrier, MessageId};
 use crate::error::SimError;
+use crate::instant::{after, instant};
 use crate::network::{Change, HostCost, HostId, Network, ResourceId, Route, Traffic};
 use background::Source;
 use connection::{Connections, Joined};
 use matching::Matching;
 pub(crate) use matching::{Envelope, Label, Message, Pattern};
+
+/// Events in the order of their making are numbered after all ranks.
+const FIRST_SEQUENCE: u64 = 1 << 32;
 
 /// The receiver of traffic that is no rank's.
 const NOBODY: Rank = Rank::MAX;
@@ -119,8 +123,9 @@ pub(crate) struct Cluster<'a, C> {
     busy: Vec<f64>,
     pub matching: Matching,
     connections: Option<Connections>,
-    /// By time, then in the order of their making. Times are not negative, so that they order as
-    /// their bits do.
+    /// By time, then in the order of their making; but ranks that wake at one instant go on in
+    /// the order of their numbers, whoever fell asleep first. Times are not negative, so that they
+    /// order as their bits do.
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     sequence: u64,
     /// Events that are not background.
@@ -212,7 +217,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
     /// Gives a host's processor something to do, from `from` on; when it is done.
     pub fn work(&mut self, host: HostId, from: f64, seconds: f64) -> f64 {
         let busy = &mut self.busy[host as usize];
-        *busy = busy.max(from) + seconds;
+        *busy = after(busy.max(from), seconds);
         *busy
     }
 
@@ -265,9 +270,14 @@ impl<'a, C: Carrier> Cluster<'a, C> {
     }
 
     fn later(&mut self, time: f64, event: Event) {
+        let time = instant(time).max(self.now);
         self.sequence += 1;
         self.pending += usize::from(!matches!(event, Event::Background(_)));
-        self.events.push(Reverse((time.to_bits(), self.sequence, event)));
+        let order = match event {
+            Event::Wake(rank, _) => u64::from(rank),
+            _ => FIRST_SEQUENCE + self.sequence,
+        };
+        self.events.push(Reverse((time.to_bits(), order, event)));
     }
 
     /// Takes every event of this instant.

@@ -12,6 +12,7 @@ mod share;
 mod table;
 
 use crate::carrier::{Carrier, MessageId};
+use crate::instant::{after, between};
 use crate::network::{Resource, ResourceId, Route};
 use queue::Queue;
 use share::Sharing;
@@ -96,10 +97,10 @@ impl Flows {
     /// From now on the flow runs at this rate.
     fn run_at(&mut self, now: f64, message: MessageId, rate: f64) {
         let flow = &mut self.table.flows[message as usize];
-        flow.left = (flow.left - flow.rate * (now - flow.since)).max(0.0);
+        flow.left = (flow.left - flow.rate * between(flow.since, now)).max(0.0);
         flow.since = now;
         flow.rate = rate;
-        let end = if flow.left > 0.0 { now + flow.left / rate } else { now };
+        let end = if flow.left > 0.0 { after(now, flow.left / rate) } else { now };
         self.queue.set(message, end, flow.order);
     }
 
@@ -144,7 +145,7 @@ impl Carrier for Flows {
         let flow = Flow { order, bytes, left: left_bytes, rate, limit, weight, ..Flow::default() };
         self.table.insert(message, flow, &route.resources);
         if route.latency > 0.0 {
-            self.queue.set(message, left + route.latency, order);
+            self.queue.set(message, after(left, route.latency), order);
         } else {
             self.flow(left, message);
         }

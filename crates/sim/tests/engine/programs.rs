@@ -291,3 +291,35 @@ fn the_same_program_gives_the_same_digits() {
     };
     assert_eq!(once(), once());
 }
+
+#[test]
+fn an_operation_takes_the_same_time_whenever_it_begins() {
+    // Hosts that differ, links that are shared: what rounding or history decided would show.
+    let platform = laneway_sim::platform::Platform::read(
+        "two-sites:8x8,latency=500us,lan-latency=25us,connection=1Gbit,wan=320Mbit,send=1us,\
+         receive=1us",
+    );
+    let platform = platform.expect("a platform");
+    let algorithm = all().find(|a| a.family == Collective::Alltoall && a.name == "bruck");
+    let algorithm = algorithm.expect("an algorithm");
+    let shape = Shape::new(Collective::Alltoall, 16, 1024);
+    let ended = Program::new(&platform, 16).run(|comm| {
+        let schedule = algorithm.schedule(&shape, &algorithm.defaults()).expect("a schedule");
+        let input = vec![1; shape.in_len(comm.rank()) as usize];
+        let mut output = vec![0; shape.out_len(comm.rank()) as usize];
+        let mut tmp = vec![0; schedule.tmp_len(comm.rank()) as usize];
+        let buffers = Buffers::new(&input, &mut output, &mut tmp);
+        let mut exec = Exec::new(comm, &*schedule, buffers, None, 0).expect("an executor");
+        let instants = [0.01, 0.123_456_789, 1.0, 1.5, 7.77, 20.0, 20.1, 333.3];
+        let times = instants.map(|instant| {
+            comm.clock().sleep_until(instant);
+            let begun = comm.clock().now();
+            exec.run().expect("a run that ends");
+            ((comm.clock().now() - begun) * 1e9).round() as u64
+        });
+        times.to_vec()
+    });
+    for times in ended.expect("a program that ends").results {
+        assert!(times.iter().all(|time| *time == times[0]), "{times:?}");
+    }
+}

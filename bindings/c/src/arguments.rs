@@ -1,0 +1,151 @@
+//! Reads what C gives: every word is looked at before it is used.
+
+use std::ffi::{CStr, c_char, c_double, c_int};
+
+use laneway_coll::find;
+use laneway_core::error::nearest;
+use laneway_core::{Collective, Failure};
+use laneway_measure::operation::Answerer;
+use laneway_measure::timing::{Confirmation, Global, Maximum, Root, StartTime};
+use laneway_measure::{Rule, Timing};
+
+use crate::together::mark_of;
+use crate::{LANEWAY_GLOBAL, LANEWAY_MAXIMUM, LANEWAY_ROOT, LANEWAY_START_TIME};
+
+/// Repetitions between two comparisons of the clocks.
+const RESYNC: u32 = 50;
+
+pub fn refused(what: &str, cause: impl Into<String>, try_this: &str) -> Failure {
+    Failure::usage(what, cause, try_this)
+}
+
+/// A text of C.
+///
+/// # Safety
+/// `text` is null or a C string that stays during the call.
+pub unsafe fn word<'a>(text: *const c_char, name: &str) -> Result<&'a str, Failure> {
+    if text.is_null() {
+        return Err(null(name));
+    }
+    // SAFETY: as promised.
+    let text = unsafe { CStr::from_ptr(text) }.to_str();
+    text.map_err(|_| {
+        refused("a word cannot be read", format!("{name} is not UTF-8"), "plain words")
+    })
+}
+
+fn null(name: &str) -> Failure {
+    refused("an argument is missing", format!("{name} is NULL"), "an address with room for it")
+}
+
+pub fn collective(name: &str) -> Result<Collective, Failure> {
+    Collective::by_name(name).ok_or_else(|| {
+        let names = Collective::ALL.map(Collective::name);
+        let cause = format!("there is no `{name}`");
+        let try_this = nearest(name, names).map_or(names.join(", "), str::to_owned);
+        refused("no such operation", cause, &try_this)
+    })
+}
+
+/// `native`, or an algorithm of the registry.
+pub fn answerer(collective: Collective, name: &str) -> Result<Answerer, Failure> {
+    if name == "native" {
+        return Ok(Answerer::Native);
+    }
+    let found = find(collective, name);
+    found.map(|(algorithm, params)| Answerer::Ours(algorithm, params)).map_err(|refusal| {
+        refused("no such algorithm", refusal.0, "laneway info algorithms, or native")
+    })
+}
+
+/// How something is measured.
+pub struct Manner {
+    timing: c_int,
+    pub rule: Rule,
+    /// Tells it from others.
+    pub mark: u64,
+}
+
+impl Manner {
+    pub fn new(timing: c_int, min: c_int, max: c_int, alpha: c_double) -> Result<Manner, Failure> {
+        if !(LANEWAY_ROOT..=LANEWAY_START_TIME).contains(&timing) {
+            let cause = format!("there is no timing {timing}");
+            return Err(refused("no such timing", cause, "LANEWAY_ROOT to LANEWAY_START_TIME"));
+        }
+        // What is negative is refused like 0.
+        let count = |reps: c_int| u32::try_from(reps).unwrap_or(0);
+        let rule = Rule::paper(count(min), count(max), alpha);
+        let try_this = "0 < min_reps <= max_reps and 0 < alpha < 1";
+        let mark = mark_of([timing as u64, min as u64, max as u64, alpha.to_bits()]);
+        match rule.objection() {
+            Some(why) => Err(refused("the precision cannot be had", why, try_this)),
+            None => Ok(Manner { timing, rule, mark }),
+        }
+    }
+
+    pub fn timing(&self) -> Box<dyn Timing> {
+        match self.timing {
+            LANEWAY_MAXIMUM => Box::new(Maximum),
+            LANEWAY_GLOBAL => Box::new(Global { resync: RESYNC }),
+            LANEWAY_START_TIME => Box::new(StartTime::default()),
+            _ => Box::new(Root::new(0, Confirmation::default())),
+        }
+    }
+}
+
+/// A list of C; `n` is seen to be positive.
+///
+/// # Safety
+/// `first` is null or the first of `n`, which stay during the call and are changed by nobody else.
+pub unsafe fn list<'a, T>(first: *const T, n: c_int, name: &str) -> Result<&'a [T], Failure> {
+    let n = length(n)?;
+    if first.is_null() {
+        return Err(null(name));
+    }
+    // SAFETY: as promised.
+    Ok(unsafe { std::slice::from_raw_parts(first, n) })
+}
+
+fn length(n: c_int) -> Result<usize, Failure> {
+    let length = usize::try_from(n).ok().filter(|&n| n > 0);
+    length.ok_or_else(|| refused("nothing to measure", format!("n is {n}"), "n of 1 or more"))
+}
+
+/// Where the figures of a measurement go. Addresses and no slices, as a caller that does not care
+/// for some of them may give the same room twice.
+pub struct Figures {
+    room: usize,
+    times: *mut c_double,
+    reps: *mut c_int,
+    errors: *mut c_double,
+}
+
+impl Figures {
+    /// # Safety
+    /// Each is null or has room for `n`, which nobody else touches during the call.
+    pub unsafe fn new(
+        n: c_int,
+        times: *mut c_double,
+        reps: *mut c_int,
+        errors: *mut c_double,
+    ) -> Result<Figures, Failure> {
+        let room = length(n)?;
+        let missing = [("T", times.is_null()), ("reps", reps.is_null()), ("a", errors.is_null())];
+        match missing.into_iter().find(|(_, missing)| *missing) {
+            Some((name, _)) => Err(null(name)),
+            None => Ok(Figures { room, times, reps, errors }),
+        }
+    }
+
+    /// The figures of point `at`.
+    pub fn put(&mut self, at: usize, time: f64, reps: u32, error: f64) {
+        assert!(at < self.room, "as many points as there is room for");
+        let reps = c_int::try_from(reps).unwrap_or(c_int::MAX);
+        // SAFETY: `at` was just seen to lie within the room that `new` was promised.
+        unsafe {
+            self.times.add(at).write(time);
+            self.reps.add(at).write(reps);
+            self.errors.add(at).write(error);
+        }
+    }
+}

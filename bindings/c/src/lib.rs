@@ -1,0 +1,51 @@
+//! Measuring as a C library, in the shape of the MPIBlib paper's section 4.
+//!
+//! Every function takes the caller's communicator by its Fortran handle, which is an `int` under
+//! every MPI; `laneway.h` converts it where the caller compiles. The MPI is the one that is in the
+//! process already: none is linked, opened or started here, so one build serves all of them. What a
+//! function answers is an exit code of the command. No panic leaves it.
+//!
+//! Begin with `measure.rs`, then `call.rs`; `arguments.rs` reads what C gives, `together.rs` makes
+//! the ranks agree on it.
+
+mod arguments;
+mod call;
+mod last_error;
+mod measure;
+mod round_trips;
+mod together;
+
+use std::ffi::{c_char, c_int};
+
+/// Done, and as precise as was asked.
+pub const LANEWAY_DONE: c_int = 0;
+/// An operation gave a wrong answer, or the caller's function failed.
+pub const LANEWAY_WRONG: c_int = 1;
+/// An argument is wrong, or differs between ranks.
+pub const LANEWAY_USAGE: c_int = 2;
+/// There is no MPI, it is not running, or it failed.
+pub const LANEWAY_ENVIRONMENT: c_int = 3;
+/// All figures are there; some are less precise than was asked, or no time above zero.
+pub const LANEWAY_PRECISION: c_int = 4;
+
+/// On rank 0 alone, until the others have confirmed, less what a confirmation takes.
+pub const LANEWAY_ROOT: c_int = 0;
+/// On every rank by its own clock; the longest counts.
+pub const LANEWAY_MAXIMUM: c_int = 1;
+/// From the first entry to the last exit on one clock, after a barrier.
+pub const LANEWAY_GLOBAL: c_int = 2;
+/// All ranks begin at an agreed instant; from the first entry to the last exit.
+pub const LANEWAY_START_TIME: c_int = 3;
+
+/// The version of the library, for example "0.1.0".
+#[unsafe(no_mangle)]
+pub extern "C" fn laneway_version() -> *const c_char {
+    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
+}
+
+/// What went wrong in this thread's last call, as lines "error: ", "cause: " and "try: "; empty
+/// where nothing did. It stays until the thread's next call.
+#[unsafe(no_mangle)]
+pub extern "C" fn laneway_last_error() -> *const c_char {
+    last_error::text()
+}

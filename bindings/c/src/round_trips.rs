@@ -1,0 +1,72 @@
+//! The function that measures round trips between all pairs of ranks.
+
+use std::ffi::{c_double, c_int};
+
+use laneway_core::Comm;
+use laneway_measure::p2p::{Lab, round_trips};
+use laneway_measure::talk::announce;
+
+use crate::LANEWAY_ROOT;
+use crate::arguments::{Figures, Manner, refused};
+use crate::last_error::answer;
+use crate::measure::{adopted, verdict};
+use crate::together::{agree, broken, mark_of};
+
+/// Collective over `comm`: round trips between all pairs of ranks i < j, `out` bytes there and
+/// `back` bytes home; one pair after the other, or where `parallel` is not 0 at the same time those
+/// that share no rank. Of p ranks, `times` in seconds, `reps` and `errors` have room for
+/// p (p - 1) / 2, by i and then j, and are filled on every rank.
+///
+/// # Safety
+/// The lists have so much room.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn laneway_time_round_trips(
+    comm: c_int,
+    out: c_int,
+    back: c_int,
+    min_reps: c_int,
+    max_reps: c_int,
+    alpha: c_double,
+    parallel: c_int,
+    times: *mut c_double,
+    reps: *mut c_int,
+    errors: *mut c_double,
+) -> c_int {
+    answer(|| {
+        adopted(comm, |comm| {
+            let ranks = u64::from(comm.size());
+            let pairs = c_int::try_from(ranks * (ranks - 1) / 2).unwrap_or(c_int::MAX);
+            let parallel = parallel != 0;
+            // No method is chosen: the rank that sends first times its round trip.
+            let plan = Manner::new(LANEWAY_ROOT, min_reps, max_reps, alpha).and_then(|manner| {
+                let size = |size: c_int| {
+                    let cause = format!("a message of {size} bytes");
+                    usize::try_from(size).map_err(|_| refused("no such size", cause, "0 or more"))
+                };
+                // SAFETY: as the caller promises.
+                let figures = unsafe { Figures::new(pairs.max(1), times, reps, errors)? };
+                let words = [manner.mark, out as u64, back as u64, u64::from(parallel)];
+                Ok((manner.rule, figures, size(out)?, size(back)?, mark_of(words)))
+            });
+            let mark = plan.as_ref().map_or(0, |plan| plan.4);
+            let (rule, mut figures, out, back, _) = agree(comm, plan, mark)?;
+            let own = comm.dup().map_err(broken)?;
+            let lab = Lab::new(&*own, rule);
+            let found = round_trips(&lab, out, back, parallel).map_err(broken)?;
+            let mut words = vec![0.0; 3 * pairs as usize];
+            if let Some(found) = found {
+                for (at, words) in words.chunks_mut(3).enumerate() {
+                    let error = found.errors[at].unwrap_or(f64::NAN);
+                    words.copy_from_slice(&[found.estimates[at], found.reps[at].into(), error]);
+                }
+            }
+            announce(&*own, &mut words).map_err(broken)?;
+            let mut reached = true;
+            for (at, words) in words.chunks(3).enumerate() {
+                figures.put(at, words[0], words[1] as u32, words[2]);
+                reached &= min_reps == max_reps || words[2] <= alpha;
+            }
+            verdict(reached)
+        })
+    })
+}

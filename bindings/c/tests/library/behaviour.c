@@ -1,0 +1,234 @@
+// What the library promises to a program in C, on 4 ranks: each line that is not so is told, and
+// counted in the exit code.
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <laneway.h>
+
+static int faults, rank, ranks;
+
+#define EXPECT(holds) expect((holds) != 0, #holds, __LINE__)
+
+static void expect(int holds, const char *what, int line) {
+  if (holds) return;
+  faults++;
+  fprintf(stderr, "rank %d, line %d: not so: %s\n%s\n", rank, line, what, laneway_last_error());
+}
+
+static int says(const char *word) { return strstr(laneway_last_error(), word) != NULL; }
+
+static double T[8], a[8];
+static int reps[8];
+static const int M[3] = {0, 100, 3000};
+
+static int scatter(MPI_Comm comm, const char *algorithm, int n, const int *sizes, int min_reps,
+                   int max_reps, double alpha) {
+  return laneway_measure_scatter_maximum(comm, algorithm, n, sizes, min_reps, max_reps, alpha, T,
+                                         reps, a);
+}
+
+static void outside_of_mpi(void) {
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", 3, M, 2, 2, 0.1) == LANEWAY_ENVIRONMENT);
+  EXPECT(says("MPI is not running") && says("try:"));
+}
+
+static void wrong_arguments(void) {
+  MPI_Comm world = MPI_COMM_WORLD;
+  EXPECT(scatter(MPI_COMM_NULL, "linear", 3, M, 2, 2, 0.1) == LANEWAY_ENVIRONMENT);
+  EXPECT(says("MPI_COMM_NULL"));
+  EXPECT(scatter(world, "linear", 0, M, 2, 2, 0.1) == LANEWAY_USAGE && says("n is 0"));
+  EXPECT(scatter(world, "linear", -1, M, 2, 2, 0.1) == LANEWAY_USAGE && says("n is -1"));
+  EXPECT(scatter(world, "linear", 3, NULL, 2, 2, 0.1) == LANEWAY_USAGE && says("M is NULL"));
+  EXPECT(scatter(world, NULL, 3, M, 2, 2, 0.1) == LANEWAY_USAGE && says("algorithm is NULL"));
+  EXPECT(scatter(world, "lineal", 3, M, 2, 2, 0.1) == LANEWAY_USAGE && says("`linear`"));
+  EXPECT(scatter(world, "linear", 3, M, 3, 2, 0.1) == LANEWAY_USAGE && says("3 to 2"));
+  EXPECT(scatter(world, "linear", 3, M, 0, 2, 0.1) == LANEWAY_USAGE);
+  EXPECT(scatter(world, "linear", 3, M, -5, 2, 0.1) == LANEWAY_USAGE);
+  EXPECT(scatter(world, "linear", 3, M, 2, 9, 0.0) == LANEWAY_USAGE);
+  EXPECT(scatter(world, "linear", 3, M, 2, 9, 1.0) == LANEWAY_USAGE);
+  EXPECT(scatter(world, "linear", 3, M, 2, 9, NAN) == LANEWAY_USAGE);
+  int negative[1] = {-8};
+  EXPECT(scatter(world, "linear", 1, negative, 2, 2, 0.1) == LANEWAY_USAGE && says("-8"));
+  EXPECT(laneway_measure_coll_root(world, "scater", "linear", 3, M, 2, 2, 0.1, T, reps, a) ==
+             LANEWAY_USAGE && says("scatter"));
+  EXPECT(laneway_measure_coll_root(world, "scatter", "linear", 3, M, 2, 2, 0.1, NULL, reps, a) ==
+             LANEWAY_USAGE && says("T is NULL"));
+  EXPECT(laneway_measure_function_root(world, NULL, NULL, 2, 2, 0.1, T, reps, a) ==
+             LANEWAY_USAGE && says("function is NULL"));
+  EXPECT(laneway_time_collective(laneway_comm(world), 99, "bcast", "linear", 3, M, 2, 2, 0.1, T,
+                                 reps, a) == LANEWAY_USAGE && says("timing 99"));
+  EXPECT(laneway_scatter(world, "linear", NULL, NULL, 8, 0) == LANEWAY_USAGE);
+  EXPECT(laneway_scatter(world, "linear", NULL, NULL, 8, ranks) == LANEWAY_USAGE && says("root"));
+  EXPECT(laneway_bcast(world, "linear", NULL, -1, 0) == LANEWAY_USAGE);
+  EXPECT(laneway_call(laneway_comm(world), "reduce", "linear", T, a, 8, 0) == LANEWAY_USAGE);
+  EXPECT(laneway_call(laneway_comm(world), "alltoall", "linear", T, T, 8, 0) == LANEWAY_USAGE);
+  EXPECT(says("overlap"));
+}
+
+// A rank alone with its arguments must not leave the others waiting.
+static void differing_arguments(void) {
+  EXPECT(scatter(MPI_COMM_WORLD, rank == 2 ? "none" : "linear", 3, M, 2, 2, 0.1) == LANEWAY_USAGE);
+  EXPECT(says(rank == 2 ? "no such algorithm" : "rank 2"));
+  EXPECT(scatter(MPI_COMM_WORLD, rank == 1 ? "binomial" : "linear", 3, M, 2, 2, 0.1) ==
+         LANEWAY_USAGE);
+  EXPECT(says("rank 1"));
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", rank == 3 ? 2 : 3, M, 2, 2, 0.1) == LANEWAY_USAGE);
+}
+
+static void figures_are_those_of_rank_0(int n) {
+  double shared[8];
+  memcpy(shared, T, sizeof shared);
+  MPI_Bcast(shared, 8, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < n; i++) EXPECT(T[i] == shared[i] && T[i] > -1.0 && T[i] < 10.0);
+}
+
+typedef int Measure(MPI_Comm, const char *, const char *, int, const int *, int, int, double,
+                    double *, int *, double *);
+
+static void every_timing(void) {
+  Measure *const timings[] = {laneway_measure_coll_root, laneway_measure_coll_maximum,
+                              laneway_measure_coll_global, laneway_measure_coll_start_time};
+  const char *const operations[] = {"gather", "allreduce"};
+  for (int i = 0; i < 4; i++) {
+    for (int j = 0; j < 2; j++) {
+      memset(reps, -1, sizeof reps);
+      int code = timings[i](MPI_COMM_WORLD, operations[j], "native", 3, M, 4, 4, 0.1, T, reps, a);
+      int measured = 1;
+      for (int k = 0; k < 3; k++) {
+        EXPECT(reps[k] == 4 && (a[k] >= 0.0 || T[k] <= 0.0));
+        measured = measured && T[k] > 0.0;
+      }
+      // Root timing takes away what a confirmation costs, which may be all there is.
+      EXPECT(measured || i == 0);
+      EXPECT(code == (measured ? LANEWAY_DONE : LANEWAY_PRECISION));
+      EXPECT(measured ? laneway_last_error()[0] == 0 : says("zero"));
+      figures_are_those_of_rank_0(3);
+    }
+  }
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", 1, M, 1, 1, 0.5) == LANEWAY_DONE);
+  EXPECT(reps[0] == 1 && isnan(a[0]));
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", 1, M, 2, 3, 1e-9) == LANEWAY_PRECISION);
+  EXPECT(reps[0] <= 3 && T[0] > 0.0 && says("precision"));
+}
+
+struct counted {
+  int calls, fails_on;
+};
+
+static int counts(void *data) {
+  struct counted *counted = data;
+  counted->calls++;
+  MPI_Barrier(MPI_COMM_WORLD);
+  return rank == counted->fails_on ? 7 : 0;
+}
+
+// Ours on the same communicator, while it is being measured.
+static int scatters(void *data) {
+  static char all[64], own[16];
+  (void)data;
+  return laneway_scatter(MPI_COMM_WORLD, "binomial", all, own, 16, 0);
+}
+
+static void functions(void) {
+  struct counted counted = {0, -1};
+  EXPECT(laneway_measure_function_maximum(MPI_COMM_WORLD, counts, &counted, 5, 5, 0.1, T, reps, a) ==
+         LANEWAY_DONE);
+  EXPECT(counted.calls >= 5 && reps[0] == 5 && T[0] > 0.0);
+  counted.fails_on = 2;
+  EXPECT(laneway_measure_function_root(MPI_COMM_WORLD, counts, &counted, 5, 5, 0.1, T, reps, a) ==
+         LANEWAY_WRONG);
+  EXPECT(says(rank == 2 ? "returned 7" : "rank 2"));
+  EXPECT(laneway_measure_function_global(MPI_COMM_WORLD, scatters, NULL, 5, 5, 0.1, T, reps, a) ==
+         LANEWAY_DONE);
+}
+
+static void round_trips(void) {
+  for (int parallel = 0; parallel < 2; parallel++) {
+    memset(reps, -1, sizeof reps);
+    EXPECT(laneway_measure_p2p(MPI_COMM_WORLD, 0, 4096, 6, 6, 0.1, parallel, T, reps, a) ==
+           LANEWAY_DONE);
+    for (int pair = 0; pair < ranks * (ranks - 1) / 2; pair++)
+      EXPECT(T[pair] > 0.0 && reps[pair] == 6 && a[pair] >= 0.0);
+    figures_are_those_of_rank_0(ranks * (ranks - 1) / 2);
+  }
+  EXPECT(laneway_measure_p2p(MPI_COMM_WORLD, -1, 0, 6, 6, 0.1, 0, T, reps, a) == LANEWAY_USAGE);
+  EXPECT(laneway_measure_p2p(MPI_COMM_SELF, 1, 1, 6, 6, 0.1, 0, T, reps, a) == LANEWAY_DONE);
+}
+
+// The program's own messages and error handlers stay as they are.
+static void nothing_is_touched(void) {
+  int number = -1, kept = -1;
+  MPI_Request any, own;
+  MPI_Status status;
+  MPI_Comm fresh;
+  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  MPI_Isend(&rank, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &own);
+  if (rank == 0) MPI_Irecv(&number, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, fresh, &any);
+  EXPECT(scatter(fresh, "binomial", 3, M, 3, 3, 0.1) == LANEWAY_DONE);
+  MPI_Barrier(fresh);
+  if (rank == 1) MPI_Send(&rank, 1, MPI_INT, 0, 77, fresh);
+  if (rank == 0) {
+    MPI_Wait(&any, &status);
+    EXPECT(number == 1 && status.MPI_TAG == 77);
+  }
+  MPI_Recv(&kept, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &status);
+  MPI_Wait(&own, &status);
+  EXPECT(kept == rank);
+  MPI_Errhandler handler;
+  MPI_Comm all[3] = {MPI_COMM_WORLD, MPI_COMM_SELF, fresh};
+  for (int i = 0; i < 3; i++) {
+    MPI_Comm_get_errhandler(all[i], &handler);
+    EXPECT(handler == MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&handler);
+  }
+  MPI_Comm_free(&fresh);
+}
+
+// A communicator that goes takes along what was kept with it: MPICH has no room for so many.
+static void nothing_is_left(void) {
+  for (int i = 0; i < 2500 && faults == 0; i++) {
+    MPI_Comm alone;
+    MPI_Comm_dup(MPI_COMM_SELF, &alone);
+    EXPECT(laneway_bcast(alone, "linear", T, 8, 0) == LANEWAY_DONE);
+    MPI_Comm_free(&alone);
+  }
+}
+
+// A part of the ranks, in another order.
+static void other_communicators(void) {
+  MPI_Comm half, between;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, ranks - rank, &half);
+  EXPECT(scatter(half, "binomial", 3, M, 3, 3, 0.1) == LANEWAY_DONE);
+  int all[2] = {10, 11}, own = 0, place;
+  MPI_Comm_rank(half, &place);
+  EXPECT(laneway_scatter(half, "linear", all, &own, sizeof own, 1) == LANEWAY_DONE);
+  EXPECT(own == 10 + place);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 ? ranks - 2 : ranks - 1, 9, &between);
+  EXPECT(scatter(between, "linear", 3, M, 3, 3, 0.1) == LANEWAY_ENVIRONMENT);
+  EXPECT(says("intercommunicator"));
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&half);
+}
+
+int main(int argc, char **argv) {
+  EXPECT(strcmp(laneway_version(), VERSION) == 0);
+  outside_of_mpi();
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  wrong_arguments();
+  differing_arguments();
+  every_timing();
+  functions();
+  round_trips();
+  nothing_is_touched();
+  other_communicators();
+  nothing_is_left();
+  MPI_Allreduce(MPI_IN_PLACE, &faults, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  outside_of_mpi();
+  if (rank == 0 && faults == 0) printf("all as promised on %d ranks\n", ranks);
+  return faults != 0;
+}

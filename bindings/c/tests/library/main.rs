@@ -1,0 +1,170 @@
+//! One build of the library under every MPI whose compiler is here, as a program in C sees it.
+
+mod mpis;
+
+use std::path::Path;
+use std::process::Command;
+
+use mpis::{Installed, all, cargo, finished, source, text, turn};
+
+/// Builds a program with each MPI's own compiler, runs it on 4 ranks, and looks for a line.
+fn everywhere(name: &str, program: &Path, line: &str) {
+    let _turn = turn();
+    let installed = Installed::new(name);
+    for mpi in all() {
+        let program = installed.build(&mpi, program);
+        let output = installed.run(&mpi, 4, &program);
+        let said = text(&output);
+        assert!(output.status.success(), "{}: {:?}\n{said}", mpi.name, output.status);
+        assert_eq!(said.matches(line).count(), 1, "{}:\n{said}", mpi.name);
+        println!("{}:\n{said}", mpi.name);
+    }
+}
+
+#[test]
+fn the_papers_program_works_under_every_mpi() {
+    let program = source("examples/opt_scatter.c");
+    everywhere("opt", &program, "Opt_Scatter on 4 ranks: right");
+}
+
+#[test]
+fn promises_are_kept_under_every_mpi() {
+    let program = source("tests/library/behaviour.c");
+    everywhere("promises", &program, "all as promised on 4 ranks");
+}
+
+/// The same program in Rust, on a simulated cluster.
+#[test]
+fn the_papers_program_works_in_rust() {
+    let package = ["run", "--package", "laneway-measure", "--example", "opt_scatter"];
+    let (mut command, _) = cargo(&package);
+    let output = finished(&mut command);
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(text(&output).contains("Opt_Scatter on 16 ranks: right"), "{}", text(&output));
+}
+
+#[test]
+fn an_mpi_that_is_loaded_apart_is_found() {
+    let _turn = turn();
+    let installed = Installed::new("hidden");
+    let program = installed.0.join("hidden");
+    let mut compiler = Command::new("cc");
+    compiler.arg(source("tests/library/hidden.c")).arg("-o").arg(&program);
+    compiler.arg("-L").arg(installed.0.join("lib")).args(["-llaneway", "-ldl"]);
+    let output = finished(&mut compiler);
+    assert!(output.status.success(), "{}", text(&output));
+    // As the two count their handles in Fortran.
+    for (library, world) in [("libmpi.so.40", "0"), ("libmpich.so.12", "0x44000000")] {
+        let folder = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+        let library = Path::new(&folder).join(library);
+        if !library.exists() {
+            println!("skipped: there is no {}", library.display());
+            continue;
+        }
+        let mut command = Command::new(&program);
+        command.arg(&library).arg(world).env("LD_LIBRARY_PATH", installed.0.join("lib"));
+        let output = finished(&mut command);
+        let said = text(&output);
+        assert!(output.status.success(), "{}: {said}", library.display());
+        assert!(said.contains("before: 3 error: no MPI library is in this process"), "{said}");
+        assert!(said.contains("after: 0"), "{}: {said}", library.display());
+    }
+}
+
+/// The ranks of a simulation are one process, and are refused before they could meet there.
+#[test]
+fn a_simulation_is_refused_and_does_not_crash() {
+    let _turn = turn();
+    let installed = Installed::new("simulated");
+    let (program, include) = (installed.0.join("opt_scatter"), installed.0.join("include"));
+    let mut compiler = Command::new("smpicc");
+    compiler.arg(source("examples/opt_scatter.c")).arg("-o").arg(&program).arg("-I").arg(include);
+    compiler.arg("-L").arg(installed.0.join("lib")).arg("-llaneway");
+    if let Err(error) = Command::new("smpicc").arg("--version").output() {
+        let must = std::env::var_os("LANEWAY_REQUIRE_MPI").is_some();
+        assert!(!must, "smpicc is not installed: {error}");
+        return println!("skipped: smpicc cannot be started ({error}); it is in libsimgrid-dev");
+    }
+    let output = finished(&mut compiler);
+    assert!(output.status.success(), "{}", text(&output));
+    let platform = "<?xml version='1.0'?>\n\
+        <!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\
+        <platform version=\"4.1\"><cluster id=\"c\" prefix=\"node-\" suffix=\"\" radical=\"0-1\" \
+        speed=\"1Gf\" bw=\"1GBps\" lat=\"5us\"/></platform>\n";
+    std::fs::write(installed.0.join("platform.xml"), platform).expect("a file");
+    std::fs::write(installed.0.join("hosts"), "node-0\nnode-1\n").expect("a file");
+    let mut command = Command::new("smpirun");
+    command.args(["-np", "2", "-platform"]).arg(installed.0.join("platform.xml"));
+    command.arg("-hostfile").arg(installed.0.join("hosts")).arg(&program);
+    let output = finished(command.env("LD_LIBRARY_PATH", installed.0.join("lib")));
+    let said = text(&output);
+    assert!(said.contains("error: this process is a simulation"), "{said}");
+    assert!(!said.contains("Segmentation"), "{said}");
+}
+
+#[test]
+fn the_header_is_what_cbindgen_writes() {
+    let mut command = Command::new("cbindgen");
+    command.args(["--quiet", "--config"]).arg(source("cbindgen.toml")).arg(source("."));
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => return println!("skipped: cbindgen cannot be started ({error})"),
+    };
+    assert!(output.status.success(), "{}", text(&output));
+    let written = std::fs::read_to_string(source("include/laneway.h")).expect("the header");
+    let generated = String::from_utf8_lossy(&output.stdout);
+    assert!(written == generated, "cbindgen --config cbindgen.toml --output include/laneway.h");
+}
+
+#[test]
+fn the_header_serves_cpp_as_well() {
+    let installed = Installed::new("cpp");
+    for mpi in all() {
+        let mut command = Command::new(&mpi.compiler);
+        command.args(["-x", "c++", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]);
+        // What old headers of MPI do in C++ is not ours.
+        command.args(["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-I"]);
+        command.arg(installed.0.join("include")).args(["-include", "laneway.h", "/dev/null"]);
+        let output = finished(&mut command);
+        assert!(output.status.success(), "{}: {}", mpi.name, text(&output));
+    }
+}
+
+#[test]
+fn cmake_finds_the_package() {
+    if let Err(error) = Command::new("cmake").arg("--version").output() {
+        return println!("skipped: cmake cannot be started ({error})");
+    }
+    let mpis = all();
+    let Some(mpi) = mpis.first() else { return println!("skipped: no MPI has a compiler here") };
+    let _turn = turn();
+    let installed = Installed::new("cmake");
+    let project = installed.0.join("project");
+    std::fs::create_dir(&project).expect("a folder");
+    let program = source("examples/opt_scatter.c");
+    std::fs::copy(program, project.join("opt_scatter.c")).expect("a copy");
+    let lists = format!(
+        "cmake_minimum_required(VERSION 3.13)\n\
+         project(example C)\n\
+         find_package(laneway 99 QUIET)\n\
+         if(laneway_FOUND)\n  message(FATAL_ERROR \"this is no version 99\")\nendif()\n\
+         find_package(laneway {} REQUIRED)\n\
+         add_executable(opt_scatter opt_scatter.c)\n\
+         target_link_libraries(opt_scatter laneway::laneway)\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    std::fs::write(project.join("CMakeLists.txt"), lists).expect("a file");
+    let build = project.join("build");
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(&project).arg("-B").arg(&build);
+    configure.arg(format!("-DCMAKE_PREFIX_PATH={}", installed.0.display()));
+    configure.arg(format!("-DCMAKE_C_COMPILER={}", mpi.compiler.display()));
+    let mut make = Command::new("cmake");
+    make.arg("--build").arg(&build);
+    for command in [&mut configure, &mut make] {
+        let output = finished(command);
+        assert!(output.status.success(), "{}", text(&output));
+    }
+    let output = installed.run(mpi, 2, &build.join("opt_scatter"));
+    assert!(text(&output).contains("Opt_Scatter on 2 ranks: right"), "{}", text(&output));
+}

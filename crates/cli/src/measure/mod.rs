@@ -1,0 +1,30 @@
+//! `laneway measure`: times operations, every figure with its interval.
+
+mod coll;
+mod launches;
+mod p2p;
+mod pairs;
+mod plan;
+mod row;
+
+use clap::{ArgMatches, Command};
+use laneway_core::{Exit, Failure};
+
+pub fn command() -> Command {
+    Command::new("measure")
+        .about("Times operations on the current backend, every figure with its interval")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(coll::command())
+        .subcommand(p2p::command())
+        .subcommand(pairs::command())
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    match matches.subcommand() {
+        Some(("coll", matches)) => coll::run(matches),
+        Some(("p2p", matches)) => p2p::run(matches),
+        Some(("pairs", matches)) => pairs::run(matches),
+        _ => Ok(Exit::Usage),
+    }
+}

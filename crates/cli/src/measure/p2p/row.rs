@@ -1,0 +1,94 @@
+//! A figure between ranks as a row, and the columns that fit a screen.
+
+use laneway_core::{Rank, Row, Value};
+use laneway_measure::p2p::{Estimate, Pattern};
+use laneway_stats::Interval;
+
+/// A time rests on a clock that shows so many steps for it.
+const TICKS: f64 = 20.0;
+
+/// What one pattern came to on one subset of ranks.
+pub struct Figure {
+    name: &'static str,
+    /// None for parameters of models, which have no bandwidth.
+    pattern: Option<Pattern>,
+    ranks: Vec<Rank>,
+    size: usize,
+    window: usize,
+    pub estimate: Estimate,
+}
+
+impl Figure {
+    pub fn new(
+        name: &'static str,
+        pattern: Option<Pattern>,
+        ranks: &[Rank],
+        size: usize,
+        window: usize,
+        estimate: Estimate,
+    ) -> Figure {
+        Figure { name, pattern, ranks: ranks.to_vec(), size, window, estimate }
+    }
+
+    /// All columns, the same for every pattern; `tick` is the clock's.
+    pub fn row(&self, tick: f64) -> Row {
+        let Estimate { value, interval, error, reps, reached } = self.estimate;
+        let is_part = self.pattern == Some(Pattern::Overlap);
+        let low = |interval: Interval| interval.low;
+        let high = |interval: Interval| interval.high;
+        let us = |number: Option<f64>| number.filter(|_| !is_part).map(|number| number * 1e6);
+        let percent = |number: Option<f64>| number.filter(|_| is_part).map(|part| part * 100.0);
+        let messages = self.pattern.and_then(|pattern| pattern.messages(self.ranks.len()));
+        let messages = messages.filter(|_| value > 0.0).map(|messages| messages as f64 / value);
+        let rate = messages.filter(|_| self.pattern == Some(Pattern::Rate));
+        let bytes = messages.filter(|_| self.size > 0).map(|rate| rate * self.size as f64);
+        let mut flags = Vec::new();
+        if !reached {
+            flags.push("precision");
+        }
+        if reps == 1 {
+            flags.push("single");
+        }
+        let span = self.pattern.map_or(1, |pattern| pattern.span(self.size, self.window));
+        match is_part {
+            false if value == 0.0 => flags.push("zero"),
+            false if value < 0.0 => flags.push("negative"),
+            false if value * (span as f64) < TICKS * tick => flags.push("resolution"),
+            _ => {}
+        }
+        Row::new()
+            .with("pattern", self.name)
+            .with("from", self.ranks.first().copied())
+            .with("to", self.ranks.get(1).copied())
+            .with("ranks", self.ranks.len() as u32)
+            .with("size_bytes", self.size as u64)
+            .with("window", self.window as u32)
+            .with("reps", reps)
+            .with("time_us", us(Some(value)))
+            .with("ci_low_us", us(interval.map(low)))
+            .with("ci_high_us", us(interval.map(high)))
+            .with("ci_level", interval.map(|interval| interval.level))
+            .with("ci_scope", interval.map(|_| "launch"))
+            .with("error", error)
+            .with("bandwidth_mb_s", bytes.map(|bytes| bytes / 1e6))
+            .with("messages_per_s", rate)
+            .with("overlap_percent", percent(Some(value)))
+            .with("overlap_low_percent", percent(interval.map(low)))
+            .with("overlap_high_percent", percent(interval.map(high)))
+            .with("flags", flags.join(" "))
+    }
+}
+
+/// Columns that a person needs only in a file.
+const IN_FILES: [&str; 3] = ["ci_level", "ci_scope", "error"];
+
+/// The rows without columns that no row has something in, and without those for files.
+pub fn brief(rows: &[Row]) -> Vec<Row> {
+    let says = |value: &Value| *value != Value::Nothing && *value != Value::from("");
+    let shown = |name: &&'static str| {
+        let said = rows.iter().any(|row| row.get(name).is_some_and(says));
+        said && !IN_FILES.contains(name)
+    };
+    let of = |row: &Row| Row(row.0.iter().filter(|(name, _)| shown(name)).cloned().collect());
+    rows.iter().map(of).collect()
+}

@@ -1,0 +1,289 @@
+//! What a command line asks to be measured, and how.
+
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use laneway_coll::{algorithms, find, usual};
+use laneway_core::{Collective, Comm, Failure, Shape};
+use laneway_measure::operation::Answerer;
+use laneway_measure::repeat::Aim;
+use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, StartTime, Tasks};
+use laneway_measure::{Isolation, Method, Procedure, Rule, Timing, sizes};
+
+use crate::words;
+
+/// Which algorithms.
+#[derive(Clone, Debug, PartialEq)]
+enum Choice {
+    /// The library's own where there is one, else what is usual.
+    Default,
+    All,
+    Native,
+    Named(String),
+}
+
+/// Everything that was asked for, checked.
+pub struct Plan {
+    pub collectives: Vec<Collective>,
+    choices: Vec<Choice>,
+    pub sizes: Vec<u64>,
+    pub root: u32,
+    pub method: Method,
+    pub isolation: Isolation,
+    confirmation: Confirmation,
+    pub procedure: Procedure,
+    resync: u32,
+    pub rule: Rule,
+    /// Whether the precision was asked for, and is an error where it is not reached.
+    pub strict: bool,
+    pub seed: u64,
+    pub truth: bool,
+    pub keep: bool,
+    /// Sizes to add where the curve bends.
+    pub refine: u32,
+}
+
+/// One operation to measure.
+#[derive(Clone, Copy)]
+pub struct Case {
+    pub collective: Collective,
+    pub answerer: Answerer,
+    pub size: u64,
+}
+
+fn number<T>(name: &'static str, value: &'static str, help: &'static str) -> Arg
+where
+    T: Clone + Send + Sync + std::str::FromStr + 'static,
+    T::Err: std::error::Error + Send + Sync + 'static,
+{
+    let arg = Arg::new(name).long(name).value_name(value).help(help);
+    arg.allow_negative_numbers(true).value_parser(|text: &str| text.parse::<T>())
+}
+
+/// The arguments of `measure coll`, but for those that all verbs share.
+pub fn args() -> Vec<Arg> {
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    let methods = Method::ALL.map(Method::name);
+    vec![
+        Arg::new("op")
+            .value_name("OP")
+            .required(true)
+            .value_delimiter(',')
+            .action(ArgAction::Append)
+            .help("Operations: bcast,scatter, ..."),
+        text(
+            "algorithm",
+            "A,B",
+            "Algorithms, native, or all [default: native, else the usual one]",
+        )
+        .value_delimiter(','),
+        text("sizes", "S", "8,1K or ranges 8:4M, 0:100K:+1K, 8:4M:*4").default_value("8,1K,64K"),
+        number::<u32>("refine", "N", "Add up to N sizes where the curve bends"),
+        number::<u32>("root", "R", "The root [default: 0]"),
+        text("timing", "T", "How a repetition is timed")
+            .value_parser(methods)
+            .default_value(Method::default().name()),
+        text("isolation", "I", "none, barrier[:A], double-barrier[:A], reduce or p2p")
+            .default_value("barrier"),
+        text("confirmation", "C", "How the root learns that all are done, for --timing root")
+            .value_parser(Confirmation::ALL.map(Confirmation::name))
+            .default_value(Confirmation::default().name()),
+        text("sync", "P", "How clocks are brought together")
+            .value_parser(Procedure::ALL.map(Procedure::name))
+            .default_value(Procedure::default().name()),
+        number::<u32>(
+            "resync",
+            "N",
+            "Compare clocks after N repetitions, for --timing global [default: 50]",
+        ),
+        number::<u32>("reps", "N", "Exactly N repetitions"),
+        number::<u32>("min-reps", "N", "At least N repetitions [default: 6]"),
+        number::<u32>("max-reps", "N", "At most N repetitions [default: 1000]"),
+        text("precision", "P", "Stop when half the median's interval is below P [default: 1%]"),
+        text("alpha", "A", "Stop by the rule of the MPIBlib paper: the mean, with error A")
+            .conflicts_with("precision"),
+        text("level", "L", "Of the interval [default: 95%]").conflicts_with("alpha"),
+        number::<f64>("budget", "SECONDS", "Time for a point, on the ranks' clock [default: 5]"),
+        Arg::new("seed")
+            .long("seed")
+            .value_name("N")
+            .value_parser(value_parser!(u64))
+            .default_value("1")
+            .help("Shuffles the order of the points"),
+        flag("truth", "On a simulated cluster: also the true time (truth_us)"),
+        flag("keep", "Keep every sample (samples_us), in JSON"),
+    ]
+}
+
+/// A part of one: `1%` or `0.01`.
+fn part(name: &str, text: &str) -> Result<f64, Failure> {
+    let (digits, unit) = match text.strip_suffix('%') {
+        Some(digits) => (digits, 100.0),
+        None => (text, 1.0),
+    };
+    let value = digits.parse::<f64>().map(|value| value / unit).unwrap_or(f64::NAN);
+    if value > 0.0 && value < 1.0 {
+        return Ok(value);
+    }
+    let cause = "it is a part of one, above 0 and below 1";
+    Err(Failure::usage(format!("no {name} `{text}`"), cause, format!("--{name} 1%")))
+}
+
+impl Plan {
+    pub fn from(matches: &ArgMatches) -> Result<Plan, Failure> {
+        let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+        let count = |name: &str| matches.get_one::<u32>(name).copied();
+        let ops: Vec<&String> = matches.get_many("op").unwrap_or_default().collect();
+        let collectives = ops.iter().map(|name| words::collective("measure coll", name));
+        let sizes = sizes::parse(text("sizes").unwrap_or_default()).map_err(|cause| {
+            Failure::usage("no such sizes", cause, "--sizes 8:4M, or --sizes 0:100K:+1K")
+        })?;
+        let isolation = Isolation::parse(text("isolation").unwrap_or_default());
+        let isolation = isolation.map_err(|cause| {
+            Failure::usage("no such isolation", cause, "--isolation barrier:dissemination")
+        })?;
+        let named =
+            |all: &[&'static str], name: &str| all.iter().position(|n| Some(*n) == text(name));
+        let method = named(&Method::ALL.map(Method::name), "timing").unwrap_or(3);
+        let confirmation = named(&Confirmation::ALL.map(Confirmation::name), "confirmation");
+        let procedure = named(&Procedure::ALL.map(Procedure::name), "sync").unwrap_or(1);
+        let names: Vec<&String> = matches.get_many("algorithm").unwrap_or_default().collect();
+        let (rule, strict) = rule(matches)?;
+        let plan = Plan {
+            collectives: collectives.collect::<Result<_, _>>()?,
+            choices: names.iter().map(|name| choice(name)).collect(),
+            sizes,
+            root: count("root").unwrap_or(0),
+            method: Method::ALL[method],
+            isolation,
+            confirmation: Confirmation::ALL[confirmation.unwrap_or(2)],
+            procedure: Procedure::ALL[procedure],
+            resync: count("resync").unwrap_or(50),
+            rule,
+            strict,
+            seed: matches.get_one::<u64>("seed").copied().unwrap_or(1),
+            truth: matches.get_flag("truth"),
+            keep: matches.get_flag("keep"),
+            refine: count("refine").unwrap_or(0),
+        };
+        plan.known_algorithms()?;
+        Ok(plan)
+    }
+
+    /// Every name must be an algorithm of at least one of the operations.
+    fn known_algorithms(&self) -> Result<(), Failure> {
+        for choice in &self.choices {
+            let Choice::Named(name) = choice else { continue };
+            let refusals = self.collectives.iter().map(|&collective| find(collective, name).err());
+            let refusals: Option<Vec<_>> = refusals.collect();
+            if let Some(refusal) = refusals.and_then(|all| all.into_iter().next()) {
+                let what = format!("no algorithm `{name}`");
+                return Err(Failure::usage(what, refusal.0, "laneway info algorithms"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The points to measure, in the order of the command line.
+    pub fn cases(&self, comm: &dyn Comm, sizes: &[u64]) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for &collective in &self.collectives {
+            let sizes = if collective == Collective::Barrier { &[0][..] } else { sizes };
+            for &size in sizes {
+                let answerers = self.answerers(comm, collective, size);
+                cases.extend(answerers.into_iter().map(|answerer| Case {
+                    collective,
+                    answerer,
+                    size,
+                }));
+            }
+        }
+        cases
+    }
+
+    fn answerers(&self, comm: &dyn Comm, collective: Collective, size: u64) -> Vec<Answerer> {
+        let shape = self.shape(comm, collective, size);
+        let native = comm.has_native(&shape).then_some(Answerer::Native);
+        let usual = || usual(&shape).map(|(algorithm, params)| Answerer::Ours(algorithm, params));
+        let defaults = [Choice::Default];
+        let choices = if self.choices.is_empty() { &defaults[..] } else { &self.choices };
+        let mut answerers = Vec::new();
+        for choice in choices {
+            match choice {
+                Choice::Default => answerers.extend(native.or_else(usual)),
+                Choice::Native => answerers.push(Answerer::Native),
+                Choice::All => {
+                    let ours = algorithms(collective).map(|a| Answerer::Ours(a, a.defaults()));
+                    answerers.extend(native.into_iter().chain(ours));
+                }
+                Choice::Named(name) => {
+                    let found = find(collective, name).ok();
+                    answerers.extend(found.map(|(a, params)| Answerer::Ours(a, params)));
+                }
+            }
+        }
+        answerers
+    }
+
+    pub fn shape(&self, comm: &dyn Comm, collective: Collective, size: u64) -> Shape {
+        let root = if collective.has_root() { self.root } else { 0 };
+        Shape::new(collective, comm.size(), size).with_root(root)
+    }
+
+    pub fn timing(&self) -> Box<dyn Timing> {
+        match self.method {
+            Method::Root => Box::new(Root::new(self.root, self.confirmation)),
+            Method::Maximum => Box::new(Maximum),
+            Method::Global => Box::new(Global { resync: self.resync }),
+            Method::StartTime => Box::new(StartTime::default()),
+            Method::Loop => Box::new(Series),
+            Method::Tasks => Box::new(Tasks::new(self.root)),
+        }
+    }
+}
+
+fn choice(name: &str) -> Choice {
+    match name {
+        "all" => Choice::All,
+        "native" => Choice::Native,
+        name => Choice::Named(name.to_string()),
+    }
+}
+
+/// When to stop, and whether not reaching it is an error.
+fn rule(matches: &ArgMatches) -> Result<(Rule, bool), Failure> {
+    let text = |name: &str| matches.get_one::<String>(name);
+    let count = |name: &str| matches.get_one::<u32>(name).copied();
+    let usual = Rule::default();
+    let level = text("level").map_or(Ok(0.95), |text| part("level", text))?;
+    let aim = match (text("alpha"), text("precision")) {
+        (Some(alpha), _) => Aim::Mean { alpha: part("alpha", alpha)? },
+        (None, Some(precision)) => Aim::Median { precision: part("precision", precision)?, level },
+        (None, None) => Aim::Median { precision: 0.01, level },
+    };
+    let (min_reps, max_reps) = match (count("reps"), count("min-reps"), count("max-reps")) {
+        (Some(reps), None, None) => (reps, reps),
+        (None, least, most) => {
+            let least = least.unwrap_or(usual.min_reps.min(most.unwrap_or(u32::MAX)));
+            (least, most.unwrap_or(usual.max_reps.max(least)))
+        }
+        _ => {
+            let what = "--reps is an exact number";
+            let cause = "--min-reps and --max-reps bound it";
+            return Err(Failure::usage(what, cause, "--reps 40, or --min-reps 6 --max-reps 100"));
+        }
+    };
+    let budget = matches.get_one::<f64>("budget").copied();
+    let budget = budget.unwrap_or(if min_reps == max_reps { f64::INFINITY } else { usual.budget });
+    let rule = Rule { aim, min_reps, max_reps, budget };
+    match rule.objection() {
+        Some(cause) => {
+            let what = "such a measurement cannot be done";
+            Err(Failure::usage(what, cause, "--min-reps 6 --max-reps 1000 --precision 1%"))
+        }
+        None => Ok((rule, text("alpha").is_some() || text("precision").is_some())),
+    }
+}

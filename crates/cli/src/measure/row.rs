@@ -1,0 +1,83 @@
+//! A measured point as a row.
+
+use laneway_core::Row;
+use laneway_measure::{Method, Point};
+
+use super::plan::{Case, Plan};
+
+fn us(seconds: f64) -> f64 {
+    seconds * 1e6
+}
+
+/// All columns, in the order that people look for them.
+pub fn row(plan: &Plan, case: &Case, ranks: u32, point: &Point, truth: Option<f64>) -> Row {
+    let summary = point.summary;
+    let of = |which: fn(&laneway_stats::Summary) -> f64| summary.as_ref().map(|s| us(which(s)));
+    let interval = point.interval;
+    let isolation = plan.isolation.to_string();
+    let mut row = Row::new()
+        .with("op", case.collective.name())
+        .with("algorithm", case.answerer.name())
+        .with("ranks", ranks)
+        .with("root", case.collective.has_root().then_some(plan.root))
+        .with("size_bytes", case.size)
+        .with("timing", point.timing)
+        .with("isolation", isolation)
+        .with("reps", point.samples.len() as u32)
+        .with("rejected", point.rejected)
+        .with("time_us", us(point.estimate))
+        .with("ci_low_us", interval.map(|interval| us(interval.low)))
+        .with("ci_high_us", interval.map(|interval| us(interval.high)))
+        .with("ci_level", interval.map(|interval| interval.level))
+        .with("ci_scope", interval.map(|_| "launch"))
+        .with("error", point.error)
+        .with("mean_us", of(|s| s.mean))
+        .with("median_us", of(|s| s.median))
+        .with("min_us", of(|s| s.min))
+        .with("max_us", of(|s| s.max))
+        .with("stddev_us", of(|s| s.stddev))
+        .with("p99_us", of(|s| s.p99))
+        .with("warm_up", point.warm_up)
+        .with("outliers", point.outliers)
+        .with("start_skew_us", point.skew.map(us))
+        .with("clock_error_us", us(point.clock_error))
+        .with("clock_unknowable_us", us(point.clock_unknowable))
+        .with("cost_us", us(point.cost))
+        .with("flags", point.notes.join(","))
+        .with("seed", plan.seed);
+    if plan.method == Method::Loop {
+        let means = &point.rank_means;
+        let average = means.iter().sum::<f64>() / means.len().max(1) as f64;
+        row = row
+            .with("rank_min_us", us(means.iter().copied().fold(f64::INFINITY, f64::min)))
+            .with("rank_avg_us", us(average))
+            .with("rank_max_us", us(means.iter().copied().fold(0.0, f64::max)));
+    }
+    if plan.truth {
+        row = row.with("truth_us", truth.map(us));
+    }
+    if plan.keep {
+        let samples: Vec<f64> = point.samples.iter().copied().map(us).collect();
+        row = row.with("samples_us", samples);
+    }
+    row
+}
+
+/// The columns that fit a screen; JSON and CSV have them all.
+pub fn brief(row: &Row) -> Row {
+    const SHOWN: [&str; 12] = [
+        "op",
+        "algorithm",
+        "size_bytes",
+        "timing",
+        "reps",
+        "rejected",
+        "time_us",
+        "ci_low_us",
+        "ci_high_us",
+        "truth_us",
+        "rank_min_us",
+        "flags",
+    ];
+    Row(row.0.iter().filter(|(name, _)| SHOWN.contains(name)).cloned().collect())
+}

@@ -1,0 +1,103 @@
+//! `laneway report`: files of measurements as one page with charts.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use clap::{Arg, ArgMatches, Command};
+use laneway_core::{Exit, Failure};
+use laneway_report::{Run, html, read};
+
+use crate::output;
+
+/// No measurement is longer, and a device that never ends would fill the memory.
+const LONGEST_BYTES: u64 = 256 << 20;
+
+pub fn command() -> Command {
+    Command::new("report")
+        .about("Makes one page with charts from files of measurements")
+        .after_help(
+            "The page is one file that needs no network: a chart for each operation with the \
+             intervals of its figures, how samples spread, flags, all rows in a table that can be \
+             sorted, and where each run was made. Files are JSON or CSV of laneway, or text of OSU \
+             or IMB.\n\nExamples:\n  \
+             laneway report run.json -o run.html\n  \
+             laneway report monday.json tuesday.json osu.txt -o week.html --title \"This week\"",
+        )
+        .arg(
+            Arg::new("run")
+                .value_name("RUN")
+                .required(true)
+                .num_args(1..)
+                .help("Files of measurements; with several, each curve names its file"),
+        )
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("FILE.html")
+                .help("Where the page goes [default: standard output]"),
+        )
+        .arg(Arg::new("title").long("title").value_name("T").help("The heading of the page"))
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let files: Vec<&String> = matches.get_many("run").unwrap_or_default().collect();
+    let target = matches.get_one::<String>("output");
+    if let Some(file) = target.filter(|target| files.iter().any(|file| same_file(file, target))) {
+        let cause = "it is one of the files to read";
+        let what = format!("the page would replace `{file}`");
+        return Err(Failure::usage(what, cause, "-o report.html"));
+    }
+    let mut runs = Vec::new();
+    for file in &files {
+        let stem = |file: &str| Path::new(file).file_stem().map(ToOwned::to_owned);
+        let alone = files.iter().filter(|other| stem(other) == stem(file)).count() == 1;
+        let short = stem(file).and_then(|stem| stem.into_string().ok()).filter(|_| alone);
+        runs.push(Run { name: short.unwrap_or_else(|| (*file).clone()), ..load(file)? });
+    }
+    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    let title = matches.get_one::<String>("title").cloned().unwrap_or_else(|| names.join(", "));
+    let page = html::render(&title, &runs);
+    match target {
+        None => output::print(&page)?,
+        Some(file) => {
+            output::replace(Path::new(file), &page)?;
+            output::note(&format!("wrote {file}"));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn same_file(one: &str, other: &str) -> bool {
+    let place = |file: &str| Path::new(file).canonicalize().ok();
+    place(one).is_some_and(|one| Some(one) == place(other))
+}
+
+/// A file of measurements, with at least one row.
+pub fn load(file: &str) -> Result<Run, Failure> {
+    const TRY: &str = "a file that laneway wrote with --export, or text of OSU or IMB";
+    let unreadable = |error: std::io::Error| {
+        let what = format!("cannot read `{file}`");
+        match error.kind() {
+            ErrorKind::NotFound | ErrorKind::IsADirectory => {
+                Failure::usage(what, error.to_string(), TRY)
+            }
+            _ => Failure::environment(what, error.to_string(), TRY),
+        }
+    };
+    let strange =
+        |cause: String| Failure::usage(format!("`{file}` is no file of measurements"), cause, TRY);
+    let mut bytes = Vec::new();
+    let opened = File::open(file).map_err(unreadable)?;
+    opened.take(LONGEST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > LONGEST_BYTES {
+        return Err(strange(format!("it is longer than {} MiB", LONGEST_BYTES >> 20)));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| strange("it is not text".into()))?;
+    let run = read(file, &text).map_err(|error| strange(error.to_string()))?;
+    if run.rows.is_empty() {
+        return Err(strange("it holds no rows".into()));
+    }
+    Ok(run)
+}

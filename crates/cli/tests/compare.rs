@@ -1,0 +1,339 @@
+//! `laneway compare` and `laneway report` on files as people have them: ours, OSU's, IMB's, broken.
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use laneway_report::json_reader::{self, Json};
+use serde_json::Value;
+
+/// A folder that goes when the test is over.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("laneway-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a folder");
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().expect("a readable name").to_owned()
+    }
+
+    fn file(&self, name: &str, text: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.0.join(name), text).expect("a file");
+        self.path(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn laneway(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    command.args(args).stdin(Stdio::null()).output().expect("the command starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The exit code and the JSON of a comparison.
+fn compared(args: &[&str]) -> (Option<i32>, Value) {
+    let output = laneway(&[&["compare", "--format", "json"], args].concat());
+    let json = serde_json::from_slice(&output.stdout);
+    (output.status.code(), json.unwrap_or_else(|_| panic!("{args:?}: {}", stderr(&output))))
+}
+
+fn refused(args: &[&str], code: i32, says: &str) {
+    let output = laneway(args);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {text}");
+    assert_eq!(stdout(&output), "", "{args:?} prints something");
+    for word in ["error: ", "cause: ", "try: ", says] {
+        assert!(text.contains(word), "{args:?} does not say `{word}`:\n{text}");
+    }
+}
+
+/// A document of ours with these members of its rows.
+fn ours(rows: &[String]) -> String {
+    let rows: Vec<String> = rows.iter().map(|row| format!("{{{row}}}")).collect();
+    let rows = rows.join(",\n");
+    format!(
+        "{{\"schema\": \"laneway.measure/1\", \"env\": {{\"host\": \"n1\"}}, \"rows\": [{rows}]}}"
+    )
+}
+
+fn row(algorithm: &str, size: u32, time: f64, rest: &str) -> String {
+    format!(
+        "\"op\": \"bcast\", \"algorithm\": \"{algorithm}\", \"ranks\": 16, \
+         \"size_bytes\": {size}, \"time_us\": {time}{rest}"
+    )
+}
+
+fn interval(low: f64, high: f64) -> String {
+    format!(", \"ci_low_us\": {low}, \"ci_high_us\": {high}, \"ci_level\": 0.95")
+}
+
+#[test]
+fn intervals_decide_and_nothing_is_hidden() {
+    let folder = Folder::new("compare-intervals");
+    let old = folder.file(
+        "old.json",
+        ours(&[
+            row("ring", 1024, 20.0, &interval(19.0, 21.0)),
+            row("ring", 8, 10.0, &interval(9.9, 10.1)),
+            row("binomial", 8, 10.0, &interval(8.0, 12.0)),
+            row("binomial", 64, 10.0, &interval(9.9, 10.1)),
+            row("gone", 8, 1.0, ""),
+        ]),
+    );
+    let new = folder.file(
+        "new.json",
+        ours(&[
+            row("ring", 8, 12.0, &interval(11.5, 12.5)),
+            row("ring", 1024, 15.0, &interval(14.0, 16.0)),
+            row("binomial", 8, 12.0, &interval(9.0, 15.0)),
+            row("binomial", 64, 10.2, &interval(10.15, 10.25)),
+            row("fresh", 8, 1.0, ""),
+        ]),
+    );
+    let output = laneway(&["compare", &old, &new]);
+    let wanted = "\
+op     algorithm  ranks  size_bytes  old_us  new_us   ratio  ratio_low  ratio_high  verdict  note
+bcast  ring          16           8   10.00   12.00   1.200      1.139       1.263  slower
+bcast  ring          16        1024   20.00   15.00  0.7500     0.6667      0.8421  faster
+bcast  binomial      16           8   10.00   12.00   1.200     0.7500       1.875  unknown  \
+    not significant
+bcast  binomial      16          64   10.00   10.20   1.020      1.005       1.035  same
+bcast  gone          16           8   1.000       -       -          -           -  unknown  \
+    only in old
+bcast  fresh         16           8       -   1.000       -          -           -  unknown  \
+    only in new
+
+1 slower, 1 faster, 1 same, 3 unknown, 1 only_old, 1 only_new
+";
+    assert_eq!(stdout(&output), wanted);
+    assert_eq!(output.status.code(), Some(1));
+    let (code, json) = compared(&[&old, &new, "--threshold", "25%"]);
+    assert_eq!((code, &json["summary"]["slower"]), (Some(0), &Value::from(0)));
+    assert_eq!(json["schema"], "laneway.compare/1");
+    let (code, json) = compared(&[&old, &new, "--threshold", "1%"]);
+    assert_eq!((code, &json["rows"][3]["verdict"]), (Some(1), &Value::from("slower")));
+    let (code, json) = compared(&[&old, &old]);
+    assert_eq!((code, &json["summary"]["same"]), (Some(0), &Value::from(5)));
+    let (_, json) = compared(&[&old, &new, "--level", "99%"]);
+    assert_eq!(json["rows"][0]["note"], "interval of 95%");
+    // Single launches of the same thing differ by as much as a fifth.
+    let launch = format!("{}, \"ci_scope\": \"launch\"", interval(9.9, 10.1));
+    let near = folder.file("near.json", ours(&[row("ring", 8, 10.0, &launch)]));
+    let (code, json) = compared(&[&near, &new]);
+    assert_eq!((code, &json["rows"][0]["verdict"]), (Some(0), &Value::from("same")));
+    let launch = format!("{}, \"ci_scope\": \"launch\"", interval(7.9, 8.1));
+    let launch = folder.file("launch.json", ours(&[row("ring", 8, 8.0, &launch)]));
+    let (code, json) = compared(&[&launch, &new]);
+    assert_eq!((code, &json["rows"][0]["verdict"]), (Some(1), &Value::from("slower")));
+    assert_eq!(json["rows"][0]["note"], "single launch");
+    let warned = stderr(&laneway(&["compare", &launch, &new]));
+    assert!(warned.contains("1 of 1 differences rest on single launches"), "{warned}");
+}
+
+#[test]
+fn samples_are_better_than_intervals() {
+    let folder = Folder::new("compare-samples");
+    let samples = |factor: f64| {
+        let list: Vec<String> =
+            (0..40).map(|i| format!("{:.3}", factor * (100.0 + f64::from(i * 7 % 40)))).collect();
+        // An interval that would decide nothing.
+        format!("{}, \"samples_us\": [{}]", interval(1.0, 1000.0), list.join(", "))
+    };
+    let old = folder.file("old.json", ours(&[row("ring", 8, 119.5, &samples(1.0))]));
+    let new = folder.file("new.json", ours(&[row("ring", 8, 143.4, &samples(1.2))]));
+    let (code, json) = compared(&[&old, &new]);
+    let found = &json["rows"][0];
+    let number = |name: &str| found[name].as_f64().expect(name);
+    assert_eq!((code, &found["verdict"]), (Some(1), &Value::from("slower")));
+    assert!((number("ratio") - 1.2).abs() < 1e-3, "{found}");
+    assert!(number("ratio_low") > 1.0 && number("ratio_high") < 1.5, "{found}");
+    let (_, surer) = compared(&[&old, &new, "--level", "99.9%"]);
+    let low = surer["rows"][0]["ratio_low"].as_f64().expect("a number");
+    assert!(low < number("ratio_low"), "{surer}");
+    let (code, back) = compared(&[&new, &old]);
+    assert_eq!((code, &back["rows"][0]["verdict"]), (Some(0), &Value::from("faster")));
+}
+
+const OSU_BW: &str = "# OSU MPI Bandwidth Test v7.3\n# Datatype: MPI_CHAR.\n\
+    # Size      Bandwidth (MB/s)\n1                       4.00\n1048576             10000.00\n";
+const OSU_BCAST: &str = "\n# OSU MPI Broadcast Latency Test v7.3\n# Size       Avg Latency(us)\n\
+    8                       2.00\n1024                    4.00\n";
+const IMB: &str = "# Benchmarking Bcast\n# #processes = 16\n#-------\n       #bytes #repetitions  \
+    t_min[usec]  t_max[usec]  t_avg[usec]\n            8         1000         1.90         2.20  \
+    \t 2.05\n         1024         1000         5.00         7.00         6.00\n";
+
+#[test]
+fn texts_of_osu_and_imb_are_read() {
+    let folder = Folder::new("compare-texts");
+    let (bw, bcast) = (folder.file("bw.txt", OSU_BW), folder.file("bcast.txt", OSU_BCAST));
+    let lower = folder.file("lower.txt", OSU_BW.replace("10000.00", "8000.00"));
+    let (code, json) = compared(&[&bw, &lower]);
+    let large = &json["rows"][1];
+    assert_eq!((code, &large["verdict"]), (Some(1), &Value::from("slower")));
+    assert_eq!((&large["op"], &large["note"]), (&"bandwidth".into(), &"no interval".into()));
+    assert_eq!((&large["old_mb_s"], &large["old_us"]), (&Value::from(10000.0), &Value::Null));
+    assert_eq!(large["ratio"], 0.8);
+    let (code, json) = compared(&[&lower, &bw]);
+    assert_eq!((code, &json["rows"][1]["verdict"]), (Some(0), &Value::from("faster")));
+
+    let imb = folder.file("imb.txt", IMB);
+    let (code, json) = compared(&[&bcast, &imb]);
+    let verdicts = [&json["rows"][0]["verdict"], &json["rows"][1]["verdict"]];
+    assert_eq!((code, verdicts), (Some(1), [&"same".into(), &"slower".into()]));
+    assert_eq!(json["rows"][0]["ranks"], 16);
+
+    // Text without algorithms stands against each of ours.
+    let both = [row("ring", 8, 2.0, ""), row("binomial", 8, 3.0, "")];
+    let (code, json) = compared(&[&bcast, &folder.file("ours.json", ours(&both))]);
+    assert_eq!((code, json["rows"].as_array().map(Vec::len)), (Some(1), Some(3)));
+    assert_eq!(json["rows"][1]["algorithm"], "binomial");
+    assert_eq!(json["rows"][2]["note"], "only in old");
+}
+
+#[test]
+fn what_a_verb_exports_can_be_compared() {
+    let folder = Folder::new("compare-export");
+    let simulate = |file: &str, platform: &str| {
+        let sizes = ["--sizes", "8,64K", "--algorithm", "binomial,linear"];
+        let start = ["sim", "bcast", "--platform", platform, "--export", file];
+        let output = laneway(&[&start[..], &sizes[..]].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    let (json, csv, slow) = (folder.path("a.json"), folder.path("a.csv"), folder.path("b.csv"));
+    simulate(&json, "cluster:8");
+    simulate(&csv, "cluster:8");
+    simulate(&slow, "cluster:8,latency=1ms");
+    let (code, same) = compared(&[&json, &csv]);
+    assert_eq!((code, &same["summary"]["same"]), (Some(0), &Value::from(4)), "{same}");
+    assert_eq!(same["summary"]["unknown"], 0);
+    let (code, slower) = compared(&[&json, &slow]);
+    assert_eq!((code, &slower["rows"][0]["verdict"]), (Some(1), &"slower".into()), "{slower}");
+}
+
+#[test]
+fn files_that_are_none_are_refused() {
+    let folder = Folder::new("compare-bad");
+    let good = folder.file("good.json", ours(&[row("ring", 8, 2.0, "")]));
+    let whole = ours(&[row("ring", 8, 2.0, "")]);
+    for (text, says) in [
+        (&b""[..], "it holds no text"),
+        (b"\x7fELF\x02\x01\x00\xff\xfe", "it is not text"),
+        (&whole.as_bytes()[..whole.len() - 9], "line 1, column"),
+        (b"{\"schema\": \"other/1\", \"rows\": []}", "other/1"),
+        (b"{\"schema\": \"laneway.measure/1\", \"rows\": []}", "it holds no rows"),
+        (b"op,size_bytes\nbcast,8,9\n", "line 2: 3 fields under 2 names"),
+        (b"dear diary\n", "neither JSON or CSV"),
+    ] {
+        let bad = folder.file("bad", text);
+        refused(&["compare", &good, &bad], 2, says);
+        refused(&["compare", &bad, &good], 2, says);
+        refused(&["report", &good, &bad, "-o", &folder.path("x.html")], 2, says);
+    }
+    assert!(!folder.0.join("x.html").exists());
+    refused(&["compare", &good, &folder.path("none")], 2, "No such file");
+    refused(&["compare", &good, &folder.path("")], 2, "directory");
+    let other = ours(&[row("ring", 16, 2.0, "")]);
+    refused(&["compare", &good, &folder.file("other.json", other)], 2, "can be compared");
+    let zero = ours(&[row("ring", 8, 0.0, "")]);
+    refused(&["compare", &good, &folder.file("zero.json", zero)], 2, "can be compared");
+    refused(&["compare", &good, &good, "--threshold", "5"], 2, "as 5%");
+    refused(&["compare", &good, &good, "--level", "100%"], 2, "as 95%");
+    refused(&["compare", &good], 2, "NEW");
+    refused(&["report", &good, "-o", &good], 2, "it is one of the files to read");
+    refused(&["report", &good, "-o", &folder.path("no/such/x.html")], 3, "cannot write");
+}
+
+#[test]
+fn a_report_holds_all_runs() {
+    let folder = Folder::new("report");
+    let old = folder.file("old.json", ours(&[row("ring", 8, 2.0, &interval(1.5, 2.5))]));
+    let bcast = folder.file("bcast.txt", OSU_BCAST);
+    let page = folder.path("page.html");
+    let output = laneway(&["report", &old, &bcast, "-o", &page, "--title", "Mon <1>"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "");
+    let html = std::fs::read_to_string(&page).expect("the page");
+    for part in [
+        "<h1>Mon &lt;1&gt;</h1>",
+        "ring ranks 16 (old)",
+        "bcast (bcast)",
+        "<dd>n1</dd>",
+        "<dd>OSU</dd>",
+    ] {
+        assert!(html.contains(part), "{part} is missing in\n{html}");
+    }
+    let shown = laneway(&["report", &old]);
+    assert!(stdout(&shown).starts_with("<!doctype html>") && shown.status.success());
+}
+
+/// Our reader against another: it takes what that one takes and refuses what that one refuses.
+#[test]
+fn json_is_read_as_another_reader_reads_it() {
+    fn same(ours: &Json, theirs: &Value) -> bool {
+        use laneway_core::Value as Plain;
+        match (ours, theirs) {
+            (Json::Plain(Plain::Nothing), Value::Null) => true,
+            (Json::Plain(Plain::Truth(a)), Value::Bool(b)) => a == b,
+            (Json::Plain(Plain::Text(a)), Value::String(b)) => a == b,
+            (Json::Plain(Plain::Whole(a)), Value::Number(b)) => Some(*a as f64) == b.as_f64(),
+            (Json::Plain(Plain::Real(a)), Value::Number(b)) => {
+                // The other reader rounds the last digit in haste.
+                b.as_f64().is_some_and(|b| (a - b).abs() <= a.abs() * 1e-15)
+            }
+            (Json::List(a), Value::Array(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+            }
+            (Json::Object(a), Value::Object(b)) => {
+                let found = |(name, value): &(String, Json)| {
+                    b.get(name).is_some_and(|other| same(value, other))
+                };
+                a.len() == b.len() && a.iter().all(found)
+            }
+            _ => false,
+        }
+    }
+    let text = concat!(
+        r#"{"a": [1, -2.5e-3, 0.1, null, true], "#,
+        r#""é\u00e9\ud83d\ude00": {"b": "x\"\\\/\n"}}"#
+    );
+    let odd: Vec<char> = "{}[]\",:\\-+.eE019 u\n\u{1}truefalsn".chars().collect();
+    let mut draws = laneway_stats::SplitMix64::new(11);
+    let mut below = |limit: usize| (draws.uniform() * limit as f64) as usize;
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..30_000 {
+        let mut damaged: Vec<char> = text.chars().collect();
+        for _ in 0..1 + below(3) {
+            let at = below(damaged.len());
+            match below(3) {
+                0 => drop(damaged.remove(at)),
+                1 => damaged.insert(at, odd[below(odd.len())]),
+                _ => damaged[at] = odd[below(odd.len())],
+            }
+        }
+        let damaged: String = damaged.into_iter().collect();
+        match (json_reader::parse(&damaged), serde_json::from_str::<Value>(&damaged)) {
+            (Ok(ours), Ok(theirs)) => {
+                assert!(same(&ours, &theirs), "{damaged}\n{ours:?}\n{theirs:?}");
+                taken += 1;
+            }
+            (Err(_), Err(_)) => refused += 1,
+            (ours, theirs) => panic!("{damaged}\n{ours:?}\n{theirs:?}"),
+        }
+    }
+    assert!(taken > 1000 && refused > 1000, "{taken} taken, {refused} refused");
+}

@@ -1,0 +1,290 @@
+//! `laneway measure p2p` and `laneway measure pairs` as a person or a script meets them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+/// Real processes share two cores; they run one after the other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn measure(args: &[&str]) -> Output {
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=5", "100", env!("CARGO_BIN_EXE_laneway"), "measure"]);
+    command.args(args).output().expect("the command starts")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The document of a run that ends with `code`.
+fn document(args: &[&str], code: i32) -> Value {
+    let args: Vec<&str> = args.iter().copied().chain(["--format", "json"]).collect();
+    let output = measure(&args);
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {}", said(&output));
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+fn rows(args: &[&str]) -> Vec<Value> {
+    let document = document(args, 0);
+    document["rows"].as_array().expect("rows").clone()
+}
+
+fn number(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap_or_else(|| panic!("no {name}: {row}"))
+}
+
+/// Of `cluster:N`: microseconds of a message, one way.
+fn formula(bytes: f64) -> f64 {
+    50.0 + bytes / 125.0
+}
+
+#[test]
+fn all_pairs_have_the_time_of_the_platform() {
+    let args = ["p2p", "--backend", "sim:cluster:8", "--pairs", "all", "--sizes", "8,4K,1M"];
+    for more in [&["--parallel"][..], &[]] {
+        let rows = rows(&[&args[..], more].concat());
+        assert_eq!(rows.len(), 3 * 28);
+        for row in rows {
+            let wanted = formula(number(&row, "size_bytes"));
+            let time = number(&row, "time_us");
+            assert!((time / wanted - 1.0).abs() < 0.001, "{wanted}: {row}");
+            assert!(number(&row, "ci_low_us") <= time && time <= number(&row, "ci_high_us"));
+            assert!(number(&row, "ci_level") >= 0.95 && number(&row, "reps") >= 6.0);
+            assert_eq!((&row["pattern"], &row["ranks"]), (&Value::from("latency"), &2.into()));
+        }
+    }
+}
+
+const PATTERNS: [&str; 8] =
+    ["latency", "bandwidth", "bibw", "rate", "multi-pair", "sendrecv", "exchange", "overlap"];
+
+#[test]
+fn every_pattern_has_its_figures() {
+    let _alone = alone();
+    let patterns = PATTERNS.join(",") + ",logp";
+    let real = ["p2p", "--ranks", "4", "--budget", "0.2", "--max-reps", "50"];
+    let simulated = ["p2p", "--backend", "sim:mpiblib16,receive-buffer=none"];
+    for backend in [&real[..], &simulated] {
+        let rows = rows(&[backend, &["--pattern", &patterns, "--sizes", "2000"]].concat());
+        let names: Vec<&str> = rows.iter().filter_map(|row| row["pattern"].as_str()).collect();
+        let models = ["o_s", "o_r", "o_s", "o_r", "gap", "latency", "L"];
+        assert_eq!(names, [&PATTERNS[..], &models].concat());
+        for row in &rows {
+            let name = row["pattern"].as_str().unwrap_or_default();
+            let overlap = name == "overlap";
+            let figure = if overlap { "overlap_percent" } else { "time_us" };
+            // Real computing may disturb a message, and a model's rest may be nothing.
+            let any = overlap || name == "L";
+            assert!(any || number(row, figure) > 0.0, "{row}");
+            assert!(number(row, figure).is_finite(), "{row}");
+            let low = if overlap { "overlap_low_percent" } else { "ci_low_us" };
+            assert!(number(row, low) <= number(row, figure), "{row}");
+            let has_bandwidth = PATTERNS.contains(&name) && !overlap;
+            // The latency of the model's rows is told without one.
+            assert!(!has_bandwidth || row["bandwidth_mb_s"].is_f64() || name == "latency");
+            assert_eq!(row["messages_per_s"].is_f64(), name == "rate", "{row}");
+        }
+    }
+}
+
+#[test]
+fn bandwidths_are_those_of_the_cards() {
+    let patterns = "bandwidth,bibw,sendrecv,exchange,multi-pair";
+    let args = ["p2p", "--backend", "sim:cluster:4", "--pattern", patterns, "--sizes", "1M"];
+    // A card's 125 MB/s each way; half of four ranks send in pairs.
+    for (row, wanted) in rows(&args).iter().zip([125.0, 250.0, 250.0, 250.0, 250.0]) {
+        let found = number(row, "bandwidth_mb_s");
+        assert!((found / wanted - 1.0).abs() < 0.02, "{wanted}: {row}");
+    }
+}
+
+#[test]
+fn layers_of_this_machine_stand_side_by_side() {
+    let _alone = alone();
+    let args = ["p2p", "--backend", "local:memcpy,shm,unix,tcp", "--sizes", "64,256K"];
+    let args = [&args[..], &["--budget", "0.3", "--pattern", "latency,bandwidth"]].concat();
+    let rows = rows(&args);
+    let layers: Vec<&str> = rows.iter().filter_map(|row| row["layer"].as_str()).collect();
+    let wanted: Vec<&str> =
+        ["memcpy", "shm", "unix", "tcp"].into_iter().flat_map(|l| [l; 4]).collect();
+    assert_eq!(layers, wanted);
+    for row in &rows {
+        assert!(number(row, "time_us") > 0.0 && number(row, "bandwidth_mb_s") > 0.0, "{row}");
+        assert!(number(row, "ci_low_us") <= number(row, "ci_high_us"), "{row}");
+    }
+    let table = measure(&args);
+    let table = String::from_utf8_lossy(&table.stdout).into_owned();
+    let heading = table.lines().next().unwrap_or_default();
+    for column in ["memcpy_us", "shm_us", "unix_us", "tcp_us", "tcp_mb_s"] {
+        assert!(heading.contains(column), "{table}");
+    }
+    assert_eq!(table.lines().count(), 5, "{table}");
+}
+
+/// A file that is gone at the end.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str) -> File {
+        File(std::env::temp_dir().join(format!("laneway-{}-{name}", std::process::id())))
+    }
+
+    fn with(name: &str, text: &str) -> File {
+        let file = File::new(name);
+        std::fs::write(&file.0, text).expect("a file");
+        file
+    }
+
+    fn name(&self) -> &str {
+        self.0.to_str().expect("a readable name")
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn a_slow_host_is_named_drawn_and_fails_the_gate() {
+    let text = "include = [\"cluster:6\"]\n\
+                [[event]]\nat = \"0s\"\nhost = \"node4\"\nfactor = 0.1\n";
+    let (platform, svg) = (File::with("slow.toml", text), File::new("pairs.svg"));
+    let backend = format!("sim:{}", platform.name());
+    let args = ["pairs", "--backend", &backend, "--svg", svg.name()];
+    let found = document(&[&args[..], &["--min-bw", "90%"]].concat(), 1);
+    assert_eq!(found["schema"], "laneway.measure-pairs/1");
+    assert_eq!(found["rows"].as_array().map(Vec::len), Some(15));
+    assert_eq!(found["summary"]["slow_nodes"], "node4");
+    assert_eq!(
+        (&found["summary"]["slow_pairs"], &found["summary"]["healthy"]),
+        (&5.into(), &false.into())
+    );
+    let picture = std::fs::read_to_string(svg.name()).expect("the picture");
+    assert_eq!(picture.matches("</title></rect>").count(), 30, "a cell for each pair and way");
+    assert!(picture.contains("fill=\"#b00020\">node4 4"), "{picture}");
+    // Without a gate it is told all the same, and is no failure.
+    let output = measure(&args);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("node4 (rank 4) is slow: 5 of its 5 pairs"), "{text}");
+    assert!(text.contains("@@@@\\@"), "no shades: {text}");
+}
+
+#[test]
+fn a_slow_link_is_told_from_a_slow_host() {
+    let text = "include = [\"cluster:6\"]\n\
+                [[link]]\nname = \"bad\"\nrate = \"50Mbit\"\nlatency = \"50us\"\n\
+                [[route]]\nfrom = \"node1\"\nto = \"node3\"\nlinks = [\"bad\"]\n";
+    let platform = File::with("link.toml", text);
+    let found = document(&["pairs", "--backend", &format!("sim:{}", platform.name())], 0);
+    assert_eq!(
+        (&found["summary"]["slow_nodes"], &found["summary"]["slow_pairs"]),
+        (&"".into(), &1.into())
+    );
+    let verdict = found["summary"]["verdict"].as_str().unwrap_or_default();
+    assert!(
+        verdict.starts_with("what is between node1 (rank 1) and node3 (rank 3) is slow"),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn healthy_clusters_pass_the_gate() {
+    for platform in ["sim:cluster:9", "sim:two-sites:3x4", "sim:sites:2,3,2"] {
+        let found = document(&["pairs", "--backend", platform, "--min-bw", "90%"], 0);
+        let verdict = found["summary"]["verdict"].as_str().unwrap_or_default();
+        assert!(verdict.starts_with("nothing suspicious"), "{platform}: {verdict}");
+    }
+    // Sites that nobody told of look like slow nodes, and with them they do not.
+    let hidden = ["pairs", "--backend", "sim:two-sites:3x4", "--sites", "7"];
+    assert_eq!(document(&hidden, 0)["summary"]["healthy"], false);
+    let told = [&hidden[..4], &["3,4"]].concat();
+    assert_eq!(document(&told, 0)["summary"]["healthy"], true);
+}
+
+#[test]
+fn real_pairs_have_figures() {
+    let _alone = alone();
+    let found = document(&["pairs", "--ranks", "3", "--budget", "0.1"], 0);
+    let rows = found["rows"].as_array().expect("rows").clone();
+    assert_eq!(rows.len(), 3);
+    for row in &rows {
+        assert!(number(row, "latency_us") > 0.0 && number(row, "bandwidth_mb_s") > 0.0, "{row}");
+    }
+}
+
+#[test]
+fn mistakes_are_usage_errors() {
+    for (args, says) in [
+        (&["p2p", "--ranks", "1"][..], "one rank"),
+        (&["pairs", "--backend", "sim:cluster:1"], "--ranks 4"),
+        (&["p2p", "--pattern", "latencies"], "latency"),
+        (&["p2p", "--backend", "sim:cluster:4", "--pairs", "0:4"], "0 to 3"),
+        (&["p2p", "--ranks", "2", "--pairs", "1:1"], "two different ranks"),
+        (&["p2p", "--ranks", "2", "--pairs", "one"], "--pairs 0:1"),
+        (&["p2p", "--ranks", "2", "--sizes", "8:4"], "its end"),
+        (&["p2p", "--ranks", "2", "--sizes", "900G"], "memory"),
+        (&["p2p", "--ranks", "2", "--window", "0"], "--window 64"),
+        (&["p2p", "--ranks", "2", "--cache", "tepid"], "warm or cold"),
+        (&["p2p", "--ranks", "2", "--reps", "0"], "repetitions"),
+        (&["p2p", "--ranks", "2", "--reps", "x"], "--reps 40"),
+        (&["p2p", "--ranks", "2", "--precision", "0"], "precision"),
+        (&["p2p", "--ranks", "2", "--budget", "never"], "--budget"),
+        (&["p2p", "--ranks", "2", "--pattern", "overlap", "--sizes", "0"], "size 0"),
+        (&["p2p", "--backend", "local:memcpy,smoke"], "shm"),
+        (&["p2p", "--backend", "local:memcpy", "--pattern", "exchange"], "latency"),
+        (&["p2p", "--backend", "local:memcpy", "--sizes", "0"], "--sizes"),
+        (&["pairs", "--ranks", "4", "--min-bw", "90"], "--min-bw"),
+        (&["pairs", "--ranks", "4", "--sites", "2,1"], "4 ranks"),
+        (&["pairs", "--ranks", "4", "--size", "0"], "--size 1M"),
+        (&["pairs", "--backend", "sim:clutser:4"], "cluster"),
+    ] {
+        let output = measure(args);
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
+        assert!(text.contains("error: ") && text.contains("try: "), "{args:?}: {text}");
+        assert!(text.contains(says), "{args:?} does not say `{says}`: {text}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_precision_that_is_missed_is_told_by_the_exit() {
+    let _alone = alone();
+    let args = ["p2p", "--ranks", "2", "--sizes", "64K", "--max-reps", "7", "--precision", "0.01%"];
+    let found = document(&args, 4);
+    assert_eq!(found["rows"][0]["flags"], "precision");
+}
+
+#[test]
+fn the_same_over_mpi() {
+    let _alone = alone();
+    let launcher = Path::new("/usr/bin/mpirun.openmpi");
+    let must = std::env::var_os("LANEWAY_REQUIRE_MPI").is_some();
+    assert!(launcher.exists() || !must, "no {}", launcher.display());
+    if !launcher.exists() {
+        return println!("skipped: no {}", launcher.display());
+    }
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=5", "100"]).arg(launcher).args(["--oversubscribe", "-n", "2"]);
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.args([env!("CARGO_BIN_EXE_laneway"), "measure", "p2p", "--format", "json"]);
+    command.args(["--pattern", "latency,bandwidth,exchange,overlap", "--sizes", "8,128K"]);
+    let output = command.args(["--budget", "0.3"]).output().expect("the launcher starts");
+    assert!(output.status.success(), "{}", said(&output));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let rows = document["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 8);
+    for row in rows.iter().filter(|row| row["pattern"] != "overlap") {
+        assert!(number(row, "time_us") > 0.0 && number(row, "bandwidth_mb_s") > 0.0, "{row}");
+    }
+}

@@ -1,0 +1,226 @@
+//! Any experiment on disjoint subsets of ranks: each subset repeats it until its own rule is
+//! content, and what came of all of them reaches rank 0 at the end at once.
+
+use laneway_core::{Comm, CommError, Rank};
+use laneway_stats::{Interval, warm_up};
+
+use super::WORD;
+use super::plan::Plan;
+use crate::isolation::Isolation;
+use crate::repeat::Rule;
+use crate::talk::collect;
+use crate::timing::WARM_UP_CALLS;
+
+/// Where experiments are done, and how often.
+#[derive(Clone, Copy)]
+pub struct Lab<'c> {
+    pub comm: &'c dyn Comm,
+    pub rule: Rule,
+    /// Called on every rank before each round with its number, and how many there are.
+    pub each_round: &'c dyn Fn(usize, usize),
+}
+
+/// The ranks of one experiment, as one of them sees it.
+#[derive(Clone, Copy)]
+pub struct Members<'a> {
+    pub comm: &'a dyn Comm,
+    /// The first of them leads: what it measures counts.
+    pub ranks: &'a [Rank],
+    /// This rank's place among them.
+    pub position: usize,
+}
+
+impl Members<'_> {
+    pub fn leads(&self) -> bool {
+        self.position == 0
+    }
+
+    /// By this rank's clock.
+    pub fn now(&self) -> f64 {
+        self.comm.clock().now()
+    }
+
+    /// The other of two.
+    pub fn partner(&self) -> Result<Rank, CommError> {
+        match (self.ranks, self.position) {
+            (&[_, other], 0) | (&[other, _], 1) => Ok(other),
+            _ => {
+                let what = format!("{} ranks are not a pair", self.ranks.len());
+                Err(CommError::Argument { what })
+            }
+        }
+    }
+
+    /// The leader's word on every member. All are there when it is not 0, and the leader is the
+    /// last to go on: nothing that it sends then waits for somebody to come.
+    fn agree(&self, word: u32) -> Result<u32, CommError> {
+        let mut bytes = word.to_le_bytes();
+        if !self.leads() {
+            self.comm.recv(Some(self.ranks[0]), Some(WORD), &mut bytes)?;
+            if bytes != [0; 4] {
+                self.comm.send(self.ranks[0], WORD, &[])?;
+            }
+            return Ok(u32::from_le_bytes(bytes));
+        }
+        for &rank in &self.ranks[1..] {
+            self.comm.send(rank, WORD, &bytes)?;
+        }
+        for &rank in &self.ranks[1..] {
+            if word != 0 {
+                self.comm.recv(Some(rank), Some(WORD), &mut [])?;
+            }
+        }
+        Ok(word)
+    }
+}
+
+/// What the repetitions of one subset came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// In the unit of the experiment: seconds, for all that take time.
+    pub value: f64,
+    pub interval: Option<Interval>,
+    /// Half the interval over the value.
+    pub error: Option<f64>,
+    pub reps: u32,
+    /// Whether the precision that was asked for is reached.
+    pub reached: bool,
+}
+
+/// Numbers that an estimate is sent as.
+const NUMBERS: usize = 7;
+
+impl Estimate {
+    pub(super) fn of(rule: &Rule, samples: &[f64]) -> Estimate {
+        // A series that was to have a given length is taken as it is.
+        let fixed = rule.min_reps == rule.max_reps;
+        let settled = if fixed { samples } else { &samples[warm_up(samples)..] };
+        Estimate {
+            value: rule.estimate(settled),
+            interval: rule.interval(settled),
+            error: rule.error(settled),
+            reps: settled.len() as u32,
+            reached: fixed || rule.is_reached(settled),
+        }
+    }
+
+    fn numbers(&self) -> [f64; NUMBERS] {
+        let none = Interval { low: f64::NAN, high: f64::NAN, level: f64::NAN };
+        let Interval { low, high, level } = self.interval.unwrap_or(none);
+        let error = self.error.unwrap_or(f64::NAN);
+        let reached = f64::from(u8::from(self.reached));
+        [self.value, low, high, level, error, f64::from(self.reps), reached]
+    }
+
+    fn from(numbers: &[f64]) -> Option<Estimate> {
+        let &[value, low, high, level, error, reps, reached] = numbers else { return None };
+        Some(Estimate {
+            value,
+            interval: (!low.is_nan()).then_some(Interval { low, high, level }),
+            error: (!error.is_nan()).then_some(error),
+            reps: reps as u32,
+            reached: reached != 0.0,
+        })
+    }
+
+    /// The same of a figure that falls as this one rises, or is so many times as much.
+    pub fn map(&self, figure: impl Fn(f64) -> f64) -> Estimate {
+        let ends = |i: Interval| (figure(i.low), figure(i.high), i.level);
+        let interval = self.interval.map(ends).map(|(a, b, level)| {
+            // A figure that falls exchanges the ends.
+            Interval { low: a.min(b), high: a.max(b), level }
+        });
+        Estimate { value: figure(self.value), interval, ..*self }
+    }
+}
+
+impl<'c> Lab<'c> {
+    pub fn new(comm: &'c dyn Comm, rule: Rule) -> Lab<'c> {
+        Lab { comm, rule, each_round: &|_, _| {} }
+    }
+
+    /// Collective: one repetition is one call of `experiment` on every member of a subset, and its
+    /// figure is what the call gives on the leader. Subsets of one round do theirs at the same
+    /// time; rounds are kept apart by a barrier of all ranks. On rank 0 what each came to, in the
+    /// order of [`Plan::subsets`]; nothing elsewhere.
+    pub fn run(
+        &self,
+        plan: &Plan,
+        mut experiment: impl FnMut(&Members) -> Result<f64, CommError>,
+    ) -> Result<Option<Vec<Estimate>>, CommError> {
+        let (rank, ranks) = (self.comm.rank(), self.comm.size());
+        if let Some(&bad) = plan.subsets().flatten().find(|&&rank| rank >= ranks) {
+            let what = format!("no rank {bad} in a communicator of {ranks}");
+            return Err(CommError::Argument { what });
+        }
+        let mut own = Vec::new();
+        {
+            let gate = Isolation::barrier().gate(self.comm)?;
+            let mut room = Default::default();
+            let mut gate = gate.open(&mut room)?;
+            for (number, round) in plan.rounds().iter().enumerate() {
+                (self.each_round)(number, plan.rounds().len());
+                gate.pass()?;
+                let at = |subset: &Vec<Rank>| subset.iter().position(|&member| member == rank);
+                let found = round.iter().find_map(|subset| Some((subset, at(subset)?)));
+                let Some((subset, position)) = found else { continue };
+                let members = Members { comm: self.comm, ranks: subset, position };
+                let samples = self.repeat(&members, &mut experiment)?;
+                if members.leads() {
+                    own.extend(Estimate::of(&self.rule, &samples).numbers());
+                }
+            }
+        }
+        self.gather(plan, own)
+    }
+
+    /// Repeats the experiment on one subset. The samples, on the leader.
+    fn repeat(
+        &self,
+        members: &Members,
+        experiment: &mut impl FnMut(&Members) -> Result<f64, CommError>,
+    ) -> Result<Vec<f64>, CommError> {
+        let begun = members.now();
+        let mut samples = Vec::new();
+        let mut warm_up = WARM_UP_CALLS;
+        loop {
+            let wanted = match members.leads() {
+                true => self.rule.wanted(&samples, members.now() - begun),
+                false => 0,
+            };
+            let count = members.agree(wanted)?;
+            if count == 0 {
+                return Ok(samples);
+            }
+            for _ in 0..std::mem::take(&mut warm_up) {
+                experiment(members)?;
+            }
+            for _ in 0..count {
+                samples.push(experiment(members)?);
+            }
+        }
+    }
+
+    /// Collective: the leaders' numbers at rank 0. Every rank gives as many as the busiest leader,
+    /// so that all ends know the lengths.
+    fn gather(&self, plan: &Plan, mut own: Vec<f64>) -> Result<Option<Vec<Estimate>>, CommError> {
+        let mut led = vec![0; self.comm.size() as usize];
+        for subset in plan.subsets() {
+            led[subset[0] as usize] += 1;
+        }
+        let width = led.iter().max().copied().unwrap_or(0) * NUMBERS;
+        own.resize(width, 0.0);
+        let all = collect(self.comm, &own)?;
+        if self.comm.rank() != 0 {
+            return Ok(None);
+        }
+        led.fill(0);
+        let next = |subset: &[Rank]| {
+            let leader = subset[0] as usize;
+            let at = leader * width + led[leader] * NUMBERS;
+            led[leader] += 1;
+            all.get(at..at + NUMBERS).and_then(Estimate::from)
+        };
+        Ok(Some(plan.subsets().map(next).collect::<Option<Vec<_>>>().unwrap_or_default()))
+    }
+}

@@ -1,0 +1,148 @@
+//! What the LogGP and PLogP models are made of: overheads, gap and latency of a message.
+//!
+//! - o_s(m): how long a blocking send keeps its caller, when the receiver waits for it. A message
+//!   beyond the eager size is kept until it has arrived, and so is its caller.
+//! - o_r(m): how long a receive keeps its caller, when the message has been there for long: it is
+//!   asked for, and received after a pause of two round trips (PLogP's procedure).
+//! - g(m): what one more message takes: a train of 2n messages less a train of n, over n. What is
+//!   paid once, the latency and the answer, falls out.
+//! - L: half the round trip of m less half of all four overheads in it, as in LogGP; the two ranks
+//!   may differ, so each is measured. PLogP's own L is the time of an empty message less g(0),
+//!   which is had from the same figures.
+
+use laneway_core::CommError;
+use laneway_stats::Interval;
+
+use super::DATA;
+use super::cache::Cache;
+use super::disjoint::{Estimate, Lab, Members};
+use super::pattern::{Pattern, Work};
+use super::plan::Plan;
+
+/// Messages in the shorter train.
+pub(super) const TRAIN: u32 = 16;
+
+/// Seconds, for one pair and size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogP {
+    /// Of the first rank and of the second.
+    pub send_overheads: [Estimate; 2],
+    pub receive_overheads: [Estimate; 2],
+    pub gap: Estimate,
+    /// One way: half a round trip.
+    pub trip: Estimate,
+    /// What is left of the trip; its interval is as wide as those that it comes from allow.
+    pub latency: Estimate,
+}
+
+/// Collective: the parameters of every pair of the plan, on rank 0.
+pub fn logp(
+    lab: &Lab,
+    plan: &Plan,
+    size: usize,
+    cache: Cache,
+) -> Result<Option<Vec<LogP>>, CommError> {
+    let run = |plan: &Plan, pattern: Pattern| {
+        let mut work = Work::new(pattern, size, 1, cache);
+        let found = lab.run(plan, |members| pattern.once(members, &mut work))?;
+        Ok(found.unwrap_or_default())
+    };
+    let turned = plan.turned();
+    let sent = [run(plan, Pattern::SendOverhead)?, run(&turned, Pattern::SendOverhead)?];
+    let received = [run(plan, Pattern::ReceiveOverhead)?, run(&turned, Pattern::ReceiveOverhead)?];
+    let (gaps, trips) = (run(plan, Pattern::Gap)?, run(plan, Pattern::Latency)?);
+    let pairs = gaps.into_iter().zip(trips).enumerate().map(|(index, (gap, trip))| {
+        let send_overheads = sent.each_ref().map(|all| all[index]);
+        let receive_overheads = received.each_ref().map(|all| all[index]);
+        let latency = rest(&trip, &[send_overheads, receive_overheads].concat());
+        LogP { send_overheads, receive_overheads, gap, trip, latency }
+    });
+    let pairs: Vec<LogP> = pairs.collect();
+    Ok((lab.comm.rank() == 0).then_some(pairs))
+}
+
+/// The trip less half of the overheads there and back.
+fn rest(trip: &Estimate, overheads: &[Estimate]) -> Estimate {
+    let sum = |of: &dyn Fn(&Estimate) -> Option<f64>| {
+        overheads.iter().map(of).sum::<Option<f64>>().map(|sum| sum / 2.0)
+    };
+    let lows = sum(&|overhead| Some(overhead.interval?.low));
+    let highs = sum(&|overhead| Some(overhead.interval?.high));
+    let all = || overheads.iter().chain([trip]);
+    // Each of the five may miss.
+    let missed: f64 = all().filter_map(|estimate| Some(1.0 - estimate.interval?.level)).sum();
+    let interval = match (trip.interval, lows, highs) {
+        (Some(trip), Some(lows), Some(highs)) => Some(Interval {
+            low: trip.low - highs,
+            high: trip.high - lows,
+            level: (1.0 - missed).max(0.0),
+        }),
+        _ => None,
+    };
+    let value = trip.value - overheads.iter().map(|overhead| overhead.value).sum::<f64>() / 2.0;
+    Estimate {
+        value,
+        interval,
+        error: interval.map(|interval| interval.half_width() / value.abs()),
+        reps: all().map(|estimate| estimate.reps).min().unwrap_or(0),
+        reached: all().all(|estimate| estimate.reached),
+    }
+}
+
+pub(super) fn send_overhead(members: &Members, message: &mut [u8]) -> Result<f64, CommError> {
+    let (comm, other) = (members.comm, members.partner()?);
+    if !members.leads() {
+        comm.recv(Some(other), Some(DATA), message)?;
+        comm.send(other, DATA, &[])?;
+        return Ok(0.0);
+    }
+    let begun = members.now();
+    comm.send(other, DATA, message)?;
+    let kept = members.now() - begun;
+    comm.recv(Some(other), Some(DATA), &mut [])?;
+    Ok(kept)
+}
+
+pub(super) fn receive_overhead(members: &Members, message: &mut [u8]) -> Result<f64, CommError> {
+    let (comm, other) = (members.comm, members.partner()?);
+    if !members.leads() {
+        for _ in 0..2 {
+            comm.recv(Some(other), Some(DATA), &mut [])?;
+            comm.send(other, DATA, message)?;
+        }
+        return Ok(0.0);
+    }
+    let begun = members.now();
+    comm.send(other, DATA, &[])?;
+    comm.recv(Some(other), Some(DATA), message)?;
+    let round_trip = members.now() - begun;
+    comm.send(other, DATA, &[])?;
+    comm.clock().sleep_until(members.now() + 2.0 * round_trip);
+    let begun = members.now();
+    comm.recv(Some(other), Some(DATA), message)?;
+    Ok(members.now() - begun)
+}
+
+pub(super) fn gap(members: &Members, message: &mut [u8]) -> Result<f64, CommError> {
+    let short = train(members, message, TRAIN)?;
+    let long = train(members, message, 2 * TRAIN)?;
+    Ok((long - short) / f64::from(TRAIN))
+}
+
+/// Messages one behind the other, and one answer.
+fn train(members: &Members, message: &mut [u8], count: u32) -> Result<f64, CommError> {
+    let (comm, other) = (members.comm, members.partner()?);
+    let begun = members.now();
+    if members.leads() {
+        for _ in 0..count {
+            comm.send(other, DATA, message)?;
+        }
+        comm.recv(Some(other), Some(DATA), &mut [])?;
+    } else {
+        for _ in 0..count {
+            comm.recv(Some(other), Some(DATA), message)?;
+        }
+        comm.send(other, DATA, &[])?;
+    }
+    Ok(members.now() - begun)
+}

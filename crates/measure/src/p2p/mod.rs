@@ -1,0 +1,37 @@
+//! Point-to-point experiments: between two ranks, three, or any that do not meet the others.
+//!
+//! `plan.rs` lays experiments out in rounds whose subsets of ranks are disjoint, and `disjoint.rs`
+//! does any closure on each subset until the rule is content. All else is such a closure: round
+//! trips as in the MPIBlib paper, point-to-two, the usual patterns (`pattern.rs`), the parameters
+//! of LogGP and PLogP, and the survey of all pairs that names slow nodes.
+//!
+//! Begin with [`Lab::run`], then [`round_trips`], then [`Pattern`].
+
+mod cache;
+mod disjoint;
+mod logp;
+mod overlap;
+mod pattern;
+mod plan;
+mod point_to_two;
+mod roundtrip;
+mod survey;
+mod transfers;
+mod verdict;
+
+use laneway_core::Tag;
+
+pub use cache::{Buffers, COLD_BYTES, Cache, memcpy};
+pub use disjoint::{Estimate, Lab, Members};
+pub use logp::{LogP, logp};
+pub use overlap::overlap;
+pub use pattern::{Pattern, Work, window};
+pub use plan::Plan;
+pub use point_to_two::{point_to_two, point_to_two_once};
+pub use roundtrip::{RoundTrips, round_trip, round_trips};
+pub use survey::{Pair, Sizes, survey};
+pub use verdict::{Limits, Node, SlowNode, SlowPair, Verdict, verdict};
+
+/// What the members of a subset agree on, and what is measured.
+const WORD: Tag = 6;
+const DATA: Tag = 7;

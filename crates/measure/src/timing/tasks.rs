@@ -1,0 +1,167 @@
+//! A broadcast or scatter as its individual tasks: for a rank, from the root's start until that
+//! rank alone has acknowledged, less what an acknowledgement takes. The longest counts. One call
+//! that all acknowledge shows first which ranks can be the last, so that only their tasks are
+//! timed.
+//!
+//! paper: mpiblib 2.2, after de Supinski and Karonis. It needs no common clock and no barrier's
+//! precision: everybody but the root only has to be waiting when the root begins. It holds for
+//! operations in which a rank's end does not depend on who else acknowledges: the linear and
+//! binomial broadcasts and scatters, where data flows from the root alone.
+
+use laneway_core::{Collective, CommError, Rank};
+
+use super::{Batch, Stage, Timing, agree, deliver, warm_up};
+use crate::operation::Operation;
+use crate::talk::{TASK, announce};
+
+/// Empty round trips with each rank, of which the shortest counts.
+const TRIPS: u32 = 3;
+/// How long the root waits after the isolation, in longest round trips.
+const SETTLE: f64 = 1.0;
+
+/// The operations and algorithms that consist of such tasks.
+pub fn serves(collective: Collective, algorithm: &str) -> bool {
+    let flows_from_root = matches!(collective, Collective::Bcast | Collective::Scatter);
+    flows_from_root && matches!(algorithm, "linear" | "binomial")
+}
+
+/// Ranks that may be the last one: those that came so near to it in a first call, at most so many.
+const NEAR: f64 = 0.95;
+const MOST_CANDIDATES: usize = 4;
+
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    root: Rank,
+    /// On the root, what an acknowledgement of each rank takes.
+    acknowledgements: Vec<f64>,
+    /// The ranks whose tasks are timed.
+    candidates: Vec<Rank>,
+}
+
+impl Tasks {
+    pub fn new(root: Rank) -> Tasks {
+        Tasks { root, acknowledgements: Vec::new(), candidates: Vec::new() }
+    }
+
+    /// Collective: half the shortest empty round trip of each rank with the root.
+    fn round_trips(&mut self, stage: &Stage) -> Result<(), CommError> {
+        let (comm, root) = (stage.comm, self.root);
+        self.acknowledgements = vec![0.0; comm.size() as usize];
+        for other in (0..comm.size()).filter(|&other| other != root) {
+            let mut shortest = f64::INFINITY;
+            for _ in 0..TRIPS {
+                if comm.rank() == root {
+                    let asked = stage.clock.local();
+                    comm.send(other, TASK, &[])?;
+                    comm.recv(Some(other), Some(TASK), &mut [])?;
+                    shortest = shortest.min(stage.clock.local() - asked);
+                } else if comm.rank() == other {
+                    comm.recv(Some(root), Some(TASK), &mut [])?;
+                    comm.send(root, TASK, &[])?;
+                }
+            }
+            self.acknowledgements[other as usize] = shortest / 2.0;
+        }
+        Ok(())
+    }
+
+    /// Collective: one call that everybody acknowledges, to see who may be the last. Their
+    /// acknowledgements may delay each other a little, which is why tasks are timed apart.
+    fn screen(&mut self, stage: &Stage, operation: &mut dyn Operation) -> Result<(), CommError> {
+        let (comm, root) = (stage.comm, self.root);
+        let mut ends = vec![0.0; comm.size() as usize];
+        self.settle(stage);
+        let begun = stage.clock.local();
+        operation.call()?;
+        if comm.rank() != root {
+            comm.send(root, TASK, &[])?;
+        } else {
+            for _ in 1..comm.size() {
+                let from = comm.recv(None, Some(TASK), &mut [])?.from as usize;
+                ends[from] = stage.clock.local() - begun - self.acknowledgements[from];
+            }
+        }
+        let mut ends = deliver(stage, root, ends)?;
+        ends.resize(comm.size() as usize, 0.0);
+        announce(comm, &mut ends)?;
+        let last = ends.iter().copied().fold(0.0, f64::max);
+        let mut near: Vec<Rank> = (0..comm.size()).filter(|&rank| rank != root).collect();
+        near.sort_by(|&a, &b| ends[b as usize].total_cmp(&ends[a as usize]));
+        let late = |rank: &Rank| ends[*rank as usize] >= NEAR * last;
+        self.candidates = near.into_iter().filter(late).take(MOST_CANDIDATES).collect();
+        Ok(())
+    }
+
+    /// On the root: waits until the others are waiting.
+    fn settle(&self, stage: &Stage) {
+        if stage.comm.rank() == self.root {
+            let longest = self.acknowledgements.iter().copied().fold(0.0, f64::max);
+            stage.comm.clock().sleep_until(stage.clock.local() + SETTLE * 2.0 * longest);
+        }
+    }
+
+    /// Collective: one task; on the root what it took.
+    fn task(
+        &self,
+        stage: &Stage,
+        operation: &mut dyn Operation,
+        of: Rank,
+    ) -> Result<f64, CommError> {
+        let (comm, clock) = (stage.comm, &stage.clock);
+        self.settle(stage);
+        let begun = clock.local();
+        operation.call()?;
+        let done = clock.local() - begun;
+        if comm.rank() == of {
+            comm.send(self.root, TASK, &[])?;
+        }
+        if comm.rank() != self.root {
+            return Ok(0.0);
+        }
+        comm.recv(Some(of), Some(TASK), &mut [])?;
+        let acknowledged = clock.local() - begun - self.acknowledgements[of as usize];
+        Ok(acknowledged.max(done))
+    }
+}
+
+impl Timing for Tasks {
+    fn name(&self) -> &'static str {
+        "tasks"
+    }
+
+    fn prepare(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+    ) -> Result<(), CommError> {
+        warm_up(stage, operation)?;
+        self.round_trips(stage)?;
+        self.screen(stage, operation)
+    }
+
+    fn batch(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+        wanted: u32,
+    ) -> Result<Option<Batch>, CommError> {
+        let count = agree(stage, wanted)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        let gate = stage.isolation.gate(stage.comm)?;
+        let mut room = Default::default();
+        let mut gate = gate.open(&mut room)?;
+        let mut samples = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            let mut longest = 0.0f64;
+            for &of in &self.candidates {
+                gate.pass()?;
+                longest = longest.max(self.task(stage, operation, of)?);
+            }
+            samples.push(longest);
+        }
+        let samples = deliver(stage, self.root, samples)?;
+        Ok(Some(Batch { samples, ..Batch::default() }))
+    }
+}

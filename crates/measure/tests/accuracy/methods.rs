@@ -1,0 +1,134 @@
+//! Every method against the truth, and what it costs.
+
+use laneway_core::Collective as Kind;
+use laneway_measure::Rule;
+use laneway_measure::timing::{Confirmation, Global, Maximum, Root, StartTime, Tasks};
+
+use crate::support::*;
+
+const ISOLATIONS: [&str; 7] = [
+    "none",
+    "barrier:dissemination",
+    "barrier:linear",
+    "double-barrier:tree",
+    "barrier:double-ring",
+    "reduce",
+    "p2p",
+];
+
+#[test]
+fn the_default_is_within_two_thousandths_of_the_truth_whatever_the_isolation() {
+    let platform = sites(false);
+    for kind in CELLS {
+        for size in SIZES {
+            let what = format!("{} {size}", kind.name());
+            let mut estimates = Vec::new();
+            for isolation in ISOLATIONS {
+                let cell = (kind, size);
+                let found = found(&platform, cell, isolation, Rule::default(), || {
+                    Box::new(StartTime::default())
+                });
+                let error = (found.point.estimate / found.truth - 1.0).abs();
+                assert!(error < 0.002, "{what} {isolation}: {error} of {}", found.truth);
+                assert_eq!(found.point.timing, "start-time", "{what}");
+                assert!(found.point.samples.len() >= 6, "{what}");
+                let interval = found.point.interval.expect("an interval");
+                assert!(
+                    interval.low <= found.point.estimate && found.point.estimate <= interval.high
+                );
+                estimates.push(found.point.estimate);
+            }
+            let (least, most) = (
+                estimates.iter().copied().fold(f64::INFINITY, f64::min),
+                estimates.iter().copied().fold(0.0, f64::max),
+            );
+            assert!(most / least <= 1.01, "{what}: {least} to {most}");
+        }
+    }
+}
+
+#[test]
+fn forty_samples_cost_at_most_three_times_what_they_tell() {
+    let platform = sites(false);
+    for kind in CELLS {
+        for size in SIZES {
+            let cell = (kind, size);
+            let rule = Rule::fixed(40);
+            let found = found(&platform, cell, "barrier", rule, || Box::new(StartTime::default()));
+            let cost = found.point.cost / (40.0 * found.truth);
+            println!("{} {size}: {cost:.2} times", kind.name());
+            assert_eq!(found.point.samples.len(), 40);
+            assert!(cost <= 3.0, "{} {size}: {cost}", kind.name());
+        }
+    }
+}
+
+#[test]
+fn without_variance_a_point_is_soon_done() {
+    let platform = sites(false);
+    for kind in CELLS {
+        for size in SIZES {
+            let cell = (kind, size);
+            let found = found(&platform, cell, "barrier", Rule::default(), || {
+                Box::new(StartTime::default())
+            });
+            let what = format!("{} {size}: {} s of {}", kind.name(), found.point.cost, found.truth);
+            println!("{what}");
+            assert!(found.point.cost <= 10.0 * found.truth + 0.03, "{what}");
+            assert!(size > 1024 || found.point.cost <= 0.05, "{what}");
+            assert!(found.point.samples.len() >= 6);
+        }
+    }
+}
+
+#[test]
+fn the_papers_methods_are_near_where_the_start_is() {
+    let platform = sites(false);
+    for kind in CELLS {
+        let cell = (kind, 64 << 10);
+        let rule = Rule::paper(5, 5, 0.05);
+        let global = found(&platform, cell, "barrier", rule, || Box::new(Global { resync: 1 }));
+        let maximum = found(&platform, cell, "barrier", rule, || Box::new(Maximum));
+        // Barriers let ranks go one after the other, which is told.
+        for (name, found) in [("global", &global), ("maximum", &maximum)] {
+            let error = (found.point.estimate / found.truth - 1.0).abs();
+            println!("{} {name}: {:.3} %", kind.name(), error * 100.0);
+            let flagged = found.point.notes.contains(&"skewed start");
+            assert!(error < 0.02 || flagged, "{} {name}: {error}", kind.name());
+            assert!(found.point.skew.is_some(), "{} {name}", kind.name());
+        }
+        for confirmation in Confirmation::ALL {
+            let root =
+                found(&platform, cell, "barrier", rule, || Box::new(Root::new(0, confirmation)));
+            let error = (root.point.estimate / root.truth - 1.0).abs();
+            assert!(error < 0.5, "{} root, {}: {error}", kind.name(), confirmation.name());
+        }
+    }
+}
+
+#[test]
+fn tasks_tell_the_truth_and_cost_less_than_the_papers_global_method() {
+    let platform = sites(false);
+    for kind in [Kind::Bcast, Kind::Scatter] {
+        for algorithm in ["linear", "binomial"] {
+            for size in SIZES {
+                let what = format!("{} {algorithm} {size}", kind.name());
+                let rule = Rule::paper(5, 5, 0.05);
+                let named = Some(algorithm);
+                let tasks = found_by(&platform, (kind, size), named, "barrier", rule, || {
+                    Box::new(Tasks::new(0))
+                });
+                let error = (tasks.point.estimate / tasks.truth - 1.0).abs();
+                println!("{what}: {:.3} %", error * 100.0);
+                assert!(error < 0.01, "{what}: {error}");
+                let platform = sites(true);
+                let global = found_by(&platform, (kind, size), named, "barrier", rule, || {
+                    Box::new(Global { resync: 1 })
+                });
+                let (ours, theirs) = (tasks.point.cost, global.point.cost);
+                println!("{what}: {:.2} of the cost", ours / theirs);
+                assert!(ours < theirs, "{what}: {ours} s, {theirs} s by the global method");
+            }
+        }
+    }
+}

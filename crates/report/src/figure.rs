@@ -1,0 +1,263 @@
+//! What there is to draw in a run: a chart for each operation, in it a curve for each way of doing
+//! it, on it a point for each size.
+
+use laneway_core::Value;
+
+use crate::run::{Record, Run};
+
+/// The columns, beside the operation and the size, by which two rows are told apart.
+pub const IDENTITY: [&str; 8] =
+    ["algorithm", "ranks", "root", "timing", "isolation", "from", "to", "window"];
+
+/// What is drawn over the size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    Time,
+    Bandwidth,
+}
+
+impl Metric {
+    pub const ALL: [Metric; 2] = [Metric::Time, Metric::Bandwidth];
+
+    pub fn column(self) -> &'static str {
+        match self {
+            Metric::Time => "time_us",
+            Metric::Bandwidth => "bandwidth_mb_s",
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Metric::Time => "time (µs)",
+            Metric::Bandwidth => "bandwidth (MB/s)",
+        }
+    }
+
+    /// The figure of a row where it has a positive one, and its interval where that is known.
+    pub fn of(self, row: &Record) -> Option<(f64, Option<(f64, f64)>)> {
+        let positive = |name: &str| row.number(name).filter(|number| *number > 0.0);
+        let figure = positive(self.column())?;
+        let ends = positive("ci_low_us").zip(positive("ci_high_us"));
+        let ends = ends.filter(|(low, high)| low <= high);
+        let interval = match self {
+            Metric::Time => ends,
+            // A bandwidth is a number of bytes over a time: as the one grows the other falls.
+            Metric::Bandwidth => positive(Metric::Time.column())
+                .zip(ends)
+                .map(|(time, (low, high))| (figure * time / high, figure * time / low)),
+        };
+        Some((figure, interval))
+    }
+}
+
+/// A figure at a size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    pub size_bytes: f64,
+    pub figure: f64,
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Points of one kind, by rising size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// What distinguishes it from its neighbours in the chart.
+    pub label: String,
+    /// All that is known of what it is, by column.
+    pub identity: Vec<(&'static str, String)>,
+    pub points: Vec<Point>,
+}
+
+/// All curves of one operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    pub op: String,
+    pub metric: Metric,
+    pub curves: Vec<Curve>,
+}
+
+/// The charts of some runs, in the order in which the operations first appear.
+pub fn charts(runs: &[Run]) -> Vec<Chart> {
+    let mut charts = Vec::new();
+    let all = || runs.iter().flat_map(|run| run.rows.iter().map(move |row| (run, row)));
+    let mut ops: Vec<String> = Vec::new();
+    for (_, row) in all() {
+        let op = row.op().map_or("rows".into(), plain);
+        if !ops.contains(&op) {
+            ops.push(op);
+        }
+    }
+    for op in ops {
+        for metric in Metric::ALL {
+            let mut curves: Vec<(&str, Curve)> = Vec::new();
+            for (run, row) in all() {
+                let point = row.number("size_bytes").zip(metric.of(row));
+                let same = row.op().map_or("rows".into(), plain) == op;
+                let Some((size_bytes, (figure, interval))) = point.filter(|_| same) else {
+                    continue;
+                };
+                let identity = identity(row);
+                let found = curves
+                    .iter_mut()
+                    .find(|(name, curve)| *name == run.name && curve.identity == identity);
+                let point = Point { size_bytes: size_bytes.max(0.0), figure, interval };
+                match found {
+                    Some((_, curve)) => curve.points.push(point),
+                    None => {
+                        let curve = Curve { label: String::new(), identity, points: vec![point] };
+                        curves.push((&run.name, curve));
+                    }
+                }
+            }
+            if !curves.is_empty() {
+                let curves = labelled(&op, curves);
+                charts.push(Chart { op: op.clone(), metric, curves });
+            }
+        }
+    }
+    charts
+}
+
+fn identity(row: &Record) -> Vec<(&'static str, String)> {
+    IDENTITY.iter().filter_map(|name| Some((*name, distinction(row, name)?))).collect()
+}
+
+/// The value of a column by which rows are told apart. A method of timing that had to fall back
+/// says so as `start-time>maximum`, and is still the one that was asked for.
+pub fn distinction(row: &Record, name: &str) -> Option<String> {
+    let value = plain(row.get(name)?);
+    match value.split_once('>') {
+        Some((asked, _)) if name == "timing" => Some(asked.to_owned()),
+        _ => Some(value),
+    }
+}
+
+/// Names the curves by their algorithm and by whatever else differs between them.
+fn labelled(op: &str, mut curves: Vec<(&str, Curve)>) -> Vec<Curve> {
+    fn value<'a>(curve: &'a Curve, name: &str) -> Option<&'a str> {
+        curve.identity.iter().find(|(n, _)| *n == name).map(|(_, value)| value.as_str())
+    }
+    let differs = |name: &str| {
+        let first = curves.first().and_then(|(_, curve)| value(curve, name));
+        curves.iter().any(|(_, curve)| value(curve, name) != first)
+    };
+    let shown: Vec<&str> =
+        IDENTITY.into_iter().filter(|name| *name == "algorithm" || differs(name)).collect();
+    let several_runs = curves.iter().any(|(run, _)| *run != curves[0].0);
+    for (run, curve) in &mut curves {
+        let mut words: Vec<String> = Vec::new();
+        for name in &shown {
+            match (*name, value(curve, name)) {
+                (_, None) => {}
+                ("algorithm" | "timing" | "isolation", Some(word)) => words.push(word.into()),
+                (name, Some(word)) => words.push(format!("{name} {word}")),
+            }
+        }
+        if words.is_empty() {
+            words.push(op.to_owned());
+        }
+        if several_runs {
+            words.push(format!("({run})"));
+        }
+        curve.label = words.join(" ");
+        curve.points.sort_by(|a, b| a.size_bytes.total_cmp(&b.size_bytes));
+    }
+    curves.into_iter().map(|(_, curve)| curve).collect()
+}
+
+/// A value as one line of text.
+pub fn plain(value: &Value) -> String {
+    let text = match value {
+        Value::Text(text) => text.clone(),
+        Value::Whole(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Truth(truth) => truth.to_string(),
+        Value::List(numbers) => format!("{} figures", numbers.len()),
+        Value::Nothing => String::new(),
+    };
+    text.replace(char::is_control, " ")
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use laneway_core::{Document, Row};
+
+    /// Two algorithms of one operation, out of order, one with intervals; and a stream of messages.
+    pub fn document() -> Document {
+        let bcast = |algorithm: &str, size: u32, time: f64| {
+            Row::new()
+                .with("op", "bcast")
+                .with("algorithm", algorithm)
+                .with("ranks", 16u32)
+                .with("size_bytes", size)
+                .with("time_us", time)
+        };
+        let sure =
+            |row: Row, low: f64, high: f64| row.with("ci_low_us", low).with("ci_high_us", high);
+        let stream = Row::new()
+            .with("pattern", "stream")
+            .with("from", 0u32)
+            .with("to", 1u32)
+            .with("size_bytes", 1024u32)
+            .with("bandwidth_mb_s", 512.0);
+        Document {
+            verb: "measure",
+            env: Row::new().with("host", "node<1>"),
+            params: Row::new().with("seed", 7u32),
+            rows: vec![
+                sure(bcast("binomial", 1024, 20.0), 19.0, 21.5),
+                sure(bcast("binomial", 8, 2.5), 2.25, 2.75),
+                bcast("linear's", 8, 0.004),
+                bcast("linear's", 16, 0.0),
+                stream,
+            ],
+            summary: None,
+        }
+    }
+
+    #[test]
+    fn a_chart_for_each_operation_and_a_curve_for_each_algorithm() {
+        let charts = charts(&[Run::from(&document())]);
+        let seen: Vec<(&str, Metric)> = charts.iter().map(|c| (c.op.as_str(), c.metric)).collect();
+        assert_eq!(seen, [("bcast", Metric::Time), ("stream", Metric::Bandwidth)]);
+        let curve = &charts[0].curves[0];
+        assert_eq!(curve.label, "binomial");
+        let sizes: Vec<f64> = curve.points.iter().map(|point| point.size_bytes).collect();
+        assert_eq!(sizes, [8.0, 1024.0]);
+        assert_eq!(curve.points[0].interval, Some((2.25, 2.75)));
+        // A time of zero is no measurement, and a logarithm would not have it.
+        assert_eq!(charts[0].curves[1].points.len(), 1);
+        assert_eq!(charts[1].curves[0].label, "stream");
+    }
+
+    #[test]
+    fn labels_tell_what_differs() {
+        let (mut old, mut new) = (Run::from(&document()), Run::from(&document()));
+        (old.name, new.name) = ("old".into(), "new".into());
+        new.rows[0].fields[2].1 = Value::Whole(8);
+        let charts = charts(&[old, new]);
+        let labels: Vec<&str> = charts[0].curves.iter().map(|curve| curve.label.as_str()).collect();
+        assert_eq!(labels[0], "binomial ranks 16 (old)");
+        assert_eq!(labels[2], "binomial ranks 8 (new)");
+    }
+
+    #[test]
+    fn a_method_that_fell_back_stays_on_its_curve() {
+        let mut run = Run::from(&document());
+        run.rows[0].push("timing", "start-time>maximum".into());
+        run.rows[1].push("timing", "start-time".into());
+        assert_eq!(charts(&[run])[0].curves[0].points.len(), 2);
+    }
+
+    #[test]
+    fn a_bandwidth_takes_its_interval_from_the_time() {
+        let mut row = Record::default();
+        for (name, value) in
+            [("time_us", 2.0), ("ci_low_us", 1.0), ("ci_high_us", 4.0), ("bandwidth_mb_s", 100.0)]
+        {
+            row.push(name, value.into());
+        }
+        assert_eq!(Metric::Bandwidth.of(&row), Some((100.0, Some((50.0, 200.0)))));
+    }
+}

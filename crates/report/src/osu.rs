@@ -1,0 +1,222 @@
+//! The text of the OSU benchmarks: `#` lines, then a size and a figure a line; written so that
+//! scripts made for OSU read it, and read back.
+
+use std::fmt::Write;
+
+use laneway_core::{Document, Value};
+
+use crate::figure::{Chart, Metric, charts};
+use crate::run::{ReadError, Record, Run, finite};
+
+/// A block for each operation and algorithm.
+pub fn render(document: &Document) -> String {
+    let mut blocks = Vec::new();
+    let charts = charts(&[Run::from(document)]);
+    for chart in charts.iter().filter(|chart| is_shown(chart, &charts)) {
+        for curve in &chart.curves {
+            let mut block = format!("# {OURS}{}", chart.op);
+            for (name, value) in &curve.identity {
+                let _ = write!(block, ", {name} {value}");
+            }
+            let heading = match chart.metric {
+                Metric::Time => "Avg Latency(us)",
+                Metric::Bandwidth => "Bandwidth (MB/s)",
+            };
+            let _ = writeln!(block, "\n# Size      {heading:>20}");
+            for point in &curve.points {
+                let (size, figure) = (point.size_bytes, point.figure);
+                let decimals = (3.0 - figure.log10().floor()).clamp(2.0, 12.0) as usize;
+                let _ = writeln!(block, "{size:<10}  {figure:>20.decimals$}");
+            }
+            blocks.push(block);
+        }
+    }
+    if blocks.is_empty() {
+        return "# no row has a size and a time or bandwidth\n".into();
+    }
+    blocks.join("\n")
+}
+
+const OURS: &str = "laneway ";
+
+/// A block has one figure a size: the time, but for the patterns of which OSU tells the bandwidth.
+fn is_shown(chart: &Chart, all: &[Chart]) -> bool {
+    let rate = ["bandwidth", "bibw", "multi-pair"].contains(&chart.op.as_str());
+    let wanted = if rate { Metric::Bandwidth } else { Metric::Time };
+    chart.metric == wanted || all.iter().filter(|other| other.op == chart.op).count() == 1
+}
+
+pub fn is_osu(text: &str) -> bool {
+    text.lines().any(|line| heading(line).is_some())
+}
+
+/// Whether this line is the heading of a block: if it has sizes, and what its figures are.
+fn heading(line: &str) -> Option<(bool, Metric)> {
+    let words = line.strip_prefix('#')?.trim();
+    let (sized, figures) = match words.strip_prefix("Size") {
+        Some(rest) if rest.starts_with(' ') => (true, rest.trim_start()),
+        // A barrier has no sizes.
+        _ if words.starts_with("Avg Latency(us)") => (false, words),
+        _ => return None,
+    };
+    // The first column of figures is the one that counts; OSU parts columns by many spaces.
+    let first = figures.split("  ").next()?;
+    let rate = first.contains("B/s");
+    Some((sized, if rate { Metric::Bandwidth } else { Metric::Time }))
+}
+
+/// The figures of every block. Lines that do not begin with a number are what a launcher said.
+pub fn read(text: &str) -> Result<Vec<Record>, ReadError> {
+    let mut rows = Vec::new();
+    let mut title: Vec<(&'static str, Value)> = vec![("op", "unknown".into())];
+    let mut block = None;
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.starts_with('#') {
+            if let Some(found) = heading(line) {
+                block = Some(found);
+            } else if let Some(found) = self::title(line) {
+                (title, block) = (found, None);
+            }
+            continue;
+        }
+        let Some((sized, metric)) = block else { continue };
+        let mut words = line.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        if finite(first).is_none() {
+            continue;
+        }
+        let figure = if sized { words.next() } else { Some(first) };
+        let size = if sized { first.parse::<u64>().ok() } else { Some(0) };
+        let figure = figure.and_then(finite);
+        let Some((size, figure)) = size.zip(figure) else {
+            let what = format!("{line:?} is not a size and a figure");
+            return Err(ReadError::Line(number + 1, what));
+        };
+        let mut row = Record::default();
+        title.iter().for_each(|(name, value)| row.push(name, value.clone()));
+        row.push("size_bytes", size.into());
+        row.push(metric.column(), figure.into());
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// What the first line of a block says was measured.
+fn title(line: &str) -> Option<Vec<(&'static str, Value)>> {
+    let words = line.strip_prefix('#')?.trim();
+    if let Some(ours) = words.strip_prefix(OURS) {
+        let mut parts = ours.split(", ");
+        let mut values = vec![("op", Value::from(parts.next()?))];
+        for (name, value) in parts.filter_map(|part| part.split_once(' ')) {
+            let known = crate::figure::IDENTITY.into_iter().find(|known| *known == name);
+            let whole = value.parse().map(Value::Whole);
+            values.extend(known.map(|name| (name, whole.unwrap_or_else(|_| value.into()))));
+        }
+        return Some(values);
+    }
+    // "OSU MPI Broadcast Latency Test v7.3", also "OSU MPI-CUDA ..." and "OSU NCCL ...".
+    let (_, test) = words.strip_prefix("OSU ")?.split_once(' ')?;
+    let name = test.split(" Test").next()?.trim().to_lowercase();
+    let (name, prefix) = match name.strip_prefix("non-blocking ") {
+        Some(name) => (name, "i"),
+        None => (name.as_str(), ""),
+    };
+    let name = name.strip_suffix(" latency").unwrap_or(name);
+    let name = match name {
+        "broadcast" => "bcast",
+        "all-to-all personalized exchange" => "alltoall",
+        "all-to-allv personalized exchange" => "alltoallv",
+        "bi-directional bandwidth" => "bibw",
+        "multiple bandwidth / message rate" => "multi-pair",
+        name => &name.replace([' ', '-'], "_"),
+    };
+    Some(vec![("op", format!("{prefix}{name}").into())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::tests::document;
+
+    fn points(text: &str) -> Vec<(String, f64, Option<f64>, Option<f64>)> {
+        let rows = read(text).expect(text);
+        rows.iter()
+            .map(|row| {
+                let op = row.op().map(crate::figure::plain).unwrap_or_default();
+                let size = row.number("size_bytes").unwrap_or(-1.0);
+                (op, size, row.number("time_us"), row.number("bandwidth_mb_s"))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_block_for_each_algorithm() {
+        let text = render(&document());
+        let wanted = "\
+# laneway bcast, algorithm binomial, ranks 16
+# Size           Avg Latency(us)
+8                         2.500
+1024                      20.00
+
+# laneway bcast, algorithm linear's, ranks 16
+# Size           Avg Latency(us)
+8                         0.004000
+
+# laneway stream, from 0, to 1
+# Size          Bandwidth (MB/s)
+1024                     512.00
+";
+        let squeezed = |text: &str| -> Vec<String> {
+            text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+        };
+        assert_eq!(squeezed(&text), squeezed(wanted));
+        // What scripts look for: `^<size>\s+<value>`.
+        for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            assert!(line.starts_with(|c: char| c.is_ascii_digit()), "{line}");
+            assert_eq!(line.split_whitespace().filter_map(finite).count(), 2, "{line}");
+        }
+        let back = read(&text).expect("our own text");
+        assert_eq!(back[0].get("algorithm"), Some(&"binomial".into()));
+        assert_eq!((back[0].number("ranks"), back[1].number("time_us")), (Some(16.0), Some(20.0)));
+        assert_eq!(back[3].number("bandwidth_mb_s"), Some(512.0));
+    }
+
+    #[test]
+    fn nothing_timed_is_said() {
+        let nothing = Document { rows: vec![], ..document() };
+        assert!(render(&nothing).starts_with("# no row"));
+    }
+
+    #[test]
+    fn texts_of_osu() {
+        let bcast = "\n# OSU MPI Broadcast Latency Test v7.3\n# Datatype: MPI_CHAR.\n\
+            # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations\n\
+            1                       1.25              0.90              1.60        1000\n\
+            1048576               903.11            800.00            999.00         100\n";
+        assert!(is_osu(bcast));
+        let wanted = [("bcast".into(), 1.0, Some(1.25), None)];
+        assert_eq!(points(bcast)[..1], wanted);
+        assert_eq!(points(bcast).len(), 2);
+        let bw = "# OSU MPI Bandwidth Test v5.9\n# Size      Bandwidth (MB/s)\n\
+            4                       9.43\n";
+        assert_eq!(points(bw), [("bandwidth".into(), 4.0, None, Some(9.43))]);
+        let latency = "mpirun says hello\n# OSU MPI Latency Test v5.9\n# Size      Latency (us)\n\
+            0                       0.21\n[node:1] a warning\n8                       0.25\n";
+        let sizes: Vec<f64> = points(latency).iter().map(|point| point.1).collect();
+        assert_eq!((points(latency)[0].0.as_str(), sizes), ("latency", vec![0.0, 8.0]));
+        let barrier = "# OSU MPI Barrier Latency Test v5.9\n# Avg Latency(us)\n             2.50\n";
+        assert_eq!(points(barrier), [("barrier".into(), 0.0, Some(2.5), None)]);
+        let ialltoall = "# OSU MPI Non-blocking All-to-All Personalized Exchange Latency Test \
+            v7.3\n# Size           Overall(us)       Compute(us)\n4   9.5   3.0\n";
+        assert_eq!(points(ialltoall), [("ialltoall".into(), 4.0, Some(9.5), None)]);
+    }
+
+    #[test]
+    fn a_line_cut_off_is_an_error() {
+        let text = "# OSU MPI Latency Test v5.9\n# Size          Latency (us)\n8   0.25\n16\n";
+        let said = read(text).expect_err("half a line").to_string();
+        assert_eq!(said, "line 4: \"16\" is not a size and a figure");
+        assert!(!is_osu("# Sizes of things\n8 1.0\n"));
+    }
+}
