@@ -4,18 +4,20 @@ use clap::{Arg, ArgMatches, Command};
 use laneway_coll::{Counts, all};
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Document, Exit, Failure, Row};
+use laneway_measure::Method;
 
 use crate::output::{self, Output};
 use crate::session::{self, Choice};
 
-const TOPICS: [&str; 2] = ["algorithms", "env"];
+const TOPICS: [&str; 3] = ["algorithms", "timings", "env"];
 
 pub fn command() -> Command {
     Command::new("info")
-        .about("Lists the algorithms, and what this machine has")
+        .about("Lists the algorithms, the timing methods, and what this machine has")
         .after_help(
             "Examples:\n  \
              laneway info algorithms               every algorithm and its parameters\n  \
+             laneway info timings                  the ways to time an operation\n  \
              laneway info env                      this machine, and the MPI found\n  \
              mpirun -n 2 laneway info env          the MPI that started us\n  \
              LANEWAY_MPI=/opt/mpi laneway info env another library, by file or installation",
@@ -31,6 +33,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     if topic == "algorithms" {
         let full = algorithms();
         output.write(&full, Some(&brief(&full)))?;
+        return Ok(Exit::Done);
+    }
+    if topic == "timings" {
+        output.write(&timings(), None)?;
         return Ok(Exit::Done);
     }
     // Started by a launcher or with --ranks, the ranks tell; otherwise this process alone.
@@ -61,6 +67,19 @@ fn document(env: Row) -> Document {
     };
     let rows = env.0.iter().map(line).collect();
     Document { verb: "info", params: Row::new().with("topic", "env"), rows, env, summary: None }
+}
+
+fn timings() -> Document {
+    let row = |method: Method| {
+        let usual = if method == Method::default() { "yes" } else { "" };
+        Row::new()
+            .with("timing", method.name())
+            .with("default", usual)
+            .with("what", method.sentence())
+    };
+    let rows = Method::ALL.map(row).to_vec();
+    let params = Row::new().with("topic", "timings");
+    Document { verb: "info", env: Row::new(), params, rows, summary: None }
 }
 
 /// The columns that fit a screen; JSON and CSV have them all.

@@ -15,6 +15,7 @@ mod measure;
 mod output;
 mod progress;
 mod report;
+mod reproduce;
 mod session;
 mod sim;
 mod tour;
@@ -39,6 +40,7 @@ static VERBS: &[Verb] = &[
     Verb { command: measure::command, run: measure::run },
     Verb { command: compare::command, run: compare::run },
     Verb { command: report::command, run: report::run },
+    Verb { command: reproduce::command, run: reproduce::run },
     Verb { command: sim::command, run: sim::run },
     Verb { command: generate::completions_command, run: generate::completions },
     Verb { command: generate::man_command, run: generate::man },

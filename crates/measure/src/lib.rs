@@ -22,6 +22,6 @@ pub mod timing;
 pub use clock::{GlobalClock, Procedure};
 pub use isolation::Isolation;
 pub use operation::{Collective, Operation};
-pub use point::{Point, measure, truth};
+pub use point::{Measuring, Point, measure, truth};
 pub use repeat::Rule;
 pub use timing::{Batch, Method, Stage, Timing};

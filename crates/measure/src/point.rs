@@ -102,6 +102,63 @@ impl Point {
     }
 }
 
+/// A point that is being measured, in as many visits as it takes. Points that are visited in turns
+/// share the machine's good and bad spells.
+pub struct Measuring<'t> {
+    timing: Box<dyn Timing + 't>,
+    point: Point,
+}
+
+impl<'t> Measuring<'t> {
+    pub fn new(timing: Box<dyn Timing + 't>) -> Measuring<'t> {
+        Measuring { timing, point: Point::default() }
+    }
+
+    /// Collective: prepares and takes one batch of samples. True on every rank where the rule is
+    /// content.
+    pub fn visit(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+        rule: &Rule,
+    ) -> Result<bool, CommError> {
+        let begun = stage.clock.local();
+        self.timing.prepare(stage, operation)?;
+        self.batch(stage, operation, rule, begun)
+    }
+
+    /// Collective: one more batch.
+    fn batch(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+        rule: &Rule,
+        begun: f64,
+    ) -> Result<bool, CommError> {
+        let wanted = rule.wanted(&self.point.samples, self.point.cost).max(1);
+        if let Some(batch) = self.timing.batch(stage, operation, wanted)? {
+            self.point.add(batch);
+        }
+        self.point.cost += stage.clock.local() - begun;
+        let enough = rule.wanted(&self.point.samples, self.point.cost) == 0;
+        let told = stage.clock.local();
+        let mut words = [f64::from(u8::from(enough))];
+        announce(stage.comm, &mut words)?;
+        self.point.cost += stage.clock.local() - told;
+        Ok(words[0] != 0.0)
+    }
+
+    /// What the visits came to, on rank 0.
+    pub fn conclude(mut self, stage: &Stage, rule: &Rule) -> Option<Point> {
+        if stage.comm.rank() != 0 {
+            return None;
+        }
+        self.point.timing = self.timing.name();
+        self.point.conclude(rule, stage.clock.tick());
+        Some(self.point)
+    }
+}
+
 /// Collective: measures one operation until the rule is content. What it came to, on rank 0.
 pub fn measure(
     stage: &mut Stage,
@@ -109,24 +166,13 @@ pub fn measure(
     operation: &mut dyn Operation,
     rule: &Rule,
 ) -> Result<Option<Point>, CommError> {
-    let begun = stage.clock.local();
-    timing.prepare(stage, operation)?;
-    let mut point = Point::default();
-    loop {
-        let spent = stage.clock.local() - begun;
-        let wanted = rule.wanted(&point.samples, spent);
-        match timing.batch(stage, operation, wanted)? {
-            None => break,
-            Some(batch) => point.add(batch),
-        }
+    let mut measuring = Measuring::new(Box::new(timing));
+    let mut done = measuring.visit(stage, operation, rule)?;
+    while !done {
+        let begun = stage.clock.local();
+        done = measuring.batch(stage, operation, rule, begun)?;
     }
-    if stage.comm.rank() != 0 {
-        return Ok(None);
-    }
-    point.timing = timing.name();
-    point.cost = stage.clock.local() - begun;
-    point.conclude(rule, stage.clock.tick());
-    Ok(Some(point))
+    Ok(measuring.conclude(stage, rule))
 }
 
 /// Seconds until all ranks have heard of an instant, and until nobody is at it any more: in a

@@ -1,6 +1,7 @@
 //! The command as ranks of a cluster that SimGrid simulates.
 
 mod judge;
+mod measured;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -4,7 +4,7 @@ use clap::{ArgMatches, Command};
 use laneway_core::units::format_size;
 use laneway_core::{Comm, Document, Exit, Failure, Row, Value};
 use laneway_measure::timing::serves;
-use laneway_measure::{Collective, GlobalClock, Method, Point, Stage, measure, sizes, truth};
+use laneway_measure::{Collective, GlobalClock, Measuring, Method, Stage, sizes, truth};
 use laneway_stats::SplitMix64;
 
 use super::launches;
@@ -78,10 +78,18 @@ fn measured(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, RankE
     };
     let cases = plan.cases(comm, &plan.sizes);
     let mut progress = Progress::new(cases.len(), comm.rank() == 0);
-    for (done, place) in shuffled(cases.len(), plan.seed).into_iter().enumerate() {
-        watchdog.alive();
-        progress.at(done, cases[place].collective.name());
-        session.point(comm, &mut stage, (place, &cases[place]))?;
+    let mut random = SplitMix64::new(plan.seed);
+    let ongoing = |case: &Case| Some(Ongoing::new(plan, *case));
+    let mut open: Vec<Option<Ongoing>> = cases.iter().map(ongoing).collect();
+    // Visited in turns, all points share the machine's good and bad spells.
+    while open.iter().any(Option::is_some) {
+        for place in shuffled(cases.len(), &mut random) {
+            let Some(ongoing) = open[place].take() else { continue };
+            watchdog.alive();
+            let done = cases.len() - open.iter().flatten().count() - 1;
+            progress.at(done, cases[place].collective.name());
+            open[place] = session.visit(comm, &mut stage, place, ongoing)?;
+        }
     }
     for extra in 0..plan.refine as usize {
         watchdog.alive();
@@ -108,24 +116,61 @@ fn refuse_early(comm: &dyn Comm, plan: &Plan) -> Result<(), RankError> {
     Ok(())
 }
 
-/// The numbers below `count` in an order that the seed decides.
-fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+/// The numbers below `count` in a random order.
+fn shuffled(count: usize, random: &mut SplitMix64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
-    let mut random = SplitMix64::new(seed);
     for last in (1..count).rev() {
         order.swap(last, random.index(last + 1));
     }
     order
 }
 
+/// A point that is not done yet.
+struct Ongoing {
+    case: Case,
+    measuring: Measuring<'static>,
+    /// Its answer was found right.
+    validated: bool,
+}
+
+impl Ongoing {
+    fn new(plan: &Plan, case: Case) -> Ongoing {
+        Ongoing { case, measuring: Measuring::new(plan.timing()), validated: false }
+    }
+}
+
 impl Session<'_> {
-    /// Collective: measures one point.
-    fn point(
+    /// Collective: measures a point a while; gives it back where it is not done.
+    fn visit(
         &mut self,
         comm: &dyn Comm,
         stage: &mut Stage,
-        (place, case): (usize, &Case),
-    ) -> Result<Option<Point>, RankError> {
+        place: usize,
+        mut ongoing: Ongoing,
+    ) -> Result<Option<Ongoing>, RankError> {
+        let Some(mut collective) = self.prepared(comm, &mut ongoing)? else { return Ok(None) };
+        let mut ready = collective.ready()?;
+        if !ongoing.measuring.visit(stage, &mut ready, &self.plan.rule)? {
+            return Ok(Some(ongoing));
+        }
+        let truth = if self.plan.truth { truth(stage.comm, &mut ready)? } else { None };
+        let Some(point) = ongoing.measuring.conclude(stage, &self.plan.rule) else {
+            return Ok(None);
+        };
+        self.imprecise |= !point.reached && (self.plan.strict || point.notes.contains(&"no time"));
+        self.rows.push((place, row(self.plan, &ongoing.case, comm.size(), &point, truth)));
+        self.output.save(&self.document())?;
+        Ok(None)
+    }
+
+    /// Collective: the call with its buffers, once it was seen to be right; none where it cannot be
+    /// made or is wrong.
+    fn prepared<'c>(
+        &mut self,
+        comm: &'c dyn Comm,
+        ongoing: &mut Ongoing,
+    ) -> Result<Option<Collective<'c>>, RankError> {
+        let case = ongoing.case;
         let shape = self.plan.shape(comm, case.collective, case.size);
         let (op, name) = (case.collective.name(), case.answerer.name());
         if self.plan.method == Method::Tasks && !serves(case.collective, name) {
@@ -139,21 +184,16 @@ impl Session<'_> {
                 return Ok(None);
             }
         };
-        let wrong = collective.validate()?;
-        if let Some(what) = agree::objection(comm, wrong)? {
-            self.wrong = true;
-            self.refused.push(format!("{op} {name}, {}: {what}", format_size(case.size)));
-            return Ok(None);
+        if !ongoing.validated {
+            let wrong = collective.validate()?;
+            if let Some(what) = agree::objection(comm, wrong)? {
+                self.wrong = true;
+                self.refused.push(format!("{op} {name}, {}: {what}", format_size(case.size)));
+                return Ok(None);
+            }
+            ongoing.validated = true;
         }
-        let mut ready = collective.ready()?;
-        let mut timing = self.plan.timing();
-        let point = measure(stage, &mut *timing, &mut ready, &self.plan.rule)?;
-        let truth = if self.plan.truth { truth(stage.comm, &mut ready)? } else { None };
-        let Some(point) = point else { return Ok(None) };
-        self.imprecise |= !point.reached && (self.plan.strict || point.notes.contains(&"no time"));
-        self.rows.push((place, row(self.plan, case, comm.size(), &point, truth)));
-        self.output.save(&self.document())?;
-        Ok(Some(point))
+        Ok(Some(collective))
     }
 
     /// Collective: measures where the curve of the first operation bends most; false where it is
@@ -175,7 +215,10 @@ impl Session<'_> {
         let collective = self.plan.collectives[words[0] as usize];
         for case in self.plan.cases(comm, &[size[0] as u64]) {
             if case.collective == collective {
-                self.point(comm, stage, (place, &case))?;
+                let mut open = Some(Ongoing::new(self.plan, case));
+                while let Some(ongoing) = open {
+                    open = self.visit(comm, stage, place, ongoing)?;
+                }
             }
         }
         Ok(true)

@@ -2,6 +2,7 @@
 //!
 //! A stop is a function that prints; every later part of laneway adds one.
 
+mod measured;
 mod pace;
 mod picture;
 mod ranks;
@@ -55,6 +56,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     simulated()?;
+    measured::stop()?;
     next()?;
     Ok(Exit::Done)
 }
@@ -185,6 +187,7 @@ fn next() -> Result<(), Failure> {
     say(&format!(
         "What next\n   laneway check --ranks 5         every algorithm, every size and root, every \
          byte\n   laneway info algorithms         what there is, with its parameters\n   \
+         laneway measure coll bcast --ranks 2    how long it takes here, with its interval\n   \
          laneway sim bcast --platform cluster:64    the time on a cluster you describe\n   {mpi}"
     ))
 }

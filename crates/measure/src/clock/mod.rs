@@ -58,6 +58,11 @@ pub struct GlobalClock<'c> {
     tick: f64,
 }
 
+/// Seconds between two comparisons that tell a drift.
+const LEAST_SPAN: f64 = 0.02;
+/// More than any quartz drifts, as a part.
+const MOST_DRIFT: f64 = 2e-4;
+
 /// Readings of the clock until its tick is known.
 const READS: usize = 10_000;
 
@@ -127,8 +132,14 @@ impl<'c> GlobalClock<'c> {
         };
         let (first, last) = (self.epochs[pair - 1], self.epochs[pair]);
         let span = last.at - first.at;
-        let drift = if span > 0.0 { (last.offset - first.offset) / span } else { 0.0 };
-        last.offset + drift * (local - last.at)
+        if (first.at..=last.at).contains(&local) && span > 0.0 {
+            return first.offset + (last.offset - first.offset) * (local - first.at) / span;
+        }
+        // Beyond what was seen, only a drift that a clock can have is gone on with: comparisons that
+        // the system disturbed must not send anybody to sleep for an hour.
+        let nearest = if local < first.at { first } else { last };
+        let drift = if span >= LEAST_SPAN { (last.offset - first.offset) / span } else { 0.0 };
+        nearest.offset + drift.clamp(-MOST_DRIFT, MOST_DRIFT) * (local - nearest.at)
     }
 
     /// What the last comparison left uncertain on this rank, in seconds, if links are symmetric.

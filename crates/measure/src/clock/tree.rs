@@ -14,6 +14,8 @@ use crate::talk::{CLOCK, bytes_of, numbers_of};
 const PATIENCE: u32 = 3;
 /// In a comparison that follows another one.
 const PATIENCE_AGAIN: u32 = 1;
+/// On a real machine, where the system delays some.
+const PATIENCE_REAL: u32 = 8;
 const MOST_TRIPS: u32 = 60;
 /// A round trip must be so much shorter to count as shorter.
 const SHORTER: f64 = 0.98;
@@ -49,6 +51,7 @@ fn teach(clock: &GlobalClock, pupil: Rank, own: &Epoch) -> Result<(), CommError>
 
 fn learn(clock: &GlobalClock, teacher: Rank) -> Result<Epoch, CommError> {
     let patience = if clock.epochs.is_empty() { PATIENCE } else { PATIENCE_AGAIN };
+    let patience = if clock.comm.clock().is_virtual() { patience } else { PATIENCE_REAL };
     let (mut shortest, mut second) = (f64::INFINITY, f64::INFINITY);
     let mut best = Epoch { at: 0.0, offset: 0.0, error: 0.0, unknowable: 0.0 };
     let mut in_vain = 0;

@@ -79,6 +79,29 @@ pub trait Timing {
     ) -> Result<Option<Batch>, CommError>;
 }
 
+impl<T: Timing + ?Sized> Timing for &mut T {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn prepare(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+    ) -> Result<(), CommError> {
+        (**self).prepare(stage, operation)
+    }
+
+    fn batch(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+        wanted: u32,
+    ) -> Result<Option<Batch>, CommError> {
+        (**self).batch(stage, operation, wanted)
+    }
+}
+
 /// The methods by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {

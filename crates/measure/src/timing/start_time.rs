@@ -98,7 +98,11 @@ impl Timing for StartTime {
         stage: &mut Stage,
         operation: &mut dyn Operation,
     ) -> Result<(), CommError> {
-        *self = StartTime::default();
+        *self = StartTime {
+            fallen_back: self.fallen_back,
+            spoiled: self.spoiled,
+            ..StartTime::default()
+        };
         stage.clock.synchronise()?;
         self.rough = warm_up(stage, operation)?;
         self.period = FIRST_PERIOD * self.rough;

@@ -1,0 +1,142 @@
+//! `laneway measure` on SimGrid's simulated cluster, against the truth that it knows there.
+
+use laneway_sim::Network;
+use laneway_sim::platform::Platform;
+
+use crate::Cluster;
+
+/// Sixteen hosts of three kinds at two sites.
+const SITES: &str = r#"
+header = 16
+[[site]]
+name = "near"
+latency = "25us"
+[[site]]
+name = "far"
+latency = "80us"
+[wan]
+latency = "500us"
+rate = "320Mbit"
+[[host]]
+name = "n[0-2]"
+site = "near"
+rate = "240Mbit"
+[[host]]
+name = "n[3-5]"
+site = "near"
+rate = "480Mbit"
+[[host]]
+name = "n[6-7]"
+site = "near"
+rate = "1Gbit"
+[[host]]
+name = "f[0-3]"
+site = "far"
+rate = "1Gbit"
+[[host]]
+name = "f[4-7]"
+site = "far"
+rate = "240Mbit"
+"#;
+
+const OPERATIONS: &str = "bcast,scatter,gather,allreduce,alltoall";
+
+/// SimGrid's own barriers.
+const BARRIERS: [&str; 8] = [
+    "default",
+    "ompi_basic_linear",
+    "ompi_bruck",
+    "ompi_recursivedoubling",
+    "ompi_tree",
+    "ompi_doublering",
+    "mpich_smp",
+    "mvapich2_pair",
+];
+
+/// A measured cell: its name, what was printed, the truth, the cost.
+struct Cell {
+    name: String,
+    time: f64,
+    truth: f64,
+    cost: f64,
+    reps: f64,
+}
+
+/// The cluster with the two sites, and what smpirun must be told.
+fn sites(name: &str) -> Option<(Cluster, Vec<String>)> {
+    let cluster = Cluster::new(name)?;
+    let file = cluster.0.join("sites.toml");
+    std::fs::write(&file, SITES).expect("a file");
+    let platform = Platform::read(file.to_str().expect("a readable name")).expect("a platform");
+    assert_eq!(platform.hosts(), 16);
+    let export = platform.export_simgrid().expect("an export");
+    std::fs::write(cluster.0.join("platform.xml"), &export.platform_xml).expect("a file");
+    std::fs::write(cluster.0.join("hosts"), &export.hostfile).expect("a file");
+    Some((cluster, export.arguments))
+}
+
+fn cells(cluster: &Cluster, settings: &[&str], words: &[&str]) -> Vec<Cell> {
+    let args = ["measure", "coll", OPERATIONS, "--sizes", "8,1K,64K", "--truth"];
+    let args = [&args[..], &["--format", "csv"], words].concat();
+    let outcome = cluster.run(16, settings, &args);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let mut lines = outcome.out.lines();
+    let head: Vec<&str> = lines.next().expect("a head").split(',').collect();
+    let cell = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let text = |name: &str| {
+            let place = head.iter().position(|column| *column == name).expect(name);
+            fields[place].to_string()
+        };
+        let number = |name: &str| text(name).parse::<f64>().unwrap_or_else(|_| panic!("{line}"));
+        Cell {
+            name: format!("{} {}", text("op"), text("size_bytes")),
+            time: number("time_us"),
+            truth: number("truth_us"),
+            cost: number("cost_us"),
+            reps: number("reps"),
+        }
+    };
+    let cells: Vec<Cell> = lines.map(cell).collect();
+    assert_eq!(cells.len(), 15, "{}", outcome.out);
+    cells
+}
+
+#[test]
+fn every_cell_is_within_two_thousandths_whatever_the_barrier() {
+    let Some((cluster, arguments)) = sites("measured") else { return };
+    let mut all: Vec<Vec<Cell>> = Vec::new();
+    for barrier in BARRIERS {
+        let barrier = format!("--cfg=smpi/barrier:{barrier}");
+        let mut settings: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        settings.push(&barrier);
+        all.push(cells(&cluster, &settings, &["--isolation", "barrier:native"]));
+    }
+    for cells in &all {
+        for Cell { name, time, truth, cost, reps } in cells {
+            let error = (time / truth - 1.0).abs();
+            assert!(error < 0.002, "{name}: {time} us, {truth} us in truth");
+            assert!(*reps >= 6.0, "{name}: {reps}");
+            assert!(*cost <= 10.0 * truth + 30_000.0, "{name}: {cost} us of {truth}");
+            let short = name.ends_with(" 8") || name.ends_with(" 1024");
+            assert!(!short || *cost <= 50_000.0, "{name}: {cost} us of {truth}");
+        }
+    }
+    for place in 0..15 {
+        let times = || all.iter().map(|cells| cells[place].time);
+        let (least, most) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+        let name = &all[0][place].name;
+        assert!(most / least <= 1.01, "{name}: {least} to {most} us over the barriers");
+    }
+}
+
+#[test]
+fn forty_samples_cost_at_most_three_times_what_they_tell() {
+    let Some((cluster, arguments)) = sites("cost") else { return };
+    let settings: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    for Cell { name, truth, cost, reps, .. } in cells(&cluster, &settings, &["--reps", "40"]) {
+        println!("{name}: {:.2} times", cost / (40.0 * truth));
+        assert_eq!(reps, 40.0, "{name}");
+        assert!(cost <= 3.0 * 40.0 * truth, "{name}: {cost} us of {truth}");
+    }
+}

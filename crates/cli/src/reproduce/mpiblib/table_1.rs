@@ -1,0 +1,47 @@
+//! Table 1: what benchmarks of scatter and gather cost with each timing method.
+
+use super::{COMPARED, Compared, OPERATIONS};
+use crate::reproduce::part::{Claim, Part};
+
+/// Seconds by global, maximum and root.
+type Costs = [f64; 3];
+
+/// By operation, in our order.
+const PAPER: [Costs; 2] = [[28.7, 0.8, 0.8], [44.7, 15.6, 15.7]];
+
+pub fn part(compared: &Compared) -> Part {
+    let mut claims = Vec::new();
+    let mut ours = [[0.0; 3]; 2];
+    for (op, operation) in OPERATIONS.iter().enumerate() {
+        for (by, method) in COMPARED.iter().enumerate() {
+            ours[op][by] = compared.sweeps[op][by].seconds;
+            let what = format!("{} by {}", operation.name(), method().name());
+            claims.push(Claim::seconds(what, PAPER[op][by], ours[op][by]));
+        }
+    }
+    let ratio =
+        |what: &str, of: fn(&[Costs; 2]) -> f64| Claim::ratio_of(what, Some(of(&PAPER)), of(&ours));
+    let like = |ratio: f64| (0.9..1.1).contains(&ratio);
+    claims.extend([
+        ratio("scatter: global over maximum", |[scatter, _]| scatter[0] / scatter[1])
+            .asked("at least 5: the global method is very costly", |ratio| ratio >= 5.0),
+        ratio("gather: global over maximum", |[_, gather]| gather[0] / gather[1])
+            .asked("at least 1.3: the global method is costly", |ratio| ratio >= 1.3),
+        ratio("what global adds: gather over scatter", |[scatter, gather]| {
+            (gather[0] - gather[1]) / (scatter[0] - scatter[1])
+        })
+        .asked("within 10 % of 1: comparing clocks costs the same", like),
+        ratio("scatter: root over maximum", |[scatter, _]| scatter[2] / scatter[1])
+            .asked("within 10 % of 1: both are as efficient", like),
+        ratio("gather: root over maximum", |[_, gather]| gather[2] / gather[1])
+            .asked("within 10 % of 1: both are as efficient", like),
+        ratio("gather over scatter by maximum", |[scatter, gather]| gather[1] / scatter[1])
+            .asked("at least 5: gathers of medium size escalate", |ratio| ratio >= 5.0),
+    ]);
+    Part {
+        name: "table-1",
+        heading: "Table 1: the whole benchmark, one call of each size from 0 to 100K by 1K",
+        claims,
+        curves: Vec::new(),
+    }
+}

@@ -1,0 +1,206 @@
+//! One table or figure of a paper, reproduced: what was claimed and what came of it here.
+
+use laneway_core::units::format_size;
+use laneway_core::{Row, Value};
+use laneway_report::table::align;
+
+/// Lines of a table of curves at most; programs get all points.
+const SHOWN: usize = 20;
+
+/// A figure of ours beside that of the paper, and what the paper says of it.
+pub struct Claim {
+    what: String,
+    /// A plain ratio has none.
+    unit: Option<&'static str>,
+    /// None where the paper gives words or a drawing alone.
+    paper: Option<f64>,
+    ours: f64,
+    /// What must be for the claim to hold, and whether it is; none where a figure is only told.
+    verdict: Option<(&'static str, bool)>,
+}
+
+/// Microseconds over sizes.
+pub struct Curve {
+    pub op: &'static str,
+    pub label: String,
+    pub points: Vec<(u64, f64)>,
+}
+
+pub struct Part {
+    /// As on the command line.
+    pub name: &'static str,
+    pub heading: &'static str,
+    pub claims: Vec<Claim>,
+    pub curves: Vec<Curve>,
+}
+
+impl Claim {
+    pub fn ratio_of(what: impl Into<String>, paper: Option<f64>, ours: f64) -> Claim {
+        Claim { what: what.into(), unit: None, paper, ours, verdict: None }
+    }
+
+    pub fn seconds(what: impl Into<String>, paper: f64, ours: f64) -> Claim {
+        Claim { unit: Some("s"), ..Claim::ratio_of(what, Some(paper), ours) }
+    }
+
+    /// Says what must be, and whether it is.
+    pub fn asked(self, words: &'static str, holds: impl Fn(f64) -> bool) -> Claim {
+        Claim { verdict: Some((words, holds(self.ours))), ..self }
+    }
+
+    pub fn holds(&self) -> Option<bool> {
+        self.verdict.map(|(_, holds)| holds)
+    }
+
+    fn ratio(&self) -> Option<f64> {
+        self.paper.map(|paper| self.ours / paper)
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let unit = self.unit.map_or(String::new(), |unit| format!(" {unit}"));
+        let number = |number: Option<f64>| number.map_or(String::new(), brief);
+        let verdict = match self.verdict {
+            None => String::new(),
+            Some((asked, true)) => format!("holds: {asked}"),
+            Some((asked, false)) => format!("DIFFERS: not {asked}"),
+        };
+        let with_unit = |text: String| if text.is_empty() { text } else { text + &unit };
+        vec![
+            self.what.clone(),
+            with_unit(number(self.paper)),
+            with_unit(brief(self.ours)),
+            number(self.ratio()),
+            verdict,
+        ]
+    }
+}
+
+impl Part {
+    pub fn holds(&self) -> bool {
+        self.claims.iter().all(|claim| claim.holds() != Some(false))
+    }
+
+    /// Everything in one form, for programs: claims first, then the points of the curves.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for claim in &self.claims {
+            rows.push(
+                Row::new()
+                    .with("part", self.name)
+                    .with("what", claim.what.as_str())
+                    .with("size_bytes", Value::Nothing)
+                    .with("unit", claim.unit)
+                    .with("paper", claim.paper)
+                    .with("ours", claim.ours)
+                    .with("ratio", claim.ratio())
+                    .with("holds", claim.holds())
+                    .with("asked", claim.verdict.map(|(asked, _)| asked)),
+            );
+        }
+        for curve in &self.curves {
+            for &(size, time_us) in &curve.points {
+                rows.push(
+                    Row::new()
+                        .with("part", self.name)
+                        .with("what", format!("{}: {}", curve.op, curve.label))
+                        .with("size_bytes", size)
+                        .with("unit", "us")
+                        .with("paper", Value::Nothing)
+                        .with("ours", time_us)
+                        .with("ratio", Value::Nothing)
+                        .with("holds", Value::Nothing)
+                        .with("asked", Value::Nothing),
+                );
+            }
+        }
+        rows
+    }
+
+    /// The same for people: the claims, and a table of the curves for each operation.
+    pub fn text(&self) -> String {
+        let heading = ["what", "paper", "ours", "ratio", "verdict"].map(str::to_owned).to_vec();
+        let mut lines = vec![heading];
+        lines.extend(self.claims.iter().map(Claim::cells));
+        let claims = align(&lines, &[false, true, true, true, false]);
+        let mut text = format!("{}\n\n{claims}", self.heading);
+        for op in self.operations() {
+            text += &format!("\n{op}, us\n{}", self.curves_of(op));
+        }
+        text
+    }
+
+    /// In the order in which they come.
+    pub fn operations(&self) -> Vec<&'static str> {
+        let mut all: Vec<&'static str> = self.curves.iter().map(|curve| curve.op).collect();
+        all.dedup();
+        all
+    }
+
+    /// A line for each size, a column for each curve.
+    fn curves_of(&self, op: &str) -> String {
+        let curves: Vec<&Curve> = self.curves.iter().filter(|curve| curve.op == op).collect();
+        let Some(first) = curves.first() else { return String::new() };
+        let mut heading = vec!["size".to_owned()];
+        heading.extend(curves.iter().map(|curve| curve.label.clone()));
+        let mut lines = vec![heading];
+        let every = first.points.len().div_ceil(SHOWN);
+        for &(size, _) in first.points.iter().step_by(every.max(1)) {
+            let at =
+                |curve: &&Curve| curve.points.iter().find(|(other, _)| *other == size).copied();
+            let cell = |curve| at(curve).map_or(String::new(), |(_, time)| brief(time));
+            let mut line = vec![format_size(size)];
+            line.extend(curves.iter().map(cell));
+            lines.push(line);
+        }
+        align(&lines, &vec![true; curves.len() + 1])
+    }
+}
+
+/// Three digits or more, as a person reads them.
+fn brief(number: f64) -> String {
+    match number.abs() {
+        size if size >= 100.0 || size == 0.0 => format!("{number:.0}"),
+        size if size >= 10.0 => format!("{number:.1}"),
+        size if size >= 0.1 => format!("{number:.2}"),
+        _ => format!("{number:.4}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(ours: f64) -> Part {
+        let claim = Claim::ratio_of("a over b", Some(4.0), ours);
+        let claim = claim.asked("at least 3: it grows", |ratio| ratio >= 3.0);
+        let told = Claim::seconds("a", 2.0, 1.0);
+        Part { name: "p", heading: "P", claims: vec![told, claim], curves: Vec::new() }
+    }
+
+    #[test]
+    fn a_claim_holds_or_differs_and_a_figure_is_only_told() {
+        let (held, differs) = (part(3.0), part(2.0));
+        assert!(held.holds() && !differs.holds());
+        assert!(held.text().contains("0.75  holds: at least 3: it grows"), "{}", held.text());
+        let text = differs.text();
+        assert!(text.contains("0.50  DIFFERS: not at least 3: it grows"), "{text}");
+        let rows = differs.rows();
+        assert_eq!(rows[0].get("holds"), Some(&Value::Nothing));
+        assert_eq!(rows[1].get("holds"), Some(&Value::Truth(false)));
+        assert_eq!(rows[1].get("ratio"), Some(&Value::Real(0.5)));
+    }
+
+    #[test]
+    fn no_figure_holds_nothing() {
+        assert!(!part(f64::NAN).holds());
+    }
+
+    #[test]
+    fn long_curves_are_thinned_for_people_alone() {
+        let points = (1..=100).map(|size| (size, 1.5)).collect();
+        let curve = Curve { op: "gather", label: "root".into(), points };
+        let part = Part { curves: vec![curve], ..part(3.0) };
+        assert_eq!(part.text().matches("1.50").count(), SHOWN);
+        assert_eq!(part.rows().len(), 2 + 100);
+    }
+}
