@@ -107,11 +107,17 @@ impl Point {
 pub struct Measuring<'t> {
     timing: Box<dyn Timing + 't>,
     point: Point,
+    batches: u32,
 }
+
+/// A real machine has good and bad spells: so many batches at least, of so many samples, see some
+/// of them. A simulated one has none.
+const REAL_BATCHES: u32 = 10;
+const REAL_SAMPLES: u32 = 30;
 
 impl<'t> Measuring<'t> {
     pub fn new(timing: Box<dyn Timing + 't>) -> Measuring<'t> {
-        Measuring { timing, point: Point::default() }
+        Measuring { timing, point: Point::default(), batches: 0 }
     }
 
     /// Collective: prepares and takes one batch of samples. True on every rank where the rule is
@@ -135,17 +141,30 @@ impl<'t> Measuring<'t> {
         rule: &Rule,
         begun: f64,
     ) -> Result<bool, CommError> {
-        let wanted = rule.wanted(&self.point.samples, self.point.cost).max(1);
+        let wanted = self.wanted(stage, rule).max(1);
+        self.batches += 1;
         if let Some(batch) = self.timing.batch(stage, operation, wanted)? {
             self.point.add(batch);
         }
         self.point.cost += stage.clock.local() - begun;
-        let enough = rule.wanted(&self.point.samples, self.point.cost) == 0;
+        let enough = self.wanted(stage, rule) == 0;
         let told = stage.clock.local();
         let mut words = [f64::from(u8::from(enough))];
         announce(stage.comm, &mut words)?;
         self.point.cost += stage.clock.local() - told;
         Ok(words[0] != 0.0)
+    }
+
+    /// How many samples the next batch should have.
+    fn wanted(&self, stage: &Stage, rule: &Rule) -> u32 {
+        let (have, spent) = (self.point.samples.len() as u32, self.point.cost);
+        let wanted = rule.wanted(&self.point.samples, spent);
+        let varies = rule.min_reps < rule.max_reps && !stage.comm.clock().is_virtual();
+        let more = self.batches < REAL_BATCHES && spent < rule.budget && have < rule.max_reps;
+        if varies && more {
+            return wanted.max(REAL_SAMPLES).min(rule.max_reps - have);
+        }
+        wanted
     }
 
     /// What the visits came to, on rank 0.

@@ -9,7 +9,7 @@ use super::part::{Curve, Part};
 
 const PANEL: f64 = 460.0;
 const LEFT: f64 = 60.0;
-const RIGHT: f64 = 445.0;
+const RIGHT: f64 = 436.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 300.0;
 const LINE: f64 = 15.0;
@@ -82,7 +82,8 @@ fn grid(axes: &Axes) -> String {
         );
     }
     for step in 0..=4u64 {
-        let size = (axes.largest as u64 >> 10) * step / 4 << 10;
+        // Whole KiB, as sizes are written.
+        let size = (axes.largest as u64 * step / 4) & !1023;
         let x = axes.across(size);
         let _ = writeln!(
             text,

@@ -1,4 +1,4 @@
-//! MPIBlib: Robust MPI Benchmarking for Parallel Computing (Lastovetsky, Rychkov, O'Flynn 2008).
+//! The MPIBlib paper (Lastovetsky, Rychkov, O'Flynn): its table, its figures, its round trips.
 
 mod cluster;
 mod figure_1;
@@ -20,7 +20,8 @@ pub const NOTES: &[&str] = &[
     "note: the cluster is simulated (mpiblib16, clocks off by up to 0.5 s and 10 ppm); all seconds \
      are virtual.",
     "note: the paper gives neither the costs of its hosts nor what its switch holds: ours are \
-     assumed, and so is the 0.2 s until TCP sends again what was lost.",
+     assumed, and so is the 0.2 s until TCP sends again what was lost. This model of losses was \
+     made to show the paper's escalations: that they are there is no independent evidence.",
     "note: the paper does not say how long its clocks were compared; ours are compared before and \
      after each call, until 10 round trips brought nothing better.",
     "note: a size of 0 sends nothing in our schedules; it counts in table 1 and is left out of \

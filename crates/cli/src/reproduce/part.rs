@@ -43,9 +43,11 @@ impl Claim {
         Claim { unit: Some("s"), ..Claim::ratio_of(what, Some(paper), ours) }
     }
 
-    /// Says what must be, and whether it is.
+    /// Says what must be, and whether it is. Nothing is claimed of what was not measured: no figure
+    /// of ours is 0.
     pub fn asked(self, words: &'static str, holds: impl Fn(f64) -> bool) -> Claim {
-        Claim { verdict: Some((words, holds(self.ours))), ..self }
+        let measured = self.ours.is_finite() && self.ours > 0.0;
+        Claim { verdict: Some((words, measured && holds(self.ours))), ..self }
     }
 
     pub fn holds(&self) -> Option<bool> {
@@ -192,7 +194,11 @@ mod tests {
 
     #[test]
     fn no_figure_holds_nothing() {
-        assert!(!part(f64::NAN).holds());
+        for nothing in [f64::NAN, f64::INFINITY] {
+            assert!(!part(nothing).holds(), "{nothing}");
+        }
+        let small = Claim::ratio_of("a", None, 0.0).asked("below 1", |ratio| ratio < 1.0);
+        assert_eq!(small.holds(), Some(false));
     }
 
     #[test]

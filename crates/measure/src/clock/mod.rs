@@ -135,8 +135,8 @@ impl<'c> GlobalClock<'c> {
         if (first.at..=last.at).contains(&local) && span > 0.0 {
             return first.offset + (last.offset - first.offset) * (local - first.at) / span;
         }
-        // Beyond what was seen, only a drift that a clock can have is gone on with: comparisons that
-        // the system disturbed must not send anybody to sleep for an hour.
+        // Beyond what was seen, only a drift that a clock can have is gone on with: comparisons
+        // that the system disturbed must not send anybody to sleep for an hour.
         let nearest = if local < first.at { first } else { last };
         let drift = if span >= LEAST_SPAN { (last.offset - first.offset) / span } else { 0.0 };
         nearest.offset + drift.clamp(-MOST_DRIFT, MOST_DRIFT) * (local - nearest.at)
