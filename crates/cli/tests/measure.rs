@@ -120,6 +120,11 @@ fn bends_are_refined_and_samples_kept() {
     for row in more {
         let samples = row["samples_us"].as_array().expect("samples");
         assert_eq!(samples.len() as f64, number(&row, "reps"), "{row}");
+        let taken = (number(&row, "reps") + number(&row, "rejected")) as usize;
+        for name in ["rank_entries_us", "rank_exits_us"] {
+            let all = row[name].as_array().expect("every rank's");
+            assert_eq!(all.len(), 16 * taken, "{name} of {row}");
+        }
     }
 }
 

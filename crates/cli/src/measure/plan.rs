@@ -114,7 +114,7 @@ pub fn args() -> Vec<Arg> {
             .default_value("1")
             .help("Shuffles the order of the points"),
         flag("truth", "On a simulated cluster: also the true time (truth_us)"),
-        flag("keep", "Keep every sample (samples_us), in JSON"),
+        flag("keep", "Keep every sample and every rank's entry and exit, in JSON"),
     ]
 }
 
