@@ -59,7 +59,7 @@ pub fn row(plan: &Plan, case: &Case, ranks: u32, point: &Point, truth: Option<f6
     if plan.keep {
         let samples: Vec<f64> = point.samples.iter().copied().map(us).collect();
         row = row.with("samples_us", samples);
-        // Of every repetition, also rejected ones: each rank's entry and exit after the first entry.
+        // Of every repetition, rejected or not, each rank's entry and exit after the first entry.
         let per_rank = point.spans.chunks(ranks.max(1) as usize).flat_map(|repetition| {
             let first = repetition.iter().map(|span| span.0).fold(f64::INFINITY, f64::min);
             repetition.iter().map(move |span| (us(span.0 - first), us(span.1 - first)))
