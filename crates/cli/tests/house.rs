@@ -32,7 +32,15 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("laneway-smpi", &["laneway-cli", "laneway-coll", "laneway-core", "laneway-mpi"]),
     (
         "laneway-benches",
-        &["laneway-core", "laneway-coll", "laneway-sim", "laneway-local", "laneway-mpi"],
+        &[
+            "laneway-core",
+            "laneway-coll",
+            "laneway-sim",
+            "laneway-local",
+            "laneway-mpi",
+            "laneway-report",
+            "laneway-stats",
+        ],
     ),
 ];
 

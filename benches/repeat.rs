@@ -1,0 +1,120 @@
+//! Do figures repeat? `laneway measure` over MPI, five times with five launches each, while two
+//! spinners take half of the machine: how far the runs differ, and whether their intervals hold.
+
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use laneway_benches::ratio;
+use laneway_core::Value;
+use laneway_report::{Record, read};
+use laneway_stats::{SplitMix64, median};
+
+const RUNS: u64 = 5;
+/// The largest over the smallest of the runs, as a geometric mean over the points.
+const MOST_SPREAD: f64 = 1.2;
+/// Of 30 intervals so many must hold the pooled median, and half of them be no wider than this.
+const LEAST_HOLD: f64 = 26.0;
+const MOST_WIDTH: f64 = 1.3;
+
+/// Works and rests in turn, 5 to 50 ms each, until it is told to stop.
+fn spin(seed: u64, stop: &AtomicBool) {
+    let mut random = SplitMix64::new(seed);
+    while !stop.load(Ordering::Relaxed) {
+        let while_s = 0.005 + 0.045 * random.uniform();
+        let end = Instant::now() + Duration::from_secs_f64(while_s);
+        while Instant::now() < end {
+            std::hint::spin_loop();
+        }
+        thread::sleep(Duration::from_secs_f64(while_s));
+    }
+}
+
+/// The rows of one run.
+fn run(number: u64) -> Result<Vec<Record>, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let folder = program.parent().and_then(|deps| deps.parent()).ok_or("no folder")?;
+    let launcher = "mpirun --oversubscribe -n 4";
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=5", "120"]).arg(folder.join("laneway"));
+    command.args(["measure", "coll", "bcast,scatter,gather", "--sizes", "1K,64K"]);
+    command.args(["--launches", "5", "--launcher", launcher, "--format", "json"]);
+    command.args(["--seed", &(10 * number).to_string()]).stdin(Stdio::null());
+    // Open MPI refuses the superuser otherwise.
+    command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+    let output = command.output().map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    read("run", &text).map(|run| run.rows).map_err(|error| error.to_string())
+}
+
+/// One point in all runs: the runs' figures and intervals.
+#[derive(Default)]
+struct Point {
+    name: String,
+    figures: Vec<f64>,
+    intervals: Vec<(f64, f64)>,
+    launches: Vec<f64>,
+}
+
+fn points(runs: &[Vec<Record>]) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::new();
+    for record in runs.iter().flatten() {
+        let size = record.number("size_bytes").unwrap_or(0.0);
+        let op = match record.get("op") {
+            Some(Value::Text(op)) => op.as_str(),
+            _ => "",
+        };
+        let name = format!("{op} {size}");
+        let place = points.iter().position(|point| point.name == name).unwrap_or_else(|| {
+            points.push(Point { name, ..Point::default() });
+            points.len() - 1
+        });
+        let number = |name: &str| record.number(name).unwrap_or(f64::NAN);
+        points[place].figures.push(number("time_us"));
+        points[place].intervals.push((number("ci_low_us"), number("ci_high_us")));
+        if let Some(Value::List(times)) = record.get("launch_times_us") {
+            points[place].launches.extend(times);
+        }
+    }
+    points
+}
+
+fn main() {
+    let stop = AtomicBool::new(false);
+    let runs: Result<Vec<_>, String> = thread::scope(|scope| {
+        for seed in 1..=2 {
+            let stop = &stop;
+            scope.spawn(move || spin(seed, stop));
+        }
+        let runs = (1..=RUNS).map(run).collect();
+        stop.store(true, Ordering::Relaxed);
+        runs
+    });
+    let points = match runs {
+        Ok(runs) => points(&runs),
+        Err(why) => {
+            return eprintln!("error: {why}\ntry:   cargo build --release, and an Open MPI");
+        }
+    };
+    let (mut spreads, mut widths, mut hold) = (Vec::new(), Vec::new(), 0u32);
+    for point in &points {
+        let least = point.figures.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = point.figures.iter().copied().fold(0.0, f64::max);
+        println!("{}: {:.1?} us, {:.2} apart", point.name, point.figures, most / least);
+        spreads.push((most / least).ln());
+        let pooled = median(&point.launches).or_else(|| median(&point.figures));
+        for &(low, high) in &point.intervals {
+            widths.push(high / low);
+            hold += u32::from(pooled.is_some_and(|pooled| low <= pooled && pooled <= high));
+        }
+    }
+    let spread = (spreads.iter().sum::<f64>() / spreads.len().max(1) as f64).exp();
+    ratio("largest / smallest of five runs, geometric mean", spread, MOST_SPREAD);
+    ratio("median high / low of an interval", median(&widths).unwrap_or(f64::NAN), MOST_WIDTH);
+    println!("{hold} of {} intervals hold the pooled median", widths.len());
+    ratio("26 / intervals that hold", LEAST_HOLD / f64::from(hold.max(1)), 1.0);
+}
