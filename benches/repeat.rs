@@ -12,6 +12,9 @@ use laneway_report::{Record, read};
 use laneway_stats::{SplitMix64, median};
 
 const RUNS: u64 = 5;
+const LAUNCHES: usize = 5;
+/// Three operations at two sizes.
+const POINTS: usize = 6;
 /// The largest over the smallest of the runs, as a geometric mean over the points.
 const MOST_SPREAD: f64 = 1.2;
 /// Of 30 intervals so many must hold the pooled median, and half of them be no wider than this.
@@ -39,7 +42,8 @@ fn run(number: u64) -> Result<Vec<Record>, String> {
     let mut command = Command::new("timeout");
     command.args(["--kill-after=5", "120"]).arg(folder.join("laneway"));
     command.args(["measure", "coll", "bcast,scatter,gather", "--sizes", "1K,64K"]);
-    command.args(["--launches", "5", "--launcher", launcher, "--format", "json"]);
+    command.args(["--launches", &LAUNCHES.to_string(), "--launcher", launcher]);
+    command.args(["--format", "json"]);
     command.args(["--seed", &(10 * number).to_string()]).stdin(Stdio::null());
     // Open MPI refuses the superuser otherwise.
     command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
@@ -51,13 +55,29 @@ fn run(number: u64) -> Result<Vec<Record>, String> {
     read("run", &text).map(|run| run.rows).map_err(|error| error.to_string())
 }
 
-/// One point in all runs: the runs' figures and intervals.
+/// One point in all runs: the runs' figures and intervals, and the launches behind them.
 #[derive(Default)]
 struct Point {
     name: String,
     figures: Vec<f64>,
     intervals: Vec<(f64, f64)>,
     launches: Vec<f64>,
+}
+
+impl Point {
+    /// The largest of the runs over the smallest; what is not a number stays none.
+    fn spread(&self) -> f64 {
+        let sorted = laneway_stats::sorted(&self.figures);
+        match sorted[..] {
+            [least, .., most] => most / least,
+            _ => f64::NAN,
+        }
+    }
+
+    /// The median of all launches of all runs, each of which is a median itself.
+    fn pooled(&self) -> f64 {
+        median(&self.launches).unwrap_or(f64::NAN)
+    }
 }
 
 fn points(runs: &[Vec<Record>]) -> Vec<Point> {
@@ -83,6 +103,16 @@ fn points(runs: &[Vec<Record>]) -> Vec<Point> {
     points
 }
 
+/// Why these are not all points of all launches of all runs.
+fn incomplete(points: &[Point]) -> Option<String> {
+    let (runs, launches) = (RUNS as usize, RUNS as usize * LAUNCHES);
+    let short = points.iter().find(|p| p.figures.len() != runs || p.launches.len() != launches);
+    if let Some(Point { name, figures, launches, .. }) = short {
+        return Some(format!("{name}: {} runs, {} launches", figures.len(), launches.len()));
+    }
+    (points.len() != POINTS).then(|| format!("{} points instead of {POINTS}", points.len()))
+}
+
 fn main() {
     let stop = AtomicBool::new(false);
     let runs: Result<Vec<_>, String> = thread::scope(|scope| {
@@ -94,27 +124,29 @@ fn main() {
         stop.store(true, Ordering::Relaxed);
         runs
     });
-    let points = match runs {
-        Ok(runs) => points(&runs),
+    let points = runs.map(|runs| points(&runs)).and_then(|points| match incomplete(&points) {
+        Some(why) => Err(why),
+        None => Ok(points),
+    });
+    let points = match points {
+        Ok(points) => points,
         Err(why) => {
             return eprintln!("error: {why}\ntry:   cargo build --release, and an Open MPI");
         }
     };
     let (mut spreads, mut widths, mut hold) = (Vec::new(), Vec::new(), 0u32);
     for point in &points {
-        let least = point.figures.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = point.figures.iter().copied().fold(0.0, f64::max);
-        println!("{}: {:.1?} us, {:.2} apart", point.name, point.figures, most / least);
-        spreads.push((most / least).ln());
-        let pooled = median(&point.launches).or_else(|| median(&point.figures));
+        let (spread, pooled) = (point.spread(), point.pooled());
+        println!("{}: {:.1?} us, {spread:.2} apart, pooled {pooled:.1}", point.name, point.figures);
+        spreads.push(spread.ln());
         for &(low, high) in &point.intervals {
             widths.push(high / low);
-            hold += u32::from(pooled.is_some_and(|pooled| low <= pooled && pooled <= high));
+            hold += u32::from(low <= pooled && pooled <= high);
         }
     }
-    let spread = (spreads.iter().sum::<f64>() / spreads.len().max(1) as f64).exp();
+    let spread = (spreads.iter().sum::<f64>() / spreads.len() as f64).exp();
     ratio("largest / smallest of five runs, geometric mean", spread, MOST_SPREAD);
     ratio("median high / low of an interval", median(&widths).unwrap_or(f64::NAN), MOST_WIDTH);
     println!("{hold} of {} intervals hold the pooled median", widths.len());
-    ratio("26 / intervals that hold", LEAST_HOLD / f64::from(hold.max(1)), 1.0);
+    ratio("26 / intervals that hold", LEAST_HOLD / f64::from(hold), 1.0);
 }

@@ -12,6 +12,7 @@ use laneway_core::{Collective, Shape};
 use laneway_sim::{
     Carrier, Flows, HostId, MessageId, Network, Resource, ResourceId, Route, simulate,
 };
+use laneway_stats::SplitMix64;
 use simgrid::Simgrid;
 
 const PASSES: usize = 7;
@@ -159,18 +160,12 @@ fn tree(from: HostId, to: HostId, way: &mut Vec<ResourceId>) {
     way.push(host_up(to) + 1);
 }
 
-/// A permutation in which nobody keeps its place, from splitmix64.
-fn derangement(hosts: u32, state: &mut u64) -> Vec<HostId> {
-    let mut random = || {
-        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
+/// A permutation in which nobody keeps its place.
+fn derangement(hosts: u32, random: &mut SplitMix64) -> Vec<HostId> {
     loop {
         let mut all: Vec<HostId> = (0..hosts).collect();
         for i in (1..all.len()).rev() {
-            all.swap(i, (random() % (i as u64 + 1)) as usize);
+            all.swap(i, random.index(i + 1));
         }
         if all.iter().enumerate().all(|(i, to)| i as u32 != *to) {
             return all;
@@ -197,8 +192,8 @@ struct Pass {
 impl Work {
     fn new(hosts: u32, way: Way) -> Work {
         let switches = 2 * D * D + D;
-        let mut state = 1;
-        let permutations = (0..PERMUTATIONS).map(|_| derangement(hosts, &mut state)).collect();
+        let mut random = SplitMix64::new(1);
+        let permutations = (0..PERMUTATIONS).map(|_| derangement(hosts, &mut random)).collect();
         Work { hosts, links: 2 * hosts + 2 * switches * D, way, permutations }
     }
 
@@ -217,7 +212,7 @@ impl Work {
             for (from, to) in partners.iter().enumerate() {
                 route.resources.clear();
                 (self.way)(from as HostId, *to, &mut route.resources);
-                flows.start(now, from as MessageId, FLOW_BYTES, &route);
+                flows.start(now, now, from as MessageId, FLOW_BYTES, &route);
             }
             while let Some(next) = flows.next(now) {
                 now = next;

@@ -3,7 +3,8 @@
 //
 // The functions to call are at the end; they take an MPI_Comm as the caller's mpi.h declares it.
 // Those before take its Fortran handle, so that one library serves every MPI; from Fortran they
-// can be called as they are. All answer a code, and laneway_last_error() says what it means.
+// can be called as they are. All answer a code, and laneway_last_error() says what it means; after
+// a measurement laneway_last_flags() says what is to be known of each point.
 
 #pragma once
 
@@ -49,6 +50,14 @@ const char *laneway_version(void);
 // where nothing did. It stays until the thread's next call.
 const char *laneway_last_error(void);
 
+// What is to be known of one point, counted from 0, of this thread's last measurement before its
+// figures are trusted, on every rank: words divided by commas as in the column `flags` of the
+// command, for example "no time" where it is zero or less, "resolution" where the clock hardly
+// shows it, "single" where it is one repetition, "skewed start" where the ranks did not begin
+// together. Empty where there is nothing, and where there is no such point. It stays until the
+// thread's next measurement.
+const char *laneway_last_flags(int point);
+
 // Collective over `comm`: does an operation by an algorithm of ours, or by MPI's own where that is
 // "native": barrier, bcast, scatter, gather, allgather or alltoall of `size` bytes (of one rank's
 // block, or of the vector). `in` and `out` are the buffers of the MPI function of that name, apart
@@ -69,7 +78,8 @@ int laneway_call(int comm,
 // that is "native", for `n` sizes in bytes (of one rank's block, or of the vector). `times` in
 // seconds, `reps` and `errors` have room for `n` and are filled on every rank; an error is half
 // the confidence interval over the time, and NAN where one repetition cannot tell it. The root is
-// rank 0. Every answer is checked before it is timed.
+// rank 0. Every answer is checked before it is timed. laneway_last_flags tells what else is to be
+// known of a point.
 //
 // # Safety
 // Texts are C strings, and lists have `n` members.

@@ -1,6 +1,6 @@
 //! Reads what C gives: every word is looked at before it is used.
 
-use std::ffi::{CStr, c_char, c_double, c_int};
+use std::ffi::{CStr, CString, c_char, c_double, c_int};
 
 use laneway_coll::find;
 use laneway_core::error::nearest;
@@ -9,6 +9,7 @@ use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Confirmation, Global, Maximum, Root, StartTime};
 use laneway_measure::{Rule, Timing};
 
+use crate::flags::Flags;
 use crate::together::mark_of;
 use crate::{LANEWAY_GLOBAL, LANEWAY_MAXIMUM, LANEWAY_ROOT, LANEWAY_START_TIME};
 
@@ -106,40 +107,44 @@ pub unsafe fn list<'a, T>(first: *const T, n: c_int, name: &str) -> Result<&'a [
     Ok(unsafe { std::slice::from_raw_parts(first, n) })
 }
 
-fn length(n: c_int) -> Result<usize, Failure> {
+pub fn length(n: c_int) -> Result<usize, Failure> {
     let length = usize::try_from(n).ok().filter(|&n| n > 0);
     length.ok_or_else(|| refused("nothing to measure", format!("n is {n}"), "n of 1 or more"))
 }
 
 /// Where the figures of a measurement go. Addresses and no slices, as a caller that does not care
 /// for some of them may give the same room twice.
-pub struct Figures {
+pub struct Figures<'a> {
     room: usize,
     times: *mut c_double,
     reps: *mut c_int,
     errors: *mut c_double,
+    flags: &'a mut Flags,
 }
 
-impl Figures {
+impl<'a> Figures<'a> {
     /// # Safety
-    /// Each is null or has room for `n`, which nobody else touches during the call.
+    /// Each is null or has so much room, which nobody else touches during the call.
     pub unsafe fn new(
-        n: c_int,
+        room: usize,
         times: *mut c_double,
         reps: *mut c_int,
         errors: *mut c_double,
-    ) -> Result<Figures, Failure> {
-        let room = length(n)?;
+        flags: &'a mut Flags,
+    ) -> Result<Figures<'a>, Failure> {
         let missing = [("T", times.is_null()), ("reps", reps.is_null()), ("a", errors.is_null())];
-        match missing.into_iter().find(|(_, missing)| *missing) {
+        match missing.into_iter().find(|(_, missing)| *missing && room > 0) {
             Some((name, _)) => Err(null(name)),
-            None => Ok(Figures { room, times, reps, errors }),
+            None => Ok(Figures { room, times, reps, errors, flags }),
         }
     }
 
-    /// The figures of point `at`.
-    pub fn put(&mut self, at: usize, time: f64, reps: u32, error: f64) {
+    /// The figures of the next point, and what is to be known of them.
+    pub fn put(&mut self, time: f64, reps: u32, error: f64, flags: &str) {
+        let at = self.flags.len();
         assert!(at < self.room, "as many points as there is room for");
+        // No flag holds a zero, which would end it.
+        self.flags.push(CString::new(flags).unwrap_or_default());
         let reps = c_int::try_from(reps).unwrap_or(c_int::MAX);
         // SAFETY: `at` was just seen to lie within the room that `new` was promised.
         unsafe {

@@ -10,6 +10,7 @@
 
 mod arguments;
 mod call;
+mod flags;
 mod last_error;
 mod measure;
 mod round_trips;
@@ -48,4 +49,15 @@ pub extern "C" fn laneway_version() -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn laneway_last_error() -> *const c_char {
     last_error::text()
+}
+
+/// What is to be known of one point, counted from 0, of this thread's last measurement before its
+/// figures are trusted, on every rank: words divided by commas as in the column `flags` of the
+/// command, for example "no time" where it is zero or less, "resolution" where the clock hardly
+/// shows it, "single" where it is one repetition, "skewed start" where the ranks did not begin
+/// together. Empty where there is nothing, and where there is no such point. It stays until the
+/// thread's next measurement.
+#[unsafe(no_mangle)]
+pub extern "C" fn laneway_last_flags(point: c_int) -> *const c_char {
+    flags::text(point)
 }

@@ -8,15 +8,16 @@ use laneway_measure::talk::announce;
 use laneway_measure::{Collective, GlobalClock, Isolation, Operation, Procedure, Stage, measure};
 use laneway_mpi::{MpiComm, MpiError, with_adopted};
 
-use crate::arguments::{Figures, Manner, answerer, collective, list, refused, word};
-use crate::last_error::answer;
-use crate::together::{agree, broken, mark_of};
+use crate::arguments::{Figures, Manner, answerer, collective, length, list, refused, word};
+use crate::flags::measured;
+use crate::together::{agree, broken, mark_of, told};
 
 /// Collective over `comm`: measures an operation by an algorithm of ours, or by MPI's own where
 /// that is "native", for `n` sizes in bytes (of one rank's block, or of the vector). `times` in
 /// seconds, `reps` and `errors` have room for `n` and are filled on every rank; an error is half
 /// the confidence interval over the time, and NAN where one repetition cannot tell it. The root is
-/// rank 0. Every answer is checked before it is timed.
+/// rank 0. Every answer is checked before it is timed. laneway_last_flags tells what else is to be
+/// known of a point.
 ///
 /// # Safety
 /// Texts are C strings, and lists have `n` members.
@@ -35,11 +36,11 @@ pub unsafe extern "C" fn laneway_time_collective(
     reps: *mut c_int,
     errors: *mut c_double,
 ) -> c_int {
-    answer(|| {
+    measured(|flags| {
         // SAFETY: as the caller promises.
         let plan = unsafe {
             Manner::new(timing, min_reps, max_reps, alpha).and_then(|manner| {
-                let figures = Figures::new(n, times, reps, errors)?;
+                let figures = Figures::new(length(n)?, times, reps, errors, flags)?;
                 Plan::new(manner, figures, operation, algorithm, list(sizes, n, "M")?)
             })
         };
@@ -68,11 +69,11 @@ pub unsafe extern "C" fn laneway_time_function(
     reps: *mut c_int,
     error: *mut c_double,
 ) -> c_int {
-    answer(|| {
+    measured(|flags| {
         let missing = || refused("an argument is missing", "the function is NULL", "a function");
         let plan = Manner::new(timing, min_reps, max_reps, alpha).and_then(|manner| {
             // SAFETY: as the caller promises.
-            let figures = unsafe { Figures::new(1, time, reps, error)? };
+            let figures = unsafe { Figures::new(1, time, reps, error, flags)? };
             Ok((manner, figures, function.ok_or_else(missing)?))
         });
         let mark = plan.as_ref().map_or(0, |(manner, ..)| manner.mark);
@@ -85,7 +86,7 @@ pub unsafe extern "C" fn laneway_time_function(
                 code = if code == 0 { said } else { code };
                 Ok::<(), CommError>(())
             };
-            let reached = point(comm, &manner, &mut operation, &mut figures, 0)?;
+            let reached = point(comm, &manner, &mut operation, &mut figures)?;
             let failed = || {
                 let cause = format!("it returned {code} on rank {}", comm.rank());
                 Failure::new(Exit::Gate, "the function failed", cause, "a function that answers 0")
@@ -107,7 +108,7 @@ pub fn adopted(
 /// A collective that is to be measured.
 struct Plan<'a> {
     manner: Manner,
-    figures: Figures,
+    figures: Figures<'a>,
     collective: laneway_core::Collective,
     answerer: Answerer,
     sizes: &'a [c_int],
@@ -119,7 +120,7 @@ impl<'a> Plan<'a> {
     /// Texts are null or C strings.
     unsafe fn new(
         manner: Manner,
-        figures: Figures,
+        figures: Figures<'a>,
         operation: *const c_char,
         algorithm: *const c_char,
         sizes: &'a [c_int],
@@ -140,7 +141,7 @@ impl<'a> Plan<'a> {
 
     fn run(mut self, comm: &MpiComm) -> Result<(), Failure> {
         let mut reached = true;
-        for (at, &size) in self.sizes.iter().enumerate() {
+        for &size in self.sizes {
             let shape = Shape::new(self.collective, comm.size(), size as u64);
             let made = Collective::new(comm, &shape, self.answerer).map_err(broken)?;
             let mut made = made.map_err(|why| {
@@ -153,7 +154,7 @@ impl<'a> Plan<'a> {
             });
             agree(comm, wrong.map_or(Ok(()), Err), 0)?;
             let mut ready = made.ready().map_err(broken)?;
-            reached &= point(comm, &self.manner, &mut ready, &mut self.figures, at)?;
+            reached &= point(comm, &self.manner, &mut ready, &mut self.figures)?;
         }
         verdict(reached)
     }
@@ -165,20 +166,22 @@ fn point(
     manner: &Manner,
     operation: &mut dyn Operation,
     figures: &mut Figures,
-    at: usize,
 ) -> Result<bool, Failure> {
     // Messages of the measurement meet none of the operation, which may be ours on `comm`.
     let own = comm.dup().map_err(broken)?;
     let clock = GlobalClock::new(&*own, Procedure::default());
     let mut stage = Stage { comm: &*own, clock, isolation: Isolation::barrier() };
     let found = measure(&mut stage, &mut *manner.timing(), operation, &manner.rule);
-    let mut words = found.map_err(broken)?.map_or([f64::NAN; 4], |point| {
-        let error = point.error.unwrap_or(f64::NAN);
-        [point.estimate, point.samples.len() as f64, error, f64::from(u8::from(point.reached))]
-    });
+    let (mut words, mut flags) = ([f64::NAN; 4], String::new());
+    if let Some(point) = found.map_err(broken)? {
+        let (error, reached) =
+            (point.error.unwrap_or(f64::NAN), f64::from(u8::from(point.reached)));
+        words = [point.estimate, point.samples.len() as f64, error, reached];
+        flags = point.notes.join(",");
+    }
     announce(&*own, &mut words).map_err(broken)?;
     let [time, reps, error, reached] = words;
-    figures.put(at, time, reps as u32, error);
+    figures.put(time, reps as u32, error, &told(&*own, &flags).map_err(broken)?);
     Ok(reached == 1.0)
 }
 
@@ -187,7 +190,8 @@ pub fn verdict(reached: bool) -> Result<(), Failure> {
     let failure = || {
         let what = "the precision that was asked for is not reached";
         let cause = "max_reps were not enough, or a time is zero or less; all figures are there";
-        Failure::new(Exit::Precision, what, cause, "more repetitions, or a larger alpha")
+        let try_this = "laneway_last_flags(), more repetitions, or a larger alpha";
+        Failure::new(Exit::Precision, what, cause, try_this)
     };
     if reached { Ok(()) } else { Err(failure()) }
 }

@@ -8,7 +8,7 @@ use laneway_measure::talk::announce;
 
 use crate::LANEWAY_ROOT;
 use crate::arguments::{Figures, Manner, refused};
-use crate::last_error::answer;
+use crate::flags::measured;
 use crate::measure::{adopted, verdict};
 use crate::together::{agree, broken, mark_of};
 
@@ -32,10 +32,10 @@ pub unsafe extern "C" fn laneway_time_round_trips(
     reps: *mut c_int,
     errors: *mut c_double,
 ) -> c_int {
-    answer(|| {
+    measured(|flags| {
         adopted(comm, |comm| {
-            let ranks = u64::from(comm.size());
-            let pairs = c_int::try_from(ranks * (ranks - 1) / 2).unwrap_or(c_int::MAX);
+            let ranks = comm.size() as usize;
+            let pairs = ranks * (ranks - 1) / 2;
             let parallel = parallel != 0;
             // No method is chosen: the rank that sends first times its round trip.
             let plan = Manner::new(LANEWAY_ROOT, min_reps, max_reps, alpha).and_then(|manner| {
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn laneway_time_round_trips(
                     usize::try_from(size).map_err(|_| refused("no such size", cause, "0 or more"))
                 };
                 // SAFETY: as the caller promises.
-                let figures = unsafe { Figures::new(pairs.max(1), times, reps, errors)? };
+                let figures = unsafe { Figures::new(pairs, times, reps, errors, flags)? };
                 let words = [manner.mark, out as u64, back as u64, u64::from(parallel)];
                 Ok((manner.rule, figures, size(out)?, size(back)?, mark_of(words)))
             });
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn laneway_time_round_trips(
             let own = comm.dup().map_err(broken)?;
             let lab = Lab::new(&*own, rule);
             let found = round_trips(&lab, out, back, parallel).map_err(broken)?;
-            let mut words = vec![0.0; 3 * pairs as usize];
+            let mut words = vec![0.0; 3 * pairs];
             if let Some(found) = found {
                 for (at, words) in words.chunks_mut(3).enumerate() {
                     let error = found.errors[at].unwrap_or(f64::NAN);
@@ -62,9 +62,17 @@ pub unsafe extern "C" fn laneway_time_round_trips(
             }
             announce(&*own, &mut words).map_err(broken)?;
             let mut reached = true;
-            for (at, words) in words.chunks(3).enumerate() {
-                figures.put(at, words[0], words[1] as u32, words[2]);
-                reached &= min_reps == max_reps || words[2] <= alpha;
+            for words in words.chunks(3) {
+                let (time, reps, error) = (words[0], words[1] as u32, words[2]);
+                let (took, single) = (time > 0.0, reps == 1);
+                let flags = match (single, took) {
+                    (false, true) => "",
+                    (true, true) => "single",
+                    (false, false) => "no time",
+                    (true, false) => "single,no time",
+                };
+                figures.put(time, reps, error, flags);
+                reached &= took && (min_reps == max_reps || error <= alpha);
             }
             verdict(reached)
         })

@@ -9,6 +9,7 @@ use laneway_report::{Record, Run};
 
 use crate::output::{self, Output};
 use crate::report::load;
+use crate::words::{LEVELS, share};
 
 pub fn command() -> Command {
     Command::new("compare")
@@ -98,7 +99,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 const THRESHOLDS: [f64; 2] = [0.0, 10.0];
-const LEVELS: [f64; 2] = [0.5, 0.9999];
 
 const ONLY_OLD: &str = "only in old";
 const ONLY_NEW: &str = "only in new";
@@ -106,19 +106,6 @@ const SINGLE: &str = "single launch";
 /// What single launches differ by when nothing changed, as a part: seen were up to 64 % on a busy
 /// machine and 26 % on a quieter one.
 const SINGLE_MARGIN: f64 = 0.25;
-
-/// A share as `5%` or `0.05`; a bare 5 is refused, as it could be meant to be either.
-fn share(name: &str, text: &str, range: [f64; 2], example: &str) -> Result<f64, Failure> {
-    let number = match text.strip_suffix('%') {
-        Some(number) => number.parse::<f64>().ok().map(|number| number / 100.0),
-        None => text.parse().ok().filter(|number| *number < 1.0),
-    };
-    number.filter(|number| (range[0]..=range[1]).contains(number)).ok_or_else(|| {
-        let [low, high] = range.map(|end| end * 100.0);
-        let cause = format!("it is a share of {low}% to {high}%, as {example}");
-        Failure::usage(format!("no {name} `{text}`"), cause, format!("--{name} {example}"))
-    })
-}
 
 fn nothing_matches(old: &Run, new: &Run) -> Failure {
     let ops = |run: &Run| {
@@ -345,17 +332,5 @@ mod tests {
         assert_eq!(of(0.97, None), Verdict::Same);
         assert_eq!(of(0.8, Some((0.7, 0.9))), Verdict::Faster);
         assert_eq!(of(0.8, Some((0.5, 1.1))), Verdict::Unknown);
-    }
-
-    #[test]
-    fn shares_have_a_percent_sign_or_are_fractions() {
-        let threshold = |text: &str| share("threshold", text, THRESHOLDS, "5%").ok();
-        let level = |text: &str| share("level", text, LEVELS, "95%").ok();
-        assert_eq!((threshold("5%"), threshold("0.05")), (Some(0.05), Some(0.05)));
-        assert_eq!((level("99%"), level("0.99")), (Some(0.99), Some(0.99)));
-        for text in ["", "%", "x", "-1%", "nan", "inf%", "5"] {
-            assert_eq!(threshold(text), None, "{text}");
-        }
-        assert_eq!((level("100%"), level("95")), (None, None));
     }
 }

@@ -74,15 +74,31 @@ impl Output {
 
 /// Writes beside the file and renames, so that a crash leaves the old or the new, never a half.
 pub fn replace(file: &Path, text: &str) -> Result<(), Failure> {
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(format!(".{}.part", std::process::id()));
-    let beside = Path::new(&beside);
-    let written = std::fs::write(beside, text).and_then(|()| std::fs::rename(beside, file));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(beside);
+    replaced(file, text).map_err(|error| {
         let what = format!("cannot write `{}`", file.display());
         Failure::environment(what, error.to_string(), "a folder that exists and can be written to")
     })
+}
+
+fn replaced(file: &Path, text: &str) -> io::Result<()> {
+    // A link goes on naming what it names.
+    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let old = std::fs::metadata(&file).ok();
+    // A pipe or a device is no file to put another in the place of.
+    if old.as_ref().is_some_and(|old| !old.is_file()) {
+        return std::fs::write(&file, text);
+    }
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(format!(".{}.part", std::process::id()));
+    let beside = Path::new(&beside);
+    let kept = |old: std::fs::Metadata| std::fs::set_permissions(beside, old.permissions());
+    let written = std::fs::write(beside, text)
+        .and_then(|()| old.map_or(Ok(()), kept))
+        .and_then(|()| std::fs::rename(beside, &file));
+    if written.is_err() {
+        let _ = std::fs::remove_file(beside);
+    }
+    written
 }
 
 /// Refuses to begin where the results would have nowhere to go: a process that we start would find

@@ -2,10 +2,13 @@
 //! of this process on a simulated cluster.
 
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
-use clap::{Arg, ArgMatches, value_parser};
-use laneway_core::{Comm, CommError, Exit, Failure, Row};
+use clap::{Arg, ArgMatches};
+use laneway_core::{Comm, CommError, Exit, Failure, Row, Tag};
 use laneway_local::{Launch, Transport};
+use laneway_measure::sizes;
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program, SimError};
 
@@ -16,22 +19,57 @@ const DEFAULT_RANKS: u32 = 4;
 
 /// The arguments of every verb that runs on ranks.
 pub fn args() -> [Arg; 2] {
-    [
-        Arg::new("ranks")
-            .long("ranks")
-            .short('n')
-            .env("LANEWAY_RANKS")
-            .value_name("N")
-            .value_parser(value_parser!(u32))
-            .help(
-                "Start N processes of this machine; use the first N ranks of mpirun, or hosts of a \
-                 simulated cluster",
-            ),
-        Arg::new("backend").long("backend").env("LANEWAY_BACKEND").value_name("B").help(
-            "local[:shm|unix|tcp], mpi[:LIBRARY], or sim:PLATFORM (docs/platforms.md) \
+    let ranks = ranks_arg().value_name("N").value_parser(one_count).help(
+        "Start N processes of this machine; use the first N ranks of mpirun, or hosts of a \
+         simulated cluster",
+    );
+    [ranks, backend_arg()]
+}
+
+/// The same for a verb that runs on several numbers of ranks, one after the other.
+pub fn sweep_args() -> [Arg; 2] {
+    let ranks = ranks_arg().value_name("N,M").help(
+        "Start N processes of this machine; use the first N ranks of mpirun, or hosts of a \
+         simulated cluster. 2,4 or ranges 2:16, 2:16:+2: on the first so many of the most",
+    );
+    [ranks, backend_arg()]
+}
+
+fn ranks_arg() -> Arg {
+    Arg::new("ranks").long("ranks").short('n').env("LANEWAY_RANKS")
+}
+
+fn one_count(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| {
+        "it is one number; only `measure coll` takes a list or a range of them".to_string()
+    })
+}
+
+fn backend_arg() -> Arg {
+    Arg::new("backend").long("backend").env("LANEWAY_BACKEND").value_name("B").help(
+        "local[:shm|unix|tcp], mpi[:LIBRARY], or sim:PLATFORM (docs/platforms.md) \
                  [default: mpi under mpirun, else local]",
-        ),
-    ]
+    )
+}
+
+fn refuse_count(ranks: u64) -> Result<(), Failure> {
+    let most = laneway_local::MOST_RANKS;
+    if (1..=u64::from(most)).contains(&ranks) {
+        return Ok(());
+    }
+    let cause = format!("a run has 1 to {most} ranks on one machine");
+    Err(Failure::usage(format!("cannot run {ranks} ranks"), cause, "--ranks 4"))
+}
+
+/// The numbers of ranks of a verb with [`sweep_args`], rising; none where none was given.
+pub fn counts(matches: &ArgMatches) -> Result<Vec<u32>, Failure> {
+    let Some(text) = matches.get_one::<String>("ranks") else { return Ok(Vec::new()) };
+    let counts = sizes::parse(text).map_err(|cause| {
+        let what = format!("no numbers of ranks `{text}`");
+        Failure::usage(what, cause, "--ranks 4, --ranks 2,4,8, or --ranks 2:16")
+    })?;
+    counts.iter().try_for_each(|&count| refuse_count(count))?;
+    Ok(counts.into_iter().map(|count| count as u32).collect())
 }
 
 /// What carries the messages.
@@ -53,14 +91,17 @@ pub struct Choice {
 impl Choice {
     pub fn from(matches: &ArgMatches) -> Result<Choice, Failure> {
         let ranks = matches.get_one::<u32>("ranks").copied();
+        ranks.map_or(Ok(()), |ranks| refuse_count(u64::from(ranks)))?;
+        Choice::of(matches, ranks)
+    }
+
+    /// As many ranks as the largest number of [`counts`].
+    pub fn sweep(matches: &ArgMatches) -> Result<Choice, Failure> {
+        Choice::of(matches, counts(matches)?.last().copied())
+    }
+
+    fn of(matches: &ArgMatches, ranks: Option<u32>) -> Result<Choice, Failure> {
         let backend = matches.get_one::<String>("backend").map(|word| backend(word)).transpose()?;
-        if let Some(ranks) = ranks
-            && !(1..=laneway_local::MOST_RANKS).contains(&ranks)
-        {
-            let most = laneway_local::MOST_RANKS;
-            let cause = format!("a run has 1 to {most} ranks on one machine");
-            return Err(Failure::usage(format!("cannot run {ranks} ranks"), cause, "--ranks 4"));
-        }
         Ok(Choice { backend, ranks })
     }
 
@@ -208,6 +249,30 @@ fn mpi(choice: &Choice, library: Option<PathBuf>, part: Part) -> Result<Exit, Fa
         Ok(None) => Ok(Exit::Done),
         Err(error) => Err(fatal(&world, error)),
     }
+}
+
+/// The tag of a message that only says that something is over.
+const OVER: Tag = 2;
+
+/// Between two looks of a rank that waits for others to end.
+const NAP: Duration = Duration::from_millis(5);
+
+/// Collective: the ranks from `count` on wait until rank 0, which was busy with those below, comes
+/// here. Receiving would keep a core busy that the others may need, so on a real machine they sleep
+/// and look now and then; `alive` is called each time.
+pub fn reunite(comm: &dyn Comm, count: u32, alive: &dyn Fn()) -> Result<(), CommError> {
+    if comm.rank() == 0 {
+        return (count..comm.size()).try_for_each(|other| comm.send(other, OVER, &[]));
+    }
+    if comm.rank() < count {
+        return Ok(());
+    }
+    let naps = !comm.clock().is_virtual();
+    while naps && comm.probe(Some(0), Some(OVER), false)?.is_none() {
+        alive();
+        thread::sleep(NAP);
+    }
+    comm.recv(Some(0), Some(OVER), &mut []).map(|_| ())
 }
 
 /// Why a rank stopped before its end.

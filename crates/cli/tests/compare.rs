@@ -145,6 +145,25 @@ bcast  fresh         16           8       -   1.000       -          -          
     assert!(warned.contains("1 of 1 differences rest on single launches"), "{warned}");
 }
 
+/// An interval that reaches 0 is no missing interval: nothing is sure about such a figure.
+#[test]
+fn an_interval_that_reaches_zero_decides_nothing() {
+    let folder = Folder::new("compare-zero");
+    let old = folder.file("old.json", ours(&[row("ring", 8, 1.0, &interval(-0.2, 2.2))]));
+    let new = folder.file("new.json", ours(&[row("ring", 8, 2.0, &interval(1.9, 2.1))]));
+    for files in [[&old, &new], [&new, &old]] {
+        let (code, json) = compared(&[files[0], files[1]]);
+        let found = &json["rows"][0];
+        assert_eq!((code, &found["verdict"]), (Some(0), &"unknown".into()), "{found}");
+        assert_eq!(found["note"], "not significant");
+    }
+    let (_, json) = compared(&[&new, &old]);
+    assert_eq!(json["rows"][0]["ratio_low"], 0.0);
+    // The page and the script have a logarithmic axis, which has no 0.
+    let page = stdout(&laneway(&["report", &old]));
+    assert!(page.contains("<circle") && !page.contains("NaN\"") && !page.contains("inf\""));
+}
+
 #[test]
 fn samples_are_better_than_intervals() {
     let folder = Folder::new("compare-samples");
@@ -238,6 +257,13 @@ fn files_that_are_none_are_refused() {
         (b"{\"schema\": \"laneway.measure/1\", \"rows\": []}", "it holds no rows"),
         (b"op,size_bytes\nbcast,8,9\n", "line 2: 3 fields under 2 names"),
         (b"dear diary\n", "neither JSON or CSV"),
+        (&b"[".repeat(100_000), "levels of nesting"),
+        (b"{\"schema\": \"laneway.measure/1\", \"rows\": [{\"time_us\": 1e999}]}", "range"),
+        (b"{\"schema\": \"laneway.measure/1\", \"rows\": [{\"time_us\": NaN}]}", "a value"),
+        (b"op,size_bytes\r\nbcast,\"8\r\n", "never closed"),
+        (b"# Size  Latency (us)\r\n8\r\n", "line 2"),
+        (b"# Benchmarking Bcast\r\n", "it holds no rows"),
+        (b"\xff\xfe{\x00}\x00", "it is not text"),
     ] {
         let bad = folder.file("bad", text);
         refused(&["compare", &good, &bad], 2, says);
@@ -277,6 +303,18 @@ fn a_report_holds_all_runs() {
     ] {
         assert!(html.contains(part), "{part} is missing in\n{html}");
     }
+    // All pairs of 300 ranks are 44,850 curves; looking for each among all took minutes.
+    let pairs = (0..300).flat_map(|to| (0..to).map(move |from| (from, to)));
+    let pairs: Vec<String> = pairs
+        .map(|(from, to)| {
+            let ends = format!("\"from\": {from}, \"to\": {to}");
+            format!("\"pattern\": \"latency\", {ends}, \"size_bytes\": 8, \"time_us\": 2.5")
+        })
+        .collect();
+    let begun = std::time::Instant::now();
+    let shown = laneway(&["report", &folder.file("pairs.json", ours(&pairs))]);
+    assert!(stdout(&shown).contains("from 298 to 299") && shown.status.success());
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
     let shown = laneway(&["report", &old]);
     assert!(stdout(&shown).starts_with("<!doctype html>") && shown.status.success());
 }

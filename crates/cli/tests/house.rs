@@ -11,7 +11,8 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("laneway-coll", &["laneway-core"]),
     ("laneway-report", &["laneway-core"]),
     ("laneway-stats", &[]),
-    ("laneway-sim", &["laneway-core"]),
+    ("laneway-sim", &["laneway-core", "laneway-stats"]),
+    ("laneway-topo", &["laneway-core", "laneway-coll", "laneway-stats"]),
     ("laneway-local", &["laneway-core"]),
     ("laneway-mpi", &["laneway-core"]),
     ("laneway-measure", &["laneway-core", "laneway-coll", "laneway-stats"]),
@@ -26,6 +27,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-measure",
             "laneway-mpi",
             "laneway-stats",
+            "laneway-topo",
         ],
     ),
     ("laneway-c", &["laneway-coll", "laneway-core", "laneway-measure", "laneway-mpi"]),
@@ -40,6 +42,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-mpi",
             "laneway-report",
             "laneway-stats",
+            "laneway-topo",
         ],
     ),
 ];
@@ -47,8 +50,8 @@ const MAY_SEE: &[(&str, &[&str])] = &[
 /// No clock, socket, thread, file or unordered map here.
 const PURE: &[&str] = &["core", "coll", "report", "stats"];
 
-/// It reads platform files and lets threads take turns, and is as exact as the pure ones otherwise.
-const DETERMINISTIC: &[&str] = &["sim"];
+/// They read files and use threads, and give the same answer every time.
+const DETERMINISTIC: &[&str] = &["sim", "topo"];
 
 const IMPURE_WORDS: &[&str] = &[
     "std::time",

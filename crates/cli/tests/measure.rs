@@ -45,9 +45,12 @@ fn a_simulated_cluster_is_measured_to_its_truth() {
 fn every_operation_and_algorithm_can_be_measured() {
     for collective in laneway_core::Collective::ALL {
         let name = collective.name();
-        let rows =
-            rows(&[name, "--algorithm", "all", "--backend", "sim:cluster:4", "--sizes", "1K"]);
-        assert_eq!(rows.len(), laneway_coll::algorithms(collective).count(), "{name}");
+        let args = [name, "--algorithm", "all", "--backend", "sim:cluster:4", "--sizes", "1K"];
+        let output = measure(&[&args[..], &["--format", "json"]].concat());
+        let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let rows = json["rows"].as_array().expect("rows");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(rows.len(), laneway_coll::algorithms(collective).count(), "{name}: {said}");
         assert!(rows.iter().all(|row| number(row, "time_us") > 0.0), "{name}");
     }
 }
@@ -141,6 +144,127 @@ fn the_same_seed_gives_the_same_digits_and_an_export_has_them_too() {
     assert_eq!(exported["rows"], second["rows"]);
 }
 
+/// The rows of one sweep over numbers of ranks.
+fn swept(ranks: &str, more: &[&str]) -> Vec<Value> {
+    let args = ["bcast,allgather", "--backend", "sim:two-sites:4x4", "--sizes", "1K", "--truth"];
+    rows(&[&args[..], &["--ranks", ranks], more].concat())
+}
+
+#[test]
+fn a_sweep_over_ranks_is_the_runs_that_it_stands_for() {
+    let all = swept("2:8", &[]);
+    let counts: Vec<f64> = all.iter().map(|row| number(row, "ranks")).collect();
+    assert_eq!(counts, [2.0, 2.0, 4.0, 4.0, 8.0, 8.0]);
+    for ranks in [2, 4, 8] {
+        let alone = swept(&ranks.to_string(), &[]);
+        let same = all.iter().filter(|row| row["ranks"] == ranks);
+        for (row, alone) in same.zip(&alone) {
+            assert_eq!((&row["op"], &row["algorithm"]), (&alone["op"], &alone["algorithm"]));
+            for name in ["time_us", "truth_us"] {
+                let part = number(row, name) / number(alone, name) - 1.0;
+                assert!(part.abs() < 0.002, "{name}: {row} and alone {alone}");
+            }
+        }
+    }
+    for (ranks, counts) in [("2,3", 2), ("2:8:+3", 3), ("2:8:*4", 2)] {
+        assert_eq!(swept(ranks, &["--algorithm", "ring,binomial"]).len(), 2 * counts, "{ranks}");
+    }
+}
+
+#[test]
+fn bends_are_refined_for_each_number_of_ranks() {
+    let args = ["gather", "--algorithm", "linear", "--sizes", "1K,32K,128K", "--refine", "2"];
+    let rows = rows(&[&args[..], &["--backend", "sim:mpiblib16", "--ranks", "8,16"]].concat());
+    for ranks in [8.0, 16.0] {
+        let own = rows.iter().filter(|row| number(row, "ranks") == ranks).count();
+        assert_eq!(own, 5, "{ranks} ranks");
+    }
+}
+
+#[test]
+fn processes_are_swept_and_launched_again() {
+    let args = ["bcast", "--ranks", "2:3:+1", "--sizes", "64K", "--budget", "0.1"];
+    let rows = rows(&[&args[..], &["--launches", "2"]].concat());
+    let counts: Vec<f64> = rows.iter().map(|row| number(row, "ranks")).collect();
+    assert_eq!(counts, [2.0, 3.0]);
+    assert!(rows.iter().all(|row| row["launches"] == 2), "{rows:?}");
+}
+
+/// Ranks that are not measured yet wait for longer than a message may take.
+#[test]
+fn ranks_that_wait_for_their_turn_are_not_given_up() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    command.args(["measure", "coll", "bcast", "--ranks", "2,3", "--sizes", "64K"]);
+    command.args(["--precision", "0.001%", "--max-reps", "10000000", "--budget", "2.5"]);
+    let output = command.env("LANEWAY_WAIT_LIMIT", "1").output().expect("the command starts");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(4), "the precision cannot be reached: {text}");
+    assert!(!text.contains("error: "), "{text}");
+}
+
+/// Eight hosts, and other traffic that makes times differ.
+const NOISY: &str = r#"
+[[site]]
+name = "here"
+latency = "50us"
+
+[[host]]
+name = "n[0-7]"
+site = "here"
+rate = "1Gbit"
+
+[[background]]
+from = "n0"
+to = "n1"
+size = "256K"
+every = "8ms"
+random = true
+"#;
+
+#[test]
+fn who_is_surely_slower_leaves_the_race() {
+    let file = std::env::temp_dir().join(format!("laneway-noisy-{}.toml", std::process::id()));
+    std::fs::write(&file, NOISY).expect("a file");
+    let backend = format!("sim:{}", file.display());
+    let args = ["bcast", "--algorithm", "linear,scatter-ring", "--sizes", "256K"];
+    let more = ["--backend", &backend, "--precision", "1%", "--budget", "60", "--max-reps", "9999"];
+    let args = [&args[..], &more].concat();
+    let (alone, raced) = (rows(&args), rows(&[&args[..], &["--race"]].concat()));
+    std::fs::remove_file(&file).expect("removed");
+    let flags = |row: &Value| row["flags"].as_str().expect("flags").to_string();
+    assert!(alone.iter().all(|row| !flags(row).contains("lost")), "{alone:?}");
+    let (slow, fast) = (&raced[0], &raced[1]);
+    assert_eq!((flags(slow), flags(fast)), ("lost the race".into(), String::new()));
+    assert!(number(slow, "reps") >= 6.0 && number(slow, "reps") < number(&alone[0], "reps"));
+    assert!(number(slow, "ci_low_us") > number(fast, "ci_high_us"), "{slow} {fast}");
+    assert_eq!(fast["timing"], "start-time");
+    // The winner is measured as it is without a race.
+    let (low, high) = (number(fast, "ci_low_us"), number(fast, "ci_high_us"));
+    let other = (number(&alone[1], "ci_low_us"), number(&alone[1], "ci_high_us"));
+    assert!(low <= other.1 && other.0 <= high, "{fast} {}", alone[1]);
+}
+
+#[test]
+fn what_sends_nothing_is_left_out_and_no_failure_of_a_sweep() {
+    let sim = ["--backend", "sim:mpiblib16", "--reps", "1", "--format", "json"];
+    let output = measure(&[&["gather,barrier", "--sizes", "0:4K:+1K"][..], &sim].concat());
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("left out gather") && text.contains("0 B: nothing is sent"), "{text}");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows = json["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 5, "four sizes and a barrier");
+    assert!(rows.iter().all(|row| number(row, "time_us") > 0.0), "{rows:?}");
+    let alone = measure(&[&["bcast", "--ranks", "1,2", "--sizes", "8"][..], &sim].concat());
+    let text = String::from_utf8_lossy(&alone.stderr).into_owned();
+    assert_eq!(alone.status.code(), Some(0), "{text}");
+    assert!(text.contains("8 B on 1 rank: nothing is sent"), "{text}");
+    let nothing = measure(&[&["bcast", "--sizes", "0"][..], &sim].concat());
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&nothing.stderr).contains("nothing was measured"));
+    assert!(nothing.stdout.is_empty());
+}
+
 #[test]
 fn what_cannot_be_measured_is_refused() {
     let sim = ["--backend", "sim:cluster:4"];
@@ -152,8 +276,20 @@ fn what_cannot_be_measured_is_refused() {
         (&["bcast", "--root", "4"], 2, "0 to 3"),
         (&["bcast", "--reps", "0"], 2, "repetitions"),
         (&["bcast", "--reps", "5", "--min-reps", "3"], 2, "exact"),
-        (&["bcast", "--precision", "0"], 2, "above 0"),
-        (&["bcast", "--alpha", "2"], 2, "below 1"),
+        (&["bcast", "--precision", "0"], 2, "0.001% to 99.99%"),
+        (&["bcast", "--alpha", "2"], 2, "0.001% to 99.99%"),
+        (&["bcast", "--level", "30%"], 2, "50% to"),
+        (&["bcast", "--reps", "5", "--precision", "1%"], 2, "exact"),
+        (&["bcast", "--max-reps", "many"], 2, "whole number"),
+        (&["bcast", "--ranks", "4:2"], 2, "before its beginning"),
+        (&["bcast", "--ranks", "0,2"], 2, "1 to 1024"),
+        (&["bcast", "--ranks", "2:5:"], 2, "a step is"),
+        (&["bcast", "--ranks", "few"], 2, "--ranks 2:16"),
+        (&["bcast", "--ranks", "2:8"], 2, "4 hosts"),
+        (&["bcast", "--ranks", "2:4", "--root", "2"], 2, "0 to 1"),
+        (&["bcast", "--race"], 2, "--algorithm all --race"),
+        (&["bcast", "--race", "--algorithm", "binomial"], 2, "there is one"),
+        (&["bcast", "--race", "--algorithm", "all", "--reps", "5"], 2, "exact number"),
         (&["bcast", "--budget", "-1"], 2, "budget"),
         (&["bcast", "--algorithm", "native"], 2, "nothing was measured"),
         (&["alltoall", "--timing", "tasks"], 2, "nothing was measured"),
@@ -168,4 +304,11 @@ fn what_cannot_be_measured_is_refused() {
     let real = measure(&["bcast", "--ranks", "2", "--truth"]);
     assert_eq!(real.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&real.stderr).contains("only a simulated cluster"));
+    for verb in [&["check", "bcast"][..], &["measure", "p2p"], &["info", "env"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+        let output = command.args(verb).args(["--ranks", "2:4"]).output().expect("it starts");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{verb:?}: {text}");
+        assert!(text.contains("error: ") && text.contains("it is one number"), "{verb:?}: {text}");
+    }
 }

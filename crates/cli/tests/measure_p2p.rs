@@ -72,7 +72,14 @@ fn every_pattern_has_its_figures() {
     let real = ["p2p", "--ranks", "4", "--budget", "0.2", "--max-reps", "50"];
     let simulated = ["p2p", "--backend", "sim:mpiblib16,receive-buffer=none"];
     for backend in [&real[..], &simulated] {
-        let rows = rows(&[backend, &["--pattern", &patterns, "--sizes", "2000"]].concat());
+        let args = [backend, &["--pattern", &patterns, "--sizes", "2000"]].concat();
+        let output = measure(&[&args[..], &["--format", "json"]].concat());
+        let found: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        let rows = found["rows"].as_array().expect("rows").clone();
+        // Through shared memory nothing may be left for L, and that is told.
+        let no_time = |row: &Value| row["flags"].as_str().is_some_and(|f| f.contains("no time"));
+        let code = if rows.iter().any(no_time) { 4 } else { 0 };
+        assert_eq!(output.status.code(), Some(code), "{rows:?}: {}", said(&output));
         let names: Vec<&str> = rows.iter().filter_map(|row| row["pattern"].as_str()).collect();
         let models = ["o_s", "o_r", "o_s", "o_r", "gap", "latency", "L"];
         assert_eq!(names, [&PATTERNS[..], &models].concat());
@@ -87,8 +94,7 @@ fn every_pattern_has_its_figures() {
             let low = if overlap { "overlap_low_percent" } else { "ci_low_us" };
             assert!(number(row, low) <= number(row, figure), "{row}");
             let has_bandwidth = PATTERNS.contains(&name) && !overlap;
-            // The latency of the model's rows is told without one.
-            assert!(!has_bandwidth || row["bandwidth_mb_s"].is_f64() || name == "latency");
+            assert!(!has_bandwidth || row["bandwidth_mb_s"].is_f64(), "{row}");
             assert_eq!(row["messages_per_s"].is_f64(), name == "rate", "{row}");
         }
     }
@@ -126,6 +132,51 @@ fn layers_of_this_machine_stand_side_by_side() {
         assert!(heading.contains(column), "{table}");
     }
     assert_eq!(table.lines().count(), 5, "{table}");
+    // Patterns without a time of their own have their figures too, and each pair its line.
+    let more = ["p2p", "--backend", "local:shm,unix", "--sizes", "8K", "--budget", "0.1"];
+    let more = [&more[..], &["--ranks", "3", "--pairs", "0:1,1:2", "--pattern", "overlap,rate"]];
+    let output = measure(&more.concat());
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    let heading = table.lines().next().unwrap_or_default();
+    for column in ["from", "to", "shm_percent", "unix_percent", "unix_messages_per_s"] {
+        assert!(heading.split_whitespace().any(|word| word == column), "{table}");
+    }
+    assert_eq!(table.lines().count(), 5, "{table}");
+}
+
+#[test]
+fn figures_without_time_are_never_a_success() {
+    // A simulated host that costs nothing keeps no caller.
+    let args = ["p2p", "--backend", "sim:cluster:4", "--pattern", "logp", "--sizes", "8"];
+    let found = document(&args, 4);
+    let rows = found["rows"].as_array().expect("rows");
+    let flagged: Vec<&str> = rows
+        .iter()
+        .filter(|row| row["flags"] == "no time")
+        .filter_map(|row| row["pattern"].as_str())
+        .collect();
+    assert_eq!(flagged, ["o_s", "o_r", "o_s", "o_r"]);
+}
+
+#[test]
+fn round_trips_and_triples_have_the_time_of_the_platform() {
+    let args = ["p2p", "--backend", "sim:cluster:5", "--pairs", "all", "--parallel"];
+    let trips = [&args[..], &["--pattern", "round-trip", "--sizes", "4000", "--back", "0"]];
+    let found = rows(&trips.concat());
+    assert_eq!(found.len(), 10);
+    for row in &found {
+        assert!((number(row, "time_us") - 100.0 - 32.0).abs() < 0.1, "{row}");
+        assert_eq!((&row["back_bytes"], &row["and"]), (&0.into(), &Value::Null));
+    }
+    // Each of five leads with six pairs of others; both messages leave by one card.
+    let found = rows(&[&args[..], &["--pattern", "point-to-two", "--sizes", "4000"]].concat());
+    assert_eq!(found.len(), 30);
+    for row in &found {
+        assert!((number(row, "time_us") - 100.0 - 64.0).abs() < 0.2, "{row}");
+        let ranks = ["from", "to", "and"].map(|name| number(row, name));
+        assert!(ranks[0] != ranks[1] && ranks[1] < ranks[2] && ranks[2] != ranks[0], "{row}");
+    }
 }
 
 /// A file that is gone at the end.
@@ -198,6 +249,15 @@ fn a_slow_link_is_told_from_a_slow_host() {
 }
 
 #[test]
+fn a_map_that_cannot_be_drawn_loses_no_figures() {
+    let output =
+        measure(&["pairs", "--backend", "sim:cluster:3", "--svg", "no-such-folder/map.svg"]);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("cannot write `no-such-folder/map.svg`"), "{}", said(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("nothing suspicious"));
+}
+
+#[test]
 fn healthy_clusters_pass_the_gate() {
     for platform in ["sim:cluster:9", "sim:two-sites:3x4", "sim:sites:2,3,2"] {
         let found = document(&["pairs", "--backend", platform, "--min-bw", "90%"], 0);
@@ -219,6 +279,7 @@ fn real_pairs_have_figures() {
     assert_eq!(rows.len(), 3);
     for row in &rows {
         assert!(number(row, "latency_us") > 0.0 && number(row, "bandwidth_mb_s") > 0.0, "{row}");
+        assert!(["", "precision"].contains(&row["flags"].as_str().unwrap_or("?")), "{row}");
     }
 }
 
@@ -234,6 +295,15 @@ fn mistakes_are_usage_errors() {
         (&["p2p", "--ranks", "2", "--sizes", "8:4"], "its end"),
         (&["p2p", "--ranks", "2", "--sizes", "900G"], "memory"),
         (&["p2p", "--ranks", "2", "--window", "0"], "--window 64"),
+        (&["p2p", "--ranks", "2", "--window", "99999999"], "65536"),
+        (&["p2p", "--ranks", "2", "--pattern", "point-to-two"], "--ranks 3"),
+        (&["p2p", "--ranks", "3", "--pairs", "0:1:2"], "point-to-two"),
+        (&["p2p", "--ranks", "3", "--pairs", "0:1:1"], "two different ranks"),
+        (&["p2p", "--ranks", "2", "--back", "8"], "round-trip"),
+        (&["p2p", "--ranks", "2", "--pattern", "round-trip", "--back", "x"], "--back 8"),
+        (&["p2p", "--ranks", "3", "--pattern", "multi-pair", "--pairs", "0:1,1:2"], "rank 1"),
+        (&["p2p", "--backend", "sim:cluster:2", "--cache", "cold"], "no caches"),
+        (&["p2p", "--ranks", "2", "--cache", "cold:900G"], "memory"),
         (&["p2p", "--ranks", "2", "--cache", "tepid"], "warm or cold"),
         (&["p2p", "--ranks", "2", "--reps", "0"], "repetitions"),
         (&["p2p", "--ranks", "2", "--reps", "x"], "--reps 40"),
@@ -243,6 +313,8 @@ fn mistakes_are_usage_errors() {
         (&["p2p", "--backend", "local:memcpy,smoke"], "shm"),
         (&["p2p", "--backend", "local:memcpy", "--pattern", "exchange"], "latency"),
         (&["p2p", "--backend", "local:memcpy", "--sizes", "0"], "--sizes"),
+        (&["p2p", "--backend", "local:memcpy", "--sizes", "900G"], "memory"),
+        (&["pairs", "--ranks", "2", "--min-bw", "90%"], "--ranks 3"),
         (&["pairs", "--ranks", "4", "--min-bw", "90"], "--min-bw"),
         (&["pairs", "--ranks", "4", "--sites", "2,1"], "4 ranks"),
         (&["pairs", "--ranks", "4", "--size", "0"], "--size 1M"),

@@ -112,6 +112,30 @@ fn checks(name: &'static str) {
     let rows = json["rows"].as_array().expect("rows");
     let native = |row: &&serde_json::Value| row["algorithm"] == "native" && row["ok"] == true;
     assert!(rows.iter().filter(native).count() > 100, "{name}: the library's own did not run");
+    non_blocking(&mpi);
+}
+
+/// Every collective once more, started and then waited for: a wrong answer would end in another exit
+/// code. On two ranks, because some libraries never yield a core that they wait on.
+fn non_blocking(mpi: &Mpi) {
+    let laneway = Path::new(env!("CARGO_BIN_EXE_laneway"));
+    let all = laneway_core::Collective::ALL;
+    let ops = all.map(laneway_core::Collective::name).join(",");
+    let args =
+        ["--form", "nonblocking", "--algorithm", "native,linear", "--sizes", "1K", "--reps", "2"];
+    let args = [&["measure", "coll", &ops][..], &args, &["--budget", "0.05"]].concat();
+    let output = mpi.run(2, laneway, &[&args[..], &["--format", "json"]].concat());
+    assert!(output.status.success(), "{}: {}", mpi.name, text(&output));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows = json["rows"].as_array().expect("rows");
+    let native = rows.iter().filter(|row| row["algorithm"] == "native").count();
+    assert_eq!(native, all.len(), "{}: the library's own did not run", mpi.name);
+    assert!(rows.len() > native, "{}: no schedule ran", mpi.name);
+    for row in rows {
+        let overlap = row["overlap_percent"].as_f64();
+        assert!(overlap.is_some_and(|hidden| (0.0..=100.0).contains(&hidden)), "{row}");
+        assert_eq!(row["form"], "nonblocking");
+    }
 }
 
 #[test]

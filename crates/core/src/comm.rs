@@ -77,18 +77,60 @@ pub trait Comm {
 
     /// The library's own collective; only backends that stand on a library have one.
     fn native(&self, call: NativeCall<'_>) -> Result<(), CommError> {
-        let what = format!("native {}", call.shape.collective.name());
-        Err(CommError::Unsupported {
-            what,
-            why: "this backend has no collectives of its own".into(),
-        })
+        Err(no_native(&call))
+    }
+
+    /// The same in its non-blocking form: starts it, does `meanwhile`, and returns when both are
+    /// done. So the buffers are lent for this one call, and nobody has to promise to keep them.
+    fn native_meanwhile(
+        &self,
+        call: NativeCall<'_>,
+        _meanwhile: &mut Meanwhile<'_>,
+    ) -> Result<(), CommError> {
+        Err(no_native(&call))
+    }
+
+    /// Why the library cannot serve the shape in this form; none where it can.
+    fn native_objection(&self, _shape: &Shape, _form: Form) -> Option<String> {
+        Some(NO_NATIVE.into())
     }
 
     /// Whether [`Comm::native`] can serve the shape at all.
-    fn has_native(&self, _shape: &Shape) -> bool {
-        false
+    fn has_native(&self, shape: &Shape) -> bool {
+        self.native_objection(shape, Form::Blocking).is_none()
     }
 }
+
+const NO_NATIVE: &str = "this backend has no collectives of its own";
+
+fn no_native(call: &NativeCall<'_>) -> CommError {
+    let what = format!("native {}", call.shape.collective.name());
+    CommError::Unsupported { what, why: NO_NATIVE.into() }
+}
+
+/// Whether a collective returns when it is done, or is started and waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    #[default]
+    Blocking,
+    NonBlocking,
+}
+
+impl Form {
+    pub const ALL: [Form; 2] = [Form::Blocking, Form::NonBlocking];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Blocking => "blocking",
+            Form::NonBlocking => "nonblocking",
+        }
+    }
+}
+
+/// Work that is done while a collective is under way. What it is given lets the collective go on,
+/// as MPI_Test does, and answers whether it is done.
+pub type Meanwhile<'a> =
+    dyn FnMut(&mut dyn FnMut() -> Result<bool, CommError>) -> Result<(), CommError> + 'a;
 
 /// A set of non-blocking transfers, each named by the slot its starter gave. A queue that is
 /// dropped with transfers outstanding gives them up: the communicator cannot be used after that.

@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use crate::comm::{Comm, CommError, Queue, Tag, USER_TAGS};
+use crate::comm::{Comm, CommError, Meanwhile, Queue, Tag, USER_TAGS};
 use crate::reduce::Reduction;
 use crate::run::{At, Port, Progress, Run, Slot};
 use crate::schedule::{Buf, CHANNELS, Chan, Schedule, Span, Step};
@@ -195,6 +195,10 @@ impl<'a> Exec<'a> {
 
     /// Begins the collective; one that was begun before must have finished.
     pub fn start(&mut self) -> Result<(), CommError> {
+        if self.run.outstanding() > 0 {
+            let what = "a collective was started again before it had finished".into();
+            return Err(CommError::Argument { what });
+        }
         self.run.restart();
         self.run.poll(&mut self.port)?;
         Ok(())
@@ -223,6 +227,13 @@ impl<'a> Exec<'a> {
     /// Starts and waits.
     pub fn run(&mut self) -> Result<(), CommError> {
         self.start()?;
+        self.wait()
+    }
+
+    /// Starts, does `meanwhile`, and waits.
+    pub fn run_meanwhile(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<(), CommError> {
+        self.start()?;
+        meanwhile(&mut || self.test())?;
         self.wait()
     }
 

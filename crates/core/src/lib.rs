@@ -20,7 +20,7 @@ pub mod units;
 
 pub use blocks::{Blocks, Matrix};
 pub use clock::Clock;
-pub use comm::{Comm, CommError, Message, NativeCall, Queue, Tag, USER_TAGS};
+pub use comm::{Comm, CommError, Form, Meanwhile, Message, NativeCall, Queue, Tag, USER_TAGS};
 pub use error::{Exit, Failure};
 pub use exec::{Buffers, Exec};
 pub use reduce::{Combine, DataType, ReduceOp, Reduction};

@@ -12,6 +12,7 @@
 pub mod clock;
 pub mod isolation;
 pub mod operation;
+pub mod overlap;
 pub mod p2p;
 pub mod point;
 pub mod repeat;
@@ -22,6 +23,7 @@ pub mod timing;
 pub use clock::{GlobalClock, Procedure};
 pub use isolation::Isolation;
 pub use operation::{Collective, Operation};
+pub use overlap::overlap;
 pub use point::{Measuring, Point, measure, truth};
 pub use repeat::Rule;
 pub use timing::{Batch, Method, Stage, Timing};

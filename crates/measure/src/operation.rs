@@ -2,8 +2,8 @@
 
 use laneway_coll::{Algorithm, Params, expected};
 use laneway_core::{
-    Buffers, Comm, CommError, DataType, Exec, NativeCall, Rank, ReduceOp, Reduction, Schedule,
-    Shape,
+    Buffers, Comm, CommError, DataType, Exec, Form, Meanwhile, NativeCall, Rank, ReduceOp,
+    Reduction, Schedule, Shape,
 };
 
 /// One collective call on this rank, as often as wanted.
@@ -43,6 +43,7 @@ impl Answerer {
 pub struct Collective<'c> {
     comm: &'c dyn Comm,
     shape: Shape,
+    form: Form,
     reduction: Option<(ReduceOp, DataType)>,
     schedule: Option<Box<dyn Schedule>>,
     input: Vec<u8>,
@@ -64,11 +65,21 @@ fn fill(from: Rank, offset: u64, bytes: &mut [u8], element: u32) {
 }
 
 impl<'c> Collective<'c> {
-    /// Buffers and schedule of one call; a reason where it cannot be made.
+    /// Buffers and schedule of one blocking call; a reason where it cannot be made.
     pub fn new(
         comm: &'c dyn Comm,
         shape: &Shape,
         answerer: Answerer,
+    ) -> Result<Result<Collective<'c>, String>, CommError> {
+        Collective::in_form(comm, shape, answerer, Form::Blocking)
+    }
+
+    /// The same of a call in either form.
+    pub fn in_form(
+        comm: &'c dyn Comm,
+        shape: &Shape,
+        answerer: Answerer,
+        form: Form,
     ) -> Result<Result<Collective<'c>, String>, CommError> {
         let rank = comm.rank();
         // Doubles are summed, as most programs do; of other lengths bytes are compared.
@@ -85,10 +96,10 @@ impl<'c> Collective<'c> {
             return Ok(Err(bad.0));
         }
         let schedule = match answerer {
-            Answerer::Native if !comm.has_native(&shape) => {
-                return Ok(Err("this library cannot do it".to_string()));
-            }
-            Answerer::Native => None,
+            Answerer::Native => match comm.native_objection(&shape, form) {
+                Some(why) => return Ok(Err(why)),
+                None => None,
+            },
             Answerer::Ours(algorithm, params) => match algorithm.schedule(&shape, &params) {
                 Ok(schedule) => Some(schedule),
                 Err(refusal) => return Ok(Err(refusal.0)),
@@ -97,6 +108,7 @@ impl<'c> Collective<'c> {
         let tmp = schedule.as_ref().map_or(0, |schedule| schedule.tmp_len(rank));
         let mut made = Collective {
             comm,
+            form,
             reduction,
             schedule,
             input: vec![0; shape.in_len(rank) as usize],
@@ -139,7 +151,7 @@ impl<'c> Collective<'c> {
                 By::Schedule(Box::new(Exec::new(self.comm, &**schedule, buffers, reduction, 0)?))
             }
         };
-        Ok(Ready { by, warm: self.warm })
+        Ok(Ready { by, form: self.form, warm: self.warm })
     }
 
     /// Calls it once and compares every byte of this rank's answer; what is wrong, if something is.
@@ -163,6 +175,7 @@ impl<'c> Collective<'c> {
 /// A collective that can be called.
 pub struct Ready<'a> {
     by: By<'a>,
+    form: Form,
     warm: bool,
 }
 
@@ -178,8 +191,24 @@ enum By<'a> {
     },
 }
 
+impl Ready<'_> {
+    /// The non-blocking form: starts the call, does `meanwhile`, and returns when both are done.
+    pub fn call_meanwhile(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<(), CommError> {
+        match &mut self.by {
+            By::Schedule(exec) => exec.run_meanwhile(meanwhile),
+            By::Library { comm, shape, reduction, input, output } => {
+                let call = NativeCall { shape, input, output, reduction: *reduction };
+                comm.native_meanwhile(call, meanwhile)
+            }
+        }
+    }
+}
+
 impl Operation for Ready<'_> {
     fn call(&mut self) -> Result<(), CommError> {
+        if self.form == Form::NonBlocking {
+            return self.call_meanwhile(&mut |_| Ok(()));
+        }
         match &mut self.by {
             By::Schedule(exec) => exec.run(),
             By::Library { comm, shape, reduction, input, output } => {

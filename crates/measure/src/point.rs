@@ -40,6 +40,8 @@ pub struct Point {
     pub clock_unknowable: f64,
     /// Seconds that the whole point took on rank 0.
     pub cost: f64,
+    /// Whether it stopped early because another one is surely faster.
+    pub lost: bool,
     /// What a reader must know.
     pub notes: Vec<&'static str>,
 }
@@ -88,6 +90,9 @@ impl Point {
         if self.samples.len() == 1 {
             self.note("single");
         }
+        if self.lost {
+            self.note("lost the race");
+        }
         if self.estimate < TICKS * tick {
             self.note("resolution");
         }
@@ -108,16 +113,33 @@ pub struct Measuring<'t> {
     timing: Box<dyn Timing + 't>,
     point: Point,
     batches: u32,
+    /// Samples of the next batch, on every rank; none before the first, which the rule alone tells,
+    /// and after the last.
+    next: u32,
+    /// Seconds that another one surely does not exceed, on rank 0.
+    rival: f64,
 }
 
 /// A real machine has good and bad spells: so many batches at least, of so many samples, see some
 /// of them. A simulated one has none.
 const REAL_BATCHES: u32 = 10;
 const REAL_SAMPLES: u32 = 30;
+/// So many batches before a race is lost, for the same reason.
+const REAL_HEATS: u32 = 3;
 
 impl<'t> Measuring<'t> {
     pub fn new(timing: Box<dyn Timing + 't>) -> Measuring<'t> {
-        Measuring { timing, point: Point::default(), batches: 0 }
+        Measuring { timing, point: Point::default(), batches: 0, next: 0, rival: f64::INFINITY }
+    }
+
+    /// Rank 0: stop as soon as this one surely takes longer.
+    pub fn race(&mut self, rival: f64) {
+        self.rival = rival;
+    }
+
+    /// What the samples say so far, on rank 0.
+    pub fn interval(&self, rule: &Rule) -> Option<Interval> {
+        rule.interval(&self.point.samples)
     }
 
     /// Collective: prepares and takes one batch of samples. True on every rank where the rule is
@@ -141,18 +163,21 @@ impl<'t> Measuring<'t> {
         rule: &Rule,
         begun: f64,
     ) -> Result<bool, CommError> {
-        let wanted = self.wanted(stage, rule).max(1);
-        self.batches += 1;
-        if let Some(batch) = self.timing.batch(stage, operation, wanted)? {
-            self.point.add(batch);
+        if self.batches == 0 {
+            self.next = self.wanted(stage, rule).max(1);
         }
+        self.batches += 1;
+        let batch = self.timing.batch(stage, operation, self.next)?;
+        self.point.add(batch);
         self.point.cost += stage.clock.local() - begun;
-        let enough = self.wanted(stage, rule) == 0;
         let told = stage.clock.local();
-        let mut words = [f64::from(u8::from(enough))];
+        self.point.lost = self.has_lost(stage, rule);
+        let wanted = if self.point.lost { 0 } else { self.wanted(stage, rule) };
+        let mut words = [f64::from(wanted)];
         announce(stage.comm, &mut words)?;
+        self.next = words[0] as u32;
         self.point.cost += stage.clock.local() - told;
-        Ok(words[0] != 0.0)
+        Ok(self.next == 0)
     }
 
     /// How many samples the next batch should have.
@@ -165,6 +190,14 @@ impl<'t> Measuring<'t> {
             return wanted.max(REAL_SAMPLES).min(rule.max_reps - have);
         }
         wanted
+    }
+
+    /// Whether it stops because another one is surely faster.
+    fn has_lost(&self, stage: &Stage, rule: &Rule) -> bool {
+        // What is enough at any rate has lost nothing.
+        let open = self.wanted(stage, rule) > 0;
+        let settled = stage.comm.clock().is_virtual() || self.batches >= REAL_HEATS;
+        open && settled && self.interval(rule).is_some_and(|own| own.low > self.rival)
     }
 
     /// What the visits came to, on rank 0.

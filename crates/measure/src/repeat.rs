@@ -1,6 +1,9 @@
 //! When there are enough samples: the MPIBlib paper's rule, or a sequential one on the median.
 
-use laneway_stats::{Interval, mean_interval, median, median_interval, sorted, student_error};
+use laneway_stats::{
+    Interval, enough, mean_interval, median, median_interval, next_look, sequential_interval,
+    sorted, student_error,
+};
 
 /// Samples that an interval of the median at 95 % needs at least.
 pub const LEAST_SAMPLES: u32 = 6;
@@ -81,14 +84,23 @@ impl Rule {
         if have < least {
             return least - have;
         }
-        if have >= self.max_reps || self.is_reached(samples) || spent >= self.budget {
+        if have >= self.max_reps || self.may_stop(samples) || spent >= self.budget {
             return 0;
         }
-        // Looking seldom, at counts that grow by half, keeps the interval honest; and no batch goes
-        // far beyond the budget.
+        // To the next count that is looked at; and no batch goes far beyond the budget.
         let each = (spent / f64::from(have.max(1))).max(1e-9);
         let affordable = ((self.budget - spent) / each).max(1.0) as u32;
-        (have / 2).max(1).min(self.max_reps - have).min(affordable)
+        let look = u32::try_from(next_look(samples.len())).unwrap_or(u32::MAX);
+        (look - have).min(self.max_reps - have).min(affordable)
+    }
+
+    /// Whether the samples are near enough, and not by luck.
+    fn may_stop(&self, samples: &[f64]) -> bool {
+        let by_luck = match self.aim {
+            Aim::Mean { .. } => false,
+            Aim::Median { precision, level } => enough(samples, level, precision).is_none(),
+        };
+        !by_luck && self.is_reached(samples)
     }
 
     /// The median has no interval below this.
@@ -122,7 +134,10 @@ impl Rule {
     pub fn interval(&self, samples: &[f64]) -> Option<Interval> {
         match self.aim {
             Aim::Mean { alpha } => mean_interval(samples, 1.0 - alpha),
-            Aim::Median { level, .. } => median_interval(&sorted(samples), level),
+            Aim::Median { level, .. } if self.is_fixed() => {
+                median_interval(&sorted(samples), level)
+            }
+            Aim::Median { level, .. } => sequential_interval(&sorted(samples), level),
         }
     }
 
@@ -164,10 +179,29 @@ mod tests {
     fn noise_takes_more_and_the_budget_ends_it() {
         let rule = Rule { max_reps: 100, ..Rule::default() };
         let noisy: Vec<f64> = (0..10).map(|i| 1.0 + f64::from(i % 5)).collect();
-        assert_eq!(rule.wanted(&noisy, 0.1), 5);
+        assert_eq!(rule.wanted(&noisy, 0.1), 3);
         assert_eq!(rule.wanted(&noisy, 4.9), 1);
         assert_eq!(rule.wanted(&noisy, 5.0), 0);
         assert!(!rule.is_reached(&noisy));
+    }
+
+    #[test]
+    fn a_narrow_interval_between_two_looks_does_not_stop_it() {
+        let rule = Rule { aim: Aim::Median { precision: 0.03, level: 0.95 }, ..Rule::default() };
+        let mut samples: Vec<f64> = (0..9).map(|i| 100.0 + f64::from(i)).collect();
+        assert_eq!(rule.wanted(&samples, 0.1), 4);
+        samples.extend([104.0; 3]);
+        assert!(rule.is_reached(&samples));
+        assert_eq!(rule.wanted(&samples, 0.1), 1);
+        samples.push(104.0);
+        assert_eq!(rule.wanted(&samples, 0.1), 0);
+    }
+
+    #[test]
+    fn an_interval_pays_for_the_looks() {
+        let samples: Vec<f64> = (0..9).map(f64::from).collect();
+        let width = |rule: Rule| rule.interval(&samples).expect("an interval").half_width();
+        assert!(width(Rule::default()) > width(Rule::fixed(9)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use laneway_core::{Comm, CommError, Rank, Tag};
 
-/// The tags of this crate, on communicators of its own.
+/// All tags of this crate, each different: whoever measures has a communicator for all of it.
 pub(crate) const ANNOUNCE: Tag = 1;
 pub(crate) const COLLECT: Tag = 2;
 pub(crate) const CLOCK: Tag = 3;
@@ -11,6 +11,9 @@ pub(crate) const START: Tag = 4;
 pub(crate) const CONFIRM: Tag = 5;
 pub(crate) const TASK: Tag = 6;
 pub(crate) const DELIVER: Tag = 7;
+/// Of point-to-point experiments: what the members of a subset agree on, and what is measured.
+pub(crate) const WORD: Tag = 8;
+pub(crate) const DATA: Tag = 9;
 
 pub(crate) fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
@@ -74,6 +77,13 @@ pub fn collect(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, CommError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_tag_has_one_meaning() {
+        let mut tags = vec![ANNOUNCE, COLLECT, CLOCK, START, CONFIRM, TASK, DELIVER, WORD, DATA];
+        tags.sort_unstable();
+        assert!(tags.windows(2).all(|two| two[0] < two[1]), "{tags:?}");
+    }
 
     #[test]
     fn the_tree_reaches_every_rank_once() {

@@ -93,13 +93,13 @@ fn any_closure_runs_on_any_disjoint_subsets() {
             (members.ranks[(at + count - 1) % count], members.ranks[(at + 1) % count]);
         let begun = members.comm.clock().now();
         if members.leads() && count > 1 {
-            members.comm.send(right, 9, &[])?;
+            members.comm.send(right, 99, &[])?;
         }
         if count > 1 {
-            members.comm.recv(Some(left), Some(9), &mut [])?;
+            members.comm.recv(Some(left), Some(99), &mut [])?;
         }
         if !members.leads() {
-            members.comm.send(right, 9, &[])?;
+            members.comm.send(right, 99, &[])?;
         }
         Ok(members.comm.clock().now() - begun)
     };
@@ -146,10 +146,15 @@ fn point_to_two_is_that_of_the_model() {
 }
 
 /// A pattern between the given ranks of a platform.
-fn pattern(spec: &str, pattern: Pattern, ranks: Vec<Rank>, size: usize, window: usize) -> Estimate {
+fn pattern(
+    (pattern, cache): (Pattern, Cache),
+    ranks: Vec<Rank>,
+    size: usize,
+    window: usize,
+) -> Estimate {
     let plan = Plan::of(vec![ranks]).expect("a plan");
-    let (found, _) = on(&platform(spec), |comm| {
-        let mut work = Work::new(pattern, size, window, Cache::Warm);
+    let (found, _) = on(&platform("cluster:4"), |comm| {
+        let mut work = Work::new(pattern, size, window, cache);
         Lab::new(comm, Rule::default()).run(&plan, |members| pattern.once(members, &mut work))
     });
     found[0]
@@ -163,6 +168,8 @@ fn patterns_take_what_their_formulas_say() {
     let windowed = flow + 2.0 * LATENCY / window as f64;
     for (which, ranks, wanted) in [
         (Pattern::Latency, vec![0, 1], LATENCY + flow),
+        (Pattern::RoundTrip, vec![1, 3], 2.0 * (LATENCY + flow)),
+        (Pattern::PointToTwo, vec![3, 0, 1], 2.0 * (LATENCY + flow)),
         (Pattern::Bandwidth, vec![2, 0], windowed),
         (Pattern::Rate, vec![0, 1], windowed),
         (Pattern::Bidirectional, vec![0, 1], windowed),
@@ -175,11 +182,39 @@ fn patterns_take_what_their_formulas_say() {
         // The word to begin and the word of the end are paid once as well.
         (Pattern::MultiPair, vec![0, 1, 2, 3], windowed + 2.0 * LATENCY / window as f64),
     ] {
-        let found = pattern("cluster:4", which, ranks, size, window);
-        assert_near(found.value, wanted, 0.001, which.name());
-        assert!(found.reached && found.interval.is_some(), "{found:?}");
+        // Where the messages lie costs nothing here, but each must be right in its own place.
+        for cache in [Cache::Warm, Cache::Cold { bytes: 100_000 }] {
+            let found = pattern((which, cache), ranks.clone(), size, window);
+            assert_near(found.value, wanted, 0.001, which.name());
+            assert!(found.reached && found.interval.is_some(), "{found:?}");
+        }
         assert!(Pattern::ALL.contains(&which) && !which.sentence().is_empty());
     }
+}
+
+#[test]
+fn what_goes_and_what_comes_home_may_differ() {
+    let (found, _) = on(&platform("cluster:4"), |comm| {
+        let mut work = Work::round_trip(4000, 500, Cache::Warm);
+        Lab::new(comm, Rule::default())
+            .run(&Plan::pairs(4), |members| Pattern::RoundTrip.once(members, &mut work))
+    });
+    assert_eq!(found.len(), 6);
+    for estimate in found {
+        assert_near(estimate.value, 2.0 * LATENCY + 4500.0 / RATE, 0.001, "a round trip");
+    }
+}
+
+#[test]
+fn an_overlap_without_time_is_no_number() {
+    // Hosts that cost nothing, and no network between them: an empty message takes no time.
+    let nowhere = platform("cluster:2,latency=0s");
+    let (found, _) = on(&nowhere, |comm| {
+        let mut work = Work::new(Pattern::Overlap, 0, 1, Cache::Warm);
+        Lab::new(comm, Rule::fixed(3))
+            .run(&Plan::pairs(2), |members| Pattern::Overlap.once(members, &mut work))
+    });
+    assert!(found[0].value.is_nan(), "{found:?}");
 }
 
 #[test]
@@ -199,7 +234,7 @@ fn overheads_gap_and_latency_are_those_of_the_hosts() {
         assert_near(pair.gap.value, size as f64 / RATE, 0.001, "g");
         assert_near(pair.latency.value, LATENCY + size as f64 / RATE, 0.001, "L");
         let interval = pair.latency.interval.expect("an interval");
-        assert!(interval.holds(pair.latency.value) && interval.level > 0.8, "{interval:?}");
+        assert!(interval.holds(pair.latency.value) && interval.level > 0.7, "{interval:?}");
     }
     assert_eq!(found.len(), 3);
     // Of short messages the sender is the slowest part.

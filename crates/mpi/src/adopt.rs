@@ -61,8 +61,13 @@ pub fn with_adopted<T>(handle: i32, work: impl FnOnce(&MpiComm) -> T) -> Result<
         Some(adopted) => adopted,
         None => ways.adopt(theirs)?,
     };
-    // SAFETY: it is freed with the caller's communicator alone, which the caller keeps meanwhile.
-    let comm = unsafe { &(*adopted).comm };
+    // SAFETY: the attribute holds one count of it. A count of our own keeps it while we work, even
+    // where the work lets go of the caller's communicator.
+    let adopted = unsafe {
+        Rc::increment_strong_count(adopted);
+        Rc::from_raw(adopted)
+    };
+    let comm = &adopted.comm;
     if comm.shared().abandoned.get() {
         let why = "an earlier call failed on it with messages under way";
         return Err(MpiError::NoCommunicator { why: why.into() });
@@ -158,12 +163,12 @@ impl Ways {
             call: "the first question to a duplicate",
             text: error.to_string(),
         })?;
-        let adopted = Box::into_raw(Box::new(Adopted { comm, for_good }));
+        let adopted = Rc::into_raw(Rc::new(Adopted { comm, for_good }));
         // SAFETY: the communicator is live, and `goes` takes back what is given here.
-        let code = unsafe { (self.calls.set_attr)(theirs, self.key, adopted.cast()) };
+        let code = unsafe { (self.calls.set_attr)(theirs, self.key, adopted.cast_mut().cast()) };
         if code != 0 {
             // SAFETY: it was not given away.
-            drop(unsafe { Box::from_raw(adopted) });
+            drop(unsafe { Rc::from_raw(adopted) });
         }
         done("MPI_Comm_set_attr", code)?;
         Ok(adopted)
@@ -211,7 +216,7 @@ extern "C" fn stays_here(
 /// The caller's communicator goes, on all its ranks together, and our duplicate with it.
 extern "C" fn goes(_comm: Handle, _key: i32, kept: *mut c_void, _extra: *mut c_void) -> i32 {
     // SAFETY: the attribute was made by `adopt`, and MPI lets go of it once.
-    let adopted = unsafe { Box::from_raw(kept.cast::<Adopted>()) };
+    let adopted = unsafe { Rc::from_raw(kept.cast_const().cast::<Adopted>()) };
     if adopted.for_good {
         adopted.comm.shared().ended.set(true);
     }

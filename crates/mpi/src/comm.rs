@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use laneway_core::{Clock, Comm, CommError, Message, NativeCall, Queue, Rank, Shape, Tag};
+use laneway_core::{
+    Clock, Comm, CommError, Form, Meanwhile, Message, NativeCall, Queue, Rank, Shape, Tag,
+};
 
 use crate::flavour::Handle;
 use crate::large;
@@ -302,11 +304,19 @@ impl Comm for MpiComm {
     }
 
     fn native(&self, call: NativeCall<'_>) -> Result<(), CommError> {
-        native::call(self, call)
+        native::call(self, call, None)
     }
 
-    fn has_native(&self, shape: &Shape) -> bool {
-        native::serves(self, shape)
+    fn native_meanwhile(
+        &self,
+        call: NativeCall<'_>,
+        meanwhile: &mut Meanwhile<'_>,
+    ) -> Result<(), CommError> {
+        native::call(self, call, Some(meanwhile))
+    }
+
+    fn native_objection(&self, shape: &Shape, form: Form) -> Option<String> {
+        native::objection(self, shape, form)
     }
 }
 

@@ -123,6 +123,76 @@ table! {
     }
 }
 
+table! {
+    /// The non-blocking forms of MPI-3: the same arguments, and last the room for a request.
+    Started<C, D> {
+        bcast = "MPI_Ibcast" (*mut u8, C, Handle, i32, Handle, *mut u8) -> i32;
+        scatter = "MPI_Iscatter"
+            (*const u8, C, Handle, *mut u8, C, Handle, i32, Handle, *mut u8) -> i32;
+        scatterv = "MPI_Iscatterv" (
+            *const u8, *const C, *const D, Handle,
+            *mut u8, C, Handle, i32, Handle, *mut u8,
+        ) -> i32;
+        gather = "MPI_Igather"
+            (*const u8, C, Handle, *mut u8, C, Handle, i32, Handle, *mut u8) -> i32;
+        gatherv = "MPI_Igatherv" (
+            *const u8, C, Handle,
+            *mut u8, *const C, *const D, Handle, i32, Handle, *mut u8,
+        ) -> i32;
+        reduce = "MPI_Ireduce"
+            (*const u8, *mut u8, C, Handle, Handle, i32, Handle, *mut u8) -> i32;
+        allreduce = "MPI_Iallreduce"
+            (*const u8, *mut u8, C, Handle, Handle, Handle, *mut u8) -> i32;
+        allgather = "MPI_Iallgather"
+            (*const u8, C, Handle, *mut u8, C, Handle, Handle, *mut u8) -> i32;
+        allgatherv = "MPI_Iallgatherv" (
+            *const u8, C, Handle,
+            *mut u8, *const C, *const D, Handle, Handle, *mut u8,
+        ) -> i32;
+        alltoall = "MPI_Ialltoall"
+            (*const u8, C, Handle, *mut u8, C, Handle, Handle, *mut u8) -> i32;
+        alltoallv = "MPI_Ialltoallv" (
+            *const u8, *const C, *const D, Handle,
+            *mut u8, *const C, *const D, Handle, Handle, *mut u8,
+        ) -> i32;
+        reduce_scatter = "MPI_Ireduce_scatter"
+            (*const u8, *mut u8, *const C, Handle, Handle, Handle, *mut u8) -> i32;
+        reduce_scatter_block = "MPI_Ireduce_scatter_block"
+            (*const u8, *mut u8, C, Handle, Handle, Handle, *mut u8) -> i32;
+        scan = "MPI_Iscan" (*const u8, *mut u8, C, Handle, Handle, Handle, *mut u8) -> i32;
+        exscan = "MPI_Iexscan" (*const u8, *mut u8, C, Handle, Handle, Handle, *mut u8) -> i32;
+    }
+}
+
+table! {
+    /// The non-blocking form that takes no count.
+    StartedBarrier {
+        barrier = "MPI_Ibarrier" (Handle, *mut u8) -> i32;
+    }
+}
+
+/// All non-blocking collectives of a library.
+pub struct NonBlocking {
+    pub barrier: StartedBarrier,
+    pub small: Started<i32, i32>,
+    pub large: Option<Started<i64, isize>>,
+}
+
+impl NonBlocking {
+    /// A library from before MPI-3 has none; the error is the first name that it lacks.
+    fn load(library: &Library) -> Result<NonBlocking, String> {
+        let absent = |error: MpiError| match error {
+            MpiError::NotMpi { symbol, .. } => symbol,
+            other => other.to_string(),
+        };
+        Ok(NonBlocking {
+            barrier: StartedBarrier::load(library, "").map_err(absent)?,
+            small: Started::load(library, "").map_err(absent)?,
+            large: Started::load(library, "_c").ok(),
+        })
+    }
+}
+
 /// Asked whether an attribute goes along with a duplicate of its communicator.
 pub type OnCopy =
     extern "C" fn(Handle, i32, *mut c_void, *mut c_void, *mut c_void, *mut i32) -> i32;
@@ -202,6 +272,8 @@ pub struct Tables {
     pub functions: Functions,
     pub small: Small,
     pub large: Option<Large>,
+    /// Or the name of a function that the library lacks.
+    pub non_blocking: Result<NonBlocking, String>,
     pub length: Length,
 }
 
@@ -210,6 +282,7 @@ impl Tables {
         let (functions, small) = (Functions::load(library, "")?, Small::load(library, "")?);
         // A library that lacks one of them is taken to have none.
         let large = Large::load(library, "_c").ok();
-        Ok(Tables { functions, small, large, length: Length::load(library)? })
+        let non_blocking = NonBlocking::load(library);
+        Ok(Tables { functions, small, large, non_blocking, length: Length::load(library)? })
     }
 }

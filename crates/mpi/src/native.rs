@@ -1,87 +1,88 @@
 //! The library's own collectives: a shape becomes one MPI call. Data that is only moved goes as
 //! bytes, data that is reduced as its real type.
 
+mod call;
+mod request;
+
+use std::ops::Range;
+
 use laneway_core::{
-    Blocks, Collective, Comm, CommError, Layout, Matrix, NativeCall, Place, Rank, Shape,
+    Blocks, Collective, Comm, CommError, Form, Layout, Matrix, Meanwhile, NativeCall, Place, Rank,
+    Shape,
 };
 
 use crate::comm::MpiComm;
-use crate::flavour::Handle;
-use crate::functions::Counted;
+use crate::functions::NonBlocking;
 use crate::large::{self, LongType};
+use call::{Narrow, Ready, Unit, Wide};
+use request::Request;
 
-/// A width of counts: `int`, or the 64 bits of MPI-4.
-trait Width {
-    type Count;
-    type Displacement;
-    fn count(value: u64) -> Self::Count;
-    fn displacement(value: u64) -> Self::Displacement;
-}
-
-struct Narrow;
-struct Wide;
-
-// Both conversions are reached only after `figures` has chosen a width that holds every value.
-impl Width for Narrow {
-    type Count = i32;
-    type Displacement = i32;
-    fn count(value: u64) -> i32 {
-        value as i32
+/// Why the shape cannot be one call of this library; none where it can.
+pub fn objection(comm: &MpiComm, shape: &Shape, form: Form) -> Option<String> {
+    let name = shape.collective.name();
+    if let Err(bad) = shape.validate() {
+        return Some(bad.0);
     }
-    fn displacement(value: u64) -> i32 {
-        value as i32
+    if shape.ranks != comm.size() {
+        return Some(format!("{name} for {} ranks on {}", shape.ranks, comm.size()));
     }
-}
-
-impl Width for Wide {
-    type Count = i64;
-    type Displacement = isize;
-    fn count(value: u64) -> i64 {
-        value as i64
+    if form == Form::NonBlocking
+        && let Err(absent) = non_blocking(comm)
+    {
+        return Some(absent);
     }
-    fn displacement(value: u64) -> isize {
-        value as isize
+    if let Some(why) = known_flaw(comm, shape, form, 0..shape.ranks) {
+        return Some(why.into());
     }
-}
-
-/// The element that a call counts in.
-#[derive(Clone, Copy)]
-struct Unit {
-    handle: Handle,
-    bytes: u64,
-}
-
-/// One call, made ready: buffers and handles as MPI takes them.
-struct Ready<'a> {
-    comm: Handle,
-    rank: Rank,
-    shape: &'a Shape,
-    unit: Unit,
-    operator: Handle,
-    send: *const u8,
-    receive: *mut u8,
-}
-
-/// Whether the shape can be one call of this library.
-pub fn serves(comm: &MpiComm, shape: &Shape) -> bool {
-    let valid = shape.validate().is_ok() && shape.ranks == comm.size();
-    let wide = comm.mpi().tables.large.is_some();
     // A type of one byte gives the largest counts; natives with wider types only gain.
     let unit = u64::from(shape.element.max(1));
-    let fits = |rank| wide || !needs_wide(shape, rank, unit) || by_long_type(shape);
-    valid
-        && known_flaw(comm, shape).is_none()
-        && (0..shape.ranks).all(|rank| fits(rank) && exchange_is_symmetric(shape, rank))
+    let wide = has_wide(comm, form) || by_long_type(shape);
+    if !wide && (0..shape.ranks).any(|rank| needs_wide(shape, rank, unit)) {
+        return Some(no_wide(comm));
+    }
+    if (0..shape.ranks).any(|rank| !exchange_is_symmetric(shape, rank)) {
+        return Some(format!("{name} in place needs as much from each rank as to it"));
+    }
+    None
 }
 
-/// A call in which a release is known to crash.
-fn known_flaw(comm: &MpiComm, shape: &Shape) -> Option<&'static str> {
+/// The functions that only start a collective.
+fn non_blocking(comm: &MpiComm) -> Result<&NonBlocking, String> {
+    let absent = |name: &String| format!("{} has no {name}", comm.found().version);
+    comm.mpi().tables.non_blocking.as_ref().map_err(absent)
+}
+
+fn has_wide(comm: &MpiComm, form: Form) -> bool {
+    match form {
+        Form::Blocking => comm.mpi().tables.large.is_some(),
+        Form::NonBlocking => non_blocking(comm).is_ok_and(|table| table.large.is_some()),
+    }
+}
+
+fn no_wide(comm: &MpiComm) -> String {
+    format!("{} has no functions with 64-bit counts", comm.found().version)
+}
+
+/// A call in which a release is known to fail, as far as the given ranks tell.
+fn known_flaw(
+    comm: &MpiComm,
+    shape: &Shape,
+    form: Form,
+    mut ranks: Range<Rank>,
+) -> Option<&'static str> {
     let version = &comm.found().version;
+    let mpich_4_0 = version.starts_with("MPICH Version: 4.0");
+    if form == Form::NonBlocking {
+        // Seen with 4.0.2 in a C program: the bytes arrive, and MPI_Wait answers "invalid
+        // communicator". 5.0.2 is right.
+        let fails = mpich_4_0 && ranks.any(|rank| needs_wide(shape, rank, 1));
+        return fails.then_some("MPICH 4.0 fails in it beyond 2 GiB");
+    }
     match (shape.collective, &shape.layout) {
         _ if !shape.in_place || !version.starts_with("MPICH Version:") => None,
         // Seen with 4.0.2 in a C program of ten lines: from 16,000 bytes on, the root reads at the
         // address that stands for "in place".
-        (Collective::Reduce, _) if shape.root > 0 && version.starts_with("MPICH Version: 4.0") => {
+        (Collective::Reduce, _) if shape.root > 0 && mpich_4_0 => {
             Some("MPICH 4.0 crashes in it where the root is not rank 0")
         }
         // Seen with 4.0.2 and 5.0.2: it moves the block to the front by a copy that must not
@@ -95,13 +96,22 @@ fn known_flaw(comm: &MpiComm, shape: &Shape) -> Option<&'static str> {
     }
 }
 
-/// Carries the call out.
-pub fn call(comm: &MpiComm, mut call: NativeCall<'_>) -> Result<(), CommError> {
+/// Carries the call out, in its non-blocking form where there is something to do meanwhile.
+pub fn call(
+    comm: &MpiComm,
+    mut call: NativeCall<'_>,
+    meanwhile: Option<&mut Meanwhile<'_>>,
+) -> Result<(), CommError> {
     let (shape, rank, mpi) = (call.shape, comm.rank(), comm.mpi());
-    check(comm, &call)?;
+    let form = if meanwhile.is_some() { Form::NonBlocking } else { Form::Blocking };
+    check(comm, &call, form)?;
+    let unsupported = |why| CommError::Unsupported { what: "a non-blocking native".into(), why };
+    let started = match meanwhile {
+        Some(meanwhile) => Some((non_blocking(comm).map_err(unsupported)?, meanwhile)),
+        None => None,
+    };
     if shape.collective == Collective::Barrier {
-        // SAFETY: the handle is live.
-        return mpi.check("MPI_Barrier", unsafe { (mpi.tables.functions.barrier)(comm.handle()) });
+        return barrier(comm, started);
     }
     let mut unit = Unit { handle: mpi.flavour.byte, bytes: 1 };
     let mut operator = 0;
@@ -109,26 +119,49 @@ pub fn call(comm: &MpiComm, mut call: NativeCall<'_>) -> Result<(), CommError> {
         unit = Unit { handle: mpi.flavour.data_type(ty), bytes: u64::from(ty.size()) };
         operator = mpi.flavour.operator(op);
     }
+    let mut wide = needs_wide(shape, rank, unit.bytes);
+    let mut long = None;
+    if wide && !has_wide(comm, form) {
+        let long = long.insert(LongType::new(mpi, moved(shape) as usize)?);
+        unit = Unit { handle: long.handle(), bytes: moved(shape) };
+        wide = false;
+    }
     let (send, receive) = buffers(comm, &mut call);
-    let ready = Ready { comm: comm.handle(), rank, shape, unit, operator, send, receive };
+    let ready = Ready { comm, shape, unit, operator, send, receive };
     // SAFETY: `check` saw that the buffers have the lengths of the shape, which are those that MPI
     // touches, and that every rank's number fits.
-    let (name, code) = unsafe {
-        match &mpi.tables.large {
-            _ if !needs_wide(shape, rank, unit.bytes) => ready.make::<Narrow>(&mpi.tables.small),
-            Some(large) => ready.make::<Wide>(large),
-            None => {
-                let long = LongType::new(mpi, moved(shape) as usize)?;
-                let unit = Unit { handle: long.handle(), bytes: moved(shape) };
-                Ready { unit, ..ready }.make::<Narrow>(&mpi.tables.small)
-            }
+    unsafe {
+        match started {
+            None => match &mpi.tables.large {
+                Some(large) if wide => ready.complete::<Wide>(large),
+                _ => ready.complete::<Narrow>(&mpi.tables.small),
+            },
+            Some((table, meanwhile)) => match &table.large {
+                Some(large) if wide => ready.complete_meanwhile::<Wide>(large, meanwhile),
+                _ => ready.complete_meanwhile::<Narrow>(&table.small, meanwhile),
+            },
         }
+    }
+}
+
+fn barrier(
+    comm: &MpiComm,
+    started: Option<(&NonBlocking, &mut Meanwhile<'_>)>,
+) -> Result<(), CommError> {
+    let (mpi, handle) = (comm.mpi(), comm.handle());
+    let Some((table, meanwhile)) = started else {
+        // SAFETY: the handle is live.
+        return mpi.check("MPI_Barrier", unsafe { (mpi.tables.functions.barrier)(handle) });
     };
-    mpi.check(name, code)
+    let mut request = Request::new(comm);
+    // SAFETY: the handle is live, and the request goes to a room of its own.
+    let code = unsafe { (table.barrier.barrier)(handle, request.room()) };
+    request.started("MPI_Ibarrier", code)?;
+    request.finish(meanwhile)
 }
 
 /// Refuses what would make MPI read or write outside the buffers, or wait for ever.
-fn check(comm: &MpiComm, call: &NativeCall<'_>) -> Result<(), CommError> {
+fn check(comm: &MpiComm, call: &NativeCall<'_>, form: Form) -> Result<(), CommError> {
     let (shape, rank) = (call.shape, comm.rank());
     let refuse = |what: String| Err(CommError::Argument { what });
     let name = shape.collective.name();
@@ -165,17 +198,15 @@ fn check(comm: &MpiComm, call: &NativeCall<'_>) -> Result<(), CommError> {
             Some(_) => {}
         }
     }
-    if let Some(why) = known_flaw(comm, shape) {
-        let what = format!("native {name} in place");
+    if let Some(why) = known_flaw(comm, shape, form, rank..rank + 1) {
+        let place = if shape.in_place { " in place" } else { "" };
+        let what = format!("{} native {name}{place}", form.name());
         return Err(CommError::Unsupported { what, why: why.into() });
     }
     let unit = call.reduction.map_or(1, |(_, ty)| u64::from(ty.size()));
-    let wide = comm.mpi().tables.large.is_some();
-    if needs_wide(shape, rank, unit) && !wide && !by_long_type(shape) {
-        return Err(CommError::Unsupported {
-            what: format!("native {name} with counts over 2 GiB"),
-            why: format!("{} has no functions with 64-bit counts", comm.found().version),
-        });
+    if needs_wide(shape, rank, unit) && !has_wide(comm, form) && !by_long_type(shape) {
+        let what = format!("native {name} with counts over 2 GiB");
+        return Err(CommError::Unsupported { what, why: no_wide(comm) });
     }
     Ok(())
 }
@@ -251,165 +282,4 @@ fn needs_wide(shape: &Shape, rank: Rank, unit: u64) -> bool {
 /// Whether one long datatype can stand for the counts that do not fit.
 fn by_long_type(shape: &Shape) -> bool {
     !irregular(shape) && !shape.collective.reduces()
-}
-
-impl Ready<'_> {
-    /// Makes the call and answers its name and MPI's code.
-    ///
-    /// # Safety
-    /// The buffers have the lengths of the shape at this rank, and W holds every count.
-    unsafe fn make<W: Width>(
-        &self,
-        table: &Counted<W::Count, W::Displacement>,
-    ) -> (&'static str, i32) {
-        use Collective::*;
-        // SAFETY: as promised; each call below is MPI's own signature for the collective.
-        unsafe {
-            match self.shape.collective.family() {
-                Bcast | Reduce | Allreduce | Scan | Exscan => self.vector::<W>(table),
-                Scatter | Gather | Allgather if irregular(self.shape) => self.listed::<W>(table),
-                Scatter | Gather | Allgather | Alltoall if !irregular(self.shape) => {
-                    self.regular::<W>(table)
-                }
-                Alltoall => self.exchange::<W>(table),
-                _ => self.reduce_scatter::<W>(table),
-            }
-        }
-    }
-
-    fn count<W: Width>(&self, bytes: u64) -> W::Count {
-        W::count(bytes / self.unit.bytes)
-    }
-
-    unsafe fn vector<W: Width>(
-        &self,
-        table: &Counted<W::Count, W::Displacement>,
-    ) -> (&'static str, i32) {
-        let (send, receive, ty, op) = (self.send, self.receive, self.unit.handle, self.operator);
-        let (n, root, comm) =
-            (self.count::<W>(self.shape.vector()), self.shape.root as i32, self.comm);
-        // SAFETY: as promised to `make`.
-        unsafe {
-            match self.shape.collective {
-                Collective::Bcast => ("MPI_Bcast", (table.bcast)(receive, n, ty, root, comm)),
-                Collective::Reduce => {
-                    ("MPI_Reduce", (table.reduce)(send, receive, n, ty, op, root, comm))
-                }
-                Collective::Allreduce => {
-                    ("MPI_Allreduce", (table.allreduce)(send, receive, n, ty, op, comm))
-                }
-                Collective::Scan => ("MPI_Scan", (table.scan)(send, receive, n, ty, op, comm)),
-                _ => ("MPI_Exscan", (table.exscan)(send, receive, n, ty, op, comm)),
-            }
-        }
-    }
-
-    /// Equal blocks.
-    unsafe fn regular<W: Width>(
-        &self,
-        table: &Counted<W::Count, W::Displacement>,
-    ) -> (&'static str, i32) {
-        let (send, receive, ty) = (self.send, self.receive, self.unit.handle);
-        let (root, comm) = (self.shape.root as i32, self.comm);
-        let n = || self.count::<W>(moved(self.shape));
-        // SAFETY: as promised to `make`.
-        unsafe {
-            match self.shape.collective.family() {
-                Collective::Scatter => {
-                    ("MPI_Scatter", (table.scatter)(send, n(), ty, receive, n(), ty, root, comm))
-                }
-                Collective::Gather => {
-                    ("MPI_Gather", (table.gather)(send, n(), ty, receive, n(), ty, root, comm))
-                }
-                Collective::Allgather => {
-                    ("MPI_Allgather", (table.allgather)(send, n(), ty, receive, n(), ty, comm))
-                }
-                _ => ("MPI_Alltoall", (table.alltoall)(send, n(), ty, receive, n(), ty, comm)),
-            }
-        }
-    }
-
-    /// Blocks of differing lengths.
-    unsafe fn listed<W: Width>(
-        &self,
-        table: &Counted<W::Count, W::Displacement>,
-    ) -> (&'static str, i32) {
-        let (send, receive, ty) = (self.send, self.receive, self.unit.handle);
-        let (root, comm, blocks) = (self.shape.root as i32, self.comm, self.shape.blocks());
-        let ranks = 0..self.shape.ranks;
-        let counts: Vec<_> = ranks.clone().map(|r| self.count::<W>(blocks.len(r))).collect();
-        let offsets: Vec<_> = ranks.map(|r| W::displacement(blocks.off(r))).collect();
-        let (counts, offsets) = (counts.as_ptr(), offsets.as_ptr());
-        let mine = self.count::<W>(blocks.len(self.rank));
-        // SAFETY: as promised to `make`; both lists have an entry for each rank.
-        unsafe {
-            match self.shape.collective.family() {
-                Collective::Scatter => (
-                    "MPI_Scatterv",
-                    (table.scatterv)(send, counts, offsets, ty, receive, mine, ty, root, comm),
-                ),
-                Collective::Gather => (
-                    "MPI_Gatherv",
-                    (table.gatherv)(send, mine, ty, receive, counts, offsets, ty, root, comm),
-                ),
-                _ => (
-                    "MPI_Allgatherv",
-                    (table.allgatherv)(send, mine, ty, receive, counts, offsets, ty, comm),
-                ),
-            }
-        }
-    }
-
-    /// A block of its own length for each pair.
-    unsafe fn exchange<W: Width>(
-        &self,
-        table: &Counted<W::Count, W::Displacement>,
-    ) -> (&'static str, i32) {
-        let (matrix, ty) = (self.shape.matrix(), self.unit.handle);
-        let ranks = 0..self.shape.ranks;
-        let sent = ranks.clone().map(|peer| matrix.sent(self.rank, peer));
-        let received = ranks.map(|peer| matrix.received(peer, self.rank));
-        let lists = |spans: &mut dyn Iterator<Item = laneway_core::Span>| {
-            let pair =
-                |span: laneway_core::Span| (self.count::<W>(span.len), W::displacement(span.off));
-            spans.map(pair).unzip::<_, _, Vec<_>, Vec<_>>()
-        };
-        let (send_counts, send_offsets) = lists(&mut { sent });
-        let (counts, offsets) = lists(&mut { received });
-        // SAFETY: as promised to `make`; the four lists have an entry for each rank.
-        let code = unsafe {
-            (table.alltoallv)(
-                self.send,
-                send_counts.as_ptr(),
-                send_offsets.as_ptr(),
-                ty,
-                self.receive,
-                counts.as_ptr(),
-                offsets.as_ptr(),
-                ty,
-                self.comm,
-            )
-        };
-        ("MPI_Alltoallv", code)
-    }
-
-    unsafe fn reduce_scatter<W: Width>(
-        &self,
-        table: &Counted<W::Count, W::Displacement>,
-    ) -> (&'static str, i32) {
-        let (send, receive, ty, op) = (self.send, self.receive, self.unit.handle, self.operator);
-        let blocks = self.shape.blocks();
-        // SAFETY: as promised to `make`; the list has an entry for each rank.
-        unsafe {
-            if !irregular(self.shape) {
-                let n = self.count::<W>(blocks.len(0));
-                let code = (table.reduce_scatter_block)(send, receive, n, ty, op, self.comm);
-                return ("MPI_Reduce_scatter_block", code);
-            }
-            let counts: Vec<_> =
-                (0..self.shape.ranks).map(|r| self.count::<W>(blocks.len(r))).collect();
-            let code = (table.reduce_scatter)(send, receive, counts.as_ptr(), ty, op, self.comm);
-            ("MPI_Reduce_scatter", code)
-        }
-    }
 }

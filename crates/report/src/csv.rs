@@ -4,10 +4,12 @@ use laneway_core::{Document, Value};
 
 use crate::run::{ReadError, Record, finite};
 
-/// The rows as CSV; the first row's names are the header.
+/// The rows as CSV, under the names that any of them has.
 pub fn render(document: &Document) -> String {
-    let Some(first) = document.rows.first() else { return String::new() };
-    let names: Vec<&str> = first.0.iter().map(|(name, _)| *name).collect();
+    let names = crate::columns(document);
+    if names.is_empty() {
+        return String::new();
+    }
     let mut text = names.join(",") + "\n";
     for row in &document.rows {
         let fields: Vec<String> =
@@ -24,13 +26,14 @@ fn field(value: &Value) -> String {
         }
         Value::Text(text) => text.clone(),
         Value::Whole(number) => number.to_string(),
-        Value::Real(number) => format!("{number:?}"),
+        Value::Real(number) if number.is_finite() => format!("{number:?}"),
         Value::Truth(truth) => truth.to_string(),
         Value::List(numbers) => {
-            let numbers: Vec<String> = numbers.iter().map(f64::to_string).collect();
-            numbers.join(" ")
+            let numbers = numbers.iter().filter(|number| number.is_finite());
+            numbers.map(f64::to_string).collect::<Vec<_>>().join(" ")
         }
-        Value::Nothing => String::new(),
+        // As in JSON, what is not a number is nothing.
+        Value::Real(_) | Value::Nothing => String::new(),
     }
 }
 
@@ -126,6 +129,19 @@ mod tests {
         let back = read(&render(&document)).expect("CSV");
         assert_eq!(back[0].get("a"), Some(&"x,\"y\"".into()));
         assert_eq!((back[0].get("b"), back[0].number("c")), (None, Some(1.5)));
+    }
+
+    #[test]
+    fn no_column_and_no_row_is_lost() {
+        let rows = vec![
+            Row::new().with("a", 1u32).with("b", f64::NAN),
+            Row::new().with("a", 2u32).with("samples_us", vec![1.0, f64::INFINITY, 2.5]),
+        ];
+        let none = Row::new();
+        let document = Document { verb: "t", env: none.clone(), params: none, rows, summary: None };
+        assert_eq!(render(&document), "a,b,samples_us\n1,,\n2,,1 2.5\n");
+        let back = read(&render(&document)).expect("CSV");
+        assert_eq!(back[1].samples_us, [1.0, 2.5]);
     }
 
     #[test]

@@ -1,13 +1,26 @@
 //! What there is to draw in a run: a chart for each operation, in it a curve for each way of doing
 //! it, on it a point for each size.
 
+use std::collections::BTreeMap;
+
 use laneway_core::Value;
 
 use crate::run::{Record, Run};
 
 /// The columns, beside the operation and the size, by which two rows are told apart.
-pub const IDENTITY: [&str; 8] =
-    ["algorithm", "ranks", "root", "timing", "isolation", "from", "to", "window"];
+pub const IDENTITY: [&str; 11] = [
+    "algorithm",
+    "form",
+    "ranks",
+    "root",
+    "timing",
+    "isolation",
+    "from",
+    "to",
+    "and",
+    "back_bytes",
+    "window",
+];
 
 /// What is drawn over the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,12 +46,13 @@ impl Metric {
         }
     }
 
-    /// The figure of a row where it has a positive one, and its interval where that is known.
+    /// The figure of a row where it has a positive one, and its interval where that is known. The
+    /// interval of a time may reach down to 0, and that of its bandwidth then has no upper end.
     pub fn of(self, row: &Record) -> Option<(f64, Option<(f64, f64)>)> {
         let positive = |name: &str| row.number(name).filter(|number| *number > 0.0);
         let figure = positive(self.column())?;
-        let ends = positive("ci_low_us").zip(positive("ci_high_us"));
-        let ends = ends.filter(|(low, high)| low <= high);
+        let ends = row.number("ci_low_us").zip(positive("ci_high_us"));
+        let ends = ends.map(|(low, high)| (low.max(0.0), high)).filter(|(low, high)| low <= high);
         let interval = match self {
             Metric::Time => ends,
             // A bandwidth is a number of bytes over a time: as the one grows the other falls.
@@ -78,44 +92,41 @@ pub struct Chart {
 
 /// The charts of some runs, in the order in which the operations first appear.
 pub fn charts(runs: &[Run]) -> Vec<Chart> {
-    let mut charts = Vec::new();
-    let all = || runs.iter().flat_map(|run| run.rows.iter().map(move |row| (run, row)));
-    let mut ops: Vec<String> = Vec::new();
-    for (_, row) in all() {
+    // All pairs of many ranks are as many curves: none is looked for by going through the others.
+    let (mut ops, mut places, mut groups) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+    for (run, row) in runs.iter().flat_map(|run| run.rows.iter().map(move |row| (run, row))) {
         let op = row.op().map_or("rows".into(), plain);
-        if !ops.contains(&op) {
-            ops.push(op);
+        let first = *ops.entry(op.clone()).or_insert_with(|| {
+            groups.extend(
+                Metric::ALL.map(|metric| (op.clone(), metric, Vec::<(&str, Curve)>::new())),
+            );
+            groups.len() - Metric::ALL.len()
+        });
+        for (number, metric) in Metric::ALL.into_iter().enumerate() {
+            let Some((size_bytes, (figure, interval))) =
+                row.number("size_bytes").zip(metric.of(row))
+            else {
+                continue;
+            };
+            let group = first + number;
+            let curves = &mut groups[group].2;
+            let identity = identity(row);
+            let place = *places.entry((group, &run.name, identity.clone())).or_insert_with(|| {
+                let curve = Curve { label: String::new(), identity, points: Vec::new() };
+                curves.push((&run.name, curve));
+                curves.len() - 1
+            });
+            // A logarithm has no place for an interval that reaches 0 or has no end.
+            let interval = interval.filter(|(low, high)| *low > 0.0 && high.is_finite());
+            let point = Point { size_bytes: size_bytes.max(0.0), figure, interval };
+            curves[place].1.points.push(point);
         }
     }
-    for op in ops {
-        for metric in Metric::ALL {
-            let mut curves: Vec<(&str, Curve)> = Vec::new();
-            for (run, row) in all() {
-                let point = row.number("size_bytes").zip(metric.of(row));
-                let same = row.op().map_or("rows".into(), plain) == op;
-                let Some((size_bytes, (figure, interval))) = point.filter(|_| same) else {
-                    continue;
-                };
-                let identity = identity(row);
-                let found = curves
-                    .iter_mut()
-                    .find(|(name, curve)| *name == run.name && curve.identity == identity);
-                let point = Point { size_bytes: size_bytes.max(0.0), figure, interval };
-                match found {
-                    Some((_, curve)) => curve.points.push(point),
-                    None => {
-                        let curve = Curve { label: String::new(), identity, points: vec![point] };
-                        curves.push((&run.name, curve));
-                    }
-                }
-            }
-            if !curves.is_empty() {
-                let curves = labelled(&op, curves);
-                charts.push(Chart { op: op.clone(), metric, curves });
-            }
-        }
-    }
-    charts
+    groups.retain(|(_, _, curves)| !curves.is_empty());
+    groups
+        .into_iter()
+        .map(|(op, metric, curves)| Chart { curves: labelled(&op, curves), op, metric })
+        .collect()
 }
 
 fn identity(row: &Record) -> Vec<(&'static str, String)> {
@@ -149,7 +160,9 @@ fn labelled(op: &str, mut curves: Vec<(&str, Curve)>) -> Vec<Curve> {
         for name in &shown {
             match (*name, value(curve, name)) {
                 (_, None) => {}
-                ("algorithm" | "timing" | "isolation", Some(word)) => words.push(word.into()),
+                ("algorithm" | "form" | "timing" | "isolation", Some(word)) => {
+                    words.push(word.into())
+                }
                 (name, Some(word)) => words.push(format!("{name} {word}")),
             }
         }
@@ -259,5 +272,17 @@ pub(crate) mod tests {
             row.push(name, value.into());
         }
         assert_eq!(Metric::Bandwidth.of(&row), Some((100.0, Some((50.0, 200.0)))));
+    }
+    #[test]
+    fn an_interval_that_reaches_zero_is_not_drawn() {
+        let mut row = Record::default();
+        for (name, value) in
+            [("size_bytes", 8.0), ("time_us", 2.0), ("ci_low_us", -1.0), ("ci_high_us", 4.0)]
+        {
+            row.push(name, value.into());
+        }
+        assert_eq!(Metric::Time.of(&row), Some((2.0, Some((0.0, 4.0)))));
+        let charts = charts(&[Run { rows: vec![row], ..Run::default() }]);
+        assert_eq!(charts[0].curves[0].points[0].interval, None);
     }
 }

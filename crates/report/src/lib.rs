@@ -87,6 +87,17 @@ impl Format {
     }
 }
 
+/// The names that rows have, in the order in which they first appear.
+pub(crate) fn columns(document: &Document) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for (name, _) in document.rows.iter().flat_map(|row| &row.0) {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

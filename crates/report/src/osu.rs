@@ -47,7 +47,7 @@ fn is_shown(chart: &Chart, all: &[Chart]) -> bool {
 }
 
 pub fn is_osu(text: &str) -> bool {
-    text.lines().any(|line| heading(line).is_some())
+    text.lines().any(|line| heading(line.trim()).is_some())
 }
 
 /// Whether this line is the heading of a block: if it has sizes, and what its figures are.
@@ -55,14 +55,14 @@ fn heading(line: &str) -> Option<(bool, Metric)> {
     let words = line.strip_prefix('#')?.trim();
     let (sized, figures) = match words.strip_prefix("Size") {
         Some(rest) if rest.starts_with(' ') => (true, rest.trim_start()),
-        // A barrier has no sizes.
-        _ if words.starts_with("Avg Latency(us)") => (false, words),
-        _ => return None,
+        _ => (false, words),
     };
     // The first column of figures is the one that counts; OSU parts columns by many spaces.
     let first = figures.split("  ").next()?;
-    let rate = first.contains("B/s");
-    Some((sized, if rate { Metric::Bandwidth } else { Metric::Time }))
+    // A barrier has no sizes, and its heading is known by the column that it begins with.
+    let known = sized || ["Avg Latency(us)", "Overall(us)"].contains(&first);
+    let metric = if first.contains("B/s") { Metric::Bandwidth } else { Metric::Time };
+    known.then_some((sized, metric))
 }
 
 /// The figures of every block. Lines that do not begin with a number are what a launcher said.
@@ -115,23 +115,34 @@ fn title(line: &str) -> Option<Vec<(&'static str, Value)>> {
         }
         return Some(values);
     }
-    // "OSU MPI Broadcast Latency Test v7.3", also "OSU MPI-CUDA ..." and "OSU NCCL ...".
-    let (_, test) = words.strip_prefix("OSU ")?.split_once(' ')?;
-    let name = test.split(" Test").next()?.trim().to_lowercase();
-    let (name, prefix) = match name.strip_prefix("non-blocking ") {
-        Some(name) => (name, "i"),
-        None => (name.as_str(), ""),
+    // "OSU MPI Broadcast Latency Test v7.3", also "OSU MPI-CUDA ..." and "OSU NCCL ..."; what is
+    // one-sided names its function there: "OSU MPI_Put Latency Test".
+    let (whose, test) = words.strip_prefix("OSU ")?.split_once(' ')?;
+    let test = test.split(" Test").next()?.trim().to_lowercase();
+    let name = operation(test.strip_prefix("managed ").unwrap_or(&test));
+    let function = whose.strip_prefix("MPI_").and_then(|whose| whose.split('-').next());
+    let op = match function {
+        Some(function) => format!("{}_{name}", function.to_lowercase()),
+        None => name,
     };
-    let name = name.strip_suffix(" latency").unwrap_or(name);
-    let name = match name {
-        "broadcast" => "bcast",
-        "all-to-all personalized exchange" => "alltoall",
-        "all-to-allv personalized exchange" => "alltoallv",
-        "bi-directional bandwidth" => "bibw",
-        "multiple bandwidth / message rate" => "multi-pair",
-        name => &name.replace([' ', '-'], "_"),
-    };
-    Some(vec![("op", format!("{prefix}{name}").into())])
+    Some(vec![("op", op.into())])
+}
+
+/// Our word for what OSU's title says in small letters.
+fn operation(test: &str) -> String {
+    if let Some(test) = test.strip_prefix("non-blocking ") {
+        return format!("i{}", operation(test));
+    }
+    // Several pairs at a time are not the latency of one; of a collective it is all there is.
+    let whole = test.starts_with("multi");
+    let name = test.strip_suffix(" latency").filter(|_| !whole).unwrap_or(test);
+    let name = name.strip_suffix(" personalized exchange").unwrap_or(name);
+    match name {
+        "broadcast" => "bcast".into(),
+        "bi-directional bandwidth" => "bibw".into(),
+        "multiple bandwidth / message rate" => "multi-pair".into(),
+        name => name.replace("all-to-all", "alltoall").replace([' ', '-'], "_"),
+    }
 }
 
 #[cfg(test)]
@@ -207,9 +218,54 @@ mod tests {
         assert_eq!((points(latency)[0].0.as_str(), sizes), ("latency", vec![0.0, 8.0]));
         let barrier = "# OSU MPI Barrier Latency Test v5.9\n# Avg Latency(us)\n             2.50\n";
         assert_eq!(points(barrier), [("barrier".into(), 0.0, Some(2.5), None)]);
-        let ialltoall = "# OSU MPI Non-blocking All-to-All Personalized Exchange Latency Test \
-            v7.3\n# Size           Overall(us)       Compute(us)\n4   9.5   3.0\n";
+        let rates = "# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n\
+            # [ pairs: 1 ] [ window size: 64 ]\n# Datatype: MPI_CHAR.\n\
+            # Size                  MB/s        Messages/s\n\
+            1                       2.36        2356892.44\n";
+        assert_eq!(points(rates), [("multi-pair".into(), 1.0, None, Some(2.36))]);
+    }
+
+    #[test]
+    fn texts_of_osu_that_do_not_block() {
+        let ialltoall = "\n# OSU MPI Non-blocking All-to-All Personalized Exchange Latency Test \
+            v7.3\n# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n\
+            # Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)\n\
+            4                       9.50              3.00              6.00             12.00\n";
         assert_eq!(points(ialltoall), [("ialltoall".into(), 4.0, Some(9.5), None)]);
+        let ibarrier = "# OSU MPI Non-blocking Barrier Latency Test v7.3\n\
+            # Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n\
+            # Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)\n\
+            \x20        3.90              1.80              1.70              0.00\r\n";
+        assert!(is_osu(ibarrier));
+        assert_eq!(points(ibarrier), [("ibarrier".into(), 0.0, Some(3.9), None)]);
+    }
+
+    #[test]
+    fn titles_of_osu() {
+        for (title, op) in [
+            ("MPI-CUDA Latency Test v7.5", "latency"),
+            ("MPI-CUDA MANAGED Latency Test v7.5", "latency"),
+            ("NCCL Allreduce Latency Test v7.5", "allreduce"),
+            ("MPI Multi Latency Test v5.6.3", "multi_latency"),
+            ("MPI Multi-threaded Latency Test v7.3", "multi_threaded_latency"),
+            ("MPI Non-Blocking Broadcast Latency Test v5.3", "ibcast"),
+            ("MPI All-to-Allw Personalized Exchange Latency Test v7.3", "alltoallw"),
+            ("MPI Non-blocking All-to-All Latency Test v5.3", "ialltoall"),
+            ("MPI Reduce_scatter Latency Test v7.3", "reduce_scatter"),
+            ("MPI Bi-Directional Bandwidth Test v7.3", "bibw"),
+            ("MPI_Put Latency Test v5.8", "put_latency"),
+            ("MPI_Get-CUDA Bandwidth Test v7.3", "get_bandwidth"),
+            ("MPI_Put Bi-directional Bandwidth Test v5.6.3", "put_bibw"),
+            ("MPI_Accumulate latency Test v7.3", "accumulate_latency"),
+        ] {
+            let found = title_of(title);
+            assert_eq!(found.as_deref(), Some(op), "{title}");
+        }
+    }
+
+    fn title_of(title: &str) -> Option<String> {
+        let values = super::title(&format!("# OSU {title}"))?;
+        Some(crate::figure::plain(&values[0].1))
     }
 
     #[test]

@@ -173,7 +173,7 @@ fn from_json(json: &Json) -> Result<Run, ReadError> {
     // is shown as it is.
     for (number, row) in rows.iter().enumerate() {
         if let Some(name) = repeated(row) {
-            return wrong(&format!("row {} has `{name}` twice", number + 1));
+            return wrong(&format!("row {} has `{}` twice", number + 1, name.escape_debug()));
         }
     }
     let tool = match json.get("tool") {
@@ -250,6 +250,17 @@ mod tests {
         assert_eq!(read("f", &json::render(&document())), Ok(wanted.clone()));
         let csv = read("f", &Format::Csv.render(&document())).expect("CSV");
         assert_eq!(csv.rows, wanted.rows);
+    }
+
+    /// Samples are apart; any other list stays where it was.
+    #[test]
+    fn a_list_of_json_is_a_list() {
+        let row =
+            Row::new().with("launch_times_us", vec![1.5, 2.0]).with("empty", Vec::<f64>::new());
+        let document = Document { rows: vec![row], ..document() };
+        let back = read("f", &json::render(&document)).expect("JSON");
+        assert_eq!(back.rows[0].get("launch_times_us"), Some(&Value::List(vec![1.5, 2.0])));
+        assert_eq!(back.rows[0].get("empty"), Some(&Value::List(vec![])));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use laneway_core::{Document, Value};
 /// The rows as an aligned table, and the summary under it.
 pub fn render(document: &Document) -> String {
     let mut text = String::new();
-    if let Some(first) = document.rows.first() {
-        let names: Vec<&str> = first.0.iter().map(|(name, _)| *name).collect();
+    let names = crate::columns(document);
+    if !names.is_empty() {
         let right: Vec<bool> = names
             .iter()
             .map(|name| {
@@ -54,7 +54,8 @@ pub fn align(lines: &[Vec<String>], right: &[bool]) -> String {
 
 pub(crate) fn cell(value: &Value) -> String {
     match value {
-        Value::Text(text) => text.clone(),
+        // A line stays a line, and a terminal is told nothing by a file that was read.
+        Value::Text(text) => text.replace(char::is_control, " "),
         Value::Whole(number) => number.to_string(),
         Value::Real(number) => significant(*number),
         Value::Truth(true) => "yes".into(),
@@ -94,5 +95,10 @@ mod tests {
             render(&document),
             "op            us\nbcast       1234\nalltoall  0.2000\n\n2 passed\n"
         );
+    }
+
+    #[test]
+    fn text_stays_in_its_cell() {
+        assert_eq!(cell(&"a\x1b[2J\nb".into()), "a [2J b");
     }
 }

@@ -10,7 +10,9 @@ const JSON: &str = r#"{"schema": "laneway.measure/1", "tool": "laneway 0.1.0",
 const CSV: &str = "op,size_bytes,time_us,flags\nbcast,8,1.5,\"a,\"\"b\"\"\"\nbcast,16,2.5,\n";
 const OSU: &str = "# OSU MPI Broadcast Latency Test v7.3\n# Size       Avg Latency(us)\n8    1.5\n";
 const IMB: &str = "# Benchmarking Bcast\n# #processes = 4\n\
-    #bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n8 1000 1.0 2.0 1.5\n";
+    #bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n8 1000 1.0 2.0 1.5\n\
+    # Benchmarking Multi-Uniband\n# ( 2 groups of 2 processes each running simultaneous )\n\
+    Group #bytes #repetitions Mbytes/sec Msg/sec\n1 8 1000 10.5 131\n1 16 out-of-mem.; X\n";
 
 /// Marsaglia's xorshift: enough for damage, and the same on every machine.
 struct Chance(u64);

@@ -6,11 +6,12 @@ use crate::network::{ResourceId, Route};
 pub type MessageId = u32;
 
 /// An engine in virtual time. [`Flows`](crate::flow::Flows) shares resources as a fluid does; one
-/// that moves packets fits the same seam. Times never go back from call to call, but for `left`.
+/// that moves packets fits the same seam. `now` never goes back from call to call.
 pub trait Carrier {
-    /// A message leaves its sender, or left it a little ago; the route's latency is the engine's to
-    /// wait for, from `left` on.
-    fn start(&mut self, left: f64, message: MessageId, bytes: u64, route: &Route);
+    /// A message is put on the network. The route's latency is the engine's to wait for, from
+    /// `left` on: now, or before where the message waited behind another, or later where it was lost
+    /// and leaves once more.
+    fn start(&mut self, now: f64, left: f64, message: MessageId, bytes: u64, route: &Route);
 
     /// Takes a message off the network: it does not arrive.
     fn stop(&mut self, now: f64, message: MessageId);
@@ -32,8 +33,8 @@ pub trait Carrier {
 }
 
 impl<C: Carrier + ?Sized> Carrier for &mut C {
-    fn start(&mut self, left: f64, message: MessageId, bytes: u64, route: &Route) {
-        (**self).start(left, message, bytes, route);
+    fn start(&mut self, now: f64, left: f64, message: MessageId, bytes: u64, route: &Route) {
+        (**self).start(now, left, message, bytes, route);
     }
 
     fn stop(&mut self, now: f64, message: MessageId) {

@@ -157,7 +157,9 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
     /// Lets every rank go on that can, within this instant.
     fn go_on(&mut self) -> Result<(), SimError> {
         loop {
-            let Cluster { over, matching, .. } = &mut self.stage.cluster;
+            let Cluster { over, matching, sights, .. } = &mut self.stage.cluster;
+            // A schedule does not look.
+            sights.clear();
             for Over { rank, slot, received } in over.drain(..) {
                 if let Some(message) = received {
                     matching.remove(message);

@@ -37,7 +37,7 @@ pub use interval::{
 pub use line::Line;
 pub use outlier::outliers;
 pub use random::SplitMix64;
-pub use sequential::{enough, next_look};
+pub use sequential::{enough, next_look, sequential_interval};
 pub use stationary::warm_up;
 pub use student::student_error;
 pub use summary::{Summary, median, quantile, sorted};

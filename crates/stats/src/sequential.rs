@@ -3,13 +3,14 @@
 use crate::interval::{Interval, median_interval};
 use crate::summary::{quantile, sorted};
 
-/// The first look; enough for a median's interval, and all that a noiseless platform needs.
-const FIRST_LOOK: usize = 10;
+/// The first look: the least that a median's interval at 95 % takes, and all that a noiseless
+/// platform needs.
+const FIRST_LOOK: usize = 6;
 
 /// How much of what the level leaves one look may use.
 const RISK_OF_A_LOOK: f64 = 0.75;
 
-/// How many samples to have at the next look: half as many again, from ten.
+/// How many samples to have at the next look: half as many again, from six.
 pub fn next_look(count: usize) -> usize {
     let mut look = FIRST_LOOK;
     while look <= count && look < usize::MAX {
@@ -24,7 +25,7 @@ pub fn next_look(count: usize) -> usize {
 /// Who looks after every sample and stops at the first narrow interval stops by luck: of normal
 /// samples at a precision of 3 % an interval of 95 % then holds the truth in 92 % of the cases. Two
 /// things prevent it here. The rule looks at growing counts only ([`next_look`]) and judges the
-/// samples up to the last look, so it may be asked at any time; that alone makes it 94.3 %.
+/// samples up to the last look, so it may be asked at any time; that alone makes it 93.4 %.
 /// And it sets a quarter of the risk aside for having looked more than once. The interval then
 /// covers `level`, in simulations with samples of one peak, a long tail, two peaks and spikes
 /// (tests/coverage.rs).
@@ -34,10 +35,17 @@ pub fn enough(samples: &[f64], level: f64, precision: f64) -> Option<Interval> {
         look = next_look(look);
     }
     let sorted = sorted(&samples[..look]);
-    let found = median_interval(&sorted, 1.0 - (1.0 - level) * RISK_OF_A_LOOK)?;
+    let found = sequential_interval(&sorted, level)?;
     let median = quantile(&sorted, 0.5)?;
+    (found.half_width() <= precision * median.abs()).then_some(found)
+}
+
+/// The interval of the median of samples that were looked at while they came: a little wider than
+/// that of a count fixed before, which the looks use up.
+pub fn sequential_interval(sorted: &[f64], level: f64) -> Option<Interval> {
+    let found = median_interval(sorted, 1.0 - (1.0 - level) * RISK_OF_A_LOOK)?;
     // The level asked for and not the interval's own, which holds for a count fixed before.
-    (found.half_width() <= precision * median.abs()).then_some(Interval { level, ..found })
+    Some(Interval { level, ..found })
 }
 
 #[cfg(test)]
@@ -50,25 +58,25 @@ mod tests {
         for _ in 0..5 {
             looks.push(next_look(looks[looks.len() - 1]));
         }
-        assert_eq!(looks, [10, 15, 22, 33, 49, 73]);
-        assert_eq!(next_look(48), 49);
+        assert_eq!(looks, [6, 9, 13, 19, 28, 42]);
+        assert_eq!(next_look(41), 42);
         assert_eq!(next_look(usize::MAX), usize::MAX);
     }
 
     #[test]
     fn equal_samples_stop_at_the_first_look() {
-        assert_eq!(enough(&[5.0; 9], 0.95, 0.01), None);
-        let found = enough(&[5.0; 10], 0.95, 0.01).expect("no doubt");
+        assert_eq!(enough(&[5.0; 5], 0.95, 0.01), None);
+        let found = enough(&[5.0; 6], 0.95, 0.01).expect("no doubt");
         assert_eq!((found.low, found.high), (5.0, 5.0));
         assert!(enough(&[0.0; 10], 0.95, 0.01).is_some());
     }
 
     #[test]
     fn between_looks_the_answer_stays() {
-        let mut samples: Vec<f64> = (0..10).map(|i| 100.0 + f64::from(i)).collect();
+        let mut samples: Vec<f64> = (0..9).map(|i| 100.0 + f64::from(i)).collect();
         assert_eq!(enough(&samples, 0.95, 0.03), None);
-        samples.extend([104.5; 4]);
-        assert_eq!(enough(&samples, 0.95, 0.03), None, "the next look is at fifteen");
+        samples.extend([104.5; 3]);
+        assert_eq!(enough(&samples, 0.95, 0.03), None, "the next look is at thirteen");
         samples.push(104.5);
         assert!(enough(&samples, 0.95, 0.03).is_some());
     }

@@ -2,6 +2,7 @@
 // counted in the exit code.
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,10 @@ static void expect(int holds, const char *what, int line) {
 }
 
 static int says(const char *word) { return strstr(laneway_last_error(), word) != NULL; }
+
+static int flagged(int point, const char *word) {
+  return strstr(laneway_last_flags(point), word) != NULL;
+}
 
 static double T[8], a[8];
 static int reps[8];
@@ -98,6 +103,7 @@ static void every_timing(void) {
       int measured = 1;
       for (int k = 0; k < 3; k++) {
         EXPECT(reps[k] == 4 && (a[k] >= 0.0 || T[k] <= 0.0));
+        EXPECT(flagged(k, "no time") == !(T[k] > 0.0));
         measured = measured && T[k] > 0.0;
       }
       // Root timing takes away what a confirmation costs, which may be all there is.
@@ -108,9 +114,25 @@ static void every_timing(void) {
     }
   }
   EXPECT(scatter(MPI_COMM_WORLD, "linear", 1, M, 1, 1, 0.5) == LANEWAY_DONE);
-  EXPECT(reps[0] == 1 && isnan(a[0]));
+  EXPECT(reps[0] == 1 && isnan(a[0]) && flagged(0, "single"));
   EXPECT(scatter(MPI_COMM_WORLD, "linear", 1, M, 2, 3, 1e-9) == LANEWAY_PRECISION);
   EXPECT(reps[0] <= 3 && T[0] > 0.0 && says("precision"));
+}
+
+// Flags are those of the last measurement, the same on every rank, and of its points alone.
+static void flags(void) {
+  char own[200] = "", shared[200] = "";
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", 3, M, 1, 1, 0.5) == LANEWAY_DONE);
+  EXPECT(flagged(0, "single") && flagged(1, "single") && flagged(2, "single"));
+  EXPECT(!*laneway_last_flags(3) && !*laneway_last_flags(-1) && !*laneway_last_flags(1 << 30));
+  strncpy(own, laneway_last_flags(1), sizeof own - 1);
+  memcpy(shared, own, sizeof own);
+  MPI_Bcast(shared, sizeof shared, MPI_CHAR, 0, MPI_COMM_WORLD);
+  EXPECT(strcmp(own, shared) == 0);
+  // Using what was measured leaves them; a measurement that is refused has none.
+  EXPECT(laneway_bcast(MPI_COMM_WORLD, "linear", T, 8, 0) == LANEWAY_DONE && flagged(2, "single"));
+  EXPECT(scatter(MPI_COMM_WORLD, "none", 3, M, 1, 1, 0.5) == LANEWAY_USAGE &&
+         !flagged(0, "single"));
 }
 
 struct counted {
@@ -131,6 +153,15 @@ static int scatters(void *data) {
   return laneway_scatter(MPI_COMM_WORLD, "binomial", all, own, 16, 0);
 }
 
+// Measures something itself, twice as long, and answers with the code.
+static int measures(void *data) {
+  double time[2], error[2];
+  int count[2];
+  (void)data;
+  return laneway_measure_bcast_maximum(MPI_COMM_WORLD, "linear", 2, M, 1, 1, 0.5, time, count,
+                                       error);
+}
+
 static void functions(void) {
   struct counted counted = {0, -1};
   EXPECT(laneway_measure_function_maximum(MPI_COMM_WORLD, counts, &counted, 5, 5, 0.1, T, reps, a) ==
@@ -142,6 +173,30 @@ static void functions(void) {
   EXPECT(says(rank == 2 ? "returned 7" : "rank 2"));
   EXPECT(laneway_measure_function_global(MPI_COMM_WORLD, scatters, NULL, 5, 5, 0.1, T, reps, a) ==
          LANEWAY_DONE);
+  EXPECT(laneway_measure_function_maximum(MPI_COMM_WORLD, measures, NULL, 3, 3, 0.1, T, reps, a) ==
+         LANEWAY_DONE);
+  EXPECT(reps[0] == 3 && !flagged(0, "single") && !*laneway_last_flags(1));
+}
+
+// Another thread has its own error and flags, and may use a communicator that nobody else uses now.
+static void *elsewhere(void *comm) {
+  static double time[1], error[1];
+  static int count[1];
+  EXPECT(!laneway_last_error()[0] && !*laneway_last_flags(0));
+  EXPECT(laneway_measure_gather_maximum(*(MPI_Comm *)comm, "linear", 1, M, 4, 4, 0.1, time, count,
+                                        error) == LANEWAY_DONE);
+  EXPECT(count[0] == 4 && !flagged(0, "single"));
+  EXPECT(laneway_bcast(*(MPI_Comm *)comm, "none", time, 8, 0) == LANEWAY_USAGE);
+  return NULL;
+}
+
+static void threads(int provided) {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  pthread_t thread;
+  if (provided < MPI_THREAD_SERIALIZED) return;
+  EXPECT(scatter(comm, "linear", 1, M, 1, 1, 0.5) == LANEWAY_DONE);
+  EXPECT(pthread_create(&thread, NULL, elsewhere, &comm) == 0 && !pthread_join(thread, NULL));
+  EXPECT(!laneway_last_error()[0] && flagged(0, "single"));
 }
 
 static void round_trips(void) {
@@ -154,7 +209,10 @@ static void round_trips(void) {
     figures_are_those_of_rank_0(ranks * (ranks - 1) / 2);
   }
   EXPECT(laneway_measure_p2p(MPI_COMM_WORLD, -1, 0, 6, 6, 0.1, 0, T, reps, a) == LANEWAY_USAGE);
-  EXPECT(laneway_measure_p2p(MPI_COMM_SELF, 1, 1, 6, 6, 0.1, 0, T, reps, a) == LANEWAY_DONE);
+  EXPECT(laneway_measure_p2p(MPI_COMM_WORLD, 8, 8, 1, 1, 0.1, 0, T, reps, a) == LANEWAY_DONE);
+  EXPECT(flagged(0, "single") && flagged(ranks * (ranks - 1) / 2 - 1, "single"));
+  // A rank alone has no pair, and needs no room.
+  EXPECT(laneway_measure_p2p(MPI_COMM_SELF, 1, 1, 6, 6, 0.1, 0, NULL, NULL, NULL) == LANEWAY_DONE);
 }
 
 // The program's own messages and error handlers stay as they are.
@@ -215,13 +273,16 @@ static void other_communicators(void) {
 int main(int argc, char **argv) {
   EXPECT(strcmp(laneway_version(), VERSION) == 0);
   outside_of_mpi();
-  MPI_Init(&argc, &argv);
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   wrong_arguments();
   differing_arguments();
   every_timing();
+  flags();
   functions();
+  threads(provided);
   round_trips();
   nothing_is_touched();
   other_communicators();

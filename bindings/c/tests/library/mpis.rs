@@ -117,7 +117,7 @@ impl Installed {
             vec![folder("-I", "include"), folder("-L", "lib"), "-llaneway".into()]
         });
         let mut command = Command::new(&mpi.compiler);
-        command.args(["-std=c99", "-Wall", "-Wextra", "-Werror"]);
+        command.args(["-std=c99", "-pthread", "-Wall", "-Wextra", "-Werror"]);
         command.arg(format!("-DVERSION=\"{}\"", env!("CARGO_PKG_VERSION")));
         command.arg(source).arg("-o").arg(&program).args(flags);
         let output = finished(&mut command);

@@ -11,6 +11,7 @@ use laneway_core::units::parse_size;
 use laneway_core::{Collective, Shape};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Fairness, Network, Simulation};
+use laneway_stats::SplitMix64;
 
 use crate::{Cluster, Outcome};
 
@@ -159,29 +160,22 @@ fn one_message_agrees_to_a_hundredth_of_a_microsecond() {
     }
 }
 
-/// A small generator (splitmix64), so that every run asks the same.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-
-    /// Nobody keeps its place.
-    fn permutation(&mut self, ranks: u32) -> Vec<u32> {
-        loop {
-            let mut all: Vec<u32> = (0..ranks).collect();
-            for i in (1..all.len()).rev() {
-                all.swap(i, self.below(i as u64 + 1) as usize);
-            }
-            if all.iter().enumerate().all(|(from, to)| from as u32 != *to) {
-                return all;
-            }
+/// Nobody keeps its place.
+fn derangement(random: &mut SplitMix64, ranks: u32) -> Vec<u32> {
+    loop {
+        let mut all: Vec<u32> = (0..ranks).collect();
+        for i in (1..all.len()).rev() {
+            all.swap(i, random.index(i + 1));
+        }
+        if all.iter().enumerate().all(|(from, to)| from as u32 != *to) {
+            return all;
         }
     }
+}
+
+/// From 1 byte to so many.
+fn bytes(random: &mut SplitMix64, most: usize) -> u64 {
+    1 + random.index(most) as u64
 }
 
 /// Random messages on a platform; every rank that has any must agree.
@@ -189,12 +183,12 @@ fn random_messages(
     name: &str,
     spec: &str,
     fairness: Fairness,
-    draw: fn(&mut Random) -> Vec<Message>,
+    draw: fn(&mut SplitMix64) -> Vec<Message>,
 ) {
     let Some(judged) = Judged::new(name, spec) else { return };
     let mut worst = 0.0f64;
     for seed in 1..=6 {
-        let list = draw(&mut Random(seed));
+        let list = draw(&mut SplitMix64::new(seed));
         for (rank, (ours, theirs)) in judged.messages(&list, fairness).into_iter().enumerate() {
             agree(&format!("{spec}, seed {seed}, rank {rank}"), ours, theirs, PART * theirs);
             worst = worst.max(if theirs > 0.0 { (ours - theirs).abs() / theirs } else { 0.0 });
@@ -204,24 +198,24 @@ fn random_messages(
 }
 
 /// Everybody sends to somebody else, messages of any length.
-fn permutation(random: &mut Random) -> Vec<Message> {
-    let partners = random.permutation(16);
+fn permutation(random: &mut SplitMix64) -> Vec<Message> {
+    let partners = derangement(random, 16);
     let message = |(from, to): (usize, u32)| {
-        let bytes = 1 + random.below(2_000_000);
+        let bytes = bytes(random, 2_000_000);
         Message { from: from as u32, to, bytes }
     };
     partners.into_iter().enumerate().map(message).collect()
 }
 
 /// Many send to few; all messages eager, or all of them long, because SimGrid deadlocks with both.
-fn fan_in(random: &mut Random) -> Vec<Message> {
+fn fan_in(random: &mut SplitMix64) -> Vec<Message> {
     let mut list = Vec::new();
-    let (least, most) = if random.below(2) == 0 { (1, 60_000) } else { (70_000, 1_500_000) };
+    let (above, most) = if random.index(2) == 0 { (0, 60_000) } else { (70_000, 1_500_000) };
     for from in 0..16 {
-        for _ in 0..=random.below(3) {
-            let to = random.below(3) as u32;
+        for _ in 0..=random.index(3) {
+            let to = random.index(3) as u32;
             if to != from {
-                list.push(Message { from, to, bytes: least + random.below(most) });
+                list.push(Message { from, to, bytes: above + bytes(random, most) });
             }
         }
     }
@@ -229,10 +223,10 @@ fn fan_in(random: &mut Random) -> Vec<Message> {
 }
 
 /// All of the first site send to the second, through one uplink.
-fn uphill(random: &mut Random) -> Vec<Message> {
+fn uphill(random: &mut SplitMix64) -> Vec<Message> {
     let message = |from: u32| {
-        let to = 8 + random.below(8) as u32;
-        Message { from, to, bytes: 1 + random.below(3_000_000) }
+        let to = 8 + random.index(8) as u32;
+        Message { from, to, bytes: bytes(random, 3_000_000) }
     };
     (0..8).map(message).collect()
 }

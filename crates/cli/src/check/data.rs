@@ -86,7 +86,7 @@ fn operand(op: ReduceOp, rank: Rank, index: u64) -> u8 {
     let value = match op {
         ReduceOp::Sum => (rank * 7 + index * 3) % 13,
         // At most one rank in sixteen doubles an element.
-        ReduceOp::Product => 1 + u64::from((rank + index) % 16 == 0),
+        ReduceOp::Product => 1 + u64::from((rank + index).is_multiple_of(16)),
         ReduceOp::Min | ReduceOp::Max => bits % 101,
         ReduceOp::LogicalAnd => bits % 8,
         ReduceOp::LogicalOr | ReduceOp::LogicalXor => (bits % 8).saturating_sub(5),

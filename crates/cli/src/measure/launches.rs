@@ -9,6 +9,7 @@ use laneway_core::{Document, Exit, Failure, Row, Value};
 use laneway_report::{Record, Run, read};
 use laneway_stats::log_mean_interval;
 
+use super::row::brief;
 use crate::output::Output;
 use crate::progress::Progress;
 
@@ -16,7 +17,7 @@ use crate::progress::Progress;
 const MOST_LAUNCHES: i64 = 1000;
 
 /// What tells points apart.
-const KEY: [&str; 6] = ["op", "algorithm", "ranks", "root", "size_bytes", "isolation"];
+const KEY: [&str; 7] = ["op", "algorithm", "form", "ranks", "root", "size_bytes", "isolation"];
 
 pub fn args() -> [Arg; 2] {
     [
@@ -47,6 +48,12 @@ pub fn run(matches: &ArgMatches, output: &Output, level: f64) -> Result<Option<E
     }
     let words: Vec<&str> = launcher.map_or(Vec::new(), |text| text.split_whitespace().collect());
     let seed = matches.get_one::<u64>("seed").copied().unwrap_or(1);
+    let document = |runs: &[Run]| {
+        let env = Row::new().with("launcher", words.join(" "));
+        let params = Row::new().with("launches", launches).with("seed", seed);
+        let rows = merged(runs, level)?;
+        Ok::<_, Failure>(Document { verb: "measure", env, params, rows, summary: None })
+    };
     let mut progress = Progress::new(launches as usize, true);
     let (mut runs, mut exit) = (Vec::new(), Exit::Done);
     for number in 0..launches {
@@ -56,12 +63,12 @@ pub fn run(matches: &ArgMatches, output: &Output, level: f64) -> Result<Option<E
             exit = Exit::Precision;
         }
         runs.push(run);
+        output.save(&document(&runs)?)?;
     }
     drop(progress);
-    let rows = merged(&runs, level)?;
-    let env = Row::new().with("launcher", words.join(" "));
-    let params = Row::new().with("launches", launches).with("seed", seed);
-    output.write(&Document { verb: "measure", env, params, rows, summary: None }, None)?;
+    let full = document(&runs)?;
+    let shown = full.rows.iter().map(brief).collect();
+    output.write(&full, Some(&Document { rows: shown, ..full.clone() }))?;
     Ok(Some(exit))
 }
 
@@ -150,6 +157,7 @@ fn row(records: &[&Record], launches: usize, level: f64) -> Result<Row, Failure>
     Ok(Row::new()
         .with("op", word("op"))
         .with("algorithm", word("algorithm"))
+        .with("form", word("form"))
         .with("ranks", word("ranks"))
         .with("root", word("root"))
         .with("size_bytes", word("size_bytes"))

@@ -6,6 +6,7 @@ mod p2p;
 mod pairs;
 mod plan;
 mod row;
+mod rule;
 
 use clap::{ArgMatches, Command};
 use laneway_core::{Exit, Failure};

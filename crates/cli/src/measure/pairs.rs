@@ -11,19 +11,29 @@ use laneway_core::units::{format_size, parse_size};
 use laneway_core::{Comm, Document, Exit, Failure, Rank, Row};
 use laneway_measure::Rule;
 use laneway_measure::p2p::{Estimate, Lab, Limits, Pair, Plan, Sizes, Verdict, survey, verdict};
-use laneway_measure::repeat::Aim;
+use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
 use laneway_report::Format;
 
-use super::p2p::{part, repetition_args, rule};
+use super::p2p::warn_of_crowd;
+use super::rule;
 use crate::agree;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::session::{self, Choice, RankError};
 use crate::watchdog::Watchdog;
+use crate::words::{PARTS, share};
 use sites::Sites;
 
 /// Bytes of the message that tells the latency.
 const SHORT: usize = 8;
+
+/// Thousands of pairs are to be looked at, and slow ones are slow by more than a little.
+const USUAL: Rule = Rule {
+    aim: Aim::Median { precision: 0.03, level: 0.95 },
+    min_reps: LEAST_SAMPLES,
+    max_reps: 100,
+    budget: 0.5,
+};
 
 pub fn command() -> Command {
     Command::new("pairs")
@@ -66,7 +76,7 @@ pub fn command() -> Command {
                 .value_name("FILE")
                 .help("Draw all pairs as a map, the slow ones dark"),
         )
-        .args(repetition_args())
+        .args(rule::args(&USUAL))
         .args(session::args())
         .args(output::args())
 }
@@ -90,13 +100,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         0 => return Err(refused("a message without bytes tells no bandwidth".to_string())),
         size => size as usize,
     };
-    let least = text("min-bw").map(|text| part("min-bw", text)).transpose()?;
+    let least = text("min-bw").map(|text| share("min-bw", text, PARTS, "90%")).transpose()?;
     let mut limits = Limits::default();
     limits.least_bandwidth = least.unwrap_or(limits.least_bandwidth);
-    // Thousands of pairs are to be looked at, and slow ones are slow by more than a little.
-    let aim = Aim::Median { precision: 0.03, level: 0.95 };
-    let usual = Rule { aim, max_reps: 100, budget: 0.5, ..Rule::default() };
-    let (rule, strict) = rule(matches, usual)?;
+    let (rule, strict) = rule::rule(matches, &USUAL)?;
     let asked = Asked {
         limits,
         gate: least.is_some(),
@@ -118,46 +125,69 @@ fn surveyed(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, Ran
         let cause = "a pair is two ranks, and there is one";
         return Err(Failure::usage("there are no pairs", cause, "--ranks 4").into());
     }
+    if asked.gate && ranks < 3 {
+        let cause = "one pair has nothing that it could be compared with";
+        return Err(Failure::usage("such a gate would always be open", cause, "--ranks 3").into());
+    }
     if let Some(cause) = agree::objection(comm, too_large(asked, ranks))? {
         return Err(Failure::usage("this does not fit into memory", cause, "--size 1M").into());
     }
     let hosts = comm.hosts()?;
-    if comm.rank() == 0 && is_crowded(&hosts) && !comm.clock().is_virtual() {
-        output::note("more ranks than cores on a host: pairs disturb each other");
-    }
+    warn_of_crowd(comm)?;
     let sites = asked.sites.of(&hosts)?;
     let plan = plan(&sites, asked.sequential)?;
     let own = comm.dup()?;
     let watchdog = Watchdog::new(comm);
-    let progress = RefCell::new(Progress::new(plan.rounds().len(), comm.rank() == 0));
-    let each_round = |round: usize, _: usize| {
+    // Once for the latency, once for the bandwidth.
+    let progress = Progress::new(2 * plan.rounds().len(), comm.rank() == 0);
+    let progress = RefCell::new((progress, 0));
+    let each_round = |_: usize, _: usize| {
         watchdog.alive();
-        progress.borrow_mut().at(round, "rounds of pairs");
+        let (bar, done) = &mut *progress.borrow_mut();
+        bar.at(*done, "rounds of pairs");
+        *done += 1;
     };
     let lab = Lab { comm: &*own, rule: asked.rule, each_round: &each_round };
     let pairs = survey(&lab, &plan, asked.sizes)?;
     drop(progress.into_inner());
-    let mut codes = [0, 1];
-    if let Some(mut pairs) = pairs {
+    let judged = pairs.map(|mut pairs| {
         pairs.sort_by_key(|pair| (pair.from, pair.to));
         let verdict = verdict(&pairs, &hosts, &sites, &asked.limits);
-        let reached = |pair: &Pair| pair.latency.reached && pair.transfer.reached;
-        codes = [u8::from(verdict.slow.contains(&true)), u8::from(pairs.iter().all(reached))];
-        print(comm, asked, output, &Found { pairs: &pairs, hosts: &hosts, verdict: &verdict })?;
+        (pairs, verdict)
+    });
+    // Rank 0 alone knows, and all leave with the same code, even if it cannot write.
+    let exit = judged.as_ref().map_or(Exit::Done, |(pairs, verdict)| exit(asked, pairs, verdict));
+    let code = agree::announce(comm, &[exit as u8])?;
+    if let Some((pairs, verdict)) = &judged {
+        print(comm, asked, output, &Found { pairs, hosts: &hosts, verdict })?;
     }
-    // Rank 0 alone knows, and all leave with the same code.
-    let codes = agree::announce(comm, &codes)?;
-    Ok(match codes[..] {
-        [1, _] if asked.gate => Exit::Gate,
-        [_, 0] if asked.strict => Exit::Precision,
-        _ => Exit::Done,
-    })
+    let known = [Exit::Gate, Exit::Precision].into_iter().find(|&exit| code == [exit as u8]);
+    Ok(known.unwrap_or(Exit::Done))
 }
 
-/// Whether the host of rank 0 has more ranks than cores.
-fn is_crowded(hosts: &[String]) -> bool {
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    hosts.iter().filter(|host| Some(*host) == hosts.first()).count() > cores
+/// How the command ends.
+fn exit(asked: &Asked, pairs: &[Pair], verdict: &Verdict) -> Exit {
+    let flagged = |flag: &str| pairs.iter().any(|pair| flags(pair).contains(&flag));
+    if asked.gate && verdict.slow.contains(&true) {
+        Exit::Gate
+    } else if flagged(MISSED) || asked.strict && flagged(IMPRECISE) {
+        Exit::Precision
+    } else {
+        Exit::Done
+    }
+}
+
+const IMPRECISE: &str = "precision";
+const MISSED: &str = "no time";
+
+/// What a reader must know of a pair.
+fn flags(pair: &Pair) -> Vec<&'static str> {
+    let both = [&pair.latency, &pair.transfer];
+    let imprecise = both.iter().any(|figure| !figure.reached);
+    // What takes no time, or less, was not measured.
+    let missed = both.iter().any(|figure| !(figure.value > 0.0 && figure.value.is_finite()));
+    let all = [(imprecise, IMPRECISE), (missed, MISSED)];
+    all.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect()
 }
 
 /// Why the messages of all ranks do not fit, if they were on this machine.
@@ -212,22 +242,14 @@ fn print(comm: &dyn Comm, asked: &Asked, output: &Output, found: &Found) -> Resu
         summary: Some(summary),
     };
     let brief = Document { rows: nodes(asked, found), summary: None, ..document.clone() };
-    if let Some(file) = &asked.svg {
-        let drawing = picture::drawing(pairs, hosts, verdict);
-        write(Path::new(file), &drawing)?;
-    }
     output.write(&document, Some(&brief))?;
     if output.format == Format::Table {
         output::print(&format!("\n{}\n\n{}\n", picture::legend(), sentences.join("\n")))?;
     }
-    Ok(())
-}
-
-fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(file, text).map_err(|error| {
-        let what = format!("cannot write `{}`", file.display());
-        Failure::environment(what, error.to_string(), "a folder that exists and can be written to")
-    })
+    match &asked.svg {
+        Some(file) => output::replace(Path::new(file), &picture::drawing(pairs, hosts, verdict)),
+        None => Ok(()),
+    }
 }
 
 fn bandwidth(asked: &Asked, transfer: &Estimate) -> Estimate {
@@ -255,6 +277,7 @@ fn row(asked: &Asked, found: &Found, index: usize) -> Row {
         .with("ci_level", rate.interval.map(|i| i.level))
         .with("usual_percent", 100.0 / verdict.ratios[index])
         .with("slow", verdict.slow[index])
+        .with("flags", flags(pair).join(","))
 }
 
 /// A line for each node: what is usual for it, and its row of the map.

@@ -2,13 +2,13 @@
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use laneway_coll::{algorithms, find, usual};
-use laneway_core::{Collective, Comm, Failure, Shape};
+use laneway_core::{Collective, Comm, Failure, Form, Shape};
 use laneway_measure::operation::Answerer;
-use laneway_measure::repeat::Aim;
 use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, StartTime, Tasks};
 use laneway_measure::{Isolation, Method, Procedure, Rule, Timing, sizes};
 
-use crate::words;
+use super::rule;
+use crate::{session, words};
 
 /// Which algorithms.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,9 @@ enum Choice {
 pub struct Plan {
     pub collectives: Vec<Collective>,
     choices: Vec<Choice>,
+    pub forms: Vec<Form>,
+    /// The numbers of ranks, rising; none for all there are.
+    ranks: Vec<u32>,
     pub sizes: Vec<u64>,
     pub root: u32,
     pub method: Method,
@@ -37,6 +40,8 @@ pub struct Plan {
     pub seed: u64,
     pub truth: bool,
     pub keep: bool,
+    /// Whether algorithms that are surely slower than another one stop early.
+    pub race: bool,
     /// Sizes to add where the curve bends.
     pub refine: u32,
 }
@@ -46,7 +51,18 @@ pub struct Plan {
 pub struct Case {
     pub collective: Collective,
     pub answerer: Answerer,
+    pub form: Form,
     pub size: u64,
+}
+
+impl Case {
+    /// Our algorithms send nothing where there is nothing to send or nobody to send it to, so that
+    /// there is nothing to measure; what a library does then is its own affair.
+    pub fn is_empty(&self, ranks: u32) -> bool {
+        let ours = matches!(self.answerer, Answerer::Ours(..));
+        let nothing = self.size == 0 && self.collective != Collective::Barrier;
+        ours && (nothing || ranks == 1)
+    }
 }
 
 fn number<T>(name: &'static str, value: &'static str, help: &'static str) -> Arg
@@ -67,7 +83,7 @@ pub fn args() -> Vec<Arg> {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
     };
     let methods = Method::ALL.map(Method::name);
-    vec![
+    let own = vec![
         Arg::new("op")
             .value_name("OP")
             .required(true)
@@ -80,6 +96,10 @@ pub fn args() -> Vec<Arg> {
             "Algorithms, native, or all [default: native, else the usual one]",
         )
         .value_delimiter(','),
+        text("form", "F", "blocking, or nonblocking: started, then waited for")
+            .value_delimiter(',')
+            .value_parser(Form::ALL.map(Form::name))
+            .default_value(Form::default().name()),
         text("sizes", "S", "8,1K or ranges 8:4M, 0:100K:+1K, 8:4M:*4").default_value("8,1K,64K"),
         number::<u32>("refine", "N", "Add up to N sizes where the curve bends"),
         number::<u32>("root", "R", "The root [default: 0]"),
@@ -99,14 +119,6 @@ pub fn args() -> Vec<Arg> {
             "N",
             "Compare clocks after N repetitions, for --timing global [default: 50]",
         ),
-        number::<u32>("reps", "N", "Exactly N repetitions"),
-        number::<u32>("min-reps", "N", "At least N repetitions [default: 6]"),
-        number::<u32>("max-reps", "N", "At most N repetitions [default: 1000]"),
-        text("precision", "P", "Stop when half the median's interval is below P [default: 1%]"),
-        text("alpha", "A", "Stop by the rule of the MPIBlib paper: the mean, with error A")
-            .conflicts_with("precision"),
-        text("level", "L", "Of the interval [default: 95%]").conflicts_with("alpha"),
-        number::<f64>("budget", "SECONDS", "Time for a point, on the ranks' clock [default: 5]"),
         Arg::new("seed")
             .long("seed")
             .value_name("N")
@@ -115,21 +127,9 @@ pub fn args() -> Vec<Arg> {
             .help("Shuffles the order of the points"),
         flag("truth", "On a simulated cluster: also the true time (truth_us)"),
         flag("keep", "Keep every sample and every rank's entry and exit, in JSON"),
-    ]
-}
-
-/// A part of one: `1%` or `0.01`.
-fn part(name: &str, text: &str) -> Result<f64, Failure> {
-    let (digits, unit) = match text.strip_suffix('%') {
-        Some(digits) => (digits, 100.0),
-        None => (text, 1.0),
-    };
-    let value = digits.parse::<f64>().map(|value| value / unit).unwrap_or(f64::NAN);
-    if value > 0.0 && value < 1.0 {
-        return Ok(value);
-    }
-    let cause = "it is a part of one, above 0 and below 1";
-    Err(Failure::usage(format!("no {name} `{text}`"), cause, format!("--{name} 1%")))
+        flag("race", "Stop early with algorithms that are surely slower than another one"),
+    ];
+    own.into_iter().chain(rule::args(&Rule::default())).collect()
 }
 
 impl Plan {
@@ -151,10 +151,14 @@ impl Plan {
         let confirmation = named(&Confirmation::ALL.map(Confirmation::name), "confirmation");
         let procedure = named(&Procedure::ALL.map(Procedure::name), "sync").unwrap_or(1);
         let names: Vec<&String> = matches.get_many("algorithm").unwrap_or_default().collect();
-        let (rule, strict) = rule(matches)?;
+        let forms: Vec<&String> = matches.get_many("form").unwrap_or_default().collect();
+        let asked = |form: &Form| forms.iter().any(|name| *name == form.name());
+        let (rule, strict) = rule::rule(matches, &Rule::default())?;
         let plan = Plan {
             collectives: collectives.collect::<Result<_, _>>()?,
             choices: names.iter().map(|name| choice(name)).collect(),
+            forms: Form::ALL.into_iter().filter(asked).collect(),
+            ranks: session::counts(matches)?,
             sizes,
             root: count("root").unwrap_or(0),
             method: Method::ALL[method],
@@ -167,10 +171,33 @@ impl Plan {
             seed: matches.get_one::<u64>("seed").copied().unwrap_or(1),
             truth: matches.get_flag("truth"),
             keep: matches.get_flag("keep"),
+            race: matches.get_flag("race"),
             refine: count("refine").unwrap_or(0),
         };
         plan.known_algorithms()?;
+        plan.known_rivals()?;
         Ok(plan)
+    }
+
+    /// The numbers of ranks to measure on, where there are so many at most.
+    pub fn counts(&self, most: u32) -> Vec<u32> {
+        if self.ranks.is_empty() { vec![most] } else { self.ranks.clone() }
+    }
+
+    /// A race takes rivals, and some that may stop early.
+    fn known_rivals(&self) -> Result<(), Failure> {
+        let refused = |what: &str, cause: &str, try_this: &str| {
+            if self.race { Err(Failure::usage(what, cause, try_this)) } else { Ok(()) }
+        };
+        if self.choices.len() < 2 && self.choices != [Choice::All] {
+            let cause = "algorithms race against each other, and there is one";
+            refused("nobody to race against", cause, "--algorithm all --race")?;
+        }
+        if self.rule.min_reps == self.rule.max_reps {
+            let cause = "--reps is an exact number, and nobody may stop early";
+            refused("no race with so many repetitions", cause, "--max-reps 100 --race")?;
+        }
+        Ok(())
     }
 
     /// Every name must be an algorithm of at least one of the operations.
@@ -193,20 +220,25 @@ impl Plan {
         for &collective in &self.collectives {
             let sizes = if collective == Collective::Barrier { &[0][..] } else { sizes };
             for &size in sizes {
-                let answerers = self.answerers(comm, collective, size);
-                cases.extend(answerers.into_iter().map(|answerer| Case {
-                    collective,
-                    answerer,
-                    size,
-                }));
+                for &form in &self.forms {
+                    let answerers = self.answerers(comm, collective, form, size);
+                    let case = |answerer| Case { collective, answerer, form, size };
+                    cases.extend(answerers.into_iter().map(case));
+                }
             }
         }
         cases
     }
 
-    fn answerers(&self, comm: &dyn Comm, collective: Collective, size: u64) -> Vec<Answerer> {
+    fn answerers(
+        &self,
+        comm: &dyn Comm,
+        collective: Collective,
+        form: Form,
+        size: u64,
+    ) -> Vec<Answerer> {
         let shape = self.shape(comm, collective, size);
-        let native = comm.has_native(&shape).then_some(Answerer::Native);
+        let native = comm.native_objection(&shape, form).is_none().then_some(Answerer::Native);
         let usual = || usual(&shape).map(|(algorithm, params)| Answerer::Ours(algorithm, params));
         let defaults = [Choice::Default];
         let choices = if self.choices.is_empty() { &defaults[..] } else { &self.choices };
@@ -250,40 +282,5 @@ fn choice(name: &str) -> Choice {
         "all" => Choice::All,
         "native" => Choice::Native,
         name => Choice::Named(name.to_string()),
-    }
-}
-
-/// When to stop, and whether not reaching it is an error.
-fn rule(matches: &ArgMatches) -> Result<(Rule, bool), Failure> {
-    let text = |name: &str| matches.get_one::<String>(name);
-    let count = |name: &str| matches.get_one::<u32>(name).copied();
-    let usual = Rule::default();
-    let level = text("level").map_or(Ok(0.95), |text| part("level", text))?;
-    let aim = match (text("alpha"), text("precision")) {
-        (Some(alpha), _) => Aim::Mean { alpha: part("alpha", alpha)? },
-        (None, Some(precision)) => Aim::Median { precision: part("precision", precision)?, level },
-        (None, None) => Aim::Median { precision: 0.01, level },
-    };
-    let (min_reps, max_reps) = match (count("reps"), count("min-reps"), count("max-reps")) {
-        (Some(reps), None, None) => (reps, reps),
-        (None, least, most) => {
-            let least = least.unwrap_or(usual.min_reps.min(most.unwrap_or(u32::MAX)));
-            (least, most.unwrap_or(usual.max_reps.max(least)))
-        }
-        _ => {
-            let what = "--reps is an exact number";
-            let cause = "--min-reps and --max-reps bound it";
-            return Err(Failure::usage(what, cause, "--reps 40, or --min-reps 6 --max-reps 100"));
-        }
-    };
-    let budget = matches.get_one::<f64>("budget").copied();
-    let budget = budget.unwrap_or(if min_reps == max_reps { f64::INFINITY } else { usual.budget });
-    let rule = Rule { aim, min_reps, max_reps, budget };
-    match rule.objection() {
-        Some(cause) => {
-            let what = "such a measurement cannot be done";
-            Err(Failure::usage(what, cause, "--min-reps 6 --max-reps 1000 --precision 1%"))
-        }
-        None => Ok((rule, text("alpha").is_some() || text("precision").is_some())),
     }
 }

@@ -1,6 +1,6 @@
 //! A measured point as a row.
 
-use laneway_core::Row;
+use laneway_core::{Form, Row, Value};
 use laneway_measure::{Method, Point};
 
 use super::plan::{Case, Plan};
@@ -10,7 +10,14 @@ fn us(seconds: f64) -> f64 {
 }
 
 /// All columns, in the order that people look for them.
-pub fn row(plan: &Plan, case: &Case, ranks: u32, point: &Point, truth: Option<f64>) -> Row {
+pub fn row(
+    plan: &Plan,
+    case: &Case,
+    ranks: u32,
+    point: &Point,
+    truth: Option<f64>,
+    overlap_percent: Option<f64>,
+) -> Row {
     let summary = point.summary;
     let of = |which: fn(&laneway_stats::Summary) -> f64| summary.as_ref().map(|s| us(which(s)));
     let interval = point.interval;
@@ -18,6 +25,7 @@ pub fn row(plan: &Plan, case: &Case, ranks: u32, point: &Point, truth: Option<f6
     let mut row = Row::new()
         .with("op", case.collective.name())
         .with("algorithm", case.answerer.name())
+        .with("form", case.form.name())
         .with("ranks", ranks)
         .with("root", case.collective.has_root().then_some(plan.root))
         .with("size_bytes", case.size)
@@ -53,6 +61,9 @@ pub fn row(plan: &Plan, case: &Case, ranks: u32, point: &Point, truth: Option<f6
             .with("rank_avg_us", us(average))
             .with("rank_max_us", us(means.iter().copied().fold(0.0, f64::max)));
     }
+    if plan.forms.contains(&Form::NonBlocking) {
+        row = row.with("overlap_percent", overlap_percent);
+    }
     if plan.truth {
         row = row.with("truth_us", truth.map(us));
     }
@@ -72,9 +83,11 @@ pub fn row(plan: &Plan, case: &Case, ranks: u32, point: &Point, truth: Option<f6
 
 /// The columns that fit a screen; JSON and CSV have them all.
 pub fn brief(row: &Row) -> Row {
-    const SHOWN: [&str; 12] = [
+    const SHOWN: [&str; 15] = [
         "op",
         "algorithm",
+        "form",
+        "ranks",
         "size_bytes",
         "timing",
         "reps",
@@ -83,8 +96,12 @@ pub fn brief(row: &Row) -> Row {
         "ci_low_us",
         "ci_high_us",
         "truth_us",
+        "overlap_percent",
         "rank_min_us",
         "flags",
     ];
-    Row(row.0.iter().filter(|(name, _)| SHOWN.contains(name)).cloned().collect())
+    // Where all calls are blocking, nobody asks which form they have.
+    let told = |name: &str| name != "form" || row.get("overlap_percent").is_some();
+    let shown = |(name, _): &&(&str, Value)| SHOWN.contains(name) && told(name);
+    Row(row.0.iter().filter(shown).cloned().collect())
 }

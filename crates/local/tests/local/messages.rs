@@ -61,7 +61,7 @@ pub fn lengths(comm: &LocalComm) -> Result<(), CommError> {
         drop(queue);
         check(&back, seed(left));
         let mut again = vec![0; len + 5];
-        if comm.rank() % 2 == 0 {
+        if comm.rank().is_multiple_of(2) {
             comm.send(right, 4, &out)?;
             comm.recv(Some(left), Some(4), &mut again)?;
         } else {

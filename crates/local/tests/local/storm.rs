@@ -72,7 +72,10 @@ pub fn storm(comm: &LocalComm) -> Result<(), CommError> {
         pending += usize::from(progress == Progress::Pending);
         kept.push(data);
         let draw = random(number ^ u64::from(me) << 8);
-        while received < awaited && comm.probe(None, None, false)?.is_some() && draw % 3 != 0 {
+        while received < awaited
+            && comm.probe(None, None, false)?.is_some()
+            && !draw.is_multiple_of(3)
+        {
             take(comm, draw + received, &mut due)?;
             received += 1;
         }

@@ -9,9 +9,12 @@
 //! trip is what such a link could hide, and is told as [`GlobalClock::unknowable`].
 
 mod offset;
+mod skewed;
 mod tree;
 
-use laneway_core::{Comm, CommError};
+use laneway_core::{Clock, Comm, CommError};
+
+pub use skewed::Skewed;
 
 /// How the clocks are brought together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +53,7 @@ pub(crate) struct Epoch {
 /// This rank's clock, and what it knows of rank 0's.
 pub struct GlobalClock<'c> {
     comm: &'c dyn Comm,
+    clock: &'c dyn Clock,
     procedure: Procedure,
     /// All ranks read one clock: nothing needs to be found out.
     global: bool,
@@ -67,10 +71,15 @@ const MOST_DRIFT: f64 = 2e-4;
 const READS: usize = 10_000;
 
 impl<'c> GlobalClock<'c> {
-    /// Collective. Nothing is compared yet.
+    /// Nothing is compared yet.
     pub fn new(comm: &'c dyn Comm, procedure: Procedure) -> GlobalClock<'c> {
-        let global = comm.clock().is_global();
-        GlobalClock { comm, procedure, global, epochs: Vec::new(), tick: tick(comm) }
+        GlobalClock::over(comm, comm.clock(), procedure)
+    }
+
+    /// With another clock than the communicator's, and all ranks alike.
+    pub fn over(comm: &'c dyn Comm, clock: &'c dyn Clock, procedure: Procedure) -> GlobalClock<'c> {
+        let (global, tick) = (clock.is_global(), tick(clock));
+        GlobalClock { comm, clock, procedure, global, epochs: Vec::new(), tick }
     }
 
     /// Whether all ranks read one clock anyway.
@@ -94,7 +103,7 @@ impl<'c> GlobalClock<'c> {
             return Ok(());
         }
         let epoch = match self.procedure {
-            Procedure::Offset => offset::epoch(self.comm)?,
+            Procedure::Offset => offset::epoch(self)?,
             Procedure::Tree => tree::epoch(self)?,
         };
         self.epochs.push(epoch);
@@ -103,7 +112,7 @@ impl<'c> GlobalClock<'c> {
 
     /// This rank's own time.
     pub fn local(&self) -> f64 {
-        self.comm.clock().now()
+        self.clock.now()
     }
 
     /// Rank 0's time now.
@@ -120,7 +129,7 @@ impl<'c> GlobalClock<'c> {
     pub fn sleep_until(&self, global: f64) {
         // The offset changes by millionths while we wait: twice is exact enough.
         let near = global - self.offset_at(self.local());
-        self.comm.clock().sleep_until(global - self.offset_at(near));
+        self.clock.sleep_until(global - self.offset_at(near));
     }
 
     fn offset_at(&self, local: f64) -> f64 {
@@ -154,13 +163,13 @@ impl<'c> GlobalClock<'c> {
 }
 
 /// The smallest difference between two readings; a virtual clock has none.
-fn tick(comm: &dyn Comm) -> f64 {
-    if comm.clock().is_virtual() {
+fn tick(clock: &dyn Clock) -> f64 {
+    if clock.is_virtual() {
         return 0.0;
     }
-    let (mut last, mut least) = (comm.clock().now(), f64::INFINITY);
+    let (mut last, mut least) = (clock.now(), f64::INFINITY);
     for _ in 0..READS {
-        let now = comm.clock().now();
+        let now = clock.now();
         if now > last {
             least = least.min(now - last);
         }

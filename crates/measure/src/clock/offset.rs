@@ -3,22 +3,22 @@
 //! the difference to its own clock whenever the round trip before was the shortest yet; until no
 //! shorter one was seen a number of times.
 
-use laneway_core::{Comm, CommError, Rank};
+use laneway_core::{CommError, Rank};
 
-use super::Epoch;
+use super::{Epoch, GlobalClock};
 use crate::talk::{CLOCK, bytes_of, numbers_of};
 
 /// So many round trips in a row without a shorter one end the comparison.
 const PATIENCE: u32 = 10;
 const MOST_TRIPS: u32 = 1000;
 
-pub(super) fn epoch(comm: &dyn Comm) -> Result<Epoch, CommError> {
-    let mut own = Epoch { at: comm.clock().now(), offset: 0.0, error: 0.0, unknowable: 0.0 };
-    for other in 1..comm.size() {
-        if comm.rank() == 0 {
-            lead(comm, other)?;
-        } else if comm.rank() == other {
-            own = follow(comm)?;
+pub(super) fn epoch(clock: &GlobalClock) -> Result<Epoch, CommError> {
+    let mut own = Epoch { at: clock.local(), offset: 0.0, error: 0.0, unknowable: 0.0 };
+    for other in 1..clock.comm.size() {
+        if clock.comm.rank() == 0 {
+            lead(clock, other)?;
+        } else if clock.comm.rank() == other {
+            own = follow(clock)?;
         }
     }
     Ok(own)
@@ -26,16 +26,16 @@ pub(super) fn epoch(comm: &dyn Comm) -> Result<Epoch, CommError> {
 
 /// Rank 0's part for one other rank. Each message says: the time of its arrival as estimated,
 /// whether the round trip before was the shortest, that trip, and whether to go on.
-fn lead(comm: &dyn Comm, other: Rank) -> Result<(), CommError> {
+fn lead(clock: &GlobalClock, other: Rank) -> Result<(), CommError> {
     let (mut shortest, mut in_vain, mut better) = (f64::INFINITY, 0, 0.0);
     let mut second = f64::INFINITY;
     let mut echo = [0; 40];
     for _ in 0..MOST_TRIPS {
         let half = if shortest.is_finite() { shortest / 2.0 } else { 0.0 };
-        let sent = comm.clock().now();
-        comm.send(other, CLOCK, &bytes_of(&[sent + half, better, shortest, second, 1.0]))?;
-        comm.recv(Some(other), Some(CLOCK), &mut echo)?;
-        let trip = comm.clock().now() - sent;
+        let sent = clock.local();
+        clock.comm.send(other, CLOCK, &bytes_of(&[sent + half, better, shortest, second, 1.0]))?;
+        clock.comm.recv(Some(other), Some(CLOCK), &mut echo)?;
+        let trip = clock.local() - sent;
         better = f64::from(u8::from(trip < shortest));
         if trip < shortest {
             second = shortest;
@@ -49,15 +49,15 @@ fn lead(comm: &dyn Comm, other: Rank) -> Result<(), CommError> {
             break;
         }
     }
-    comm.send(other, CLOCK, &bytes_of(&[0.0, better, shortest, second, 0.0]))
+    clock.comm.send(other, CLOCK, &bytes_of(&[0.0, better, shortest, second, 0.0]))
 }
 
-fn follow(comm: &dyn Comm) -> Result<Epoch, CommError> {
-    let mut own = Epoch { at: comm.clock().now(), offset: 0.0, error: 0.0, unknowable: 0.0 };
+fn follow(clock: &GlobalClock) -> Result<Epoch, CommError> {
+    let mut own = Epoch { at: clock.local(), offset: 0.0, error: 0.0, unknowable: 0.0 };
     let mut bytes = [0; 40];
     loop {
-        comm.recv(Some(0), Some(CLOCK), &mut bytes)?;
-        let heard = comm.clock().now();
+        clock.comm.recv(Some(0), Some(CLOCK), &mut bytes)?;
+        let heard = clock.local();
         let words = numbers_of(&bytes);
         let (time, shortest, second, go_on) = (words[0], words[2], words[3], words[4] != 0.0);
         if !go_on {
@@ -70,6 +70,6 @@ fn follow(comm: &dyn Comm) -> Result<Epoch, CommError> {
         if words[1] != 0.0 || own.offset == 0.0 {
             (own.at, own.offset) = (heard, time - heard);
         }
-        comm.send(0, CLOCK, &bytes)?;
+        clock.comm.send(0, CLOCK, &bytes)?;
     }
 }

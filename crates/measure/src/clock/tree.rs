@@ -51,7 +51,7 @@ fn teach(clock: &GlobalClock, pupil: Rank, own: &Epoch) -> Result<(), CommError>
 
 fn learn(clock: &GlobalClock, teacher: Rank) -> Result<Epoch, CommError> {
     let patience = if clock.epochs.is_empty() { PATIENCE } else { PATIENCE_AGAIN };
-    let patience = if clock.comm.clock().is_virtual() { patience } else { PATIENCE_REAL };
+    let patience = if clock.clock.is_virtual() { patience } else { PATIENCE_REAL };
     let (mut shortest, mut second) = (f64::INFINITY, f64::INFINITY);
     let mut best = Epoch { at: 0.0, offset: 0.0, error: 0.0, unknowable: 0.0 };
     let mut in_vain = 0;

@@ -30,33 +30,53 @@ impl Buffers {
         Buffers { out: March::new(cache, out_bytes), into: March::new(cache, into_bytes) }
     }
 
-    /// What to send from and to receive into, in the next repetition.
+    /// What to send from and to receive into next.
     pub fn advance(&mut self) -> (&mut [u8], &mut [u8]) {
         (self.out.advance(), self.into.advance())
     }
 }
 
+/// Processors fetch what follows as well, but not across pages: each place is in pages of its own.
+const PAGE: usize = 4096;
+/// A line and the neighbour that is fetched with it.
+const LINES: usize = 128;
+
 struct March {
     bytes: Vec<u8>,
-    step: usize,
-    at: usize,
+    size: usize,
+    /// From one place to the next; none where there is one.
+    stride: usize,
+    /// Where in its pages a place begins, this time through.
+    first: usize,
+    next: usize,
 }
 
 impl March {
-    fn new(cache: Cache, step: usize) -> March {
-        let whole = match cache {
-            Cache::Warm => step,
-            // A whole number of steps, and two at least.
-            Cache::Cold { bytes } => bytes.div_ceil(step.max(1)).max(2).saturating_mul(step),
+    fn new(cache: Cache, size: usize) -> March {
+        let (stride, whole) = match cache {
+            Cache::Warm => (0, size),
+            Cache::Cold { bytes } => {
+                let stride = size.div_ceil(PAGE).max(1).saturating_mul(PAGE);
+                (stride, bytes.div_ceil(stride).max(2).saturating_mul(stride))
+            }
         };
         // Written once, so that every page is there.
-        March { bytes: vec![1; whole], step, at: 0 }
+        March { bytes: vec![1; whole], size, stride, first: 0, next: 0 }
     }
 
     fn advance(&mut self) -> &mut [u8] {
-        let from = if self.at + self.step <= self.bytes.len() { self.at } else { 0 };
-        self.at = from + self.step;
-        &mut self.bytes[from..from + self.step]
+        if self.next + self.size > self.bytes.len() {
+            // Short messages leave most of a page out: the next time through takes other lines, so
+            // that a line comes again only after all bytes of the march.
+            self.first += self.size.next_multiple_of(LINES).max(LINES);
+            if self.first + self.size > self.stride {
+                self.first = 0;
+            }
+            self.next = self.first;
+        }
+        let from = self.next;
+        self.next += self.stride;
+        &mut self.bytes[from..from + self.size]
     }
 }
 
@@ -96,11 +116,21 @@ mod tests {
         let mut warm = Buffers::new(Cache::Warm, 8, 4);
         let first = warm.advance().0.as_ptr();
         assert_eq!(warm.advance().0.as_ptr(), first);
-        let mut cold = Buffers::new(Cache::Cold { bytes: 100 }, 30, 0);
-        let places: Vec<usize> = (0..5).map(|_| cold.advance().0.as_ptr() as usize).collect();
+        let mut cold = Buffers::new(Cache::Cold { bytes: 9000 }, 30, 0);
+        let places: Vec<usize> = (0..7).map(|_| cold.advance().0.as_ptr() as usize).collect();
         let steps: Vec<usize> = places.iter().map(|place| place - places[0]).collect();
-        assert_eq!(steps, [0, 30, 60, 90, 0]);
+        assert_eq!(steps, [0, 4096, 8192, 128, 4224, 8320, 256]);
         assert_eq!(cold.advance().1.len(), 0);
+        // Every line of it is somebody's place before the first comes again.
+        let (mut cold, mut seen) = (March::new(Cache::Cold { bytes: 9000 }, 8), Vec::new());
+        (0..96).for_each(|_| seen.push(cold.advance().as_ptr()));
+        assert_eq!(cold.advance().as_ptr(), seen[0]);
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), 3 * 4096 / LINES);
+        let mut long = March::new(Cache::Cold { bytes: 100 }, 5000);
+        let places: Vec<usize> = (0..3).map(|_| long.advance().as_ptr() as usize).collect();
+        assert_eq!([places[1] - places[0], places[2] - places[0]], [8192, 0]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use laneway_core::CommError;
 use laneway_stats::Interval;
 
 use super::DATA;
-use super::cache::Cache;
+use super::cache::{Buffers, Cache};
 use super::disjoint::{Estimate, Lab, Members};
 use super::pattern::{Pattern, Work};
 use super::plan::Plan;
@@ -89,8 +89,9 @@ fn rest(trip: &Estimate, overheads: &[Estimate]) -> Estimate {
     }
 }
 
-pub(super) fn send_overhead(members: &Members, message: &mut [u8]) -> Result<f64, CommError> {
+pub(super) fn send_overhead(members: &Members, buffers: &mut Buffers) -> Result<f64, CommError> {
     let (comm, other) = (members.comm, members.partner()?);
+    let (message, _) = buffers.advance();
     if !members.leads() {
         comm.recv(Some(other), Some(DATA), message)?;
         comm.send(other, DATA, &[])?;
@@ -103,19 +104,22 @@ pub(super) fn send_overhead(members: &Members, message: &mut [u8]) -> Result<f64
     Ok(kept)
 }
 
-pub(super) fn receive_overhead(members: &Members, message: &mut [u8]) -> Result<f64, CommError> {
+pub(super) fn receive_overhead(members: &Members, buffers: &mut Buffers) -> Result<f64, CommError> {
     let (comm, other) = (members.comm, members.partner()?);
     if !members.leads() {
         for _ in 0..2 {
+            let (message, _) = buffers.advance();
             comm.recv(Some(other), Some(DATA), &mut [])?;
             comm.send(other, DATA, message)?;
         }
         return Ok(0.0);
     }
+    let (message, _) = buffers.advance();
     let begun = members.now();
     comm.send(other, DATA, &[])?;
     comm.recv(Some(other), Some(DATA), message)?;
     let round_trip = members.now() - begun;
+    let (message, _) = buffers.advance();
     comm.send(other, DATA, &[])?;
     comm.clock().sleep_until(members.now() + 2.0 * round_trip);
     let begun = members.now();
@@ -123,25 +127,27 @@ pub(super) fn receive_overhead(members: &Members, message: &mut [u8]) -> Result<
     Ok(members.now() - begun)
 }
 
-pub(super) fn gap(members: &Members, message: &mut [u8]) -> Result<f64, CommError> {
-    let short = train(members, message, TRAIN)?;
-    let long = train(members, message, 2 * TRAIN)?;
+pub(super) fn gap(members: &Members, buffers: &mut Buffers) -> Result<f64, CommError> {
+    let short = train(members, buffers, TRAIN)?;
+    let long = train(members, buffers, 2 * TRAIN)?;
     Ok((long - short) / f64::from(TRAIN))
 }
 
 /// Messages one behind the other, and one answer.
-fn train(members: &Members, message: &mut [u8], count: u32) -> Result<f64, CommError> {
+fn train(members: &Members, buffers: &mut Buffers, count: u32) -> Result<f64, CommError> {
     let (comm, other) = (members.comm, members.partner()?);
     let begun = members.now();
-    if members.leads() {
-        for _ in 0..count {
+    for _ in 0..count {
+        let (message, _) = buffers.advance();
+        if members.leads() {
             comm.send(other, DATA, message)?;
-        }
-        comm.recv(Some(other), Some(DATA), &mut [])?;
-    } else {
-        for _ in 0..count {
+        } else {
             comm.recv(Some(other), Some(DATA), message)?;
         }
+    }
+    if members.leads() {
+        comm.recv(Some(other), Some(DATA), &mut [])?;
+    } else {
         comm.send(other, DATA, &[])?;
     }
     Ok(members.now() - begun)

@@ -19,8 +19,6 @@ mod survey;
 mod transfers;
 mod verdict;
 
-use laneway_core::Tag;
-
 pub use cache::{Buffers, COLD_BYTES, Cache, memcpy};
 pub use disjoint::{Estimate, Lab, Members};
 pub use logp::{LogP, logp};
@@ -32,6 +30,4 @@ pub use roundtrip::{RoundTrips, round_trip, round_trips};
 pub use survey::{Pair, Sizes, survey};
 pub use verdict::{Limits, Node, SlowNode, SlowPair, Verdict, verdict};
 
-/// What the members of a subset agree on, and what is measured.
-const WORD: Tag = 6;
-const DATA: Tag = 7;
+use crate::talk::{DATA, WORD};

@@ -5,34 +5,41 @@ use std::hint::black_box;
 use laneway_core::{Clock, CommError};
 
 use super::DATA;
+use super::cache::Buffers;
 use super::disjoint::Members;
-use super::transfers::together;
+use super::transfers::Transfers;
 
 /// One repetition: a round trip alone, then one with as much computing between its start and its
-/// wait. 1 where all of it was hidden, 0 where the two took as long as one after the other. The
-/// other rank does nothing but answer.
-pub fn overlap(members: &Members, out: &mut [u8], into: &mut [u8]) -> Result<f64, CommError> {
-    let other = members.partner()?;
+/// wait. 1 where all of it was hidden, 0 where the two took as long as one after the other; not a
+/// number where the clock saw nothing that could be hidden. The other rank only answers.
+pub fn overlap(members: &Members, buffers: &mut Buffers) -> Result<f64, CommError> {
+    let (comm, other) = (members.comm, members.partner()?);
     if !members.leads() {
         for _ in 0..2 {
-            members.comm.recv(Some(other), Some(DATA), into)?;
-            members.comm.send(other, DATA, out)?;
+            let (out, into) = buffers.advance();
+            comm.recv(Some(other), Some(DATA), into)?;
+            comm.send(other, DATA, out)?;
         }
         return Ok(0.0);
     }
-    let begun = members.now();
-    together(members.comm, &[(other, out)], &mut [(other, into)], || ())?;
-    let alone = members.now() - begun;
-    let mut computed = 0.0;
-    let begun = members.now();
-    together(members.comm, &[(other, out)], &mut [(other, into)], || {
+    let mut trip = |meanwhile: &mut dyn FnMut()| {
+        let (out, into) = buffers.advance();
+        let size = out.len();
+        let transfers =
+            Transfers::default().sending(other, out, size, 1).receiving(other, into, size, 1);
         let begun = members.now();
-        compute(members.comm.clock(), begun + alone);
+        transfers.run(comm, meanwhile)?;
+        Ok(members.now() - begun)
+    };
+    let alone = trip(&mut || ())?;
+    let mut computed = 0.0;
+    let both = trip(&mut || {
+        let begun = members.now();
+        compute(comm.clock(), begun + alone);
         computed = members.now() - begun;
     })?;
-    let both = members.now() - begun;
     let hideable = f64::min(alone, computed);
-    Ok(if hideable > 0.0 { (alone + computed - both) / hideable } else { 0.0 })
+    Ok(if hideable > 0.0 { (alone + computed - both) / hideable } else { f64::NAN })
 }
 
 /// Keeps the processor busy until an instant. On a virtual clock computing takes no time, so there

@@ -8,12 +8,15 @@ use super::cache::{Buffers, Cache};
 use super::disjoint::Members;
 use super::logp;
 use super::overlap::overlap;
+use super::point_to_two::point_to_two_once;
 use super::roundtrip::round_trip;
-use super::transfers::{stretches, together};
+use super::transfers::Transfers;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
     Latency,
+    RoundTrip,
+    PointToTwo,
     Bandwidth,
     Bidirectional,
     Rate,
@@ -27,8 +30,10 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    pub const ALL: [Pattern; 11] = [
+    pub const ALL: [Pattern; 13] = [
         Pattern::Latency,
+        Pattern::RoundTrip,
+        Pattern::PointToTwo,
         Pattern::Bandwidth,
         Pattern::Bidirectional,
         Pattern::Rate,
@@ -44,6 +49,8 @@ impl Pattern {
     pub fn name(self) -> &'static str {
         match self {
             Pattern::Latency => "latency",
+            Pattern::RoundTrip => "round-trip",
+            Pattern::PointToTwo => "point-to-two",
             Pattern::Bandwidth => "bandwidth",
             Pattern::Bidirectional => "bibw",
             Pattern::Rate => "rate",
@@ -60,6 +67,8 @@ impl Pattern {
     pub fn sentence(self) -> &'static str {
         match self {
             Pattern::Latency => "half a round trip",
+            Pattern::RoundTrip => "a message out and one of another size back, the whole of it",
+            Pattern::PointToTwo => "a message to each of two others, and empty answers of both",
             Pattern::Bandwidth => "a window of sends and one answer; a message of it",
             Pattern::Bidirectional => "a window of sends each way; a message of one way",
             Pattern::Rate => "as bandwidth, told as messages a second",
@@ -81,7 +90,8 @@ impl Pattern {
             Pattern::Bidirectional | Pattern::Sendrecv => Some(2),
             Pattern::Exchange => Some(4),
             Pattern::MultiPair => Some(members / 2),
-            Pattern::Overlap | Pattern::SendOverhead | Pattern::ReceiveOverhead => None,
+            Pattern::RoundTrip | Pattern::PointToTwo | Pattern::Overlap => None,
+            Pattern::SendOverhead | Pattern::ReceiveOverhead => None,
         }
     }
 
@@ -94,6 +104,7 @@ impl Pattern {
     pub fn span(self, size: usize, window: usize) -> usize {
         match self {
             Pattern::Latency => 2 * trips(size),
+            Pattern::RoundTrip => trips(size),
             Pattern::Sendrecv | Pattern::Exchange => SERIES,
             Pattern::Gap => logp::TRAIN as usize,
             _ => window,
@@ -103,25 +114,20 @@ impl Pattern {
     /// One repetition of it on one member: on the leader the seconds of one message, or the part
     /// that overlaps.
     pub fn once(self, members: &Members, work: &mut Work) -> Result<f64, CommError> {
-        let Work { size, window, buffers } = work;
-        let (out, into) = buffers.advance();
-        let share = 1.0 / *window as f64;
+        let share = 1.0 / work.window as f64;
         match self {
-            Pattern::Latency => latency(members, out, into),
-            Pattern::Bandwidth | Pattern::Rate => {
-                let other = members.partner()?;
-                let begun = members.now();
-                one_way(members, (other, members.leads()), out, into, (*size, *window))?;
-                Ok((members.now() - begun) * share)
-            }
-            Pattern::Bidirectional => Ok(both_ways(members, out, into, (*size, *window))? * share),
-            Pattern::MultiPair => Ok(multi_pair(members, out, into, (*size, *window))? * share),
-            Pattern::Sendrecv => ring(members, out, into, false),
-            Pattern::Exchange => ring(members, out, into, true),
-            Pattern::Overlap => overlap(members, out, into),
-            Pattern::SendOverhead => logp::send_overhead(members, out),
-            Pattern::ReceiveOverhead => logp::receive_overhead(members, into),
-            Pattern::Gap => logp::gap(members, out),
+            Pattern::Latency => Ok(trip(members, work)? / 2.0),
+            Pattern::RoundTrip => trip(members, work),
+            Pattern::PointToTwo => point_to_two_once(members, work.buffers.advance().0),
+            Pattern::Bandwidth | Pattern::Rate => Ok(one_way(members, work)? * share),
+            Pattern::Bidirectional => Ok(both_ways(members, work)? * share),
+            Pattern::MultiPair => Ok(multi_pair(members, work)? * share),
+            Pattern::Sendrecv => ring(members, &mut work.buffers, false),
+            Pattern::Exchange => ring(members, &mut work.buffers, true),
+            Pattern::Overlap => overlap(members, &mut work.buffers),
+            Pattern::SendOverhead => logp::send_overhead(members, &mut work.buffers),
+            Pattern::ReceiveOverhead => logp::receive_overhead(members, &mut work.buffers),
+            Pattern::Gap => logp::gap(members, &mut work.buffers),
         }
     }
 }
@@ -137,20 +143,30 @@ impl Work {
     /// For messages of `size` bytes; the window counts only for patterns that have one.
     pub fn new(pattern: Pattern, size: usize, window: usize, cache: Cache) -> Work {
         let window = if pattern.has_window() { window.max(1) } else { 1 };
-        let into = match pattern {
-            Pattern::Exchange => size.saturating_mul(2),
-            _ => size.saturating_mul(window),
+        // A window is warm in one buffer, and cold only where each message has its own.
+        let out = match cache {
+            Cache::Warm => size,
+            Cache::Cold { .. } => size.saturating_mul(window),
         };
-        Work { size, window, buffers: Buffers::new(cache, size, into) }
+        let into = if pattern == Pattern::Exchange { size.saturating_mul(2) } else { out };
+        Work { size, window, buffers: Buffers::new(cache, out, into) }
+    }
+
+    /// For round trips of one size out and another back.
+    pub fn round_trip(out: usize, back: usize, cache: Cache) -> Work {
+        Work { size: out, window: 1, buffers: Buffers::new(cache, out, back) }
     }
 }
 
-/// Bytes that a window may take: receives of one window need room of their own each.
+/// Bytes that a window of cold messages may take: each has room of its own.
 const WINDOW_BYTES: usize = 64 << 20;
 
-/// The window in fact: what was asked for, as far as its buffers stay within 64 MiB.
-pub fn window(asked: usize, size: usize) -> usize {
-    asked.min(WINDOW_BYTES / size.max(1)).max(1)
+/// The window in fact: what was asked for, as far as cold buffers stay within 64 MiB.
+pub fn window(asked: usize, size: usize, cache: Cache) -> usize {
+    match cache {
+        Cache::Warm => asked.max(1),
+        Cache::Cold { .. } => asked.min(WINDOW_BYTES / size.max(1)).max(1),
+    }
 }
 
 /// Messages up to this size travel several times in a sample.
@@ -160,85 +176,86 @@ fn trips(size: usize) -> usize {
     if size <= SHORT_BYTES { 10 } else { 1 }
 }
 
-/// Half a round trip. Through shared memory one takes hardly longer than reading a clock, so that
-/// short messages are timed by several; a virtual clock needs none of that.
-fn latency(members: &Members, out: &mut [u8], into: &mut [u8]) -> Result<f64, CommError> {
-    let count = if members.comm.clock().is_virtual() { 1 } else { trips(out.len()) };
+/// A round trip. Through shared memory one takes hardly longer than reading a clock, so that short
+/// messages are timed by several; a virtual clock needs none of that.
+fn trip(members: &Members, work: &mut Work) -> Result<f64, CommError> {
+    let count = if members.comm.clock().is_virtual() { 1 } else { trips(work.size) };
     let begun = members.now();
     for _ in 0..count {
+        let (out, into) = work.buffers.advance();
         round_trip(members, out, into)?;
     }
-    Ok((members.now() - begun) / (2 * count) as f64)
+    Ok((members.now() - begun) / count as f64)
 }
 
-/// A window of messages to or from another, and its answer.
-fn one_way(
-    members: &Members,
-    (other, sends): (Rank, bool),
-    out: &[u8],
-    into: &mut [u8],
-    (size, window): (usize, usize),
-) -> Result<(), CommError> {
-    let comm = members.comm;
-    if sends {
-        together(comm, &vec![(other, out); window], &mut [], || ())?;
-        comm.recv(Some(other), Some(DATA), &mut [])?;
-    } else {
-        together(comm, &[], &mut stretches(other, into, size, window), || ())?;
-        comm.send(other, DATA, &[])?;
-    }
-    Ok(())
-}
-
-fn both_ways(
-    members: &Members,
-    out: &[u8],
-    into: &mut [u8],
-    (size, window): (usize, usize),
-) -> Result<f64, CommError> {
+/// A window of messages from the leader, and its answer.
+fn one_way(members: &Members, work: &mut Work) -> Result<f64, CommError> {
     let (comm, other) = (members.comm, members.partner()?);
+    let transfers = work.transfers(other, members.leads(), !members.leads());
     let begun = members.now();
-    let mut receives = stretches(other, into, size, window);
-    together(comm, &vec![(other, out); window], &mut receives, || ())?;
-    // Over when both have all.
-    if members.leads() {
-        comm.recv(Some(other), Some(DATA), &mut [])?;
-    } else {
-        comm.send(other, DATA, &[])?;
-    }
+    transfers.run(comm, || ())?;
+    answer(members, other, members.leads())?;
     Ok(members.now() - begun)
+}
+
+fn both_ways(members: &Members, work: &mut Work) -> Result<f64, CommError> {
+    let (comm, other) = (members.comm, members.partner()?);
+    let transfers = work.transfers(other, true, true);
+    let begun = members.now();
+    transfers.run(comm, || ())?;
+    // Over when both have all.
+    answer(members, other, members.leads())?;
+    Ok(members.now() - begun)
+}
+
+impl Work {
+    /// A window of messages to another rank, from it, or both.
+    fn transfers(&mut self, other: Rank, sends: bool, receives: bool) -> Transfers<'_> {
+        let (size, window) = (self.size, self.window);
+        let (out, into) = self.buffers.advance();
+        let mut transfers = Transfers::default();
+        if sends {
+            transfers = transfers.sending(other, out, size, window);
+        }
+        if receives {
+            transfers = transfers.receiving(other, into, size, window);
+        }
+        transfers
+    }
+}
+
+/// An empty message, to be waited for or to be sent.
+fn answer(members: &Members, other: Rank, waits: bool) -> Result<(), CommError> {
+    if waits {
+        members.comm.recv(Some(other), Some(DATA), &mut [])?;
+        return Ok(());
+    }
+    members.comm.send(other, DATA, &[])
 }
 
 /// Members in even places send to the next one. The leader tells the other senders to begin and
 /// hears from each when it is answered; both empty messages are part of the time.
-fn multi_pair(
-    members: &Members,
-    out: &[u8],
-    into: &mut [u8],
-    shape: (usize, usize),
-) -> Result<f64, CommError> {
-    let (comm, begun) = (members.comm, members.now());
-    let sends = members.position % 2 == 0;
+fn multi_pair(members: &Members, work: &mut Work) -> Result<f64, CommError> {
+    let sends = members.position.is_multiple_of(2);
     let (leader, partner) = (members.ranks[0], members.ranks.get(members.position ^ 1));
     let Some(&partner) = partner else {
         let what = format!("{} ranks are not pairs", members.ranks.len());
         return Err(CommError::Argument { what });
     };
     let others = || members.ranks.iter().step_by(2).skip(1);
+    let transfers = work.transfers(partner, sends, !sends);
+    let begun = members.now();
     if members.leads() {
-        for &sender in others() {
-            comm.send(sender, DATA, &[])?;
-        }
+        others().try_for_each(|&sender| answer(members, sender, false))?;
     } else if sends {
-        comm.recv(Some(leader), Some(DATA), &mut [])?;
+        answer(members, leader, true)?;
     }
-    one_way(members, (partner, sends), out, into, shape)?;
+    transfers.run(members.comm, || ())?;
+    answer(members, partner, sends)?;
     if members.leads() {
-        for &sender in others() {
-            comm.recv(Some(sender), Some(DATA), &mut [])?;
-        }
+        others().try_for_each(|&sender| answer(members, sender, true))?;
     } else if sends {
-        comm.send(leader, DATA, &[])?;
+        answer(members, leader, false)?;
     }
     Ok(members.now() - begun)
 }
@@ -249,20 +266,22 @@ const SERIES: usize = 10;
 /// As IMB does it: the mean of a series without isolation, in which neighbours keep each other in
 /// step. Who is late once makes the next one late the next time, and so on round the ring; so the
 /// series is as long as some whole ways round.
-fn ring(members: &Members, out: &[u8], into: &mut [u8], both: bool) -> Result<f64, CommError> {
+fn ring(members: &Members, buffers: &mut Buffers, both: bool) -> Result<f64, CommError> {
     let (count, at) = (members.ranks.len(), members.position);
     let right = members.ranks[(at + 1) % count];
     let left = members.ranks[(at + count - 1) % count];
     let begun = members.now();
     let series = SERIES.next_multiple_of(count);
     for _ in 0..series {
+        let (out, into) = buffers.advance();
+        let size = out.len();
+        let (from_left, from_right) = into.split_at_mut(size);
+        let mut transfers =
+            Transfers::default().sending(right, out, size, 1).receiving(left, from_left, size, 1);
         if both {
-            let (from_left, from_right) = into.split_at_mut(out.len());
-            let mut receives = [(left, from_left), (right, from_right)];
-            together(members.comm, &[(right, out), (left, out)], &mut receives, || ())?;
-        } else {
-            together(members.comm, &[(right, out)], &mut [(left, &mut *into)], || ())?;
+            transfers = transfers.sending(left, out, size, 1).receiving(right, from_right, size, 1);
         }
+        transfers.run(members.comm, || ())?;
     }
     Ok((members.now() - begun) / series as f64)
 }

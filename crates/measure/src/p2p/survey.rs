@@ -2,9 +2,10 @@
 
 use laneway_core::{CommError, Rank};
 
+use super::cache::Cache;
 use super::disjoint::{Estimate, Lab};
+use super::pattern::{Pattern, Work};
 use super::plan::Plan;
-use super::roundtrip::round_trip;
 
 /// Bytes of the messages that tell the latency and the bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +29,8 @@ pub struct Pair {
 /// Collective: every pair of the plan, on rank 0.
 pub fn survey(lab: &Lab, plan: &Plan, sizes: Sizes) -> Result<Option<Vec<Pair>>, CommError> {
     let run = |bytes: usize| {
-        let (mut out, mut back) = (vec![1; bytes], vec![1; bytes]);
-        lab.run(plan, |members| Ok(round_trip(members, &mut out, &mut back)? / 2.0))
+        let mut work = Work::new(Pattern::Latency, bytes, 1, Cache::Warm);
+        lab.run(plan, |members| Pattern::Latency.once(members, &mut work))
     };
     let (Some(short), Some(long)) = (run(sizes.latency)?, run(sizes.bandwidth)?) else {
         return Ok(None);

@@ -87,6 +87,17 @@ fn lower_median(mut values: Vec<f64>) -> f64 {
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
 }
 
+/// The places of each rank's pairs.
+fn by_rank(pairs: &[Pair]) -> Vec<Vec<usize>> {
+    let ranks = pairs.iter().map(|pair| pair.from.max(pair.to) + 1).max().unwrap_or(0);
+    let mut own = vec![Vec::new(); ranks as usize];
+    for (index, pair) in pairs.iter().enumerate() {
+        own[pair.from as usize].push(index);
+        own[pair.to as usize].push(index);
+    }
+    own
+}
+
 /// One figure of every pair, over what is usual for its kind.
 struct Compared<'p> {
     pairs: &'p [Pair],
@@ -126,35 +137,28 @@ impl<'p> Compared<'p> {
         }
     }
 
-    fn of(&self, rank: Rank) -> impl Iterator<Item = usize> + '_ {
-        let has = move |pair: &Pair| pair.from == rank || pair.to == rank;
-        (0..self.pairs.len()).filter(move |&index| has(&self.pairs[index]))
-    }
-
-    /// What is usual for the pairs of one rank.
-    fn usual_of(&self, rank: Rank) -> f64 {
-        lower_median(self.of(rank).map(|index| self.ratios[index]).collect())
-    }
-
     /// Blames the node with most slow pairs, takes its pairs away, and so on; a node is blamed for
     /// two slow pairs or more that are most of those it has left. What remains is between nodes.
-    fn blame(&self, ranks: u32, verdict: &mut Verdict) {
+    fn blame(&self, by_rank: &[Vec<usize>], verdict: &mut Verdict) {
+        let middle = |own: &Vec<usize>| lower_median(own.iter().map(|&i| self.ratios[i]).collect());
+        // What is usual for the pairs of each rank.
+        let usual: Vec<f64> = by_rank.iter().map(middle).collect();
         let mut left = vec![true; self.pairs.len()];
         loop {
-            let count = |rank: Rank| {
-                let own = || self.of(rank).filter(|&index| left[index]);
-                (own().filter(|&index| self.slow[index]).count(), own().count())
+            let count = |own: &Vec<usize>| {
+                let own = || own.iter().filter(|&&index| left[index]);
+                (own().filter(|&&index| self.slow[index]).count(), own().count())
             };
-            let counts = (0..ranks).map(|rank| (count(rank), rank));
+            let counts = by_rank.iter().map(count).zip(0..);
             let blamed = counts.filter(|((slow, own), _)| *slow >= 2 && slow * 2 > *own);
             let worst = blamed.max_by_key(|((slow, _), rank)| (*slow, std::cmp::Reverse(*rank)));
             let Some((_, rank)) = worst else { break };
-            let own: Vec<usize> = self.of(rank).collect();
+            let own = &by_rank[rank as usize];
             own.iter().for_each(|&index| left[index] = false);
             verdict.slow_nodes.push(SlowNode {
                 rank,
                 measure: self.measure,
-                ratio: self.usual_of(rank),
+                ratio: usual[rank as usize],
                 slow: own.iter().filter(|&&index| self.slow[index]).count(),
                 pairs: own.len(),
                 others_slow: 0,
@@ -175,7 +179,7 @@ impl<'p> Compared<'p> {
         };
         let is_between = |index: &usize| {
             let Pair { from, to, .. } = self.pairs[*index];
-            let nodes = self.usual_of(from) * self.usual_of(to);
+            let nodes = usual[from as usize] * usual[to as usize];
             self.ratios[*index] / nodes > nodes
         };
         let (between, together): (Vec<_>, Vec<_>) = slow().partition(is_between);
@@ -198,23 +202,23 @@ pub fn verdict(pairs: &[Pair], hosts: &[String], sites: &[u32], limits: &Limits)
     let most = 1.0 / limits.least_bandwidth;
     let long = Compared::new(pairs, "bandwidth", &kind, |pair| &pair.transfer, most);
     let short = Compared::new(pairs, "latency", &kind, |pair| &pair.latency, limits.most_latency);
-    let ranks = pairs.iter().map(|pair| pair.from.max(pair.to) + 1).max().unwrap_or(0);
+    let by_rank = by_rank(pairs);
     let mut verdict = Verdict::default();
-    long.blame(ranks, &mut verdict);
-    short.blame(ranks, &mut verdict);
-    let node = |rank: Rank| {
+    long.blame(&by_rank, &mut verdict);
+    short.blame(&by_rank, &mut verdict);
+    let node = |(own, rank): (&Vec<usize>, Rank)| {
         let middle = |figure: fn(&Pair) -> &Estimate| {
-            lower_median(long.of(rank).map(|index| figure(&pairs[index]).value).collect())
+            lower_median(own.iter().map(|&index| figure(&pairs[index]).value).collect())
         };
         Node {
             rank,
             latency: middle(|pair| &pair.latency),
             transfer: middle(|pair| &pair.transfer),
-            slow: long.of(rank).filter(|&index| long.slow[index]).count(),
-            pairs: long.of(rank).count(),
+            slow: own.iter().filter(|&&index| long.slow[index]).count(),
+            pairs: own.len(),
         }
     };
-    verdict.nodes = (0..ranks).map(node).filter(|node| node.pairs > 0).collect();
+    verdict.nodes = by_rank.iter().zip(0..).map(node).filter(|node| node.pairs > 0).collect();
     (verdict.ratios, verdict.slow) = (long.ratios, long.slow);
     verdict
 }

@@ -5,7 +5,7 @@
 
 use laneway_core::CommError;
 
-use super::{Batch, Spans, Stage, Timing, agree, isolated};
+use super::{Batch, Spans, Stage, Timing, isolated};
 use crate::operation::Operation;
 
 #[derive(Clone, Copy, Debug)]
@@ -23,12 +23,8 @@ impl Timing for Global {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        wanted: u32,
-    ) -> Result<Option<Batch>, CommError> {
-        let count = agree(stage, wanted)?;
-        if count == 0 {
-            return Ok(None);
-        }
+        count: u32,
+    ) -> Result<Batch, CommError> {
         let mut own = Vec::with_capacity(count as usize);
         while own.len() < count as usize {
             let next = (count - own.len() as u32).min(self.resync.max(1));
@@ -37,12 +33,12 @@ impl Timing for Global {
         }
         // What lies between two comparisons is placed by interpolation.
         stage.clock.synchronise()?;
-        let Some(spans) = Spans::gather(stage, &own)? else { return Ok(Some(Batch::default())) };
+        let Some(spans) = Spans::gather(stage, &own)? else { return Ok(Batch::default()) };
         let all = 0..count as usize;
-        Ok(Some(Batch {
+        Ok(Batch {
             samples: all.clone().map(|repetition| spans.whole(repetition)).collect(),
             skews: all.map(|repetition| spans.skew(repetition)).collect(),
             ..spans.batch()
-        }))
+        })
     }
 }

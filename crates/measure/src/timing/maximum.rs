@@ -5,7 +5,7 @@
 
 use laneway_core::CommError;
 
-use super::{Batch, Spans, Stage, Timing, agree, isolated};
+use super::{Batch, Spans, Stage, Timing, isolated};
 use crate::operation::Operation;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,19 +20,15 @@ impl Timing for Maximum {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        wanted: u32,
-    ) -> Result<Option<Batch>, CommError> {
-        let count = agree(stage, wanted)?;
-        if count == 0 {
-            return Ok(None);
-        }
+        count: u32,
+    ) -> Result<Batch, CommError> {
         let own = isolated(stage, operation, count)?;
-        let Some(spans) = Spans::gather(stage, &own)? else { return Ok(Some(Batch::default())) };
+        let Some(spans) = Spans::gather(stage, &own)? else { return Ok(Batch::default()) };
         let all = 0..count as usize;
-        Ok(Some(Batch {
+        Ok(Batch {
             samples: all.clone().map(|repetition| spans.longest(repetition)).collect(),
             skews: all.map(|repetition| spans.skew(repetition)).collect(),
             ..spans.batch()
-        }))
+        })
     }
 }

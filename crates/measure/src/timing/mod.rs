@@ -22,7 +22,7 @@ pub use tasks::{Tasks, serves};
 use crate::clock::GlobalClock;
 use crate::isolation::Isolation;
 use crate::operation::Operation;
-use crate::talk::{DELIVER, announce, bytes_of, collect, numbers_of};
+use crate::talk::{DELIVER, bytes_of, collect, numbers_of};
 
 /// Calls that warm caches and connections before the first sample; one less where the operation
 /// says that it is warm.
@@ -69,14 +69,13 @@ pub trait Timing {
         warm_up(stage, operation).map(|_| ())
     }
 
-    /// Collective: does as many repetitions as rank 0 wants, about; none where it wants none, and
-    /// then nobody gets anything.
+    /// Collective: does about so many repetitions, as many on every rank.
     fn batch(
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        wanted: u32,
-    ) -> Result<Option<Batch>, CommError>;
+        count: u32,
+    ) -> Result<Batch, CommError>;
 }
 
 impl<T: Timing + ?Sized> Timing for &mut T {
@@ -96,9 +95,9 @@ impl<T: Timing + ?Sized> Timing for &mut T {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        wanted: u32,
-    ) -> Result<Option<Batch>, CommError> {
-        (**self).batch(stage, operation, wanted)
+        count: u32,
+    ) -> Result<Batch, CommError> {
+        (**self).batch(stage, operation, count)
     }
 }
 
@@ -230,13 +229,6 @@ impl Spans {
         };
         (0..self.ranks).map(mean).collect()
     }
-}
-
-/// Collective: the number of repetitions that rank 0 wants, on every rank.
-pub(crate) fn agree(stage: &Stage, wanted: u32) -> Result<u32, CommError> {
-    let mut words = [f64::from(wanted)];
-    announce(stage.comm, &mut words)?;
-    Ok(words[0] as u32)
 }
 
 /// One call by this rank's own clock.

@@ -6,7 +6,7 @@
 
 use laneway_core::{Comm, CommError, Rank};
 
-use super::{Batch, Stage, Timing, agree, deliver, warm_up};
+use super::{Batch, Stage, Timing, deliver, warm_up};
 use crate::isolation::Isolation;
 use crate::operation::Operation;
 use crate::talk::CONFIRM;
@@ -116,17 +116,13 @@ impl Timing for Root {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        wanted: u32,
-    ) -> Result<Option<Batch>, CommError> {
-        let count = agree(stage, wanted)?;
-        if count == 0 {
-            return Ok(None);
-        }
+        count: u32,
+    ) -> Result<Batch, CommError> {
         let times = self.confirmed(stage, count, &mut || operation.call())?;
         let samples = times.iter().map(|time| time - self.correction).collect();
         let samples = deliver(stage, self.root, samples)?;
         let negative = samples.iter().any(|sample| *sample <= 0.0);
         let notes = if negative { vec!["negative"] } else { Vec::new() };
-        Ok(Some(Batch { samples, notes, ..Batch::default() }))
+        Ok(Batch { samples, notes, ..Batch::default() })
     }
 }

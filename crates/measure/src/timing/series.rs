@@ -5,7 +5,7 @@
 
 use laneway_core::CommError;
 
-use super::{Batch, Stage, Timing, agree};
+use super::{Batch, Stage, Timing};
 use crate::operation::Operation;
 use crate::talk::collect;
 
@@ -21,12 +21,8 @@ impl Timing for Series {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        wanted: u32,
-    ) -> Result<Option<Batch>, CommError> {
-        let count = agree(stage, wanted)?;
-        if count == 0 {
-            return Ok(None);
-        }
+        count: u32,
+    ) -> Result<Batch, CommError> {
         let gate = stage.isolation.gate(stage.comm)?;
         let mut room = Default::default();
         gate.open(&mut room)?.pass()?;
@@ -38,6 +34,6 @@ impl Timing for Series {
         let rank_means = collect(stage.comm, &[mean])?;
         let longest = rank_means.iter().copied().fold(0.0, f64::max);
         let samples = if rank_means.is_empty() { Vec::new() } else { vec![longest] };
-        Ok(Some(Batch { samples, rank_means, ..Batch::default() }))
+        Ok(Batch { samples, rank_means, ..Batch::default() })
     }
 }

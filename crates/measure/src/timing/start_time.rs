@@ -41,11 +41,6 @@ pub struct StartTime {
 }
 
 impl StartTime {
-    /// Whether it has fallen back on a barrier.
-    pub fn has_fallen_back(&self) -> bool {
-        self.fallen_back
-    }
-
     /// Collective: the repetitions of one batch, each at its instant.
     fn appointments(
         &self,
@@ -118,46 +113,40 @@ impl Timing for StartTime {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        wanted: u32,
-    ) -> Result<Option<Batch>, CommError> {
+        count: u32,
+    ) -> Result<Batch, CommError> {
         if self.fallen_back {
-            return self.fall_back(stage, operation, wanted);
+            return fall_back(stage, operation, count);
         }
         let longest = if stage.clock.knows_drift() { LONGEST_BATCH } else { FIRST_BATCH };
         let most = (longest / self.period.max(1e-9)).max(1.0) as u32;
-        let count = if stage.clock.is_global() { wanted } else { wanted.min(most) };
-        let give_up = self.spoiled >= SPOILED && wanted > 0;
+        let fitting = if stage.clock.is_global() { count } else { count.min(most) };
+        let give_up = self.spoiled >= SPOILED;
         let first = stage.clock.now() + LEAD * self.telling / 2.0 + LATE_SECONDS;
-        let mut plan = [first, self.period, f64::from(count), f64::from(u8::from(give_up))];
+        // Only rank 0 knows what the operation takes.
+        let mut plan = [first, self.period, f64::from(fitting), f64::from(u8::from(give_up))];
         announce(stage.comm, &mut plan)?;
-        let [first, period, count, give_up] = plan;
-        let count = count as u32;
+        let [first, period, fitting, give_up] = plan;
         if give_up != 0.0 {
             self.fallen_back = true;
-            return self.fall_back(stage, operation, wanted);
+            return fall_back(stage, operation, count);
         }
-        if count == 0 {
-            return Ok(None);
-        }
+        let count = fitting as u32;
         let own = self.appointments(stage, operation, (first, period, count))?;
         // Clocks that drift are compared before and after, so that what lies between is known.
         stage.clock.synchronise()?;
-        let Some(spans) = Spans::gather(stage, &own)? else { return Ok(Some(Batch::default())) };
-        Ok(Some(self.judged(&spans, first, count)))
+        let Some(spans) = Spans::gather(stage, &own)? else { return Ok(Batch::default()) };
+        Ok(self.judged(&spans, first, count))
     }
 }
 
-impl StartTime {
-    fn fall_back(
-        &self,
-        stage: &mut Stage,
-        operation: &mut dyn Operation,
-        wanted: u32,
-    ) -> Result<Option<Batch>, CommError> {
-        let mut batch = Maximum.batch(stage, operation, wanted)?;
-        if let Some(batch) = &mut batch {
-            batch.notes.push("no appointments");
-        }
-        Ok(batch)
-    }
+/// Collective: a batch after a barrier, by the ranks' own clocks.
+fn fall_back(
+    stage: &mut Stage,
+    operation: &mut dyn Operation,
+    count: u32,
+) -> Result<Batch, CommError> {
+    let mut batch = Maximum.batch(stage, operation, count)?;
+    batch.notes.push("no appointments");
+    Ok(batch)
 }

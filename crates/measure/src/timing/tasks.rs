@@ -10,7 +10,7 @@
 
 use laneway_core::{Collective, CommError, Rank};
 
-use super::{Batch, Stage, Timing, agree, deliver, warm_up};
+use super::{Batch, Stage, Timing, deliver, warm_up};
 use crate::operation::Operation;
 use crate::talk::{TASK, announce};
 
@@ -143,12 +143,8 @@ impl Timing for Tasks {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        wanted: u32,
-    ) -> Result<Option<Batch>, CommError> {
-        let count = agree(stage, wanted)?;
-        if count == 0 {
-            return Ok(None);
-        }
+        count: u32,
+    ) -> Result<Batch, CommError> {
         let gate = stage.isolation.gate(stage.comm)?;
         let mut room = Default::default();
         let mut gate = gate.open(&mut room)?;
@@ -162,6 +158,6 @@ impl Timing for Tasks {
             samples.push(longest);
         }
         let samples = deliver(stage, self.root, samples)?;
-        Ok(Some(Batch { samples, ..Batch::default() }))
+        Ok(Batch { samples, ..Batch::default() })
     }
 }

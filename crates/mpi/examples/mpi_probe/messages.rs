@@ -1,6 +1,6 @@
 //! Point-to-point messages: blocking, probed, queued, truncated, long.
 
-use laneway_core::{Comm, CommError, Message, Progress, Queue, Slot};
+use laneway_core::{Comm, CommError, Form, Message, Progress, Queue, Slot};
 use laneway_mpi::MpiComm;
 
 use crate::{Verdict, expect};
@@ -279,8 +279,11 @@ pub fn large(comm: &MpiComm) -> Verdict {
         drain(&mut *queue, 1)?;
         expect!(places().all(|place| bytes[place] == at(place)), "2 GiB queued arrived changed");
     }
-    crate::collectives::large_bcast(comm, &mut bytes)?;
-    expect!(places().all(|place| bytes[place] == at(place)), "2 GiB broadcast arrived changed");
+    for form in Form::ALL {
+        crate::collectives::large_bcast(comm, &mut bytes, form)?;
+        let right = places().all(|place| bytes[place] == at(place));
+        expect!(right, "2 GiB broadcast arrived changed, {}", form.name());
+    }
     Ok(())
 }
 

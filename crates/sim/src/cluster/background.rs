@@ -1,5 +1,7 @@
 //! Traffic of others: what each source sends next, and when.
 
+use laneway_stats::SplitMix64;
+
 use crate::carrier::MessageId;
 use crate::network::{Background, Traffic};
 
@@ -9,7 +11,7 @@ pub(super) struct Source {
     pub background: Background,
     /// The steady flow, while there is one.
     pub flow: Option<MessageId>,
-    state: u64,
+    random: SplitMix64,
 }
 
 impl Source {
@@ -18,7 +20,7 @@ impl Source {
             Traffic::Messages { seed: Some(seed), .. } => seed,
             _ => 0,
         };
-        Source { background, flow: None, state: seed }
+        Source { background, flow: None, random: SplitMix64::new(seed) }
     }
 
     /// When it does something again, having just begun or sent something at `now`.
@@ -32,12 +34,8 @@ impl Source {
         (next < until).then_some(next)
     }
 
-    /// From the exponential distribution of mean 1, by splitmix64.
+    /// From the exponential distribution of mean 1.
     fn exponential(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let uniform = ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64;
-        -(1.0 - uniform).ln()
+        -(1.0 - self.random.uniform()).ln()
     }
 }

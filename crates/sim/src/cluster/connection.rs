@@ -76,6 +76,7 @@ impl Connections {
 
     /// A message that was held has been received.
     pub fn received(&mut self, host: HostId, bytes: u64) {
-        self.held[host as usize] -= bytes;
+        let held = &mut self.held[host as usize];
+        *held = held.saturating_sub(bytes);
     }
 }

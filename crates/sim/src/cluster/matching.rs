@@ -167,56 +167,56 @@ impl Matching {
         }
     }
 
-    /// Adds the send of the stream's next message, and says whether its receive is there.
-    pub fn send(&mut self, envelope: Envelope, bytes: u64, slot: Slot) -> (MessageId, bool) {
+    /// Adds the send of the stream's next message.
+    pub fn send(&mut self, envelope: Envelope, bytes: u64, slot: Slot) -> MessageId {
         let Envelope { from, to, label } = envelope;
         let key = (from, label);
         let stream = self.streams[to as usize].get_mut(&key);
         let waiting = stream.and_then(|stream| stream.recvs.first());
         let free = waiting.filter(|recv| self.first_open(to, key, *recv).is_none());
-        let (id, met) = match free {
+        let id = match free {
             Some(recv) => {
                 self.take_recv(to, key);
-                (recv, true)
+                self.matched += 1;
+                recv
             }
             None => {
                 let id = self.insert(envelope, bytes);
                 let stream = self.streams[to as usize].entry(key).or_default();
                 stream.sends.push(&mut self.messages, id);
-                (id, false)
+                id
             }
         };
         let message = &mut self.messages[id as usize];
         (message.send, message.bytes) = (Some(slot), bytes);
-        self.matched += u64::from(met);
-        (id, met)
+        id
     }
 
-    /// Adds a receive of a rank, and says whether its message is there. A caller compares lengths.
-    pub fn recv(&mut self, to: Rank, pattern: Pattern, room: u64, slot: Slot) -> (MessageId, bool) {
+    /// Adds a receive of a rank. A caller compares lengths.
+    pub fn recv(&mut self, to: Rank, pattern: Pattern, room: u64, slot: Slot) -> MessageId {
         self.posted += 1;
-        let (id, met) = match (self.next(to, pattern), pattern.stream()) {
+        let id = match (self.next(to, pattern), pattern.stream()) {
             (Some(id), _) => {
                 let Envelope { from, label, .. } = self.messages[id as usize].envelope;
                 self.take_send(to, (from, label));
-                (id, true)
+                self.matched += 1;
+                id
             }
             (None, Some((from, label))) => {
                 let id = self.insert(Envelope { from, to, label }, 0);
                 let stream = self.streams[to as usize].entry((from, label)).or_default();
                 stream.recvs.push(&mut self.messages, id);
-                (id, false)
+                id
             }
             (None, None) => {
                 let id = self.insert(Envelope { from: 0, to, label: 0 }, 0);
                 self.open[to as usize].push((pattern, id));
-                (id, false)
+                id
             }
         };
         let message = &mut self.messages[id as usize];
         (message.recv, message.room, message.order) = (Some(slot), room, self.posted);
-        self.matched += u64::from(met);
-        (id, met)
+        id
     }
 
     /// The message that a receive would have now: of one stream its next one, of many the one that
@@ -245,7 +245,7 @@ impl Matching {
         firsts.filter(|id| seen(id) > 0).min_by_key(seen)
     }
 
-    /// A message's receiver can see it now. Gives the messages that thereby have both ends, which
+    /// A message without a receive can be seen by its receiver now. Gives the messages that thereby have both ends, which
     /// are more than one where others of its stream were seen before it.
     pub fn see(&mut self, id: MessageId, met: &mut Vec<MessageId>) {
         self.seen += 1;
@@ -253,7 +253,7 @@ impl Matching {
         message.seen = self.seen;
         let Envelope { from, to, label } = message.envelope;
         let key = (from, label);
-        if message.recv.is_some() || self.open[to as usize].is_empty() {
+        if self.open[to as usize].is_empty() {
             return;
         }
         // Whoever comes first has the stream's next message; an open receive once it is seen.
@@ -272,11 +272,10 @@ impl Matching {
             };
             self.take_send(to, key);
             self.matched += 1;
-            let Message { recv, room, posted, order, .. } = self.messages[taken as usize];
+            let Message { recv, room, posted, .. } = self.messages[taken as usize];
             self.free.push(taken);
             let message = &mut self.messages[first as usize];
             (message.recv, message.room, message.posted) = (recv, room, posted);
-            message.order = order;
             met.push(first);
         }
     }

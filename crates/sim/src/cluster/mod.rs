@@ -8,7 +8,8 @@
 //! message takes no time.
 //!
 //! Whoever drives the ranks (`schedule.rs`, `program/`) gives it sends and receives, lets it
-//! [`Cluster::step`] from instant to instant, and reads in `over` which of them have ended.
+//! [`Cluster::step`] from instant to instant, and reads in `over` which of them have ended, and in
+//! `sights` who can see a new message.
 
 mod background;
 mod connection;
@@ -136,6 +137,8 @@ pub(crate) struct Cluster<'a, C> {
     sources: Vec<Source>,
     /// Sends, receives and sleeps that have ended.
     pub over: Vec<Over>,
+    /// Whom a message has come into sight of that no receive has taken.
+    pub sights: Vec<Rank>,
     pub carried: Carried,
     route: Route,
     arrived: Vec<MessageId>,
@@ -173,6 +176,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
             changes: network.changes(),
             sources: network.background().iter().copied().map(Source::new).collect(),
             over: Vec::new(),
+            sights: Vec::new(),
             carried: Carried::default(),
             route: Route::default(),
             arrived: Vec::new(),
@@ -234,7 +238,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         bytes: u64,
         slot: Slot,
     ) -> Result<(MessageId, Progress), SimError> {
-        let (id, _) = self.matching.send(envelope, bytes, slot);
+        let id = self.matching.send(envelope, bytes, slot);
         self.matching.messages[id as usize].start = from;
         let host = self.hosts[envelope.from as usize];
         let HostCost { per_send, per_byte, .. } = self.costs[host as usize];
@@ -260,7 +264,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         room: u64,
         slot: Slot,
     ) -> Result<MessageId, SimError> {
-        let (id, _) = self.matching.recv(to, pattern, room, slot);
+        let id = self.matching.recv(to, pattern, room, slot);
         if from > self.now {
             self.later(from, Event::Post(id));
         } else {
@@ -339,9 +343,12 @@ impl<'a, C: Carrier> Cluster<'a, C> {
 
     /// The receiver can see the message from now on: receives that wait for anything may take it.
     fn see(&mut self, id: MessageId) -> Result<(), SimError> {
-        if self.message(id).recv.is_some() {
+        let message = self.message(id);
+        if message.recv.is_some() {
             return Ok(());
         }
+        let to = message.envelope.to;
+        self.sights.push(to);
         let mut met = std::mem::take(&mut self.met);
         self.matching.see(id, &mut met);
         for id in met.drain(..) {
@@ -375,7 +382,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         message.departed = true;
         message.left = now;
         let bytes = message.bytes;
-        self.carried.bytes += bytes;
+        self.carried.bytes = self.carried.bytes.saturating_add(bytes);
         let hosts = self.hosts_of(id);
         if hosts.0 == hosts.1 {
             return self.arrive(id);
@@ -402,7 +409,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         let message = self.message(id);
         message.moving = true;
         let (left, bytes) = (message.left, message.bytes.saturating_add(header));
-        self.carrier.start(left, id, bytes, &self.route);
+        self.carrier.start(self.now, left, id, bytes, &self.route);
         Ok(())
     }
 
@@ -500,7 +507,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         let id = self.matching.insert(envelope, bytes);
         self.find_route(background.from, background.to)?;
         self.route.most = self.route.most.min(most);
-        self.carrier.start(self.now, id, bytes, &self.route);
+        self.carrier.start(self.now, self.now, id, bytes, &self.route);
         if let Traffic::Steady { .. } = background.traffic {
             self.sources[number as usize].flow = Some(id);
         }

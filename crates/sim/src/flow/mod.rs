@@ -134,20 +134,21 @@ impl Flows {
 }
 
 impl Carrier for Flows {
-    fn start(&mut self, left: f64, message: MessageId, bytes: u64, route: &Route) {
+    fn start(&mut self, now: f64, left: f64, message: MessageId, bytes: u64, route: &Route) {
         self.started += 1;
         let (order, bytes, limit) = (self.started, bytes as f64, route.most);
         let weight = match self.fairness {
             Fairness::ByLatency if route.latency > 0.0 => 1.0 / route.latency,
             _ => 1.0,
         };
-        let (left_bytes, rate) = (bytes, UNSETTLED);
-        let flow = Flow { order, bytes, left: left_bytes, rate, limit, weight, ..Flow::default() };
+        let rate = UNSETTLED;
+        let flow = Flow { order, bytes, left: bytes, rate, limit, weight, ..Flow::default() };
         self.table.insert(message, flow, &route.resources);
-        if route.latency > 0.0 {
-            self.queue.set(message, after(left, route.latency), order);
+        let begins = after(left, route.latency);
+        if begins > now {
+            self.queue.set(message, begins, order);
         } else {
-            self.flow(left, message);
+            self.flow(now, message);
         }
     }
 

@@ -119,25 +119,20 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
+    use laneway_stats::SplitMix64;
+
     use super::*;
 
     #[test]
     fn moved_times_come_out_in_order_and_ties_by_start() {
         let mut queue = Queue::default();
-        let mut state = 1u64;
-        let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) as u32
-        };
+        let mut random = SplitMix64::new(1);
         let mut times = vec![0.0; 300];
-        for flow in 0..300 {
-            times[flow as usize] = f64::from(random() % 50);
-            queue.set(flow, times[flow as usize], u64::from(flow));
-        }
-        for _ in 0..500 {
-            let flow = random() % 300;
-            times[flow as usize] = f64::from(random() % 50);
-            queue.set(flow, times[flow as usize], u64::from(flow));
+        for number in 0..800 {
+            // Each once, then any of them.
+            let flow = if number < 300 { number } else { random.index(300) };
+            times[flow] = random.index(50) as f64;
+            queue.set(flow as MessageId, times[flow], flow as u64);
         }
         let mut wanted: Vec<(f64, MessageId)> = (0..300).map(|s| (times[s as usize], s)).collect();
         wanted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

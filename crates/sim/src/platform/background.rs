@@ -4,8 +4,7 @@ use laneway_core::units::parse_size;
 
 use super::MOST_SOURCES;
 use super::build::Builder;
-use super::description::pattern;
-use super::draw::{Purpose, draw};
+use super::description::HostNames;
 use super::error::{Fault, Place, PlatformError};
 use super::fields::Fields;
 use crate::network::{Background, Traffic};
@@ -16,8 +15,8 @@ const MOST_BYTES: u64 = 1 << 50;
 /// One source of traffic for each pair of hosts of two groups.
 pub(super) struct BackgroundGroup {
     place: Place,
-    from: (Vec<String>, Place),
-    to: (Vec<String>, Place),
+    from: HostNames,
+    to: HostNames,
     /// Messages at random have any seed here; each source gets its own.
     traffic: Traffic,
     start: f64,
@@ -26,8 +25,8 @@ pub(super) struct BackgroundGroup {
 
 impl BackgroundGroup {
     pub fn read(fields: &mut Fields) -> Result<BackgroundGroup, PlatformError> {
-        let from = pattern(fields, "from")?;
-        let to = pattern(fields, "to")?;
+        let from = fields.needed_text("from")?;
+        let to = fields.needed_text("to")?;
         let traffic = match fields.one_of(["rate", "size"])? {
             "rate" => {
                 fields.belong_to("size", ["every", "random"])?;
@@ -56,7 +55,6 @@ fn size(text: &str) -> Result<u64, String> {
 
 impl Builder {
     pub fn background(&mut self, group: &BackgroundGroup) -> Result<(), PlatformError> {
-        let seed = self.platform.settled.seed;
         let before = self.platform.background.len();
         let [from, to] = [&group.from, &group.to].map(|names| {
             let mut hosts = self.host_ids(names)?;
@@ -68,14 +66,13 @@ impl Builder {
         let (from, to) = (from?, to?);
         let pairs = from.iter().flat_map(|a| to.iter().map(move |b| (*a, *b)));
         for (from, to) in pairs.filter(|(from, to)| from != to) {
-            let number = self.platform.background.len();
-            if number >= MOST_SOURCES {
+            if self.platform.background.len() >= MOST_SOURCES {
                 let reason = format!("more than {MOST_SOURCES} pairs of hosts have background");
                 return Err(group.place.refuse(Fault::Size, reason));
             }
-            let mut traffic = group.traffic;
+            let (mut traffic, gaps) = (group.traffic, self.draws.gaps());
             if let Traffic::Messages { seed: Some(own), .. } = &mut traffic {
-                *own = draw(seed, Purpose::BackgroundGaps, number as u64);
+                *own = gaps;
             }
             let (start, until) = (group.start, group.until);
             self.platform.background.push(Background { from, to, traffic, start, until });

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::description::{Between, Card, Clock, Description, HostGroup, RouteGroup, Site};
-use super::draw::Purpose;
+use super::description::{
+    Between, Card, Clock, Description, HostGroup, HostNames, RouteGroup, Site,
+};
+use super::draw::Draws;
 use super::error::{Fault, Place, PlatformError};
+use super::names;
 use super::settings::Settled;
 use super::{Host, MOST_HOSTS, MOST_ROUTES, MOST_SITES, Platform, Ports, Way};
 use crate::network::{HostClock, HostId, Resource, ResourceId};
@@ -25,7 +28,7 @@ pub(super) fn build(name: &str, said: Description) -> Result<Platform, PlatformE
     for group in &said.routes {
         builder.route(group)?;
     }
-    builder.prove(&said, &whole)?;
+    builder.prove(&whole)?;
     builder.events(&said.events)?;
     for group in &said.background {
         builder.background(group)?;
@@ -35,7 +38,6 @@ pub(super) fn build(name: &str, said: Description) -> Result<Platform, PlatformE
 
 /// The two directions of a link, and what it adds to the latency.
 pub(super) struct LinkPorts {
-    place: Place,
     pub there: ResourceId,
     /// None where both directions are one.
     pub back: Option<ResourceId>,
@@ -44,6 +46,7 @@ pub(super) struct LinkPorts {
 
 pub(super) struct Builder {
     pub platform: Platform,
+    pub draws: Draws,
     sites: BTreeMap<String, (u32, Place)>,
     /// Uplinks of each site.
     pub uplinks: Vec<Ports>,
@@ -52,9 +55,14 @@ pub(super) struct Builder {
     /// What all messages between sites share.
     pub aggregate: Option<ResourceId>,
     hosts: BTreeMap<String, (HostId, Place)>,
-    links: BTreeMap<String, LinkPorts>,
+    links: BTreeMap<String, (LinkPorts, Place)>,
     /// The route table that each of the platform's ways comes from.
     way_places: Vec<Place>,
+}
+
+/// The names that a pattern stands for.
+fn written_out((pattern, place): &HostNames) -> Result<Vec<String>, PlatformError> {
+    names::expand(pattern).map_err(|reason| place.refuse(Fault::Name, reason))
 }
 
 fn claim<T>(
@@ -74,6 +82,7 @@ fn claim<T>(
 
 impl Builder {
     fn new(name: &str, settled: Settled) -> Builder {
+        let draws = Draws::new(settled.seed);
         let platform = Platform {
             name: name.to_string(),
             settled,
@@ -90,6 +99,7 @@ impl Builder {
         };
         Builder {
             platform,
+            draws,
             sites: BTreeMap::new(),
             uplinks: Vec::new(),
             between_sites: BTreeMap::new(),
@@ -111,13 +121,9 @@ impl Builder {
     }
 
     fn sizes(&self, said: &Description, whole: &Place) -> Result<(), PlatformError> {
-        let hosts: usize = said.hosts.iter().map(|group| group.names.len()).sum();
         let refuse = |reason: String| Err(whole.refuse(Fault::Size, reason));
-        if hosts == 0 {
+        if said.hosts.is_empty() {
             return refuse("a platform needs at least one host".to_string());
-        }
-        if hosts > MOST_HOSTS as usize {
-            return refuse(format!("{hosts} hosts; at most {MOST_HOSTS} are simulated"));
         }
         if said.sites.len() > MOST_SITES as usize {
             let sites = said.sites.len();
@@ -159,7 +165,13 @@ impl Builder {
             let reason = "`wan-rate` is for other sites, and this host has no site";
             return Err(group.place.refuse(Fault::Word, reason));
         }
-        for name in &group.names {
+        let names = written_out(&group.names)?;
+        let hosts = self.platform.hosts.len() + names.len();
+        if hosts > MOST_HOSTS as usize {
+            let reason = format!("{hosts} hosts; at most {MOST_HOSTS} are simulated");
+            return Err(group.place.refuse(Fault::Size, reason));
+        }
+        for name in &names {
             let id = self.platform.hosts.len() as HostId;
             claim(&mut self.hosts, "host", name, id, &group.place)?;
             let lan = self.card(name, "", group.card);
@@ -168,19 +180,17 @@ impl Builder {
             } else {
                 lan
             };
-            let clock = self.clock(group.clock, id);
+            let clock = self.clock(group.clock);
             self.platform.hosts.push(Host { site, lan, wan, cost: group.cost, clock });
             self.platform.host_names.push(name.clone());
         }
         Ok(())
     }
 
-    fn clock(&self, said: Clock, host: HostId) -> HostClock {
-        let seed = self.platform.settled.seed;
-        HostClock {
-            offset: said.offset.of(seed, Purpose::ClockOffset, host),
-            drift: said.drift.of(seed, Purpose::ClockDrift, host),
-        }
+    /// The clock of the next host.
+    fn clock(&mut self, said: Clock) -> HostClock {
+        let [offset, drift] = self.draws.clock();
+        HostClock { offset: said.offset.of(offset), drift: said.drift.of(drift) }
     }
 
     fn card(&mut self, host: &str, kind: &str, card: Option<Card>) -> Ports {
@@ -229,10 +239,9 @@ impl Builder {
 
     fn far_way(&mut self, said: &Description, a: u32, b: u32, pair: Option<&Between>) -> Way {
         let wan = said.wan.as_ref();
-        let or_wan = |own: Option<f64>, all: Option<f64>| own.or(all);
-        let rate = or_wan(pair.and_then(|pair| pair.rate), wan.and_then(|wan| wan.rate));
-        let latency = or_wan(pair.and_then(|pair| pair.latency), wan.and_then(|wan| wan.latency))
-            .unwrap_or(0.0);
+        let rate = pair.and_then(|pair| pair.rate).or(wan.and_then(|wan| wan.rate));
+        let latency = pair.and_then(|pair| pair.latency).or(wan.and_then(|wan| wan.latency));
+        let latency = latency.unwrap_or(0.0);
         let limit = pair.map(|pair| pair.limit).unwrap_or_default();
         let limit = limit.or(wan.map(|wan| wan.limit).unwrap_or_default());
         let names = &self.platform.site_names;
@@ -246,18 +255,12 @@ impl Builder {
 
     fn links(&mut self, said: &Description) -> Result<(), PlatformError> {
         for link in &said.links {
-            if let Some(first) = self.links.get(&link.name) {
-                let first = &first.place;
-                let reason =
-                    format!("two links are called `{}`; the first is at {first}", link.name);
-                return Err(link.place.refuse(Fault::Name, reason));
-            }
             let there = self.resource(link.name.clone(), link.rate, link.shared);
             let back = link
                 .duplex
                 .then(|| self.resource(format!("{}:back", link.name), link.rate, link.shared));
-            let ports = LinkPorts { place: link.place.clone(), there, back, latency: link.latency };
-            self.links.insert(link.name.clone(), ports);
+            let ports = LinkPorts { there, back, latency: link.latency };
+            claim(&mut self.links, "link", &link.name, ports, &link.place)?;
         }
         Ok(())
     }
@@ -268,7 +271,7 @@ impl Builder {
             Some(name) => (name, true),
             None => (word, false),
         };
-        let Some(link) = self.links.get(name) else {
+        let Some((link, _)) = self.links.get(name) else {
             return Err(place.refuse(Fault::Name, format!("no link is called `{name}`")));
         };
         if backwards && link.back.is_none() {
@@ -355,21 +358,19 @@ impl Builder {
         Ok(())
     }
 
-    pub fn host_ids(
-        &self,
-        (names, place): &(Vec<String>, Place),
-    ) -> Result<Vec<HostId>, PlatformError> {
+    pub fn host_ids(&self, names: &HostNames) -> Result<Vec<HostId>, PlatformError> {
+        let place = &names.1;
         let find = |name: &String| match self.hosts.get(name) {
             Some((id, _)) => Ok(*id),
             None => Err(place.refuse(Fault::Name, format!("no host is called `{name}`"))),
         };
-        names.iter().map(find).collect()
+        written_out(names)?.iter().map(find).collect()
     }
 
     /// Proves that every host reaches every other. Pairs that a formula serves are not counted out
     /// one by one: only those that need a route of their own are, and there are at most as many
     /// of them as routes before one is found missing.
-    fn prove(&self, said: &Description, whole: &Place) -> Result<(), PlatformError> {
+    fn prove(&self, whole: &Place) -> Result<(), PlatformError> {
         let platform = &self.platform;
         let hosts = platform.hosts.len() as HostId;
         let sites = platform.site_names.len();
@@ -396,8 +397,7 @@ impl Builder {
             return Ok(());
         };
         let (from, to) = (&platform.host_names[a as usize], &platform.host_names[b as usize]);
-        let place = said.hosts.iter().find(|group| group.names.contains(from));
-        let place = place.map_or(whole, |group| &group.place);
+        let place = self.hosts.get(from).map_or(whole, |(_, place)| place);
         let reason = format!(
             "no way from {from} to {to}: put both into one site, or give [wan], [[between]] or \
              [[route]]"

@@ -10,6 +10,10 @@ use super::quantity::{parse_drift, parse_offset};
 use super::settings::Settings;
 use crate::network::HostCost;
 
+/// Names of hosts as they were written, perhaps in the short form, and where. They are written out
+/// one at a time when the platform is built: a short file can say more of them than memory holds.
+pub(super) type HostNames = (String, Place);
+
 /// Everything said, by files or by a generator.
 #[derive(Default)]
 pub(super) struct Description {
@@ -39,7 +43,7 @@ pub(super) enum Card {
 #[derive(Clone)]
 pub(super) struct HostGroup {
     pub place: Place,
-    pub names: Vec<String>,
+    pub names: HostNames,
     pub site: Option<(String, Place)>,
     pub card: Option<Card>,
     /// A second card for other sites; without it the first serves both.
@@ -121,8 +125,8 @@ pub(super) struct Link {
 /// One way for each pair of hosts of two groups.
 pub(super) struct RouteGroup {
     pub place: Place,
-    pub from: (Vec<String>, Place),
-    pub to: (Vec<String>, Place),
+    pub from: HostNames,
+    pub to: HostNames,
     pub links: Vec<(String, Place)>,
     pub both_ways: bool,
     pub limit: Limit,
@@ -133,16 +137,6 @@ fn name(fields: &mut Fields) -> Result<String, PlatformError> {
     let (name, place) = fields.needed_text("name")?;
     names::check(&name).map_err(|reason| place.refuse(Fault::Name, reason))?;
     Ok(name)
-}
-
-/// Names of hosts, perhaps in the short form.
-pub(super) fn pattern(
-    fields: &mut Fields,
-    key: &'static str,
-) -> Result<(Vec<String>, Place), PlatformError> {
-    let (pattern, place) = fields.needed_text(key)?;
-    let names = names::expand(&pattern).map_err(|reason| place.refuse(Fault::Name, reason))?;
-    Ok((names, place))
 }
 
 /// Names of two sites.
@@ -214,7 +208,7 @@ pub(super) fn clock(fields: &mut Fields) -> Result<Clock, PlatformError> {
 
 impl HostGroup {
     pub fn read(fields: &mut Fields) -> Result<HostGroup, PlatformError> {
-        let (names, _) = pattern(fields, "name")?;
+        let names = fields.needed_text("name")?;
         let site = fields.text("site")?;
         let (card, wan_card) = cards(fields)?;
         let cost = cost(fields, HostCost::default())?;
@@ -279,8 +273,8 @@ impl RouteGroup {
     pub fn read(fields: &mut Fields) -> Result<RouteGroup, PlatformError> {
         Ok(RouteGroup {
             place: fields.place.clone(),
-            from: pattern(fields, "from")?,
-            to: pattern(fields, "to")?,
+            from: fields.needed_text("from")?,
+            to: fields.needed_text("to")?,
             links: fields.list("links")?.ok_or_else(|| fields.missing("links"))?,
             both_ways: fields.flag("both-ways")?.unwrap_or(true),
             limit: limit(fields)?,

@@ -1,7 +1,7 @@
 //! `[[event]]`: from an instant on, something of the platform is slower, faster, dead or back.
 
 use super::build::Builder;
-use super::description::{pattern, two_sites};
+use super::description::{HostNames, two_sites};
 use super::error::{Fault, Place, PlatformError};
 use super::fields::Fields;
 use super::{MOST_CHANGES, Ports};
@@ -25,7 +25,7 @@ enum Subject {
     /// A link, in both directions; with `:back`, in that one.
     Link(String, Place),
     Hosts {
-        names: (Vec<String>, Place),
+        names: HostNames,
         card: Option<WhichCard>,
         direction: Option<Direction>,
     },
@@ -81,7 +81,7 @@ impl Subject {
                 Subject::Link(name, place)
             }
             "host" => Subject::Hosts {
-                names: pattern(fields, "host")?,
+                names: fields.needed_text("host")?,
                 card: fields.choice("card", [("lan", WhichCard::Lan), ("wan", WhichCard::Wan)])?,
                 direction: fields
                     .choice("direction", [("out", Direction::Out), ("in", Direction::In)])?,
@@ -181,15 +181,15 @@ impl Builder {
 
     fn cards_of_hosts(
         &self,
-        names: &(Vec<String>, Place),
+        names: &HostNames,
         card: Option<WhichCard>,
         direction: Option<Direction>,
     ) -> Result<Vec<ResourceId>, PlatformError> {
         let place = &names.1;
         let mut touched = Vec::new();
-        let hosts = self.host_ids(names)?;
-        for (id, name) in hosts.into_iter().zip(&names.0) {
+        for id in self.host_ids(names)? {
             let host = &self.platform.hosts[id as usize];
+            let name = &self.platform.host_names[id as usize];
             let two = host.wan.out != host.lan.out;
             if card == Some(WhichCard::Wan) && !two {
                 let reason = format!("{name} has no second card: its first serves other sites too");

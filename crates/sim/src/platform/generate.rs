@@ -2,7 +2,7 @@
 
 use laneway_core::error::nearest;
 
-use super::description::{self, Card, Description, HostGroup, Limit, Site, Wan};
+use super::description::{self, Card, Description, HostGroup, HostNames, Limit, Site, Wan};
 use super::error::{Fault, Place, PlatformError};
 use super::fields::{Entry, Fields};
 use super::settings::Settings;
@@ -133,7 +133,11 @@ fn size(text: &str, generator: &Generator, place: &Place) -> Result<u32, Platfor
     }
 }
 
-/// Hosts of one site, named after it.
+fn numbered(prefix: &str, hosts: u32, fields: &Fields) -> HostNames {
+    (format!("{prefix}[0-{}]", hosts.saturating_sub(1)), fields.place.clone())
+}
+
+/// Hosts of one site.
 fn group(
     prefix: &str,
     hosts: u32,
@@ -143,7 +147,7 @@ fn group(
     let (card, wan_card) = description::cards(fields)?;
     Ok(HostGroup {
         place: fields.place.clone(),
-        names: (0..hosts).map(|host| format!("{prefix}{host}")).collect(),
+        names: numbered(prefix, hosts, fields),
         site: Some((site.to_string(), fields.place.clone())),
         card: card.or(Some(Card::Full { out: GIGABIT, into: GIGABIT })),
         wan_card,
@@ -204,7 +208,7 @@ fn several(
             uplink_in: uplink,
         });
         said.hosts.push(HostGroup {
-            names: (0..*hosts).map(|host| format!("s{number}n{host}")).collect(),
+            names: numbered(&format!("s{number}n"), *hosts, fields),
             site: Some((site, fields.place.clone())),
             ..like.clone()
         });
@@ -249,7 +253,7 @@ fn mpiblib16(_sizes: &[u32], fields: &mut Fields) -> Result<Description, Platfor
     for (kind, hosts, clock) in MPIBLIB_HOSTS {
         let slower = 3.4 / clock;
         said.hosts.extend(like.clone().map(|like| HostGroup {
-            names: (0..*hosts).map(|host| format!("{kind}{host}")).collect(),
+            names: numbered(kind, *hosts, fields),
             cost: HostCost {
                 per_send: cost.per_send * slower,
                 per_recv: cost.per_recv * slower,

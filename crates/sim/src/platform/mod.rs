@@ -117,10 +117,10 @@ impl Platform {
 
     /// What lies between two hosts, and whether the cards for other sites carry it.
     fn way(&self, from: HostId, to: HostId) -> Option<(&Way, bool)> {
-        if !self.routes.is_empty() {
-            if let Some(index) = self.routes.get(&(from, to)) {
-                return Some((&self.ways[*index], false));
-            }
+        if !self.routes.is_empty()
+            && let Some(index) = self.routes.get(&(from, to))
+        {
+            return Some((&self.ways[*index], false));
         }
         let (a, b) = (self.site_of(from)? as usize, self.site_of(to)? as usize);
         match a == b {

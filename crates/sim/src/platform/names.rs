@@ -36,11 +36,10 @@ pub(super) fn expand(pattern: &str) -> Result<Vec<String>, String> {
             return Err(format!("`{pattern}` is more than {MOST_HOSTS} names"));
         }
         let width = first.len();
-        names.extend((from..=to).map(|number| format!("{before}{number:0width$}{after}")));
-    }
-    // The first and the last have every letter that the others have.
-    for name in names.first().into_iter().chain(names.last()) {
-        check(name)?;
+        let name = |number| format!("{before}{number:0width$}{after}");
+        // No other of the range is longer, or has another letter than digits.
+        check(&name(to))?;
+        names.extend((from..=to).map(name));
     }
     Ok(names)
 }
@@ -72,6 +71,9 @@ mod tests {
             assert!(expand(bad).is_err(), "{bad}");
         }
         assert!(expand(&"n".repeat(65)).is_err());
+        let long = "n".repeat(60);
+        assert!(expand(&format!("{long}[0,00001,2]")).is_err());
+        assert!(expand(&format!("{long}[0,0001,2]")).is_ok());
         assert!(expand("n[0-1] x").is_err());
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use laneway_core::{Clock, Comm, CommError, Message, Progress, Queue, Rank, Slot, Tag};
 
 use super::tickets::{Received, Ticket};
-use super::turns::{Guard, PROBE, Turns};
+use super::turns::{Guard, Turns, Wait};
 use super::{FREE_READS, LOOK_SECONDS};
 use crate::cluster::{Envelope, Label, Pattern};
 use crate::network::HostClock;
@@ -53,6 +53,10 @@ impl<'t, 'a> SimComm<'t, 'a> {
         self.context << TAG_BITS | Label::from(tag)
     }
 
+    fn envelope(&self, to: Rank, tag: Tag) -> Result<Envelope, CommError> {
+        Ok(Envelope { from: self.me(), to: self.member(to)?, label: self.label(tag) })
+    }
+
     fn pattern(&self, from: Option<Rank>, tag: Option<Tag>) -> Result<Pattern, CommError> {
         let from = from.map(|from| self.member(from)).transpose()?;
         let mask = if tag.is_some() { Label::MAX } else { Label::MAX << TAG_BITS };
@@ -68,11 +72,10 @@ impl<'t, 'a> SimComm<'t, 'a> {
     fn start_send(
         &self,
         state: &mut Guard<'_, '_>,
-        (to, tag): (Rank, Tag),
+        envelope: Envelope,
         data: &[u8],
         ticket: Ticket,
     ) -> Result<(), CommError> {
-        let envelope = Envelope { from: self.me(), to: self.member(to)?, label: self.label(tag) };
         let now = state.cluster.now;
         let started = state.cluster.send(now, envelope, data.len() as u64, ticket);
         let (id, progress) = started.map_err(refused)?;
@@ -102,7 +105,7 @@ impl<'t, 'a> SimComm<'t, 'a> {
         &self,
         mut state: Guard<'t, 'a>,
         queue: usize,
-        what: &dyn Fn() -> String,
+        what: Wait,
     ) -> Result<Option<Received>, CommError> {
         let me = self.me();
         while !state.tickets[me as usize].has_done(queue) {
@@ -149,12 +152,13 @@ impl Comm for SimComm<'_, '_> {
     }
 
     fn send(&self, to: Rank, tag: Tag, data: &[u8]) -> Result<(), CommError> {
+        let envelope = self.envelope(to, tag)?;
         let mut state = self.turns.state()?;
         let tickets = &mut state.tickets[self.me() as usize];
         let queue = tickets.open_queue();
         let ticket = tickets.issue(queue, 0);
-        self.start_send(&mut state, (to, tag), data, ticket)?;
-        self.finish(state, queue, &|| format!("rank {to} to receive"))?;
+        self.start_send(&mut state, envelope, data, ticket)?;
+        self.finish(state, queue, Wait::Send { to })?;
         Ok(())
     }
 
@@ -170,11 +174,7 @@ impl Comm for SimComm<'_, '_> {
         let queue = tickets.open_queue();
         let ticket = tickets.issue(queue, 0);
         self.start_recv(&mut state, pattern, into.len() as u64, ticket)?;
-        let what = || match from {
-            Some(from) => format!("a message from rank {from}"),
-            None => "a message from anybody".to_string(),
-        };
-        let received = self.finish(state, queue, &what)?;
+        let received = self.finish(state, queue, Wait::Recv { from })?;
         let Some(Received { from, label, data }) = received else {
             return Err(CommError::Stuck { why: "a receive ended without a message".into() });
         };
@@ -202,7 +202,7 @@ impl Comm for SimComm<'_, '_> {
                 return Ok(Some(self.localised(from, label, message.bytes)));
             }
             if wait {
-                drop(self.turns.wait(state, me, || PROBE.to_string())?);
+                drop(self.turns.wait(state, me, Wait::Look)?);
             } else if looked {
                 return Ok(None);
             } else {
@@ -242,7 +242,7 @@ impl Comm for SimComm<'_, '_> {
             state.regroups.get(&which).is_some_and(|regroup| regroup.context.is_some())
         };
         while !answered(&state) {
-            state = self.turns.wait(state, self.me(), || "the others to split".to_string())?;
+            state = self.turns.wait(state, self.me(), Wait::Split)?;
         }
         let Some(regroup) = state.regroups.get_mut(&which) else { return Ok(None) };
         let wishes = regroup.wishes.clone();
@@ -316,12 +316,13 @@ impl Queue for SimQueue<'_, '_, '_> {
         data: *const u8,
         len: usize,
     ) -> Result<Progress, CommError> {
+        let envelope = self.comm.envelope(to, tag)?;
         // SAFETY: the caller keeps `len` bytes at `data` valid and unchanged until the slot is
         // reported; they are read here and now.
         let data = if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data, len) } };
         let mut state = self.comm.turns.state()?;
         let ticket = self.issue(&mut state, slot);
-        self.comm.start_send(&mut state, (to, tag), data, ticket)?;
+        self.comm.start_send(&mut state, envelope, data, ticket)?;
         Ok(Progress::Pending)
     }
 
@@ -366,7 +367,7 @@ impl Queue for SimQueue<'_, '_, '_> {
             if tickets.has_done(self.number) || outstanding == 0 {
                 return self.collect(&mut state, done);
             }
-            state = turns.wait(state, me, || format!("one of {outstanding} transfers"))?;
+            state = turns.wait(state, me, Wait::Transfers(outstanding))?;
         }
     }
 }

@@ -2,6 +2,7 @@
 //! has it when nobody can go on lets virtual time pass.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -26,6 +27,37 @@ pub(super) enum End {
     Aborted(i32),
 }
 
+/// What a rank waits for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Wait {
+    /// The end of a send.
+    Send { to: Rank },
+    /// The end of a receive.
+    Recv { from: Option<Rank> },
+    /// A message that can be seen.
+    Look,
+    /// The end of one of so many transfers.
+    Transfers(usize),
+    /// All ranks of a communicator.
+    Split,
+    /// An instant of virtual time.
+    Moment(f64),
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wait::Send { to } => write!(f, "rank {to} to receive"),
+            Wait::Recv { from: Some(from) } => write!(f, "a message from rank {from}"),
+            Wait::Recv { from: None } => write!(f, "a message from anybody"),
+            Wait::Look => write!(f, "a message to look at"),
+            Wait::Transfers(count) => write!(f, "one of {count} transfers"),
+            Wait::Split => write!(f, "the others to split"),
+            Wait::Moment(seconds) => write!(f, "the instant {seconds} s"),
+        }
+    }
+}
+
 /// The wishes of a communicator's ranks to be regrouped, and the answer once all have come.
 #[derive(Debug, Default)]
 pub(super) struct Regroup {
@@ -47,8 +79,8 @@ pub(super) struct State<'a> {
     pub contexts: u64,
     turn: Option<Rank>,
     ready: VecDeque<Rank>,
-    /// What each rank waits for, in words; none while it goes on or is ready to.
-    waits: Vec<Option<String>>,
+    /// What each rank waits for; none while it goes on or is ready to.
+    waits: Vec<Option<Wait>>,
     left: u32,
     finish: f64,
     limit: f64,
@@ -63,7 +95,7 @@ pub(super) struct Turns<'a> {
 pub(super) type Guard<'g, 'a> = MutexGuard<'g, State<'a>>;
 
 impl State<'_> {
-    /// Tells ranks of what has ended, and lets those that waited go on.
+    /// Tells ranks of what has ended or can be seen, and lets those that waited go on.
     pub fn settle(&mut self) {
         let mut over = std::mem::take(&mut self.cluster.over);
         for Over { rank, slot, received } in over.drain(..) {
@@ -72,6 +104,13 @@ impl State<'_> {
             self.awake(rank);
         }
         self.cluster.over = over;
+        let mut sights = std::mem::take(&mut self.cluster.sights);
+        for rank in sights.drain(..) {
+            if self.waits[rank as usize] == Some(Wait::Look) {
+                self.awake(rank);
+            }
+        }
+        self.cluster.sights = sights;
     }
 
     fn received(&mut self, id: MessageId) -> Received {
@@ -113,16 +152,7 @@ impl State<'_> {
             Ok(true) if self.cluster.now > self.limit => {
                 self.fail(SimError::Limit { seconds: self.limit });
             }
-            Ok(true) => {
-                self.settle();
-                // What can be seen may have changed.
-                for rank in 0..self.waits.len() as Rank {
-                    let wait = self.waits[rank as usize].as_ref();
-                    if wait.is_some_and(|wait| wait.starts_with(PROBE)) {
-                        self.awake(rank);
-                    }
-                }
-            }
+            Ok(true) => self.settle(),
         }
     }
 
@@ -131,7 +161,7 @@ impl State<'_> {
         let at = self.cluster.now;
         let waits = self.waits.iter().enumerate();
         let waiting: Vec<(Rank, String)> =
-            waits.filter_map(|(rank, wait)| Some((rank as Rank, wait.clone()?))).collect();
+            waits.filter_map(|(rank, wait)| Some((rank as Rank, (*wait)?.to_string()))).collect();
         let error = match self.cluster.cut() {
             Some(Cut { dead, pairs }) => {
                 let ranks = waiting.iter().map(|(rank, _)| *rank).collect();
@@ -142,9 +172,6 @@ impl State<'_> {
         self.fail(error);
     }
 }
-
-/// How the wait for something to look at begins, in words.
-pub(super) const PROBE: &str = "a message to look at";
 
 impl<'a> Turns<'a> {
     pub fn new(network: &'a dyn Network, cluster: Cluster<'a, Flows>, limit: f64) -> Turns<'a> {
@@ -175,7 +202,10 @@ impl<'a> Turns<'a> {
 
     /// The shared state, for a rank that goes on; a run that has ended is an error.
     pub fn state(&self) -> Result<Guard<'_, 'a>, CommError> {
-        let state = self.lock();
+        self.unended(self.lock())
+    }
+
+    fn unended<'g>(&self, state: Guard<'g, 'a>) -> Result<Guard<'g, 'a>, CommError> {
         match &state.end {
             None => Ok(state),
             Some(End::Failed(error)) => Err(CommError::Stuck { why: error.to_string() }),
@@ -198,11 +228,8 @@ impl<'a> Turns<'a> {
 
     /// Waits for this rank's first turn.
     pub fn begin(&self, rank: Rank) {
-        drop(self.until_mine(self.lock(), rank));
-        // The run may have ended before it began here.
-        if let Some(End::Aborted(_)) = self.lock().end {
-            resume_unwind(Box::new(Aborted));
-        }
+        // A run that has failed before it began here is reported by the rank's first call.
+        drop(self.unended(self.until_mine(self.lock(), rank)));
     }
 
     /// Waits until somebody lets this rank go on, which then looks whether it can.
@@ -210,12 +237,11 @@ impl<'a> Turns<'a> {
         &'g self,
         mut state: Guard<'g, 'a>,
         rank: Rank,
-        what: impl FnOnce() -> String,
+        what: Wait,
     ) -> Result<Guard<'g, 'a>, CommError> {
-        state.waits[rank as usize] = Some(what());
+        state.waits[rank as usize] = Some(what);
         self.pass_on(&mut state);
-        drop(self.until_mine(state, rank));
-        self.state()
+        self.unended(self.until_mine(state, rank))
     }
 
     fn until_mine<'g>(&'g self, mut state: Guard<'g, 'a>, rank: Rank) -> Guard<'g, 'a> {
@@ -288,7 +314,7 @@ impl<'a> Turns<'a> {
             state.cluster.wake(until, rank, ticket);
         }
         while !state.tickets[rank as usize].has_done(queue) {
-            state = self.wait(state, rank, || format!("the instant {until} s"))?;
+            state = self.wait(state, rank, Wait::Moment(until))?;
         }
         state.tickets[rank as usize].close_queue(queue);
         Ok(())

@@ -11,7 +11,7 @@ const RATE: f64 = 1.25e9;
 fn rates(capacities: &[f64], routes: &[Route]) -> Vec<f64> {
     let mut flows = Flows::new(&links(capacities));
     for (message, route) in routes.iter().enumerate() {
-        flows.start(0.0, message as MessageId, 1000, route);
+        flows.start(0.0, 0.0, message as MessageId, 1000, route);
     }
     assert!(flows.next(0.0).is_some());
     let mut rates: Vec<(MessageId, f64)> = flows.rates().collect();
@@ -35,29 +35,29 @@ fn times(flows: &mut Flows, count: usize) -> Vec<f64> {
 #[test]
 fn one_flow_takes_its_latency_and_its_bytes() {
     let mut flows = Flows::new(&links(&[2e9, 1e9, 4e9]));
-    flows.start(0.0, 0, 3_000, &route(&[0, 1, 2], 5e-6, NO_LIMIT));
+    flows.start(0.0, 0.0, 0, 3_000, &route(&[0, 1, 2], 5e-6, NO_LIMIT));
     assert_close(times(&mut flows, 1)[0], 5e-6 + 3_000.0 / 1e9);
 }
 
 #[test]
 fn an_empty_message_takes_its_latency() {
     let mut flows = Flows::new(&links(&[1e9]));
-    flows.start(0.0, 0, 0, &route(&[0], 5e-6, NO_LIMIT));
-    flows.start(0.0, 1, 0, &route(&[], 0.0, NO_LIMIT));
+    flows.start(0.0, 0.0, 0, 0, &route(&[0], 5e-6, NO_LIMIT));
+    flows.start(0.0, 0.0, 1, 0, &route(&[], 0.0, NO_LIMIT));
     assert_eq!(times(&mut flows, 2), [5e-6, 0.0]);
 }
 
 #[test]
 fn two_flows_share_while_both_are_there() {
     let mut flows = Flows::new(&links(&[100.0]));
-    flows.start(0.0, 0, 100, &route(&[0], 0.0, NO_LIMIT));
-    flows.start(0.0, 1, 300, &route(&[0], 0.0, NO_LIMIT));
+    flows.start(0.0, 0.0, 0, 100, &route(&[0], 0.0, NO_LIMIT));
+    flows.start(0.0, 0.0, 1, 300, &route(&[0], 0.0, NO_LIMIT));
     // 50 each until 2 s; then the second has the link alone for its last 200 bytes.
     assert_eq!(times(&mut flows, 2), [2.0, 4.0]);
     // A late one: alone for 1 s, then three seconds of halves.
     flows = Flows::new(&links(&[100.0]));
-    flows.start(0.0, 0, 250, &route(&[0], 0.0, NO_LIMIT));
-    flows.start(0.0, 1, 150, &route(&[0], 1.0, NO_LIMIT));
+    flows.start(0.0, 0.0, 0, 250, &route(&[0], 0.0, NO_LIMIT));
+    flows.start(0.0, 0.0, 1, 150, &route(&[0], 1.0, NO_LIMIT));
     assert_eq!(times(&mut flows, 2), [4.0, 4.0]);
 }
 
@@ -78,9 +78,9 @@ fn a_pipe_that_is_not_shared_limits_each_flow_alone() {
     resources[1].shared = false;
     let mut flows = Flows::new(&resources);
     for message in 0..3 {
-        flows.start(0.0, message, 60, &route(&[0, 1], 0.0, NO_LIMIT));
+        flows.start(0.0, 0.0, message, 60, &route(&[0, 1], 0.0, NO_LIMIT));
     }
-    flows.start(0.0, 3, 300, &route(&[1], 0.0, NO_LIMIT));
+    flows.start(0.0, 0.0, 3, 300, &route(&[1], 0.0, NO_LIMIT));
     assert_eq!(times(&mut flows, 4), [2.0, 2.0, 2.0, 10.0]);
 }
 
@@ -96,7 +96,7 @@ fn fan_in_is_bound_by_the_receiver() {
     for n in [2u32, 3, 7, 100] {
         let mut flows = Flows::new(&links(&vec![RATE; n as usize + 1]));
         for message in 0..n {
-            flows.start(0.0, message, 1 << 20, &route(&[message + 1, 0], 1e-6, NO_LIMIT));
+            flows.start(0.0, 0.0, message, 1 << 20, &route(&[message + 1, 0], 1e-6, NO_LIMIT));
         }
         let times = times(&mut flows, n as usize);
         assert!(times.iter().all(|time| *time == times[0]), "equal shares end together");
@@ -111,7 +111,7 @@ fn equal_shares_of_awkward_numbers_end_in_one_instant() {
     let mut message = 0;
     for way in [&[0][..], &[0, 1], &[1, 2]] {
         for _ in 0..7 {
-            flows.start(0.0, message, 1_000_003, &route(way, 0.1, NO_LIMIT));
+            flows.start(0.0, 0.0, message, 1_000_003, &route(way, 0.1, NO_LIMIT));
             message += 1;
         }
     }
@@ -135,8 +135,8 @@ fn equal_shares_are_equal_to_the_last_bit() {
 #[test]
 fn instants_that_differ_by_rounding_are_one() {
     let mut flows = Flows::new(&links(&[1.0]));
-    flows.start(0.0, 0, 10, &route(&[0], 0.1 + 0.2, NO_LIMIT));
-    flows.start(0.0, 1, 10, &route(&[0], 0.3, NO_LIMIT));
+    flows.start(0.0, 0.0, 0, 10, &route(&[0], 0.1 + 0.2, NO_LIMIT));
+    flows.start(0.0, 0.0, 1, 10, &route(&[0], 0.3, NO_LIMIT));
     assert_ne!(0.1 + 0.2, 0.3);
     assert_eq!(times(&mut flows, 2), [20.3, 20.3]);
     assert_eq!(flows.shares(), 2, "both begin, and both end, in one instant");
@@ -147,12 +147,12 @@ fn flows_of_different_pasts_end_together_where_the_sums_say_so() {
     // The same work on two links in opposite orders: the long flow of each ends when all is done.
     let count = 800u32;
     let mut flows = Flows::new(&links(&[3.0, 3.0]));
-    flows.start(0.0, 0, 70_000_001, &route(&[0], 0.0, NO_LIMIT));
-    flows.start(0.0, 1, 70_000_001, &route(&[1], 0.0, NO_LIMIT));
+    flows.start(0.0, 0.0, 0, 70_000_001, &route(&[0], 0.0, NO_LIMIT));
+    flows.start(0.0, 0.0, 1, 70_000_001, &route(&[1], 0.0, NO_LIMIT));
     for i in 0..count {
         let way = |link| route(&[link], f64::from(i) * 3.7, NO_LIMIT);
-        flows.start(0.0, 2 + i, 1 + u64::from(i), &way(0));
-        flows.start(0.0, 2 + count + i, u64::from(count - i), &way(1));
+        flows.start(0.0, 0.0, 2 + i, 1 + u64::from(i), &way(0));
+        flows.start(0.0, 0.0, 2 + count + i, u64::from(count - i), &way(1));
     }
     let times = times(&mut flows, 2 + 2 * count as usize);
     let work = 70_000_001.0 + f64::from(count) * f64::from(count + 1) / 2.0;
@@ -173,7 +173,7 @@ fn near_flows_can_be_favoured_as_in_simgrid() {
         let mut flows = Flows::with(&links(&[100.0]), Fairness::ByLatency);
         for (message, latency) in latencies.into_iter().enumerate() {
             let way = route(&[0], latency, NO_LIMIT);
-            flows.start(0.0, message as MessageId, 1_000, &way);
+            flows.start(0.0, 0.0, message as MessageId, 1_000, &way);
         }
         for (found, wanted) in times(&mut flows, 2).into_iter().zip(wanted) {
             assert!((found - wanted).abs() <= 1e-9, "{latencies:?}: {found} and {wanted}");
@@ -186,8 +186,27 @@ fn only_what_a_change_reaches_is_worked_out_again() {
     let mut flows = Flows::new(&links(&vec![100.0; 2_000]));
     for message in 0..1_000 {
         let way = route(&[2 * message, 2 * message + 1], 0.0, NO_LIMIT);
-        flows.start(0.0, message, 100 + u64::from(message), &way);
+        flows.start(0.0, 0.0, message, 100 + u64::from(message), &way);
     }
     times(&mut flows, 1_000);
     assert_eq!(flows.shares(), 1_000, "a flow alone is worked out once");
+}
+
+#[test]
+fn a_message_flows_once_it_is_on_the_network_and_its_latency_is_over() {
+    // It left before it was put there at 2 s, right then, or leaves later.
+    for (left, latency, begins) in
+        [(1.0, 0.0, 2.0), (1.0, 0.5, 2.0), (1.0, 3.0, 4.0), (2.0, 0.0, 2.0), (3.0, 0.0, 3.0)]
+    {
+        for way in [&[][..], &[0]] {
+            let mut flows = Flows::new(&links(&[100.0]));
+            flows.start(2.0, left, 0, 100, &route(way, latency, 100.0));
+            let (mut now, mut arrived) = (2.0, Vec::new());
+            while let Some(next) = flows.next(now) {
+                now = next;
+                flows.arrived(now, &mut arrived);
+            }
+            assert_eq!((now, arrived), (begins + 1.0, vec![0]), "{left} {latency} {way:?}");
+        }
+    }
 }

@@ -1,9 +1,13 @@
-//! The cluster of the MPIBlib paper loses what its figure 1 and its table 1 show.
+//! Connections of TCP: what is lost waits, and the cluster of the MPIBlib paper loses what its
+//! figure 1 and its table 1 show.
 
 use laneway_coll::find;
-use laneway_core::{Buffers, Collective, Comm, Exec, Shape};
+use laneway_coll::messages::{Message, Messages};
+use laneway_core::{Buffers, Collective, Comm, Exec, Rank, Shape};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program, simulate};
+
+use crate::support::assert_close;
 
 const RANKS: u32 = 16;
 
@@ -91,5 +95,30 @@ fn a_series_hides_the_escalations_of_gather_and_makes_those_of_scatter() {
         let (alone, in_series) =
             (single(Collective::Scatter, size), { series(Collective::Scatter, size, 20) });
         assert!(in_series <= alone * 1.001, "{size}: {alone} alone, {in_series} in series");
+    }
+}
+
+/// Two messages of 1,000 bytes to one host, each over a connection of its own, or both over one.
+fn two_messages(spec: &str, from: [Rank; 2]) -> f64 {
+    let platform = Platform::read(spec).expect("a platform");
+    let list = from.map(|from| Message { from, to: 0, bytes: 1000 });
+    let schedule = Messages::new(3, &list).expect("a schedule");
+    simulate(&platform, &schedule, None).expect("a run that ends").finish
+}
+
+#[test]
+fn what_is_lost_waits_also_where_the_way_takes_no_time() {
+    for (latency, us) in [("0", 0.0), ("50us", 50.0)] {
+        let spec = format!("cluster:3,latency={latency},receive-buffer=1500,retransmit=10ms");
+        // 1,000 bytes at 1 Gbit/s, once the timeout is over.
+        assert_close(two_messages(&spec, [1, 2]), 10e-3 + us * 1e-6 + 8e-6);
+    }
+}
+
+#[test]
+fn messages_go_one_after_the_other_also_where_the_way_takes_no_time() {
+    for (latency, us) in [("0", 0.0), ("50us", 50.0)] {
+        let spec = format!("cluster:3,latency={latency},in-order=true");
+        assert_close(two_messages(&spec, [1, 1]), us * 1e-6 + 16e-6);
     }
 }

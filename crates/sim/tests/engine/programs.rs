@@ -5,6 +5,7 @@ use laneway_coll::all;
 use laneway_core::{Buffers, Collective, Comm, CommError, DataType, Exec, Message};
 use laneway_core::{ReduceOp, Reduction, Shape};
 use laneway_sim::{Ended, HostClock, HostCost, Program, SimError, simulate};
+use laneway_stats::SplitMix64;
 
 use crate::support::*;
 
@@ -274,15 +275,43 @@ fn wrong_arguments_are_errors() {
 }
 
 #[test]
+fn a_look_sees_a_long_message_that_waits_for_its_receive() {
+    // Nothing moves before the receive: the sight of the message is all that happens.
+    let ended = Program::new(&Flat::new(3), 3).run(|comm| {
+        if comm.rank() != 0 {
+            return comm.send(0, 1, &[0; 1000]).map(|()| None);
+        }
+        let seen = comm.probe(Some(2), None, true)?;
+        for from in [1, 2] {
+            comm.recv(Some(from), None, &mut [0; 1000])?;
+        }
+        Ok::<_, CommError>(seen)
+    });
+    let seen = ended.expect("a program that ends").results.swap_remove(0);
+    assert_eq!(seen, Ok(Some(Message { from: 2, tag: 1, len: 1000 })));
+}
+
+#[test]
+fn a_refused_send_leaves_nothing_to_wait_for() {
+    run(1, |comm| {
+        let (mut queue, mut done) = (comm.queue(), Vec::new());
+        // SAFETY: no byte is sent.
+        let refused = unsafe { queue.send(0, 7, 0, std::ptr::null(), 0) };
+        assert!(matches!(refused, Err(CommError::Argument { .. })), "{refused:?}");
+        queue.wait(&mut done).expect("nothing under way");
+        assert_eq!(done, []);
+    });
+}
+
+#[test]
 fn the_same_program_gives_the_same_digits() {
     let once = || {
         run(12, |comm| {
-            let mut state = u64::from(comm.rank()) + 1;
+            let mut random = SplitMix64::new(u64::from(comm.rank()));
             for turn in 0..20 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
                 let shift = 1 + turn % 11;
                 let to = (comm.rank() + shift) % 12;
-                let data = vec![0; (state >> 50) as usize];
+                let data = vec![0; random.index(1 << 14)];
                 comm.send(to, 0, &data).expect("a send");
                 comm.recv(None, None, &mut [0; 1 << 14]).expect("a message");
             }

@@ -1,8 +1,9 @@
 //! Random flows against a slow reference that works out every rate from nothing at every event.
 
 use laneway_sim::{Carrier, Fairness, Flows, MessageId, Resource, Route};
+use laneway_stats::SplitMix64;
 
-use crate::support::{Random, links, route};
+use crate::support::{links, route};
 
 struct Start {
     time: f64,
@@ -79,24 +80,23 @@ fn reference(resources: &[Resource], starts: &[Start], fairness: Fairness) -> Ve
     times
 }
 
-fn random_case(random: &mut Random) -> (Vec<Resource>, Vec<Start>) {
-    let count = 2 + random.below(9) as usize;
-    let rates: Vec<f64> =
-        (0..count).map(|_| [1.0, 2.0, 3.0, 10.0][random.below(4) as usize]).collect();
+fn random_case(random: &mut SplitMix64) -> (Vec<Resource>, Vec<Start>) {
+    let count = 2 + random.index(9);
+    let rates: Vec<f64> = (0..count).map(|_| [1.0, 2.0, 3.0, 10.0][random.index(4)]).collect();
     let mut resources = links(&rates);
     for resource in &mut resources {
-        resource.shared = random.below(6) > 0;
+        resource.shared = random.index(6) > 0;
     }
-    let starts = (0..1 + random.below(40))
+    let starts = (0..1 + random.index(40))
         .map(|_| {
-            let mut way: Vec<u32> = (0..count as u32).filter(|_| random.below(3) == 0).collect();
+            let mut way: Vec<u32> = (0..count as u32).filter(|_| random.index(3) == 0).collect();
             if way.is_empty() {
-                way.push(random.below(count as u64) as u32);
+                way.push(random.index(count) as u32);
             }
-            let most = if random.below(4) == 0 { 0.1 + random.unit() } else { f64::INFINITY };
-            let time = if random.below(2) == 0 { 0.0 } else { 20.0 * random.unit() };
-            let latency = [0.0, 0.5, random.unit()][random.below(3) as usize];
-            let bytes = [8, 8, 1 + random.below(100)][random.below(3) as usize];
+            let most = if random.index(4) == 0 { 0.1 + random.uniform() } else { f64::INFINITY };
+            let time = if random.index(2) == 0 { 0.0 } else { 20.0 * random.uniform() };
+            let latency = [0.0, 0.5, random.uniform()][random.index(3)];
+            let bytes = [8, 8, 1 + random.index(100) as u64][random.index(3)];
             Start { time, bytes, route: route(&way, latency, most) }
         })
         .collect();
@@ -145,7 +145,7 @@ fn engine(resources: &[Resource], starts: &[Start], fairness: Fairness) -> Vec<f
             times[message as usize] = now;
         }
         while let Some(start) = starts.get(begun).filter(|start| start.time <= now) {
-            flows.start(now, begun as MessageId, start.bytes, &start.route);
+            flows.start(now, now, begun as MessageId, start.bytes, &start.route);
             begun += 1;
         }
     }
@@ -155,7 +155,7 @@ fn engine(resources: &[Resource], starts: &[Start], fairness: Fairness) -> Vec<f
 fn random_flows_agree_with_a_slow_reference() {
     let seed = 20_261_115;
     println!("seed {seed}");
-    let mut random = Random(seed);
+    let mut random = SplitMix64::new(seed);
     for case in 0..400 {
         let fairness = if case % 2 == 0 { Fairness::Equal } else { Fairness::ByLatency };
         let (resources, mut starts) = random_case(&mut random);

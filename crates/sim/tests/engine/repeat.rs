@@ -2,6 +2,7 @@
 
 use laneway_core::Collective;
 use laneway_sim::{Delivery, HostCost, Outcome, Simulation, simulate};
+use laneway_stats::SplitMix64;
 
 use crate::support::*;
 
@@ -39,9 +40,9 @@ fn equal_hosts_can_be_exchanged() {
         let schedule = algorithm(collective, name, 32, 40_000);
         let straight = simulate(&network, &*schedule, None).expect("a run that ends");
         let mut hosts: Vec<u32> = (0..32).collect();
-        let mut random = Random(7);
+        let mut random = SplitMix64::new(7);
         for i in (1..32).rev() {
-            hosts.swap(i, random.below(i as u64 + 1) as usize);
+            hosts.swap(i, random.index(i + 1));
         }
         let shuffled = simulate(&network, &*schedule, Some(&hosts)).expect("a run that ends");
         assert_eq!(straight.per_rank, shuffled.per_rank, "{name}");

@@ -179,20 +179,3 @@ pub fn assert_close(found: f64, wanted: f64) {
     // Instants lie on a grid of picoseconds.
     assert!(error <= 1e-12 + 1e-11 * wanted.abs(), "found {found:e}, wanted {wanted:e}");
 }
-
-/// A small generator of numbers: splitmix64, with the seed in the test's hands.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % end
-    }
-
-    pub fn unit(&mut self) -> f64 {
-        self.below(1 << 30) as f64 / (1u64 << 30) as f64
-    }
-}

@@ -129,8 +129,8 @@ fn ranks_of_one_host_exchange_in_no_time() {
 struct Second(Vec<(f64, MessageId)>);
 
 impl Carrier for Second {
-    fn start(&mut self, now: f64, message: MessageId, _bytes: u64, _route: &Route) {
-        self.0.push((now + 1.0, message));
+    fn start(&mut self, _now: f64, left: f64, message: MessageId, _bytes: u64, _route: &Route) {
+        self.0.push((left + 1.0, message));
     }
 
     fn next(&mut self, _now: f64) -> Option<f64> {

@@ -1,6 +1,7 @@
 //! Bad platforms are refused, each with its line and its reason.
 
 use laneway_core::Exit;
+use laneway_stats::SplitMix64;
 
 use super::*;
 
@@ -205,7 +206,10 @@ fn sizes_that_nobody_means() {
     refused("", 0, Fault::Size, "at least one host");
     refused(SITE, 0, Fault::Size, "at least one host");
     let many = "[[host]]\nname='a[0-99999]'\n[[host]]\nname='b'\n";
-    refused(many, 0, Fault::Size, "100001 hosts");
+    refused(many, 3, Fault::Size, "100001 hosts");
+    // More names than memory holds, were they all written out.
+    let endless = "[[host]]\nname='a[0-99999]'\n".repeat(10_000);
+    refused(&endless, 3, Fault::Size, "200000 hosts");
     let sites: String = (0..257).map(|n| format!("[[site]]\nname='s{n}'\n")).collect();
     refused(&format!("{sites}[[host]]\nname='h'\nsite='s0'\nrate='1bit'\n"), 0, Fault::Size, "257");
     let wide = "[[host]]\nname='h[0-9999]'\nrate='1bit'\n\
@@ -301,11 +305,8 @@ fn no_text_ends_in_a_panic() {
     let examples = manual.split("```toml\n").skip(1).map(|rest| rest.split("```").next());
     let examples: Vec<&str> = examples.flatten().collect();
     let folder = Folder::new();
-    let mut state = 7u64;
-    let mut random = |below: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize % below
-    };
+    let mut draws = SplitMix64::new(7);
+    let mut random = |below: usize| draws.index(below);
     let mut refusals = 0;
     for _ in 0..400 {
         let mut bytes = examples[random(examples.len())].as_bytes().to_vec();

@@ -1,26 +1,32 @@
 //! What a command line asks for: patterns, sizes, pairs, and when to stop.
 
-use clap::{Arg, ArgMatches};
+use clap::ArgMatches;
 use laneway_core::units::{format_size, parse_size};
 use laneway_core::{CommError, Failure, Rank, Row};
 use laneway_measure::p2p::{COLD_BYTES, Cache, Pattern, Plan, window};
-use laneway_measure::repeat::Aim;
 use laneway_measure::{Rule, sizes};
 
+use crate::measure::rule::rule;
 use crate::session;
 
+/// The word for all parameters of LogGP and PLogP at once.
+const LOGP: &str = "logp";
+
 /// The words of `--pattern`.
-pub const NAMES: [&str; 9] = [
-    "latency",
-    "bandwidth",
-    "bibw",
-    "rate",
-    "multi-pair",
-    "sendrecv",
-    "exchange",
-    "overlap",
-    "logp",
-];
+pub fn names() -> Vec<&'static str> {
+    Pattern::ALL.map(Pattern::name).into_iter().chain([LOGP]).collect()
+}
+
+/// What the words mean, a line each.
+pub fn patterns() -> String {
+    let line = |(name, sentence): (&str, &str)| format!("  {name:<14}{sentence}\n");
+    let logp = (LOGP, "o_s, o_r, gap and L, as LogGP and PLogP need them");
+    let all = Pattern::ALL.map(|pattern| (pattern.name(), pattern.sentence()));
+    all.into_iter().chain([logp]).map(line).collect()
+}
+
+/// More messages at once would need more room for their list than for their bytes.
+const MOST_WINDOW: usize = 65_536;
 
 /// What is measured between the ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +44,7 @@ impl What {
     pub fn name(self) -> &'static str {
         match self {
             What::Pattern(pattern) => pattern.name(),
-            What::LogP => "logp",
+            What::LogP => LOGP,
         }
     }
 }
@@ -48,7 +54,8 @@ impl What {
 enum Pairs {
     Default,
     All,
-    Given(Vec<(Rank, Rank)>),
+    /// Two ranks each, or three.
+    Given(Vec<Vec<Rank>>),
 }
 
 /// Everything, checked as far as it can be before there are ranks.
@@ -57,6 +64,7 @@ pub struct Asked {
     pub sizes: Vec<u64>,
     pairs: Pairs,
     parallel: bool,
+    back: Option<usize>,
     pub window: usize,
     pub cache: Cache,
     pub rule: Rule,
@@ -76,18 +84,27 @@ impl Asked {
             let cause = "a message without bytes leaves nothing to be hidden";
             return Err(Failure::usage("no overlap of size 0", cause, "--sizes 8:4M"));
         }
-        let window = text("window").parse().ok().filter(|&window| window > 0);
+        let window = text("window").parse().ok().filter(|n| (1..=MOST_WINDOW).contains(n));
         let Some(window) = window else {
             let what = format!("no window `{}`", text("window"));
-            return Err(Failure::usage(what, "it is a number of messages", "--window 64"));
+            let cause = format!("it is a number of messages, 1 to {MOST_WINDOW}");
+            return Err(Failure::usage(what, cause, "--window 64"));
         };
         let pairs = matches.get_one::<String>("pairs").map(|text| pairs(text)).transpose()?;
-        let (rule, strict) = rule(matches, Rule::default())?;
+        let back = matches.get_one::<String>("back").map(|text| parse_size(text)).transpose();
+        let back = back.map_err(|cause| Failure::usage("no such size", cause, "--back 8"))?;
+        let back = back.map(|back| back as usize);
+        if back.is_some() && whats.iter().any(|what| *what != What::Pattern(Pattern::RoundTrip)) {
+            let cause = "only a round-trip comes home with another size";
+            return Err(Failure::usage("no --back here", cause, "--pattern round-trip --back 8"));
+        }
+        let (rule, strict) = rule(matches, &Rule::default())?;
         Ok(Asked {
             whats,
             sizes,
             pairs: pairs.unwrap_or(Pairs::Default),
             parallel: matches.get_flag("parallel"),
+            back,
             window,
             cache: cache(text("cache"))?,
             rule,
@@ -101,9 +118,12 @@ impl Asked {
             Cache::Warm => "warm".to_string(),
             Cache::Cold { bytes } => format!("cold:{}", format_size(bytes as u64)),
         };
+        let whats: Vec<&str> = self.whats.iter().map(|what| what.name()).collect();
         Row::new()
+            .with("pattern", whats.join(","))
             .with("sizes", sizes.join(","))
             .with("parallel", self.parallel)
+            .with("window", self.window as u64)
             .with("cache", cache)
             .with("min_reps", self.rule.min_reps)
             .with("max_reps", self.rule.max_reps)
@@ -115,26 +135,66 @@ impl Asked {
             let cause = "messages go from one rank to another, and there is one rank";
             return Err(Failure::usage("nothing to measure", cause, "--ranks 2"));
         }
-        let Pairs::Given(pairs) = &self.pairs else { return Ok(()) };
-        match pairs.iter().find(|(a, b)| *a.max(b) >= ranks) {
-            Some((a, b)) => {
-                let cause = format!("the ranks are 0 to {}", ranks - 1);
-                Err(Failure::usage(format!("no pair {a}:{b}"), cause, "--pairs 0:1"))
+        let (multi, two) = (self.has(Pattern::MultiPair), self.has(Pattern::PointToTwo));
+        if two && ranks < 3 {
+            let cause = "it takes three ranks, and there are two";
+            return Err(Failure::usage("no point-to-two", cause, "--ranks 3"));
+        }
+        let Pairs::Given(subsets) = &self.pairs else { return Ok(()) };
+        if let Some(bad) = subsets.iter().find(|subset| subset.iter().any(|&rank| rank >= ranks)) {
+            let bad: Vec<String> = bad.iter().map(Rank::to_string).collect();
+            let cause = format!("the ranks are 0 to {}", ranks - 1);
+            return Err(Failure::usage(format!("no pair {}", bad.join(":")), cause, "--pairs 0:1"));
+        }
+        let misfit = subsets.iter().any(|subset| (subset.len() == 3) != two);
+        if misfit || two && self.whats.len() > 1 {
+            let cause = "point-to-two is of three ranks, and all else is of two";
+            let try_this = "--pattern point-to-two --pairs 0:1:2";
+            return Err(Failure::usage("no such pairs for these patterns", cause, try_this));
+        }
+        let mut all: Vec<Rank> = subsets.iter().flatten().copied().collect();
+        all.sort_unstable();
+        match all.windows(2).find(|two| multi && two[0] == two[1]) {
+            Some(two) => {
+                let cause = format!("rank {} would be in two pairs at once", two[0]);
+                Err(Failure::usage("no such multi-pair", cause, "--pairs 0:1,2:3"))
             }
             None => Ok(()),
         }
     }
 
+    fn has(&self, pattern: Pattern) -> bool {
+        self.whats.contains(&What::Pattern(pattern))
+    }
+
+    /// Bytes that come home where they are told apart from those that go.
+    pub fn back(&self, pattern: Pattern, size: usize) -> Option<usize> {
+        (pattern == Pattern::RoundTrip).then_some(self.back.unwrap_or(size))
+    }
+
+    /// What a simulated cluster cannot do.
+    pub fn check_clock(&self, is_virtual: bool) -> Result<(), Failure> {
+        if is_virtual && self.cache != Cache::Warm {
+            let cause = "a simulated cluster has no caches: its figures would be the warm ones";
+            return Err(Failure::usage("no cold caches here", cause, "--cache warm"));
+        }
+        Ok(())
+    }
+
     /// Why the buffers of all ranks do not fit, if they were on this machine.
     pub fn too_large(&self, ranks: u32) -> Option<String> {
         let available = session::memory_bytes()?;
-        let size = self.sizes.iter().copied().max().unwrap_or(0);
-        let messages = 2 + window(self.window, size as usize) as u64;
-        let cold = match self.cache {
-            Cache::Warm => 0,
-            Cache::Cold { bytes } => 2 * bytes as u64,
+        let sizes = self.sizes.iter().copied().chain(self.back.map(|back| back as u64));
+        let size = sizes.max().unwrap_or(0);
+        // Out and in, of an exchange from both sides, and as many under way.
+        let need = match self.cache {
+            Cache::Warm => size.saturating_mul(4),
+            // A march has room for two windows at least.
+            Cache::Cold { bytes } => {
+                let window = window(self.window, size as usize, self.cache) as u64;
+                size.saturating_mul(8 * window).saturating_add((bytes as u64).saturating_mul(2))
+            }
         };
-        let need = size.saturating_mul(messages).saturating_add(cold);
         let need = need.saturating_mul(u64::from(ranks));
         (need > available).then(|| {
             let (need, available) = (need >> 20, available >> 20);
@@ -144,17 +204,21 @@ impl Asked {
 
     /// The subsets of ranks that something is measured on.
     pub fn plan(&self, what: What, ranks: u32) -> Result<Plan, CommError> {
-        let half = ranks / 2;
         let ring = matches!(what, What::Pattern(Pattern::Sendrecv | Pattern::Exchange));
         let multi = what == What::Pattern(Pattern::MultiPair);
+        let two = what == What::Pattern(Pattern::PointToTwo);
+        let half = ranks / 2;
+        let listed = |plan: Plan| plan.subsets().map(<[Rank]>::to_vec).collect();
         let subsets = match &self.pairs {
-            Pairs::All if multi => vec![(0..half).flat_map(|i| [i, i + half]).collect()],
-            Pairs::All => Plan::pairs(ranks).subsets().map(<[Rank]>::to_vec).collect(),
-            Pairs::Given(pairs) if multi => vec![pairs.iter().flat_map(|p| [p.0, p.1]).collect()],
-            Pairs::Given(pairs) => pairs.iter().map(|&(a, b)| vec![a, b]).collect(),
+            Pairs::Default | Pairs::All if multi => {
+                vec![(0..half).flat_map(|i| [i, i + half]).collect()]
+            }
             Pairs::Default if ring => vec![(0..ranks).collect()],
-            Pairs::Default if multi => vec![(0..half).flat_map(|i| [i, i + half]).collect()],
-            Pairs::Default => vec![vec![0, 1]],
+            Pairs::Default => vec![(0..if two { 3 } else { 2 }).collect()],
+            Pairs::All if two => listed(Plan::triples(ranks)),
+            Pairs::All => listed(Plan::pairs(ranks)),
+            Pairs::Given(subsets) if multi => vec![subsets.concat()],
+            Pairs::Given(subsets) => subsets.clone(),
         };
         // The circle method's rounds are found again: it lists them one after the other.
         let plan = Plan::of(subsets)?;
@@ -162,17 +226,18 @@ impl Asked {
     }
 }
 
-/// `all`, or `0:1,2:3`.
+/// `all`, or `0:1,2:3`, or `0:1:2` for three ranks.
 fn pairs(text: &str) -> Result<Pairs, Failure> {
     if text == "all" {
         return Ok(Pairs::All);
     }
-    let pair = |word: &str| {
-        let (a, b) = word.split_once(':')?;
-        let (a, b): (Rank, Rank) = (a.parse().ok()?, b.parse().ok()?);
-        (a != b).then_some((a, b))
+    let subset = |word: &str| {
+        let ranks: Result<Vec<Rank>, _> = word.split(':').map(str::parse).collect();
+        let ranks = ranks.ok().filter(|ranks| ranks.len() == 2 || ranks.len() == 3)?;
+        let twice = |(at, rank): (usize, &Rank)| ranks[..at].contains(rank);
+        (!ranks.iter().enumerate().any(twice)).then_some(ranks)
     };
-    let found: Option<Vec<_>> = text.split(',').map(pair).collect();
+    let found: Option<Vec<_>> = text.split(',').map(subset).collect();
     found.map(Pairs::Given).ok_or_else(|| {
         let cause = "a pair is two different ranks, as in 0:1";
         Failure::usage(format!("no pairs `{text}`"), cause, "--pairs 0:1,2:3, or --pairs all")
@@ -194,65 +259,4 @@ fn cache(text: &str) -> Result<Cache, Failure> {
         },
         _ => Err(refused("a buffer is warm or cold".to_string())),
     }
-}
-
-/// The arguments that say when there are enough repetitions.
-pub fn repetition_args() -> [Arg; 4] {
-    let text = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).help(help)
-    };
-    [
-        text("reps", "N", "Exactly N repetitions").conflicts_with_all(["precision", "max-reps"]),
-        text("max-reps", "N", "At most N repetitions"),
-        text("precision", "P", "Stop when half the median's interval is below P, such as 1%"),
-        text("budget", "SECONDS", "Time for the repetitions of one pair, on the ranks' clock"),
-    ]
-}
-
-/// When to stop, and whether not reaching it is an error.
-pub fn rule(matches: &ArgMatches, usual: Rule) -> Result<(Rule, bool), Failure> {
-    let text = |name: &str| matches.get_one::<String>(name);
-    let count = |name: &'static str| {
-        let number = |text: &String| {
-            text.parse::<u32>().map_err(|_| {
-                let what = format!("no {name} `{text}`");
-                Failure::usage(what, "it is a whole number", format!("--{name} 40"))
-            })
-        };
-        text(name).map(number).transpose()
-    };
-    let mut rule = match count("reps")? {
-        Some(reps) => Rule::fixed(reps),
-        None => usual,
-    };
-    if let Some(most) = count("max-reps")? {
-        (rule.min_reps, rule.max_reps) = (rule.min_reps.min(most), most);
-    }
-    if let Some(precision) = text("precision") {
-        rule.aim = Aim::Median { precision: part("precision", precision)?, level: 0.95 };
-    }
-    if let Some(seconds) = text("budget") {
-        rule.budget = seconds.parse().unwrap_or(f64::NAN);
-    }
-    match rule.objection() {
-        Some(cause) => {
-            let what = "such a measurement cannot be done";
-            Err(Failure::usage(what, cause, "--max-reps 1000 --precision 1% --budget 5"))
-        }
-        None => Ok((rule, text("precision").is_some())),
-    }
-}
-
-/// A part of one: `90%` or `0.9`.
-pub fn part(name: &str, text: &str) -> Result<f64, Failure> {
-    let (digits, unit) = match text.strip_suffix('%') {
-        Some(digits) => (digits, 100.0),
-        None => (text, 1.0),
-    };
-    let value = digits.parse::<f64>().map_or(f64::NAN, |value| value / unit);
-    if value > 0.0 && value < 1.0 {
-        return Ok(value);
-    }
-    let cause = "it is a part of one, above 0 and below 1";
-    Err(Failure::usage(format!("no {name} `{text}`"), cause, format!("--{name} 1%")))
 }

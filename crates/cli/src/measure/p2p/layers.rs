@@ -8,32 +8,44 @@ use clap::ArgMatches;
 use laneway_core::{Document, Exit, Failure, Row, Value};
 use laneway_local::Transport;
 use laneway_measure::p2p::{Estimate, Pattern, memcpy};
+use laneway_report::{Record, csv};
 
 use super::asked::{Asked, What};
-use super::row::Figure;
+use super::row::{Figure, brief};
 use crate::output::Output;
 use crate::session::{self, Choice};
 
-/// One layer, and the columns that stand for it in a table.
+/// One layer, and the columns that stand for it in a table: a time, a bandwidth, a rate, a part.
 pub struct Layer {
     name: &'static str,
-    time: &'static str,
-    bandwidth: &'static str,
+    columns: [&'static str; 4],
 }
 
+/// The columns of a row that a layer's stand for.
+const FIGURES: [&str; 4] = ["time_us", "bandwidth_mb_s", "messages_per_s", "overlap_percent"];
+
 static LAYERS: [Layer; 4] = [
-    Layer { name: "memcpy", time: "memcpy_us", bandwidth: "memcpy_mb_s" },
-    Layer { name: "shm", time: "shm_us", bandwidth: "shm_mb_s" },
-    Layer { name: "unix", time: "unix_us", bandwidth: "unix_mb_s" },
-    Layer { name: "tcp", time: "tcp_us", bandwidth: "tcp_mb_s" },
+    Layer {
+        name: COPY,
+        columns: ["memcpy_us", "memcpy_mb_s", "memcpy_messages_per_s", "memcpy_percent"],
+    },
+    Layer { name: "shm", columns: ["shm_us", "shm_mb_s", "shm_messages_per_s", "shm_percent"] },
+    Layer {
+        name: "unix",
+        columns: ["unix_us", "unix_mb_s", "unix_messages_per_s", "unix_percent"],
+    },
+    Layer { name: "tcp", columns: ["tcp_us", "tcp_mb_s", "tcp_messages_per_s", "tcp_percent"] },
 ];
+
+/// The layer that is no backend.
+const COPY: &str = "memcpy";
 
 /// The layers of `--backend local:memcpy,shm`, where it is a list or has a layer that is no
 /// backend.
 pub fn named(matches: &ArgMatches) -> Result<Option<Vec<&'static Layer>>, Failure> {
     let backend = matches.get_one::<String>("backend").map_or("", String::as_str);
     let Some(list) = backend.strip_prefix("local:") else { return Ok(None) };
-    if laneway_local::is_rank() || !(list.contains(',') || list == "memcpy") {
+    if laneway_local::is_rank() || !(list.contains(',') || list == COPY) {
         return Ok(None);
     }
     let layer = |name: &str| {
@@ -64,6 +76,11 @@ pub fn run(
     }
     let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(2);
     asked.check(ranks)?;
+    // A copy has one process; the others refuse for themselves.
+    if let Some(cause) = asked.too_large(1) {
+        let what = "these sizes do not fit into memory";
+        return Err(Failure::usage(what, cause, "smaller --sizes"));
+    }
     let mut document = Document {
         verb: "measure-p2p",
         env: session::alone(&Choice::local(Transport::default(), 2))?,
@@ -74,7 +91,7 @@ pub fn run(
     let mut exit = Exit::Done;
     for layer in layers {
         let (rows, ended) = match layer.name {
-            "memcpy" => (copies(asked)?, Exit::Done),
+            COPY => copies(asked)?,
             name => started(matches, name, ranks)?,
         };
         let named = |row: Row| Row([vec![("layer", layer.name.into())], row.0].concat());
@@ -88,16 +105,17 @@ pub fn run(
         let cause = "a copy of no bytes takes no time";
         return Err(Failure::usage("nothing was measured", cause, "--sizes 8:4M"));
     }
-    let brief = Document { rows: side_by_side(&document.rows, layers), ..document.clone() };
-    output.write(&document, Some(&brief))?;
+    let shown = brief(&side_by_side(&document.rows, layers));
+    let shown = Document { rows: shown, ..document.clone() };
+    output.write(&document, Some(&shown))?;
     Ok(exit)
 }
 
 /// Copies within this process.
-fn copies(asked: &Asked) -> Result<Vec<Row>, Failure> {
+fn copies(asked: &Asked) -> Result<(Vec<Row>, Exit), Failure> {
     let begun = Instant::now();
     let now = || begun.elapsed().as_secs_f64();
-    let mut rows = Vec::new();
+    let (mut rows, mut exit) = (Vec::new(), Exit::Done);
     for what in &asked.whats {
         let What::Pattern(pattern @ (Pattern::Latency | Pattern::Bandwidth)) = *what else {
             let what = format!("a copy has no {}", what.name());
@@ -107,12 +125,15 @@ fn copies(asked: &Asked) -> Result<Vec<Row>, Failure> {
         for &size in asked.sizes.iter().filter(|&&size| size > 0) {
             let estimate = memcpy(size as usize, asked.cache, &asked.rule, &now);
             let figure =
-                Figure::new(pattern.name(), Some(pattern), &[0, 0], size as usize, 1, estimate);
+                Figure::new(pattern.name(), Some(pattern), &[0], size as usize, 1, estimate);
+            if figure.is_missed() || asked.strict && !estimate.reached {
+                exit = Exit::Precision;
+            }
             // Many copies make a sample, so that no clock is too coarse.
             rows.push(figure.row(0.0));
         }
     }
-    Ok(rows)
+    Ok((rows, exit))
 }
 
 /// The same command on two processes over one layer; its rows come back as CSV.
@@ -125,7 +146,9 @@ fn started(matches: &ArgMatches, layer: &str, ranks: u32) -> Result<(Vec<Row>, E
     command.args(["measure", "p2p", "--format", "csv", "--backend"]);
     command.arg(format!("local:{layer}"));
     command.arg("--ranks").arg(ranks.to_string());
-    for name in ["sizes", "pairs", "window", "cache", "reps", "max-reps", "precision", "budget"] {
+    for name in
+        ["sizes", "pairs", "back", "window", "cache", "reps", "max-reps", "precision", "budget"]
+    {
         if let Some(value) = matches.get_one::<String>(name) {
             command.arg(format!("--{name}={value}"));
         }
@@ -145,69 +168,65 @@ fn started(matches: &ArgMatches, layer: &str, ranks: u32) -> Result<(Vec<Row>, E
         Some(2) => return Err(failed(Exit::Usage, said())),
         _ => return Err(failed(Exit::Environment, said())),
     };
-    let rows = read(&String::from_utf8_lossy(&ended.stdout));
+    let rows = csv::read(&String::from_utf8_lossy(&ended.stdout));
+    let rows = rows.map_err(|error| failed(Exit::Environment, error.to_string()))?;
     if rows.is_empty() {
         return Err(failed(Exit::Environment, "its run said nothing".to_string()));
     }
-    Ok((rows, exit))
+    Ok((rows.iter().map(row).collect(), exit))
 }
 
-/// Rows from CSV as we write it; no field of a row of this verb has a comma.
-fn read(text: &str) -> Vec<Row> {
-    let mut lines = text.lines();
-    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    // The names of our own rows, as those of a row must be known beforehand.
-    let nothing = Estimate { value: 1.0, interval: None, error: None, reps: 1, reached: true };
-    let known = Figure::new("", None, &[], 0, 1, nothing).row(0.0);
-    let row = |line: &str| {
-        let mut row = Row::new();
-        for (name, text) in header.iter().zip(line.split(',')) {
-            let name = known.0.iter().map(|(known, _)| *known).find(|known| known == name);
-            row = match name {
-                Some(name) => row.with(name, value(text)),
-                None => row,
-            };
-        }
-        row
+/// What was read back, under the names of our own rows.
+fn row(record: &Record) -> Row {
+    let any = Estimate { value: 1.0, interval: None, error: None, reps: 2, reached: true };
+    let value = |(name, empty): (&'static str, Value)| {
+        // CSV does not tell an empty word from nothing.
+        let empty = if matches!(empty, Value::Text(_)) { empty } else { Value::Nothing };
+        (name, record.get(name).cloned().unwrap_or(empty))
     };
-    lines.map(row).collect()
+    Row(Figure::new("", None, &[], 0, 1, any).row(0.0).0.into_iter().map(value).collect())
 }
 
-fn value(text: &str) -> Value {
-    match (text.parse::<i64>(), text.parse::<f64>()) {
-        (Ok(whole), _) => Value::Whole(whole),
-        (_, Ok(real)) => Value::Real(real),
-        _ if text.is_empty() => Value::Nothing,
-        _ => Value::from(text),
-    }
-}
-
-/// A line for each pattern, pair and size, with a column for each layer.
+/// A line for each pattern, pair and size, with columns for each layer. A copy has no pair, so it
+/// stands beside all of them.
 fn side_by_side(rows: &[Row], layers: &[&'static Layer]) -> Vec<Row> {
-    let key = |row: &Row| {
-        let of = |name: &str| row.get(name).cloned().unwrap_or(Value::Nothing);
-        [of("pattern"), of("size_bytes")]
-    };
-    let mut lines: Vec<Row> = Vec::new();
-    let mut keys: Vec<[Value; 2]> = Vec::new();
-    for row in rows {
-        if !keys.contains(&key(row)) {
-            keys.push(key(row));
+    let of = |row: &Row, name: &str| row.get(name).cloned().unwrap_or(Value::Nothing);
+    let is_copy = |row: &Row| of(row, "layer") == COPY.into();
+    let what = |row: &Row| ["pattern", "size_bytes"].map(|name| of(row, name));
+    let pair = |row: &Row| ["from", "to", "and"].map(|name| of(row, name));
+    let alone = rows.iter().all(is_copy);
+    let mut keys: Vec<([Value; 2], [Value; 3])> = Vec::new();
+    for row in rows.iter().filter(|row| alone || !is_copy(row)) {
+        let key = (what(row), pair(row));
+        if !keys.contains(&key) {
+            keys.push(key);
         }
     }
-    for wanted in keys {
+    // One pair needs no names.
+    let several = keys.iter().any(|(_, pair)| *pair != keys[0].1);
+    let line = |(wanted, ranks): &([Value; 2], [Value; 3])| {
         let [pattern, size] = wanted.clone();
-        let mut line = Row::new().with("pattern", pattern).with("size_bytes", size);
+        let [from, to, and] = ranks.clone().map(|rank| if several { rank } else { Value::Nothing });
+        let mut line = Row::new().with("pattern", pattern).with("from", from).with("to", to);
+        line = line.with("and", and).with("size_bytes", size);
+        let mut flags = Vec::new();
         for layer in layers {
             let own = |row: &&Row| {
-                row.get("layer") == Some(&Value::from(layer.name)) && key(row) == wanted
+                let here = of(row, "layer") == layer.name.into() && what(row) == *wanted;
+                here && (is_copy(row) || pair(row) == *ranks)
             };
             let found = rows.iter().find(own);
-            let of = |name: &str| found.and_then(|row| row.get(name).cloned());
-            line = line.with(layer.time, of("time_us"));
-            line = line.with(layer.bandwidth, of("bandwidth_mb_s"));
+            for (column, figure) in layer.columns.into_iter().zip(FIGURES) {
+                line = line.with(column, found.map(|row| of(row, figure)));
+            }
+            match found.map(|row| of(row, "flags")) {
+                Some(Value::Text(text)) if !text.is_empty() => {
+                    flags.push(format!("{}: {text}", layer.name));
+                }
+                _ => {}
+            }
         }
-        lines.push(line);
-    }
-    lines
+        line.with("flags", flags.join("; "))
+    };
+    keys.iter().map(line).collect()
 }

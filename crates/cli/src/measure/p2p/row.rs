@@ -10,10 +10,12 @@ const TICKS: f64 = 20.0;
 /// What one pattern came to on one subset of ranks.
 pub struct Figure {
     name: &'static str,
-    /// None for parameters of models, which have no bandwidth.
+    /// None for what is computed from other figures.
     pattern: Option<Pattern>,
     ranks: Vec<Rank>,
     size: usize,
+    /// Of the message that comes home, where it has a size of its own.
+    back: Option<usize>,
     window: usize,
     pub estimate: Estimate,
 }
@@ -27,19 +29,36 @@ impl Figure {
         window: usize,
         estimate: Estimate,
     ) -> Figure {
-        Figure { name, pattern, ranks: ranks.to_vec(), size, window, estimate }
+        Figure { name, pattern, ranks: ranks.to_vec(), size, back: None, window, estimate }
+    }
+
+    pub fn with_back(self, back: Option<usize>) -> Figure {
+        Figure { back, ..self }
+    }
+
+    fn is_part(&self) -> bool {
+        self.pattern == Some(Pattern::Overlap)
+    }
+
+    /// What takes no time, or less, was not measured. Of a part nothing may be hidden, but it must
+    /// be a number.
+    pub fn is_missed(&self) -> bool {
+        let value = self.estimate.value;
+        if self.is_part() { !value.is_finite() } else { !(value > 0.0 && value.is_finite()) }
     }
 
     /// All columns, the same for every pattern; `tick` is the clock's.
     pub fn row(&self, tick: f64) -> Row {
         let Estimate { value, interval, error, reps, reached } = self.estimate;
-        let is_part = self.pattern == Some(Pattern::Overlap);
+        let is_part = self.is_part();
+        let is_triple = self.pattern == Some(Pattern::PointToTwo);
         let low = |interval: Interval| interval.low;
         let high = |interval: Interval| interval.high;
         let us = |number: Option<f64>| number.filter(|_| !is_part).map(|number| number * 1e6);
         let percent = |number: Option<f64>| number.filter(|_| is_part).map(|part| part * 100.0);
         let messages = self.pattern.and_then(|pattern| pattern.messages(self.ranks.len()));
-        let messages = messages.filter(|_| value > 0.0).map(|messages| messages as f64 / value);
+        let messages =
+            messages.filter(|_| !self.is_missed()).map(|messages| messages as f64 / value);
         let rate = messages.filter(|_| self.pattern == Some(Pattern::Rate));
         let bytes = messages.filter(|_| self.size > 0).map(|rate| rate * self.size as f64);
         let mut flags = Vec::new();
@@ -50,18 +69,19 @@ impl Figure {
             flags.push("single");
         }
         let span = self.pattern.map_or(1, |pattern| pattern.span(self.size, self.window));
-        match is_part {
-            false if value == 0.0 => flags.push("zero"),
-            false if value < 0.0 => flags.push("negative"),
-            false if value * (span as f64) < TICKS * tick => flags.push("resolution"),
-            _ => {}
+        if self.is_missed() {
+            flags.push("no time");
+        } else if !is_part && value * (span as f64) < TICKS * tick {
+            flags.push("resolution");
         }
         Row::new()
             .with("pattern", self.name)
             .with("from", self.ranks.first().copied())
             .with("to", self.ranks.get(1).copied())
+            .with("and", self.ranks.get(2).copied().filter(|_| is_triple))
             .with("ranks", self.ranks.len() as u32)
             .with("size_bytes", self.size as u64)
+            .with("back_bytes", self.back.map(|back| back as u64))
             .with("window", self.window as u32)
             .with("reps", reps)
             .with("time_us", us(Some(value)))
@@ -75,7 +95,7 @@ impl Figure {
             .with("overlap_percent", percent(Some(value)))
             .with("overlap_low_percent", percent(interval.map(low)))
             .with("overlap_high_percent", percent(interval.map(high)))
-            .with("flags", flags.join(" "))
+            .with("flags", flags.join(","))
     }
 }
 
@@ -91,4 +111,37 @@ pub fn brief(rows: &[Row]) -> Vec<Row> {
     };
     let of = |row: &Row| Row(row.0.iter().filter(|(name, _)| shown(name)).cloned().collect());
     rows.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flags(name: &'static str, pattern: Option<Pattern>, value: f64, reached: bool) -> Value {
+        let estimate = Estimate { value, interval: None, error: None, reps: 9, reached };
+        let figure = Figure::new(name, pattern, &[0, 1], 8, 1, estimate);
+        let row = figure.row(1e-9);
+        assert_eq!(
+            row.get("time_us").is_some_and(|time| *time == Value::Nothing),
+            name == "overlap"
+        );
+        assert_eq!(row.0.len(), 21);
+        row.get("flags").cloned().expect("flags")
+    }
+
+    #[test]
+    fn what_took_no_time_is_told() {
+        let gap = Some(Pattern::Gap);
+        for missed in [0.0, -1e-6, f64::NAN, f64::INFINITY] {
+            assert_eq!(flags("gap", gap, missed, true), "no time".into(), "{missed}");
+        }
+        assert_eq!(flags("L", None, -1e-6, false), "precision,no time".into());
+        assert_eq!(flags("gap", gap, 1e-6, true), "".into());
+        assert_eq!(flags("gap", gap, 1e-9, false), "precision,resolution".into());
+        // Nothing hidden is an answer, and no number is none.
+        let overlap = Some(Pattern::Overlap);
+        assert_eq!(flags("overlap", overlap, 0.0, true), "".into());
+        assert_eq!(flags("overlap", overlap, -0.1, true), "".into());
+        assert_eq!(flags("overlap", overlap, f64::NAN, false), "precision,no time".into());
+    }
 }

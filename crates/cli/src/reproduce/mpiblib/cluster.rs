@@ -3,6 +3,7 @@
 use laneway_coll::find;
 use laneway_core::{Collective as Kind, Comm, CommError, Failure, Shape};
 use laneway_measure::operation::Answerer;
+use laneway_measure::talk::announce;
 use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series};
 use laneway_measure::{Batch, Collective, GlobalClock, Isolation, Procedure, Stage, Timing, truth};
 use laneway_sim::platform::Platform;
@@ -84,8 +85,10 @@ impl Cluster {
             let mut batches = Vec::new();
             for &size in sizes {
                 let mut collective = linear(comm, operation, size)?;
-                let batch = timing.batch(&mut stage, &mut collective.ready()?, reps)?;
-                batches.extend(batch);
+                // Rank 0 has just collected and would come last to the barrier, which a single
+                // repetition shows: all come as between two batches of a point.
+                announce(stage.comm, &mut [f64::from(reps)])?;
+                batches.push(timing.batch(&mut stage, &mut collective.ready()?, reps)?);
             }
             Ok(batches)
         })?;

@@ -6,7 +6,7 @@ use laneway_core::{Collective, Failure};
 use laneway_measure::Batch;
 
 use super::{Cluster, SERIES};
-use crate::reproduce::part::{Claim, Curve, Part};
+use crate::reproduce::part::{Axes, Claim, Curve, Part};
 
 const KIB: [u64; 14] = [1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 65, 80, 100];
 /// Places among them, as the cluster's buffer and its eager limit part them.
@@ -82,6 +82,7 @@ pub fn part(cluster: &Cluster) -> Result<Part, Failure> {
                   series of 10 and 100",
         claims,
         curves: curves.collect(),
+        axes: Axes::TIMES,
     })
 }
 

@@ -3,7 +3,7 @@
 use laneway_core::Failure;
 
 use super::{COMPARED, Cluster, Compared, OPERATIONS};
-use crate::reproduce::part::{Claim, Curve, Part};
+use crate::reproduce::part::{Axes, Claim, Curve, Part};
 
 /// Below, a call takes no longer than the barrier before it or the confirmation after it.
 const CLEAR_BYTES: u64 = 16 << 10;
@@ -47,6 +47,7 @@ pub fn part(cluster: &Cluster, compared: &Compared) -> Result<Part, Failure> {
                   size; relative differences",
         claims,
         curves,
+        axes: Axes::TIMES,
     })
 }
 

@@ -5,7 +5,7 @@ use laneway_measure::Rule;
 use laneway_measure::p2p::{Lab, RoundTrips, round_trips};
 
 use super::Cluster;
-use crate::reproduce::part::{Claim, Part};
+use crate::reproduce::part::{Axes, Claim, Part};
 
 /// paper: mpiblib 5: 100 repetitions of 4 KB.
 const REPETITIONS: u32 = 100;
@@ -43,5 +43,6 @@ pub fn part(cluster: &Cluster) -> Result<Part, Failure> {
         heading: "Section 5: 100 round trips of 4K between all pairs",
         claims,
         curves: Vec::new(),
+        axes: Axes::TIMES,
     })
 }

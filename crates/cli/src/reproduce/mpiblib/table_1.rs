@@ -1,7 +1,7 @@
 //! Table 1: what benchmarks of scatter and gather cost with each timing method.
 
 use super::{COMPARED, Compared, OPERATIONS};
-use crate::reproduce::part::{Claim, Part};
+use crate::reproduce::part::{Axes, Claim, Part};
 
 /// Seconds by global, maximum and root.
 type Costs = [f64; 3];
@@ -43,5 +43,6 @@ pub fn part(compared: &Compared) -> Part {
         heading: "Table 1: the whole benchmark, one call of each size from 0 to 100K by 1K",
         claims,
         curves: Vec::new(),
+        axes: Axes::TIMES,
     }
 }

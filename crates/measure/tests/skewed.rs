@@ -1,0 +1,66 @@
+//! Clocks that are off and drift on real ranks. Processes of one machine share a clock; over it
+//! each is given another one, so that what they find out can be held against what is so.
+//!
+//! One test alone: each rank is this program again, and runs it too.
+
+use laneway_core::{Clock, Comm, CommError};
+use laneway_local::{Launch, Transport, attach};
+use laneway_measure::clock::Skewed;
+use laneway_measure::talk::announce;
+use laneway_measure::{GlobalClock, Procedure};
+
+const RANKS: u32 = 3;
+const OFFSET: f64 = 0.5;
+const DRIFT: f64 = 10e-6;
+/// Seconds between two comparisons.
+const PAUSE: f64 = 0.2;
+
+#[test]
+fn ranks_agree_on_the_time_as_well_as_they_say() {
+    match attach().expect("a rank or none") {
+        Some(comm) => agree(&comm).expect("messages between the ranks"),
+        None => {
+            let launch = Launch { ranks: RANKS, transport: Transport::default(), limit: None };
+            assert_eq!(launch.run().expect("the ranks start"), 0, "a rank failed");
+        }
+    }
+}
+
+fn agree(comm: &dyn Comm) -> Result<(), CommError> {
+    let shared = comm.clock();
+    let mut since = [shared.now()];
+    announce(comm, &mut since)?;
+    let skewed = |rank: u32| {
+        let side = if rank.is_multiple_of(2) { 1.0 } else { -1.0 };
+        Skewed { clock: shared, offset: side * OFFSET, drift: side * DRIFT, since: since[0] }
+    };
+    let (first, own) = (skewed(0), skewed(comm.rank()));
+    let mut clock = GlobalClock::over(comm, &own, Procedure::Tree);
+    let wrong = |clock: &GlobalClock, at: f64| {
+        (clock.global_of(own.shown_at(at)) - first.shown_at(at)).abs()
+    };
+    let apart = if comm.rank().is_multiple_of(2) { 0.0 } else { 2.0 * OFFSET };
+    assert!(!clock.is_global() && (wrong(&clock, shared.now()) - apart).abs() < 0.01);
+
+    let (before, bound) = compare(&mut clock, shared)?;
+    assert!(wrong(&clock, before) <= bound, "{} s of {bound} s", wrong(&clock, before));
+    shared.sleep_until(before + PAUSE);
+    let (after, next_bound) = compare(&mut clock, shared)?;
+    // Between two comparisons the drift is known.
+    for part in 0..=10 {
+        let at = before + (after - before) * f64::from(part) / 10.0;
+        let (wrong, bound) = (wrong(&clock, at), bound.max(next_bound));
+        assert!(wrong <= bound, "rank {}: {wrong} s of {bound} s", comm.rank());
+        assert!(bound < 0.1, "rank {}: a bound of {bound} s says nothing", comm.rank());
+    }
+    Ok(())
+}
+
+/// Collective: compares the clocks; when that was over, and what it leaves uncertain. While they
+/// are compared, two clocks drift apart.
+fn compare(clock: &mut GlobalClock, shared: &dyn Clock) -> Result<(f64, f64), CommError> {
+    let begun = shared.now();
+    clock.synchronise()?;
+    let over = shared.now();
+    Ok((over, clock.error() + clock.unknowable() + 2.0 * DRIFT * (over - begun)))
+}
