@@ -1,4 +1,4 @@
-//! `laneway info`: the algorithms, and what this machine has.
+//! `laneway info`: what there is to choose from, and what this machine has.
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_coll::{Counts, all};
@@ -9,15 +9,19 @@ use laneway_measure::Method;
 use crate::output::{self, Output};
 use crate::session::{self, Choice};
 
-const TOPICS: [&str; 3] = ["algorithms", "timings", "env"];
+const TOPICS: [&str; 5] = ["algorithms", "timings", "topologies", "engines", "env"];
 
 pub fn command() -> Command {
     Command::new("info")
-        .about("Lists the algorithms, the timing methods, and what this machine has")
+        .about(
+            "Lists algorithms, timing methods, topologies and engines, and what this machine has",
+        )
         .after_help(
             "Examples:\n  \
              laneway info algorithms               every algorithm and its parameters\n  \
              laneway info timings                  the ways to time an operation\n  \
+             laneway info topologies               fabrics by formula\n  \
+             laneway info engines                  the ways to route any fabric\n  \
              laneway info env                      this machine, and the MPI found\n  \
              mpirun -n 2 laneway info env          the MPI that started us\n  \
              LANEWAY_MPI=/opt/mpi laneway info env another library, by file or installation",
@@ -35,8 +39,14 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         output.write(&full, Some(&brief(&full)))?;
         return Ok(Exit::Done);
     }
-    if topic == "timings" {
-        output.write(&timings(), None)?;
+    let listed = match topic {
+        "timings" => Some(timings()),
+        "topologies" => Some(topologies()),
+        "engines" => Some(engines()),
+        _ => None,
+    };
+    if let Some(listed) = listed {
+        output.write(&listed, None)?;
         return Ok(Exit::Done);
     }
     // Started by a launcher or with --ranks, the ranks tell; otherwise this process alone.
@@ -77,8 +87,30 @@ fn timings() -> Document {
             .with("default", usual)
             .with("what", method.sentence())
     };
-    let rows = Method::ALL.map(row).to_vec();
-    let params = Row::new().with("topic", "timings");
+    list("timings", Method::ALL.map(row).to_vec())
+}
+
+fn topologies() -> Document {
+    let row = |kind: &&laneway_topo::topologies::Kind| {
+        Row::new()
+            .with("topology", format!("{}:d=8", kind.name))
+            .with("what", kind.sentence)
+            .with("source", kind.source)
+    };
+    list("topologies", laneway_topo::KINDS.iter().map(row).collect())
+}
+
+fn engines() -> Document {
+    let native = Row::new().with("engine", "native").with("what", "what the topology itself says");
+    let row = |engine: &&laneway_topo::engines::Engine| {
+        Row::new().with("engine", engine.name).with("what", engine.sentence)
+    };
+    let others = laneway_topo::engines::ENGINES.iter().map(row);
+    list("engines", std::iter::once(native).chain(others).collect())
+}
+
+fn list(topic: &str, rows: Vec<Row>) -> Document {
+    let params = Row::new().with("topic", topic);
     Document { verb: "info", env: Row::new(), params, rows, summary: None }
 }
 

@@ -18,6 +18,7 @@ mod report;
 mod reproduce;
 mod session;
 mod sim;
+mod topo;
 mod tour;
 mod watchdog;
 mod words;
@@ -42,6 +43,7 @@ static VERBS: &[Verb] = &[
     Verb { command: report::command, run: report::run },
     Verb { command: reproduce::command, run: reproduce::run },
     Verb { command: sim::command, run: sim::run },
+    Verb { command: topo::command, run: topo::run },
     Verb { command: generate::completions_command, run: generate::completions },
     Verb { command: generate::man_command, run: generate::man },
 ];
@@ -66,12 +68,15 @@ fn command() -> Command {
 /// Runs the command line `args`, the program's name first, and gives the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let code = match output::parsed(command(), args) {
-        Ok(matches) => {
-            let (name, matches) = matches.subcommand().expect("clap requires a verb");
-            let verb = VERBS.iter().find(|verb| (verb.command)().get_name() == name);
-            (verb.expect("clap knows only these verbs").run)(matches)
-        }
+        Ok(matches) => dispatch(VERBS, &matches),
         Err(shown) => shown,
     };
     code.unwrap_or_else(output::show) as u8
+}
+
+/// Runs the verb that was chosen from a table.
+fn dispatch(verbs: &[Verb], matches: &ArgMatches) -> Result<Exit, Failure> {
+    let (name, matches) = matches.subcommand().expect("clap requires a verb");
+    let verb = verbs.iter().find(|verb| (verb.command)().get_name() == name);
+    (verb.expect("clap knows only these verbs").run)(matches)
 }

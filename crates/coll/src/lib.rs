@@ -12,6 +12,7 @@ pub mod check;
 pub mod counts;
 pub mod definition;
 pub mod messages;
+pub mod pace;
 pub mod permute;
 pub mod registry;
 
@@ -37,6 +38,7 @@ mod spread;
 mod tree;
 mod usual;
 
+pub use alltoall::full_mesh::Order as MeshOrder;
 pub use check::{Fault, Proof, check};
 pub use definition::{Piece, definition, expected};
 pub use permute::permuted;

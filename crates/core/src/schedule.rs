@@ -240,6 +240,13 @@ pub trait Phases {
     fn count(&self) -> u64;
     /// Whom `rank` sends to in `phase`; itself where it rests.
     fn partner(&self, rank: Rank, phase: u64) -> Rank;
+
+    /// The partners of ranks 0, 1, … in one phase; for those who ask for all of them.
+    fn partners(&self, phase: u64, out: &mut [Rank]) {
+        for (rank, partner) in out.iter_mut().enumerate() {
+            *partner = self.partner(rank as Rank, phase);
+        }
+    }
 }
 
 impl<S: Schedule + ?Sized> Schedule for Box<S> {

@@ -1,11 +1,13 @@
 //! `laneway reproduce`: the tables and figures of papers, theirs beside ours.
 
 mod drawing;
+mod fullmesh;
 mod mpiblib;
 mod part;
 
 use std::path::Path;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_report::Format;
@@ -13,49 +15,71 @@ use laneway_report::Format;
 use crate::output::{self, Output};
 use part::{Claim, Part};
 
+/// A paper whose experiments can be done again.
+struct Paper {
+    name: &'static str,
+    about: &'static str,
+    /// What a person must know before.
+    help: &'static str,
+    /// In the order of the paper.
+    parts: &'static [&'static str],
+    /// The wanted parts in the order of the paper; all where none is named.
+    reproduce: fn(&[&str]) -> Result<Vec<Part>, Failure>,
+    /// What a reader must know of all figures.
+    notes: &'static [&'static str],
+    /// The simulated machine that it runs on, if anything runs.
+    platform: Option<&'static str>,
+}
+
+static PAPERS: [&Paper; 2] = [&mpiblib::PAPER, &fullmesh::PAPER];
+
 pub fn command() -> Command {
+    let paper = |paper: &&Paper| {
+        Command::new(paper.name)
+            .about(paper.about)
+            .after_help(format!(
+                "{} What is assumed, what a claim asks for and why figures differ: \
+                 docs/reproduce-{name}.md.\n\nExamples:\n  \
+                 laneway reproduce {name}\n  \
+                 laneway reproduce {name} --part {} --svg figures\n  \
+                 laneway reproduce {name} --format json\n\n\
+                 Exit code 0 where every claim holds, 1 where one does not.",
+                paper.help,
+                paper.parts[0],
+                name = paper.name
+            ))
+            .arg(
+                Arg::new("part")
+                    .long("part")
+                    .value_name("P,Q")
+                    .value_delimiter(',')
+                    .value_parser(PossibleValuesParser::new(paper.parts))
+                    .help("Only these parts of the paper [default: all]"),
+            )
+            .arg(
+                Arg::new("svg")
+                    .long("svg")
+                    .value_name("DIR")
+                    .help("Also draw the figures, as DIR/figure-1.svg and so on"),
+            )
+            .args(output::args())
+    };
     Command::new("reproduce")
         .about("Does the experiments of a paper again and sets its figures beside ours")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(
-            Command::new("mpiblib")
-                .about("Table 1, figures 1 and 2 and the point-to-point experiment of MPIBlib")
-                .after_help(
-                    "All runs in virtual time on the simulated cluster mpiblib16, whose clocks are \
-                     off and drift, and takes seconds. What is assumed, what a claim asks for and \
-                     why figures differ: docs/reproduce-mpiblib.md.\n\nExamples:\n  \
-                     laneway reproduce mpiblib\n  \
-                     laneway reproduce mpiblib --part figure-1 --svg figures\n  \
-                     laneway reproduce mpiblib --format json\n\n\
-                     Exit code 0 where every claim holds, 1 where one does not.",
-                )
-                .arg(
-                    Arg::new("part")
-                        .long("part")
-                        .value_name("P,Q")
-                        .value_delimiter(',')
-                        .value_parser(mpiblib::PARTS)
-                        .help("Only these parts of the paper [default: all]"),
-                )
-                .arg(
-                    Arg::new("svg")
-                        .long("svg")
-                        .value_name("DIR")
-                        .help("Also draw the figures, as DIR/figure-1.svg and so on"),
-                )
-                .args(output::args()),
-        )
+        .subcommands(PAPERS.iter().map(paper))
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
-    match matches.subcommand() {
-        Some(("mpiblib", matches)) => reproduced(matches),
-        _ => Ok(Exit::Usage),
+    let Some((name, matches)) = matches.subcommand() else { return Ok(Exit::Usage) };
+    match PAPERS.iter().find(|paper| paper.name == name) {
+        Some(paper) => reproduced(paper, matches),
+        None => Ok(Exit::Usage),
     }
 }
 
-fn reproduced(matches: &ArgMatches) -> Result<Exit, Failure> {
+fn reproduced(paper: &Paper, matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     output::ensure_open()?;
     let wanted: Vec<&str> =
@@ -67,22 +91,22 @@ fn reproduced(matches: &ArgMatches) -> Result<Exit, Failure> {
             Failure::environment(what, error.to_string(), "a folder that can be written to")
         })?;
     }
-    let parts = mpiblib::parts(&wanted)?;
-    if folder.is_some() && parts.iter().all(|part| part.curves.is_empty()) {
+    let parts = (paper.reproduce)(&wanted)?;
+    if folder.is_some() && !parts.iter().any(Part::is_drawn) {
         output::note("nothing to draw: only the figures are drawn");
     }
     if let Some(folder) = folder {
-        for part in parts.iter().filter(|part| !part.curves.is_empty()) {
+        for part in parts.iter().filter(|part| part.is_drawn()) {
             let file = folder.join(format!("{}.svg", part.name));
             output::replace(&file, &drawing::drawing(part))?;
             output::note(&format!("wrote {}", file.display()));
         }
     }
-    let document = document(&parts);
+    let document = document(paper, &parts);
     if output.format == Format::Table {
         output.save(&document)?;
         let mut texts: Vec<String> = parts.iter().map(Part::text).collect();
-        texts.push(mpiblib::NOTES.join("\n") + "\n");
+        texts.push(paper.notes.join("\n") + "\n");
         output::print(&texts.join("\n"))?;
     } else {
         output.write(&document, None)?;
@@ -90,13 +114,16 @@ fn reproduced(matches: &ArgMatches) -> Result<Exit, Failure> {
     Ok(if parts.iter().all(Part::holds) { Exit::Done } else { Exit::Gate })
 }
 
-fn document(parts: &[Part]) -> Document {
+fn document(paper: &Paper, parts: &[Part]) -> Document {
     let claims = || parts.iter().flat_map(|part| &part.claims).filter_map(Claim::holds);
     let count = |wanted: bool| claims().filter(|holds| *holds == wanted).count() as u64;
     Document {
         verb: "reproduce",
-        env: Row::new().with("backend", format!("sim:{}", mpiblib::PLATFORM)),
-        params: Row::new().with("paper", "mpiblib").with("notes", mpiblib::NOTES.join(" ")),
+        env: match paper.platform {
+            Some(platform) => Row::new().with("backend", format!("sim:{platform}")),
+            None => Row::new(),
+        },
+        params: Row::new().with("paper", paper.name).with("notes", paper.notes.join(" ")),
         rows: parts.iter().flat_map(Part::rows).collect(),
         summary: Some(Row::new().with("hold", count(true)).with("differ", count(false))),
     }

@@ -8,15 +8,22 @@ mod table_1;
 
 use laneway_core::Failure;
 
+use super::Paper;
 use super::part::Part;
-pub use cluster::PLATFORM;
-use cluster::{COMPARED, Cluster, OPERATIONS, SERIES, Sweep, sizes};
+use cluster::{COMPARED, Cluster, OPERATIONS, PLATFORM, SERIES, Sweep, sizes};
 
-/// In the order of the paper.
-pub const PARTS: [&str; 4] = ["figure-1", "table-1", "figure-2", "p2p"];
+pub const PAPER: Paper = Paper {
+    name: "mpiblib",
+    about: "Table 1, figures 1 and 2 and the point-to-point experiment of MPIBlib",
+    help: "All runs in virtual time on the simulated cluster mpiblib16, whose clocks are off and \
+           drift, and takes seconds.",
+    parts: &["figure-1", "table-1", "figure-2", "p2p"],
+    reproduce: parts,
+    notes: NOTES,
+    platform: Some(PLATFORM),
+};
 
-/// What a reader must know of all figures.
-pub const NOTES: &[&str] = &[
+const NOTES: &[&str] = &[
     "note: the cluster is simulated (mpiblib16, clocks off by up to 0.5 s and 10 ppm); all seconds \
      are virtual.",
     "note: the paper gives neither the costs of its hosts nor what its switch holds: ours are \
@@ -50,8 +57,7 @@ fn compared(cluster: &Cluster) -> Result<Compared, Failure> {
     Ok(Compared { sizes, sweeps })
 }
 
-/// The wanted parts in the order of the paper; all where none is named.
-pub fn parts(wanted: &[&str]) -> Result<Vec<Part>, Failure> {
+fn parts(wanted: &[&str]) -> Result<Vec<Part>, Failure> {
     let wants = |part: &str| wanted.is_empty() || wanted.contains(&part);
     let cluster = Cluster::new()?;
     let mut parts = Vec::new();

@@ -19,7 +19,41 @@ pub struct Claim {
     verdict: Option<(&'static str, bool)>,
 }
 
-/// Microseconds over sizes.
+/// What the points of curves are, and how they are drawn.
+#[derive(Clone, Copy)]
+pub struct Axes {
+    /// The column that says where a point is.
+    pub across: &'static str,
+    pub unit: Option<&'static str>,
+    /// Of a drawing.
+    pub title: &'static str,
+    pub drawn: Drawn,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Drawn {
+    /// Tenfold from line to line, as escalations are a hundredfold.
+    Lines,
+    Bars,
+    /// A table is not drawn.
+    Not,
+}
+
+impl Axes {
+    pub const TIMES: Axes = Axes {
+        across: "size_bytes",
+        unit: Some("us"),
+        title: "time in us over the size of a block",
+        drawn: Drawn::Lines,
+    };
+
+    /// Where a point is, for people.
+    pub fn place(&self, at: u64) -> String {
+        if self.across == "size_bytes" { format_size(at) } else { at.to_string() }
+    }
+}
+
+/// Figures over places: microseconds over sizes, shares over conflicts.
 pub struct Curve {
     pub op: &'static str,
     pub label: String,
@@ -32,6 +66,7 @@ pub struct Part {
     pub heading: &'static str,
     pub claims: Vec<Claim>,
     pub curves: Vec<Curve>,
+    pub axes: Axes,
 }
 
 impl Claim {
@@ -41,6 +76,12 @@ impl Claim {
 
     pub fn seconds(what: impl Into<String>, paper: f64, ours: f64) -> Claim {
         Claim { unit: Some("s"), ..Claim::ratio_of(what, Some(paper), ours) }
+    }
+
+    /// Ours must be what the paper says.
+    pub fn equal(self) -> Claim {
+        let paper = self.paper.unwrap_or(f64::NAN);
+        self.asked("equal", |ours| (ours / paper - 1.0).abs() < 1e-9)
     }
 
     /// Says what must be, and whether it is. Nothing is claimed of what was not measured: no figure
@@ -60,7 +101,11 @@ impl Claim {
 
     fn cells(&self) -> Vec<String> {
         let unit = self.unit.map_or(String::new(), |unit| format!(" {unit}"));
-        let number = |number: Option<f64>| number.map_or(String::new(), brief);
+        // Counts are whole, and so is what they are set beside.
+        let is_count = |number: f64| number.fract() == 0.0 && number > 1.0;
+        let counts = self.unit.is_none() && is_count(self.ours) && self.paper.is_none_or(is_count);
+        let told = |number: f64| if counts { format!("{number}") } else { brief(number) };
+        let number = |number: Option<f64>| number.map_or(String::new(), told);
         let verdict = match self.verdict {
             None => String::new(),
             Some((asked, true)) => format!("holds: {asked}"),
@@ -70,8 +115,8 @@ impl Claim {
         vec![
             self.what.clone(),
             with_unit(number(self.paper)),
-            with_unit(brief(self.ours)),
-            number(self.ratio()),
+            with_unit(told(self.ours)),
+            self.ratio().map_or(String::new(), brief),
             verdict,
         ]
     }
@@ -90,7 +135,7 @@ impl Part {
                 Row::new()
                     .with("part", self.name)
                     .with("what", claim.what.as_str())
-                    .with("size_bytes", Value::Nothing)
+                    .with(self.axes.across, Value::Nothing)
                     .with("unit", claim.unit)
                     .with("paper", claim.paper)
                     .with("ours", claim.ours)
@@ -100,15 +145,15 @@ impl Part {
             );
         }
         for curve in &self.curves {
-            for &(size, time_us) in &curve.points {
+            for &(at, figure) in &curve.points {
                 rows.push(
                     Row::new()
                         .with("part", self.name)
                         .with("what", format!("{}: {}", curve.op, curve.label))
-                        .with("size_bytes", size)
-                        .with("unit", "us")
+                        .with(self.axes.across, at)
+                        .with("unit", self.axes.unit)
                         .with("paper", Value::Nothing)
-                        .with("ours", time_us)
+                        .with("ours", figure)
                         .with("ratio", Value::Nothing)
                         .with("holds", Value::Nothing)
                         .with("asked", Value::Nothing),
@@ -126,7 +171,8 @@ impl Part {
         let claims = align(&lines, &[false, true, true, true, false]);
         let mut text = format!("{}\n\n{claims}", self.heading);
         for op in self.operations() {
-            text += &format!("\n{op}, us\n{}", self.curves_of(op));
+            let unit = self.axes.unit.map_or(String::new(), |unit| format!(", {unit}"));
+            text += &format!("\n{op}{unit}\n{}", self.curves_of(op));
         }
         text
     }
@@ -138,19 +184,29 @@ impl Part {
         all
     }
 
-    /// A line for each size, a column for each curve.
+    /// Whether there is something to draw.
+    pub fn is_drawn(&self) -> bool {
+        self.axes.drawn != Drawn::Not && !self.curves.is_empty()
+    }
+
+    /// A line for each place, a column for each curve.
     fn curves_of(&self, op: &str) -> String {
         let curves: Vec<&Curve> = self.curves.iter().filter(|curve| curve.op == op).collect();
         let Some(first) = curves.first() else { return String::new() };
-        let mut heading = vec!["size".to_owned()];
+        let heading = if self.axes.across == "size_bytes" { "size" } else { "" };
+        let mut heading = vec![heading.to_owned()];
         heading.extend(curves.iter().map(|curve| curve.label.clone()));
         let mut lines = vec![heading];
+        // Counts and numbers of nodes are whole.
+        let whole =
+            curves.iter().flat_map(|curve| &curve.points).all(|point| point.1.fract() == 0.0);
+        let told = |figure: f64| if whole { format!("{figure}") } else { brief(figure) };
         let every = first.points.len().div_ceil(SHOWN);
         for &(size, _) in first.points.iter().step_by(every.max(1)) {
             let at =
                 |curve: &&Curve| curve.points.iter().find(|(other, _)| *other == size).copied();
-            let cell = |curve| at(curve).map_or(String::new(), |(_, time)| brief(time));
-            let mut line = vec![format_size(size)];
+            let cell = |curve| at(curve).map_or(String::new(), |(_, figure)| told(figure));
+            let mut line = vec![self.axes.place(size)];
             line.extend(curves.iter().map(cell));
             lines.push(line);
         }
@@ -163,7 +219,8 @@ fn brief(number: f64) -> String {
     match number.abs() {
         size if size >= 100.0 || size == 0.0 => format!("{number:.0}"),
         size if size >= 10.0 => format!("{number:.1}"),
-        size if size >= 0.1 => format!("{number:.2}"),
+        size if size >= 1.0 => format!("{number:.2}"),
+        size if size >= 0.1 => format!("{number:.3}"),
         _ => format!("{number:.4}"),
     }
 }
@@ -176,16 +233,17 @@ mod tests {
         let claim = Claim::ratio_of("a over b", Some(4.0), ours);
         let claim = claim.asked("at least 3: it grows", |ratio| ratio >= 3.0);
         let told = Claim::seconds("a", 2.0, 1.0);
-        Part { name: "p", heading: "P", claims: vec![told, claim], curves: Vec::new() }
+        let (claims, axes) = (vec![told, claim], Axes::TIMES);
+        Part { name: "p", heading: "P", claims, curves: Vec::new(), axes }
     }
 
     #[test]
     fn a_claim_holds_or_differs_and_a_figure_is_only_told() {
         let (held, differs) = (part(3.0), part(2.0));
         assert!(held.holds() && !differs.holds());
-        assert!(held.text().contains("0.75  holds: at least 3: it grows"), "{}", held.text());
+        assert!(held.text().contains("0.750  holds: at least 3: it grows"), "{}", held.text());
         let text = differs.text();
-        assert!(text.contains("0.50  DIFFERS: not at least 3: it grows"), "{text}");
+        assert!(text.contains("0.500  DIFFERS: not at least 3: it grows"), "{text}");
         let rows = differs.rows();
         assert_eq!(rows[0].get("holds"), Some(&Value::Nothing));
         assert_eq!(rows[1].get("holds"), Some(&Value::Truth(false)));

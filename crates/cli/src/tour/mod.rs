@@ -2,15 +2,15 @@
 //!
 //! A stop is a function that prints; every later part of laneway adds one.
 
+mod fabric;
 mod measured;
-mod pace;
 mod picture;
 mod ranks;
 
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_coll::{algorithms, all, check, find};
+use laneway_coll::{algorithms, all, check, find, pace};
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Exit, Failure, Shape};
 use laneway_local::Transport;
@@ -57,6 +57,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     simulated()?;
     measured::stop()?;
+    fabric::stop()?;
     next()?;
     Ok(Exit::Done)
 }
@@ -188,6 +189,7 @@ fn next() -> Result<(), Failure> {
         "What next\n   laneway check --ranks 5         every algorithm, every size and root, every \
          byte\n   laneway info algorithms         what there is, with its parameters\n   \
          laneway measure coll bcast --ranks 2    how long it takes here, with its interval\n   \
-         laneway sim bcast --platform cluster:64    the time on a cluster you describe\n   {mpi}"
+         laneway sim bcast --platform cluster:64    the time on a cluster you describe\n   \
+         laneway topo cost --nodes 6000  fabrics side by side, for as many nodes as you need\n   {mpi}"
     ))
 }

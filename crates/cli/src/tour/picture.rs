@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
+use laneway_coll::pace::Flight;
 use laneway_report::svg;
-
-use super::pace::Flight;
 
 /// A line for each rank, a column for each tick: `>4` sends to 4.
 pub fn text(flights: &[Flight], ranks: u32) -> String {

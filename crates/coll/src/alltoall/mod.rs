@@ -1,6 +1,7 @@
 //! Alltoall and alltoallv: every rank has a block for every rank.
 
 pub mod bruck;
+pub mod full_mesh;
 pub mod linear;
 pub mod linear_sync;
 pub mod pairs;
@@ -9,5 +10,10 @@ pub mod swaps;
 
 use crate::registry::Algorithm;
 
-pub static ALGORITHMS: &[&Algorithm] =
-    &[&linear::ALGORITHM, &linear_sync::ALGORITHM, &pairwise::ALGORITHM, &bruck::ALGORITHM];
+pub static ALGORITHMS: &[&Algorithm] = &[
+    &linear::ALGORITHM,
+    &linear_sync::ALGORITHM,
+    &pairwise::ALGORITHM,
+    &bruck::ALGORITHM,
+    &full_mesh::ALGORITHM,
+];

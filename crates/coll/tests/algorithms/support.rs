@@ -51,7 +51,7 @@ pub fn shape(collective: Collective, ranks: u32, root: Rank, cut: Cut, seed: u64
         Collective::Alltoallv => {
             let lengths: Vec<u64> = (0..ranks * ranks).map(|_| length()).collect();
             // Every other one is symmetric, so that it can also be exchanged in place.
-            let symmetric = seed % 2 == 0;
+            let symmetric = seed.is_multiple_of(2);
             let at = |s: Rank, d: Rank| {
                 let (s, d) = if symmetric { (s.min(d), s.max(d)) } else { (s, d) };
                 lengths[(s * ranks + d) as usize]

@@ -1,7 +1,7 @@
 //! A schedule at walking pace: every message takes one tick, a rank sends one and receives one at a
 //! time. Enough to see the shape of an algorithm; a simulated cluster tells its time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 
 use laneway_core::{At, Chan, Port, Progress, Rank, Run, Schedule, Slot, Step};
@@ -14,9 +14,9 @@ pub struct Flight {
     pub to: Rank,
 }
 
-/// What a rank has started and what waits: one end of a transfer.
-struct End {
-    peer: Rank,
+/// A send that waits.
+struct Sent {
+    to: Rank,
     chan: Chan,
     slot: Slot,
 }
@@ -24,8 +24,9 @@ struct End {
 /// Notes the transfers that a rank starts; local steps take no time.
 #[derive(Default)]
 struct Started {
-    sends: VecDeque<End>,
-    recvs: VecDeque<End>,
+    sends: VecDeque<Sent>,
+    /// By the peer and the channel, in order.
+    recvs: BTreeMap<(Rank, Chan), VecDeque<Slot>>,
 }
 
 impl Port for Started {
@@ -33,11 +34,9 @@ impl Port for Started {
 
     fn start(&mut self, at: At, step: &Step) -> Result<Progress, Infallible> {
         match *step {
-            Step::Send { to: peer, chan, .. } => {
-                self.sends.push_back(End { peer, chan, slot: at.slot });
-            }
-            Step::Recv { from: peer, chan, .. } => {
-                self.recvs.push_back(End { peer, chan, slot: at.slot });
+            Step::Send { to, chan, .. } => self.sends.push_back(Sent { to, chan, slot: at.slot }),
+            Step::Recv { from, chan, .. } => {
+                self.recvs.entry((from, chan)).or_default().push_back(at.slot);
             }
             _ => return Ok(Progress::Done),
         }
@@ -59,13 +58,16 @@ pub fn walk(schedule: &dyn Schedule) -> Vec<Flight> {
         let mut receiving = vec![false; ranks as usize];
         let mut over = Vec::new();
         for from in 0..ranks {
-            let Some((send, recv)) = ready(&started, from, &receiving) else { continue };
-            let Some(send) = started[from as usize].sends.remove(send) else { continue };
-            let Some(recv) = started[send.peer as usize].recvs.remove(recv) else { continue };
-            receiving[send.peer as usize] = true;
-            over.push((from, send.slot));
-            over.push((send.peer, recv.slot));
-            flights.push(Flight { tick, from, to: send.peer });
+            let Some(send) = ready(&started, from, &receiving) else { continue };
+            let Some(Sent { to, chan, slot }) = started[from as usize].sends.remove(send) else {
+                continue;
+            };
+            let recvs = started[to as usize].recvs.get_mut(&(from, chan));
+            let Some(taken) = recvs.and_then(VecDeque::pop_front) else { continue };
+            receiving[to as usize] = true;
+            over.push((from, slot));
+            over.push((to, taken));
+            flights.push(Flight { tick, from, to });
         }
         for (rank, slot) in over {
             runs[rank as usize].done(slot);
@@ -77,12 +79,11 @@ pub fn walk(schedule: &dyn Schedule) -> Vec<Flight> {
     flights
 }
 
-/// The first send of a rank that its peer can take now, and the receive that takes it.
-fn ready(started: &[Started], from: Rank, receiving: &[bool]) -> Option<(usize, usize)> {
-    started[from as usize].sends.iter().enumerate().find_map(|(index, send)| {
-        let recvs = &started[send.peer as usize].recvs;
-        let recv = recvs.iter().position(|r| (r.peer, r.chan) == (from, send.chan))?;
-        (!receiving[send.peer as usize]).then_some((index, recv))
+/// The first send of a rank that its peer can take now.
+fn ready(started: &[Started], from: Rank, receiving: &[bool]) -> Option<usize> {
+    started[from as usize].sends.iter().position(|send| {
+        let recvs = started[send.to as usize].recvs.get(&(from, send.chan));
+        !receiving[send.to as usize] && recvs.is_some_and(|recvs| !recvs.is_empty())
     })
 }
 
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_binomial_broadcast_takes_log_p_ticks() {
-        let (algorithm, params) = laneway_coll::find(Collective::Bcast, "binomial").unwrap();
+        let (algorithm, params) = crate::find(Collective::Bcast, "binomial").unwrap();
         let shape = Shape::new(Collective::Bcast, 16, 8);
         let flights = walk(&*algorithm.schedule(&shape, &params).unwrap());
         assert_eq!(flights.len(), 15);

@@ -1,0 +1,193 @@
+//! `laneway topo draw`: a fabric as a drawing, with its load and with what has failed.
+
+mod heat;
+mod layout;
+mod legend;
+mod levels;
+mod mesh;
+mod picture;
+
+use std::path::Path;
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+use laneway_core::{Exit, Failure, Phases};
+use laneway_topo::Counter;
+use laneway_topo::order::Random;
+use laneway_topo::topologies::mlfm::{self, FullMesh};
+
+use super::machine::{self, Machine};
+use super::schedule::range;
+use crate::output;
+use heat::Heat;
+use layout::Layout;
+use picture::{Panel, Pictured};
+
+/// Small drawings on a page.
+const MOST_PANELS: u64 = 48;
+
+pub fn command() -> Command {
+    Command::new("draw")
+        .about("Draws a fabric (SVG), the load of its cables, phases of its all-to-all")
+        .after_help(
+            "Colours are the largest number of messages on a cable in either direction; a line \
+             that is several cables has that of its fullest. Parts taken out by --fail are \
+             crossed out.\n\nExamples:\n  \
+             laneway topo draw --topology mlfm:d=4 -o fabric.svg\n  \
+             laneway topo draw --topology mlfm:d=8 --heat random -o random.svg\n  \
+             laneway topo draw --topology fat-tree-3-half:d=4 --heat alltoall -o half.svg\n  \
+             laneway topo draw --topology mlfm:d=3 --phase 12 -o phase.svg\n  \
+             laneway topo draw --topology mlfm:d=4 --phases 0-19 -o phases.svg\n  \
+             laneway topo draw --topology mlfm:d=8 --fail link --heat phase:3 -o failed.svg",
+        )
+        .args(machine::args())
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("FILE")
+                .help("Where the drawing goes [default: standard output]"),
+        )
+        .arg(
+            Arg::new("heat")
+                .long("heat")
+                .value_name("H")
+                .help("Colour cables by load: alltoall (mean over its phases), phase:I, random"),
+        )
+        .arg(
+            Arg::new("phase")
+                .long("phase")
+                .value_name("I")
+                .conflicts_with("heat")
+                .help("One phase of the all-to-all: its load, and the messages of one switch"),
+        )
+        .arg(
+            Arg::new("phases")
+                .long("phases")
+                .value_name("A-B")
+                .conflicts_with_all(["heat", "phase"])
+                .help("The same for several phases, as small drawings"),
+        )
+        .arg(
+            Arg::new("seed")
+                .long("seed")
+                .value_name("S")
+                .value_parser(value_parser!(u64))
+                .default_value("1")
+                .help("Of the permutation that --heat random draws"),
+        )
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let machine = Machine::from(matches)?;
+    let drawing = drawing(&machine, matches)?;
+    match matches.get_one::<String>("output") {
+        Some(file) => {
+            output::replace(Path::new(file), &drawing)?;
+            output::note(&format!("wrote {file}"));
+        }
+        None => output::print(&drawing)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn drawing(machine: &Machine, matches: &ArgMatches) -> Result<String, Failure> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let (plan, left) = (machine.whole(), machine.wiring());
+    let fabric = Pictured { plan, left, routing: machine.routing() };
+    let mesh = machine.topology().filter(|topology| topology.kind().name == mlfm::KIND.name);
+    let mesh = mesh.map(|topology| FullMesh::new(topology.d()));
+    let sentence = match machine.topology() {
+        // What the kind is; the counts that follow there are formulas.
+        Some(topology) => {
+            let sentence = topology.kind().sentence;
+            sentence.split_once(':').map_or(sentence, |(kind, _)| kind).to_string()
+        }
+        None => String::new(),
+    };
+    if let Some(word) = text("phase").or(text("phases")) {
+        let order = machine.order();
+        let phases = range("phase", word, order.count())?;
+        return phases_drawn(machine, fabric, mesh.as_ref(), &*order, phases);
+    }
+    let heat = match text("heat") {
+        Some(word) => Some(heated(machine, word, matches)?),
+        None => None,
+    };
+    let layout = match (&mesh, &heat, machine.is_damaged()) {
+        (None, ..) => levels::layout(plan),
+        (Some(mesh), None, false) => mesh::whole(mesh),
+        (Some(mesh), ..) => mesh::layers(mesh),
+    };
+    let panel = Panel::new(fabric, &layout, heat.as_ref(), sentence);
+    Ok(picture::page(&machine.spec, &[panel], fabric, heat.as_ref()))
+}
+
+/// The load that a word asks for.
+fn heated(machine: &Machine, word: &str, matches: &ArgMatches) -> Result<Heat, Failure> {
+    let (hosts, order) = (machine.wiring().hosts(), machine.order());
+    let counted = || machine::counter(machine);
+    if let Some(phase) = word.strip_prefix("phase:") {
+        let phases = range("phase", phase, order.count())?;
+        return Ok(Heat::of_phase(&counted()?, hosts, &*order, phases.start));
+    }
+    match word {
+        "alltoall" => {
+            let words = format!(
+                "messages on a cable, mean over the {} phases of the all-to-all",
+                order.count()
+            );
+            Ok(Heat::over(&counted()?, hosts, &*order, 0..order.count(), words))
+        }
+        "random" => {
+            let seed = matches.get_one::<u64>("seed").copied().unwrap_or(1);
+            let drawn = Random { hosts, phases: 1, seed, fixed_points: false };
+            let words = format!("messages on a cable, one random permutation, seed {seed}");
+            Ok(Heat::of_phase(&counted()?, hosts, &drawn, 0).told(words))
+        }
+        _ => {
+            let cause = "a heat is alltoall, phase:I or random";
+            Err(Failure::usage(format!("no heat `{word}`"), cause, "--heat alltoall"))
+        }
+    }
+}
+
+/// Phases with their load and the messages of one switch: one large, several small.
+fn phases_drawn(
+    machine: &Machine,
+    fabric: Pictured,
+    mesh: Option<&FullMesh>,
+    order: &dyn Phases,
+    phases: std::ops::Range<u64>,
+) -> Result<String, Failure> {
+    let (first, count) = (phases.start, phases.end - phases.start);
+    if count > MOST_PANELS {
+        let cause = format!("{count} phases; a page has room for {MOST_PANELS}");
+        let try_this = format!("--phases {first}-{}", first + MOST_PANELS - 1);
+        return Err(Failure::usage("too many phases to draw", cause, try_this));
+    }
+    let counter: Counter = machine::counter(machine)?;
+    let hosts = machine.wiring().hosts();
+    let layout: Layout = match mesh {
+        Some(mesh) => mesh::plan(mesh, 300.0),
+        None => levels::layout(fabric.plan),
+    };
+    let mut partners = vec![0; hosts as usize];
+    let (mut panels, mut shown) = (Vec::new(), None);
+    for phase in phases {
+        order.partners(phase, &mut partners);
+        let heat = Heat::of_phase(&counter, hosts, order, phase);
+        let panel = Panel::new(fabric, &layout, Some(&heat), String::new());
+        let mut panel = panel.with_messages(fabric, &partners);
+        let layers = mesh.map_or(String::new(), |mesh| match mesh.place(partners[0]).0 {
+            0 => ", within layers".to_string(),
+            ahead => format!(", layer l to l + {ahead}"),
+        });
+        panel.title = format!("phase {phase}{layers}, largest load {}", panel.most());
+        panels.push(panel);
+        shown = Some(heat);
+    }
+    if count > 1 {
+        shown = shown.map(|heat| heat.told("messages on a cable".to_string()));
+    }
+    Ok(picture::page(&machine.spec, &panels, fabric, shown.as_ref()))
+}

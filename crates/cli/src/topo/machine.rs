@@ -1,0 +1,338 @@
+//! The fabric that a verb is about: its cables, what has failed, and its forwarding.
+
+use std::path::Path;
+
+use clap::{Arg, ArgAction, ArgMatches};
+use laneway_core::{Failure, Phases};
+use laneway_stats::SplitMix64;
+use laneway_topo::engines::engine;
+use laneway_topo::formats::{self, Discovered, Identity, ReadError};
+use laneway_topo::order::Shift;
+use laneway_topo::{
+    End, Fabric, Part, Port, Routing, Switch, Table, Topology, Wiring, recognise, topology,
+};
+
+use crate::output;
+
+/// The engine for fabrics that have no forwarding of their own.
+const BEST: &str = "balanced";
+
+/// The arguments of every verb that takes one fabric.
+pub fn args() -> [Arg; 4] {
+    [
+        Arg::new("topology")
+            .long("topology")
+            .short('t')
+            .env("LANEWAY_TOPOLOGY")
+            .value_name("T")
+            .required(true)
+            .help("mlfm:d=8, fat-tree-3:d=8, … (laneway info topologies), or file:FABRIC"),
+        Arg::new("routing")
+            .long("routing")
+            .value_name("R")
+            .help("A forwarding table, or an engine: native, … (laneway info engines)"),
+        Arg::new("fail").long("fail").value_name("PART").action(ArgAction::Append).help(
+            "Take out link:SWITCH/PORT, switch:NAME or host:NAME; `link` or `switch` alone is \
+             drawn from --fail-seed",
+        ),
+        Arg::new("fail-seed")
+            .long("fail-seed")
+            .value_name("S")
+            .value_parser(clap::value_parser!(u64))
+            .default_value("1")
+            .hide(true),
+    ]
+}
+
+/// A fabric as it was planned or found.
+enum Plan {
+    Formula(Box<dyn Topology>),
+    File { found: Discovered, table: Table },
+}
+
+/// A fabric with its forwarding.
+pub struct Machine {
+    pub spec: String,
+    plan: Plan,
+    /// What is left of it, where something failed.
+    damaged: Option<Fabric>,
+    table: Option<Table>,
+    /// Whether the table is the topology's own with detours.
+    is_rerouted: bool,
+}
+
+impl Machine {
+    pub fn from(matches: &ArgMatches) -> Result<Machine, Failure> {
+        let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+        let mut machine = Machine::named(text("topology").unwrap_or_default())?;
+        let seed = matches.get_one::<u64>("fail-seed").copied().unwrap_or(1);
+        let parts: Vec<&String> = matches.get_many("fail").unwrap_or_default().collect();
+        machine.fail(&parts, seed)?;
+        machine.route(text("routing"))?;
+        Ok(machine)
+    }
+
+    /// Whole, and with its own forwarding.
+    pub fn named(spec: &str) -> Result<Machine, Failure> {
+        let plan = match spec.strip_prefix("file:") {
+            Some(file) => {
+                let found = discovered(file)?;
+                let table = match recognise(&found.fabric) {
+                    Some(recognised) => recognised.native(&found.fabric),
+                    None => (engine(BEST)?.route)(&found.fabric),
+                };
+                Plan::File { found, table }
+            }
+            None => Plan::Formula(topology(spec)?),
+        };
+        Ok(Machine { spec: spec.to_string(), plan, damaged: None, table: None, is_rerouted: false })
+    }
+
+    /// The formula, where nothing has failed and no other table is used.
+    pub fn topology(&self) -> Option<&dyn Topology> {
+        match &self.plan {
+            Plan::Formula(topology) => Some(&**topology),
+            Plan::File { .. } => None,
+        }
+    }
+
+    /// As it was planned.
+    pub fn whole(&self) -> &dyn Wiring {
+        match &self.plan {
+            Plan::Formula(topology) => &**topology,
+            Plan::File { found, .. } => &found.fabric,
+        }
+    }
+
+    /// What is left of it.
+    pub fn wiring(&self) -> &dyn Wiring {
+        self.damaged.as_ref().map_or(self.whole(), |fabric| fabric)
+    }
+
+    pub fn is_damaged(&self) -> bool {
+        self.damaged.is_some()
+    }
+
+    pub fn routing(&self) -> &dyn Routing {
+        match (&self.table, &self.plan) {
+            (Some(table), _) => table,
+            (None, Plan::Formula(topology)) => &**topology,
+            (None, Plan::File { table, .. }) => table,
+        }
+    }
+
+    /// The order of an all-to-all that suits the plan.
+    pub fn order(&self) -> Box<dyn Phases + Send + Sync> {
+        match &self.plan {
+            Plan::Formula(topology) => topology.order(),
+            Plan::File { found, .. } => Box::new(Shift::new(found.fabric.hosts())),
+        }
+    }
+
+    /// The orders that a report shows where none is named.
+    pub fn usual_orders(&self) -> Vec<&'static str> {
+        if self.is_damaged() { vec!["native", "repaired"] } else { vec!["native"] }
+    }
+
+    /// The order after a failure: as few phases as will take every message without conflict.
+    pub fn repaired(&self) -> Result<Box<dyn Phases + Send + Sync>, Failure> {
+        let refused = |cause: String| {
+            let what = "no schedule to repair";
+            Failure::usage(what, cause, "--fail link, or --schedule native")
+        };
+        let Some(left) = &self.damaged else { return Err(refused("nothing has failed".into())) };
+        let order = self.order();
+        let allowed = vec![1; order.count() as usize];
+        let repaired = match (&self.plan, self.is_rerouted) {
+            (Plan::Formula(topology), true) => {
+                laneway_topo::repair(&**topology, left).map(|(_, repaired)| repaired)
+            }
+            _ => laneway_topo::repair::repair_over(&*order, &allowed, left, &self.table()),
+        };
+        let repaired = repaired.map_err(refused)?;
+        output::note(&format!(
+            "repaired: {} phases, and no order over these tables takes fewer than {}; {} pairs \
+             cannot be reached",
+            repaired.time,
+            repaired.bound,
+            repaired.unreached.len()
+        ));
+        Ok(Box::new(repaired.order))
+    }
+
+    /// A table for all switches, of whatever the forwarding is.
+    pub fn table(&self) -> Table {
+        match &self.table {
+            Some(table) => table.clone(),
+            None => Table::of(self.wiring(), self.routing()),
+        }
+    }
+
+    /// What its parts are called in tables: as the file says that it came from, else as planned.
+    pub fn identity(&self) -> Identity {
+        match &self.plan {
+            Plan::File { found, .. } => found.identity.clone(),
+            Plan::Formula(topology) => Identity::planned(&**topology),
+        }
+    }
+
+    /// A forwarding table from a file.
+    pub fn installed(&self, file: &str) -> Result<Table, Failure> {
+        let read = formats::load(Path::new(file))
+            .and_then(|text| formats::lft::read(&text, self.whole(), &self.identity()));
+        read.map_err(|error| unreadable("forwarding table", file, &error))
+    }
+
+    fn fail(&mut self, words: &[&String], seed: u64) -> Result<(), Failure> {
+        if words.is_empty() {
+            return Ok(());
+        }
+        let mut fabric = Fabric::of(self.whole());
+        let mut draws = SplitMix64::new(seed);
+        for word in words {
+            let part = part(&fabric, word, &mut draws)?;
+            output::note(&format!("failed: {}", told(&fabric, part)));
+            fabric.fail(part);
+        }
+        let loss = laneway_topo::lost(self.whole(), &fabric);
+        let narrowest = loss.narrowest.map_or(String::new(), |(switch, share)| {
+            let name = fabric.switch_name(switch);
+            format!("; {name} keeps {:.1} % of its cables up", 100.0 * share)
+        });
+        output::note(&format!(
+            "lost: {} of {} cables between switches, {} hosts, {} pairs of hosts{narrowest}",
+            loss.cables_gone,
+            loss.cables,
+            loss.hosts_cut_off.len(),
+            loss.pairs_apart
+        ));
+        self.damaged = Some(fabric);
+        Ok(())
+    }
+
+    /// The forwarding: a word's, or the topology's own with detours around what has failed.
+    fn route(&mut self, word: Option<&str>) -> Result<(), Failure> {
+        self.is_rerouted = word.is_none() && self.damaged.is_some();
+        self.table = match (word, &self.plan, &self.damaged) {
+            (None | Some("native"), Plan::Formula(_), None) => None,
+            (None, Plan::Formula(topology), Some(left)) => {
+                let topology: &dyn Topology = &**topology;
+                Some(laneway_topo::repair::spread(topology, topology, left))
+            }
+            // Told to keep it: what it sends into the failed part is lost.
+            (Some("native"), Plan::Formula(topology), Some(_)) => {
+                let topology: &dyn Topology = &**topology;
+                Some(Table::of(topology, topology))
+            }
+            (None | Some("native"), Plan::File { .. }, None) => None,
+            (None, Plan::File { found, table }, Some(left)) => {
+                Some(laneway_topo::repair::spread(&found.fabric, table, left))
+            }
+            (Some("native"), Plan::File { table, .. }, Some(_)) => Some(table.clone()),
+            (Some(word), ..) => Some(match engine(word) {
+                Ok(engine) => (engine.route)(self.wiring()),
+                Err(unknown) if !Path::new(word).exists() => return Err(unknown),
+                Err(_) => self.installed(word)?,
+            }),
+        };
+        Ok(())
+    }
+}
+
+/// A fabric from a file, in any format that is known.
+pub fn discovered(file: &str) -> Result<Discovered, Failure> {
+    let read = formats::load(Path::new(file)).and_then(|text| formats::read(&text));
+    read.map_err(|error| unreadable("fabric", file, &error))
+}
+
+pub fn unreadable(what: &str, file: &str, error: &ReadError) -> Failure {
+    let try_this = "a file that `laneway topo export` writes, or ibnetdiscover";
+    Failure::usage(format!("cannot read the {what} `{file}`"), error.to_string(), try_this)
+}
+
+/// A part by its name, or one that is drawn.
+fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part, Failure> {
+    let refused = |cause: String| {
+        let try_this = format!(
+            "--fail link:{}/1, --fail switch:{}, --fail link",
+            fabric.switch_name(0),
+            fabric.switch_name(0)
+        );
+        Failure::usage(format!("cannot take out `{word}`"), cause, try_this)
+    };
+    let switch = |name: &str| {
+        fabric.switch_by_name(name).ok_or_else(|| refused(format!("there is no switch `{name}`")))
+    };
+    match word.split_once(':') {
+        None if word == "link" => {
+            let links = links(fabric);
+            let drawn = links.get(draws.index(links.len()));
+            drawn
+                .map(|&(switch, port)| Part::Link(switch, port))
+                .ok_or_else(|| refused("there are no cables between switches".into()))
+        }
+        None if word == "switch" && fabric.switches() > 0 => {
+            Ok(Part::Switch(draws.index(fabric.switches() as usize) as Switch))
+        }
+        Some(("switch", name)) => Ok(Part::Switch(switch(name)?)),
+        Some(("host", name)) => match fabric.host_by_name(name) {
+            Some(host) => Ok(Part::Host(host)),
+            None => Err(refused(format!("there is no host `{name}`"))),
+        },
+        Some(("link", place)) => {
+            let Some((name, port)) = place.rsplit_once('/') else {
+                return Err(refused("a link is SWITCH/PORT, ports counted from 1".into()));
+            };
+            let switch = switch(name)?;
+            let ports = fabric.ports(switch);
+            match port.parse::<u32>() {
+                Ok(port) if (1..=ports).contains(&port) => {
+                    let port = (port - 1) as Port;
+                    if fabric.end(switch, port) == End::Nothing {
+                        return Err(refused(format!("nothing is plugged into {place}")));
+                    }
+                    Ok(Part::Link(switch, port))
+                }
+                _ => Err(refused(format!("{name} has ports 1 to {ports}"))),
+            }
+        }
+        _ => Err(refused("a part is link, switch, or host".into())),
+    }
+}
+
+/// The cables between switches that are still there, each once.
+fn links(fabric: &Fabric) -> Vec<(Switch, Port)> {
+    let ports = |switch| (0..fabric.ports(switch) as Port).map(move |port| (switch, port));
+    let once = |&(switch, port): &(Switch, Port)| match fabric.end(switch, port) {
+        End::Switch(other, its) => (switch, port) < (other, its),
+        End::Nothing | End::Host(_) => false,
+    };
+    (0..fabric.switches()).flat_map(ports).filter(once).collect()
+}
+
+/// What failed, for a person.
+fn told(fabric: &Fabric, part: Part) -> String {
+    match part {
+        Part::Switch(switch) => fabric.switch_name(switch),
+        Part::Host(host) => fabric.host_name(host),
+        Part::Link(switch, port) => {
+            let name = |switch: Switch, port: Port| {
+                format!("{}/{}", fabric.switch_name(switch), u32::from(port) + 1)
+            };
+            let other = match fabric.end(switch, port) {
+                End::Nothing => "nothing".to_string(),
+                End::Host(host) => fabric.host_name(host),
+                End::Switch(other, its) => name(other, its),
+            };
+            format!("the cable {} to {other}", name(switch, port))
+        }
+    }
+}
+
+/// Counts conflicts on the machine.
+pub fn counter(machine: &Machine) -> Result<laneway_topo::Counter, Failure> {
+    laneway_topo::Counter::new(machine.wiring(), machine.routing()).map_err(|cause| {
+        let what = format!("{} is too large to count every message", machine.spec);
+        Failure::usage(what, cause, "laneway topo prove, which uses the fabric's symmetry")
+    })
+}

@@ -1,0 +1,103 @@
+//! `laneway topo route`: forwarding tables for OpenSM, whole or as the change from installed ones.
+
+use std::path::Path;
+
+use clap::{Arg, ArgMatches, Command};
+use laneway_core::{Document, Exit, Failure, Row};
+use laneway_topo::change::{apply, steps};
+use laneway_topo::engines::several;
+use laneway_topo::prove;
+
+use super::export::{self, ensure_pinned, pinned, table_text};
+use super::machine::{self, Machine};
+use crate::output::{self, Output};
+
+pub fn command() -> Command {
+    Command::new("route")
+        .about("Writes forwarding tables for OpenSM, proven, or the steps from installed ones")
+        .after_help(
+            "With --from the change is written as tables STEP1, STEP2, … beside the file: after \
+             each of them, and at every moment between, nothing goes round and no pair is lost \
+             that both the installed and the new tables serve. Load them in this order.\n\n\
+             Examples:\n  \
+             laneway topo route -t mlfm:d=8 -o tables.lft\n  \
+             opensm -x -R file -U tables.lft\n  \
+             laneway topo route -t mlfm:d=8 --paths 4 -o tables.lft\n  \
+             laneway topo route -t file:found.txt --routing balanced -o tables.lft\n  \
+             laneway topo route -t file:found.txt --from opensm-lfts.dump -o tables.lft",
+        )
+        .args(machine::args())
+        .arg(
+            Arg::new("paths")
+                .long("paths")
+                .value_name("N")
+                .value_parser(["1", "2", "4", "8", "16", "32", "64", "128"])
+                .default_value("1")
+                .help(
+                    "Paths to each host, with an address each: opensm -l 1 for two, -l 2 for four",
+                ),
+        )
+        .arg(
+            Arg::new("from")
+                .long("from")
+                .value_name("TABLES")
+                .help("The installed tables: also write the steps from them"),
+        )
+        .arg(export::lids_arg())
+        .arg(
+            Arg::new("output")
+                .long("output")
+                .short('o')
+                .value_name("FILE")
+                .required(true)
+                .help("Where to write the tables"),
+        )
+        .args(output::args())
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let output = Output::from(matches)?;
+    let machine = Machine::from(matches)?;
+    let file = text("output").unwrap_or_default();
+    let paths = text("paths").and_then(|text| text.parse().ok()).unwrap_or(1);
+    let table = match paths {
+        1 => machine.table(),
+        _ => several(machine.wiring(), Some(machine.routing()), paths),
+    };
+    let identity = pinned(&machine, text("lids"), table.paths())?;
+    ensure_pinned(&identity)?;
+    let proof = prove(machine.wiring(), &table);
+    let (mut changed, mut count) = (None, None);
+    if let Some(installed) = text("from") {
+        let mut now = machine.installed(installed)?;
+        if now.paths() != table.paths() {
+            let cause = format!("{} paths to a host there, {} here", now.paths(), table.paths());
+            let what = "these tables are not for the same addresses";
+            return Err(Failure::usage(what, cause, "leave --from out"));
+        }
+        let steps = steps(machine.wiring(), &now, &table);
+        for (number, step) in steps.iter().enumerate() {
+            apply(&mut now, step);
+            let name = format!("{file}.step{}", number + 1);
+            output::replace(Path::new(&name), &table_text(&machine, &now, &identity))?;
+        }
+        changed = Some(steps.iter().map(Vec::len).sum::<usize>() as u64);
+        count = Some(steps.len() as u64);
+    }
+    output::replace(Path::new(file), &table_text(&machine, &table, &identity))?;
+    let row = Row::new()
+        .with("file", file)
+        .with("switches", machine.wiring().switches())
+        .with("hosts", machine.wiring().hosts())
+        .with("paths", table.paths())
+        .with("unreached", proof.unreached.len() as u64)
+        .with("credit_circle", !proof.circle.is_empty())
+        .with("changed_entries", changed)
+        .with("steps", count);
+    let params = Row::new().with("topology", machine.spec.clone());
+    let document =
+        Document { verb: "topo", env: Row::new(), params, rows: vec![row], summary: None };
+    output.write(&document, None)?;
+    Ok(if proof.holds() { Exit::Done } else { Exit::Gate })
+}

@@ -1,0 +1,187 @@
+//! The verbs of `laneway topo` that read and write files, as a person or a script meets them.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+
+/// A folder that goes when it is no longer needed.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("laneway-files-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir_all(&folder).expect("a folder");
+        Folder(folder)
+    }
+
+    fn path(&self, file: &str) -> String {
+        self.0.join(file).display().to_string()
+    }
+
+    /// Runs `laneway topo` here.
+    fn topo(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+        command.current_dir(&self.0).arg("topo").args(args).output().expect("the command starts")
+    }
+
+    fn done(&self, args: &[&str]) -> String {
+        let output = self.topo(args);
+        assert!(output.status.success(), "{args:?}: {}", errors(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn json(&self, args: &[&str], code: i32) -> Value {
+        let args: Vec<&str> = args.iter().copied().chain(["--format", "json"]).collect();
+        let output = self.topo(&args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", errors(&output));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn every_format_that_is_written_is_a_fabric_again() {
+    let here = Folder::new();
+    for format in ["ibsim", "ibnetdiscover", "cables", "toml"] {
+        here.done(&["export", "-t", "mlfm:d=3", "--as", format, "-o", format]);
+        let row = &here.json(&["import", format], 0)["rows"][0];
+        assert_eq!(row["topology"], "mlfm:d=3", "{format}");
+        assert_eq!((&row["hosts"], &row["cables"]), (&36.into(), &72.into()), "{format}");
+        // Its own forwarding, so its own all-to-all has no conflict.
+        let file = format!("file:{format}");
+        let checked = &here.json(&["check", "-t", &file], 0)["rows"][0];
+        assert_eq!(checked["holds"], true, "{format}: {checked}");
+    }
+    for (format, word) in [("slurm", "node[60-63]"), ("simgrid", "\"node63\""), ("dot", "node63")] {
+        let text = here.done(&["export", "-t", "fat-tree-3:d=4", "--as", format]);
+        assert!(text.contains(word), "{format}: {text}");
+    }
+}
+
+#[test]
+fn tables_are_written_and_taken_as_a_routing() {
+    let here = Folder::new();
+    let row = here.json(&["route", "-t", "mlfm:d=4", "-o", "tables.lft"], 0)["rows"][0].clone();
+    assert_eq!((&row["unreached"], &row["credit_circle"]), (&0.into(), &false.into()), "{row}");
+    let counted = here.json(&["alltoall", "-t", "mlfm:d=4", "--routing", "tables.lft"], 0);
+    assert_eq!(counted["rows"][0]["conflicts_max"], 1, "{counted}");
+    // Truncated in the middle of a line: an error that names it, and no panic.
+    let text = fs::read_to_string(here.path("tables.lft")).expect("the tables");
+    let half = text.len() / 2;
+    let cut = text[..half].rfind(" : ").map_or(half, |at| at - 2);
+    fs::write(here.path("half.lft"), &text[..cut - 3]).expect("written");
+    let output = here.topo(&["check", "-t", "mlfm:d=4", "--routing", "half.lft"]);
+    assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+    assert!(errors(&output).contains("line "), "{}", errors(&output));
+}
+
+#[test]
+fn a_change_is_written_in_steps() {
+    let here = Folder::new();
+    here.done(&["route", "-t", "mlfm:d=4", "-o", "old.lft"]);
+    let fail = "link:vertex-0-0/5";
+    let args = ["route", "-t", "mlfm:d=4", "--fail", fail, "--from", "old.lft", "-o", "new.lft"];
+    let row = here.json(&args, 0)["rows"][0].clone();
+    let steps = row["steps"].as_u64().expect("a number");
+    assert!((1..=8).contains(&steps), "{row}");
+    let changed = row["changed_entries"].as_u64().expect("a number");
+    assert!(changed > 0 && changed < 30 * 80 / 4, "few of the entries change: {row}");
+    let read = |file: String| fs::read_to_string(here.path(&file)).expect("a table");
+    assert_eq!(read(format!("new.lft.step{steps}")), read("new.lft".into()));
+}
+
+#[test]
+fn a_mesh_of_72_ports_has_no_addresses() {
+    let here = Folder::new();
+    let output = here.topo(&["export", "-t", "mlfm:d=36", "--as", "guid2lid"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("49151"), "{}", errors(&output));
+}
+
+#[test]
+fn addresses_of_a_running_opensm_are_kept() {
+    let here = Folder::new();
+    here.done(&["export", "-t", "mlfm:d=2", "--as", "guid2lid", "-o", "guid2lid"]);
+    let text = fs::read_to_string(here.path("guid2lid")).expect("written");
+    let moved = text.replace("0x0001 0x0001", "0x0777 0x0777");
+    assert_ne!(text, moved);
+    fs::write(here.path("guid2lid"), moved).expect("written");
+    let tables = here.done(&["export", "-t", "mlfm:d=2", "--as", "lft", "--lids", "guid2lid"]);
+    assert!(tables.contains("\n0x0777 001 : "), "{tables}");
+    fs::write(here.path("few"), "").expect("written");
+    let output = here.topo(&["export", "-t", "mlfm:d=2", "--as", "lft", "--lids", "few"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn wrong_missing_and_extra_cables_are_named() {
+    let here = Folder::new();
+    here.done(&["export", "-t", "mlfm:d=3", "--as", "cables", "-o", "plan.csv"]);
+    let plan = fs::read_to_string(here.path("plan.csv")).expect("written");
+    let whole = here.json(&["diff", "mlfm:d=3", "plan.csv"], 0);
+    assert_eq!(whole["summary"]["compared_by"], "name", "{whole}");
+    // One cable gone, two exchanged at their far ends.
+    let found = plan
+        .replace("vertex-0-0,6,4,edge-0-1,1,row\n", "")
+        .replace("vertex-1-0,6,5,edge-0-2,2", "vertex-1-0,6,5,edge-1-2,PORT")
+        .replace("vertex-1-1,6,4,edge-1-2,2", "vertex-1-1,6,4,edge-0-2,2")
+        .replace("PORT", "2");
+    assert_ne!(found, plan);
+    fs::write(here.path("found.csv"), found).expect("written");
+    let found = here.json(&["diff", "file:plan.csv", "found.csv"], 1);
+    let summary = &found["summary"];
+    let counts = ["wrong", "missing", "extra"].map(|kind| summary[kind].as_u64());
+    assert_eq!(counts, [Some(2), Some(1), Some(0)], "{found}");
+    let rows = found["rows"].to_string();
+    for place in ["vertex-0-0/4 to edge-0-1/1", "vertex-1-0/5 to edge-1-2/2"] {
+        assert!(rows.contains(place), "no {place} in {rows}");
+    }
+}
+
+#[test]
+fn watching_routes_around_what_is_gone() {
+    let here = Folder::new();
+    let export = |fail: &[&str], file: &str| {
+        let args = ["export", "-t", "mlfm:d=4", "--as", "ibnetdiscover", "-o", file];
+        here.done(&[&args[..], fail].concat());
+    };
+    export(&[], "whole.txt");
+    export(&["--fail", "switch:edge-0-1"], "cut.txt");
+    let args = [
+        "watch",
+        "--whole",
+        "whole.txt",
+        "--discover",
+        "cat cut.txt",
+        "-o",
+        "tables.lft",
+        "--reload",
+        "echo yes > reloaded",
+        "--once",
+    ];
+    let row = here.json(&args, 0)["rows"][0].clone();
+    assert_eq!((&row["topology"], &row["cables_lost"]), (&"mlfm:d=4".into(), &8.into()), "{row}");
+    assert_eq!((&row["unreached"], &row["credit_circle"]), (&0.into(), &false.into()), "{row}");
+    assert!(here.0.join("reloaded").exists());
+    let checked = ["check", "-t", "file:cut.txt", "--routing", "tables.lft"];
+    assert_eq!(here.json(&checked, 0)["rows"][0]["unreached"], 0);
+    for broken in ["false", "echo nothing"] {
+        let args = ["watch", "--discover", broken, "-o", "tables.lft", "--once"];
+        assert_eq!(here.topo(&args).status.code(), Some(3), "{broken}");
+    }
+}

@@ -1,0 +1,96 @@
+//! From installed tables to others: the entries that differ, in an order that breaks nothing.
+//!
+//! For one destination, the entries nearest to it on the new ways change first. A switch that has
+//! changed then sends to one that has changed as well or need not, and so on to the destination; a
+//! switch that has not follows its old way until it arrives or meets one that has. So at no moment
+//! does a message go round, and nobody loses a destination that both tables reach. Entries equally
+//! near do not depend on each other: a step is all of them, in any order.
+
+use crate::table::Table;
+use crate::wiring::{End, NO_PORT, Port, Switch, Wiring};
+
+/// One entry that differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Change {
+    pub switch: Switch,
+    pub destination: u32,
+    /// [`NO_PORT`] where there is no way.
+    pub from: Port,
+    pub to: Port,
+}
+
+/// The steps from one table to another over the cables that there are now.
+pub fn steps(wiring: &dyn Wiring, from: &Table, to: &Table) -> Vec<Vec<Change>> {
+    let mut steps: Vec<Vec<Change>> = Vec::new();
+    let switches = to.switches();
+    // What arrives goes first; what ends somewhere else, after all that may have passed there.
+    let lost = switches as usize + 1;
+    let mut far = vec![UNKNOWN; switches as usize];
+    for destination in 0..to.destinations() {
+        far.fill(UNKNOWN);
+        for switch in 0..switches {
+            let before = from.row_of(switch)[destination as usize];
+            let after = to.row_of(switch)[destination as usize];
+            if before == after {
+                continue;
+            }
+            let (arrives, hops) = follow(wiring, to, switch, destination, &mut far);
+            let step = if arrives { hops } else { lost + hops };
+            if steps.len() <= step {
+                steps.resize(step + 1, Vec::new());
+            }
+            steps[step].push(Change { switch, destination, from: before, to: after });
+        }
+    }
+    steps.retain(|step| !step.is_empty());
+    for step in &mut steps {
+        step.sort_unstable();
+    }
+    steps
+}
+
+/// Applies a step.
+pub fn apply(table: &mut Table, step: &[Change]) {
+    for change in step {
+        table.set(change.switch, change.destination, change.to);
+    }
+}
+
+/// Hops to the end of a way: known ones, and the mark of those that end elsewhere.
+const UNKNOWN: u32 = u32::MAX;
+const ELSEWHERE: u32 = 1 << 31;
+
+/// Whether the way from a switch arrives, and its hops to wherever it ends.
+fn follow(
+    wiring: &dyn Wiring,
+    table: &Table,
+    from: Switch,
+    destination: u32,
+    far: &mut [u32],
+) -> (bool, usize) {
+    let host = destination / table.paths();
+    let mut passed: Vec<Switch> = Vec::new();
+    let mut switch = from;
+    let mut known = loop {
+        if far[switch as usize] != UNKNOWN {
+            break far[switch as usize];
+        }
+        // It goes round: as if it ended here. Nothing can mend a table that is wrong itself.
+        if passed.contains(&switch) {
+            break ELSEWHERE;
+        }
+        passed.push(switch);
+        let port = table.row_of(switch)[destination as usize];
+        let end = if port == NO_PORT { End::Nothing } else { wiring.end(switch, port) };
+        match end {
+            End::Host(other) if other == host => break 0,
+            End::Host(_) | End::Nothing => break ELSEWHERE,
+            End::Switch(next, _) => switch = next,
+        }
+    };
+    while let Some(switch) = passed.pop() {
+        known += 1;
+        far[switch as usize] = known;
+    }
+    (known & ELSEWHERE == 0, (known & !ELSEWHERE) as usize)
+}

@@ -1,0 +1,301 @@
+//! How many messages of a phase share a link.
+//!
+//! paper: fullmesh 6.1. The conflict of a message is the largest number of messages, itself
+//! included, on any link of its way; a message to its own host meets nobody and has 1.
+//!
+//! A message costs a look at its way and an increment for each link of it; counts are whole
+//! numbers, so the sum over all phases is the same however many threads share them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::thread;
+
+use laneway_core::Phases;
+
+use crate::links::Links;
+use crate::routing::Routing;
+use crate::table::Table;
+use crate::ways::{self, Number, Ways, threads};
+use crate::wiring::{Host, Wiring};
+
+/// What was counted. Everything that a report needs follows from the two histograms.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Phases by their largest conflict.
+    pub phases: Vec<u64>,
+    /// Messages by their conflict.
+    pub flows: Vec<u64>,
+    /// Messages that do not arrive; they are in no histogram of messages.
+    pub lost: u64,
+}
+
+fn add(histogram: &mut Vec<u64>, at: usize, count: u64) {
+    if histogram.len() <= at {
+        histogram.resize(at + 1, 0);
+    }
+    histogram[at] += count;
+}
+
+/// The mean of 1 / value, over a histogram.
+fn mean_inverse(histogram: &[u64]) -> f64 {
+    let all: u64 = histogram.iter().sum();
+    let inverse = |(value, &count): (usize, &u64)| count as f64 / value.max(1) as f64;
+    histogram.iter().enumerate().map(inverse).sum::<f64>() / all as f64
+}
+
+impl Tally {
+    /// The largest conflict of all.
+    pub fn worst(&self) -> u32 {
+        self.phases.len().saturating_sub(1) as u32
+    }
+
+    /// The mean over phases of 1 / their largest conflict: what a barrier after each one leaves.
+    pub fn phase_mean(&self) -> f64 {
+        mean_inverse(&self.phases)
+    }
+
+    /// The mean over messages of 1 / conflict.
+    pub fn flow_mean(&self) -> f64 {
+        mean_inverse(&self.flows)
+    }
+
+    /// The sum of the phases' largest conflicts: the time of phase after phase, in messages.
+    pub fn time(&self) -> u64 {
+        self.phases.iter().enumerate().map(|(worst, count)| worst as u64 * count).sum()
+    }
+
+    pub fn merge(&mut self, other: &Tally) {
+        for (into, from) in [(&mut self.phases, &other.phases), (&mut self.flows, &other.flows)] {
+            from.iter().enumerate().for_each(|(at, &count)| add(into, at, count));
+        }
+        self.lost += other.lost;
+    }
+}
+
+/// Ways with numbers of the size that the fabric needs.
+enum Sized {
+    Few(Ways<u16>),
+    Many(Ways<u32>),
+}
+
+/// Counts conflicts over one wiring and routing.
+pub struct Counter {
+    hosts: u32,
+    links: Links,
+    ways: Sized,
+}
+
+/// What was counted on every link in one phase.
+pub struct Load<'c> {
+    counter: &'c Counter,
+    counts: Vec<u32>,
+}
+
+impl Load<'_> {
+    /// Messages on a link, by its number.
+    pub fn on(&self, link: u32) -> u32 {
+        self.counts[link as usize]
+    }
+
+    pub fn links(&self) -> &Links {
+        &self.counter.links
+    }
+}
+
+impl Counter {
+    /// Works out all ways; refuses a fabric whose ways do not fit into memory.
+    pub fn new(wiring: &dyn Wiring, routing: &dyn Routing) -> Result<Counter, String> {
+        Counter::over(wiring, || Cow::Owned(Table::of(wiring, routing)))
+    }
+
+    /// The same for a table.
+    pub fn of(wiring: &dyn Wiring, table: &Table) -> Result<Counter, String> {
+        Counter::over(wiring, || Cow::Borrowed(table))
+    }
+
+    fn over<'t>(
+        wiring: &dyn Wiring,
+        table: impl FnOnce() -> Cow<'t, Table>,
+    ) -> Result<Counter, String> {
+        let (hosts, links) = (wiring.hosts(), Links::of(wiring));
+        // A table that would not serve is not made either.
+        ways::ensure_fit::<u16>(wiring, 2)?;
+        let table = table();
+        let ways = match ways::are_few(&links) {
+            true => Sized::Few(Ways::new(wiring, &table, &links)?),
+            false => Sized::Many(Ways::new(wiring, &table, &links)?),
+        };
+        Ok(Counter { hosts, links, ways })
+    }
+
+    pub fn links(&self) -> &Links {
+        &self.links
+    }
+
+    /// Counts the phases of an order, with all cores.
+    pub fn count(&self, order: &(dyn Phases + Sync)) -> Tally {
+        let mut all = Tally::default();
+        let parts = self.shared(order.count(), |phases| {
+            let mut part = Tally::default();
+            self.visit(order, phases, &mut part, |_| {});
+            part
+        });
+        parts.iter().for_each(|part| all.merge(part));
+        all
+    }
+
+    /// A tally for each phase of an order, with all cores.
+    pub fn count_each(&self, order: &(dyn Phases + Sync)) -> Vec<Tally> {
+        let parts = self.shared(order.count(), |phases| {
+            let mut each = Vec::new();
+            self.visit(order, phases, &mut Tally::default(), |tally| {
+                each.push(std::mem::take(tally));
+            });
+            each
+        });
+        parts.into_iter().flatten().collect()
+    }
+
+    /// Shares phases among the cores; what they came to, in the order of the phases.
+    fn shared<T: Send>(&self, count: u64, work: impl Fn(Range<u64>) -> T + Sync) -> Vec<T> {
+        let share = count.div_ceil(threads() as u64).max(1);
+        let work = &work;
+        thread::scope(|scope| {
+            let firsts = (0..count).step_by(share as usize);
+            let spawn = |first| scope.spawn(move || work(first..(first + share).min(count)));
+            let handles: Vec<_> = firsts.map(spawn).collect();
+            // A thread panics only where this one would have; then so does this one.
+            let join = |handle: thread::ScopedJoinHandle<T>| handle.join().expect("a counter");
+            handles.into_iter().map(join).collect()
+        })
+    }
+
+    /// Counts some phases in this thread, and lets somebody look after each.
+    fn visit(
+        &self,
+        order: &dyn Phases,
+        phases: Range<u64>,
+        tally: &mut Tally,
+        look: impl FnMut(&mut Tally),
+    ) {
+        match &self.ways {
+            Sized::Few(ways) => self.visit_ways(ways, order, phases, tally, look),
+            Sized::Many(ways) => self.visit_ways(ways, order, phases, tally, look),
+        }
+    }
+
+    fn visit_ways<N: Number>(
+        &self,
+        ways: &Ways<N>,
+        order: &dyn Phases,
+        phases: Range<u64>,
+        tally: &mut Tally,
+        mut look: impl FnMut(&mut Tally),
+    ) {
+        let mut partners = vec![0; self.hosts as usize];
+        let mut scratch = Scratch::<N>::new(&self.links);
+        for phase in phases {
+            order.partners(phase, &mut partners);
+            scratch.phase(ways, &partners, tally);
+            look(tally);
+        }
+    }
+
+    /// How many messages each link carries when every host sends to its partner.
+    pub fn load(&self, partners: &[Host]) -> Load<'_> {
+        let counts = match &self.ways {
+            Sized::Few(ways) => Scratch::new(&self.links).counted(ways, partners),
+            Sized::Many(ways) => Scratch::new(&self.links).counted(ways, partners),
+        };
+        Load { counter: self, counts }
+    }
+}
+
+/// A count for each link, used again for each phase.
+struct Scratch<N: Number> {
+    counts: Vec<N::Count>,
+    nowhere: usize,
+    lost: usize,
+}
+
+impl<N: Number> Scratch<N> {
+    fn new(links: &Links) -> Scratch<N> {
+        let (nowhere, lost) = (ways::nowhere(links) as usize, ways::lost(links) as usize);
+        Scratch { counts: vec![N::Count::default(); lost + 1], nowhere, lost }
+    }
+
+    fn counted(mut self, ways: &Ways<N>, partners: &[Host]) -> Vec<u32> {
+        self.fill(ways, partners);
+        self.counts[..self.nowhere].iter().map(|&count| count.into()).collect()
+    }
+
+    fn fill(&mut self, ways: &Ways<N>, partners: &[Host]) {
+        match ways.hops {
+            2 => self.fill_ways::<2>(ways, partners),
+            4 => self.fill_ways::<4>(ways, partners),
+            8 => self.fill_ways::<8>(ways, partners),
+            hops => each_way(ways, partners, |to, at| {
+                self.pass(&ways.links[at * hops..][..hops], ways.last[to].at());
+            }),
+        }
+    }
+
+    /// With a length that the compiler knows it is several times faster.
+    fn fill_ways<const HOPS: usize>(&mut self, ways: &Ways<N>, partners: &[Host]) {
+        each_way(ways, partners, |to, at| {
+            self.pass(&ways.links[at * HOPS..][..HOPS], ways.last[to].at());
+        });
+    }
+
+    #[inline(always)]
+    fn pass(&mut self, way: &[N], last: usize) {
+        if way[0].at() == self.lost {
+            self.counts[self.lost] += 1.into();
+            return;
+        }
+        for link in way {
+            self.counts[link.at()] += 1.into();
+        }
+        self.counts[last] += 1.into();
+    }
+
+    fn phase(&mut self, ways: &Ways<N>, partners: &[Host], tally: &mut Tally) {
+        self.counts.fill(N::Count::default());
+        self.fill(ways, partners);
+        let lost: u32 = self.counts[self.lost].into();
+        let worst = self.counts[..self.nowhere].iter().copied().max().unwrap_or_default();
+        let worst: u32 = worst.max(1.into()).into();
+        tally.lost += u64::from(lost);
+        add(&mut tally.phases, worst as usize, 1);
+        if worst == 1 {
+            return add(&mut tally.flows, 1, partners.len() as u64 - u64::from(lost));
+        }
+        self.counts[self.nowhere] = 1.into();
+        if tally.flows.len() <= worst as usize {
+            tally.flows.resize(worst as usize + 1, 0);
+        }
+        let mut met = 0;
+        each_way(ways, partners, |to, at| {
+            let way = &ways.links[at * ways.hops..][..ways.hops];
+            if way[0].at() == self.lost {
+                return;
+            }
+            let last = self.counts[ways.last[to].at()];
+            let conflict = way.iter().map(|link| self.counts[link.at()]).fold(last, Ord::max);
+            tally.flows[conflict.into() as usize] += 1;
+            met += 1;
+        });
+        // Those that keep their message to themselves meet nobody.
+        tally.flows[1] += partners.len() as u64 - u64::from(lost) - met;
+    }
+}
+
+/// Every message to another host, by its destination and the number of its way.
+#[inline(always)]
+fn each_way<N>(ways: &Ways<N>, partners: &[Host], mut visit: impl FnMut(usize, usize)) {
+    for (from, (&to, &begin)) in partners.iter().zip(&ways.begin).enumerate() {
+        if to as usize != from {
+            visit(to as usize, (begin + to) as usize);
+        }
+    }
+}

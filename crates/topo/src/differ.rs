@@ -1,0 +1,114 @@
+//! What differs between a plan and what was found: cables that are wrong, missing or extra.
+
+use std::collections::BTreeMap;
+
+use crate::map::Map;
+use crate::wiring::{End, Port, Switch, Wiring};
+
+/// One difference; cables as `switch/port to switch/port`, in the names of their own side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// A cable leads elsewhere than planned.
+    Wrong {
+        planned: String,
+        found: String,
+    },
+    Missing(String),
+    Extra(String),
+}
+
+/// Where a cable ends, in the plan's numbers where it has some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Spot {
+    Switch(Switch, Option<Port>),
+    Host(u32),
+    /// Any host: without names one is as good as another.
+    SomeHost,
+    Unplanned(Switch),
+    UnplannedHost(u32),
+}
+
+/// A cable: its two ends, the smaller first, and how it is written.
+struct Cable {
+    ends: (Spot, Spot),
+    text: String,
+}
+
+fn text(wiring: &dyn Wiring, switch: Switch, port: Port) -> String {
+    let place = |switch: Switch, port: Port| {
+        format!("{}/{}", wiring.switch_name(switch), u32::from(port) + 1)
+    };
+    let other = match wiring.end(switch, port) {
+        End::Nothing => "nothing".to_string(),
+        End::Host(host) => wiring.host_name(host),
+        End::Switch(other, its) => place(other, its),
+    };
+    format!("{} to {other}", place(switch, port))
+}
+
+/// Every cable once.
+fn cables(wiring: &dyn Wiring, spot: impl Fn(End) -> Spot) -> Vec<Cable> {
+    let mut all = Vec::new();
+    for switch in 0..wiring.switches() {
+        for port in 0..wiring.ports(switch) as Port {
+            let end = match wiring.end(switch, port) {
+                End::Nothing => continue,
+                End::Switch(other, its) if (other, its) < (switch, port) => continue,
+                end => end,
+            };
+            let (one, other) = (spot(End::Switch(switch, port)), spot(end));
+            let ends = (one.min(other), one.max(other));
+            all.push(Cable { ends, text: text(wiring, switch, port) });
+        }
+    }
+    all
+}
+
+/// All differences, in the plan's order and then the found fabric's.
+pub fn differ(plan: &dyn Wiring, found: &dyn Wiring, map: &Map) -> Vec<Difference> {
+    let by_name = map.by_name;
+    let planned = cables(plan, |end| match end {
+        End::Switch(switch, port) => Spot::Switch(switch, by_name.then_some(port)),
+        End::Host(host) if by_name => Spot::Host(host),
+        _ => Spot::SomeHost,
+    });
+    let found = cables(found, |end| match end {
+        End::Switch(switch, port) => match map.switches[switch as usize] {
+            Some(planned) => Spot::Switch(planned, by_name.then_some(port)),
+            None => Spot::Unplanned(switch),
+        },
+        End::Host(host) if by_name => {
+            map.hosts[host as usize].map_or(Spot::UnplannedHost(host), Spot::Host)
+        }
+        _ => Spot::SomeHost,
+    });
+    let mut there: BTreeMap<(Spot, Spot), Vec<&Cable>> = BTreeMap::new();
+    for cable in found.iter().rev() {
+        there.entry(cable.ends).or_default().push(cable);
+    }
+    let is_missing = |cable: &&Cable| there.get_mut(&cable.ends).and_then(Vec::pop).is_none();
+    let missing: Vec<&Cable> = planned.iter().filter(is_missing).collect();
+    let mut extra: Vec<&Cable> = there.into_values().flatten().collect();
+    pair(missing, &mut extra)
+}
+
+/// A missing cable and an extra one with a common end are one that is wrong.
+fn pair(missing: Vec<&Cable>, extra: &mut Vec<&Cable>) -> Vec<Difference> {
+    let mut all = Vec::new();
+    for cable in missing {
+        let ends = [cable.ends.0, cable.ends.1];
+        let shares = |other: &&Cable| {
+            let (one, two) = other.ends;
+            ends.iter().any(|end| *end != Spot::SomeHost && (*end == one || *end == two))
+        };
+        all.push(match extra.iter().position(shares) {
+            Some(at) => Difference::Wrong {
+                planned: cable.text.clone(),
+                found: extra.remove(at).text.clone(),
+            },
+            None => Difference::Missing(cable.text.clone()),
+        });
+    }
+    all.extend(extra.iter().map(|cable| Difference::Extra(cable.text.clone())));
+    all
+}

@@ -1,0 +1,20 @@
+//! Destination by destination, each by the shortest legal ways that are loaded least so far.
+//!
+//! After Hoefler, Schneider and Lumsdaine 2009 (single-source shortest paths over weights that
+//! grow), within the turns that `up-down` allows, so that one virtual lane suffices.
+
+use super::Engine;
+use super::column::Look;
+use super::up_down;
+use crate::table::Table;
+use crate::wiring::Wiring;
+
+pub const ENGINE: Engine = Engine {
+    name: "balanced",
+    sentence: "up-down ways that avoid what other ways load already: no circle waits",
+    route,
+};
+
+pub fn route(wiring: &dyn Wiring) -> Table {
+    up_down::legal(wiring, Look::Way)
+}

@@ -1,0 +1,125 @@
+//! The switches of a wiring and the cables between them, as lists that are quick to follow.
+
+use std::collections::VecDeque;
+
+use crate::links::Links;
+use crate::wiring::{End, Host, Port, Switch, Wiring};
+
+/// A cable as one of its switches sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cable {
+    pub port: Port,
+    pub to: Switch,
+    /// The port at its other end.
+    pub its: Port,
+}
+
+pub(crate) struct Graph {
+    first: Vec<u32>,
+    cables: Vec<Cable>,
+    /// The cable at each link.
+    at: Vec<Option<Cable>>,
+    pub links: Links,
+    /// How many hosts each switch has.
+    pub own: Vec<u32>,
+    /// Where each host is plugged in.
+    pub places: Vec<Option<(Switch, Port)>>,
+}
+
+/// Farther than any switch.
+pub(crate) const FAR: u32 = u32::MAX;
+
+impl Graph {
+    pub fn of(wiring: &dyn Wiring) -> Graph {
+        let links = Links::of(wiring);
+        let mut at = vec![None; links.count() as usize];
+        let (mut first, mut cables) = (vec![0], Vec::new());
+        for switch in 0..wiring.switches() {
+            for port in 0..wiring.ports(switch) as Port {
+                match wiring.end(switch, port) {
+                    // A cable from a switch to itself brings nobody nearer.
+                    End::Switch(to, its) if to != switch => {
+                        cables.push(Cable { port, to, its });
+                        at[links.link(switch, port) as usize] = cables.last().copied();
+                    }
+                    _ => {}
+                }
+            }
+            first.push(cables.len() as u32);
+        }
+        let places: Vec<_> = (0..wiring.hosts()).map(|host| wiring.attached(host)).collect();
+        let mut own = vec![0; wiring.switches() as usize];
+        for (switch, _) in places.iter().flatten() {
+            own[*switch as usize] += 1;
+        }
+        Graph { first, cables, at, links, own, places }
+    }
+
+    pub fn switches(&self) -> usize {
+        self.own.len()
+    }
+
+    pub fn hosts(&self) -> u32 {
+        self.places.len() as u32
+    }
+
+    pub fn cables(&self, switch: Switch) -> &[Cable] {
+        let at = switch as usize;
+        &self.cables[self.first[at] as usize..self.first[at + 1] as usize]
+    }
+
+    /// The switch that a port leads to.
+    pub fn across(&self, switch: Switch, port: Port) -> Option<Cable> {
+        self.links.checked(switch, port).and_then(|link| self.at[link as usize])
+    }
+
+    /// Switches that have hosts.
+    pub fn leaves(&self) -> impl Iterator<Item = Switch> + '_ {
+        (0..self.switches() as Switch).filter(|&switch| self.own[switch as usize] > 0)
+    }
+
+    /// Hosts that have a cable, with their places.
+    pub fn plugged(&self) -> impl Iterator<Item = (Host, Switch, Port)> + '_ {
+        let place = |(host, place): (usize, &Option<(Switch, Port)>)| {
+            place.map(|(switch, port)| (host as Host, switch, port))
+        };
+        self.places.iter().enumerate().filter_map(place)
+    }
+
+    /// Cables from the nearest of some switches to every one; [`FAR`] where there is no way.
+    pub fn distances(&self, from: impl IntoIterator<Item = Switch>) -> Vec<u32> {
+        let mut far = vec![FAR; self.switches()];
+        let mut next: VecDeque<Switch> = from.into_iter().collect();
+        next.iter().for_each(|&switch| far[switch as usize] = 0);
+        while let Some(switch) = next.pop_front() {
+            for cable in self.cables(switch) {
+                if far[cable.to as usize] == FAR {
+                    far[cable.to as usize] = far[switch as usize] + 1;
+                    next.push_back(cable.to);
+                }
+            }
+        }
+        far
+    }
+
+    /// For every switch a number that it shares with those that it is connected with.
+    pub fn pieces(&self) -> Vec<u32> {
+        let mut piece = vec![FAR; self.switches()];
+        for begin in 0..self.switches() as Switch {
+            if piece[begin as usize] != FAR {
+                continue;
+            }
+            piece[begin as usize] = begin;
+            let mut next = vec![begin];
+            while let Some(switch) = next.pop() {
+                for cable in self.cables(switch) {
+                    if piece[cable.to as usize] == FAR {
+                        piece[cable.to as usize] = begin;
+                        next.push(cable.to);
+                    }
+                }
+            }
+        }
+        piece
+    }
+}

@@ -1,0 +1,49 @@
+//! Engines that make a forwarding table for any fabric: a name, a sentence and a function for each.
+//!
+//! What they share: `graph` is the fabric as lists, `heights` an order of its switches in which
+//! legal ways climb and then descend, `column` finds such ways to one destination.
+
+pub mod balanced;
+pub(crate) mod column;
+pub(crate) mod graph;
+pub(crate) mod heights;
+pub mod minimal;
+pub mod several;
+pub(crate) mod turns;
+pub mod up_down;
+
+use laneway_core::Failure;
+use laneway_core::error::nearest;
+
+pub use several::several;
+
+use crate::table::Table;
+use crate::wiring::Wiring;
+
+/// A way to make a table.
+pub struct Engine {
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub sentence: &'static str,
+    pub route: fn(&dyn Wiring) -> Table,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// All of them.
+pub static ENGINES: &[&Engine] = &[&minimal::ENGINE, &up_down::ENGINE, &balanced::ENGINE];
+
+/// The engine of this name.
+pub fn engine(name: &str) -> Result<&'static Engine, Failure> {
+    let found = ENGINES.iter().find(|engine| engine.name == name).copied();
+    found.ok_or_else(|| {
+        let names = ENGINES.iter().map(|engine| engine.name);
+        let try_this = nearest(name, names.clone()).unwrap_or(up_down::ENGINE.name).to_string();
+        let cause = format!("the engines are {}", names.collect::<Vec<_>>().join(", "));
+        Failure::usage(format!("no routing engine `{name}`"), cause, try_this)
+    })
+}

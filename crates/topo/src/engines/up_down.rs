@@ -1,0 +1,67 @@
+//! Ways that climb and then descend, over an order of the switches that is found by itself.
+
+use super::Engine;
+use super::column::{Column, Look};
+use super::graph::Graph;
+use super::heights::Heights;
+use super::minimal;
+use super::turns::Turns;
+use crate::table::Table;
+use crate::wiring::Wiring;
+
+pub const ENGINE: Engine = Engine {
+    name: "up-down",
+    sentence: "shortest ways that climb and then descend: no circle waits, on any fabric",
+    route,
+};
+
+pub fn route(wiring: &dyn Wiring) -> Table {
+    legal(wiring, Look::Link)
+}
+
+/// Destination by destination; who has a choice looks there.
+pub(crate) fn legal(wiring: &dyn Wiring, look: Look) -> Table {
+    let graph = Graph::of(wiring);
+    let heights = heights(&graph);
+    let mut load = vec![0u64; graph.links.count() as usize];
+    let mut table = Table::empty(graph.switches() as u32, graph.hosts(), 1);
+    let mut column = Column::new(&graph, &heights);
+    for (host, leaf, port) in graph.plugged() {
+        column.begin(leaf, port);
+        column.complete(&mut load, look);
+        for switch in 0..graph.switches() as u32 {
+            table.set(switch, host, column.port(switch));
+        }
+    }
+    table
+}
+
+/// Hosts' switches at the bottom where everybody is reached so, which is best for trees and meshes;
+/// else an order with one highest switch that allows most of what shortest ways would do.
+pub(crate) fn heights(graph: &Graph) -> Heights {
+    let plain = Heights::from_leaves(graph);
+    if reaches_all(graph, &plain) {
+        return plain;
+    }
+    let turns = Turns::of(graph, &minimal::table(graph));
+    // Where it spoils equally little, the middle of the fabric is high.
+    let away = graph.distances(graph.leaves());
+    let low: Vec<u32> = away.iter().map(|&far| u32::MAX - far).collect();
+    Heights::from_turns(graph, &turns, &low)
+}
+
+/// Whether all switches with hosts that are connected have a legal way.
+pub(crate) fn reaches_all(graph: &Graph, heights: &Heights) -> bool {
+    let pieces = graph.pieces();
+    let mut column = Column::new(graph, heights);
+    let mut seen = None;
+    graph.plugged().all(|(_, leaf, port)| {
+        if seen.replace(leaf) == Some(leaf) {
+            return true;
+        }
+        column.begin(leaf, port);
+        column.complete(&mut [], Look::Blind);
+        let piece = pieces[leaf as usize];
+        graph.leaves().all(|from| pieces[from as usize] != piece || column.knows(from))
+    })
+}

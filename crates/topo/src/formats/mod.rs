@@ -1,0 +1,166 @@
+//! Files of fabric software, one file a format; what is read is recognised by its content.
+//!
+//! Nothing here trusts a file: its size is bounded before it is read, counts are bounded while it
+//! is, and whatever is wrong is an error with the number of its line.
+
+pub mod cables;
+pub mod dot;
+pub mod guid2lid;
+pub mod identity;
+pub mod lft;
+pub mod netlist;
+pub mod pairs;
+pub mod simgrid;
+pub mod slurm;
+pub mod toml;
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+
+use crate::fabric::{Fabric, Impossible};
+use crate::wiring::Wiring;
+pub use identity::{Id, Identity};
+
+/// Bytes of a file that are read at most: a table for 6,156 hosts with names takes half of it.
+pub const MOST_BYTES: u64 = 512 << 20;
+
+/// Switches and hosts of a file that are believed at most.
+pub const MOST_SWITCHES: usize = 1 << 16;
+pub const MOST_HOSTS: usize = 1 << 20;
+
+/// What is wrong with a file, and where; lines count from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    pub line: usize,
+    pub what: String,
+}
+
+impl ReadError {
+    pub fn new(line: usize, what: impl Into<String>) -> ReadError {
+        ReadError { line, what: what.into() }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// A fabric as a file shows it: cables, and what its parts are called in tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Discovered {
+    pub fabric: Fabric,
+    pub identity: Identity,
+}
+
+/// A fabric in any of the formats that say what is plugged into what.
+pub fn read(text: &str) -> Result<Discovered, ReadError> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.find(|line| !line.starts_with('#')).unwrap_or("");
+    if first.starts_with(cables::HEADER) {
+        return cables::read(text);
+    }
+    if first.starts_with("SwitchName") {
+        return slurm::read(text);
+    }
+    if first.starts_with("[[") || first.contains(" = ") {
+        return toml::read(text);
+    }
+    let is_node = |line: &str| {
+        ["Switch", "Ca", "Hca", "Rt"].iter().any(|word| {
+            line.strip_prefix(word).is_some_and(|rest| rest.starts_with(char::is_whitespace))
+        })
+    };
+    if is_node(first) || first.split_once('=').is_some_and(|(key, _)| netlist::is_key(key)) {
+        return netlist::read(text);
+    }
+    let what = "this is no netlist of ibsim or ibnetdiscover, no TOML, no list of cables and no \
+                topology.conf";
+    let line = text.lines().position(|line| line.trim() == first).unwrap_or(0);
+    Err(ReadError::new(line + 1, what))
+}
+
+/// The text of a file; one that is too large is not read to its end.
+pub fn load(path: &Path) -> Result<String, ReadError> {
+    let cannot = |error: std::io::Error| ReadError::new(1, error.to_string());
+    let file = std::fs::File::open(path).map_err(cannot)?;
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    let line = |bytes: &[u8]| 1 + bytes.iter().filter(|&&byte| byte == b'\n').count();
+    if bytes.len() as u64 > MOST_BYTES {
+        let what = format!("here the file passes {} MiB, and is read no further", MOST_BYTES >> 20);
+        return Err(ReadError::new(line(&bytes), what));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        ReadError::new(line(good), "this is no text")
+    })
+}
+
+/// Builds a fabric from what a file says, and remembers names.
+#[derive(Default)]
+struct Builder {
+    fabric: Fabric,
+    names: std::collections::BTreeMap<String, Node>,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Node {
+    Switch(u32),
+    Host(u32),
+}
+
+impl Builder {
+    fn switch(&mut self, line: usize, name: &str, ports: u32) -> Result<u32, ReadError> {
+        if self.fabric.switches() as usize >= MOST_SWITCHES {
+            return Err(ReadError::new(line, format!("more than {MOST_SWITCHES} switches")));
+        }
+        let refused = |Impossible(what)| ReadError::new(line, what);
+        let switch = self.fabric.add_switch(name, ports).map_err(refused)?;
+        self.name(line, name, Node::Switch(switch))?;
+        Ok(switch)
+    }
+
+    fn host(&mut self, line: usize, name: &str) -> Result<u32, ReadError> {
+        if self.fabric.hosts() as usize >= MOST_HOSTS {
+            return Err(ReadError::new(line, format!("more than {MOST_HOSTS} hosts")));
+        }
+        let host = self.fabric.add_host(name);
+        self.name(line, name, Node::Host(host))?;
+        Ok(host)
+    }
+
+    fn name(&mut self, line: usize, name: &str, node: Node) -> Result<(), ReadError> {
+        match self.names.insert(name.to_string(), node) {
+            None => Ok(()),
+            Some(_) => Err(ReadError::new(line, format!("a second `{name}`"))),
+        }
+    }
+
+    fn plug(
+        &mut self,
+        line: usize,
+        place: (u32, u8),
+        end: crate::wiring::End,
+    ) -> Result<(), ReadError> {
+        self.fabric.plug(place, end).map_err(|Impossible(what)| ReadError::new(line, what))
+    }
+
+    fn finish(self) -> Discovered {
+        let identity = Identity::planned(&self.fabric);
+        Discovered { fabric: self.fabric, identity }
+    }
+}
+
+/// A port as files count it, from 1.
+fn port(line: usize, text: &str) -> Result<u8, ReadError> {
+    match text.trim().parse::<u16>() {
+        Ok(port @ 1..=254) => Ok((port - 1) as u8),
+        _ => Err(ReadError::new(line, format!("`{}` is no port from 1 to 254", text.trim()))),
+    }
+}

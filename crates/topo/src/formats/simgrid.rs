@@ -1,0 +1,99 @@
+//! A fabric and its forwarding as a platform of SimGrid, every pair of hosts with its own way.
+
+use std::fmt::Write;
+
+use crate::routing::{Routing, walk};
+use crate::wiring::{End, Host, Port, Wiring};
+
+/// Hosts of a platform at most: it lists the ways of all pairs.
+pub const MOST_HOSTS: u32 = 1024;
+
+/// What every cable is like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cable {
+    pub bandwidth_gbit_s: f64,
+    pub latency_us: f64,
+}
+
+impl Default for Cable {
+    /// EDR, which netlists here say too; a switch and its cable take about this long.
+    fn default() -> Cable {
+        Cable { bandwidth_gbit_s: 100.0, latency_us: 0.2 }
+    }
+}
+
+/// Pairs that are not reached have no route.
+pub fn write(wiring: &dyn Wiring, routing: &dyn Routing, cable: Cable) -> Result<String, String> {
+    let hosts = wiring.hosts();
+    if hosts > MOST_HOSTS {
+        return Err(format!("the ways of all pairs of {hosts} hosts; at most {MOST_HOSTS}"));
+    }
+    let mut text = String::from(
+        "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\
+         <platform version=\"4.1\">\n<zone id=\"fabric\" routing=\"Full\">\n",
+    );
+    // Writing to a String cannot fail.
+    for host in 0..hosts {
+        let name = escaped(&wiring.host_name(host));
+        let _ = writeln!(text, "<host id=\"{name}\" speed=\"1Gf\"/>");
+    }
+    for switch in 0..wiring.switches() {
+        for port in 0..wiring.ports(switch) as Port {
+            if wiring.end(switch, port) == End::Nothing {
+                continue;
+            }
+            if let (name, "UP") = cable_of(wiring, switch, port) {
+                let (rate, late) = (cable.bandwidth_gbit_s, cable.latency_us);
+                let _ = writeln!(
+                    text,
+                    "<link id=\"{name}\" bandwidth=\"{rate}Gbps\" latency=\"{late}us\" \
+                     sharing_policy=\"SPLITDUPLEX\"/>"
+                );
+            }
+        }
+    }
+    for from in 0..hosts {
+        for to in (0..hosts).filter(|&to| to != from) {
+            let _ = write_route(&mut text, wiring, routing, from, to);
+        }
+    }
+    Ok(text + "</zone>\n</platform>\n")
+}
+
+/// A cable is called after its smaller end; away from there is up.
+fn cable_of(wiring: &dyn Wiring, switch: u32, port: Port) -> (String, &'static str) {
+    let ((switch, port), way) = match wiring.end(switch, port) {
+        End::Switch(other, its) if (other, its) < (switch, port) => ((other, its), "DOWN"),
+        _ => ((switch, port), "UP"),
+    };
+    (format!("{}/{}", escaped(&wiring.switch_name(switch)), u32::from(port) + 1), way)
+}
+
+fn write_route(
+    text: &mut String,
+    wiring: &dyn Wiring,
+    routing: &dyn Routing,
+    from: Host,
+    to: Host,
+) -> std::fmt::Result {
+    let mut way = String::new();
+    if let Some((switch, port)) = wiring.attached(from) {
+        let (name, _) = cable_of(wiring, switch, port);
+        // The first cable leads from the host to its switch.
+        write!(way, "<link_ctn id=\"{name}\" direction=\"DOWN\"/>")?;
+    }
+    let walked = walk(wiring, routing, from, to, |hop| {
+        let (name, direction) = cable_of(wiring, hop.switch, hop.port);
+        let _ = write!(way, "<link_ctn id=\"{name}\" direction=\"{direction}\"/>");
+    });
+    if walked.is_err() {
+        return Ok(());
+    }
+    let (from, to) = (escaped(&wiring.host_name(from)), escaped(&wiring.host_name(to)));
+    writeln!(text, "<route src=\"{from}\" dst=\"{to}\" symmetrical=\"NO\">{way}</route>")
+}
+
+fn escaped(name: &str) -> String {
+    let name = name.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    name.replace('"', "&quot;")
+}

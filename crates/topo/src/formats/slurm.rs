@@ -1,0 +1,166 @@
+//! Slurm's `topology.conf`: which hosts are near each other, as a tree.
+//!
+//! The tree is made of what is left when the switches farthest from hosts are taken away: pods of a
+//! three-level tree are pieces of their own, vertex switches of a mesh are all equally far.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::{Builder, Discovered, Node, ReadError};
+use crate::node_list::{compress, expand};
+use crate::wiring::{End, MOST_PORTS, Port, Switch, Wiring};
+
+/// A name of Slurm: what is before the first space.
+fn word(name: &str) -> &str {
+    name.split_whitespace().next().unwrap_or(name)
+}
+
+/// Switches by how far they are from hosts; the leaves have 0.
+fn levels(wiring: &dyn Wiring) -> Vec<u32> {
+    let mut level = vec![u32::MAX; wiring.switches() as usize];
+    let mut reached: Vec<Switch> = Vec::new();
+    for host in 0..wiring.hosts() {
+        if let Some((switch, _)) = wiring.attached(host)
+            && level[switch as usize] != 0
+        {
+            level[switch as usize] = 0;
+            reached.push(switch);
+        }
+    }
+    let mut at = 0;
+    while let Some(&switch) = reached.get(at) {
+        at += 1;
+        for port in 0..wiring.ports(switch) as Port {
+            if let End::Switch(other, _) = wiring.end(switch, port)
+                && level[other as usize] == u32::MAX
+            {
+                level[other as usize] = level[switch as usize] + 1;
+                reached.push(other);
+            }
+        }
+    }
+    level
+}
+
+/// The pieces that leaves form over switches up to a level: for each switch the smallest leaf of
+/// its piece, or none.
+fn pieces(wiring: &dyn Wiring, levels: &[u32], most: u32) -> Vec<Option<Switch>> {
+    let mut piece = vec![None; levels.len()];
+    for leaf in (0..wiring.switches()).filter(|&switch| levels[switch as usize] == 0) {
+        let mut open = vec![leaf];
+        while let Some(switch) = open.pop() {
+            if piece[switch as usize].is_some() {
+                continue;
+            }
+            piece[switch as usize] = Some(leaf);
+            for port in 0..wiring.ports(switch) as Port {
+                if let End::Switch(other, _) = wiring.end(switch, port)
+                    && levels[other as usize] <= most
+                {
+                    open.push(other);
+                }
+            }
+        }
+    }
+    piece
+}
+
+/// Writes the tree, leaves first.
+pub fn write(wiring: &dyn Wiring) -> String {
+    let levels = levels(wiring);
+    let highest = levels.iter().copied().filter(|&level| level != u32::MAX).max().unwrap_or(0);
+    let mut text = String::from("# Written by laneway: TopologyPlugin=topology/tree\n");
+    // The groups of the level below, by their smallest leaf. Writing to a String cannot fail.
+    let mut below: BTreeMap<Switch, String> = BTreeMap::new();
+    for leaf in (0..wiring.switches()).filter(|&switch| levels[switch as usize] == 0) {
+        let hosts =
+            (0..wiring.ports(leaf) as Port).filter_map(|port| match wiring.end(leaf, port) {
+                End::Host(host) => Some(wiring.host_name(host)),
+                _ => None,
+            });
+        let nodes: Vec<String> = hosts.map(|host| word(&host).to_string()).collect();
+        let (name, nodes) = (wiring.switch_name(leaf), compress(&nodes));
+        let _ = writeln!(text, "SwitchName={} Nodes={nodes}", word(&name));
+        below.insert(leaf, word(&name).to_string());
+    }
+    for level in 1..=highest {
+        let piece = pieces(wiring, &levels, level);
+        let mut groups: BTreeMap<Switch, Vec<(Switch, String)>> = BTreeMap::new();
+        for (leaf, name) in &below {
+            if let Some(first) = piece[*leaf as usize] {
+                groups.entry(first).or_default().push((*leaf, name.clone()));
+            }
+        }
+        // A level that joins nothing says nothing.
+        if groups.len() == below.len() {
+            continue;
+        }
+        let mut above = BTreeMap::new();
+        for (number, (first, members)) in groups.into_iter().enumerate() {
+            let name = format!("group-{level}-{number}");
+            let members: Vec<String> = members.into_iter().map(|(_, name)| name).collect();
+            let members = compress(&members);
+            let _ = writeln!(text, "SwitchName={name} Switches={members}");
+            above.insert(first, name);
+        }
+        below = above;
+    }
+    text
+}
+
+/// A line's words: `SwitchName=s0 Nodes=n[0-3] LinkSpeed=100`.
+fn words(number: usize, line: &str) -> Result<BTreeMap<String, &str>, ReadError> {
+    let pairs = line.split_whitespace().map(|word| word.split_once('='));
+    let pairs = pairs.map(|pair| pair.map(|(key, value)| (key.to_lowercase(), value)));
+    let all: Option<BTreeMap<String, &str>> = pairs.collect();
+    all.ok_or_else(|| ReadError::new(number, "a line is written SwitchName=s0 Nodes=n[0-3]"))
+}
+
+/// Reads a tree as a fabric: a cable for each host and each switch below another, ports in order.
+pub fn read(text: &str) -> Result<Discovered, ReadError> {
+    let mut builder = Builder::default();
+    let mut below: Vec<(usize, Switch, Vec<String>, bool)> = Vec::new();
+    let mut names_left = super::MOST_HOSTS;
+    for (at, line) in text.lines().enumerate() {
+        let (number, line) = (at + 1, line.split('#').next().unwrap_or("").trim());
+        if line.is_empty() {
+            continue;
+        }
+        let words = words(number, line)?;
+        let Some(name) = words.get("switchname") else {
+            return Err(ReadError::new(number, "`SwitchName` is missing"));
+        };
+        let switch = builder.switch(number, name, MOST_PORTS)?;
+        for (key, is_host) in [("nodes", true), ("switches", false)] {
+            let Some(list) = words.get(key) else { continue };
+            let names = expand(list, super::MOST_HOSTS)
+                .map_err(|error| ReadError::new(number, error.to_string()))?;
+            names_left = names_left.checked_sub(names.len()).ok_or_else(|| {
+                ReadError::new(number, format!("more than {} names", super::MOST_HOSTS))
+            })?;
+            below.push((number, switch, names, is_host));
+        }
+    }
+    let mut used = vec![0u32; builder.fabric.switches() as usize];
+    let mut free = |number: usize, switch: Switch| {
+        let port = used[switch as usize];
+        used[switch as usize] += 1;
+        let full = || ReadError::new(number, format!("more than {MOST_PORTS} cables at a switch"));
+        Port::try_from(port).ok().filter(|_| port < MOST_PORTS).ok_or_else(full)
+    };
+    for (number, switch, names, is_host) in below {
+        for name in names {
+            let end = match (is_host, builder.names.get(&name)) {
+                (true, None) => End::Host(builder.host(number, &name)?),
+                (false, Some(&Node::Switch(other))) => End::Switch(other, free(number, other)?),
+                (true, Some(_)) => {
+                    return Err(ReadError::new(number, format!("a second `{name}`")));
+                }
+                (false, _) => return Err(ReadError::new(number, format!("no switch `{name}`"))),
+            };
+            let port = free(number, switch)?;
+            builder.plug(number, (switch, port), end)?;
+        }
+    }
+    Ok(builder.finish())
+}

@@ -1,0 +1,176 @@
+//! Jobs on a part of a machine: which nodes they take, and in which order they send.
+//!
+//! Forwarding stays what is installed. A job that is a box of a full mesh has an order by formula
+//! ([`shape`]). For any other set the phases are searched for: no two messages of a phase use the
+//! same link, so there are at least as many phases as messages on the busiest link ([`flows`]); the
+//! machine's own order and others, made free of conflict ([`split()`](split::split)), and a search
+//! ([`search()`](search::search)) are tried, and the shortest is taken.
+
+mod flows;
+mod place;
+mod search;
+mod shape;
+mod split;
+
+use laneway_core::{Phases, Rank};
+
+use crate::order::{Listed, Shift};
+use crate::routing::Routing;
+use crate::topologies::mlfm::FullMesh;
+use crate::wiring::{Host, Wiring};
+use flows::Flows;
+pub use flows::Unreached;
+pub use place::place;
+pub use shape::{Board, Boxed, Shape};
+
+/// What a job stands on.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    pub wiring: &'a dyn Wiring,
+    pub routing: &'a dyn Routing,
+    /// The order of the all-to-all on the whole machine.
+    pub order: &'a (dyn Phases + Sync),
+    /// The full mesh that it is, where all cables and the forwarding are the mesh's own.
+    pub mesh: Option<&'a FullMesh>,
+}
+
+/// Nodes and the order of their all-to-all.
+pub struct Job {
+    /// Where each rank runs.
+    pub hosts: Vec<Host>,
+    /// The smallest box of the mesh that the job fits into.
+    pub shape: Option<Shape>,
+    /// No order without conflict has fewer phases.
+    pub bound: u64,
+    /// Whom each rank sends to.
+    pub order: Box<dyn Phases + Send + Sync>,
+}
+
+/// Why a job has no order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    Unreached(Unreached),
+    /// More nodes than the phases can be written down for.
+    TooLarge,
+}
+
+/// Nodes of the largest job whose phases are written down, and of the largest that is searched for.
+pub const MOST_LISTED: usize = 8192;
+const MOST_SEARCHED: usize = 1024;
+
+/// Pairs of holders that the search may look at: a few seconds.
+const EFFORT: u64 = 1 << 32;
+
+impl Job {
+    /// Finds an order for hosts, which are given in order and once each.
+    pub fn new(ground: &Ground, hosts: Vec<Host>, seed: u64) -> Result<Job, Refused> {
+        let boxed = ground.mesh.map(|mesh| Boxed::around(mesh, &hosts));
+        let shape = boxed.as_ref().map(Boxed::shape);
+        if let Some(boxed) = boxed.clone().filter(Boxed::is_full) {
+            let bound = hosts.len() as u64;
+            return Ok(Job { hosts, shape, bound, order: Box::new(boxed) });
+        }
+        if hosts.len() > MOST_LISTED {
+            return Err(Refused::TooLarge);
+        }
+        let flows =
+            Flows::new(ground.wiring, ground.routing, &hosts).map_err(Refused::Unreached)?;
+        let bound = flows.bound();
+        let whole = Inside::new(ground, &hosts);
+        let shift = Shift::new(hosts.len() as u32);
+        let mut orders: Vec<&dyn Phases> = vec![&shift, &whole];
+        orders.extend(boxed.as_ref().map(|boxed| boxed as &dyn Phases));
+        let mut best = (usize::MAX, Vec::new());
+        for order in orders {
+            let found = split::split(&flows, order);
+            if found.0 < best.0 {
+                best = found;
+            }
+        }
+        if best.0 as u64 > bound {
+            best = search::list(&flows, best.0 - 1).unwrap_or(best);
+        }
+        if best.0 as u64 > bound && hosts.len() <= MOST_SEARCHED {
+            let found = search::search(&flows, bound as usize, best.0 - 1, seed, EFFORT);
+            best = found.unwrap_or(best);
+        }
+        let order = Box::new(listed(hosts.len(), best));
+        Ok(Job { hosts, shape, bound, order })
+    }
+
+    pub fn phases(&self) -> u64 {
+        self.order.count()
+    }
+
+    /// Whether the job is a box, and so as short as can be.
+    pub fn is_shaped(&self) -> bool {
+        self.shape.is_some_and(|shape| shape.size() == self.hosts.len() as u64)
+    }
+
+    /// The same order on the whole machine, on which all others rest.
+    pub fn on_machine(&self, hosts: u32) -> OnMachine<'_> {
+        let mut rank = vec![None; hosts as usize];
+        for (own, &host) in self.hosts.iter().enumerate() {
+            rank[host as usize] = Some(own as Rank);
+        }
+        OnMachine { job: self, rank }
+    }
+}
+
+/// Messages with their phases, written down. Nobody is done before all have rested once, for the
+/// message to themselves.
+fn listed(ranks: usize, (phases, phase_of): (usize, Vec<u32>)) -> Listed {
+    let mut pairs: Vec<Vec<(Rank, Rank)>> = vec![Vec::new(); phases.max(ranks)];
+    for (message, &phase) in phase_of.iter().enumerate() {
+        if let Some(pairs) = pairs.get_mut(phase as usize) {
+            pairs.push(((message / ranks) as Rank, (message % ranks) as Rank));
+        }
+    }
+    // A sender is something that a message needs, so it has one message in a phase.
+    Listed::new(ranks as u32, &pairs).expect("one message for each sender and phase")
+}
+
+/// The whole machine's order, among some of its hosts.
+struct Inside<'a> {
+    order: &'a (dyn Phases + Sync),
+    hosts: &'a [Host],
+    rank: Vec<Option<Rank>>,
+}
+
+impl<'a> Inside<'a> {
+    fn new(ground: &Ground<'a>, hosts: &'a [Host]) -> Inside<'a> {
+        let mut rank = vec![None; ground.wiring.hosts() as usize];
+        for (own, &host) in hosts.iter().enumerate() {
+            rank[host as usize] = Some(own as Rank);
+        }
+        Inside { order: ground.order, hosts, rank }
+    }
+}
+
+impl Phases for Inside<'_> {
+    fn count(&self) -> u64 {
+        self.order.count()
+    }
+
+    fn partner(&self, rank: Rank, phase: u64) -> Rank {
+        let to = self.order.partner(self.hosts[rank as usize], phase);
+        self.rank[to as usize].unwrap_or(rank)
+    }
+}
+
+/// A job's order, by hosts.
+pub struct OnMachine<'j> {
+    job: &'j Job,
+    rank: Vec<Option<Rank>>,
+}
+
+impl Phases for OnMachine<'_> {
+    fn count(&self) -> u64 {
+        self.job.phases()
+    }
+
+    fn partner(&self, host: Rank, phase: u64) -> Rank {
+        let to = |rank| self.job.hosts[self.job.order.partner(rank, phase) as usize];
+        self.rank[host as usize].map_or(host, to)
+    }
+}

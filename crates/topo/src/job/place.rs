@@ -1,0 +1,166 @@
+//! Which of the free nodes a job takes.
+
+use laneway_stats::SplitMix64;
+
+use super::Ground;
+use super::flows::{Flows, Unreached};
+use super::shape::{Board, Shape};
+use crate::wiring::{Host, Switch};
+
+/// Larger shapes that are looked at where none has exactly the nodes that are wanted.
+const NEAR_SHAPES: usize = 64;
+
+/// More free nodes than this are not compared one by one.
+const MOST_COMPARED: usize = 4096;
+
+/// Looks at a link that the exchange of nodes may take.
+const EFFORT: usize = 1 << 26;
+
+/// Chooses nodes whose all-to-all needs few phases: a shape where one is free, else the best of
+/// some ways to choose, and of exchanges of one node for another. Both lists are in order.
+pub fn place(
+    ground: &Ground,
+    free: &[Host],
+    size: usize,
+    seed: u64,
+) -> Result<Vec<Host>, Unreached> {
+    let mut choices: Vec<Vec<Host>> = Vec::new();
+    if let Some(mesh) = ground.mesh {
+        let board = Board::new(mesh, free);
+        let shapes = Shape::of_size(size as u64, mesh.degree());
+        if let Some(hosts) = shapes.into_iter().find_map(|shape| board.find(shape)) {
+            return Ok(hosts);
+        }
+        choices.extend(near_shape(&board, mesh.degree(), size));
+    }
+    choices.extend([switch_by_switch(ground, free, size), round_about(ground, free, size)]);
+    choices.iter_mut().for_each(|hosts| hosts.sort_unstable());
+    if free.len() > MOST_COMPARED {
+        return Ok(choices.swap_remove(0));
+    }
+    let flows = Flows::new(ground.wiring, ground.routing, free)?;
+    // Every choice is of free nodes.
+    let number = |host: &Host| free.binary_search(host).unwrap_or_default();
+    let mut best: Option<Chosen> = None;
+    for hosts in &choices {
+        let chosen = Chosen::new(&flows, hosts.iter().map(number).collect());
+        if best.as_ref().is_none_or(|best| chosen.excess < best.excess) {
+            best = Some(chosen);
+        }
+    }
+    let Some(mut best) = best else { return Ok(Vec::new()) };
+    best.exchange(seed);
+    let mut hosts: Vec<Host> = best.members.iter().map(|&member| free[member]).collect();
+    hosts.sort_unstable();
+    Ok(hosts)
+}
+
+/// The next larger shape that is free, less a node here and there.
+fn near_shape(board: &Board, degree: u32, size: usize) -> Option<Vec<Host>> {
+    let most = u64::from(degree) * u64::from(degree) * (u64::from(degree) + 1);
+    let larger = (size as u64 + 1..=most).flat_map(|size| Shape::of_size(size, degree));
+    let mut found = larger.take(NEAR_SHAPES).find_map(|shape| {
+        let hosts = board.find(shape)?;
+        Some((shape.nodes as usize, hosts))
+    })?;
+    // Every switch loses its last node before any loses another.
+    let (nodes, hosts) = (found.0, &mut found.1);
+    let mut order: Vec<usize> = (0..hosts.len()).collect();
+    order.sort_by_key(|&at| (at % nodes, at / nodes));
+    Some(order[..size].iter().map(|&at| hosts[at]).collect())
+}
+
+/// The free nodes of each switch.
+fn by_switch(ground: &Ground, free: &[Host]) -> Vec<(Switch, Vec<Host>)> {
+    let mut all: Vec<(Switch, Vec<Host>)> = Vec::new();
+    for &host in free {
+        let Some((switch, _)) = ground.wiring.attached(host) else { continue };
+        match all.last_mut() {
+            Some((last, hosts)) if *last == switch => hosts.push(host),
+            _ => all.push((switch, vec![host])),
+        }
+    }
+    all
+}
+
+/// All nodes of the switch that has most of them free, of the next, and so on.
+fn switch_by_switch(ground: &Ground, free: &[Host], size: usize) -> Vec<Host> {
+    let mut switches = by_switch(ground, free);
+    switches.sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
+    switches.into_iter().flat_map(|(_, hosts)| hosts).take(size).collect()
+}
+
+/// A node of every switch, another of every switch, and so on.
+fn round_about(ground: &Ground, free: &[Host], size: usize) -> Vec<Host> {
+    let mut all: Vec<(usize, Host)> = Vec::new();
+    for (_, hosts) in by_switch(ground, free) {
+        all.extend(hosts.into_iter().enumerate());
+    }
+    all.sort_by_key(|&(turn, _)| turn);
+    all.into_iter().take(size).map(|(_, host)| host).collect()
+}
+
+/// A choice, as numbers of free nodes, with the load of its all-to-all.
+struct Chosen<'f> {
+    flows: &'f Flows,
+    members: Vec<usize>,
+    load: Vec<i64>,
+    /// What links carry beyond a message for each node, squared and summed: to be nothing.
+    excess: i64,
+}
+
+impl Chosen<'_> {
+    fn new(flows: &Flows, members: Vec<usize>) -> Chosen<'_> {
+        let load = vec![0; flows.resources()];
+        let most = members.len();
+        let mut chosen = Chosen { flows, members: Vec::with_capacity(most), load, excess: 0 };
+        for member in members {
+            chosen.change(member, most as i64, 1);
+            chosen.members.push(member);
+        }
+        chosen
+    }
+
+    /// The load that comes or goes with a node, beside the members.
+    fn change(&mut self, node: usize, limit: i64, by: i64) {
+        for &other in &self.members {
+            for (from, to) in [(node, other), (other, node)] {
+                for need in self.flows.needs(from, to) {
+                    let over = |load: i64| (load - limit).max(0).pow(2);
+                    let load = &mut self.load[need];
+                    self.excess += over(*load + by) - over(*load);
+                    *load += by;
+                }
+            }
+        }
+    }
+
+    /// Exchanges a member for another free node as long as that helps.
+    fn exchange(&mut self, seed: u64) {
+        let (size, free) = (self.members.len(), self.flows.ranks());
+        let mut outside: Vec<usize> = (0..free).filter(|at| !self.members.contains(at)).collect();
+        if size == 0 || outside.is_empty() {
+            return;
+        }
+        let mut draws = SplitMix64::new(seed);
+        let limit = size as i64;
+        for _ in 0..EFFORT / (16 * size) {
+            if self.excess == 0 {
+                return;
+            }
+            let before = self.excess;
+            let (at, new) = (draws.index(size), draws.index(outside.len()));
+            let (old, new_node) = (self.members.swap_remove(at), outside[new]);
+            self.change(old, limit, -1);
+            self.change(new_node, limit, 1);
+            if self.excess <= before {
+                self.members.push(new_node);
+                outside[new] = old;
+            } else {
+                self.change(new_node, limit, -1);
+                self.change(old, limit, 1);
+                self.members.push(old);
+            }
+        }
+    }
+}

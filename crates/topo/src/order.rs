@@ -1,0 +1,165 @@
+//! Orders in which hosts send: a shift, permutations drawn at random, phases from a list.
+
+use laneway_coll::pace;
+use laneway_core::{Phases, Rank, Schedule};
+use laneway_stats::SplitMix64;
+
+/// paper: fullmesh (1): in phase i host S sends to S + i.
+#[derive(Clone, Copy, Debug)]
+pub struct Shift {
+    hosts: u32,
+}
+
+impl Shift {
+    pub fn new(hosts: u32) -> Shift {
+        Shift { hosts }
+    }
+}
+
+impl Phases for Shift {
+    fn count(&self) -> u64 {
+        u64::from(self.hosts)
+    }
+
+    fn partner(&self, rank: Rank, phase: u64) -> Rank {
+        ((u64::from(rank) + phase) % u64::from(self.hosts)) as Rank
+    }
+
+    fn partners(&self, phase: u64, out: &mut [Rank]) {
+        let first = (phase % u64::from(self.hosts)) as Rank;
+        let wrapped = (self.hosts - first) as usize;
+        for (at, partner) in out.iter_mut().enumerate() {
+            *partner = if at < wrapped { first + at as Rank } else { (at - wrapped) as Rank };
+        }
+    }
+}
+
+/// One permutation for each phase, drawn from a seed.
+#[derive(Clone, Copy, Debug)]
+pub struct Random {
+    pub hosts: u32,
+    pub phases: u64,
+    pub seed: u64,
+    /// Whether a host may be its own partner. The paper's hosts send to others.
+    pub fixed_points: bool,
+}
+
+impl Phases for Random {
+    fn count(&self) -> u64 {
+        self.phases
+    }
+
+    fn partner(&self, rank: Rank, phase: u64) -> Rank {
+        let mut all = vec![0; self.hosts as usize];
+        self.partners(phase, &mut all);
+        all[rank as usize]
+    }
+
+    fn partners(&self, phase: u64, out: &mut [Rank]) {
+        let mut seeds = SplitMix64::new(self.seed ^ phase.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut draws = SplitMix64::new(seeds.next_u64());
+        loop {
+            for (at, partner) in out.iter_mut().enumerate() {
+                *partner = at as Rank;
+            }
+            for last in (1..out.len()).rev() {
+                out.swap(last, draws.index(last + 1));
+            }
+            let fixed = |(at, &to): (usize, &Rank)| at == to as usize;
+            // One permutation in e has no fixed point, and each of those is as likely as another.
+            if self.fixed_points || out.len() < 2 || !out.iter().enumerate().any(fixed) {
+                return;
+            }
+        }
+    }
+}
+
+/// Phases that are written out: what a file says, what a search found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// For each phase the partner of each host; itself where it rests.
+    rows: Vec<Vec<Rank>>,
+}
+
+impl Listed {
+    /// Phases of pairs. Refuses a host that is not there, and one that sends twice in a phase.
+    pub fn new(hosts: u32, phases: &[Vec<(Rank, Rank)>]) -> Result<Listed, String> {
+        let mut rows = Vec::with_capacity(phases.len());
+        for (phase, pairs) in phases.iter().enumerate() {
+            let mut row: Vec<Rank> = (0..hosts).collect();
+            let mut sends = vec![false; hosts as usize];
+            for &(from, to) in pairs {
+                if from >= hosts || to >= hosts {
+                    return Err(format!("phase {phase}, {from} to {to}: there are {hosts} hosts"));
+                }
+                if std::mem::replace(&mut sends[from as usize], true) {
+                    return Err(format!("phase {phase}: host {from} sends twice"));
+                }
+                row[from as usize] = to;
+            }
+            rows.push(row);
+        }
+        Ok(Listed { rows })
+    }
+
+    /// Phases as the partner of each host; what a search has made so is a permutation each.
+    pub(crate) fn of_rows(rows: Vec<Vec<Rank>>) -> Listed {
+        Listed { rows }
+    }
+}
+
+/// Any schedule: its own formula where it has one, else its messages when each takes one phase and
+/// a host sends one and receives one at a time. All messages count alike, long or short.
+pub struct Pattern {
+    schedule: Box<dyn Schedule>,
+    /// Where the schedule has no formula.
+    listed: Listed,
+}
+
+impl Pattern {
+    pub fn new(schedule: Box<dyn Schedule>) -> Pattern {
+        let mut listed = Listed::default();
+        if schedule.phases().is_none() {
+            let rest: Vec<Rank> = (0..schedule.ranks()).collect();
+            for flight in pace::walk(&*schedule) {
+                while listed.rows.len() <= flight.tick as usize {
+                    listed.rows.push(rest.clone());
+                }
+                listed.rows[flight.tick as usize][flight.from as usize] = flight.to;
+            }
+        }
+        Pattern { schedule, listed }
+    }
+
+    fn phases(&self) -> &dyn Phases {
+        self.schedule.phases().unwrap_or(&self.listed)
+    }
+}
+
+impl Phases for Pattern {
+    fn count(&self) -> u64 {
+        self.phases().count()
+    }
+
+    fn partner(&self, rank: Rank, phase: u64) -> Rank {
+        self.phases().partner(rank, phase)
+    }
+
+    fn partners(&self, phase: u64, out: &mut [Rank]) {
+        self.phases().partners(phase, out);
+    }
+}
+
+impl Phases for Listed {
+    fn count(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    fn partner(&self, rank: Rank, phase: u64) -> Rank {
+        self.rows[phase as usize][rank as usize]
+    }
+
+    fn partners(&self, phase: u64, out: &mut [Rank]) {
+        out.copy_from_slice(&self.rows[phase as usize]);
+    }
+}

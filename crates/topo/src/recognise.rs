@@ -1,0 +1,73 @@
+//! Which topology a discovered fabric is, whatever its names, GUIDs and order of ports.
+
+use crate::differ::{Difference, differ};
+use crate::fabric::Fabric;
+use crate::map::Map;
+use crate::reroute::reroute;
+use crate::table::Table;
+use crate::topologies::{KINDS, Topology};
+use crate::wiring::{MOST_PORTS, Wiring};
+
+/// One cable in so many may be wrong or missing.
+const ONE_IN: usize = 10;
+
+/// Switches of a fabric that are recognised at most: all pairs of them are looked at.
+const MOST_SWITCHES: u32 = 4096;
+
+/// A plan that a fabric follows.
+pub struct Recognised {
+    pub plan: Box<dyn Topology>,
+    pub map: Map,
+    pub differences: Vec<Difference>,
+}
+
+/// The topology that a fabric is, or nearly is; none where it is like none of them.
+pub fn recognise(found: &Fabric) -> Option<Recognised> {
+    if found.switches() > MOST_SWITCHES {
+        return None;
+    }
+    let mut plans: Vec<(u32, Box<dyn Topology>)> = Vec::new();
+    for kind in KINDS {
+        for d in (kind.least..=MOST_PORTS / 2).filter(|d| d % 2 == 0 || !kind.only_even) {
+            let plan = (kind.build)(d);
+            let apart =
+                plan.hosts().abs_diff(found.hosts()) + plan.switches().abs_diff(found.switches());
+            if plan.switches() > 2 * MOST_SWITCHES {
+                break;
+            }
+            if apart as usize <= (found.hosts() + found.switches()) as usize / ONE_IN {
+                plans.push((apart, plan));
+            }
+        }
+    }
+    plans.sort_by_key(|(apart, _)| *apart);
+    let mut best: Option<Recognised> = None;
+    for (_, plan) in plans {
+        let map = Map::new(found, &*plan);
+        let differences = differ(&*plan, found, &map);
+        let cables = found.hosts() as usize * 2;
+        if differences.len() * ONE_IN > cables {
+            continue;
+        }
+        if best.as_ref().is_none_or(|best| differences.len() < best.differences.len()) {
+            let done = differences.is_empty();
+            best = Some(Recognised { plan, map, differences });
+            if done {
+                break;
+            }
+        }
+    }
+    best
+}
+
+impl Recognised {
+    /// The topology's own forwarding for the found fabric, around what it lacks.
+    pub fn native(&self, found: &Fabric) -> Table {
+        let plan: &dyn Topology = &*self.plan;
+        let planned = match self.differences.is_empty() {
+            true => Table::of(plan, plan),
+            false => reroute(plan, plan, &self.map.left(found, plan)),
+        };
+        self.map.table(found, &planned)
+    }
+}

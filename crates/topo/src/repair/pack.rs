@@ -1,0 +1,199 @@
+//! Packs messages into as few phases as it can, so that no two of a phase need the same thing.
+//!
+//! Phases are colours and messages that meet are neighbours in a graph; this is a search for a
+//! colouring that is never wrong but may be partial (Blöchliger and Zufferey 2008). A message
+//! without a phase takes the one where it displaces fewest; those wait, and may not come back there
+//! for a while. When that leads nowhere there is a phase more.
+
+use laneway_stats::SplitMix64;
+
+use super::roads::{Message, Roads};
+use crate::wiring::Host;
+
+/// Nobody needs a thing in a phase.
+const FREE: u32 = u32::MAX;
+
+/// Displacements that are tried before there is a phase more.
+const TRIES: u32 = 20_000;
+
+struct Packer<'a> {
+    messages: &'a [Message],
+    /// Where the needs of each message begin, and all of them.
+    begin: Vec<u32>,
+    needs: Vec<u32>,
+    /// For each phase who has what is needed.
+    owners: Vec<Vec<u32>>,
+    /// The phase of each message, and the ones that it may not return to, with the time till when.
+    phase: Vec<u32>,
+    barred: Vec<[(u32, u32); 4]>,
+    waiting: Vec<u32>,
+    things: usize,
+    draws: SplitMix64,
+}
+
+/// The partner of each host in each phase; itself where it rests.
+pub(super) fn pack(roads: &Roads, messages: &[Message]) -> Vec<Vec<Host>> {
+    let mut packer = Packer::new(roads, messages);
+    let least = packer.least();
+    for _ in 0..least {
+        packer.add_phase();
+    }
+    packer.place_in_turn();
+    while !packer.waiting.is_empty() {
+        packer.search();
+        if !packer.waiting.is_empty() {
+            packer.add_phase();
+        }
+    }
+    packer.rows(roads.hosts)
+}
+
+impl<'a> Packer<'a> {
+    fn new(roads: &Roads, messages: &'a [Message]) -> Packer<'a> {
+        let (mut begin, mut needs) = (vec![0], Vec::new());
+        for &message in messages {
+            needs.extend(roads.needs(message).map(|need| need as u32));
+            begin.push(needs.len() as u32);
+        }
+        Packer {
+            messages,
+            begin,
+            needs,
+            owners: Vec::new(),
+            phase: vec![FREE; messages.len()],
+            barred: vec![[(FREE, 0); 4]; messages.len()],
+            waiting: (0..messages.len() as u32).collect(),
+            things: roads.count(),
+            draws: SplitMix64::new(messages.len() as u64),
+        }
+    }
+
+    fn needs(&self, message: u32) -> &[u32] {
+        let at = message as usize;
+        &self.needs[self.begin[at] as usize..self.begin[at + 1] as usize]
+    }
+
+    /// How often each thing is needed.
+    fn wanted(&self) -> Vec<u32> {
+        let mut wanted = vec![0; self.things];
+        self.needs.iter().for_each(|&need| wanted[need as usize] += 1);
+        wanted
+    }
+
+    /// No fewer phases can do.
+    fn least(&self) -> u32 {
+        self.wanted().into_iter().max().unwrap_or(0)
+    }
+
+    fn add_phase(&mut self) {
+        self.owners.push(vec![FREE; self.things]);
+    }
+
+    fn put(&mut self, message: u32, phase: usize) {
+        let at = message as usize;
+        for need in self.begin[at] as usize..self.begin[at + 1] as usize {
+            self.owners[phase][self.needs[need] as usize] = message;
+        }
+        self.phase[at] = phase as u32;
+    }
+
+    fn take(&mut self, message: u32) {
+        let at = message as usize;
+        let phase = self.phase[at] as usize;
+        for need in self.begin[at] as usize..self.begin[at + 1] as usize {
+            self.owners[phase][self.needs[need] as usize] = FREE;
+        }
+        self.phase[at] = FREE;
+    }
+
+    /// Those who want what is scarce first, each into the first phase where it displaces nobody.
+    fn place_in_turn(&mut self) {
+        let wanted = self.wanted();
+        let mut turn = std::mem::take(&mut self.waiting);
+        let scarce = |&message: &u32| {
+            let needs = self.needs(message).iter();
+            let mut needs: Vec<u32> = needs.map(|&need| wanted[need as usize]).collect();
+            needs.sort_unstable_by(|a, b| b.cmp(a));
+            (std::cmp::Reverse(needs), message)
+        };
+        turn.sort_by_cached_key(scarce);
+        for message in turn {
+            let fits = |owners: &Vec<u32>| {
+                self.needs(message).iter().all(|&need| owners[need as usize] == FREE)
+            };
+            match self.owners.iter().position(fits) {
+                Some(phase) => self.put(message, phase),
+                None => self.waiting.push(message),
+            }
+        }
+    }
+
+    /// Displaces until nobody waits or the tries are used up.
+    fn search(&mut self) {
+        self.barred.fill([(FREE, 0); 4]);
+        for now in 0..TRIES {
+            if self.waiting.is_empty() {
+                return;
+            }
+            let next = self.draws.index(self.waiting.len());
+            let message = self.waiting.swap_remove(next);
+            let phase = self.best_phase(message, now);
+            let at = message as usize;
+            for need in self.begin[at] as usize..self.begin[at + 1] as usize {
+                let owner = self.owners[phase][self.needs[need] as usize];
+                if owner != FREE {
+                    self.take(owner);
+                    self.waiting.push(owner);
+                    let patience = self.waiting.len() as u32 + self.draws.index(10) as u32;
+                    let barred = &mut self.barred[owner as usize];
+                    barred.rotate_right(1);
+                    barred[0] = (phase as u32, now + patience);
+                }
+            }
+            self.put(message, phase);
+        }
+    }
+
+    /// The phase where a message displaces fewest; of equal ones, any.
+    fn best_phase(&mut self, message: u32, now: u32) -> usize {
+        let (mut best, mut fewest, mut equal) = (0, usize::MAX, 0);
+        for phase in 0..self.owners.len() {
+            let barred = self.barred[message as usize].iter();
+            let is_barred = barred.clone().any(|&(at, till)| at == phase as u32 && till > now);
+            let displaced = self.displaced(message, phase) + if is_barred { 100 } else { 0 };
+            if displaced < fewest {
+                (best, fewest, equal) = (phase, displaced, 1);
+            } else if displaced == fewest {
+                equal += 1;
+                if self.draws.index(equal) == 0 {
+                    best = phase;
+                }
+            }
+        }
+        best
+    }
+
+    fn displaced(&self, message: u32, phase: usize) -> usize {
+        let owners = &self.owners[phase];
+        let mut last = FREE;
+        let mut count = 0;
+        for &need in self.needs(message) {
+            let owner = owners[need as usize];
+            // Whoever shares two links with it mostly shares neighbouring ones.
+            if owner != FREE && owner != last {
+                count += 1;
+                last = owner;
+            }
+        }
+        count
+    }
+
+    fn rows(&self, hosts: u32) -> Vec<Vec<Host>> {
+        let mut rows: Vec<Vec<Host>> = vec![(0..hosts).collect(); self.owners.len()];
+        for (&(from, to), &phase) in self.messages.iter().zip(&self.phase) {
+            rows[phase as usize][from as usize] = to;
+        }
+        rows.retain(|row| row.iter().enumerate().any(|(from, &to)| from as Host != to));
+        rows
+    }
+}

@@ -1,0 +1,101 @@
+//! Takes out of each phase the messages that meet others.
+
+use std::thread;
+
+use laneway_core::Phases;
+
+use super::roads::{Message, Roads};
+use crate::ways::threads;
+use crate::wiring::Host;
+
+/// Phases, and what is not in them.
+#[derive(Default)]
+pub(super) struct Thinned {
+    /// For each phase the partner of each host; itself where it rests.
+    pub rows: Vec<Vec<Host>>,
+    /// Messages that were taken out.
+    pub out: Vec<Message>,
+    /// Messages that cannot be.
+    pub unreached: Vec<Message>,
+}
+
+/// Lets no link carry more messages than its phase is allowed; each thread has some of the phases.
+pub(super) fn thin(roads: &Roads, order: &(dyn Phases + Sync), allowed: &[u32]) -> Thinned {
+    let phases = allowed.len();
+    let share = phases.div_ceil(threads()).max(1);
+    thread::scope(|scope| {
+        let part = |first: usize| {
+            scope.spawn(move || {
+                let mut work = Work::new(roads);
+                for (phase, &allowed) in (first..).zip(&allowed[first..]).take(share) {
+                    let mut row = vec![0; roads.hosts as usize];
+                    order.partners(phase as u64, &mut row);
+                    work.thin(row, allowed);
+                }
+                work.done
+            })
+        };
+        let handles: Vec<_> = (0..phases).step_by(share).map(part).collect();
+        let mut all = Thinned::default();
+        for handle in handles {
+            // A thread panics only where this one would have; then so does this one.
+            let mut part = handle.join().expect("a thread that thins phases");
+            all.rows.append(&mut part.rows);
+            all.out.append(&mut part.out);
+            all.unreached.append(&mut part.unreached);
+        }
+        all
+    })
+}
+
+struct Work<'a> {
+    roads: &'a Roads,
+    done: Thinned,
+    counts: Vec<u32>,
+}
+
+impl Work<'_> {
+    fn new(roads: &Roads) -> Work<'_> {
+        Work { roads, done: Thinned::default(), counts: vec![0; roads.count()] }
+    }
+
+    fn thin(&mut self, mut row: Vec<Host>, allowed: u32) {
+        let Work { roads, done, counts } = self;
+        counts.fill(0);
+        let mut full = false;
+        for (from, to) in row.iter_mut().enumerate() {
+            let message = (from as Host, *to);
+            if !roads.arrives(message) {
+                done.unreached.push(message);
+                *to = message.0;
+            } else if message.0 != message.1 {
+                for need in roads.needs(message) {
+                    counts[need] += 1;
+                    full |= counts[need] > allowed;
+                }
+            }
+        }
+        if full {
+            self.take_out(&mut row, allowed);
+        }
+        self.done.rows.push(row);
+    }
+
+    /// Takes messages out until all links are free enough: those first that meet others on most
+    /// links, because one of them gone frees many others.
+    fn take_out(&mut self, row: &mut [Host], allowed: u32) {
+        let Work { roads, done, counts } = self;
+        let meets = |message| roads.needs(message).filter(|&need| counts[need] > allowed).count();
+        let asked = roads.messages(row).map(|message| (meets(message), message));
+        let mut asked: Vec<_> = asked.filter(|asked| asked.0 > 0).collect();
+        asked.sort_unstable_by_key(|&(meets, message)| (std::cmp::Reverse(meets), message));
+        for (_, message) in asked {
+            let needs = roads.needs(message);
+            if needs.clone().any(|need| counts[need] > allowed) {
+                needs.for_each(|need| counts[need] -= 1);
+                row[message.0 as usize] = message.0;
+                done.out.push(message);
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Which port a switch sends out by, for each destination: what a forwarding table says.
+
+use crate::wiring::{End, Host, Port, Switch, Wiring};
+
+/// Destination-based forwarding, by a formula or by a table.
+pub trait Routing: Sync {
+    /// The port by which `switch` sends to `host`; none where it knows no way.
+    fn port(&self, switch: Switch, host: Host) -> Option<Port>;
+
+    /// The same for all hosts from 0 on, [`crate::wiring::NO_PORT`] where there is no way.
+    fn row(&self, switch: Switch, row: &mut [Port]) {
+        for (host, port) in row.iter_mut().enumerate() {
+            *port = self.port(switch, host as Host).unwrap_or(crate::wiring::NO_PORT);
+        }
+    }
+}
+
+/// One cable in one direction, by the port it leaves from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hop {
+    pub switch: Switch,
+    pub port: Port,
+}
+
+/// Why a message does not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// The source or the destination has no cable.
+    Unplugged(Host),
+    /// The switch's table has no entry, or one for a port with nothing behind it.
+    NoWay(Switch),
+    /// It came to another host.
+    Astray(Host),
+    /// It came by so many switches that it must be going round.
+    Loop(Switch),
+}
+
+/// Follows a message from host to host and tells every hop, the one to the destination included.
+pub fn walk(
+    wiring: &dyn Wiring,
+    routing: &dyn Routing,
+    from: Host,
+    to: Host,
+    mut hop: impl FnMut(Hop),
+) -> Result<(), Lost> {
+    let (mut switch, _) = wiring.attached(from).ok_or(Lost::Unplugged(from))?;
+    wiring.attached(to).ok_or(Lost::Unplugged(to))?;
+    for _ in 0..=wiring.switches() {
+        let port = routing.port(switch, to).ok_or(Lost::NoWay(switch))?;
+        hop(Hop { switch, port });
+        match wiring.end(switch, port) {
+            End::Host(host) if host == to => return Ok(()),
+            End::Host(host) => return Err(Lost::Astray(host)),
+            End::Switch(next, _) => switch = next,
+            End::Nothing => return Err(Lost::NoWay(switch)),
+        }
+    }
+    Err(Lost::Loop(switch))
+}

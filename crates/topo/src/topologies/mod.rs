@@ -1,0 +1,106 @@
+//! The topologies that need no file: a name, a sentence, a source and a constructor for each.
+
+pub mod fat_tree_2;
+pub mod fat_tree_3;
+pub mod fat_tree_3_half;
+pub mod fat_tree_3_max;
+pub mod mlfm;
+pub mod tree_3;
+
+use laneway_core::error::nearest;
+use laneway_core::{Failure, Phases};
+
+use crate::routing::Routing;
+use crate::wiring::{MOST_PORTS, Wiring};
+
+/// A family of fabrics, one for each d: half the ports of a switch.
+pub struct Kind {
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub sentence: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// The smallest d that makes sense.
+    pub least: u32,
+    pub only_even: bool,
+    /// Called through [`topology`], which has refused what cannot be.
+    pub build: fn(u32) -> Box<dyn Topology>,
+}
+
+impl std::fmt::Debug for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// All of them.
+pub static KINDS: &[&Kind] = &[
+    &mlfm::KIND,
+    &fat_tree_2::KIND,
+    &fat_tree_3::KIND,
+    &fat_tree_3_max::KIND,
+    &fat_tree_3_half::KIND,
+];
+
+/// Cables between equal halves of the hosts, at least, for each host of a half.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bisection {
+    pub per_host: f64,
+    /// What the full-mesh paper gives, where it gives something.
+    pub in_paper: Option<f64>,
+}
+
+/// A fabric by formula: cables, forwarding that suits it, and an all-to-all that suits both.
+pub trait Topology: Wiring + Routing + Send {
+    fn kind(&self) -> &'static Kind;
+
+    /// Half the ports of a switch.
+    fn d(&self) -> u32;
+
+    /// The order of the all-to-all on the whole machine, which is without conflict where one is.
+    fn order(&self) -> Box<dyn Phases + Send + Sync>;
+
+    fn bisection(&self) -> Bisection;
+
+    /// How it is written on a command line.
+    fn spec(&self) -> String {
+        format!("{}:d={}", self.kind().name, self.d())
+    }
+}
+
+/// The fabric that a word names: `mlfm:d=18`.
+pub fn topology(spec: &str) -> Result<Box<dyn Topology>, Failure> {
+    let (name, detail) = spec.split_once(':').unwrap_or((spec, ""));
+    let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
+        let names = KINDS.iter().map(|kind| kind.name);
+        let try_this = match nearest(name, names.clone()) {
+            Some(near) => format!("{near}:d=8"),
+            None => "laneway info topologies".to_string(),
+        };
+        let cause = format!(
+            "the topologies are {}, and file:FABRIC.toml",
+            names.collect::<Vec<_>>().join(", ")
+        );
+        return Err(Failure::usage(format!("no topology `{spec}`"), cause, try_this));
+    };
+    let refused = |cause: String| {
+        let try_this = format!("{name}:d=8");
+        Failure::usage(format!("no topology `{spec}`"), cause, try_this)
+    };
+    let d = match detail.split_once('=') {
+        Some(("d", d)) => d.parse::<u32>().map_err(|_| refused(format!("d is no `{d}`")))?,
+        Some(("p", p)) => match p.parse::<u32>() {
+            Ok(p) if p % 2 == 0 => p / 2,
+            _ => return Err(refused(format!("p, the ports of a switch, is even and no `{p}`"))),
+        },
+        _ => return Err(refused("d, half the ports of a switch, is missing".into())),
+    };
+    let most = MOST_PORTS / 2;
+    if !(kind.least..=most).contains(&d) {
+        return Err(refused(format!("d lies between {} and {most}", kind.least)));
+    }
+    if kind.only_even && d % 2 == 1 {
+        return Err(refused(format!("half of d = {d} cables is no whole number: d is even")));
+    }
+    Ok((kind.build)(d))
+}

@@ -1,0 +1,217 @@
+//! The ways from every switch that has hosts to every host, worked out once.
+//!
+//! Hosts of one switch share their ways, so there are d times fewer ways than pairs of hosts; a way
+//! is a few numbers of links. The link to the destination itself is known from the destination.
+
+use std::thread;
+
+use crate::links::Links;
+use crate::table::Table;
+use crate::wiring::{End, Host, NO_PORT, Switch, Wiring};
+
+/// A number of a link, as small as it can be, so that ways lie densely; and a count of messages.
+pub(crate) trait Number: Copy + Send + Sync {
+    type Count: Copy + Default + Ord + Into<u32> + std::ops::AddAssign + From<u8> + Send;
+    fn new(link: u32) -> Self;
+    fn at(self) -> usize;
+}
+
+impl Number for u16 {
+    /// There are fewer hosts than links.
+    type Count = u16;
+
+    fn new(link: u32) -> u16 {
+        link as u16
+    }
+
+    fn at(self) -> usize {
+        usize::from(self)
+    }
+}
+
+impl Number for u32 {
+    type Count = u32;
+
+    fn new(link: u32) -> u32 {
+        link
+    }
+
+    fn at(self) -> usize {
+        self as usize
+    }
+}
+
+/// Ways as numbers of links.
+pub(crate) struct Ways<N> {
+    /// Links of a way; shorter ones are filled up with `nowhere`.
+    pub hops: usize,
+    pub links: Vec<N>,
+    /// The number of the first way of a host's switch.
+    pub begin: Vec<u32>,
+    /// The link to each host.
+    pub last: Vec<N>,
+}
+
+/// Two numbers that are no link: for messages that need none, and for those that do not arrive.
+pub(crate) fn nowhere(links: &Links) -> u32 {
+    links.count()
+}
+
+pub(crate) fn lost(links: &Links) -> u32 {
+    links.count() + 1
+}
+
+/// What is needed to follow a way.
+struct Map<'a> {
+    table: &'a Table,
+    links: &'a Links,
+    ends: Vec<End>,
+}
+
+/// What following a way came to.
+enum Outcome {
+    Arrived,
+    Lost,
+    /// It has more links than there is room for.
+    TooLong,
+}
+
+impl Map<'_> {
+    fn follow<N: Number>(&self, from: Switch, to: Host, way: &mut [N]) -> Outcome {
+        let (mut switch, mut passed) = (from, 0);
+        loop {
+            let port = self.table.row_of(switch)[to as usize * self.table.paths() as usize];
+            let Some(link) = self.links.checked(switch, port).filter(|_| port != NO_PORT) else {
+                return Outcome::Lost;
+            };
+            match self.ends[link as usize] {
+                End::Host(host) if host == to && passed <= way.len() => return Outcome::Arrived,
+                End::Host(host) if host == to => return Outcome::TooLong,
+                End::Host(_) | End::Nothing => return Outcome::Lost,
+                End::Switch(next, _) => {
+                    if let Some(place) = way.get_mut(passed) {
+                        *place = N::new(link);
+                    }
+                    passed += 1;
+                    switch = next;
+                }
+            }
+            // A way that has passed every switch and goes on goes round.
+            if passed > self.table.switches() as usize {
+                return Outcome::Lost;
+            }
+        }
+    }
+
+    /// The ways out of one switch; none where one of them is too long.
+    fn ways_of<N: Number>(&self, from: Switch, hops: usize, ways: &mut [N]) -> Option<()> {
+        let (nowhere, lost) = (N::new(nowhere(self.links)), N::new(lost(self.links)));
+        for (to, way) in ways.chunks_mut(hops).enumerate() {
+            way.fill(nowhere);
+            match self.follow(from, to as Host, way) {
+                Outcome::Arrived => {}
+                Outcome::TooLong => return None,
+                Outcome::Lost => {
+                    way.fill(nowhere);
+                    way[0] = lost;
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// The switches that have hosts.
+fn leaves(wiring: &dyn Wiring) -> Vec<Switch> {
+    let places = (0..wiring.hosts()).filter_map(|host| wiring.attached(host));
+    let mut leaves: Vec<Switch> = places.map(|place| place.0).collect();
+    leaves.sort_unstable();
+    leaves.dedup();
+    leaves
+}
+
+/// Bytes that all ways may take.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// Refuses ways of so many links if they do not fit.
+pub(crate) fn ensure_fit<N>(wiring: &dyn Wiring, hops: usize) -> Result<(), String> {
+    let (rows, hosts) = (leaves(wiring).len() as u64 + 1, wiring.hosts());
+    if rows * u64::from(hosts) * (hops * size_of::<N>()) as u64 <= MOST_BYTES {
+        return Ok(());
+    }
+    let most = MOST_BYTES >> 30;
+    Err(format!("the ways between {hosts} hosts take more than {most} GiB"))
+}
+
+impl<N: Number> Ways<N> {
+    /// Works out all of them; refuses those that do not fit into memory.
+    pub fn new(wiring: &dyn Wiring, table: &Table, links: &Links) -> Result<Ways<N>, String> {
+        let ends = (0..links.count()).map(|link| {
+            let hop = links.hop(link);
+            wiring.end(hop.switch, hop.port)
+        });
+        let map = Map { table, links, ends: ends.collect() };
+        let hosts = wiring.hosts();
+        let places: Vec<_> = (0..hosts).map(|host| wiring.attached(host)).collect();
+        let switches = leaves(wiring);
+        let mut hops = 2;
+        let mut found = loop {
+            ensure_fit::<N>(wiring, hops)?;
+            match all_ways(&map, &switches, hosts as usize, hops) {
+                Some(found) => break found,
+                None => hops *= 2,
+            }
+        };
+        // The last row is that of hosts without a cable.
+        let (nowhere, lost) = (N::new(nowhere(links)), N::new(lost(links)));
+        let wide = hosts as usize * hops;
+        found.extend((0..wide).map(|at| if at % hops == 0 { lost } else { nowhere }));
+        let row = |place: &Option<(Switch, _)>| {
+            let row = place.and_then(|(switch, _)| switches.binary_search(&switch).ok());
+            row.unwrap_or(switches.len()) as u32 * hosts
+        };
+        let last = |place: &Option<(Switch, u8)>| {
+            place.map_or(nowhere, |(switch, port)| N::new(links.link(switch, port)))
+        };
+        Ok(Ways {
+            hops,
+            begin: places.iter().map(row).collect(),
+            last: places.iter().map(last).collect(),
+            links: found,
+        })
+    }
+}
+
+/// The ways of all switches, each thread some of them.
+fn all_ways<N: Number>(
+    map: &Map,
+    switches: &[Switch],
+    hosts: usize,
+    hops: usize,
+) -> Option<Vec<N>> {
+    let mut ways = vec![N::new(0); switches.len() * hosts * hops];
+    let threads = threads().min(switches.len()).max(1);
+    let share = switches.len().div_ceil(threads).max(1);
+    let work = |switches: &[Switch], ways: &mut [N]| {
+        let mut rows = switches.iter().zip(ways.chunks_mut(hosts * hops));
+        rows.all(|(&from, row)| map.ways_of(from, hops, row).is_some())
+    };
+    let done = thread::scope(|scope| {
+        let parts = switches.chunks(share).zip(ways.chunks_mut(share * hosts * hops));
+        let spawn = |(switches, ways)| scope.spawn(move || work(switches, ways));
+        let handles: Vec<_> = parts.map(spawn).collect();
+        // A thread panics only where this one would have; then so does this one.
+        handles.into_iter().all(|handle| handle.join().expect("a thread that works out ways"))
+    });
+    done.then_some(ways)
+}
+
+/// As many as there are cores.
+pub(crate) fn threads() -> usize {
+    thread::available_parallelism().map_or(1, |cores| cores.get())
+}
+
+/// Whether the ways' numbers fit into two bytes.
+pub(crate) fn are_few(links: &Links) -> bool {
+    u16::try_from(lost(links)).is_ok()
+}

@@ -1,0 +1,77 @@
+//! What is plugged into what: hosts, switches with numbered ports, and the cable at each port.
+
+/// A host, counted from 0.
+pub type Host = u32;
+
+/// A switch, counted from 0.
+pub type Switch = u32;
+
+/// A port of a switch, counted from 0 (files of fabric software count from 1).
+pub type Port = u8;
+
+/// More ports than any switch has: what a forwarding table says where it knows no way.
+pub const NO_PORT: Port = u8::MAX;
+
+/// Ports that a switch may have at most: InfiniBand numbers them 1 to 254.
+pub const MOST_PORTS: u32 = 254;
+
+/// What is at the other end of a cable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum End {
+    Nothing,
+    Host(Host),
+    Switch(Switch, Port),
+}
+
+/// Where a cable runs, and so roughly how long it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// From a host to the switch of its rack.
+    Rack,
+    /// Within a row of racks: a pod, or the switches of one vertex.
+    Row,
+    /// Across the hall.
+    Hall,
+}
+
+impl Reach {
+    pub const ALL: [Reach; 3] = [Reach::Rack, Reach::Row, Reach::Hall];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Reach::Rack => "rack",
+            Reach::Row => "row",
+            Reach::Hall => "hall",
+        }
+    }
+}
+
+/// A fabric's cables, by a formula or by a list. A host has one cable.
+pub trait Wiring: Sync {
+    fn hosts(&self) -> u32;
+
+    fn switches(&self) -> u32;
+
+    /// The ports that a switch has, used or not.
+    fn ports(&self, switch: Switch) -> u32;
+
+    fn end(&self, switch: Switch, port: Port) -> End;
+
+    /// The switch and port that a host is plugged into; none where its cable is cut.
+    fn attached(&self, host: Host) -> Option<(Switch, Port)>;
+
+    fn host_name(&self, host: Host) -> String {
+        format!("node{host}")
+    }
+
+    fn switch_name(&self, switch: Switch) -> String {
+        format!("switch{switch}")
+    }
+
+    fn reach(&self, switch: Switch, port: Port) -> Reach {
+        match self.end(switch, port) {
+            End::Host(_) => Reach::Rack,
+            End::Nothing | End::Switch(..) => Reach::Hall,
+        }
+    }
+}

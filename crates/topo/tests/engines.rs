@@ -1,0 +1,187 @@
+//! Routing engines: every table they make, over every topology and over graphs drawn at random,
+//! reaches whom it can, goes round nowhere and lets no circle of links wait.
+
+use laneway_stats::SplitMix64;
+use laneway_topo::engines::{self, ENGINES};
+use laneway_topo::routing::walk;
+use laneway_topo::{
+    Counter, End, Fabric, Hop, KINDS, Routing, Table, Topology, Wiring, prove, topology,
+};
+
+fn small() -> impl Iterator<Item = Box<dyn Topology>> {
+    KINDS.iter().flat_map(|kind| {
+        let fits = |d: &u32| *d >= kind.least && (d.is_multiple_of(2) || !kind.only_even);
+        (2..=6).filter(fits).map(|d| (kind.build)(d))
+    })
+}
+
+/// Switches of 12 ports with up to 4 hosts each and cables drawn from a seed; some are not
+/// connected with the others, some cables lie parallel.
+fn drawn(seed: u64) -> Fabric {
+    let mut draws = SplitMix64::new(seed);
+    let mut fabric = Fabric::default();
+    let switches = 4 + draws.index(20) as u32;
+    let mut free: Vec<u8> = vec![0; switches as usize];
+    let mut take = |switch: u32| {
+        free[switch as usize] += 1;
+        (switch, free[switch as usize] - 1)
+    };
+    for switch in 0..switches {
+        fabric.add_switch(&format!("s{switch}"), 12).expect("few ports");
+        for _ in 0..draws.index(5) {
+            let host = fabric.add_host(&format!("h{}", fabric.hosts()));
+            fabric.plug(take(switch), End::Host(host)).expect("a free port");
+        }
+    }
+    for _ in 0..switches as usize + draws.index(3 * switches as usize) {
+        let pair = [draws.index(switches as usize) as u32, draws.index(switches as usize) as u32];
+        let has_room = |&switch: &u32| fabric_ports_left(&fabric, switch) > 1;
+        if pair.iter().all(has_room) {
+            let (one, other) = (take(pair[0]), take(pair[1]));
+            fabric.plug(one, End::Switch(other.0, other.1)).expect("free ports");
+        }
+    }
+    fabric
+}
+
+fn fabric_ports_left(fabric: &Fabric, switch: u32) -> usize {
+    (0..12).filter(|&port| fabric.end(switch, port) == End::Nothing).count()
+}
+
+/// Ordered pairs of hosts between which there is no way at all.
+fn apart(fabric: &dyn Wiring) -> usize {
+    let mut piece: Vec<u32> = (0..fabric.switches()).collect();
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for switch in 0..fabric.switches() {
+            for port in 0..fabric.ports(switch) as u8 {
+                if let End::Switch(other, _) = fabric.end(switch, port) {
+                    let least = piece[switch as usize].min(piece[other as usize]);
+                    changed |= piece[switch as usize] != least;
+                    piece[switch as usize] = least;
+                }
+            }
+        }
+    }
+    let hosts = (0..fabric.hosts()).filter_map(|host| fabric.attached(host));
+    let of: Vec<u32> = hosts.map(|(switch, _)| piece[switch as usize]).collect();
+    of.iter().map(|one| of.iter().filter(|other| *other != one).count()).sum()
+}
+
+#[test]
+fn every_engine_holds_on_every_topology() {
+    for fabric in small() {
+        let diameter = prove(&*fabric, &Table::of(&*fabric, &*fabric)).longest;
+        for engine in ENGINES {
+            let proof = prove(&*fabric, &(engine.route)(&*fabric));
+            assert!(proof.holds(), "{} {}: {proof:?}", fabric.spec(), engine.name);
+            // Nobody goes a longer way than the topology's own routing.
+            assert_eq!(proof.longest, diameter, "{} {}", fabric.spec(), engine.name);
+        }
+    }
+}
+
+#[test]
+fn every_engine_reaches_whom_it_can_on_random_graphs() {
+    for seed in 0..300 {
+        let fabric = drawn(seed);
+        for engine in ENGINES {
+            let proof = prove(&fabric, &(engine.route)(&fabric));
+            assert_eq!(proof.unreached.len(), apart(&fabric), "seed {seed}, {}", engine.name);
+            let may_wait = engine.name == "minimal";
+            assert!(may_wait || proof.circle.is_empty(), "seed {seed}, {}", engine.name);
+        }
+    }
+}
+
+/// On the mesh's own order OpenSM's minhop reaches a phase mean of 0.888 (d = 4) and 0.915 (d = 8),
+/// its dfsssp 0.925 and 0.948 (facts of the project).
+#[test]
+fn load_is_spread() {
+    for (spec, least) in [
+        ("mlfm:d=4", [0.887, 0.887, 0.925]),
+        ("mlfm:d=8", [0.914, 0.914, 0.951]),
+        ("fat-tree-3:d=4", [1.0, 1.0, 1.0]),
+    ] {
+        let fabric = topology(spec).expect("a topology");
+        for (engine, least) in ENGINES.iter().zip(least) {
+            let counter = Counter::new(&*fabric, &(engine.route)(&*fabric)).expect("small");
+            let mean = counter.count(&*fabric.order()).phase_mean();
+            assert!(mean >= least, "{spec} {}: {mean}", engine.name);
+        }
+    }
+}
+
+#[test]
+fn an_engine_has_a_name() {
+    assert_eq!(engines::engine("balanced").expect("one of them").name, "balanced");
+    assert!(engines::engine("ballanced").is_err());
+}
+
+/// Pairs of hosts of different switches whose paths share no cable but their own, and those whose
+/// paths share no switch but the first and the last either.
+fn disjoint(fabric: &dyn Wiring, table: &Table) -> (u64, u64, u64) {
+    let (mut pairs, mut by_cable, mut by_switch) = (0, 0, 0);
+    for from in 0..fabric.hosts() {
+        for to in 0..fabric.hosts() {
+            let leaves = [from, to].map(|host| fabric.attached(host).map(|place| place.0));
+            if leaves[0] == leaves[1] {
+                continue;
+            }
+            let mut ways: Vec<Vec<Hop>> = Vec::new();
+            for path in 0..table.paths() {
+                let mut way = Vec::new();
+                walk(fabric, &table.path(path), from, to, |hop| way.push(hop)).expect("a way");
+                ways.push(way);
+            }
+            let inner = |way: &[Hop]| way[1..way.len() - 1].iter().map(|hop| hop.switch).collect();
+            let switches: Vec<Vec<u32>> = ways.iter().map(|way| inner(way)).collect();
+            let cables: Vec<&[Hop]> = ways.iter().map(|way| &way[..way.len() - 1]).collect();
+            pairs += 1;
+            by_cable += u64::from(share_nothing(&cables));
+            by_switch += u64::from(share_nothing(&switches));
+        }
+    }
+    (pairs, by_cable, by_switch)
+}
+
+fn share_nothing<T: PartialEq, W: AsRef<[T]>>(ways: &[W]) -> bool {
+    let apart = |one: &W, other: &W| one.as_ref().iter().all(|x| !other.as_ref().contains(x));
+    (0..ways.len()).all(|at| ways[at + 1..].iter().all(|other| apart(&ways[at], other)))
+}
+
+#[test]
+fn several_paths_hold_and_keep_apart() {
+    for (spec, paths, least) in [
+        ("mlfm:d=4", 2, 0.7),
+        ("mlfm:d=4", 4, 0.0),
+        ("mlfm:d=5", 8, 0.0),
+        ("fat-tree-2:d=4", 4, 0.9),
+        ("fat-tree-3:d=4", 2, 0.9),
+        ("fat-tree-3:d=4", 4, 0.5),
+        ("fat-tree-3-half:d=4", 2, 0.9),
+    ] {
+        let fabric = topology(spec).expect("a topology");
+        let table = engines::several(&*fabric, Some(&*fabric), paths);
+        let proof = prove(&*fabric, &table);
+        assert!(proof.holds(), "{spec}, {paths} paths: {:?}", proof.circle);
+        for (host, switch) in (0..fabric.hosts()).zip(0..fabric.switches()) {
+            assert_eq!(table.port(switch, host), fabric.port(switch, host), "path 0 is native");
+        }
+        let (pairs, by_cable, by_switch) = disjoint(&*fabric, &table);
+        let share = |count: u64| count as f64 / pairs as f64;
+        println!("{spec}, {paths} paths: {:.3} {:.3}", share(by_cable), share(by_switch));
+        assert!(share(by_cable) >= least, "{spec}, {paths} paths: {}", share(by_cable));
+    }
+}
+
+#[test]
+fn several_paths_hold_on_random_graphs() {
+    for seed in 0..60 {
+        let fabric = drawn(seed);
+        let table = engines::several(&fabric, None, 4);
+        let proof = prove(&fabric, &table);
+        assert!(proof.circle.is_empty(), "seed {seed}");
+        assert_eq!(proof.unreached.len(), 4 * apart(&fabric), "seed {seed}");
+    }
+}

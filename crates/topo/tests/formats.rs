@@ -1,0 +1,281 @@
+//! Every format: what is written is read back the same, and what is wrong has a line number.
+
+use laneway_stats::SplitMix64;
+use laneway_topo::change::{apply, steps};
+use laneway_topo::formats::{
+    Identity, cables, dot, guid2lid, lft, netlist, read, simgrid, slurm, toml,
+};
+use laneway_topo::{
+    End, Fabric, KINDS, Part, Routing, Table, Topology, Wiring, prove, reroute, topology,
+};
+
+fn small() -> impl Iterator<Item = Box<dyn Topology>> {
+    KINDS.iter().map(|kind| (kind.build)(if kind.name == "mlfm" { 3 } else { 4 }))
+}
+
+/// Every cable as names and ports.
+fn cables_of(wiring: &dyn Wiring) -> Vec<(String, u8, String)> {
+    let mut all = Vec::new();
+    for switch in 0..wiring.switches() {
+        for port in 0..wiring.ports(switch) as u8 {
+            let end = match wiring.end(switch, port) {
+                End::Nothing => continue,
+                End::Host(host) => wiring.host_name(host),
+                End::Switch(other, its) => format!("{}/{its}", wiring.switch_name(other)),
+            };
+            all.push((wiring.switch_name(switch), port, end));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    for plan in small() {
+        let mut identity = Identity::planned(&*plan);
+        identity.pin(1).expect("few addresses");
+        for text in [
+            netlist::write_ibsim(&*plan, &identity),
+            netlist::write_ibnetdiscover(&*plan, &identity),
+        ] {
+            let back = read(&text).unwrap_or_else(|error| panic!("{}: {error}", plan.spec()));
+            assert_eq!(cables_of(&back.fabric), cables_of(&*plan), "{}", plan.spec());
+            assert_eq!(back.identity, identity, "{}", plan.spec());
+        }
+        for text in [toml::write(&*plan), cables::write(&*plan)] {
+            let back = read(&text).unwrap_or_else(|error| panic!("{}: {error}", plan.spec()));
+            assert_eq!(cables_of(&back.fabric), cables_of(&*plan), "{}", plan.spec());
+            assert_eq!(back.identity.hosts.len(), plan.hosts() as usize);
+        }
+    }
+}
+
+#[test]
+fn a_table_is_read_back_with_one_path_and_with_several() {
+    for plan in small() {
+        for lmc in [0, 2] {
+            let mut identity = Identity::planned(&*plan);
+            identity.pin(lmc).expect("few addresses");
+            let mut table = Table::empty(plan.switches(), plan.hosts(), 1 << lmc);
+            let mut draws = SplitMix64::new(7);
+            for switch in 0..plan.switches() {
+                for destination in 0..table.destinations() {
+                    let port = draws.index(plan.ports(switch) as usize) as u8;
+                    table.set(switch, destination, port);
+                }
+            }
+            let text = lft::write(&*plan, &table, &identity);
+            assert!(lft::read(&text, &*plan, &identity).expect("ours") == table);
+            // GUIDs alone say who is who: other addresses change nothing.
+            let unpinned = Identity::planned(&*plan);
+            assert!(lft::read(&text, &*plan, &unpinned).expect("ours") == table);
+            // And addresses alone do where there are no comments.
+            let bare: Vec<&str> =
+                text.lines().map(|line| line.split(" : ").next().unwrap_or("")).collect();
+            assert!(lft::read(&bare.join("\n"), &*plan, &identity).expect("bare") == table);
+        }
+    }
+}
+
+#[test]
+fn addresses_are_pinned_by_a_file() {
+    let plan = topology("mlfm:d=3").expect("a mesh");
+    let mut identity = Identity::planned(&*plan);
+    identity.pin(2).expect("few addresses");
+    assert_eq!(identity.hosts[0].lid, 4);
+    let mut back = Identity::planned(&*plan);
+    guid2lid::read(&guid2lid::write(&identity), &mut back).expect("ours");
+    assert_eq!(back, identity);
+}
+
+/// InfiniBand's addresses for one port end at 0xbfff.
+#[test]
+fn a_mesh_of_72_ports_does_not_fit_into_a_subnet() {
+    let pinned = |spec: &str, lmc: u8| {
+        let plan = topology(spec).expect(spec);
+        Identity::planned(&*plan).pin(lmc)
+    };
+    assert_eq!(pinned("mlfm:d=35", 0), Ok(()));
+    let refusal = pinned("mlfm:d=36", 0).expect_err("too large");
+    assert!(refusal.contains("49151"), "{refusal}");
+    assert_eq!(pinned("mlfm:d=18", 2), Ok(()));
+    assert!(pinned("mlfm:d=18", 3).is_err());
+    assert!(pinned("mlfm:d=2", 8).is_err());
+}
+
+#[test]
+fn the_tree_of_slurm_joins_what_is_near() {
+    let text = |spec: &str| slurm::write(&*topology(spec).expect(spec));
+    let mesh = text("mlfm:d=3");
+    assert!(mesh.contains("SwitchName=vertex-0-0 Nodes=node[0-2]\n"), "{mesh}");
+    assert_eq!(mesh.matches("Switches=").count(), 1, "all are equally far: {mesh}");
+    let tree = text("fat-tree-3:d=4");
+    assert!(tree.contains("SwitchName=group-1-0 Switches=leaf-0-[0-3]\n"), "{tree}");
+    assert!(tree.contains("SwitchName=group-2-0 Switches=group-1-[0-3]\n"), "{tree}");
+    let back = read(&tree).expect("ours").fabric;
+    assert_eq!((back.hosts(), back.switches()), (64, 16 + 4 + 1));
+    let switch = back.switch_by_name("leaf-3-3").expect("a leaf");
+    assert_eq!(back.end(switch, 3), End::Host(back.host_by_name("node63").expect("a host")));
+}
+
+#[test]
+fn pictures_and_platforms_show_every_cable() {
+    let plan = topology("mlfm:d=3").expect("a mesh");
+    let cables = 36 + 12 * 3;
+    assert_eq!(dot::write(&*plan).matches(" -- ").count(), cables);
+    let platform = simgrid::write(&*plan, &*plan, simgrid::Cable::default()).expect("small");
+    assert_eq!(platform.matches("<link id=").count(), cables);
+    assert_eq!(platform.matches("<route ").count(), 36 * 35);
+    let large = topology("mlfm:d=18").expect("a mesh");
+    assert!(simgrid::write(&*large, &*large, simgrid::Cable::default()).is_err());
+}
+
+/// What a real `ibnetdiscover` prints, with everything that ours leaves out.
+#[test]
+fn a_discovery_of_real_hardware_is_read() {
+    let text = "#
+# Topology file: generated on Tue Mar  3 10:11:12 2026
+#
+# Initiated from node e41d2d0300aa0000 port e41d2d0300aa0001
+
+vendid=0x2c9
+devid=0xcb20
+sysimgguid=0x248a070300d40d20
+switchguid=0x248a070300d40d20(248a070300d40d20)
+Switch\t36 \"S-248a070300d40d20\"\t\t# \"MF0;sw-1/U1\" enhanced port 0 lid 3 lmc 0
+[1]\t\"H-e41d2d0300aa0000\"[1](e41d2d0300aa0001) \t\t# \"node1 HCA-1\" lid 1 4xEDR
+[2]\t\"H-e41d2d0300bb0000\"[2](e41d2d0300bb0002) \t\t# \"node2 HCA-1\" lid 2 4xEDR
+
+vendid=0x2c9
+caguid=0xe41d2d0300bb0000
+Ca\t2 \"H-e41d2d0300bb0000\"\t\t# \"node2 HCA-1\"
+[2](e41d2d0300bb0002) \t\"S-248a070300d40d20\"[2]\t\t# lid 2 lmc 0 \"MF0;sw-1/U1\" lid 3 4xEDR
+
+caguid=0xe41d2d0300aa0000
+Ca\t2 \"H-e41d2d0300aa0000\"\t\t# \"node1 HCA-1\"
+[1](e41d2d0300aa0001) \t\"S-248a070300d40d20\"[1]\t\t# lid 1 lmc 0 \"MF0;sw-1/U1\" lid 3 4xEDR
+";
+    let found = read(text).expect("a discovery");
+    assert_eq!(found.fabric.switch_name(0), "MF0;sw-1/U1");
+    assert_eq!(found.fabric.end(0, 1), End::Host(0));
+    assert_eq!(found.fabric.host_name(0), "node2 HCA-1");
+    assert_eq!(found.identity.hosts[0].guid, 0xe41d_2d03_00bb_0002);
+    assert_eq!((found.identity.hosts[1].lid, found.identity.switches[0].lid), (1, 3));
+    assert!(found.identity.is_pinned());
+}
+
+#[test]
+fn what_is_wrong_has_a_line() {
+    for (line, text) in [
+        (1, ""),
+        (2, "# a comment\nwhat is this"),
+        (3, "Switch 4 \"a\"\n[1] \"b\"[1]\n[2] \"c\"[1]\n\nHca 1 \"b\"\n[1] \"a\"[1]\n"),
+        (2, "Switch 4 \"a\"\n[300] \"b\"[1]"),
+        (2, "Switch 4 \"a\"\nSwitch 4 \"a\""),
+        (1, "Switch 9999 \"a\""),
+        (2, "Switch 2 \"a\"\n[3] \"b\"[1]\nSwitch 2 \"b\"\n[1] \"a\"[3]"),
+        (1, "[[switch]]\nports = 4"),
+        (2, "[[switch]]\nname = 4\nports = 4"),
+        (4, "[[switch]]\nname = \"a\"\nports = 4\n[[cable]]\nfrom = \"a/9\"\nto = \"a/1\""),
+        (3, "[[switch]]\nname = \"a\"\nports = = 4"),
+        (2, "switch,ports,port,peer,peer_port,reach\na,4,1,b"),
+        (3, "switch,ports,port,peer,peer_port,reach\na,4,1,b,,rack\na,4,1,c,,rack"),
+        (1, "SwitchName=a Nodes=n[0-99999999999999]"),
+        (2, "SwitchName=a Nodes=n\nSwitchName=b Switches=c"),
+    ] {
+        let error = read(text).expect_err(text);
+        assert_eq!(error.line, line, "{text}: {error}");
+    }
+    let plan = topology("mlfm:d=2").expect("a mesh");
+    let mut identity = Identity::planned(&*plan);
+    identity.pin(0).expect("few addresses");
+    for (line, text) in [
+        (1, ""),
+        (1, "0x0001 001"),
+        (1, "Unicast lids [0-1] of switch Lid 1 guid 0x99 (who):"),
+        (2, "Unicast lids [0-1] of switch Lid 1 guid 0x99 (vertex-0-0):\n0x0001 005"),
+        (2, "Unicast lids [0-1] of switch Lid 1 guid 0x99 (vertex-0-0):\n0xbff0 001"),
+        (2, "Unicast lids [0-1] of switch Lid 1 guid 0x99 (vertex-0-0):\n0x0001 xyz"),
+        (2, "Unicast lids [] guid 0x9 (vertex-0-0):\nUnicast lids [] guid 0x9 (vertex-0-0):"),
+    ] {
+        let error = lft::read(text, &*plan, &identity).expect_err(text);
+        assert_eq!(error.line, line, "{text}: {error}");
+    }
+}
+
+/// The pairs of a table that arrive, by leaf switch; and that nothing goes round.
+fn arriving(fabric: &Fabric, table: &Table) -> Vec<bool> {
+    let switches = fabric.switches();
+    let mut all = Vec::new();
+    for host in 0..fabric.hosts() {
+        for from in 0..switches {
+            let (mut at, mut hops) = (from, 0);
+            all.push(loop {
+                let Some(port) = table.port(at, host) else { break false };
+                match fabric.end(at, port) {
+                    End::Host(other) => break other == host,
+                    End::Nothing => break false,
+                    End::Switch(next, _) => at = next,
+                }
+                hops += 1;
+                assert!(hops <= switches, "a message to {host} goes round from {from}");
+            });
+        }
+    }
+    all
+}
+
+/// Entry by entry, from the installed table to the one after a failure, and back.
+#[test]
+fn a_change_in_steps_breaks_nothing() {
+    let mut draws = SplitMix64::new(11);
+    for plan in small() {
+        for _ in 0..6 {
+            let mut fabric = Fabric::of(&*plan);
+            for _ in 0..=draws.index(3) {
+                let switch = draws.index(plan.switches() as usize) as u32;
+                fabric.fail(Part::Link(switch, draws.index(plan.ports(switch) as usize) as u8));
+            }
+            let (native, detour) = (Table::of(&*plan, &*plan), reroute(&*plan, &*plan, &fabric));
+            let whole = Fabric::of(&*plan);
+            let other = laneway_topo::engines::balanced::route(&*plan);
+            for (fabric, old, new) in [
+                (&fabric, &native, &detour),
+                (&whole, &detour, &native),
+                (&whole, &native, &other),
+                (&whole, &other, &native),
+            ] {
+                let (before, after) = (arriving(fabric, old), arriving(fabric, new));
+                let mut table = old.clone();
+                let mut changed = 0;
+                for mut step in steps(fabric, old, new) {
+                    // Within a step any order will do.
+                    for last in (1..step.len()).rev() {
+                        step.swap(last, draws.index(last + 1));
+                    }
+                    for (index, change) in step.iter().enumerate() {
+                        apply(&mut table, std::slice::from_ref(change));
+                        // Looking at every state takes long; some of them are as good.
+                        if index % 37 == 0 || index + 1 == step.len() {
+                            let now = arriving(fabric, &table);
+                            let lost = |at: usize| before[at] && after[at] && !now[at];
+                            assert!(!(0..now.len()).any(lost), "{}", plan.spec());
+                        }
+                    }
+                    changed += step.len();
+                }
+                assert!(table == *new, "all changes together are the new table");
+                let differ = |switch: u32| {
+                    old.row_of(switch)
+                        .iter()
+                        .zip(new.row_of(switch))
+                        .filter(|(a, b)| a != b)
+                        .count()
+                };
+                assert_eq!(changed, (0..plan.switches()).map(differ).sum::<usize>(), "no more");
+            }
+            assert_eq!(prove(&fabric, &detour).circle, vec![]);
+        }
+    }
+}
