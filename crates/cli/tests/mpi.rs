@@ -115,8 +115,8 @@ fn checks(name: &'static str) {
     non_blocking(&mpi);
 }
 
-/// Every collective once more, started and then waited for: a wrong answer would end in another exit
-/// code. On two ranks, because some libraries never yield a core that they wait on.
+/// Every collective once more, started and then waited for: a wrong answer would end in another
+/// exit code. On two ranks, because some libraries never yield a core that they wait on.
 fn non_blocking(mpi: &Mpi) {
     let laneway = Path::new(env!("CARGO_BIN_EXE_laneway"));
     let all = laneway_core::Collective::ALL;

@@ -100,6 +100,8 @@ fn a_mesh_of_128_port_switches_is_proved() {
     assert_eq!(number(row, "nodes"), 266_240.0);
     assert_eq!(number(row, "conflicts_max"), 1.0);
     assert!(row["proof"].as_str().is_some_and(|proof| proof.starts_with("symmetry")), "{row}");
+    assert_eq!(rows(&["check", "--topology", "mlfm:d=64"], 0)[0]["holds"], true);
+    refused(&["check", "--topology", "mlfm:d=64", "--fail", "link"]);
 }
 
 #[test]
@@ -116,6 +118,32 @@ fn a_failure_is_told_routed_around_and_repaired() {
     assert!(number(&rows(&kept, 1)[0], "lost") > 0.0);
     let kept = [&["check", "--routing", "native"], &fail[..]].concat();
     assert_eq!(rows(&kept, 1)[0]["holds"], false);
+}
+
+/// A mesh that was found, with other names and another order, has the order of its plan.
+#[test]
+fn a_fabric_from_a_file_is_known_again() {
+    let file = std::env::temp_dir().join(format!("laneway-mesh-{}.toml", std::process::id()));
+    let name = file.display().to_string();
+    rows(&["new", "-t", "mlfm:d=3", "-o", &name], 0);
+    let spec = format!("file:{name}");
+    let found = rows(&["alltoall", "-t", &spec], 0);
+    assert_eq!((number(&found[0], "conflicts_max"), number(&found[0], "phases")), (1.0, 36.0));
+    let found = rows(&["alltoall", "-t", &spec, "--fail", "link:vertex-0-0/4"], 0);
+    assert_eq!(number(&found[1], "conflicts_max"), 1.0);
+    std::fs::remove_file(&file).expect("it is there");
+}
+
+#[test]
+fn every_pair_that_is_not_reached_can_be_listed() {
+    let file = std::env::temp_dir().join(format!("laneway-unreached-{}", std::process::id()));
+    let name = file.display().to_string();
+    let args = ["check", "-t", "mlfm:d=4", "--fail", "link:vertex-0-0/5", "--routing", "native"];
+    let row = &rows(&[&args[..], &["--unreached", &name]].concat(), 1)[0];
+    let text = std::fs::read_to_string(&file).expect("a file");
+    std::fs::remove_file(&file).expect("it is there");
+    assert_eq!(text.lines().count() as f64 - 1.0, number(row, "unreached"));
+    assert!(text.starts_with("from,to,path\nnode"), "{text}");
 }
 
 /// paper: fullmesh tables 1 and 2.

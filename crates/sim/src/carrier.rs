@@ -9,8 +9,8 @@ pub type MessageId = u32;
 /// that moves packets fits the same seam. `now` never goes back from call to call.
 pub trait Carrier {
     /// A message is put on the network. The route's latency is the engine's to wait for, from
-    /// `left` on: now, or before where the message waited behind another, or later where it was lost
-    /// and leaves once more.
+    /// `left` on: now, or before where the message waited behind another, or later where it was
+    /// lost and leaves once more.
     fn start(&mut self, now: f64, left: f64, message: MessageId, bytes: u64, route: &Route);
 
     /// Takes a message off the network: it does not arrive.

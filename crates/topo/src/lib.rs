@@ -1,9 +1,10 @@
 //! Fabrics: what is plugged into what, how messages find their way, and which of them meet.
 //!
 //! A [`Wiring`] says what is at the end of every port, a [`Routing`] by which port a switch sends
-//! to a host. A topology of [`topologies`] is both, by formula; a [`Fabric`] is a list of cables and a
-//! [`Table`] a forwarding table. [`conflicts`] counts which messages of an order share a link,
-//! [`prove()`] proves a table.
+//! to a host. A topology of [`topologies`] is both, by formula; a [`Fabric`] is a list of cables
+//! and a [`Table`] a forwarding table. [`conflicts`] counts which messages of an order share a
+//! link, [`prove()`] proves a table, [`engines`] make one, [`reroute()`] and [`repair()`] answer
+//! failures, [`job`] plans for a part of the hosts, and [`formats`] are files of fabric software.
 
 pub mod change;
 pub mod conflicts;

@@ -150,6 +150,41 @@ impl Phases for Pattern {
     }
 }
 
+/// An order of a plan on a fabric that numbers its hosts otherwise. Who stands for nobody in the
+/// plan, or would send to a host that the fabric lacks, rests.
+pub struct Renamed {
+    order: Box<dyn Phases + Send + Sync>,
+    /// For each host what it is in the plan, and for each host of the plan who stands for it.
+    planned: Vec<Option<Rank>>,
+    found: Vec<Option<Rank>>,
+}
+
+impl Renamed {
+    pub fn new(order: Box<dyn Phases + Send + Sync>, planned: &[Option<Rank>]) -> Renamed {
+        let last = planned.iter().flatten().max().map_or(0, |last| *last as usize + 1);
+        let mut found = vec![None; last];
+        for (host, plan) in planned.iter().enumerate() {
+            if let Some(plan) = plan {
+                found[*plan as usize] = Some(host as Rank);
+            }
+        }
+        Renamed { order, planned: planned.to_vec(), found }
+    }
+}
+
+impl Phases for Renamed {
+    fn count(&self) -> u64 {
+        self.order.count()
+    }
+
+    fn partner(&self, rank: Rank, phase: u64) -> Rank {
+        let planned = self.planned.get(rank as usize).copied().flatten();
+        let target = planned.map(|plan| self.order.partner(plan, phase));
+        let found = target.and_then(|target| self.found.get(target as usize).copied().flatten());
+        found.unwrap_or(rank)
+    }
+}
+
 impl Phases for Listed {
     fn count(&self) -> u64 {
         self.rows.len() as u64

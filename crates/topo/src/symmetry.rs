@@ -152,6 +152,68 @@ pub fn follow_phase(
     (counts.into_iter().max().unwrap_or(0).max(1), lost)
 }
 
+/// What following pairs of hosts over the cables has shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    pub pairs: u64,
+    pub lost: Vec<(Host, Host)>,
+    /// Switches on the longest way.
+    pub longest: u32,
+    /// Ways that do not climb and then descend; where there are none no circle of links can wait
+    /// for itself.
+    pub astray: u64,
+}
+
+/// Follows pairs of hosts, for fabrics whose table does not fit into memory: the first host to all,
+/// which on a mesh stands for every pair, and pairs drawn at random.
+pub fn follow_pairs(
+    wiring: &dyn Wiring,
+    routing: &dyn Routing,
+    sample: u64,
+    seed: u64,
+) -> Followed {
+    let (hosts, heights) = (wiring.hosts(), heights(wiring));
+    let mut draws = SplitMix64::new(seed);
+    let mut found = Followed::default();
+    let drawn = (0..sample)
+        .map(|_| (draws.index(hosts as usize) as Host, draws.index(hosts as usize) as Host));
+    for (from, to) in (1..hosts).map(|to| (0, to)).chain(drawn).filter(|(from, to)| from != to) {
+        let mut way = Vec::with_capacity(5);
+        let arrived = walk(wiring, routing, from, to, |hop| way.push(heights[hop.switch as usize]));
+        found.pairs += 1;
+        if arrived.is_err() {
+            found.lost.push((from, to));
+            continue;
+        }
+        found.longest = found.longest.max(way.len() as u32);
+        let top = way.windows(2).take_while(|pair| pair[0] < pair[1]).count();
+        found.astray += u64::from(way[top..].windows(2).any(|pair| pair[0] <= pair[1]));
+    }
+    found
+}
+
+/// How far each switch is from the nearest host.
+fn heights(wiring: &dyn Wiring) -> Vec<u32> {
+    let mut heights = vec![u32::MAX; wiring.switches() as usize];
+    let mut queue = std::collections::VecDeque::new();
+    for (switch, _) in (0..wiring.hosts()).filter_map(|host| wiring.attached(host)) {
+        if std::mem::replace(&mut heights[switch as usize], 0) != 0 {
+            queue.push_back(switch);
+        }
+    }
+    while let Some(switch) = queue.pop_front() {
+        for port in 0..wiring.ports(switch) as u8 {
+            if let End::Switch(other, _) = wiring.end(switch, port)
+                && heights[other as usize] == u32::MAX
+            {
+                heights[other as usize] = heights[switch as usize] + 1;
+                queue.push_back(other);
+            }
+        }
+    }
+    heights
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +230,21 @@ mod tests {
             assert_eq!(counter.count(&*mesh.order()).worst(), 1);
             let phase = u64::from(d);
             assert_eq!(follow_phase(&mesh, &mesh, &*mesh.order(), phase), (1, 0));
+        }
+    }
+
+    #[test]
+    fn following_pairs_shows_what_the_proof_shows() {
+        for spec in ["mlfm:d=4", "fat-tree-3:d=4", "fat-tree-2:d=3"] {
+            let fabric = crate::topology(spec).expect(spec);
+            let found = follow_pairs(&*fabric, &*fabric, 5_000, 1);
+            let table = crate::Table::of(&*fabric, &*fabric);
+            let proof = crate::prove(&*fabric, &table);
+            assert!(proof.holds() && found.lost.is_empty() && found.astray == 0, "{spec}");
+            assert_eq!(found.longest, proof.longest);
+            let mut cut = crate::Fabric::of(&*fabric);
+            cut.fail(crate::Part::Switch(fabric.switches() - 1));
+            assert!(!follow_pairs(&cut, &table, 5_000, 1).lost.is_empty(), "{spec}");
         }
     }
 

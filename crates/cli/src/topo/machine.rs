@@ -7,9 +7,10 @@ use laneway_core::{Failure, Phases};
 use laneway_stats::SplitMix64;
 use laneway_topo::engines::engine;
 use laneway_topo::formats::{self, Discovered, Identity, ReadError};
-use laneway_topo::order::Shift;
+use laneway_topo::order::{Renamed, Shift};
 use laneway_topo::{
-    End, Fabric, Part, Port, Routing, Switch, Table, Topology, Wiring, recognise, topology,
+    End, Fabric, Part, Port, Recognised, Routing, Switch, Table, Topology, Wiring, recognise,
+    topology,
 };
 
 use crate::output;
@@ -44,10 +45,18 @@ pub fn args() -> [Arg; 4] {
     ]
 }
 
+/// Bytes that a forwarding table may take.
+const MOST_TABLE: u64 = 1 << 30;
+
 /// A fabric as it was planned or found.
 enum Plan {
     Formula(Box<dyn Topology>),
-    File { found: Discovered, table: Table },
+    /// With the plan that it follows, if it is one that we know.
+    File {
+        found: Discovered,
+        plan: Option<Box<Recognised>>,
+        table: Table,
+    },
 }
 
 /// A fabric with its forwarding.
@@ -77,11 +86,12 @@ impl Machine {
         let plan = match spec.strip_prefix("file:") {
             Some(file) => {
                 let found = discovered(file)?;
-                let table = match recognise(&found.fabric) {
-                    Some(recognised) => recognised.native(&found.fabric),
+                let plan = recognise(&found.fabric).map(Box::new);
+                let table = match &plan {
+                    Some(plan) => plan.native(&found.fabric),
                     None => (engine(BEST)?.route)(&found.fabric),
                 };
-                Plan::File { found, table }
+                Plan::File { found, plan, table }
             }
             None => Plan::Formula(topology(spec)?),
         };
@@ -125,6 +135,9 @@ impl Machine {
     pub fn order(&self) -> Box<dyn Phases + Send + Sync> {
         match &self.plan {
             Plan::Formula(topology) => topology.order(),
+            Plan::File { plan: Some(plan), .. } => {
+                Box::new(Renamed::new(plan.plan.order(), &plan.map.hosts))
+            }
             Plan::File { found, .. } => Box::new(Shift::new(found.fabric.hosts())),
         }
     }
@@ -158,6 +171,11 @@ impl Machine {
             repaired.unreached.len()
         ));
         Ok(Box::new(repaired.order))
+    }
+
+    /// Whether a forwarding table of it fits into memory.
+    pub fn has_table(&self) -> bool {
+        u64::from(self.whole().switches()) * u64::from(self.whole().hosts()) <= MOST_TABLE
     }
 
     /// A table for all switches, of whatever the forwarding is.
@@ -213,6 +231,13 @@ impl Machine {
     /// The forwarding: a word's, or the topology's own with detours around what has failed.
     fn route(&mut self, word: Option<&str>) -> Result<(), Failure> {
         self.is_rerouted = word.is_none() && self.damaged.is_some();
+        if (self.damaged.is_some() || word.is_some_and(|word| word != "native"))
+            && !self.has_table()
+        {
+            let what = format!("{} is too large for a table", self.spec);
+            let cause = format!("it would take more than {} GiB", MOST_TABLE >> 30);
+            return Err(Failure::usage(what, cause, "its own forwarding, with nothing failed"));
+        }
         self.table = match (word, &self.plan, &self.damaged) {
             (None | Some("native"), Plan::Formula(_), None) => None,
             (None, Plan::Formula(topology), Some(left)) => {
@@ -225,7 +250,7 @@ impl Machine {
                 Some(Table::of(topology, topology))
             }
             (None | Some("native"), Plan::File { .. }, None) => None,
-            (None, Plan::File { found, table }, Some(left)) => {
+            (None, Plan::File { found, table, .. }, Some(left)) => {
                 Some(laneway_topo::repair::spread(&found.fabric, table, left))
             }
             (Some("native"), Plan::File { table, .. }, Some(_)) => Some(table.clone()),

@@ -42,7 +42,7 @@ pub fn command() -> Command {
         .about("Plans fabrics: cost, routing, schedules without conflict, failures, files")
         .after_help(
             "Examples:\n  \
-             laneway topo cost --nodes 6000                 fabrics of 36-port switches and others\n  \
+             laneway topo cost --nodes 6000                 fabrics side by side\n  \
              laneway topo alltoall --topology mlfm:d=18     37.9 million messages, no conflict\n  \
              laneway topo random --topology mlfm:d=8        permutations drawn at random\n  \
              laneway topo check --topology mlfm:d=8 --fail link",

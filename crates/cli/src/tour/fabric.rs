@@ -1,4 +1,4 @@
-//! The sixth stop: a fabric with fewer switches than a fat tree, and an all-to-all without conflict.
+//! The sixth stop: a fabric with fewer switches than a tree, and an all-to-all without conflict.
 
 use laneway_core::Failure;
 use laneway_topo::cost::Parts;

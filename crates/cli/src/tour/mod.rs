@@ -190,6 +190,6 @@ fn next() -> Result<(), Failure> {
          byte\n   laneway info algorithms         what there is, with its parameters\n   \
          laneway measure coll bcast --ranks 2    how long it takes here, with its interval\n   \
          laneway sim bcast --platform cluster:64    the time on a cluster you describe\n   \
-         laneway topo cost --nodes 6000  fabrics side by side, for as many nodes as you need\n   {mpi}"
+         laneway topo cost --nodes 6000  fabrics side by side\n   {mpi}"
     ))
 }

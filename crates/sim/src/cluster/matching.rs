@@ -245,8 +245,8 @@ impl Matching {
         firsts.filter(|id| seen(id) > 0).min_by_key(seen)
     }
 
-    /// A message without a receive can be seen by its receiver now. Gives the messages that thereby have both ends, which
-    /// are more than one where others of its stream were seen before it.
+    /// A message without a receive can be seen by its receiver now. Gives the messages that thereby
+    /// have both ends, which are more than one where others of its stream were seen before it.
     pub fn see(&mut self, id: MessageId, met: &mut Vec<MessageId>) {
         self.seen += 1;
         let message = &mut self.messages[id as usize];
