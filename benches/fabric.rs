@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use laneway_benches::{Spread, ratio};
 use laneway_core::Phases;
-use laneway_topo::formats::{self, Identity, lft, netlist};
+use laneway_topo::formats::{self, Identity, guid2lid, lft, netlist};
 use laneway_topo::symmetry::prove_mesh;
 use laneway_topo::topologies::mlfm::FullMesh;
 use laneway_topo::{Counter, Table, prove, topology};
@@ -164,8 +164,10 @@ fn against_ibdmchk(dir: &Path) -> Result<(), String> {
     }
     let begun = processor(libc::RUSAGE_SELF);
     let read = |name: &str| std::fs::read_to_string(dir.join(name)).map_err(|e| e.to_string());
-    let found = formats::read(&read("net")?).map_err(|error| error.to_string())?;
-    let table = lft::read(&read("opensm-lfts.dump")?, &found.fabric, &found.identity)
+    let mut found = formats::read(&read("net")?).map_err(|error| error.to_string())?;
+    guid2lid::read(&read("guid2lid")?, &mut found.identity).map_err(|error| error.to_string())?;
+    // The very file that ibdmchk has read.
+    let table = lft::read(&read("opensm.fdbs")?, &found.fabric, &found.identity)
         .map_err(|error| error.to_string())?;
     let proof = prove(&found.fabric, &table);
     let ours = processor(libc::RUSAGE_SELF) - begun;

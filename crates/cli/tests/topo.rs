@@ -146,6 +146,26 @@ fn every_pair_that_is_not_reached_can_be_listed() {
     assert!(text.starts_with("from,to,path\nnode"), "{text}");
 }
 
+/// What does not arrive is told, and is no success.
+#[test]
+fn lost_messages_are_no_success() {
+    let cut = ["-t", "mlfm:d=4", "--fail", "switch:vertex-0-0"];
+    let row = &rows(&[&["random"], &cut[..]].concat(), 1)[0];
+    assert!(number(row, "lost") > 0.0 && number(row, "throughput_mean") > 0.0, "{row}");
+    let row = &rows(&[&["alltoall", "--schedule", "repaired"], &cut[..]].concat(), 0)[0];
+    assert!(number(row, "time_over_ideal") >= 1.0, "{row}");
+    let row = &rows(&[&["check"], &cut[..]].concat(), 0)[0];
+    assert_eq!((number(row, "hosts_unplugged"), &row["holds"]), (4.0, &true.into()), "{row}");
+    let path = [&["schedule", "--source", "0", "--phase", "1"], &cut[..]].concat();
+    assert_eq!(rows(&path, 1)[0]["path"], "lost");
+    let file = std::env::temp_dir().join(format!("laneway-empty-{}.toml", std::process::id()));
+    std::fs::write(&file, "[[switch]]\nname = \"a\"\nports = 4\n").expect("a file");
+    for verb in ["alltoall", "random", "check", "schedule", "draw", "new"] {
+        refused(&[verb, "-t", &format!("file:{}", file.display())]);
+    }
+    std::fs::remove_file(&file).expect("it is there");
+}
+
 /// paper: fullmesh tables 1 and 2.
 #[test]
 fn costs_side_by_side() {

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -105,6 +106,48 @@ fn a_change_is_written_in_steps() {
     assert_eq!(read(format!("new.lft.step{steps}")), read("new.lft".into()));
 }
 
+/// An address more than a path would be the next host's.
+#[test]
+fn addresses_and_paths_agree() {
+    let here = Folder::new();
+    let of = ["-t", "mlfm:d=3"];
+    here.done(&[&["route"], &of[..], &["--paths", "2", "-o", "two.lft"]].concat());
+    let two = [&of[..], &["--routing", "two.lft"]].concat();
+    here.done(&[&["export"], &two[..], &["--as", "lft", "-o", "again.lft"]].concat());
+    here.done(&[&["export"], &two[..], &["--as", "guid2lid", "-o", "two"]].concat());
+    here.done(&[&["export"], &of[..], &["--as", "guid2lid", "-o", "one"]].concat());
+    let read = |file: &str| fs::read_to_string(here.path(file)).expect("written");
+    assert_eq!(read("two.lft"), read("again.lft"));
+    here.done(&[&["export"], &two[..], &["--as", "lft", "--lids", "two"]].concat());
+    let refused = |args: &[&str]| {
+        let output = here.topo(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", errors(&output));
+        assert!(errors(&output).contains("do not agree"), "{}", errors(&output));
+    };
+    refused(&[&["export"], &two[..], &["--as", "lft", "--lids", "one"]].concat());
+    refused(&[&["route"], &of[..], &["--paths", "2", "--lids", "one", "-o", "x"]].concat());
+    // A fabric that runs with two addresses a host keeps both, and gets a path to each.
+    here.done(&[&["export"], &two[..], &["--as", "ibnetdiscover", "-o", "net"]].concat());
+    let row = here.json(&["route", "-t", "file:net", "-o", "kept.lft"], 0)["rows"][0].clone();
+    assert_eq!(row["paths"], 2, "{row}");
+    refused(&["route", "-t", "file:net", "--paths", "1", "-o", "x"]);
+}
+
+/// Tables that are installed have the addresses that the subnet runs with.
+#[test]
+fn a_change_keeps_the_installed_addresses() {
+    let here = Folder::new();
+    here.done(&["export", "-t", "mlfm:d=3", "--as", "guid2lid", "-o", "lids"]);
+    let lids = fs::read_to_string(here.path("lids")).expect("written");
+    fs::write(here.path("lids"), lids.replace("0x0001 0x0001", "0x0666 0x0666")).expect("written");
+    here.done(&["route", "-t", "mlfm:d=3", "--lids", "lids", "-o", "old.lft"]);
+    fs::write(here.path("new.lft.step1"), "of an earlier run").expect("written");
+    here.done(&["route", "-t", "mlfm:d=3", "--from", "old.lft", "-o", "new.lft"]);
+    let new = fs::read_to_string(here.path("new.lft")).expect("written");
+    assert!(new.contains("0x0666 "), "the address of node0 is lost");
+    assert!(!here.0.join("new.lft.step1").exists(), "a step that is none of this change");
+}
+
 #[test]
 fn a_mesh_of_72_ports_has_no_addresses() {
     let here = Folder::new();
@@ -183,5 +226,78 @@ fn watching_routes_around_what_is_gone() {
     for broken in ["false", "echo nothing"] {
         let args = ["watch", "--discover", broken, "-o", "tables.lft", "--once"];
         assert_eq!(here.topo(&args).status.code(), Some(3), "{broken}");
+    }
+}
+
+#[test]
+fn watching_says_what_it_cannot_mend() {
+    let here = Folder::new();
+    let export = |fail: &[&str], file: &str| {
+        let args = ["export", "-t", "mlfm:d=2", "--as", "ibnetdiscover", "-o", file];
+        here.done(&[&args[..], fail].concat());
+    };
+    export(&[], "whole.txt");
+    // Both ways out of a switch.
+    let fail = ["--fail", "link:vertex-0-0/3", "--fail", "link:vertex-0-0/4"];
+    export(&fail, "cut.txt");
+    let watch = |discover: &str, rest: &[&str]| {
+        let args = ["watch", "--whole", "whole.txt", "--discover", discover, "-o", "t.lft"];
+        here.topo(&[&args[..], rest].concat())
+    };
+    let output = watch("cat cut.txt", &["--once"]);
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    assert!(errors(&output).contains("no way from node2 to node0\n"), "{}", errors(&output));
+    // What a command leaves running neither hangs us nor empties the tables.
+    let before = fs::read_to_string(here.path("t.lft")).expect("written");
+    let begun = Instant::now();
+    let output = watch("sleep 9 2>/dev/null & echo $! > sleeper; cat cut.txt", &["--once"]);
+    assert_eq!(output.status.code(), Some(3), "{}", errors(&output));
+    assert!(begun.elapsed().as_secs() < 8, "it waited for the sleeper");
+    let sleeper = fs::read_to_string(here.path("sleeper")).expect("its number");
+    let _ = Command::new("kill").arg(sleeper.trim()).output();
+    let output = watch("echo 'Hca 1 \"lonely\"'", &["--once"]);
+    assert_eq!(output.status.code(), Some(3), "{}", errors(&output));
+    assert_eq!(fs::read_to_string(here.path("t.lft")).expect("still there"), before);
+}
+
+/// Watching goes on, and tries again, when the tables cannot be loaded.
+#[test]
+fn watching_outlives_a_failure() {
+    let here = Folder::new();
+    here.done(&["export", "-t", "mlfm:d=2", "--as", "ibnetdiscover", "-o", "net"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    command.current_dir(&here.0).stdout(Stdio::null()).stderr(Stdio::null());
+    let looks = "echo look >> looks; cat net";
+    let fails = "cp looks seen; echo tried >> tried; false";
+    command.args(["topo", "watch", "--every", "1", "-o", "t.lft", "--discover", looks]);
+    let mut watch = command.args(["--reload", fails]).spawn().expect("it starts");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let lines = |file: &str| fs::read_to_string(here.path(file)).map_or(0, |t| t.lines().count());
+    let mut seen_first = 0;
+    while Instant::now() < deadline && lines("tried") < 2 {
+        if lines("tried") == 1 && seen_first == 0 {
+            seen_first = lines("seen");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let ended = watch.try_wait().expect("its state");
+    let _ = watch.kill();
+    let _ = watch.wait();
+    assert_eq!((lines("tried") >= 2, ended), (true, None), "it has given up");
+    assert_eq!(seen_first, 2, "one discovery is not believed");
+}
+
+#[test]
+fn what_cannot_be_answered_is_refused() {
+    let here = Folder::new();
+    fs::write(here.path("odd"), "SwitchName=a Nodes=n[0-3]\n").expect("written");
+    for args in [
+        &["import", "odd", "--map"][..],
+        &["draw", "-t", "mlfm:d=2", "--heat", "phase:0-3", "-o", "x.svg"],
+        &["import", "nowhere"],
+    ] {
+        let output = here.topo(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", errors(&output));
+        assert!(!errors(&output).contains("line 1"), "{}", errors(&output));
     }
 }

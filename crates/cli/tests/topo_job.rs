@@ -103,6 +103,18 @@ fn trees_and_damaged_machines_serve_jobs() {
     }
 }
 
+/// A switch without cables to others keeps its nodes out of the job, and no others.
+#[test]
+fn who_is_not_reached_is_not_chosen() {
+    let cut: Vec<String> = (9..=16).map(|port| format!("--fail=link:vertex-0-0/{port}")).collect();
+    let cut: Vec<&str> = cut.iter().map(String::as_str).collect();
+    let found = row(&[&["--size", "30"], &cut[..]].concat());
+    assert_eq!((&found["size"], &found["conflicts_max"]), (&Value::from(30), &Value::from(1)));
+    let refused = job(&[&["--size", "569"], &cut[..]].concat());
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && text.contains("cannot reach"), "{text}");
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     for (args, word) in [

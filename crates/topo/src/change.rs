@@ -56,8 +56,10 @@ pub fn apply(table: &mut Table, step: &[Change]) {
     }
 }
 
-/// Hops to the end of a way: known ones, and the mark of those that end elsewhere.
+/// Hops to the end of a way: known ones, those of the way that is being followed, and the mark of
+/// those that end elsewhere.
 const UNKNOWN: u32 = u32::MAX;
+const PASSED: u32 = u32::MAX - 1;
 const ELSEWHERE: u32 = 1 << 31;
 
 /// Whether the way from a switch arrives, and its hops to wherever it ends.
@@ -72,13 +74,13 @@ fn follow(
     let mut passed: Vec<Switch> = Vec::new();
     let mut switch = from;
     let mut known = loop {
-        if far[switch as usize] != UNKNOWN {
-            break far[switch as usize];
+        match far[switch as usize] {
+            UNKNOWN => {}
+            // It goes round: as if it ended here. Nothing can mend a table that is wrong itself.
+            PASSED => break ELSEWHERE,
+            far => break far,
         }
-        // It goes round: as if it ended here. Nothing can mend a table that is wrong itself.
-        if passed.contains(&switch) {
-            break ELSEWHERE;
-        }
+        far[switch as usize] = PASSED;
         passed.push(switch);
         let port = table.row_of(switch)[destination as usize];
         let end = if port == NO_PORT { End::Nothing } else { wiring.end(switch, port) };

@@ -36,11 +36,11 @@ fn add(histogram: &mut Vec<u64>, at: usize, count: u64) {
     histogram[at] += count;
 }
 
-/// The mean of 1 / value, over a histogram.
+/// The mean of 1 / value, over a histogram; 0 where nothing was counted.
 fn mean_inverse(histogram: &[u64]) -> f64 {
     let all: u64 = histogram.iter().sum();
     let inverse = |(value, &count): (usize, &u64)| count as f64 / value.max(1) as f64;
-    histogram.iter().enumerate().map(inverse).sum::<f64>() / all as f64
+    histogram.iter().enumerate().map(inverse).sum::<f64>() / all.max(1) as f64
 }
 
 impl Tally {
@@ -119,11 +119,12 @@ impl Counter {
     ) -> Result<Counter, String> {
         let (hosts, links) = (wiring.hosts(), Links::of(wiring));
         // A table that would not serve is not made either.
-        ways::ensure_fit::<u16>(wiring, 2)?;
-        let table = table();
-        let ways = match ways::are_few(&links) {
-            true => Sized::Few(Ways::new(wiring, &table, &links)?),
-            false => Sized::Many(Ways::new(wiring, &table, &links)?),
+        let ways = if ways::are_few(&links) {
+            ways::ensure_fit::<u16>(wiring, 2)?;
+            Sized::Few(Ways::new(wiring, &table(), &links)?)
+        } else {
+            ways::ensure_fit::<u32>(wiring, 2)?;
+            Sized::Many(Ways::new(wiring, &table(), &links)?)
         };
         Ok(Counter { hosts, links, ways })
     }
@@ -216,12 +217,14 @@ struct Scratch<N: Number> {
     counts: Vec<N::Count>,
     nowhere: usize,
     lost: usize,
+    /// Messages of the phase that do not arrive.
+    missed: u64,
 }
 
 impl<N: Number> Scratch<N> {
     fn new(links: &Links) -> Scratch<N> {
         let (nowhere, lost) = (ways::nowhere(links) as usize, ways::lost(links) as usize);
-        Scratch { counts: vec![N::Count::default(); lost + 1], nowhere, lost }
+        Scratch { counts: vec![N::Count::default(); nowhere + 1], nowhere, lost, missed: 0 }
     }
 
     fn counted(mut self, ways: &Ways<N>, partners: &[Host]) -> Vec<u32> {
@@ -250,25 +253,26 @@ impl<N: Number> Scratch<N> {
     #[inline(always)]
     fn pass(&mut self, way: &[N], last: usize) {
         if way[0].at() == self.lost {
-            self.counts[self.lost] += 1.into();
+            self.missed += 1;
             return;
         }
         for link in way {
-            self.counts[link.at()] += 1.into();
+            self.counts[link.at()] = N::more(self.counts[link.at()]);
         }
-        self.counts[last] += 1.into();
+        self.counts[last] = N::more(self.counts[last]);
     }
 
     fn phase(&mut self, ways: &Ways<N>, partners: &[Host], tally: &mut Tally) {
         self.counts.fill(N::Count::default());
+        self.missed = 0;
         self.fill(ways, partners);
-        let lost: u32 = self.counts[self.lost].into();
+        let lost = self.missed;
         let worst = self.counts[..self.nowhere].iter().copied().max().unwrap_or_default();
         let worst: u32 = worst.max(1.into()).into();
-        tally.lost += u64::from(lost);
+        tally.lost += lost;
         add(&mut tally.phases, worst as usize, 1);
         if worst == 1 {
-            return add(&mut tally.flows, 1, partners.len() as u64 - u64::from(lost));
+            return add(&mut tally.flows, 1, partners.len() as u64 - lost);
         }
         self.counts[self.nowhere] = 1.into();
         if tally.flows.len() <= worst as usize {
@@ -286,7 +290,7 @@ impl<N: Number> Scratch<N> {
             met += 1;
         });
         // Those that keep their message to themselves meet nobody.
-        tally.flows[1] += partners.len() as u64 - u64::from(lost) - met;
+        tally.flows[1] += partners.len() as u64 - lost - met;
     }
 }
 

@@ -1,10 +1,14 @@
 //! What a fabric takes: switches, ports, cables, and what follows from them for who pays.
 
+use laneway_stats::distribution::normal_quantile;
+
+use crate::graph::{FAR, Graph};
 use crate::wiring::{End, Port, Reach, Switch, Wiring};
 
 /// What can be counted on any fabric.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
+    /// That have a cable.
     pub hosts: u32,
     pub switches: u32,
     /// Of all switches together, and those with a cable.
@@ -16,8 +20,9 @@ pub struct Parts {
 
 impl Parts {
     pub fn of(wiring: &dyn Wiring) -> Parts {
-        let (hosts, switches) = (wiring.hosts(), wiring.switches());
-        let mut parts = Parts { hosts, switches, ..Parts::default() };
+        let hosts = (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_some());
+        let hosts = hosts.count() as u32;
+        let mut parts = Parts { hosts, switches: wiring.switches(), ..Parts::default() };
         for switch in 0..wiring.switches() {
             parts.ports += u64::from(wiring.ports(switch));
             for port in 0..wiring.ports(switch) as Port {
@@ -35,7 +40,7 @@ impl Parts {
 
     /// paper: fullmesh 2: ports with a host over all ports.
     pub fn port_efficiency(&self) -> f64 {
-        f64::from(self.hosts) / self.ports as f64
+        f64::from(self.hosts) / self.ports.max(1) as f64
     }
 
     pub fn all_cables(&self) -> u64 {
@@ -46,164 +51,126 @@ impl Parts {
 /// How switches with hosts see each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Distances {
-    /// Switches on the longest of the shortest ways between hosts.
-    pub diameter: u32,
-    /// Shortest ways between two such switches: the fewest, and on average.
+    /// Switches on the longest of the shortest ways between hosts; none where some are apart.
+    pub diameter: Option<u32>,
+    /// Shortest ways between two such switches that see each other: the fewest, and on average.
     pub shortest_least: f64,
     pub shortest_mean: f64,
     /// Ways between two such switches that share no link, at least.
     pub disjoint: u32,
     /// Pairs of such switches that do not see each other.
     pub apart: u64,
+    /// Whether only some of the switches were looked at, since there are many.
+    pub is_sampled: bool,
 }
 
-/// So many switches are looked from, and so many looked at for ways that share no link; where a
-/// fabric has more, some spread evenly.
-const LOOKED_FROM: usize = 64;
-const LOOKED_AT: usize = 64;
+/// Links that may be looked at: a few seconds.
+const EFFORT: u64 = 1 << 31;
 
-/// Distances from some of the switches with hosts, evenly spread, to all of them.
-pub fn distances(wiring: &dyn Wiring) -> Distances {
+/// Switches that are looked at whatever the effort.
+const LEAST_LOOKED_AT: u64 = 8;
+
+/// Distances between all switches with hosts, or as many of them as the effort allows, evenly
+/// spread. Where all are alike, as they are in a topology by formula, one sees what all see.
+pub fn distances(wiring: &dyn Wiring, are_alike: bool) -> Distances {
     let graph = Graph::of(wiring);
-    let mut leaves: Vec<Switch> =
-        (0..wiring.hosts()).filter_map(|host| wiring.attached(host)).map(|at| at.0).collect();
-    leaves.sort_unstable();
-    leaves.dedup();
-    let mut found =
-        Distances { diameter: 1, shortest_least: f64::INFINITY, ..Distances::default() };
-    let (mut sum, mut pairs) = (0.0, 0u64);
-    found.disjoint = u32::MAX;
-    for &from in leaves.iter().step_by(leaves.len().div_ceil(LOOKED_FROM).max(1)) {
+    let leaves: Vec<Switch> = graph.leaves().collect();
+    let mut found = Distances { apart: apart(&graph), ..Distances::default() };
+    let sources = if are_alike { &leaves[..leaves.len().min(1)] } else { &leaves };
+    let links = u64::from(graph.links.count());
+    let step = step(sources.len(), links);
+    found.is_sampled = step > 1;
+    found.shortest_least = f64::INFINITY;
+    let (mut farthest, mut sum, mut pairs) = (0, 0.0, 0u64);
+    for &from in sources.iter().step_by(step) {
         let (far, ways) = graph.shortest(from);
-        for &to in leaves.iter().filter(|&&to| to != from) {
-            if far[to as usize] == u32::MAX {
-                found.apart += 1;
-                continue;
-            }
-            found.diameter = found.diameter.max(far[to as usize] + 1);
+        let seen = |&to: &Switch| to != from && far[to as usize] != FAR;
+        for to in leaves.iter().copied().filter(seen) {
+            farthest = farthest.max(far[to as usize]);
             found.shortest_least = found.shortest_least.min(ways[to as usize]);
             sum += ways[to as usize];
             pairs += 1;
         }
     }
-    if let Some((&from, others)) = leaves.split_first() {
-        for &to in others.iter().step_by(others.len().div_ceil(LOOKED_AT).max(1)) {
-            found.disjoint = found.disjoint.min(graph.disjoint(from, to));
-        }
-    }
+    found.diameter = (found.apart == 0).then_some(farthest + 1);
     if pairs == 0 {
-        return Distances { apart: found.apart, diameter: 1, ..Distances::default() };
+        found.shortest_least = 0.0;
+        return found;
     }
     found.shortest_mean = sum / pairs as f64;
+    if found.apart == 0 {
+        let (disjoint, is_sampled) = least_disjoint(&graph, &leaves);
+        found.disjoint = disjoint;
+        found.is_sampled |= is_sampled;
+    }
     found
 }
 
-/// The switches as a graph; parallel cables are one entry each.
-struct Graph {
-    first: Vec<u32>,
-    next: Vec<Switch>,
+/// The fewest ways that share no link, and whether some were not looked at. Two switches have at
+/// least as many as the fewer of those that each has to a third; so one and all others are enough.
+fn least_disjoint(graph: &Graph, leaves: &[Switch]) -> (u32, bool) {
+    let cables = leaves.iter().map(|&leaf| graph.cables(leaf).len() as u32);
+    let mut least = cables.min().unwrap_or(0);
+    let Some((&from, others)) = leaves.split_first() else { return (least, false) };
+    let step = step(others.len(), u64::from(graph.links.count()) * u64::from(least));
+    for &to in others.iter().step_by(step) {
+        least = least.min(graph.disjoint(from, to));
+    }
+    (least, step > 1)
 }
 
-impl Graph {
-    fn of(wiring: &dyn Wiring) -> Graph {
-        let (mut first, mut next) = (vec![0], Vec::new());
-        for switch in 0..wiring.switches() {
-            for port in 0..wiring.ports(switch) as Port {
-                if let End::Switch(other, _) = wiring.end(switch, port) {
-                    next.push(other);
-                }
-            }
-            first.push(next.len() as u32);
-        }
-        Graph { first, next }
-    }
-
-    fn cables(&self, switch: Switch) -> std::ops::Range<usize> {
-        self.first[switch as usize] as usize..self.first[switch as usize + 1] as usize
-    }
-
-    /// How far every switch is, and by how many shortest ways.
-    fn shortest(&self, from: Switch) -> (Vec<u32>, Vec<f64>) {
-        let count = self.first.len() - 1;
-        let (mut far, mut ways) = (vec![u32::MAX; count], vec![0.0; count]);
-        (far[from as usize], ways[from as usize]) = (0, 1.0);
-        let mut queue = std::collections::VecDeque::from([from]);
-        while let Some(switch) = queue.pop_front() {
-            for cable in self.cables(switch) {
-                let other = self.next[cable] as usize;
-                if far[other] == u32::MAX {
-                    far[other] = far[switch as usize] + 1;
-                    queue.push_back(other as Switch);
-                }
-                if far[other] == far[switch as usize] + 1 {
-                    ways[other] += ways[switch as usize];
-                }
-            }
-        }
-        (far, ways)
-    }
-
-    /// Ways from one switch to another that share no cable in one direction: a flow of Ford and
-    /// Fulkerson with every cable of capacity 1.
-    fn disjoint(&self, from: Switch, to: Switch) -> u32 {
-        let mut used = vec![false; self.next.len()];
-        let mut found = 0;
-        while let Some(way) = self.free_way(from, to, &used) {
-            for (cable, forward) in way {
-                used[cable] = forward;
-            }
-            found += 1;
-        }
-        found
-    }
-
-    /// A way over cables that are free, or back over those that are used.
-    fn free_way(&self, from: Switch, to: Switch, used: &[bool]) -> Option<Vec<(usize, bool)>> {
-        let mut before: Vec<Option<(Switch, usize, bool)>> = vec![None; self.first.len() - 1];
-        let mut queue = std::collections::VecDeque::from([from]);
-        while let Some(switch) = queue.pop_front() {
-            if switch == to {
-                let mut way = Vec::new();
-                let mut at = to;
-                while at != from {
-                    let (earlier, cable, forward) = before[at as usize]?;
-                    way.push((cable, forward));
-                    at = earlier;
-                }
-                return Some(way);
-            }
-            for cable in self.cables(switch) {
-                let other = self.next[cable];
-                let is_new = other != from && before[other as usize].is_none();
-                if !used[cable] && is_new {
-                    before[other as usize] = Some((switch, cable, true));
-                    queue.push_back(other);
-                    continue;
-                }
-                // Giving back a used cable of the other direction undoes a part of another way.
-                let back = self.cables(other).find(|&b| self.next[b] == switch && used[b]);
-                if let (Some(back), true) = (back, is_new) {
-                    before[other as usize] = Some((switch, back, false));
-                    queue.push_back(other);
-                }
-            }
-        }
-        None
-    }
+/// Of how many switches one is looked at, where a look takes so many links.
+fn step(switches: usize, links: u64) -> usize {
+    let looks = (EFFORT / links.max(1)).max(LEAST_LOOKED_AT);
+    switches.div_ceil(looks as usize).max(1)
 }
+
+/// Pairs of switches with hosts between which there is no way.
+fn apart(graph: &Graph) -> u64 {
+    let pieces = graph.pieces();
+    let mut leaves = vec![0u64; graph.switches()];
+    graph.leaves().for_each(|leaf| leaves[pieces[leaf as usize] as usize] += 1);
+    let pairs = |leaves: u64| leaves * leaves.saturating_sub(1) / 2;
+    pairs(leaves.iter().sum()) - leaves.iter().copied().map(pairs).sum::<u64>()
+}
+
+/// More expected failures than this are not added up one by one.
+const MOST_ADDED: f64 = 1e6;
 
 /// Spares to hold so that parts that fail at random while new ones are under way can be replaced,
 /// with the given confidence: the quantile of a Poisson distribution.
 pub fn spares(expected: f64, confidence: f64) -> u64 {
-    let (mut term, mut sum, mut count) = ((-expected).exp(), (-expected).exp(), 0);
-    // For many expected failures the first terms vanish; then the normal quantile is as good.
-    if expected > 500.0 {
-        return (expected + 4.0 * expected.sqrt()).ceil() as u64;
+    if expected > MOST_ADDED {
+        // Cornish and Fisher 1938; right to one part for so many.
+        let normal = normal_quantile(confidence).unwrap_or(0.0);
+        let skew = (normal * normal - 1.0) / 6.0;
+        return (expected + normal * expected.sqrt() + skew - 0.5).ceil() as u64;
     }
-    while sum < confidence && count < 10_000 {
+    // In parts of the likeliest count's share, since the share of none may be too small a number.
+    let likeliest = expected as u64;
+    let (mut below, mut term, mut count) = (0.0, 1.0, likeliest);
+    while term > 0.0 && count > 0 {
+        term *= count as f64 / expected;
+        below += term;
+        count -= 1;
+    }
+    let (mut all, mut term, mut count) = (below, 1.0, likeliest);
+    while term > 0.0 {
+        all += term;
         count += 1;
         term *= expected / count as f64;
-        sum += term;
+    }
+    let wanted = confidence * all;
+    let (mut term, mut count) = (1.0, likeliest);
+    while below >= wanted && count > 0 {
+        term *= count as f64 / expected;
+        below -= term;
+        count -= 1;
+    }
+    while below + term < wanted && term > 0.0 {
+        below += term;
+        count += 1;
+        term *= expected / count as f64;
     }
     count
 }

@@ -88,27 +88,38 @@ pub fn differ(plan: &dyn Wiring, found: &dyn Wiring, map: &Map) -> Vec<Differenc
     }
     let is_missing = |cable: &&Cable| there.get_mut(&cable.ends).and_then(Vec::pop).is_none();
     let missing: Vec<&Cable> = planned.iter().filter(is_missing).collect();
-    let mut extra: Vec<&Cable> = there.into_values().flatten().collect();
-    pair(missing, &mut extra)
+    let extra: Vec<&Cable> = there.into_values().flatten().collect();
+    pair(missing, &extra)
 }
 
 /// A missing cable and an extra one with a common end are one that is wrong.
-fn pair(missing: Vec<&Cable>, extra: &mut Vec<&Cable>) -> Vec<Difference> {
+fn pair(missing: Vec<&Cable>, extra: &[&Cable]) -> Vec<Difference> {
+    // The extra cables at each end, the first of them last.
+    let mut at: BTreeMap<Spot, Vec<usize>> = BTreeMap::new();
+    for (index, cable) in extra.iter().enumerate().rev() {
+        for end in [cable.ends.0, cable.ends.1] {
+            at.entry(end).or_default().push(index);
+        }
+    }
+    let mut is_paired = vec![false; extra.len()];
     let mut all = Vec::new();
     for cable in missing {
-        let ends = [cable.ends.0, cable.ends.1];
-        let shares = |other: &&Cable| {
-            let (one, two) = other.ends;
-            ends.iter().any(|end| *end != Spot::SomeHost && (*end == one || *end == two))
+        let mut first = |end: Spot| {
+            let here = at.get_mut(&end).filter(|_| end != Spot::SomeHost)?;
+            while here.pop_if(|index| is_paired[*index]).is_some() {}
+            here.last().copied()
         };
-        all.push(match extra.iter().position(shares) {
-            Some(at) => Difference::Wrong {
-                planned: cable.text.clone(),
-                found: extra.remove(at).text.clone(),
-            },
+        let (one, other) = (first(cable.ends.0), first(cable.ends.1));
+        all.push(match one.into_iter().chain(other).min() {
+            Some(index) => {
+                is_paired[index] = true;
+                let found = extra[index].text.clone();
+                Difference::Wrong { planned: cable.text.clone(), found }
+            }
             None => Difference::Missing(cable.text.clone()),
         });
     }
-    all.extend(extra.iter().map(|cable| Difference::Extra(cable.text.clone())));
+    let rest = extra.iter().zip(is_paired).filter(|(_, is_paired)| !is_paired);
+    all.extend(rest.map(|(cable, _)| Difference::Extra(cable.text.clone())));
     all
 }

@@ -13,6 +13,7 @@ pub mod differ;
 pub mod engines;
 pub mod fabric;
 pub mod formats;
+mod graph;
 pub mod job;
 pub mod links;
 pub mod map;

@@ -6,11 +6,16 @@
 
 use std::collections::BTreeMap;
 
+use laneway_core::Failure;
+
 use crate::fabric::{Fabric, Part};
 use crate::table::Table;
 use crate::wiring::{End, Host, NO_PORT, Port, Switch, Wiring};
 
 mod structure;
+
+/// Switches that are known by structure at most: three bytes are kept for each pair of them.
+pub const MOST_SWITCHES: u32 = 8192;
 
 /// Planned parts by found ones; none for what the plan does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +29,9 @@ pub struct Map {
 }
 
 impl Map {
-    /// By names where most switches have a planned one, else by structure.
-    pub fn new(found: &dyn Wiring, plan: &dyn Wiring) -> Map {
+    /// By names where most switches have a planned one, else by structure, if they are not too many
+    /// for that.
+    pub fn new(found: &dyn Wiring, plan: &dyn Wiring) -> Result<Map, Failure> {
         let names = |wiring: &dyn Wiring| {
             let switches = (0..wiring.switches()).map(|at| wiring.switch_name(at)).collect();
             let hosts = (0..wiring.hosts()).map(|at| wiring.host_name(at)).collect();
@@ -34,10 +40,19 @@ impl Map {
         let by_name = Map::by_keys(found, names(found), plan, names(plan));
         let known = by_name.switches.iter().flatten().count();
         if 2 * known > plan.switches() as usize {
-            return by_name;
+            return Ok(by_name);
+        }
+        let most = found.switches().max(plan.switches());
+        if most > MOST_SWITCHES {
+            let cause = format!(
+                "{most} switches without planned names; every pair of them is looked at, so that \
+                 at most {MOST_SWITCHES} are taken"
+            );
+            let what = "too large a fabric to be known by its cables";
+            return Err(Failure::usage(what, cause, "the planned names in the discovered fabric"));
         }
         let switches = structure::lay(found, plan);
-        Map::of_switches(found, plan, switches)
+        Ok(Map::of_switches(found, plan, switches))
     }
 
     /// By keys that are the same for the same part: names, or GUIDs.

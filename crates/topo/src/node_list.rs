@@ -20,6 +20,10 @@ impl std::error::Error for Malformed {}
 /// Digits of the longest number: it and its successor fit into 64 bits.
 const MOST_DIGITS: usize = 18;
 
+/// Letters of a name, and brackets that it may have: few bytes must not stand for very many.
+const MOST_LETTERS: usize = 255;
+const MOST_BRACKETS: usize = 16;
+
 /// Numbers of a bracket from the first to the last, filled up with zeros to the first's width.
 struct Range {
     first: u64,
@@ -40,6 +44,13 @@ pub fn expand(list: &str, most: usize) -> Result<Vec<String>, Malformed> {
     let mut at = 0;
     for item in items(list) {
         let pieces = pieces(item, at)?;
+        let long = pieces.iter().map(longest).sum::<usize>();
+        let brackets = pieces.iter().filter(|piece| matches!(piece, Piece::Bracket(_))).count();
+        if long > MOST_LETTERS || brackets > MOST_BRACKETS {
+            let what =
+                format!("a name has at most {MOST_LETTERS} letters and {MOST_BRACKETS} brackets");
+            return Err(malformed(list, at, what));
+        }
         let many = pieces.iter().map(count).fold(1u64, u64::saturating_mul);
         let all = many.saturating_add(names.len() as u64);
         if all > most as u64 {
@@ -135,6 +146,17 @@ fn count(piece: &Piece) -> u64 {
         Piece::Text(_) => 1,
         Piece::Bracket(ranges) => {
             ranges.iter().fold(0, |sum, range| sum.saturating_add(range.last - range.first + 1))
+        }
+    }
+}
+
+/// The letters of a piece, of the number with most.
+fn longest(piece: &Piece) -> usize {
+    match piece {
+        Piece::Text(text) => text.len(),
+        Piece::Bracket(ranges) => {
+            let digits = |range: &Range| range.width.max(range.last.to_string().len());
+            ranges.iter().map(digits).max().unwrap_or(0)
         }
     }
 }

@@ -6,6 +6,8 @@
 //! the links, each pointing at those that its messages take next, form no circle (Dally and Seitz
 //! 1987).
 
+use std::collections::BTreeMap;
+
 use crate::links::Links;
 use crate::routing::Hop;
 use crate::table::Table;
@@ -16,8 +18,10 @@ use crate::wiring::{End, Host, NO_PORT, Port, Switch, Wiring};
 pub struct Proof {
     /// Ordered pairs of different hosts that have a cable, times paths.
     pub pairs: u64,
-    /// Those that are not reached, with the path: from, to, path; every one of them.
+    /// Those that are not reached, with the path: from, to, path; and how many more there are than
+    /// anybody would read.
     pub unreached: Vec<(Host, Host, u32)>,
+    pub unlisted: u64,
     /// Switches on the longest way.
     pub longest: u32,
     /// Links that wait for each other in a circle; empty where none do.
@@ -30,6 +34,9 @@ impl Proof {
     }
 }
 
+/// Pairs that are listed, about.
+const MOST_LISTED: usize = 1 << 24;
+
 /// Instead of a number of switches: not looked at yet, and no way.
 const UNKNOWN: u32 = u32::MAX;
 const NEVER: u32 = u32::MAX - 1;
@@ -40,12 +47,10 @@ pub fn prove(wiring: &dyn Wiring, table: &Table) -> Proof {
     let mut proof = Proof::default();
     let plugged: Vec<Host> =
         (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_some()).collect();
-    let mut leaves: Vec<(Switch, Vec<Host>)> = Vec::new();
+    let mut leaves: BTreeMap<Switch, Vec<Host>> = BTreeMap::new();
     for &host in &plugged {
-        let Some((switch, _)) = wiring.attached(host) else { continue };
-        match leaves.iter_mut().rev().find(|leaf| leaf.0 == switch) {
-            Some(leaf) => leaf.1.push(host),
-            None => leaves.push((switch, vec![host])),
+        if let Some((switch, _)) = wiring.attached(host) {
+            leaves.entry(switch).or_default().push(host);
         }
     }
     for &host in &plugged {
@@ -56,7 +61,10 @@ pub fn prove(wiring: &dyn Wiring, table: &Table) -> Proof {
                 match prover.follow(*switch, host, path) {
                     NEVER => {
                         let others = hosts.iter().filter(|&&from| from != host);
-                        proof.unreached.extend(others.map(|&from| (from, host, path)));
+                        match proof.unreached.len() < MOST_LISTED {
+                            true => proof.unreached.extend(others.map(|&from| (from, host, path))),
+                            false => proof.unlisted += others.count() as u64,
+                        }
                     }
                     far => proof.longest = proof.longest.max(far),
                 }
@@ -137,14 +145,15 @@ impl<'a> Prover<'a> {
         self.far[from as usize]
     }
 
-    /// Messages to this host let links wait for the next ones.
+    /// Messages to this host let links wait for the next ones; those that do not arrive, too, as
+    /// far as they come.
     fn wait_on(&mut self, host: Host, path: u32) {
         for at in 0..self.seen.len() {
             let switch = self.seen[at];
             let (port, end) = self.next(switch, host, path);
             let End::Switch(next, _) = end else { continue };
             let (after, _) = self.next(next, host, path);
-            if self.far[switch as usize] != NEVER {
+            if after != NO_PORT && self.links.checked(next, after).is_some() {
                 let link = self.links.link(switch, port) as usize;
                 self.waits[link][usize::from(after / 64)] |= 1 << (after % 64);
             }

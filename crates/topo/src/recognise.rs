@@ -2,11 +2,11 @@
 
 use crate::differ::{Difference, differ};
 use crate::fabric::Fabric;
-use crate::map::Map;
+use crate::map::{self, Map};
 use crate::reroute::reroute;
 use crate::table::Table;
 use crate::topologies::{KINDS, Topology};
-use crate::wiring::{MOST_PORTS, Wiring};
+use crate::wiring::{End, MOST_PORTS, Port, Wiring};
 
 /// One cable in so many may be wrong or missing.
 const ONE_IN: usize = 10;
@@ -32,7 +32,7 @@ pub fn recognise(found: &Fabric) -> Option<Recognised> {
             let plan = (kind.build)(d);
             let apart =
                 plan.hosts().abs_diff(found.hosts()) + plan.switches().abs_diff(found.switches());
-            if plan.switches() > 2 * MOST_SWITCHES {
+            if plan.switches() > map::MOST_SWITCHES {
                 break;
             }
             if apart as usize <= (found.hosts() + found.switches()) as usize / ONE_IN {
@@ -40,12 +40,21 @@ pub fn recognise(found: &Fabric) -> Option<Recognised> {
             }
         }
     }
+    let ports = |switch| (0..found.ports(switch) as Port).map(move |port| (switch, port));
+    let places = (0..found.switches()).flat_map(ports);
+    let cables = places
+        .filter(|&(switch, port)| match found.end(switch, port) {
+            End::Nothing => false,
+            End::Host(_) => true,
+            End::Switch(other, its) => (switch, port) < (other, its),
+        })
+        .count();
     plans.sort_by_key(|(apart, _)| *apart);
     let mut best: Option<Recognised> = None;
     for (_, plan) in plans {
-        let map = Map::new(found, &*plan);
+        // Neither has too many switches.
+        let Ok(map) = Map::new(found, &*plan) else { continue };
         let differences = differ(&*plan, found, &map);
-        let cables = found.hosts() as usize * 2;
         if differences.len() * ONE_IN > cables {
             continue;
         }
@@ -61,13 +70,30 @@ pub fn recognise(found: &Fabric) -> Option<Recognised> {
 }
 
 impl Recognised {
-    /// The topology's own forwarding for the found fabric, around what it lacks.
+    /// The topology's own forwarding for the found fabric, around what it lacks. Where it has more
+    /// than the topology, such as a login node at a spare port, the rest is led to as well.
     pub fn native(&self, found: &Fabric) -> Table {
         let plan: &dyn Topology = &*self.plan;
         let planned = match self.differences.is_empty() {
             true => Table::of(plan, plan),
             false => reroute(plan, plan, &self.map.left(found, plan)),
         };
-        self.map.table(found, &planned)
+        let table = self.map.table(found, &planned);
+        match self.knows_all(found) {
+            true => table,
+            // What reroute does with entries that lead nowhere: it keeps the others.
+            false => reroute(found, &table, found),
+        }
+    }
+
+    /// Whether every host and switch with a cable is one of the plan.
+    fn knows_all(&self, found: &Fabric) -> bool {
+        let has_cable = |switch: u32| {
+            (0..found.ports(switch) as Port).any(|port| found.end(switch, port) != End::Nothing)
+        };
+        (0..found.hosts())
+            .all(|host| self.map.hosts[host as usize].is_some() || found.attached(host).is_none())
+            && (0..found.switches())
+                .all(|switch| self.map.switches[switch as usize].is_some() || !has_cable(switch))
     }
 }

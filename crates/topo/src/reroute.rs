@@ -7,10 +7,10 @@
 
 use crate::engines::balanced;
 use crate::engines::column::{Column, Look};
-use crate::engines::graph::Graph;
 use crate::engines::heights::Heights;
 use crate::engines::turns::Turns;
 use crate::fabric::Fabric;
+use crate::graph::Graph;
 use crate::routing::Routing;
 use crate::table::Table;
 use crate::wiring::{Host, NO_PORT, Port, Switch, Wiring};

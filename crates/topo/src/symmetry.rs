@@ -41,6 +41,8 @@ impl Proved {
 /// in from the edge switch so many vertices ahead. None within a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Likeness {
+    /// Layers up. All messages of one number go so many, or several layers would meet in one.
+    layers: u32,
     links: Option<(u32, u32)>,
     number: u32,
 }
@@ -54,7 +56,7 @@ fn likeness(mesh: &FullMesh, from: Host, to: Host) -> Likeness {
         (0, false) => Some((number, number)),
         (ahead, _) => Some((ahead - 1, d - ahead)),
     };
-    Likeness { links, number }
+    Likeness { layers: (to_layer + d - layer) % d, links, number }
 }
 
 /// Proves that the mesh's all-to-all has no conflict, and follows `sample` messages of it.
@@ -96,7 +98,7 @@ fn meet(mesh: &FullMesh, order: &dyn Phases, phase: u64) -> bool {
         new
     };
     !(0..mesh.degree()).all(|from| {
-        let Likeness { links, number } = likeness(mesh, from, order.partner(from, phase));
+        let Likeness { links, number, .. } = likeness(mesh, from, order.partner(from, phase));
         let apart = links.is_none_or(|(up, down)| is_new(&mut out, up) && is_new(&mut into, down));
         is_new(&mut numbers, number) && apart
     })
@@ -177,7 +179,8 @@ pub fn follow_pairs(
     let mut found = Followed::default();
     let drawn = (0..sample)
         .map(|_| (draws.index(hosts as usize) as Host, draws.index(hosts as usize) as Host));
-    for (from, to) in (1..hosts).map(|to| (0, to)).chain(drawn).filter(|(from, to)| from != to) {
+    let first = (1..hosts).map(|to| (0, to)).chain([(1.min(hosts - 1), 0)]);
+    for (from, to) in first.chain(drawn).filter(|(from, to)| from != to) {
         let mut way = Vec::with_capacity(5);
         let arrived = walk(wiring, routing, from, to, |hop| way.push(heights[hop.switch as usize]));
         found.pairs += 1;
@@ -264,7 +267,19 @@ mod tests {
                 }
             }
         }
+        /// Every layer sends to the first.
+        struct Piled(Box<dyn Phases + Send + Sync>);
+        impl Phases for Piled {
+            fn count(&self) -> u64 {
+                self.0.count()
+            }
+            fn partner(&self, rank: u32, phase: u64) -> u32 {
+                self.0.partner(rank, phase) % 20
+            }
+        }
         let mesh = FullMesh::new(4);
+        let piled = Piled(mesh.order());
+        assert!((0..80).any(|from| !follows(&mesh, &piled, from, 3)));
         let wrong = Wrong(mesh.order());
         assert!(meet(&mesh, &wrong, 40) && !meet(&mesh, &wrong, 41));
         assert_eq!(follow_phase(&mesh, &mesh, &wrong, 40).0, 2);

@@ -11,14 +11,20 @@ use crate::wiring::{End, Host, NO_PORT, Switch, Wiring};
 
 /// A number of a link, as small as it can be, so that ways lie densely; and a count of messages.
 pub(crate) trait Number: Copy + Send + Sync {
-    type Count: Copy + Default + Ord + Into<u32> + std::ops::AddAssign + From<u8> + Send;
+    type Count: Copy + Default + Ord + Into<u32> + From<u8> + Send;
+    /// One more. Only what is no link can wrap around, and nobody asks for that.
+    fn more(count: Self::Count) -> Self::Count;
     fn new(link: u32) -> Self;
     fn at(self) -> usize;
 }
 
 impl Number for u16 {
-    /// There are fewer hosts than links.
+    /// A link to each host that has a cable: so a link carries fewer messages than there are links.
     type Count = u16;
+
+    fn more(count: u16) -> u16 {
+        count.wrapping_add(1)
+    }
 
     fn new(link: u32) -> u16 {
         link as u16
@@ -31,6 +37,10 @@ impl Number for u16 {
 
 impl Number for u32 {
     type Count = u32;
+
+    fn more(count: u32) -> u32 {
+        count.wrapping_add(1)
+    }
 
     fn new(link: u32) -> u32 {
         link
@@ -165,7 +175,10 @@ impl<N: Number> Ways<N> {
         // The last row is that of hosts without a cable.
         let (nowhere, lost) = (N::new(nowhere(links)), N::new(lost(links)));
         let wide = hosts as usize * hops;
-        found.extend((0..wide).map(|at| if at % hops == 0 { lost } else { nowhere }));
+        let last = switches.len() * wide;
+        for (at, link) in found[last..].iter_mut().enumerate() {
+            *link = if at % hops == 0 { lost } else { nowhere };
+        }
         let row = |place: &Option<(Switch, _)>| {
             let row = place.and_then(|(switch, _)| switches.binary_search(&switch).ok());
             row.unwrap_or(switches.len()) as u32 * hosts
@@ -182,14 +195,17 @@ impl<N: Number> Ways<N> {
     }
 }
 
-/// The ways of all switches, each thread some of them.
+/// The ways of all switches, each thread some of them; and room for one row more.
 fn all_ways<N: Number>(
     map: &Map,
     switches: &[Switch],
     hosts: usize,
     hops: usize,
 ) -> Option<Vec<N>> {
-    let mut ways = vec![N::new(0); switches.len() * hosts * hops];
+    let mut ways = vec![N::new(0); (switches.len() + 1) * hosts * hops];
+    if hosts == 0 {
+        return Some(ways);
+    }
     let threads = threads().min(switches.len()).max(1);
     let share = switches.len().div_ceil(threads).max(1);
     let work = |switches: &[Switch], ways: &mut [N]| {

@@ -89,6 +89,134 @@ fn addresses_are_pinned_by_a_file() {
     assert_eq!(back, identity);
 }
 
+/// What OpenSM and everybody else has learnt stays.
+#[test]
+fn addresses_that_are_good_are_kept() {
+    let plan = topology("mlfm:d=3").expect("a mesh");
+    let mut whole = Identity::planned(&*plan);
+    assert_eq!(whole.pin(1), Ok(36 + 18));
+    let mut torn = whole.clone();
+    torn.hosts[3].lid = 0;
+    torn.hosts[5].lid = whole.hosts[4].lid;
+    torn.hosts[7].lid += 1;
+    torn.switches[2].lid = whole.hosts[0].lid;
+    assert_eq!(torn.pin(1), Ok(4));
+    assert!(torn.is_pinned());
+    let kept = |now: &[laneway_topo::formats::Id], before: &[laneway_topo::formats::Id]| {
+        now.iter().zip(before).filter(|(now, before)| now == before).count()
+    };
+    assert!(kept(&torn.hosts, &whole.hosts) >= 33 && kept(&torn.switches, &whole.switches) >= 17);
+    assert!(torn.hosts.iter().all(|id| id.lid % 2 == 0 && id.lid > 0));
+    assert_eq!(torn.pin(1), Ok(0));
+}
+
+/// What OpenSM calls `opensm.fdbs`: addresses alone, and unreachable ones named as such.
+#[test]
+fn opensms_other_dump_is_read() {
+    let plan = topology("mlfm:d=3").expect("a mesh");
+    let mut identity = Identity::planned(&*plan);
+    identity.pin(0).expect("few addresses");
+    let mut table = Table::of(&*plan, &*plan);
+    table.set(2, 5, u8::MAX);
+    let mut text = String::new();
+    for switch in 0..plan.switches() {
+        let own = identity.switches[switch as usize];
+        text += &format!("dump_ucast_routes: Switch {:#018x}\n", own.guid);
+        text += "LID    : Port : Hops : Optimal\n";
+        for (host, &port) in table.row_of(switch).iter().enumerate() {
+            let lid = identity.hosts[host].lid;
+            text += &match port {
+                u8::MAX => format!("{lid:#06x} : UNREACHABLE\n"),
+                port => format!("{lid:#06x} : {:03}  : 02   : yes\n", u32::from(port) + 1),
+            };
+        }
+        text += &format!("{:#06x} : 000  : 00   : yes\n\n", own.lid);
+    }
+    assert!(lft::read(&text, &*plan, &identity).expect("a dump") == table);
+    let stranger = text.replace("0x0005 :", "0xbff5 :");
+    assert_eq!(lft::read(&stranger, &*plan, &identity).expect_err("nobody").line, 7);
+}
+
+/// A GUID says who is meant, whatever the name; and what no line tells is not made up.
+#[test]
+fn comments_are_believed_and_not_stretched() {
+    let plan = topology("mlfm:d=2").expect("a mesh");
+    let mut identity = Identity::planned(&*plan);
+    for (at, id) in identity.hosts.iter_mut().enumerate() {
+        id.guid = 0x100 + at as u64;
+    }
+    let heading = "Unicast lids [0-9] of switch Lid 9 guid 0x99 (vertex-0-0):";
+    let entry = |lid: u16, guid: u64, name: &str| {
+        format!("{lid:#06x} 001 : (Channel Adapter portguid {guid:#x}: '{name}')")
+    };
+    let read = |entries: &[String]| {
+        let text = format!("{heading}\n{}", entries.join("\n"));
+        lft::read(&text, &*plan, &identity)
+    };
+    let exchanged = read(&[entry(5, 0x999, "node0"), entry(6, 0x101, "node0")]).expect("read");
+    assert_eq!(exchanged.row_of(0)[..2], [u8::MAX, 0], "node0 was replaced by another adapter");
+    let mixed =
+        [entry(4, 0x100, "a"), entry(5, 0x100, "a"), entry(6, 0x101, "b"), entry(7, 0x102, "c")];
+    let mixed = read(&mixed).expect("two paths to one host, one to the others");
+    assert_eq!(mixed.paths(), 2);
+    assert_eq!(mixed.row_of(0)[..6], [0, 0, 0, u8::MAX, 0, u8::MAX]);
+    let two = read(&[entry(5, 0x100, "a"), entry(5, 0x101, "b")]);
+    assert_eq!(two.expect_err("one address of two hosts").line, 3);
+}
+
+/// Messages to switches wait on no circle either, together with those to hosts.
+#[test]
+fn ways_to_switches_are_legal_too() {
+    for spec in ["mlfm:d=3", "fat-tree-3:d=4"] {
+        let plan = topology(spec).expect(spec);
+        let mut identity = Identity::planned(&*plan);
+        identity.pin(0).expect("few addresses");
+        let text = lft::write(&*plan, &Table::of(&*plan, &*plan), &identity);
+        // Behind one more port of each switch a host stands for the switch itself.
+        let mut fabric = Fabric::default();
+        for switch in 0..plan.switches() {
+            let name = plan.switch_name(switch);
+            fabric.add_switch(&name, plan.ports(switch) + 1).expect("a port more");
+        }
+        for host in 0..plan.hosts() {
+            fabric.add_host(&plan.host_name(host));
+        }
+        for switch in 0..plan.switches() {
+            for port in 0..plan.ports(switch) as u8 {
+                let end = plan.end(switch, port);
+                if fabric.end(switch, port) == End::Nothing {
+                    fabric.plug((switch, port), end).expect("free");
+                }
+            }
+            let host = fabric.add_host(&format!("in {}", plan.switch_name(switch)));
+            let last = plan.ports(switch) as u8;
+            fabric.plug((switch, last), End::Host(host)).expect("free");
+        }
+        let mut all = Table::empty(plan.switches(), fabric.hosts(), 1);
+        let mut here = 0;
+        for line in text.lines() {
+            if line.starts_with("Unicast") {
+                let guid = line.split("guid ").nth(1).and_then(|rest| rest.split(' ').next());
+                let guid = u64::from_str_radix(&guid.expect("a GUID")[2..], 16).expect("a number");
+                here = identity.switches_by_guid()[&guid];
+            } else if let Some((lid, rest)) = line.split_once(' ') {
+                let lid = u16::from_str_radix(&lid[2..], 16).expect("an address");
+                let port: u8 = rest[..3].parse().expect("a port");
+                let switch = identity.switches.iter().position(|id| id.lid == lid);
+                let host = identity.hosts.iter().position(|id| id.lid == lid);
+                let to = host.or(switch.map(|at| at + plan.hosts() as usize)).expect("a part");
+                let last = plan.ports(here) as u8;
+                all.set(here, to as u32, port.checked_sub(1).unwrap_or(last));
+            }
+        }
+        // A mesh's edge switches know only the hosts that they serve: no host is behind them.
+        let proof = prove(&fabric, &all);
+        let hosts = plan.hosts();
+        let lost = proof.unreached.iter().filter(|(from, to, _)| *from < hosts || *to >= hosts);
+        assert_eq!((lost.count(), &proof.circle[..]), (0, &[][..]), "{spec}");
+    }
+}
+
 /// InfiniBand's addresses for one port end at 0xbfff.
 #[test]
 fn a_mesh_of_72_ports_does_not_fit_into_a_subnet() {
@@ -96,10 +224,10 @@ fn a_mesh_of_72_ports_does_not_fit_into_a_subnet() {
         let plan = topology(spec).expect(spec);
         Identity::planned(&*plan).pin(lmc)
     };
-    assert_eq!(pinned("mlfm:d=35", 0), Ok(()));
+    assert_eq!(pinned("mlfm:d=35", 0), Ok(44_100 + 1_890));
     let refusal = pinned("mlfm:d=36", 0).expect_err("too large");
     assert!(refusal.contains("49151"), "{refusal}");
-    assert_eq!(pinned("mlfm:d=18", 2), Ok(()));
+    assert!(pinned("mlfm:d=18", 2).is_ok());
     assert!(pinned("mlfm:d=18", 3).is_err());
     assert!(pinned("mlfm:d=2", 8).is_err());
 }
@@ -117,6 +245,21 @@ fn the_tree_of_slurm_joins_what_is_near() {
     assert_eq!((back.hosts(), back.switches()), (64, 16 + 4 + 1));
     let switch = back.switch_by_name("leaf-3-3").expect("a leaf");
     assert_eq!(back.end(switch, 3), End::Host(back.host_by_name("node63").expect("a host")));
+}
+
+/// A node with two adapters is one node, and two switches whose names Slurm cannot take are two.
+#[test]
+fn names_of_slurm_are_unique() {
+    let text = "switch,ports,port,peer,peer_port,reach\n\
+                sw;1,4,1,node1 mlx5_0,,rack\nsw;1,4,2,node2,,rack\nsw;1,4,4,top,40,row\n\
+                sw/1,4,1,node1 mlx5_1,,rack\nsw/1,4,2,node3,,rack\nsw/1,4,4,top,2,row\n";
+    let fabric = read(text).expect("a list").fabric;
+    let top = fabric.switch_by_name("top").expect("a switch");
+    assert_eq!(fabric.ports(top), 40, "as many as its cables need");
+    let tree = slurm::write(&fabric);
+    assert!(tree.contains("SwitchName=sw-1 Nodes=node[1-2]\n"), "{tree}");
+    assert!(tree.contains("SwitchName=sw-1-2 Nodes=node3\n"), "{tree}");
+    assert_eq!(read(&tree).expect("ours").fabric.hosts(), 3);
 }
 
 #[test]
@@ -165,6 +308,16 @@ Ca\t2 \"H-e41d2d0300aa0000\"\t\t# \"node1 HCA-1\"
     assert!(found.identity.is_pinned());
 }
 
+/// Without `(guid)` an adapter's ports count on from its own GUID.
+#[test]
+fn ports_count_on_from_their_adapter() {
+    let text = "Switch 4 \"s\"\n[1] \"h\"[1]\n[2] \"h\"[2]\n\ncaguid=0x100\nHca 2 \"h\"\n\
+                [1] \"s\"[1]\n[2] \"s\"[2]\n";
+    let guids: Vec<u64> =
+        read(text).expect("a netlist").identity.hosts.iter().map(|id| id.guid).collect();
+    assert_eq!(guids, [0x101, 0x102]);
+}
+
 #[test]
 fn what_is_wrong_has_a_line() {
     for (line, text) in [
@@ -175,6 +328,10 @@ fn what_is_wrong_has_a_line() {
         (2, "Switch 4 \"a\"\nSwitch 4 \"a\""),
         (1, "Switch 9999 \"a\""),
         (2, "Switch 2 \"a\"\n[3] \"b\"[1]\nSwitch 2 \"b\"\n[1] \"a\"[3]"),
+        (3, "Switch 2 \"a\"\n[1] \"b\"[1]\n[1] \"b\"[2]"),
+        (4, "switchguid=0x9\nSwitch 2 \"a\"\nswitchguid=0x9\nSwitch 2 \"b\""),
+        (1, "Switch 2 \"\""),
+        (1, "[[switch]]\nname = \"a\\nb\"\nports = 4"),
         (1, "[[switch]]\nports = 4"),
         (2, "[[switch]]\nname = 4\nports = 4"),
         (4, "[[switch]]\nname = \"a\"\nports = 4\n[[cable]]\nfrom = \"a/9\"\nto = \"a/1\""),

@@ -3,8 +3,11 @@
 use laneway_core::Phases;
 use laneway_stats::SplitMix64;
 use laneway_topo::job::{Board, Boxed, Ground, Job, Shape, place};
+use laneway_topo::order::Shift;
 use laneway_topo::topologies::mlfm::FullMesh;
-use laneway_topo::{Counter, Host, Topology, Wiring, topology};
+use laneway_topo::{
+    Counter, End, Fabric, Host, Part, Topology, Wiring, engines, reroute, topology,
+};
 
 /// `many` of the numbers below `of`, in order.
 fn some(draws: &mut SplitMix64, many: usize, of: u32) -> Vec<u32> {
@@ -164,6 +167,76 @@ fn trees_have_jobs_too() {
             assert!(job.phases() <= job.bound + job.bound / 20 + 2, "{what}");
         }
     }
+}
+
+/// The order of a machine of which it does not know every host.
+struct Partial(Box<dyn Phases + Send + Sync>);
+
+impl Phases for Partial {
+    fn count(&self) -> u64 {
+        self.0.count()
+    }
+
+    fn partner(&self, rank: u32, phase: u64) -> u32 {
+        let to = self.0.partner(rank, phase);
+        if [rank, to].iter().any(|host| host.is_multiple_of(10)) { rank } else { to }
+    }
+}
+
+/// Of all orders it has the fewest phases, and it would leave out messages.
+#[test]
+fn an_order_that_leaves_out_messages_is_not_taken() {
+    let mesh = FullMesh::new(4);
+    let counter = Counter::new(&mesh, &mesh).expect("small");
+    let order = Partial(mesh.order());
+    for (first, size) in [(0, 80), (8, 30)] {
+        let hosts = (first..first + size).collect();
+        let job = Job::new(&ground(&mesh, &order, None), hosts, 1).expect("reached");
+        assert_complete(&job, &format!("{size} nodes"));
+        assert_no_conflict(&counter, &job, 80, &format!("{size} nodes"));
+    }
+}
+
+/// Whoever is cut off does not keep the others from a job, and is not in it.
+#[test]
+fn who_is_not_reached_is_not_placed() {
+    let mesh = FullMesh::new(4);
+    let mut left = Fabric::of(&mesh);
+    // Vertex switch 3 keeps its hosts and loses its cables.
+    (4..8).for_each(|port| left.fail(Part::Link(3, port)));
+    let table = reroute(&mesh, &mesh, &left);
+    let order = mesh.order();
+    let ground = Ground { wiring: &left, routing: &table, order: &*order, mesh: None };
+    let free: Vec<Host> = (0..80).collect();
+    for size in [5, 40, 76] {
+        let hosts = place(&ground, &free, size, 1).expect("76 reach each other");
+        assert_eq!(hosts.len(), size);
+        assert!(hosts.iter().all(|host| !(12..16).contains(host)), "{hosts:?}");
+        assert_complete(&Job::new(&ground, hosts, 1).expect("reached"), "without four");
+    }
+    assert!(place(&ground, &free, 77, 1).is_err());
+    assert_eq!(place(&ground, &free[10..18], 4, 1).map(|hosts| hosts.len()), Ok(4));
+}
+
+/// Hosts may be numbered across switches.
+#[test]
+fn switches_are_filled_whatever_the_numbers_of_their_hosts() {
+    let mut fabric = Fabric::default();
+    for name in ["a", "b", "c"] {
+        fabric.add_switch(name, 8).expect("few ports");
+    }
+    for host in 0..12 {
+        let host = fabric.add_host(&format!("h{host}"));
+        fabric.plug((host % 3, (host / 3) as u8), End::Host(host)).expect("a free port");
+    }
+    for (one, other) in [((0, 4), (1, 4)), ((1, 5), (2, 4)), ((2, 5), (0, 5))] {
+        fabric.plug(one, End::Switch(other.0, other.1)).expect("free ports");
+    }
+    let table = (engines::engine("balanced").expect("an engine").route)(&fabric);
+    let order = Shift::new(12);
+    let ground = Ground { wiring: &fabric, routing: &table, order: &order, mesh: None };
+    let free: Vec<Host> = (0..12).collect();
+    assert_eq!(place(&ground, &free, 4, 1), Ok(vec![0, 3, 6, 9]));
 }
 
 #[test]

@@ -101,3 +101,11 @@ fn nothing_panics() {
     }
     assert!(read > 100, "only {read} lists were any");
 }
+
+/// Few bytes must not stand for very many.
+#[test]
+fn names_are_bounded() {
+    assert!(expand(&"a".repeat(255), 1).is_ok());
+    assert!(expand(&"a".repeat(256), 1).is_err());
+    assert!(expand(&"a[0]".repeat(17), 1).is_err());
+}

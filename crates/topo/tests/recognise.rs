@@ -159,7 +159,7 @@ fn damaged_fabrics_are_recognised_and_their_cables_named() {
 #[test]
 fn with_names_the_very_ports_are_told() {
     let plan = topology("mlfm:d=4").expect("a mesh");
-    let names = |found: &Fabric| differ(&*plan, found, &Map::new(found, &*plan));
+    let names = |found: &Fabric| differ(&*plan, found, &Map::new(found, &*plan).expect("small"));
     let whole = Fabric::of(&*plan);
     assert_eq!(names(&whole), vec![]);
     let mut cut = whole.clone();
@@ -210,4 +210,47 @@ fn what_is_no_topology_is_not_taken_for_one() {
     }
     assert!(recognise(&ring).is_none());
     assert!(recognise(&Fabric::default()).is_none());
+}
+
+/// A login node at a spare port: everybody reaches it, and the others' ways stay the mesh's own.
+#[test]
+fn what_the_plan_lacks_is_led_to_as_well() {
+    let plan = topology("mlfm:d=4").expect("a mesh");
+    let mut found = Fabric::default();
+    for switch in 0..plan.switches() {
+        let name = format!("s{switch}");
+        found.add_switch(&name, plan.ports(switch) + 1).expect("a port more");
+    }
+    for host in 0..plan.hosts() {
+        found.add_host(&format!("n{host}"));
+    }
+    for switch in 0..plan.switches() {
+        for port in 0..plan.ports(switch) as u8 {
+            if found.end(switch, port) == End::Nothing {
+                found.plug((switch, port), plan.end(switch, port)).expect("free");
+            }
+        }
+    }
+    let login = found.add_host("login");
+    found.plug((3, plan.ports(3) as u8), End::Host(login)).expect("a spare port");
+    let recognised = recognise(&found).expect("a mesh");
+    assert_eq!((recognised.plan.spec(), recognised.differences.len()), ("mlfm:d=4".into(), 1));
+    let proof = prove(&found, &recognised.native(&found));
+    assert!(proof.holds(), "{} unreached, {:?}", proof.unreached.len(), proof.circle);
+    assert_eq!(proof.pairs, 81 * 80);
+}
+
+/// Every pair of switches would be looked at.
+#[test]
+fn too_many_switches_without_names_are_refused() {
+    let named = |letter: char| {
+        let mut fabric = Fabric::default();
+        for switch in 0..8193 {
+            fabric.add_switch(&format!("{letter}{switch}"), 1).expect("a switch");
+        }
+        fabric
+    };
+    let refusal = Map::new(&named('a'), &named('b')).expect_err("too many");
+    assert!(refusal.to_string().contains("8193"), "{refusal}");
+    assert!(Map::new(&named('a'), &named('a')).is_ok(), "names are enough");
 }

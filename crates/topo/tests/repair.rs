@@ -3,17 +3,10 @@
 
 use laneway_core::Phases;
 use laneway_topo::repair::{allowed_conflicts, repair_over, spread};
-use laneway_topo::{Counter, Fabric, Part, Repaired, prove, repair, topology};
+use laneway_topo::{Counter, Fabric, Part, Repaired, Table, prove, repair, topology};
 
-/// Repairs, proves the table and the order, and prints the figure.
-fn repaired(spec: &str, parts: &[Part]) -> Repaired {
-    let whole = topology(spec).expect("a topology");
-    let mut damaged = Fabric::of(&*whole);
-    parts.iter().for_each(|&part| damaged.fail(part));
-    let (table, repaired) = repair(&*whole, &damaged).expect("a small fabric");
-    let proof = prove(&damaged, &table);
-    assert!(proof.circle.is_empty(), "{spec} {parts:?}: {:?}", proof.circle);
-    let hosts = whole.hosts() as usize;
+/// Every pair of different hosts is sent or told as unreached, and that once.
+fn assert_once(repaired: &Repaired, hosts: usize, what: &str) {
     let mut met = vec![0u32; hosts * hosts];
     let mut row = vec![0; hosts];
     for phase in 0..repaired.order.count() {
@@ -27,7 +20,19 @@ fn repaired(spec: &str, parts: &[Part]) -> Repaired {
         met[from as usize * hosts + to as usize] += 1;
     }
     let once = |at: usize| u32::from(at / hosts != at % hosts);
-    assert!((0..met.len()).all(|at| met[at] == once(at)), "{spec} {parts:?}: not once");
+    assert!((0..met.len()).all(|at| met[at] == once(at)), "{what}: not once");
+}
+
+/// Repairs, proves the table and the order, and prints the figure.
+fn repaired(spec: &str, parts: &[Part]) -> Repaired {
+    let whole = topology(spec).expect("a topology");
+    let mut damaged = Fabric::of(&*whole);
+    parts.iter().for_each(|&part| damaged.fail(part));
+    let (table, repaired) = repair(&*whole, &damaged).expect("a small fabric");
+    let proof = prove(&damaged, &table);
+    assert!(proof.circle.is_empty(), "{spec} {parts:?}: {:?}", proof.circle);
+    let hosts = whole.hosts() as usize;
+    assert_once(&repaired, hosts, &format!("{spec} {parts:?}"));
     let unplugged = hosts as u64 - u64::from(repaired.hosts);
     let apart = unplugged * (2 * hosts as u64 - 1 - unplugged) + proof.unreached.len() as u64;
     assert_eq!(repaired.unreached.len() as u64, apart, "{spec} {parts:?}");
@@ -127,4 +132,50 @@ fn any_order_is_repaired() {
     let conflicts = allowed_conflicts(&shift, &order, 36);
     assert!(conflicts.iter().any(|&conflict| conflict > 1));
     assert!(repair_over(&order, &[1; 3], &damaged, &table).is_err());
+}
+
+/// The order of a fabric on which some hosts always rest, and which begins again after its end.
+struct Partial {
+    order: Box<dyn Phases + Send + Sync>,
+    resting: std::ops::Range<u32>,
+}
+
+impl Phases for Partial {
+    fn count(&self) -> u64 {
+        self.order.count() + 3
+    }
+
+    fn partner(&self, rank: u32, phase: u64) -> u32 {
+        let to = self.order.partner(rank, phase % self.order.count());
+        if self.resting.contains(&rank) || self.resting.contains(&to) { rank } else { to }
+    }
+}
+
+/// What an order leaves out is sent too, and what it sends twice is sent once.
+#[test]
+fn an_order_that_leaves_out_hosts_is_completed() {
+    let whole = topology("mlfm:d=4").expect("a topology");
+    let mut damaged = Fabric::of(&*whole);
+    damaged.fail(Part::Link(1, 5));
+    damaged.fail(Part::Host(30));
+    let table = spread(&*whole, &*whole, &damaged);
+    let order = Partial { order: whole.order(), resting: 9..14 };
+    let allowed = vec![1; order.count() as usize];
+    let repaired = repair_over(&order, &allowed, &damaged, &table).expect("small");
+    assert_once(&repaired, 80, "some rest");
+    assert_eq!((repaired.sent, repaired.unreached.len()), (79 * 78, 2 * 79));
+    let tally = Counter::new(&damaged, &table).expect("small").count(&repaired.order);
+    assert_eq!((tally.worst(), tally.time()), (1, repaired.time));
+}
+
+/// 18,252 hosts: their phases would take 1.2 GiB.
+#[test]
+fn what_does_not_fit_is_refused() {
+    let whole = topology("mlfm:d=26").expect("a topology");
+    let hosts = whole.hosts();
+    let order = laneway_topo::order::Shift::new(hosts);
+    let table = Table::empty(1, 1, 1);
+    let refused = repair_over(&order, &vec![1; hosts as usize], &*whole, &table);
+    let cause = refused.expect_err("too large");
+    assert!(cause.contains("18252 hosts take more than 1 GiB"), "{cause}");
 }

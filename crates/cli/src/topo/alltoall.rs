@@ -8,8 +8,7 @@ use laneway_stats::SplitMix64;
 use laneway_topo::formats::{self, pairs};
 use laneway_topo::order::{Pattern, Random, Shift};
 use laneway_topo::symmetry::{follow_phase, prove_mesh};
-use laneway_topo::topologies::mlfm::FullMesh;
-use laneway_topo::{Counter, Tally};
+use laneway_topo::{Counter, Tally, Wiring};
 
 use super::machine::{self, Machine};
 use crate::output::{self, Output};
@@ -148,13 +147,10 @@ fn counted(
         phases[worst as usize] = 1;
         tally.merge(&Tally { phases, flows: Vec::new(), lost });
     }
-    let own = machine.topology().filter(|topology| topology.kind().name == "mlfm");
-    let is_native = name == "native" && !machine.is_damaged();
-    if let (Some(topology), true) = (own, is_native) {
-        let mesh = FullMesh::new(topology.d());
+    if let Some(mesh) = machine.mesh().filter(|_| name == "native") {
         let proved = prove_mesh(&mesh, SAMPLED_MESSAGES, 1);
-        if proved.holds() && tally.worst() == 1 {
-            let (count, hosts) = (order.count(), u64::from(topology.hosts()));
+        if proved.holds() && tally.worst() == 1 && tally.lost == 0 {
+            let (count, hosts) = (order.count(), u64::from(mesh.hosts()));
             let whole = Tally { phases: vec![0, count], flows: vec![0, count * hosts], lost: 0 };
             let proof = format!(
                 "symmetry; {SAMPLED_MESSAGES} messages and {SAMPLED_PHASES} phases followed"
@@ -169,13 +165,13 @@ fn counted(
 
 fn row(machine: &Machine, name: &str, order: &dyn Phases, tally: &Tally, proof: &str) -> Row {
     let hosts = machine.wiring().hosts();
-    // An all-to-all needs a phase for each host; what is no all-to-all, as many as it has.
+    let plugged = (0..hosts).filter(|&host| machine.wiring().attached(host).is_some()).count();
+    // An all-to-all of single blocks needs a phase for each host that is there; anything else as
+    // many as it has.
     let is_alltoall = !name.contains(['/', ':']) || name.starts_with("alltoall");
     let seen: u64 = tally.phases.iter().sum();
-    let ideal = match is_alltoall && seen == order.count() {
-        true => u64::from(hosts),
-        false => seen,
-    };
+    let is_whole = seen == order.count() && seen + 1 >= plugged as u64;
+    let ideal = if is_alltoall && is_whole { plugged as u64 } else { seen };
     let is_known = tally.flows.iter().any(|&count| count > 0);
     Row::new()
         .with("topology", machine.spec.clone())
@@ -183,9 +179,9 @@ fn row(machine: &Machine, name: &str, order: &dyn Phases, tally: &Tally, proof: 
         .with("nodes", hosts)
         .with("phases", order.count())
         .with("conflicts_max", tally.worst())
-        .with("throughput_phase_mean", tally.phase_mean())
+        .with("throughput_phase_mean", (seen > 0).then(|| tally.phase_mean()))
         .with("throughput_flow_mean", is_known.then(|| tally.flow_mean()))
-        .with("time_over_ideal", tally.time() as f64 / ideal as f64)
+        .with("time_over_ideal", (ideal > 0).then(|| tally.time() as f64 / ideal as f64))
         .with("lost", tally.lost)
         .with("proof", proof)
 }

@@ -40,13 +40,14 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let machine = Machine::from(matches)?;
     let wiring = machine.wiring();
     let (proof, how, certain) = proved(&machine);
-    let holds = proof.holds() && certain;
+    let holds = proof.holds() && proof.pairs > 0;
+    let unplugged = (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_none()).count();
     for &(from, to, path) in proof.unreached.iter().take(NAMED) {
         let (from, to) = (wiring.host_name(from), wiring.host_name(to));
         output::note(&format!("not reached: {from} to {to}, path {path}"));
     }
     if proof.unreached.len() > NAMED {
-        let more = proof.unreached.len() - NAMED;
+        let more = (proof.unreached.len() - NAMED) as u64 + proof.unlisted;
         output::note(&format!("and {more} more pairs: --unreached FILE lists all"));
     }
     if let Some(file) = matches.get_one::<String>("unreached") {
@@ -60,10 +61,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let row = Row::new()
         .with("topology", machine.spec.clone())
         .with("pairs", proof.pairs)
-        .with("unreached", proof.unreached.len() as u64)
+        .with("unreached", proof.unreached.len() as u64 + proof.unlisted)
+        .with("hosts_unplugged", unplugged as u64)
         .with("longest_path_switches", proof.longest)
         .with("credit_circle", circle.join(" "))
-        .with("holds", holds)
+        .with("holds", (certain || !holds).then_some(holds))
         .with("proof", how);
     let params = Row::new().with("topology", machine.spec.clone());
     let env = Row::new();
@@ -72,7 +74,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 /// Every pair; of a fabric whose table does not fit into memory, pairs that are followed. And
-/// whether no circle is certain.
+/// whether that proves anything: of a mesh the first host stands for all, else it is a sample.
 fn proved(machine: &Machine) -> (Proof, String, bool) {
     let wiring = machine.wiring();
     if machine.has_table() {
@@ -82,7 +84,8 @@ fn proved(machine: &Machine) -> (Proof, String, bool) {
         follow_pairs(wiring, machine.routing(), SAMPLED_PAIRS, 1);
     let unreached = lost.into_iter().map(|(from, to)| (from, to, 0)).collect();
     let how = format!("{pairs} pairs followed, {astray} of them climb after they descended");
-    (Proof { pairs, unreached, longest, circle: Vec::new() }, how, astray == 0)
+    let certain = machine.mesh().is_some() && astray == 0;
+    (Proof { pairs, unreached, longest, ..Proof::default() }, how, certain)
 }
 
 fn told(wiring: &dyn Wiring, hop: Hop) -> String {

@@ -5,19 +5,25 @@ use laneway_core::{Document, Exit, Failure, Row};
 use laneway_topo::KINDS;
 use laneway_topo::cost::{Parts, distances, spares};
 
-use super::machine::Machine;
+use super::machine::{self, Machine};
 use crate::output::{self, Output};
 
 const HOURS_A_YEAR: f64 = 8766.0;
 
+/// The largest figure that is taken.
+const MOST: f64 = 1e15;
+
 pub fn command() -> Command {
     let figure = |name: &'static str, value: &'static str, help: &'static str| {
-        let parser = |text: &str| match text.parse::<f64>() {
-            Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
-            _ => Err("a number from 0 on is needed"),
+        // Nothing fails more than once an hour for long.
+        let least = if value == "HOURS" { 1.0 } else { 0.0 };
+        let parser = move |text: &str| match text.parse::<f64>() {
+            Ok(number) if (least..=MOST).contains(&number) => Ok(number),
+            _ => Err(format!("a number from {least} to {MOST:e} is needed")),
         };
         Arg::new(name).long(name).value_name(value).value_parser(parser).help(help)
     };
+    let [_, routing, fail, fail_seed] = machine::args();
     Command::new("cost")
         .about("What fabrics take: switches, ports, cables, power, failures, spares")
         .after_help(
@@ -25,9 +31,11 @@ pub fn command() -> Command {
              the switches of one vertex), across the hall. Power, failures, spares and price \
              appear where their figures are given. The bisection is the least number of cables \
              between equal halves, for each node of a half; beside it what the full-mesh paper \
-             gives.\n\nExamples:\n  \
+             gives. Where a fabric is so large that ways were looked for between some of its \
+             switches only, `is_sampled` says so.\n\nExamples:\n  \
              laneway topo cost --nodes 6000\n  \
              laneway topo cost --topology mlfm:d=18,fat-tree-3:d=18,fat-tree-3-half:d=18\n  \
+             laneway topo cost --topology mlfm:d=18 --fail switch\n  \
              laneway topo cost --nodes 6000 --switch-watts 130 --switch-mtbf 200000 --lead-days 30",
         )
         .arg(
@@ -53,6 +61,10 @@ pub fn command() -> Command {
         .arg(figure("switch-price", "P", "Price of a switch"))
         .arg(figure("cable-price", "P", "Price of a cable between switches"))
         .arg(figure("lead-days", "DAYS", "Days until a new part arrives; for the spares"))
+        .arg(fail.conflicts_with("nodes"))
+        .arg(fail_seed)
+        // No count depends on it.
+        .arg(routing.default_value("native").hide(true))
         .args(output::args())
 }
 
@@ -75,7 +87,15 @@ fn chosen(matches: &ArgMatches) -> Result<Vec<Machine>, Failure> {
         let cause = "neither --nodes nor --topology is there";
         return Err(Failure::usage("no fabric to count", cause, "--nodes 6000"));
     }
-    specs.into_iter().map(|spec| Machine::named(spec)).collect()
+    if !matches.contains_id("fail") {
+        return specs.into_iter().map(|spec| Machine::named(spec)).collect();
+    }
+    if specs.len() > 1 {
+        let cause = format!("parts of {} fabrics would be meant", specs.len());
+        let try_this = format!("--topology {} alone", specs[0]);
+        return Err(Failure::usage("--fail takes out parts of one fabric", cause, try_this));
+    }
+    Ok(vec![Machine::from(matches)?])
 }
 
 /// Of every kind the smallest that is large enough.
@@ -99,9 +119,12 @@ fn for_nodes(nodes: u64) -> Result<Vec<Machine>, Failure> {
 
 fn row(machine: &Machine, matches: &ArgMatches) -> Row {
     let figure = |name: &str| matches.get_one::<f64>(name).copied();
-    let parts = Parts::of(machine.whole());
-    let far = distances(machine.whole());
-    let bisection = machine.topology().map(|topology| topology.bisection());
+    let wiring = machine.wiring();
+    let parts = Parts::of(wiring);
+    let topology = machine.topology().filter(|_| !machine.is_damaged());
+    let far = distances(wiring, topology.is_some());
+    let bisection = topology.map(|topology| topology.bisection());
+    let ports = (0..wiring.switches()).map(|switch| wiring.ports(switch)).max();
     let (switches, links) = (f64::from(parts.switches), parts.cables[1] + parts.cables[2]);
     let cables = parts.all_cables() as f64;
     // A figure that was given counts for its parts; those without one count nothing.
@@ -109,7 +132,7 @@ fn row(machine: &Machine, matches: &ArgMatches) -> Row {
         (None, None) => None,
         (switch, cable) => Some(switch.unwrap_or(0.0) * switches + cable.unwrap_or(0.0) * count),
     };
-    let rate = |name: &str| figure(name).filter(|&hours| hours > 0.0).map(|hours| 1.0 / hours);
+    let rate = |name: &str| figure(name).map(|hours| 1.0 / hours);
     let (switch_rate, cable_rate) = (rate("switch-mtbf"), rate("cable-mtbf"));
     let failures = total(switch_rate, cable_rate, cables).map(|rate| rate * HOURS_A_YEAR);
     let hours = figure("lead-days").map(|days| days * 24.0);
@@ -118,7 +141,7 @@ fn row(machine: &Machine, matches: &ArgMatches) -> Row {
         .with("topology", machine.spec.clone())
         .with("nodes", parts.hosts)
         .with("switches", parts.switches)
-        .with("ports", machine.whole().ports(0))
+        .with("ports", ports)
         .with("ports_used", parts.ports_used)
         .with("port_efficiency", parts.port_efficiency())
         .with("cables_rack", parts.cables[0])
@@ -130,6 +153,8 @@ fn row(machine: &Machine, matches: &ArgMatches) -> Row {
         .with("shortest_paths_min", far.shortest_least)
         .with("shortest_paths_mean", far.shortest_mean)
         .with("disjoint_paths", far.disjoint)
+        .with("switch_pairs_apart", far.apart)
+        .with("is_sampled", far.is_sampled)
         .with("power_w", total(figure("switch-watts"), figure("cable-watts"), links as f64))
         .with("price", total(figure("switch-price"), figure("cable-price"), links as f64))
         .with("failures_per_year", failures)

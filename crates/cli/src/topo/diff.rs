@@ -4,8 +4,9 @@ use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_topo::differ::{Difference, differ};
 use laneway_topo::map::Map;
+use laneway_topo::{Fabric, topology};
 
-use super::machine::{Machine, discovered};
+use super::machine::discovered;
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
@@ -26,10 +27,13 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let output = Output::from(matches)?;
-    let plan = Machine::named(text("plan"))?;
+    let plan = match text("plan").strip_prefix("file:") {
+        Some(file) => discovered(file)?.fabric,
+        None => Fabric::of(&*topology(text("plan"))?),
+    };
     let found = discovered(text("found"))?;
-    let map = Map::new(&found.fabric, plan.whole());
-    let differences = differ(plan.whole(), &found.fabric, &map);
+    let map = Map::new(&found.fabric, &plan)?;
+    let differences = differ(&plan, &found.fabric, &map);
     let count = |kind: &str| {
         differences.iter().filter(|difference| parts(difference).0 == kind).count() as u64
     };

@@ -128,6 +128,11 @@ fn heated(machine: &Machine, word: &str, matches: &ArgMatches) -> Result<Heat, F
     let counted = || machine::counter(machine);
     if let Some(phase) = word.strip_prefix("phase:") {
         let phases = range("phase", phase, order.count())?;
+        if phases.end - phases.start > 1 {
+            let what = format!("`{word}` is more than one phase");
+            let try_this = format!("--heat phase:{}, or --phases {phase}", phases.start);
+            return Err(Failure::usage(what, "a heat is that of one phase", try_this));
+        }
         return Ok(Heat::of_phase(&counted()?, hosts, &*order, phases.start));
     }
     match word {

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
 use laneway_topo::Table;
+use laneway_topo::engines::several;
 use laneway_topo::formats::{
     Identity, cables, dot, guid2lid, lft, load, netlist, simgrid, slurm, toml,
 };
@@ -16,34 +17,34 @@ use crate::output;
 struct Kind {
     name: &'static str,
     sentence: &'static str,
-    write: fn(&Machine, &Identity) -> Result<String, Failure>,
+    write: fn(&Machine, &Forwarding) -> Result<String, Failure>,
 }
 
 static KINDS: &[Kind] = &[
     Kind {
         name: "ibsim",
         sentence: "a netlist that ibsim simulates",
-        write: |machine, identity| Ok(netlist::write_ibsim(machine.wiring(), identity)),
+        write: |machine, own| Ok(netlist::write_ibsim(machine.wiring(), &own.identity)),
     },
     Kind {
         name: "ibnetdiscover",
         sentence: "what ibnetdiscover prints",
-        write: |machine, identity| Ok(netlist::write_ibnetdiscover(machine.wiring(), identity)),
+        write: |machine, own| Ok(netlist::write_ibnetdiscover(machine.wiring(), &own.identity)),
     },
     Kind {
         name: "lft",
         sentence: "forwarding tables: opensm -R file -U FILE",
-        write: |machine, identity| {
-            ensure_pinned(identity)?;
-            Ok(lft::write(machine.wiring(), &machine.table(), identity))
+        write: |machine, own| {
+            own.ensure_pinned()?;
+            Ok(own.text(machine, &own.table(machine)))
         },
     },
     Kind {
         name: "guid2lid",
         sentence: "the addresses that the tables are for: opensm -x",
-        write: |_, identity| {
-            ensure_pinned(identity)?;
-            Ok(guid2lid::write(identity))
+        write: |_, own| {
+            own.ensure_pinned()?;
+            Ok(guid2lid::write(&own.identity))
         },
     },
     Kind {
@@ -124,9 +125,9 @@ pub fn file_arg() -> Arg {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let machine = Machine::from(matches)?;
-    let identity = pinned(&machine, text("lids"), 1)?;
+    let own = Forwarding::of(&machine, matches, None)?;
     let kind = KINDS.iter().find(|kind| Some(kind.name) == text("as"));
-    let written = kind.map_or(Ok(String::new()), |kind| (kind.write)(&machine, &identity))?;
+    let written = kind.map_or(Ok(String::new()), |kind| (kind.write)(&machine, &own))?;
     save(text("output"), &written)?;
     Ok(Exit::Done)
 }
@@ -139,44 +140,88 @@ pub fn save(file: Option<&str>, text: &str) -> Result<(), Failure> {
     }
 }
 
-/// GUIDs and addresses. A fabric that does not fit into a subnet has GUIDs alone.
-pub fn pinned(machine: &Machine, lids: Option<&str>, paths: u32) -> Result<Identity, Failure> {
-    let mut identity = machine.identity();
-    if let Some(file) = lids {
-        let read = load(Path::new(file)).and_then(|text| guid2lid::read(&text, &mut identity));
-        read.map_err(|error| unreadable("addresses", file, &error))?;
-        if !identity.is_pinned() {
-            let what = format!("`{file}` does not give every part an address of its own");
-            let cause = "a GUID of the fabric is not in it, or an address is there twice";
-            return Err(Failure::usage(what, cause, "leave --lids out"));
+/// The addresses of a fabric's parts, and how many paths lead to each host: as many as it has
+/// addresses.
+pub struct Forwarding {
+    pub identity: Identity,
+    routed: u32,
+    /// Why there are no addresses, where there are none: a fabric that does not fit into a subnet
+    /// has GUIDs alone.
+    missing: Option<String>,
+}
+
+impl Forwarding {
+    /// Addresses of --lids or of the installed tables, else those of the fabric's own file, else in
+    /// order. The mask is that of the routing or of `paths`, and never less than the fabric's own.
+    pub fn of(
+        machine: &Machine,
+        matches: &ArgMatches,
+        paths: Option<u32>,
+    ) -> Result<Forwarding, Failure> {
+        let text =
+            |name: &str| matches.try_get_one::<String>(name).ok().flatten().map(String::as_str);
+        let mut identity = machine.identity();
+        let (lids, from) = (text("lids"), text("from"));
+        if let Some(file) = lids {
+            let read = load(Path::new(file)).and_then(|text| guid2lid::read(&text, &mut identity));
+            read.map_err(|error| unreadable("addresses", file, &error))?;
+            if !identity.is_pinned() {
+                let what = format!("`{file}` does not give every part an address of its own");
+                let cause = "a GUID of the fabric is not in it, or an address is there twice";
+                return Err(Failure::usage(what, cause, "leave --lids out"));
+            }
+        } else if let Some(file) = from {
+            let read = load(Path::new(file))
+                .and_then(|text| lft::addresses(&text, machine.whole(), &mut identity));
+            read.map_err(|error| unreadable("forwarding table", file, &error))?;
         }
-        return Ok(identity);
+        // A routing of the machine's own has one path, and need not be made a table to know it.
+        let routed = if text("routing").is_some() { machine.table().paths() } else { 1 };
+        let own = identity.paths();
+        let wanted = paths.unwrap_or(if routed > 1 { routed } else { own });
+        if (routed > 1 && wanted != routed) || wanted < own || (lids.is_some() && wanted != own) {
+            let cause = format!(
+                "a host has {own} of them, {routed} paths lead to it in the routing, and {wanted} \
+                 are wanted"
+            );
+            let what = "addresses and paths do not agree";
+            return Err(Failure::usage(what, cause, format!("--paths {}", own.max(routed))));
+        }
+        let had = identity.hosts.iter().chain(&identity.switches).any(|id| id.lid != 0);
+        let missing = match identity.pin(wanted.next_power_of_two().ilog2() as u8) {
+            Err(cause) => Some(cause),
+            Ok(new) => {
+                if had && new > 0 {
+                    output::note(&format!("{new} hosts and switches have new addresses"));
+                }
+                None
+            }
+        };
+        Ok(Forwarding { identity, routed, missing })
     }
-    let lmc = paths.next_power_of_two().ilog2() as u8;
-    if identity.pin(lmc).is_err() {
-        identity = machine.identity();
-    }
-    Ok(identity)
-}
 
-/// Refuses a fabric that does not fit into one subnet.
-pub fn ensure_pinned(identity: &Identity) -> Result<(), Failure> {
-    if identity.is_pinned() {
-        return Ok(());
+    /// The machine's own table, with further paths where hosts have more addresses.
+    pub fn table(&self, machine: &Machine) -> Table {
+        match (self.routed, self.identity.paths()) {
+            (1, 2..) => several(machine.wiring(), Some(machine.routing()), self.identity.paths()),
+            _ => machine.table(),
+        }
     }
-    let cause = match identity.clone().pin(identity.lmc) {
-        Err(cause) => cause,
-        Ok(()) => "its file gives some of them to two parts".to_string(),
-    };
-    let try_this = "a smaller fabric, or one subnet for each part of it";
-    Err(Failure::usage(
-        "this fabric has no addresses of its own for all its ports",
-        cause,
-        try_this,
-    ))
-}
 
-/// A table with its addresses, as OpenSM reads it.
-pub fn table_text(machine: &Machine, table: &Table, identity: &Identity) -> String {
-    lft::write(machine.wiring(), table, identity)
+    /// Refuses a fabric that does not fit into one subnet.
+    pub fn ensure_pinned(&self) -> Result<(), Failure> {
+        match &self.missing {
+            None => Ok(()),
+            Some(cause) => Err(Failure::usage(
+                "this fabric has no addresses of its own for all its ports",
+                cause.clone(),
+                "a smaller fabric, or one subnet for each part of it",
+            )),
+        }
+    }
+
+    /// A table with its addresses, as OpenSM reads it.
+    pub fn text(&self, machine: &Machine, table: &Table) -> String {
+        lft::write(machine.wiring(), table, &self.identity)
+    }
 }

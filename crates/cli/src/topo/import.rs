@@ -34,6 +34,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let found = discovered(file)?;
     let fabric = &found.fabric;
     let recognised = recognise(fabric);
+    if recognised.is_none() && matches.get_flag("map") {
+        let cause = "the fabric is like none of the topologies that are known";
+        return Err(Failure::usage(format!("no map of `{file}`"), cause, "leave --map out"));
+    }
     let differences = recognised.as_ref().map_or(&[][..], |found| &found.differences);
     for difference in differences {
         output::note(&told(difference));

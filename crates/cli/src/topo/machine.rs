@@ -8,9 +8,11 @@ use laneway_stats::SplitMix64;
 use laneway_topo::engines::engine;
 use laneway_topo::formats::{self, Discovered, Identity, ReadError};
 use laneway_topo::order::{Renamed, Shift};
+use laneway_topo::repair;
+use laneway_topo::topologies::mlfm::{self, FullMesh};
 use laneway_topo::{
-    End, Fabric, Part, Port, Recognised, Routing, Switch, Table, Topology, Wiring, recognise,
-    topology,
+    Counter, End, Fabric, Part, Port, Recognised, Routing, Switch, Table, Topology, Wiring,
+    recognise, topology,
 };
 
 use crate::output;
@@ -86,6 +88,7 @@ impl Machine {
         let plan = match spec.strip_prefix("file:") {
             Some(file) => {
                 let found = discovered(file)?;
+                ensure_sensible(spec, &found.fabric)?;
                 let plan = recognise(&found.fabric).map(Box::new);
                 let table = match &plan {
                     Some(plan) => plan.native(&found.fabric),
@@ -98,7 +101,7 @@ impl Machine {
         Ok(Machine { spec: spec.to_string(), plan, damaged: None, table: None, is_rerouted: false })
     }
 
-    /// The formula, where nothing has failed and no other table is used.
+    /// The formula that it was planned by, if it was.
     pub fn topology(&self) -> Option<&dyn Topology> {
         match &self.plan {
             Plan::Formula(topology) => Some(&**topology),
@@ -124,10 +127,14 @@ impl Machine {
     }
 
     pub fn routing(&self) -> &dyn Routing {
-        match (&self.table, &self.plan) {
-            (Some(table), _) => table,
-            (None, Plan::Formula(topology)) => &**topology,
-            (None, Plan::File { table, .. }) => table,
+        self.table.as_ref().map_or(self.native(), |table| table)
+    }
+
+    /// The forwarding of the whole.
+    fn native(&self) -> &dyn Routing {
+        match &self.plan {
+            Plan::Formula(topology) => &**topology,
+            Plan::File { table, .. } => table,
         }
     }
 
@@ -135,7 +142,8 @@ impl Machine {
     pub fn order(&self) -> Box<dyn Phases + Send + Sync> {
         match &self.plan {
             Plan::Formula(topology) => topology.order(),
-            Plan::File { plan: Some(plan), .. } => {
+            // A host that the plan lacks would never send.
+            Plan::File { plan: Some(plan), .. } if plan.map.hosts.iter().all(Option::is_some) => {
                 Box::new(Renamed::new(plan.plan.order(), &plan.map.hosts))
             }
             Plan::File { found, .. } => Box::new(Shift::new(found.fabric.hosts())),
@@ -155,17 +163,20 @@ impl Machine {
         };
         let Some(left) = &self.damaged else { return Err(refused("nothing has failed".into())) };
         let order = self.order();
-        let allowed = vec![1; order.count() as usize];
         let repaired = match (&self.plan, self.is_rerouted) {
             (Plan::Formula(topology), true) => {
-                laneway_topo::repair(&**topology, left).map(|(_, repaired)| repaired)
+                repair::repair(&**topology, left).map(|(_, repaired)| repaired)
             }
-            _ => laneway_topo::repair::repair_over(&*order, &allowed, left, &self.table()),
+            _ => Counter::new(self.whole(), self.native()).and_then(|counter| {
+                let hosts = left.hosts();
+                let allowed = repair::allowed_conflicts(&counter, &*order, hosts);
+                repair::repair_over(&*order, &allowed, left, &self.table())
+            }),
         };
         let repaired = repaired.map_err(refused)?;
         output::note(&format!(
-            "repaired: {} phases, and no order over these tables takes fewer than {}; {} pairs \
-             cannot be reached",
+            "repaired: the time of {} phases, and no order over these tables takes less than {}; \
+             {} pairs cannot be reached",
             repaired.time,
             repaired.bound,
             repaired.unreached.len()
@@ -175,7 +186,14 @@ impl Machine {
 
     /// Whether a forwarding table of it fits into memory.
     pub fn has_table(&self) -> bool {
-        u64::from(self.whole().switches()) * u64::from(self.whole().hosts()) <= MOST_TABLE
+        ensure_table(&self.spec, self.whole()).is_ok()
+    }
+
+    /// The full mesh that it is, whole and with its own forwarding.
+    pub fn mesh(&self) -> Option<FullMesh> {
+        let own = self.topology().filter(|_| self.table.is_none() && self.damaged.is_none());
+        let mesh = own.filter(|topology| topology.kind().name == mlfm::KIND.name);
+        mesh.map(|topology| FullMesh::new(topology.d()))
     }
 
     /// A table for all switches, of whatever the forwarding is.
@@ -231,18 +249,14 @@ impl Machine {
     /// The forwarding: a word's, or the topology's own with detours around what has failed.
     fn route(&mut self, word: Option<&str>) -> Result<(), Failure> {
         self.is_rerouted = word.is_none() && self.damaged.is_some();
-        if (self.damaged.is_some() || word.is_some_and(|word| word != "native"))
-            && !self.has_table()
-        {
-            let what = format!("{} is too large for a table", self.spec);
-            let cause = format!("it would take more than {} GiB", MOST_TABLE >> 30);
-            return Err(Failure::usage(what, cause, "its own forwarding, with nothing failed"));
+        if self.damaged.is_some() || word.is_some_and(|word| word != "native") {
+            ensure_table(&self.spec, self.whole())?;
         }
         self.table = match (word, &self.plan, &self.damaged) {
             (None | Some("native"), Plan::Formula(_), None) => None,
             (None, Plan::Formula(topology), Some(left)) => {
                 let topology: &dyn Topology = &**topology;
-                Some(laneway_topo::repair::spread(topology, topology, left))
+                Some(repair::spread(topology, topology, left))
             }
             // Told to keep it: what it sends into the failed part is lost.
             (Some("native"), Plan::Formula(topology), Some(_)) => {
@@ -251,7 +265,7 @@ impl Machine {
             }
             (None | Some("native"), Plan::File { .. }, None) => None,
             (None, Plan::File { found, table, .. }, Some(left)) => {
-                Some(laneway_topo::repair::spread(&found.fabric, table, left))
+                Some(repair::spread(&found.fabric, table, left))
             }
             (Some("native"), Plan::File { table, .. }, Some(_)) => Some(table.clone()),
             (Some(word), ..) => Some(match engine(word) {
@@ -262,6 +276,25 @@ impl Machine {
         };
         Ok(())
     }
+}
+
+/// Refuses a fabric that nothing can be asked of, and one that is too large to route.
+fn ensure_sensible(spec: &str, wiring: &dyn Wiring) -> Result<(), Failure> {
+    if wiring.hosts() == 0 || wiring.switches() == 0 {
+        let cause = format!("{} hosts and {} switches", wiring.hosts(), wiring.switches());
+        let what = format!("`{spec}` is no fabric");
+        return Err(Failure::usage(what, cause, "a file with hosts, switches and cables"));
+    }
+    ensure_table(spec, wiring)
+}
+
+fn ensure_table(spec: &str, wiring: &dyn Wiring) -> Result<(), Failure> {
+    if u64::from(wiring.switches()) * u64::from(wiring.hosts()) <= MOST_TABLE {
+        return Ok(());
+    }
+    let what = format!("`{spec}` is too large for a forwarding table");
+    let cause = format!("it would take more than {} GiB", MOST_TABLE >> 30);
+    Err(Failure::usage(what, cause, "a topology by formula, with nothing failed"))
 }
 
 /// A fabric from a file, in any format that is known.
@@ -355,8 +388,8 @@ fn told(fabric: &Fabric, part: Part) -> String {
 }
 
 /// Counts conflicts on the machine.
-pub fn counter(machine: &Machine) -> Result<laneway_topo::Counter, Failure> {
-    laneway_topo::Counter::new(machine.wiring(), machine.routing()).map_err(|cause| {
+pub fn counter(machine: &Machine) -> Result<Counter, Failure> {
+    Counter::new(machine.wiring(), machine.routing()).map_err(|cause| {
         let what = format!("{} is too large to count every message", machine.spec);
         Failure::usage(what, cause, "laneway topo prove, which uses the fabric's symmetry")
     })

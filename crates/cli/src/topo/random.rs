@@ -60,18 +60,19 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let squares: f64 = throughputs.iter().map(|one| (one - mean).powi(2)).sum();
     let flows: u64 = all.flows.iter().sum();
     let shares = all.flows.iter().skip(1).map(|&count| count as f64 / flows as f64);
+    let known = flows > 0;
     let row = Row::new()
         .with("topology", machine.spec.clone())
         .with("nodes", hosts)
         .with("trials", order.phases)
         .with("seed", order.seed)
-        .with("throughput_mean", mean)
-        .with("stderr", (squares / (count - 1.0) / count).sqrt())
+        .with("throughput_mean", known.then_some(mean))
+        .with("stderr", known.then(|| (squares / (count - 1.0) / count).sqrt()))
         .with("conflicts_max", all.worst())
         .with("lost", all.lost)
         .with("histogram", shares.collect::<Vec<f64>>());
     let params = Row::new().with("topology", machine.spec.clone());
     let env = Row::new();
     output.write(&Document { verb: "topo", env, params, rows: vec![row], summary: None }, None)?;
-    Ok(Exit::Done)
+    Ok(if all.lost == 0 { Exit::Done } else { Exit::Gate })
 }

@@ -5,10 +5,9 @@ use std::path::Path;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_topo::change::{apply, steps};
-use laneway_topo::engines::several;
 use laneway_topo::prove;
 
-use super::export::{self, ensure_pinned, pinned, table_text};
+use super::export::{self, Forwarding};
 use super::machine::{self, Machine};
 use crate::output::{self, Output};
 
@@ -16,7 +15,7 @@ pub fn command() -> Command {
     Command::new("route")
         .about("Writes forwarding tables for OpenSM, proven, or the steps from installed ones")
         .after_help(
-            "With --from the change is written as tables STEP1, STEP2, … beside the file: after \
+            "With --from the change is written as tables FILE.step1, FILE.step2, … too: after \
              each of them, and at every moment between, nothing goes round and no pair is lost \
              that both the installed and the new tables serve. Load them in this order.\n\n\
              Examples:\n  \
@@ -32,16 +31,15 @@ pub fn command() -> Command {
                 .long("paths")
                 .value_name("N")
                 .value_parser(["1", "2", "4", "8", "16", "32", "64", "128"])
-                .default_value("1")
                 .help(
-                    "Paths to each host, with an address each: opensm -l 1 for two, -l 2 for four",
+                    "Paths to each host, with an address each: opensm -l 1 for two, -l 2 for four \
+                     [default: as many as the fabric's file tells, or 1]",
                 ),
         )
         .arg(
-            Arg::new("from")
-                .long("from")
-                .value_name("TABLES")
-                .help("The installed tables: also write the steps from them"),
+            Arg::new("from").long("from").value_name("TABLES").help(
+                "The installed tables: keep their addresses and also write the steps from them",
+            ),
         )
         .arg(export::lids_arg())
         .arg(
@@ -60,13 +58,9 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let machine = Machine::from(matches)?;
     let file = text("output").unwrap_or_default();
-    let paths = text("paths").and_then(|text| text.parse().ok()).unwrap_or(1);
-    let table = match paths {
-        1 => machine.table(),
-        _ => several(machine.wiring(), Some(machine.routing()), paths),
-    };
-    let identity = pinned(&machine, text("lids"), table.paths())?;
-    ensure_pinned(&identity)?;
+    let own = Forwarding::of(&machine, matches, text("paths").and_then(|text| text.parse().ok()))?;
+    own.ensure_pinned()?;
+    let table = own.table(&machine);
     let proof = prove(machine.wiring(), &table);
     let (mut changed, mut count) = (None, None);
     if let Some(installed) = text("from") {
@@ -80,12 +74,13 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         for (number, step) in steps.iter().enumerate() {
             apply(&mut now, step);
             let name = format!("{file}.step{}", number + 1);
-            output::replace(Path::new(&name), &table_text(&machine, &now, &identity))?;
+            output::replace(Path::new(&name), &own.text(&machine, &now))?;
         }
+        remove_steps(file, steps.len() + 1);
         changed = Some(steps.iter().map(Vec::len).sum::<usize>() as u64);
         count = Some(steps.len() as u64);
     }
-    output::replace(Path::new(file), &table_text(&machine, &table, &identity))?;
+    output::replace(Path::new(file), &own.text(&machine, &table))?;
     let row = Row::new()
         .with("file", file)
         .with("switches", machine.wiring().switches())
@@ -100,4 +95,13 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         Document { verb: "topo", env: Row::new(), params, rows: vec![row], summary: None };
     output.write(&document, None)?;
     Ok(if proof.holds() { Exit::Done } else { Exit::Gate })
+}
+
+/// Removes what an earlier run with more steps has left: it would be loaded after the last one.
+fn remove_steps(file: &str, first: usize) {
+    for number in first.. {
+        if std::fs::remove_file(format!("{file}.step{number}")).is_err() {
+            return;
+        }
+    }
 }

@@ -8,6 +8,9 @@ use laneway_topo::{End, Host};
 use super::machine::{self, Machine};
 use crate::output::{self, Output};
 
+/// Where a path ends that does not arrive.
+const LOST: &str = "lost";
+
 /// More rows than anybody reads, and few enough to hold.
 const MOST_ROWS: u64 = 1_000_000;
 
@@ -58,23 +61,25 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let cause = format!("{many} rows are more than {MOST_ROWS}");
         return Err(Failure::usage("too much to print", cause, "--source 0, or --phase 0"));
     }
-    let mut rows = Vec::new();
+    let (mut rows, mut lost) = (Vec::new(), false);
     for phase in phases {
         for source in sources.clone() {
             let source = source as Host;
             let destination = order.partner(source, phase);
+            let path = path(&machine, source, destination);
+            lost |= path.ends_with(LOST);
             rows.push(
                 Row::new()
                     .with("phase", phase)
                     .with("source", source)
                     .with("destination", destination)
-                    .with("path", path(&machine, source, destination)),
+                    .with("path", path),
             );
         }
     }
     let params = Row::new().with("topology", machine.spec.clone());
     output.write(&Document { verb: "topo", env: Row::new(), params, rows, summary: None }, None)?;
-    Ok(Exit::Done)
+    Ok(if lost { Exit::Gate } else { Exit::Done })
 }
 
 /// The switches on the way; a node that keeps its message to itself passes none.
@@ -91,7 +96,7 @@ fn path(machine: &Machine, from: Host, to: Host) -> String {
         }
     });
     if arrived.is_err() {
-        names.push("lost".to_string());
+        names.push(LOST.to_string());
     }
     names.join(" ")
 }

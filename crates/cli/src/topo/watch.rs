@@ -3,12 +3,13 @@
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command as Process, Stdio};
+use std::process::{Child, ChildStdout, Command as Process, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_topo::engines::balanced;
+use laneway_topo::engines::{balanced, several};
 use laneway_topo::formats::{self, Discovered, MOST_BYTES, lft};
 use laneway_topo::map::Map;
 use laneway_topo::{Fabric, Table, Wiring, prove, recognise, reroute};
@@ -19,14 +20,24 @@ use crate::output::{self, Output};
 /// A command that takes longer is stopped.
 const LONGEST: Duration = Duration::from_secs(120);
 
+/// What a command has printed is waited for so long after its end: something that it has left
+/// running may hold its output open.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Pairs without a way that are named.
+const MOST_NAMED: usize = 20;
+
 pub fn command() -> Command {
     Command::new("watch")
         .about("Re-routes when the fabric changes, and has OpenSM load the new tables")
         .after_help(
             "The fabric is discovered again and again. Where cables are gone, the tables keep \
              every entry that still works and lead around the rest; where parts are new, the \
-             fabric is routed anew, with its topology's own forwarding if it is one. OpenSM runs \
-             with -R file -U FILE and reads FILE again when it is told to.\n\nExamples:\n  \
+             fabric is routed anew, with its topology's own forwarding if it is one. A change is \
+             believed when two discoveries show it. OpenSM runs with -R file -U FILE and reads \
+             FILE again when it is told to; tables with a circle of waiting links are written \
+             and never loaded. With --once, exit code 1 where a pair has no way or a circle is \
+             left.\n\nExamples:\n  \
              laneway topo watch -o tables.lft --reload 'kill -HUP $(pidof opensm)'\n  \
              laneway topo watch --whole found.txt -o tables.lft --once",
         )
@@ -78,10 +89,14 @@ struct Whole {
 
 impl Whole {
     fn new(mut found: Discovered) -> Result<Whole, Failure> {
-        found.identity.pin(found.identity.lmc).map_err(|cause| {
+        let had = found.identity.hosts.iter().any(|id| id.lid != 0);
+        let new = found.identity.pin(found.identity.lmc).map_err(|cause| {
             let try_this = "one subnet for each part of it";
             Failure::usage("this fabric does not fit into a subnet", cause, try_this)
         })?;
+        if had && new > 0 {
+            output::note(&format!("{new} hosts and switches have new addresses"));
+        }
         let recognised = recognise(&found.fabric);
         let table = match &recognised {
             Some(recognised) => recognised.native(&found.fabric),
@@ -89,6 +104,18 @@ impl Whole {
         };
         let topology = recognised.map(|recognised| recognised.plan.spec());
         Ok(Whole { found, table, topology })
+    }
+
+    /// The table of what is left of it: a path for each address of a host.
+    fn table_of(&self, left: &Fabric) -> Table {
+        let table = match *left == self.found.fabric {
+            true => self.table.clone(),
+            false => reroute(&self.found.fabric, &self.table, left),
+        };
+        match self.found.identity.paths() {
+            1 => table,
+            paths => several(left, Some(&table), paths),
+        }
     }
 
     /// What is left of it, by GUIDs; none where something is new.
@@ -105,46 +132,77 @@ impl Whole {
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    let output = Output::from(matches)?;
     let once = matches.get_flag("once");
     let every = Duration::from_secs(matches.get_one::<u64>("every").copied().unwrap_or(10));
-    let file = text("output").unwrap_or_default();
-    let mut whole = text("whole").map(discovered).transpose()?.map(Whole::new).transpose()?;
-    let mut last: Option<Fabric> = None;
+    let mut watch = Watch {
+        file: text("output").unwrap_or_default(),
+        reload: text("reload"),
+        output: Output::from(matches)?,
+        whole: text("whole").map(discovered).transpose()?.map(Whole::new).transpose()?,
+        last: None,
+    };
+    let mut before = None;
     loop {
-        match discover(text("discover").unwrap_or_default()) {
-            Err(failure) if once => return Err(failure),
+        let exit = discover(text("discover").unwrap_or_default()).and_then(|now| {
+            // Half of a fabric may be seen while it changes or OpenSM sweeps.
+            let is_certain = once || before.as_ref() == Some(&now);
+            let exit = if is_certain { watch.see(&now) } else { Ok(Exit::Done) };
+            before = Some(now);
+            exit
+        });
+        match exit {
+            exit if once => return exit,
+            Ok(_) => {}
+            // Whatever it is, a full disk or a command that fails, it may be over at the next look.
             Err(failure) => output::note(&failure.to_string()),
-            Ok(now) => {
-                let left = whole.as_ref().and_then(|whole| whole.left(&now));
-                let (known, left) = match (whole.take(), left) {
-                    (Some(known), Some(left)) => (known, left),
-                    _ => {
-                        let new = Whole::new(now)?;
-                        let fabric = new.found.fabric.clone();
-                        (new, fabric)
-                    }
-                };
-                if last.as_ref() != Some(&left) {
-                    act(&known, &left, file, text("reload"), &output)?;
-                    last = Some(left);
-                }
-                whole = Some(known);
-            }
-        }
-        if once {
-            return Ok(Exit::Done);
         }
         std::thread::sleep(every);
     }
 }
 
+/// What is watched, and what was done last.
+struct Watch<'a> {
+    file: &'a str,
+    reload: Option<&'a str>,
+    output: Output,
+    whole: Option<Whole>,
+    /// What the tables that are loaded lead over.
+    last: Option<Fabric>,
+}
+
+impl Watch<'_> {
+    /// Acts on a discovery, unless it shows what the last one did.
+    fn see(&mut self, now: &Discovered) -> Result<Exit, Failure> {
+        let known = self.whole.as_ref().and_then(|whole| whole.left(now));
+        let left = match known {
+            Some(left) => left,
+            None => {
+                self.whole = Some(Whole::new(now.clone())?);
+                now.fabric.clone()
+            }
+        };
+        let Some(whole) = self.whole.as_ref().filter(|_| self.last.as_ref() != Some(&left)) else {
+            return Ok(Exit::Done);
+        };
+        let exit = act(whole, &left, self.file, self.reload, &self.output)?;
+        self.last = Some(left);
+        Ok(exit)
+    }
+}
+
 fn discover(command: &str) -> Result<Discovered, Failure> {
     let text = ask(command)?;
-    formats::read(&text).map_err(|error| {
+    let refused = |cause: String| {
         let what = format!("`{command}` printed no fabric");
-        Failure::environment(what, error.to_string(), "--discover ibnetdiscover")
-    })
+        Failure::environment(what, cause, "--discover ibnetdiscover")
+    };
+    let found = formats::read(&text).map_err(|error| refused(error.to_string()))?;
+    // A discovery that was cut short must not empty the tables.
+    match (found.fabric.switches(), found.fabric.hosts()) {
+        (0, _) => Err(refused("it has no switches".to_string())),
+        (_, 0) => Err(refused("it has no hosts".to_string())),
+        _ => Ok(found),
+    }
 }
 
 /// Routes what is left, writes the tables, and has them loaded.
@@ -154,20 +212,24 @@ fn act(
     file: &str,
     reload: Option<&str>,
     output: &Output,
-) -> Result<(), Failure> {
-    let table = match *left == whole.found.fabric {
-        true => whole.table.clone(),
-        false => reroute(&whole.found.fabric, &whole.table, left),
-    };
+) -> Result<Exit, Failure> {
+    let table = whole.table_of(left);
     let proof = prove(left, &table);
     let written = lft::write(left, &table, &whole.found.identity);
     output::replace(std::path::Path::new(file), &written)?;
+    for &(from, to, path) in proof.unreached.iter().take(MOST_NAMED) {
+        let (from, to) = (left.host_name(from), left.host_name(to));
+        let path = if table.paths() > 1 { format!(", path {path}") } else { String::new() };
+        output::note(&format!("no way from {from} to {to}{path}"));
+    }
+    // A circle of waiting links can stop the whole fabric; dead entries stop a few pairs.
+    let reload = reload.filter(|_| proof.circle.is_empty());
     if let Some(command) = reload {
-        ask(command)?;
+        perform(command, Stdio::null(), |_| {})?;
     }
     let changed = (0..table.switches()).map(|switch| {
-        let pairs = table.row_of(switch).iter().zip(whole.table.row_of(switch));
-        pairs.filter(|(now, before)| now != before).count() as u64
+        let first = table.row_of(switch).iter().step_by(table.paths() as usize);
+        first.zip(whole.table.row_of(switch)).filter(|(now, before)| now != before).count() as u64
     });
     let lost = cables(&whole.found.fabric) - cables(left);
     let row = Row::new()
@@ -181,7 +243,8 @@ fn act(
     let params = Row::new().with("file", file);
     let document =
         Document { verb: "topo", env: Row::new(), params, rows: vec![row], summary: None };
-    output.write(&document, None)
+    output.write(&document, None)?;
+    Ok(if proof.holds() { Exit::Done } else { Exit::Gate })
 }
 
 fn cables(fabric: &Fabric) -> u64 {
@@ -198,38 +261,49 @@ fn cables(fabric: &Fabric) -> u64 {
 
 /// What a command of the user prints. Neither its length nor its time is trusted.
 fn ask(command: &str) -> Result<String, Failure> {
-    let failed = |cause: String| {
-        let what = format!("`{command}` failed");
-        Failure::environment(what, cause, "run it in a shell and see")
-    };
+    let (told, said) = mpsc::channel();
+    perform(command, Stdio::piped(), |pipe| {
+        // It only reads. Where something holds the pipe open it is left behind, and ends with it.
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let _ = pipe.take(MOST_BYTES).read_to_end(&mut bytes);
+            let _ = told.send(bytes);
+        });
+    })?;
+    let bytes = said.recv_timeout(LAST_WORDS).map_err(|_| {
+        let cause = "it has ended, and something that it started still holds its output";
+        failed(command, cause.to_string())
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn failed(command: &str, cause: String) -> Failure {
+    Failure::environment(format!("`{command}` failed"), cause, "run it in a shell and see")
+}
+
+/// Runs a command to its end, or to the end of our patience.
+fn perform(command: &str, stdout: Stdio, listen: impl FnOnce(ChildStdout)) -> Result<(), Failure> {
     let mut shell = Process::new("sh");
-    shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
-    let mut child = shell.spawn().map_err(|error| failed(error.to_string()))?;
-    let pipe = child.stdout.take();
-    let reader = std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        pipe.map(|pipe| pipe.take(MOST_BYTES).read_to_end(&mut bytes));
-        bytes
-    });
+    shell.args(["-c", command]).stdin(Stdio::null()).stdout(stdout).process_group(0);
+    let mut child = shell.spawn().map_err(|error| failed(command, error.to_string()))?;
+    if let Some(pipe) = child.stdout.take() {
+        listen(pipe);
+    }
     let deadline = Instant::now() + LONGEST;
-    let status = loop {
+    loop {
         match child.try_wait() {
-            Ok(Some(status)) => break status,
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(failed(command, status.to_string())),
             Ok(None) if Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(20));
             }
             _ => {
                 stop(&mut child);
-                return Err(failed(format!("it takes more than {} s", LONGEST.as_secs())));
+                let cause = format!("it takes more than {} s", LONGEST.as_secs());
+                return Err(failed(command, cause));
             }
         }
-    };
-    // The thread only reads, and ends with the pipe.
-    let bytes = reader.join().unwrap_or_default();
-    if !status.success() {
-        return Err(failed(status.to_string()));
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Ends a command and whatever it has started.

@@ -6,8 +6,8 @@
 //! only descends. A neighbour above it could descend to it, so it has a way; that does not only
 //! descend, so it climbs to one higher still whose way does, and there is none.
 
-use super::graph::{FAR, Graph};
 use super::heights::Heights;
+use crate::graph::{FAR, Graph};
 use crate::wiring::{NO_PORT, Port, Switch};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,11 @@ pub(crate) struct Column<'a> {
     loads: Vec<(u64, u64)>,
     /// How each switch that has no way yet could send.
     offers: Vec<Vec<(Port, Way)>>,
+}
+
+/// A sum of squares and one more. Loads that are too large for that are all alike.
+fn add(sum: u64, load: u64) -> u64 {
+    sum.saturating_add(load.saturating_mul(load))
 }
 
 impl<'a> Column<'a> {
@@ -179,12 +184,12 @@ impl<'a> Column<'a> {
     /// worse than two half full ones.
     fn load(&self, switch: Switch, port: Port, load: &[u64]) -> (u64, u64) {
         let loads = self.links(switch, port).map(|link| load[link as usize]);
-        loads.fold((0, 0), |(most, sum), load| (load.max(most), sum + load * load))
+        loads.fold((0, 0), |(most, sum), load| (load.max(most), add(sum, load)))
     }
 
     fn load_ahead(&self, from: Switch, port: Port, load: &[u64], look: Look) -> (u64, u64) {
         let first = load[self.graph.links.link(from, port) as usize];
-        let Some(cable) = self.graph.across(from, port) else { return (first, first * first) };
+        let Some(cable) = self.graph.across(from, port) else { return (first, add(0, first)) };
         let (fullest, sum) = match look {
             Look::Blind | Look::Link => (0, 0),
             // Those before it with hosts have changed the load.
@@ -193,7 +198,7 @@ impl<'a> Column<'a> {
             }
             Look::Way | Look::EachWay => self.loads[cable.to as usize],
         };
-        (first.max(fullest), sum + first * first)
+        (first.max(fullest), add(sum, first))
     }
 
     /// The links of the way from a switch by a port.

@@ -6,8 +6,8 @@
 //! Autonet, 1991). Where only one switch of a connected piece has nobody above it, every switch can
 //! climb to it and come down to any other, so all pairs are reached.
 
-use super::graph::{FAR, Graph};
 use super::turns::Turns;
+use crate::graph::{FAR, Graph};
 use crate::wiring::Switch;
 
 /// An order of the switches.

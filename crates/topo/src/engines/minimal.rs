@@ -1,7 +1,7 @@
 //! Shortest ways, and of equally short ones the port that carries the least so far.
 
 use super::Engine;
-use super::graph::{Cable, FAR, Graph};
+use crate::graph::{Cable, FAR, Graph};
 use crate::table::Table;
 use crate::wiring::{Switch, Wiring};
 

@@ -1,11 +1,10 @@
 //! Engines that make a forwarding table for any fabric: a name, a sentence and a function for each.
 //!
-//! What they share: `graph` is the fabric as lists, `heights` an order of its switches in which
-//! legal ways climb and then descend, `column` finds such ways to one destination.
+//! What they share: `heights` is an order of the switches in which legal ways climb and then
+//! descend, `column` finds such ways to one destination.
 
 pub mod balanced;
 pub(crate) mod column;
-pub(crate) mod graph;
 pub(crate) mod heights;
 pub mod minimal;
 pub mod several;

@@ -9,9 +9,9 @@ use std::thread;
 
 use super::balanced;
 use super::column::{Column, Look};
-use super::graph::Graph;
 use super::heights::Heights;
 use super::turns::Turns;
+use crate::graph::Graph;
 use crate::routing::Routing;
 use crate::table::Table;
 use crate::ways::threads;

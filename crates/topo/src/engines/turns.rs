@@ -1,6 +1,6 @@
 //! The turns that a routing makes: from which port to which, at every switch.
 
-use super::graph::Graph;
+use crate::graph::Graph;
 use crate::table::Table;
 use crate::wiring::{NO_PORT, Port};
 

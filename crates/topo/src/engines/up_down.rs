@@ -2,10 +2,10 @@
 
 use super::Engine;
 use super::column::{Column, Look};
-use super::graph::Graph;
 use super::heights::Heights;
 use super::minimal;
 use super::turns::Turns;
+use crate::graph::Graph;
 use crate::table::Table;
 use crate::wiring::Wiring;
 

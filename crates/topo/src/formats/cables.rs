@@ -1,5 +1,6 @@
 //! Lists of cables as CSV: what is ordered, labelled and plugged.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::{Builder, Discovered, Node, ReadError, port};
@@ -59,7 +60,7 @@ fn fields(line: &str) -> Vec<String> {
 }
 
 /// Reads a list. Switches have the ports that the list tells, the other switch of a cable as many
-/// as the first; hosts are in the order of their lines.
+/// as the first, or as it needs; hosts are in the order of their lines.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
     let mut builder = Builder::default();
     let lines = || text.lines().enumerate().skip(1).filter(|(_, line)| !line.trim().is_empty());
@@ -70,6 +71,14 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
             count => Err(ReadError::new(number, format!("{count} fields and not six"))),
         }
     };
+    let mut needs: BTreeMap<String, u32> = BTreeMap::new();
+    for (at, line) in lines() {
+        let mut fields = six(at + 1, line)?;
+        if let Ok(its) = fields[4].trim().parse::<u32>() {
+            let need = needs.entry(std::mem::take(&mut fields[3])).or_default();
+            *need = its.max(*need);
+        }
+    }
     for place in [0, 3] {
         for (at, line) in lines() {
             let fields = six(at + 1, line)?;
@@ -78,7 +87,8 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
                 let ports = fields[1].parse::<u32>().map_err(|_| {
                     ReadError::new(at + 1, format!("`{}` is no number of ports", fields[1]))
                 })?;
-                builder.switch(at + 1, &fields[place], ports)?;
+                let need = needs.get(&fields[place]).copied().filter(|_| place == 3);
+                builder.switch(at + 1, &fields[place], ports.max(need.unwrap_or(0)))?;
             }
         }
     }

@@ -16,6 +16,23 @@ pub const MOST_LMC: u8 = 7;
 const SWITCHES: u64 = 0x0200_4c57_0000_0001;
 const HOSTS: u64 = 0x0200_4c57_8000_0001;
 
+/// Whether a GUID is one of those, and so no part of any real fabric has it.
+pub fn is_planned(guid: u64) -> bool {
+    guid >> 32 == SWITCHES >> 32
+}
+
+/// Takes addresses in a row, if they are free and begin at a multiple of their number.
+fn take(taken: &mut [bool], lid: u16, each: usize) -> bool {
+    let lid = usize::from(lid);
+    match taken.get_mut(lid..lid + each) {
+        Some(row) if lid.is_multiple_of(each) && row.iter().all(|taken| !taken) => {
+            row.fill(true);
+            true
+        }
+        _ => false,
+    }
+}
+
 /// One part. A switch's is that of its port 0, a host's that of its port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Id {
@@ -46,35 +63,53 @@ impl Identity {
         }
     }
 
-    /// Gives every part its addresses, unless all have some with this mask: hosts first, because
-    /// theirs begin at multiples of 2^lmc.
-    pub fn pin(&mut self, lmc: u8) -> Result<(), String> {
+    /// Gives addresses to every part that has none of its own with this mask; the others keep
+    /// theirs, because OpenSM and whoever talks with it have learnt them. Returns how many parts
+    /// have new ones.
+    pub fn pin(&mut self, lmc: u8) -> Result<usize, String> {
         let (hosts, switches) = (self.hosts.len() as u64, self.switches.len() as u64);
         if lmc > MOST_LMC {
             return Err(format!("a host has at most {} addresses", 1 << MOST_LMC));
         }
+        let each = 1usize << lmc;
         let need = ((hosts + 1) << lmc) + switches - 1;
         if need > u64::from(LAST_LID) {
-            let each = 1 << lmc;
             return Err(format!(
                 "{hosts} hosts with {each} addresses each and {switches} switches need addresses \
                  up to {need}, and those of one subnet end at {LAST_LID}"
             ));
         }
-        if self.lmc == lmc && self.is_pinned() {
-            return Ok(());
+        let mut pinned = Identity { lmc, ..self.clone() };
+        let mut taken = vec![false; LAST_LID as usize + 1];
+        taken[0] = true;
+        let mut new_hosts: Vec<&mut Id> = Vec::new();
+        for id in &mut pinned.hosts {
+            if !take(&mut taken, id.lid, each) {
+                new_hosts.push(id);
+            }
         }
-        self.lmc = lmc;
-        let mut next = 1u16 << lmc;
-        for id in &mut self.hosts {
-            id.lid = next;
-            next += 1 << lmc;
+        let mut new_switches: Vec<&mut Id> = Vec::new();
+        for id in &mut pinned.switches {
+            if !take(&mut taken, id.lid, 1) {
+                new_switches.push(id);
+            }
         }
-        for id in &mut self.switches {
-            id.lid = next;
-            next += 1;
+        let new = new_hosts.len() + new_switches.len();
+        // Hosts first, because theirs begin at multiples of 2^lmc.
+        let full = || format!("no {each} addresses in a row are left between those that are kept");
+        let mut next = 0;
+        for id in new_hosts {
+            let mut free = (next..taken.len()).step_by(each);
+            let free = free.find(|&lid| take(&mut taken, lid as u16, each));
+            id.lid = free.ok_or_else(full)? as u16;
+            next = usize::from(id.lid) + each;
         }
-        Ok(())
+        let mut free = (next..taken.len()).chain(1..next).filter(|&lid| !taken[lid]);
+        for id in new_switches {
+            id.lid = free.next().ok_or_else(full)? as u16;
+        }
+        *self = pinned;
+        Ok(new)
     }
 
     /// Whether every part has addresses that no other has.

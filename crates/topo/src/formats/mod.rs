@@ -29,7 +29,10 @@ pub const MOST_BYTES: u64 = 512 << 20;
 pub const MOST_SWITCHES: usize = 1 << 16;
 pub const MOST_HOSTS: usize = 1 << 20;
 
-/// What is wrong with a file, and where; lines count from 1.
+/// Bytes of a name at most.
+const MOST_NAME: usize = 255;
+
+/// What is wrong with a file, and where; lines count from 1, and 0 is the file as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
     pub line: usize,
@@ -44,7 +47,10 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.what)
+        match self.line {
+            0 => f.write_str(&self.what),
+            line => write!(f, "line {line}: {}", self.what),
+        }
     }
 }
 
@@ -86,7 +92,7 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
 
 /// The text of a file; one that is too large is not read to its end.
 pub fn load(path: &Path) -> Result<String, ReadError> {
-    let cannot = |error: std::io::Error| ReadError::new(1, error.to_string());
+    let cannot = |error: std::io::Error| ReadError::new(0, error.to_string());
     let file = std::fs::File::open(path).map_err(cannot)?;
     let mut bytes = Vec::new();
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
@@ -136,6 +142,13 @@ impl Builder {
     }
 
     fn name(&mut self, line: usize, name: &str, node: Node) -> Result<(), ReadError> {
+        // Every format can write what is left.
+        if name.is_empty() || name.len() > MOST_NAME {
+            return Err(ReadError::new(line, format!("a name has 1 to {MOST_NAME} letters")));
+        }
+        if name.contains(|letter: char| letter == '"' || letter.is_control()) {
+            return Err(ReadError::new(line, "a name has no quotes and no control characters"));
+        }
         match self.names.insert(name.to_string(), node) {
             None => Ok(()),
             Some(_) => Err(ReadError::new(line, format!("a second `{name}`"))),

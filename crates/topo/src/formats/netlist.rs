@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::guid2lid::hexadecimal;
 use super::identity::Identity;
-use super::{Builder, Discovered, ReadError, port};
+use super::{Builder, Discovered, MOST_HOSTS, MOST_SWITCHES, ReadError, port};
 use crate::wiring::{End, Port, Wiring};
 
 /// The words before an equals sign that a netlist may begin with.
@@ -27,6 +27,8 @@ struct Record {
     guid: Option<u64>,
     lid: u16,
     cables: Vec<Cable>,
+    /// Ports with a cable, a bit for each.
+    used: [u64; 4],
 }
 
 struct Cable {
@@ -110,7 +112,14 @@ fn records(text: &str) -> Result<Vec<Record>, ReadError> {
             let Some(record) = records.last_mut() else {
                 return Err(ReadError::new(number, "a cable before the part that it leaves"));
             };
-            record.cables.push(cable(number, line)?);
+            let cable = cable(number, line)?;
+            let (word, bit) = (usize::from(cable.port / 64), 1 << (cable.port % 64));
+            if record.used[word] & bit != 0 {
+                let what = format!("a second cable at port {}", u32::from(cable.port) + 1);
+                return Err(ReadError::new(number, what));
+            }
+            record.used[word] |= bit;
+            record.cables.push(cable);
         } else if let Some((key, value)) = line.split_once('=').filter(|(key, _)| is_key(key)) {
             if key.ends_with("guid") && key != "sysimgguid" {
                 let value = value.split('(').next().unwrap_or("").trim();
@@ -118,6 +127,9 @@ fn records(text: &str) -> Result<Vec<Record>, ReadError> {
                 guid = Some(hexadecimal(value).ok_or_else(wrong)?);
             }
         } else if let Some(record) = header(number, line)? {
+            if records.len() >= MOST_SWITCHES + MOST_HOSTS {
+                return Err(ReadError::new(number, "too many switches and hosts"));
+            }
             records.push(Record { guid: guid.take(), ..record });
         } else {
             return Err(ReadError::new(number, "neither a part nor a cable"));
@@ -137,6 +149,22 @@ fn make_unique(records: &mut [Record]) {
     }
 }
 
+/// GUIDs that a part has already.
+#[derive(Default)]
+struct Guids(BTreeSet<u64>);
+
+impl Guids {
+    /// A GUID, or 0 where none is told.
+    fn note(&mut self, line: usize, guid: Option<u64>) -> Result<u64, ReadError> {
+        match guid.filter(|&guid| guid != 0) {
+            Some(guid) if !self.0.insert(guid) => {
+                Err(ReadError::new(line, format!("a second part with GUID {guid:#x}")))
+            }
+            guid => Ok(guid.unwrap_or(0)),
+        }
+    }
+}
+
 /// Reads a netlist. An adapter with several cables is a host for each.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
     let mut records = records(text)?;
@@ -145,14 +173,15 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut switches = vec![None; records.len()];
     let mut hosts: BTreeMap<(usize, Port), u32> = BTreeMap::new();
-    let mut identity = Identity::default();
+    let (mut identity, mut guids) = (Identity::default(), Guids::default());
     for (at, record) in records.iter().enumerate() {
         if places.insert(&record.id, at).is_some() {
             return Err(ReadError::new(record.line, format!("a second \"{}\"", record.id)));
         }
         if record.is_switch {
             switches[at] = Some(builder.switch(record.line, &record.name, record.ports)?);
-            identity.switches.push(super::Id { guid: record.guid.unwrap_or(0), lid: record.lid });
+            let guid = guids.note(record.line, record.guid)?;
+            identity.switches.push(super::Id { guid, lid: record.lid });
             continue;
         }
         for (index, cable) in record.cables.iter().enumerate() {
@@ -161,13 +190,17 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
                 _ => format!("{}/{}", record.name, u32::from(cable.port) + 1),
             };
             hosts.insert((at, cable.port), builder.host(cable.line, &name)?);
-            let guid = cable.guid.or(record.guid).unwrap_or(0);
+            // An adapter's ports count on from its own GUID, as ibsim gives them.
+            let next = u64::from(cable.port) + 1;
+            let guid = cable.guid.or(record.guid.map(|guid| guid.wrapping_add(next)));
+            let guid = guids.note(cable.line, guid)?;
             identity.hosts.push(super::Id { guid, lid: cable.lid });
             identity.lmc = identity.lmc.max(cable.lmc.min(super::identity::MOST_LMC));
         }
         if record.cables.is_empty() {
             builder.host(record.line, &record.name)?;
-            identity.hosts.push(super::Id { guid: record.guid.unwrap_or(0), lid: 0 });
+            let guid = guids.note(record.line, record.guid.map(|guid| guid.wrapping_add(1)))?;
+            identity.hosts.push(super::Id { guid, lid: 0 });
         }
     }
     for (at, record) in records.iter().enumerate() {

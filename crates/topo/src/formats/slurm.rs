@@ -3,16 +3,29 @@
 //! The tree is made of what is left when the switches farthest from hosts are taken away: pods of a
 //! three-level tree are pieces of their own, vertex switches of a mesh are all equally far.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::{Builder, Discovered, Node, ReadError};
 use crate::node_list::{compress, expand};
 use crate::wiring::{End, MOST_PORTS, Port, Switch, Wiring};
 
-/// A name of Slurm: what is before the first space.
-fn word(name: &str) -> &str {
-    name.split_whitespace().next().unwrap_or(name)
+/// A name of Slurm: what is before the first space, other letters than its own replaced.
+fn word(name: &str) -> String {
+    let own = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let first = name.split_whitespace().next().unwrap_or(name);
+    first.chars().map(|letter| if own(letter) { letter } else { '-' }).collect()
+}
+
+/// A name that no other switch has.
+fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let word = word(name);
+    let numbered = (2u64..).map(|number| format!("{word}-{number}"));
+    // There are more numbers than switches.
+    let free = std::iter::once(word.clone()).chain(numbered).find(|name| !taken.contains(name));
+    let free = free.unwrap_or(word);
+    taken.insert(free.clone());
+    free
 }
 
 /// Switches by how far they are from hosts; the leaves have 0.
@@ -72,16 +85,20 @@ pub fn write(wiring: &dyn Wiring) -> String {
     let mut text = String::from("# Written by laneway: TopologyPlugin=topology/tree\n");
     // The groups of the level below, by their smallest leaf. Writing to a String cannot fail.
     let mut below: BTreeMap<Switch, String> = BTreeMap::new();
+    let (mut switches, mut hosts) = (BTreeSet::new(), BTreeSet::new());
     for leaf in (0..wiring.switches()).filter(|&switch| levels[switch as usize] == 0) {
-        let hosts =
-            (0..wiring.ports(leaf) as Port).filter_map(|port| match wiring.end(leaf, port) {
-                End::Host(host) => Some(wiring.host_name(host)),
-                _ => None,
-            });
-        let nodes: Vec<String> = hosts.map(|host| word(&host).to_string()).collect();
-        let (name, nodes) = (wiring.switch_name(leaf), compress(&nodes));
-        let _ = writeln!(text, "SwitchName={} Nodes={nodes}", word(&name));
-        below.insert(leaf, word(&name).to_string());
+        let ends = (0..wiring.ports(leaf) as Port).map(|port| wiring.end(leaf, port));
+        let nodes = ends.filter_map(|end| match end {
+            End::Host(host) => Some(word(&wiring.host_name(host))),
+            _ => None,
+        });
+        // A second adapter is no second node.
+        let nodes: Vec<String> = nodes.filter(|node| hosts.insert(node.clone())).collect();
+        let name = unique(&wiring.switch_name(leaf), &mut switches);
+        if !nodes.is_empty() {
+            let _ = writeln!(text, "SwitchName={name} Nodes={}", compress(&nodes));
+            below.insert(leaf, name);
+        }
     }
     for level in 1..=highest {
         let piece = pieces(wiring, &levels, level);
@@ -97,7 +114,7 @@ pub fn write(wiring: &dyn Wiring) -> String {
         }
         let mut above = BTreeMap::new();
         for (number, (first, members)) in groups.into_iter().enumerate() {
-            let name = format!("group-{level}-{number}");
+            let name = unique(&format!("group-{level}-{number}"), &mut switches);
             let members: Vec<String> = members.into_iter().map(|(_, name)| name).collect();
             let members = compress(&members);
             let _ = writeln!(text, "SwitchName={name} Switches={members}");

@@ -8,10 +8,13 @@ use ::toml::de::{DeTable, DeValue};
 use super::{Builder, Discovered, Node, ReadError, port};
 use crate::wiring::{End, Port, Wiring};
 
+/// Bytes of a file that are read at most: its parsed form takes many times as much memory.
+const MOST_BYTES: usize = 64 << 20;
+
 /// Writes any fabric.
 pub fn write(wiring: &dyn Wiring) -> String {
     let mut text = String::from("# A fabric: ports count from 1.\n");
-    // Writing to a String cannot fail. A name in quotes of Rust is a string of TOML too.
+    // Writing to a String cannot fail.
     for switch in 0..wiring.switches() {
         let (name, ports) = (wiring.switch_name(switch), wiring.ports(switch));
         let _ = writeln!(text, "\n[[switch]]\nname = {}\nports = {ports}", quote(&name));
@@ -137,6 +140,10 @@ impl Source<'_> {
 
 /// Reads a fabric that [`write`] wrote, or a person.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
+    if text.len() > MOST_BYTES {
+        let what = format!("a fabric as TOML takes at most {} MiB", MOST_BYTES >> 20);
+        return Err(ReadError::new(0, what));
+    }
     let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     let lines = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
     let mut source = Source { lines, builder: Builder::default(), text };

@@ -80,13 +80,9 @@ impl Job {
         let shift = Shift::new(hosts.len() as u32);
         let mut orders: Vec<&dyn Phases> = vec![&shift, &whole];
         orders.extend(boxed.as_ref().map(|boxed| boxed as &dyn Phases));
-        let mut best = (usize::MAX, Vec::new());
-        for order in orders {
-            let found = split::split(&flows, order);
-            if found.0 < best.0 {
-                best = found;
-            }
-        }
+        let found = orders.into_iter().filter_map(|order| split::split(&flows, order));
+        // A shift leaves out nobody.
+        let mut best = found.min_by_key(|found| found.0).expect("the shift");
         if best.0 as u64 > bound {
             best = search::list(&flows, best.0 - 1).unwrap_or(best);
         }
@@ -117,13 +113,14 @@ impl Job {
     }
 }
 
-/// Messages with their phases, written down. Nobody is done before all have rested once, for the
-/// message to themselves.
+/// Messages with their phases, of which each has one, written down. Nobody is done before all have
+/// rested once, for the message to themselves.
 fn listed(ranks: usize, (phases, phase_of): (usize, Vec<u32>)) -> Listed {
     let mut pairs: Vec<Vec<(Rank, Rank)>> = vec![Vec::new(); phases.max(ranks)];
     for (message, &phase) in phase_of.iter().enumerate() {
-        if let Some(pairs) = pairs.get_mut(phase as usize) {
-            pairs.push(((message / ranks) as Rank, (message % ranks) as Rank));
+        let (from, to) = (message / ranks, message % ranks);
+        if from != to {
+            pairs[phase as usize].push((from as Rank, to as Rank));
         }
     }
     // A sender is something that a message needs, so it has one message in a phase.

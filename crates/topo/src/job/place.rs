@@ -1,10 +1,13 @@
 //! Which of the free nodes a job takes.
 
+use std::collections::BTreeMap;
+
 use laneway_stats::SplitMix64;
 
-use super::Ground;
 use super::flows::{Flows, Unreached};
 use super::shape::{Board, Shape};
+use super::{Ground, MOST_LISTED};
+use crate::routing::walk;
 use crate::wiring::{Host, Switch};
 
 /// Larger shapes that are looked at where none has exactly the nodes that are wanted.
@@ -33,12 +36,16 @@ pub fn place(
         }
         choices.extend(near_shape(&board, mesh.degree(), size));
     }
+    let (free, flows) = match free.len() > MOST_LISTED {
+        true => (free.to_vec(), None),
+        false => reaching(ground, free, size).map(|(free, flows)| (free, Some(flows)))?,
+    };
+    let free = &free[..];
     choices.extend([switch_by_switch(ground, free, size), round_about(ground, free, size)]);
     choices.iter_mut().for_each(|hosts| hosts.sort_unstable());
-    if free.len() > MOST_COMPARED {
+    let Some(flows) = flows.filter(|_| free.len() <= MOST_COMPARED) else {
         return Ok(choices.swap_remove(0));
-    }
-    let flows = Flows::new(ground.wiring, ground.routing, free)?;
+    };
     // Every choice is of free nodes.
     let number = |host: &Host| free.binary_search(host).unwrap_or_default();
     let mut best: Option<Chosen> = None;
@@ -71,29 +78,73 @@ fn near_shape(board: &Board, degree: u32, size: usize) -> Option<Vec<Host>> {
 }
 
 /// The free nodes of each switch.
-fn by_switch(ground: &Ground, free: &[Host]) -> Vec<(Switch, Vec<Host>)> {
-    let mut all: Vec<(Switch, Vec<Host>)> = Vec::new();
+fn by_switch(ground: &Ground, free: &[Host]) -> BTreeMap<Switch, Vec<Host>> {
+    let mut all: BTreeMap<Switch, Vec<Host>> = BTreeMap::new();
     for &host in free {
-        let Some((switch, _)) = ground.wiring.attached(host) else { continue };
-        match all.last_mut() {
-            Some((last, hosts)) if *last == switch => hosts.push(host),
-            _ => all.push((switch, vec![host])),
+        if let Some((switch, _)) = ground.wiring.attached(host) {
+            all.entry(switch).or_default().push(host);
         }
     }
     all
 }
 
+/// The free nodes who reach each other, with their ways. One whom others do not reach is no reason
+/// to refuse all, as long as there are enough without him.
+fn reaching(ground: &Ground, free: &[Host], size: usize) -> Result<(Vec<Host>, Flows), Unreached> {
+    let lost = match Flows::new(ground.wiring, ground.routing, free) {
+        Ok(flows) => return Ok((free.to_vec(), flows)),
+        Err(lost) => lost,
+    };
+    let reached = reached(ground, free);
+    if reached.len() < size {
+        return Err(lost);
+    }
+    let flows = Flows::new(ground.wiring, ground.routing, &reached)?;
+    Ok((reached, flows))
+}
+
+/// Free nodes who all reach each other, as many as there are: those whom most reach come first, and
+/// then each who reaches all before him. In order.
+fn reached(ground: &Ground, free: &[Host]) -> Vec<Host> {
+    // Hosts of one switch reach the same others.
+    let mut row = vec![0; free.len()];
+    let mut reach: Vec<Vec<bool>> = Vec::new();
+    for hosts in by_switch(ground, free).values() {
+        let arrives =
+            |&to: &Host| walk(ground.wiring, ground.routing, hosts[0], to, |_| {}).is_ok();
+        for host in hosts {
+            // Every host of the map is free.
+            row[free.binary_search(host).unwrap_or_default()] = reach.len();
+        }
+        reach.push(free.iter().map(arrives).collect());
+    }
+    let both = |one: usize, other: usize| {
+        let one_way = |from: usize, to: usize| reach.get(row[from]).is_some_and(|row| row[to]);
+        one_way(one, other) && one_way(other, one)
+    };
+    let mut order: Vec<usize> = (0..free.len()).filter(|&at| both(at, at)).collect();
+    order.sort_by_cached_key(|&at| free.len() - (0..free.len()).filter(|&to| both(at, to)).count());
+    let mut members: Vec<usize> = Vec::new();
+    for at in order {
+        if members.iter().all(|&member| both(at, member)) {
+            members.push(at);
+        }
+    }
+    members.sort_unstable();
+    members.into_iter().map(|at| free[at]).collect()
+}
+
 /// All nodes of the switch that has most of them free, of the next, and so on.
 fn switch_by_switch(ground: &Ground, free: &[Host], size: usize) -> Vec<Host> {
-    let mut switches = by_switch(ground, free);
-    switches.sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
-    switches.into_iter().flat_map(|(_, hosts)| hosts).take(size).collect()
+    let mut switches: Vec<Vec<Host>> = by_switch(ground, free).into_values().collect();
+    switches.sort_by_key(|hosts| std::cmp::Reverse(hosts.len()));
+    switches.into_iter().flatten().take(size).collect()
 }
 
 /// A node of every switch, another of every switch, and so on.
 fn round_about(ground: &Ground, free: &[Host], size: usize) -> Vec<Host> {
     let mut all: Vec<(usize, Host)> = Vec::new();
-    for (_, hosts) in by_switch(ground, free) {
+    for hosts in by_switch(ground, free).into_values() {
         all.extend(hosts.into_iter().enumerate());
     }
     all.sort_by_key(|&(turn, _)| turn);

@@ -11,20 +11,27 @@ use super::flows::Flows;
 /// In no phase.
 const NONE: u32 = u32::MAX;
 
+/// What is taken in which phase. Messages are numbered sender times ranks plus receiver.
+struct Taken<'f> {
+    flows: &'f Flows,
+    /// Phases in use.
+    phases: usize,
+    words: usize,
+    /// A bit for each resource and phase that there is room for.
+    bits: Vec<u64>,
+}
+
 /// A partial schedule in which nothing meets, and the messages that have no phase yet.
 struct Search<'f> {
     flows: &'f Flows,
-    /// Phases in use, and phases that there is room for.
-    phases: usize,
+    taken: Taken<'f>,
+    /// Phases that there is room for.
     room: usize,
-    words: usize,
-    /// A bit for each resource and phase: taken.
-    taken: Vec<u64>,
     /// Who takes it, and how often that message found no free phase: rows that a processor reads
     /// many phases at once of.
     holder: Vec<u32>,
     price: Vec<u32>,
-    /// The phase of each message, which is numbered sender times ranks plus receiver.
+    /// The phase of each message.
     phase: Vec<u32>,
     /// How often a message found no free phase.
     trouble: Vec<u32>,
@@ -39,17 +46,18 @@ struct Search<'f> {
 /// shift, which fills phases well. None where that takes more than `most` phases.
 pub fn list(flows: &Flows, most: usize) -> Option<(usize, Vec<u32>)> {
     let ranks = flows.ranks();
-    let mut search = Search::new(flows, most, most, 0);
-    let mut used = 0;
+    let mut taken = Taken::new(flows, most, most);
+    let (mut used, mut phase_of) = (0, vec![NONE; ranks * ranks]);
     for far in 1..ranks {
         for from in 0..ranks {
             let message = (from * ranks + (from + far) % ranks) as u32;
-            let phase = search.free_phase(message, 0)?;
-            search.put(message, phase);
+            let phase = taken.free_phase(message, 0)?;
+            taken.put(message, phase);
+            phase_of[message as usize] = phase as u32;
             used = used.max(phase + 1);
         }
     }
-    Some((used, search.phase))
+    Some((used, phase_of))
 }
 
 /// How many numbers of phases are tried in earnest.
@@ -80,71 +88,41 @@ pub fn search(
         // In the end, what still waits opens phases of its own.
         let effort = if tries < TRIES { effort / TRIES as u64 } else { 0 };
         if search.settle(effort) {
-            return Some((search.phases, search.phase));
+            return Some((search.taken.phases, search.phase));
         }
-        if search.phases == most {
+        if search.taken.phases == most {
             return None;
         }
         tries += 1;
-        let more = if tries < TRIES { bound + slack(bound, tries) } else { search.phases + 1 };
-        search.phases = more.min(most);
+        let more = match tries < TRIES {
+            true => bound + slack(bound, tries),
+            false => search.taken.phases + 1,
+        };
+        search.taken.phases = more.min(most);
     }
 }
 
-impl<'f> Search<'f> {
-    fn new(flows: &'f Flows, phases: usize, room: usize, seed: u64) -> Search<'f> {
-        let (words, messages) = (room.div_ceil(64), flows.ranks() * flows.ranks());
-        Search {
-            flows,
-            phases,
-            room,
-            words,
-            taken: vec![0; flows.resources() * words],
-            holder: vec![NONE; flows.resources() * room],
-            price: vec![0; flows.resources() * room],
-            phase: vec![NONE; messages],
-            trouble: vec![1; messages],
-            waiting: Vec::new(),
-            costs: Vec::new(),
-            counts: Vec::new(),
-            draws: SplitMix64::new(seed),
-        }
+impl<'f> Taken<'f> {
+    fn new(flows: &'f Flows, phases: usize, room: usize) -> Taken<'f> {
+        let words = room.div_ceil(64);
+        Taken { flows, phases, words, bits: vec![0; flows.resources() * words] }
     }
 
-    fn ends(&self, message: u32) -> (usize, usize) {
+    fn needs(&self, message: u32) -> impl Iterator<Item = usize> + Clone + use<'f> {
         let ranks = self.flows.ranks();
-        (message as usize / ranks, message as usize % ranks)
-    }
-
-    /// The messages with the most wanted resources go first.
-    fn begin(&mut self) {
-        let (load, ranks) = (self.flows.load(), self.flows.ranks());
-        let mut order: Vec<(u64, u64, u32)> = Vec::with_capacity(ranks * ranks);
-        for (from, to) in self.flows.all() {
-            let wanted = self.flows.needs(from, to).map(|need| u64::from(load[need]));
-            let wanted: u64 = wanted.map(|load| load * load).sum();
-            order.push((wanted, self.draws.next_u64(), (from * ranks + to) as u32));
-        }
-        order.sort_unstable();
-        for (_, _, message) in order.into_iter().rev() {
-            match self.free_phase(message, 0) {
-                Some(phase) => self.put(message, phase),
-                None => self.waiting.push(message),
-            }
-        }
+        self.flows.needs(message as usize / ranks, message as usize % ranks)
     }
 
     /// The first phase from `start` on, and round, in which a message meets nobody.
     fn free_phase(&self, message: u32, start: usize) -> Option<usize> {
-        let (from, to) = self.ends(message);
-        let needs = self.flows.needs(from, to);
+        let needs = self.needs(message);
         let words = self.phases.div_ceil(64);
         let first = start / 64;
         for step in 0..=words {
             let word = (first + step) % words;
             let mut busy = 0;
             for need in needs.clone() {
-                busy |= self.taken[need * self.words + word];
+                busy |= self.bits[need * self.words + word];
             }
             let left = self.phases - word * 64;
             if left < 64 {
@@ -161,36 +139,82 @@ impl<'f> Search<'f> {
     }
 
     fn put(&mut self, message: u32, phase: usize) {
-        let (from, to) = self.ends(message);
-        for need in self.flows.needs(from, to) {
+        for need in self.needs(message) {
+            self.bits[need * self.words + phase / 64] |= 1 << (phase % 64);
+        }
+    }
+
+    fn take_out(&mut self, message: u32, phase: usize) {
+        for need in self.needs(message) {
+            self.bits[need * self.words + phase / 64] &= !(1 << (phase % 64));
+        }
+    }
+}
+
+impl<'f> Search<'f> {
+    fn new(flows: &'f Flows, phases: usize, room: usize, seed: u64) -> Search<'f> {
+        let messages = flows.ranks() * flows.ranks();
+        Search {
+            flows,
+            taken: Taken::new(flows, phases, room),
+            room,
+            holder: vec![NONE; flows.resources() * room],
+            price: vec![0; flows.resources() * room],
+            phase: vec![NONE; messages],
+            trouble: vec![1; messages],
+            waiting: Vec::new(),
+            costs: Vec::new(),
+            counts: Vec::new(),
+            draws: SplitMix64::new(seed),
+        }
+    }
+
+    /// The messages with the most wanted resources go first.
+    fn begin(&mut self) {
+        let (load, ranks) = (self.flows.load(), self.flows.ranks());
+        let mut order: Vec<(u64, u64, u32)> = Vec::with_capacity(ranks * ranks);
+        for (from, to) in self.flows.all() {
+            let wanted = self.flows.needs(from, to).map(|need| u64::from(load[need]));
+            let wanted: u64 = wanted.map(|load| load * load).sum();
+            order.push((wanted, self.draws.next_u64(), (from * ranks + to) as u32));
+        }
+        order.sort_unstable();
+        for (_, _, message) in order.into_iter().rev() {
+            match self.taken.free_phase(message, 0) {
+                Some(phase) => self.put(message, phase),
+                None => self.waiting.push(message),
+            }
+        }
+    }
+
+    fn put(&mut self, message: u32, phase: usize) {
+        self.taken.put(message, phase);
+        for need in self.taken.needs(message) {
             self.holder[need * self.room + phase] = message;
             self.price[need * self.room + phase] = self.trouble[message as usize];
-            self.taken[need * self.words + phase / 64] |= 1 << (phase % 64);
         }
         self.phase[message as usize] = phase as u32;
     }
 
     fn take_out(&mut self, message: u32) {
         let phase = std::mem::replace(&mut self.phase[message as usize], NONE) as usize;
-        let (from, to) = self.ends(message);
-        for need in self.flows.needs(from, to) {
+        self.taken.take_out(message, phase);
+        for need in self.taken.needs(message) {
             self.holder[need * self.room + phase] = NONE;
             self.price[need * self.room + phase] = 0;
-            self.taken[need * self.words + phase / 64] &= !(1 << (phase % 64));
         }
     }
 
     /// The phase in which those that are in a message's way have had the least trouble.
     fn cheapest_phase(&mut self, message: u32) -> usize {
-        let (from, to) = self.ends(message);
-        let needs: Vec<usize> = self.flows.needs(from, to).collect();
-        let row = |need: usize| need * self.room..need * self.room + self.phases;
+        let needs: Vec<usize> = self.taken.needs(message).collect();
+        let row = |need: usize| need * self.room..need * self.room + self.taken.phases;
         self.costs.clear();
-        self.costs.resize(self.phases, 0);
+        self.costs.resize(self.taken.phases, 0);
         for (at, &need) in needs.iter().enumerate() {
             let (holder, price) = (&self.holder[row(need)], &self.price[row(need)]);
             self.counts.clear();
-            self.counts.resize(self.phases, 1);
+            self.counts.resize(self.taken.phases, 1);
             // One who is in the way twice counts once.
             for &before in &needs[..at] {
                 let before = &self.holder[row(before)];
@@ -203,19 +227,19 @@ impl<'f> Search<'f> {
             }
         }
         let least = self.costs.iter().copied().min().unwrap_or(0);
-        let start = self.draws.index(self.phases);
+        let start = self.draws.index(self.taken.phases);
         let is_least = |&phase: &usize| self.costs[phase] == least;
         // One of them is the least.
-        (start..self.phases).chain(0..start).find(is_least).unwrap_or(start)
+        (start..self.taken.phases).chain(0..start).find(is_least).unwrap_or(start)
     }
 
     /// Finds a phase for all that wait; false where the effort is spent before.
     fn settle(&mut self, effort: u64) -> bool {
-        let mut left = effort / (self.phases * self.flows.most_needs().pow(2)) as u64;
+        let mut left = effort / (self.taken.phases * self.flows.most_needs().pow(2)) as u64;
         let mut stuck = Vec::new();
         while let Some(message) = self.waiting.pop() {
-            let start = self.draws.index(self.phases);
-            if let Some(phase) = self.free_phase(message, start) {
+            let start = self.draws.index(self.taken.phases);
+            if let Some(phase) = self.taken.free_phase(message, start) {
                 self.put(message, phase);
             } else if left > 0 {
                 left -= 1;
@@ -232,8 +256,7 @@ impl<'f> Search<'f> {
     fn force(&mut self, message: u32) {
         self.trouble[message as usize] += 1;
         let phase = self.cheapest_phase(message);
-        let (from, to) = self.ends(message);
-        for need in self.flows.needs(from, to) {
+        for need in self.taken.needs(message) {
             let holder = self.holder[need * self.room + phase];
             if holder != NONE {
                 self.take_out(holder);

@@ -5,8 +5,8 @@ use laneway_core::Phases;
 use super::flows::Flows;
 
 /// The number of phases with a message in them, and the phase of each message, which is numbered
-/// sender times ranks plus receiver.
-pub fn split(flows: &Flows, order: &dyn Phases) -> (usize, Vec<u32>) {
+/// sender times ranks plus receiver. None where the order leaves out a message.
+pub fn split(flows: &Flows, order: &dyn Phases) -> Option<(usize, Vec<u32>)> {
     let ranks = flows.ranks();
     let mut phase_of = vec![u32::MAX; ranks * ranks];
     let mut partners = vec![0; ranks];
@@ -35,5 +35,6 @@ pub fn split(flows: &Flows, order: &dyn Phases) -> (usize, Vec<u32>) {
         }
         phases += used;
     }
-    (phases, phase_of)
+    let is_complete = flows.all().all(|(from, to)| phase_of[from * ranks + to] != u32::MAX);
+    is_complete.then_some((phases, phase_of))
 }

@@ -2,7 +2,7 @@
 
 use crate::wiring::{End, Port, Switch, Wiring};
 
-/// Guesses at most; what is still equal after them is equal in every way.
+/// Guesses at most; what is still equal after them is taken in order.
 const MOST_GUESSES: usize = 128;
 
 /// First guesses that are tried, because the first one may have met a damaged switch.

@@ -1,6 +1,6 @@
 //! What a failure costs: hosts cut off, pairs apart, cables gone.
 
-use crate::engines::graph::Graph;
+use crate::graph::Graph;
 use crate::wiring::{Host, Switch, Wiring};
 
 /// A damaged fabric beside the whole one.

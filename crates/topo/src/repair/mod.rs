@@ -56,6 +56,7 @@ pub fn repair(whole: &dyn Topology, damaged: &Fabric) -> Result<(Table, Repaired
         return Err(format!("the damaged fabric is no {} with parts taken out", whole.spec()));
     }
     let order = whole.order();
+    ensure_fit(&*order, damaged)?;
     let table = spread(whole, whole, damaged);
     let allowed = allowed_conflicts(&Counter::new(whole, whole)?, &*order, whole.hosts());
     let repaired = repair_over(&*order, &allowed, damaged, &table)?;
@@ -77,8 +78,22 @@ pub fn allowed_conflicts(counter: &Counter, order: &(dyn Phases + Sync), hosts: 
     (0..order.count()).map(worst).collect()
 }
 
+/// Bytes that all phases may take.
+const MOST_BYTES: u64 = 1 << 30;
+
+fn ensure_fit(order: &dyn Phases, wiring: &dyn Wiring) -> Result<(), String> {
+    let hosts = wiring.hosts();
+    // What an order leaves out takes more phases, up to one for each host.
+    let phases = order.count().max(u64::from(hosts));
+    if phases.saturating_mul(u64::from(hosts) * size_of::<Host>() as u64) <= MOST_BYTES {
+        return Ok(());
+    }
+    let most = MOST_BYTES >> 30;
+    Err(format!("{phases} phases of {hosts} hosts take more than {most} GiB when written down"))
+}
+
 /// Repairs any order over any table. A phase may keep the conflict that it is allowed; what is
-/// above that goes to phases without conflict.
+/// above that goes to phases without conflict, and so does what the order leaves out.
 pub fn repair_over(
     order: &(dyn Phases + Sync),
     allowed: &[u32],
@@ -88,8 +103,10 @@ pub fn repair_over(
     if allowed.len() as u64 != order.count() {
         return Err(format!("{} conflicts for {} phases", allowed.len(), order.count()));
     }
+    ensure_fit(order, wiring)?;
     let roads = roads::Roads::new(wiring, table)?;
     let mut thinned = thin::thin(&roads, order, allowed);
+    thinned.complete(&roads);
     let (bound, sent) = roads.bound(&thinned);
     let mut allowed = allowed.to_vec();
     merge::merge(&roads, &mut thinned, &mut allowed);

@@ -21,13 +21,16 @@ struct Packer<'a> {
     /// Where the needs of each message begin, and all of them.
     begin: Vec<u32>,
     needs: Vec<u32>,
-    /// For each phase who has what is needed.
+    /// For each thing who has it in each phase: rows, because a search looks at all phases.
     owners: Vec<Vec<u32>>,
+    phases: usize,
+    /// Whom a message would displace in each phase: how many, and the last; used again for each.
+    displaced: Vec<u32>,
+    last: Vec<u32>,
     /// The phase of each message, and the ones that it may not return to, with the time till when.
     phase: Vec<u32>,
     barred: Vec<[(u32, u32); 4]>,
     waiting: Vec<u32>,
-    things: usize,
     draws: SplitMix64,
 }
 
@@ -59,11 +62,13 @@ impl<'a> Packer<'a> {
             messages,
             begin,
             needs,
-            owners: Vec::new(),
+            owners: vec![Vec::new(); roads.count()],
+            phases: 0,
+            displaced: Vec::new(),
+            last: Vec::new(),
             phase: vec![FREE; messages.len()],
             barred: vec![[(FREE, 0); 4]; messages.len()],
             waiting: (0..messages.len() as u32).collect(),
-            things: roads.count(),
             draws: SplitMix64::new(messages.len() as u64),
         }
     }
@@ -75,7 +80,7 @@ impl<'a> Packer<'a> {
 
     /// How often each thing is needed.
     fn wanted(&self) -> Vec<u32> {
-        let mut wanted = vec![0; self.things];
+        let mut wanted = vec![0; self.owners.len()];
         self.needs.iter().for_each(|&need| wanted[need as usize] += 1);
         wanted
     }
@@ -86,13 +91,14 @@ impl<'a> Packer<'a> {
     }
 
     fn add_phase(&mut self) {
-        self.owners.push(vec![FREE; self.things]);
+        self.owners.iter_mut().for_each(|owners| owners.push(FREE));
+        self.phases += 1;
     }
 
     fn put(&mut self, message: u32, phase: usize) {
         let at = message as usize;
         for need in self.begin[at] as usize..self.begin[at + 1] as usize {
-            self.owners[phase][self.needs[need] as usize] = message;
+            self.owners[self.needs[need] as usize][phase] = message;
         }
         self.phase[at] = phase as u32;
     }
@@ -101,7 +107,7 @@ impl<'a> Packer<'a> {
         let at = message as usize;
         let phase = self.phase[at] as usize;
         for need in self.begin[at] as usize..self.begin[at + 1] as usize {
-            self.owners[phase][self.needs[need] as usize] = FREE;
+            self.owners[self.needs[need] as usize][phase] = FREE;
         }
         self.phase[at] = FREE;
     }
@@ -118,10 +124,10 @@ impl<'a> Packer<'a> {
         };
         turn.sort_by_cached_key(scarce);
         for message in turn {
-            let fits = |owners: &Vec<u32>| {
-                self.needs(message).iter().all(|&need| owners[need as usize] == FREE)
+            let fits = |&phase: &usize| {
+                self.needs(message).iter().all(|&need| self.owners[need as usize][phase] == FREE)
             };
-            match self.owners.iter().position(fits) {
+            match (0..self.phases).find(fits) {
                 Some(phase) => self.put(message, phase),
                 None => self.waiting.push(message),
             }
@@ -140,7 +146,7 @@ impl<'a> Packer<'a> {
             let phase = self.best_phase(message, now);
             let at = message as usize;
             for need in self.begin[at] as usize..self.begin[at + 1] as usize {
-                let owner = self.owners[phase][self.needs[need] as usize];
+                let owner = self.owners[self.needs[need] as usize][phase];
                 if owner != FREE {
                     self.take(owner);
                     self.waiting.push(owner);
@@ -156,40 +162,40 @@ impl<'a> Packer<'a> {
 
     /// The phase where a message displaces fewest; of equal ones, any.
     fn best_phase(&mut self, message: u32, now: u32) -> usize {
-        let (mut best, mut fewest, mut equal) = (0, usize::MAX, 0);
-        for phase in 0..self.owners.len() {
-            let barred = self.barred[message as usize].iter();
-            let is_barred = barred.clone().any(|&(at, till)| at == phase as u32 && till > now);
-            let displaced = self.displaced(message, phase) + if is_barred { 100 } else { 0 };
-            if displaced < fewest {
-                (best, fewest, equal) = (phase, displaced, 1);
-            } else if displaced == fewest {
-                equal += 1;
-                if self.draws.index(equal) == 0 {
-                    best = phase;
-                }
+        self.count_displaced(message);
+        let barred = self.barred[message as usize];
+        for (at, &(phase, till)) in barred.iter().enumerate() {
+            let again = barred[..at].iter().any(|&(other, till)| other == phase && till > now);
+            if till > now && !again {
+                self.displaced[phase as usize] += 100;
             }
         }
-        best
+        let fewest = self.displaced.iter().copied().min().unwrap_or(0);
+        let equal = self.displaced.iter().filter(|&&displaced| displaced == fewest).count();
+        let one = self.draws.index(equal);
+        let mut equal = (0..self.phases).filter(|&phase| self.displaced[phase] == fewest);
+        // There are more of them than that.
+        equal.nth(one).unwrap_or(0)
     }
 
-    fn displaced(&self, message: u32, phase: usize) -> usize {
-        let owners = &self.owners[phase];
-        let mut last = FREE;
-        let mut count = 0;
-        for &need in self.needs(message) {
-            let owner = owners[need as usize];
-            // Whoever shares two links with it mostly shares neighbouring ones.
-            if owner != FREE && owner != last {
-                count += 1;
-                last = owner;
+    fn count_displaced(&mut self, message: u32) {
+        self.displaced.clear();
+        self.displaced.resize(self.phases, 0);
+        self.last.clear();
+        self.last.resize(self.phases, FREE);
+        let at = message as usize;
+        for &need in &self.needs[self.begin[at] as usize..self.begin[at + 1] as usize] {
+            let counts = self.displaced.iter_mut().zip(&mut self.last);
+            for ((count, last), &owner) in counts.zip(&self.owners[need as usize]) {
+                // Whoever shares two links with it mostly shares neighbouring ones.
+                *count += u32::from(owner != FREE && owner != *last);
+                *last = if owner == FREE { *last } else { owner };
             }
         }
-        count
     }
 
     fn rows(&self, hosts: u32) -> Vec<Vec<Host>> {
-        let mut rows: Vec<Vec<Host>> = vec![(0..hosts).collect(); self.owners.len()];
+        let mut rows: Vec<Vec<Host>> = vec![(0..hosts).collect(); self.phases];
         for (&(from, to), &phase) in self.messages.iter().zip(&self.phase) {
             rows[phase as usize][from as usize] = to;
         }

@@ -10,9 +10,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engines::column::{Column, Look};
-use crate::engines::graph::Graph;
 use crate::engines::heights::Heights;
 use crate::fabric::Fabric;
+use crate::graph::Graph;
 use crate::reroute::Native;
 use crate::routing::Routing;
 use crate::table::Table;

@@ -1,4 +1,4 @@
-//! Takes out of each phase the messages that meet others.
+//! Takes out of each phase the messages that meet others, and finds those that have no phase.
 
 use std::thread;
 
@@ -46,6 +46,36 @@ pub(super) fn thin(roads: &Roads, order: &(dyn Phases + Sync), allowed: &[u32]) 
         }
         all
     })
+}
+
+impl Thinned {
+    /// Adds what the order never sends to what was taken out, and lets nobody send a message twice.
+    pub fn complete(&mut self, roads: &Roads) {
+        let hosts = roads.hosts as usize;
+        let mut met = vec![false; hosts * hosts];
+        let mut is_new = |(from, to): Message| {
+            !std::mem::replace(&mut met[from as usize * hosts + to as usize], true)
+        };
+        for row in &mut self.rows {
+            for (from, to) in row.iter_mut().enumerate() {
+                let message = (from as Host, *to);
+                if message.0 != message.1 && !is_new(message) {
+                    *to = message.0;
+                }
+            }
+        }
+        self.out.retain(|&message| is_new(message));
+        self.unreached.retain(|&message| is_new(message));
+        for from in 0..roads.hosts {
+            for to in (0..roads.hosts).filter(|&to| to != from) {
+                match (is_new((from, to)), roads.arrives((from, to))) {
+                    (false, _) => {}
+                    (true, true) => self.out.push((from, to)),
+                    (true, false) => self.unreached.push((from, to)),
+                }
+            }
+        }
+    }
 }
 
 struct Work<'a> {

@@ -122,4 +122,67 @@ impl Graph {
         }
         piece
     }
+
+    /// How far every switch is, and by how many shortest ways.
+    pub fn shortest(&self, from: Switch) -> (Vec<u32>, Vec<f64>) {
+        let far = self.distances([from]);
+        let mut ways = vec![0.0; self.switches()];
+        ways[from as usize] = 1.0;
+        let mut order: Vec<Switch> = (0..self.switches() as Switch).collect();
+        order.retain(|&switch| far[switch as usize] != FAR);
+        order.sort_by_key(|&switch| far[switch as usize]);
+        for switch in order {
+            for cable in self.cables(switch) {
+                if far[cable.to as usize] == far[switch as usize] + 1 {
+                    ways[cable.to as usize] += ways[switch as usize];
+                }
+            }
+        }
+        (far, ways)
+    }
+
+    /// Ways from one switch to another that share no cable in one direction: a flow of Ford and
+    /// Fulkerson with every cable of capacity 1.
+    pub fn disjoint(&self, from: Switch, to: Switch) -> u32 {
+        let mut used = vec![false; self.links.count() as usize];
+        let mut found = 0;
+        while let Some(way) = self.free_way(from, to, &used) {
+            for (link, is_used) in way {
+                used[link as usize] = is_used;
+            }
+            found += 1;
+        }
+        found
+    }
+
+    /// A way over links that are free, or back over those that are used, which undoes a part of
+    /// another way: the links that change, and whether they are used then.
+    fn free_way(&self, from: Switch, to: Switch, used: &[bool]) -> Option<Vec<(u32, bool)>> {
+        let mut before: Vec<Option<(Switch, u32, bool)>> = vec![None; self.switches()];
+        let mut next = VecDeque::from([from]);
+        while before[to as usize].is_none() {
+            let switch = next.pop_front()?;
+            for cable in self.cables(switch) {
+                if cable.to == from || before[cable.to as usize].is_some() {
+                    continue;
+                }
+                let link = self.links.link(switch, cable.port);
+                let back = self.links.link(cable.to, cable.its);
+                let change = match (used[link as usize], used[back as usize]) {
+                    (_, true) => (back, false),
+                    (false, false) => (link, true),
+                    (true, false) => continue,
+                };
+                before[cable.to as usize] = Some((switch, change.0, change.1));
+                next.push_back(cable.to);
+            }
+        }
+        let (mut way, mut at) = (Vec::new(), to);
+        while at != from {
+            let (earlier, link, is_used) = before[at as usize]?;
+            way.push((link, is_used));
+            at = earlier;
+        }
+        Some(way)
+    }
 }

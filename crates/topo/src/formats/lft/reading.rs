@@ -1,0 +1,316 @@
+//! Reads tables that OpenSM (`opensm-lfts.dump`, `opensm.fdbs`), `ibroute` or `dump_lfts` print.
+//!
+//! A switch's entries follow its heading. What is behind the port of an entry may be a comment that
+//! names the destination; its GUID counts for more than the address, which another run of OpenSM
+//! may give to another port. The text is gone through once: a large fabric has 100 MiB of it, and
+//! nearly every line repeats what another switch's line has told about the address.
+
+use std::collections::BTreeMap;
+
+use super::super::ReadError;
+use super::super::guid2lid::hexadecimal;
+use super::super::identity::{Id, Identity, MOST_LMC, is_planned};
+use crate::table::Table;
+use crate::wiring::{MOST_PORTS, Switch, Wiring};
+
+/// Addresses that can be written: four digits.
+const ADDRESSES: usize = 1 << 16;
+
+/// A line of a table.
+#[derive(Clone, Copy)]
+struct Entry {
+    line: u32,
+    lid: u16,
+    /// As the file counts, from 1; [`NO_WAY`] where it says that there is none.
+    port: u8,
+}
+
+/// What is at an address, as comments tell it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Told {
+    #[default]
+    Nothing,
+    Host(u32),
+    Switch(u32),
+    /// Somebody whom the fabric does not have.
+    Other,
+}
+
+/// Who is meant: by GUID, else by name.
+struct Known {
+    guids: BTreeMap<u64, u32>,
+    names: BTreeMap<String, u32>,
+    /// Whose GUID the fabric's own file has told: a name is no match for another one.
+    told: Vec<bool>,
+}
+
+impl Known {
+    fn new(ids: &[Id], name: impl Fn(u32) -> String) -> Known {
+        Known {
+            guids: ids.iter().enumerate().map(|(at, id)| (id.guid, at as u32)).collect(),
+            names: (0..ids.len() as u32).map(|at| (name(at), at)).collect(),
+            told: ids.iter().map(|id| !is_planned(id.guid)).collect(),
+        }
+    }
+
+    fn find(&self, guid: Option<u64>, name: &str) -> Option<u32> {
+        let by_guid = guid.and_then(|guid| self.guids.get(&guid));
+        let may = |at: &&u32| guid.is_none() || !self.told[**at as usize];
+        by_guid.or_else(|| self.names.get(name).filter(may)).copied()
+    }
+}
+
+/// The GUID and the name in `# Channel Adapter portguid 0x0000000000200001: 'node0'`.
+fn comment(text: &str) -> (Option<u64>, &str) {
+    let guid = text.split_once("portguid ").map(|(_, rest)| rest);
+    let guid = guid.and_then(|rest| hexadecimal(rest.split([':', ' ', ')']).next()?));
+    let name = text.split_once('\'').and_then(|(_, rest)| rest.rsplit_once('\''));
+    (guid, name.map_or("", |(name, _)| name))
+}
+
+/// A switch's heading: its GUID, its name, and whether its entries have comments.
+///
+/// `Unicast lids [0-110] of switch Lid 2 guid 0x0000000000100000 ('vertex-0-0'):` or
+/// `dump_ucast_routes: Switch 0x0000000000100000`.
+fn heading(text: &str) -> Option<(Option<u64>, &str, bool)> {
+    if let Some(rest) = text.strip_prefix("dump_ucast_routes: Switch ") {
+        return Some((rest.split_whitespace().next().and_then(hexadecimal), "", false));
+    }
+    let rest = text.strip_prefix("Unicast lids")?;
+    let guid = rest.split_once("guid ").map(|(_, rest)| rest);
+    let guid = guid.and_then(|rest| hexadecimal(rest.split_whitespace().next()?));
+    let name = rest.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')'));
+    Some((guid, name.map_or("", |(name, _)| name.trim_matches('\'')), true))
+}
+
+/// The address and the port of `0x0001 005 : (…)` or `0x0001 : 005  : 02   : yes`, and the rest.
+fn entry(line: usize, text: &str) -> Result<(Entry, &str), ReadError> {
+    let bytes = text.as_bytes();
+    let (mut lid, mut at) = (0u32, 2);
+    while let Some(digit) = bytes.get(at).and_then(|&byte| char::from(byte).to_digit(16)) {
+        lid = (lid << 4 | digit).min(ADDRESSES as u32);
+        at += 1;
+    }
+    let ended = bytes.get(at).is_none_or(u8::is_ascii_whitespace);
+    if at == 2 || lid as usize >= ADDRESSES || !ended {
+        return Err(ReadError::new(line, "an address is a number up to 0xffff"));
+    }
+    let is_between = |byte: &u8| matches!(byte, b' ' | b'\t' | b':');
+    while bytes.get(at).is_some_and(is_between) {
+        at += 1;
+    }
+    let (begin, mut port) = (at, 0u32);
+    while let Some(digit) = bytes.get(at).filter(|byte| byte.is_ascii_digit()) {
+        port = (port * 10 + u32::from(digit - b'0')).min(1000);
+        at += 1;
+    }
+    let ended = bytes.get(at).is_none_or(u8::is_ascii_whitespace);
+    let port = match port {
+        port if begin < at && ended && port <= MOST_PORTS => port as u8,
+        255 if begin < at && ended => NO_WAY,
+        _ if text.get(begin..).is_some_and(|rest| rest.starts_with("UNREACHABLE")) => NO_WAY,
+        _ => {
+            let word = text.get(begin..).and_then(|rest| rest.split_whitespace().next());
+            return Err(ReadError::new(line, format!("`{}` is no port", word.unwrap_or(""))));
+        }
+    };
+    let entry = Entry { line: line as u32, lid: lid as u16, port };
+    Ok((entry, text.get(at..).unwrap_or("")))
+}
+
+/// A port as files count it that is none.
+const NO_WAY: u8 = u8::MAX;
+
+/// The headings of columns, sums and warnings of OpenSM, ibroute and dump_lfts.
+fn is_other(text: &str) -> bool {
+    let known = ["Lid ", "LID ", "Port ", "#", "***"];
+    let is_heading = known.iter().any(|word| text.starts_with(word));
+    text.is_empty() || is_heading || text.ends_with("lids dumped")
+}
+
+/// What a text says: the entries of each switch, and who is at the addresses.
+struct Source<'t> {
+    tables: Vec<(Switch, Vec<Entry>)>,
+    told: Vec<Told>,
+    /// The comment that told it, so that the same one is not understood again.
+    comments: Vec<&'t str>,
+}
+
+impl<'t> Source<'t> {
+    fn of(
+        text: &'t str,
+        wiring: &dyn Wiring,
+        identity: &Identity,
+    ) -> Result<Source<'t>, ReadError> {
+        let switches = Known::new(&identity.switches, |at| wiring.switch_name(at));
+        let hosts = Known::new(&identity.hosts, |at| wiring.host_name(at));
+        let mut source = Source {
+            tables: Vec::new(),
+            told: vec![Told::default(); ADDRESSES],
+            comments: vec![""; ADDRESSES],
+        };
+        let mut seen = vec![false; switches.told.len()];
+        let mut has_comments = false;
+        for (at, line) in text.lines().enumerate() {
+            let (number, line) = (at + 1, line.trim_ascii());
+            if line.starts_with("0x") {
+                let (entry, rest) = entry(number, line)?;
+                let Some((_, entries)) = source.tables.last_mut() else {
+                    return Err(ReadError::new(number, "an entry before any switch"));
+                };
+                entries.push(entry);
+                if has_comments && source.comments[usize::from(entry.lid)] != rest {
+                    source.understand(number, entry.lid, rest, (&switches, &hosts))?;
+                }
+            } else if let Some((guid, name, comments)) = heading(line) {
+                let switch = switches.find(guid, name).ok_or_else(|| {
+                    let guid = guid.unwrap_or(0);
+                    let what = format!("the fabric has no switch `{name}`, GUID {guid:#x}");
+                    ReadError::new(number, what)
+                })?;
+                if std::mem::replace(&mut seen[switch as usize], true) {
+                    return Err(ReadError::new(number, format!("a second table of `{name}`")));
+                }
+                source.tables.push((switch, Vec::new()));
+                has_comments = comments;
+            } else if !is_other(line) {
+                return Err(ReadError::new(number, "neither a switch nor an entry of its table"));
+            }
+        }
+        if source.tables.is_empty() {
+            return Err(ReadError::new(text.lines().count().max(1), "no table of any switch"));
+        }
+        Ok(source)
+    }
+
+    /// Takes note of who a comment says is at an address.
+    fn understand(
+        &mut self,
+        line: usize,
+        lid: u16,
+        rest: &'t str,
+        (switches, hosts): (&Known, &Known),
+    ) -> Result<(), ReadError> {
+        self.comments[usize::from(lid)] = rest;
+        if !rest.contains(['(', '#']) {
+            return Ok(());
+        }
+        let (guid, name) = comment(rest);
+        let switch = || switches.find(guid, name).map(Told::Switch);
+        let now = hosts.find(guid, name).map(Told::Host).or_else(switch).unwrap_or(Told::Other);
+        let before = std::mem::replace(&mut self.told[usize::from(lid)], now);
+        if before != Told::Nothing && before != now {
+            let what = format!("address {lid:#x} was somebody else's before");
+            return Err(ReadError::new(line, what));
+        }
+        Ok(())
+    }
+
+    /// The addresses of each host that is told one, in order.
+    fn hosts(&self) -> BTreeMap<u32, Vec<u16>> {
+        let mut hosts: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
+        for (lid, told) in self.told.iter().enumerate() {
+            if let Told::Host(host) = told {
+                hosts.entry(*host).or_default().push(lid as u16);
+            }
+        }
+        hosts
+    }
+}
+
+/// What an entry for an address is.
+#[derive(Clone, Copy)]
+enum Place {
+    Unknown,
+    Destination(u32),
+    Other,
+}
+
+/// The places of all addresses, as the file itself tells them or else as they are pinned.
+fn places(source: &Source, identity: &Identity) -> Result<(u32, Vec<Place>), ReadError> {
+    let mut places = vec![Place::Unknown; ADDRESSES];
+    let told = source.hosts();
+    if told.is_empty() {
+        let mut own = identity.clone();
+        if !own.is_pinned() && own.pin(own.lmc).is_err() {
+            own = Identity::default();
+        }
+        for id in &own.switches {
+            places[usize::from(id.lid)] = Place::Other;
+        }
+        for (lid, destination) in own.destinations() {
+            places[usize::from(lid)] = Place::Destination(destination);
+        }
+        return Ok((own.paths(), places));
+    }
+    let wide = |lids: &Vec<u16>| lids.last().zip(lids.first()).map_or(0, |(to, from)| to - from);
+    let paths = (u32::from(told.values().map(wide).max().unwrap_or(0)) + 1).next_power_of_two();
+    if paths > 1 << MOST_LMC {
+        let what = format!("one host with {paths} addresses, and at most 128 are possible");
+        let line = source.tables.last().and_then(|(_, entries)| entries.last());
+        return Err(ReadError::new(line.map_or(1, |entry| entry.line as usize), what));
+    }
+    for (place, told) in places.iter_mut().zip(&source.told) {
+        *place = match told {
+            Told::Nothing | Told::Host(_) => Place::Unknown,
+            Told::Switch(_) | Told::Other => Place::Other,
+        };
+    }
+    for (host, lids) in told {
+        for lid in &lids {
+            let path = u32::from(lid - lids[0]);
+            places[usize::from(*lid)] = Place::Destination(host * paths + path);
+        }
+    }
+    Ok((paths, places))
+}
+
+/// Gives the parts of a fabric the addresses that the comments of tables tell.
+pub fn addresses(
+    text: &str,
+    wiring: &dyn Wiring,
+    identity: &mut Identity,
+) -> Result<(), ReadError> {
+    let source = Source::of(text, wiring, identity)?;
+    let (paths, _) = places(&source, identity)?;
+    let told = source.hosts();
+    if told.is_empty() {
+        return Ok(());
+    }
+    identity.lmc = paths.ilog2() as u8;
+    for (host, id) in identity.hosts.iter_mut().enumerate() {
+        id.lid = told.get(&(host as u32)).map_or(0, |lids| lids[0]);
+    }
+    for (lid, told) in source.told.iter().enumerate() {
+        if let Told::Switch(switch) = told {
+            identity.switches[*switch as usize].lid = lid as u16;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the table of a fabric. Entries for switches are left out: messages go to hosts.
+pub fn read(text: &str, wiring: &dyn Wiring, identity: &Identity) -> Result<Table, ReadError> {
+    let source = Source::of(text, wiring, identity)?;
+    let (paths, places) = places(&source, identity)?;
+    let mut table = Table::empty(wiring.switches(), wiring.hosts(), paths);
+    for (switch, entries) in &source.tables {
+        let (ports, row) = (wiring.ports(*switch), table.row_mut(*switch));
+        for &Entry { line, lid, port } in entries {
+            let wrong = |what: String| Err(ReadError::new(line as usize, what));
+            match (places[usize::from(lid)], port) {
+                (_, NO_WAY) | (Place::Other, _) => {}
+                (Place::Unknown, _) => {
+                    return wrong(format!("the fabric has no address {lid:#x}"));
+                }
+                (Place::Destination(to), 1..) if u32::from(port) <= ports => {
+                    row[to as usize] = port - 1;
+                }
+                _ => {
+                    return wrong(format!("{} has no port {port}", wiring.switch_name(*switch)));
+                }
+            }
+        }
+    }
+    Ok(table)
+}
