@@ -119,7 +119,7 @@ impl Counter {
     ) -> Result<Counter, String> {
         let (hosts, links) = (wiring.hosts(), Links::of(wiring));
         // A table that would not serve is not made either.
-        let ways = if ways::are_few(&links) {
+        let ways = if ways::are_few(&links, hosts) {
             ways::ensure_fit::<u16>(wiring, 2)?;
             Sized::Few(Ways::new(wiring, &table(), &links)?)
         } else {
@@ -217,18 +217,17 @@ struct Scratch<N: Number> {
     counts: Vec<N::Count>,
     nowhere: usize,
     lost: usize,
-    /// Messages of the phase that do not arrive.
-    missed: u64,
 }
 
 impl<N: Number> Scratch<N> {
     fn new(links: &Links) -> Scratch<N> {
         let (nowhere, lost) = (ways::nowhere(links) as usize, ways::lost(links) as usize);
-        Scratch { counts: vec![N::Count::default(); nowhere + 1], nowhere, lost, missed: 0 }
+        Scratch { counts: vec![N::Count::default(); lost + 1], nowhere, lost }
     }
 
     fn counted(mut self, ways: &Ways<N>, partners: &[Host]) -> Vec<u32> {
         self.fill(ways, partners);
+        self.take_back(ways, partners);
         self.counts[..self.nowhere].iter().map(|&count| count.into()).collect()
     }
 
@@ -250,23 +249,36 @@ impl<N: Number> Scratch<N> {
         });
     }
 
+    /// Does not ask whether a message arrives; whoever finds that some do not takes them back.
     #[inline(always)]
     fn pass(&mut self, way: &[N], last: usize) {
-        if way[0].at() == self.lost {
-            self.missed += 1;
-            return;
-        }
         for link in way {
             self.counts[link.at()] = N::more(self.counts[link.at()]);
         }
         self.counts[last] = N::more(self.counts[last]);
     }
 
+    /// What is lost loads no link to its destination; how many messages are lost.
+    fn take_back(&mut self, ways: &Ways<N>, partners: &[Host]) -> u64 {
+        let mut lost = 0;
+        each_way(ways, partners, |to, at| {
+            if ways.links[at * ways.hops].at() == self.lost {
+                let last = ways.last[to].at();
+                self.counts[last] = N::less(self.counts[last]);
+                lost += 1;
+            }
+        });
+        lost
+    }
+
     fn phase(&mut self, ways: &Ways<N>, partners: &[Host], tally: &mut Tally) {
         self.counts.fill(N::Count::default());
-        self.missed = 0;
         self.fill(ways, partners);
-        let lost = self.missed;
+        let lost = if self.counts[self.lost] > N::Count::default() {
+            self.take_back(ways, partners)
+        } else {
+            0
+        };
         let worst = self.counts[..self.nowhere].iter().copied().max().unwrap_or_default();
         let worst: u32 = worst.max(1.into()).into();
         tally.lost += lost;

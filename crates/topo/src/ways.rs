@@ -14,6 +14,7 @@ pub(crate) trait Number: Copy + Send + Sync {
     type Count: Copy + Default + Ord + Into<u32> + From<u8> + Send;
     /// One more. Only what is no link can wrap around, and nobody asks for that.
     fn more(count: Self::Count) -> Self::Count;
+    fn less(count: Self::Count) -> Self::Count;
     fn new(link: u32) -> Self;
     fn at(self) -> usize;
 }
@@ -24,6 +25,10 @@ impl Number for u16 {
 
     fn more(count: u16) -> u16 {
         count.wrapping_add(1)
+    }
+
+    fn less(count: u16) -> u16 {
+        count.wrapping_sub(1)
     }
 
     fn new(link: u32) -> u16 {
@@ -40,6 +45,10 @@ impl Number for u32 {
 
     fn more(count: u32) -> u32 {
         count.wrapping_add(1)
+    }
+
+    fn less(count: u32) -> u32 {
+        count.wrapping_sub(1)
     }
 
     fn new(link: u32) -> u32 {
@@ -227,7 +236,7 @@ pub(crate) fn threads() -> usize {
     thread::available_parallelism().map_or(1, |cores| cores.get())
 }
 
-/// Whether the ways' numbers fit into two bytes.
-pub(crate) fn are_few(links: &Links) -> bool {
-    u16::try_from(lost(links)).is_ok()
+/// Whether the ways' numbers fit into two bytes, and a count of messages too.
+pub(crate) fn are_few(links: &Links, hosts: u32) -> bool {
+    u16::try_from(lost(links).max(hosts)).is_ok()
 }
