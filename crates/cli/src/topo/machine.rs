@@ -12,7 +12,7 @@ use laneway_topo::repair;
 use laneway_topo::topologies::mlfm::{self, FullMesh};
 use laneway_topo::{
     Counter, End, Fabric, Part, Port, Recognised, Routing, Switch, Table, Topology, Wiring,
-    recognise, topology,
+    recognise, reroute, topology,
 };
 
 use crate::output;
@@ -49,6 +49,10 @@ pub fn args() -> [Arg; 4] {
 
 /// Bytes that a forwarding table may take.
 const MOST_TABLE: u64 = 1 << 30;
+
+/// Hosts up to which detours are spread and schedules repaired while somebody waits; above, the
+/// detours are those that change least.
+const MOST_SPREAD: u32 = 16_384;
 
 /// A fabric as it was planned or found.
 enum Plan {
@@ -152,7 +156,14 @@ impl Machine {
 
     /// The orders that a report shows where none is named.
     pub fn usual_orders(&self) -> Vec<&'static str> {
-        if self.is_damaged() { vec!["native", "repaired"] } else { vec!["native"] }
+        match self.is_damaged() {
+            false => vec!["native"],
+            true if self.whole().hosts() <= MOST_SPREAD => vec!["native", "repaired"],
+            true => {
+                output::note(&format!("no repaired schedule above {MOST_SPREAD} nodes"));
+                vec!["native"]
+            }
+        }
     }
 
     /// The order after a failure: as few phases as will take every message without conflict.
@@ -256,7 +267,10 @@ impl Machine {
             (None | Some("native"), Plan::Formula(_), None) => None,
             (None, Plan::Formula(topology), Some(left)) => {
                 let topology: &dyn Topology = &**topology;
-                Some(repair::spread(topology, topology, left))
+                Some(match topology.hosts() <= MOST_SPREAD {
+                    true => repair::spread(topology, topology, left),
+                    false => reroute(topology, topology, left),
+                })
             }
             // Told to keep it: what it sends into the failed part is lost.
             (Some("native"), Plan::Formula(topology), Some(_)) => {
