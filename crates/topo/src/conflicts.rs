@@ -8,14 +8,14 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::thread;
 
 use laneway_core::Phases;
 
 use crate::links::Links;
 use crate::routing::Routing;
 use crate::table::Table;
-use crate::ways::{self, Number, Ways, threads};
+use crate::threads::shared;
+use crate::ways::{self, Number, Ways};
 use crate::wiring::{Host, Wiring};
 
 /// What was counted. Everything that a report needs follows from the two histograms.
@@ -64,6 +64,11 @@ impl Tally {
         self.phases.iter().enumerate().map(|(worst, count)| worst as u64 * count).sum()
     }
 
+    /// One more phase with this largest conflict.
+    pub(crate) fn add_phase(&mut self, worst: u32) {
+        add(&mut self.phases, worst.max(1) as usize, 1);
+    }
+
     pub fn merge(&mut self, other: &Tally) {
         for (into, from) in [(&mut self.phases, &other.phases), (&mut self.flows, &other.flows)] {
             from.iter().enumerate().for_each(|(at, &count)| add(into, at, count));
@@ -73,7 +78,7 @@ impl Tally {
 }
 
 /// Ways with numbers of the size that the fabric needs.
-enum Sized {
+enum Held {
     Few(Ways<u16>),
     Many(Ways<u32>),
 }
@@ -82,7 +87,7 @@ enum Sized {
 pub struct Counter {
     hosts: u32,
     links: Links,
-    ways: Sized,
+    ways: Held,
 }
 
 /// What was counted on every link in one phase.
@@ -121,10 +126,10 @@ impl Counter {
         // A table that would not serve is not made either.
         let ways = if ways::are_few(&links, hosts) {
             ways::ensure_fit::<u16>(wiring, 2)?;
-            Sized::Few(Ways::new(wiring, &table(), &links)?)
+            Held::Few(Ways::new(wiring, &table(), &links)?)
         } else {
             ways::ensure_fit::<u32>(wiring, 2)?;
-            Sized::Many(Ways::new(wiring, &table(), &links)?)
+            Held::Many(Ways::new(wiring, &table(), &links)?)
         };
         Ok(Counter { hosts, links, ways })
     }
@@ -136,7 +141,7 @@ impl Counter {
     /// Counts the phases of an order, with all cores.
     pub fn count(&self, order: &(dyn Phases + Sync)) -> Tally {
         let mut all = Tally::default();
-        let parts = self.shared(order.count(), |phases| {
+        let parts = shared(order.count() as usize, |phases| {
             let mut part = Tally::default();
             self.visit(order, phases, &mut part, |_| {});
             part
@@ -147,7 +152,7 @@ impl Counter {
 
     /// A tally for each phase of an order, with all cores.
     pub fn count_each(&self, order: &(dyn Phases + Sync)) -> Vec<Tally> {
-        let parts = self.shared(order.count(), |phases| {
+        let parts = shared(order.count() as usize, |phases| {
             let mut each = Vec::new();
             self.visit(order, phases, &mut Tally::default(), |tally| {
                 each.push(std::mem::take(tally));
@@ -157,31 +162,17 @@ impl Counter {
         parts.into_iter().flatten().collect()
     }
 
-    /// Shares phases among the cores; what they came to, in the order of the phases.
-    fn shared<T: Send>(&self, count: u64, work: impl Fn(Range<u64>) -> T + Sync) -> Vec<T> {
-        let share = count.div_ceil(threads() as u64).max(1);
-        let work = &work;
-        thread::scope(|scope| {
-            let firsts = (0..count).step_by(share as usize);
-            let spawn = |first| scope.spawn(move || work(first..(first + share).min(count)));
-            let handles: Vec<_> = firsts.map(spawn).collect();
-            // A thread panics only where this one would have; then so does this one.
-            let join = |handle: thread::ScopedJoinHandle<T>| handle.join().expect("a counter");
-            handles.into_iter().map(join).collect()
-        })
-    }
-
     /// Counts some phases in this thread, and lets somebody look after each.
     fn visit(
         &self,
         order: &dyn Phases,
-        phases: Range<u64>,
+        phases: Range<usize>,
         tally: &mut Tally,
         look: impl FnMut(&mut Tally),
     ) {
         match &self.ways {
-            Sized::Few(ways) => self.visit_ways(ways, order, phases, tally, look),
-            Sized::Many(ways) => self.visit_ways(ways, order, phases, tally, look),
+            Held::Few(ways) => self.visit_ways(ways, order, phases, tally, look),
+            Held::Many(ways) => self.visit_ways(ways, order, phases, tally, look),
         }
     }
 
@@ -189,14 +180,14 @@ impl Counter {
         &self,
         ways: &Ways<N>,
         order: &dyn Phases,
-        phases: Range<u64>,
+        phases: Range<usize>,
         tally: &mut Tally,
         mut look: impl FnMut(&mut Tally),
     ) {
         let mut partners = vec![0; self.hosts as usize];
         let mut scratch = Scratch::<N>::new(&self.links);
         for phase in phases {
-            order.partners(phase, &mut partners);
+            order.partners(phase as u64, &mut partners);
             scratch.phase(ways, &partners, tally);
             look(tally);
         }
@@ -205,8 +196,8 @@ impl Counter {
     /// How many messages each link carries when every host sends to its partner.
     pub fn load(&self, partners: &[Host]) -> Load<'_> {
         let counts = match &self.ways {
-            Sized::Few(ways) => Scratch::new(&self.links).counted(ways, partners),
-            Sized::Many(ways) => Scratch::new(&self.links).counted(ways, partners),
+            Held::Few(ways) => Scratch::new(&self.links).counted(ways, partners),
+            Held::Many(ways) => Scratch::new(&self.links).counted(ways, partners),
         };
         Load { counter: self, counts }
     }
@@ -282,7 +273,7 @@ impl<N: Number> Scratch<N> {
         let worst = self.counts[..self.nowhere].iter().copied().max().unwrap_or_default();
         let worst: u32 = worst.max(1.into()).into();
         tally.lost += lost;
-        add(&mut tally.phases, worst as usize, 1);
+        tally.add_phase(worst);
         if worst == 1 {
             return add(&mut tally.flows, 1, partners.len() as u64 - lost);
         }

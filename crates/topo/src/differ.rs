@@ -35,15 +35,7 @@ struct Cable {
 }
 
 fn text(wiring: &dyn Wiring, switch: Switch, port: Port) -> String {
-    let place = |switch: Switch, port: Port| {
-        format!("{}/{}", wiring.switch_name(switch), u32::from(port) + 1)
-    };
-    let other = match wiring.end(switch, port) {
-        End::Nothing => "nothing".to_string(),
-        End::Host(host) => wiring.host_name(host),
-        End::Switch(other, its) => place(other, its),
-    };
-    format!("{} to {other}", place(switch, port))
+    format!("{} to {}", wiring.port_name(switch, port), wiring.end_name(switch, port))
 }
 
 /// Every cable once.

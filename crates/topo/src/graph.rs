@@ -186,3 +186,9 @@ impl Graph {
         Some(way)
     }
 }
+
+/// Cables from the nearest switch with hosts to every switch; [`u32::MAX`] where there is no way.
+pub fn levels(wiring: &dyn Wiring) -> Vec<u32> {
+    let graph = Graph::of(wiring);
+    graph.distances(graph.leaves())
+}

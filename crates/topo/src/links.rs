@@ -1,7 +1,7 @@
 //! Numbers for cables in one direction: the links that messages share.
 
 use crate::routing::Hop;
-use crate::wiring::{Port, Switch, Wiring};
+use crate::wiring::{End, Port, Switch, Wiring};
 
 /// A link leaves a switch by a port; links are numbered switch by switch, port by port.
 #[derive(Clone, Debug)]
@@ -19,6 +19,13 @@ impl Links {
             first.push(count);
         }
         Links { first }
+    }
+
+    /// What each link leads to.
+    pub fn ends(&self, wiring: &dyn Wiring) -> Vec<End> {
+        let ports = |switch| (0..wiring.ports(switch) as Port).map(move |port| (switch, port));
+        let all = (0..wiring.switches()).flat_map(ports);
+        all.map(|(switch, port)| wiring.end(switch, port)).collect()
     }
 
     pub fn count(&self) -> u32 {

@@ -93,13 +93,9 @@ struct Prover<'a> {
 impl<'a> Prover<'a> {
     fn new(wiring: &dyn Wiring, table: &'a Table) -> Prover<'a> {
         let links = Links::of(wiring);
-        let ends = (0..links.count()).map(|link| {
-            let Hop { switch, port } = links.hop(link);
-            wiring.end(switch, port)
-        });
         Prover {
             table,
-            ends: ends.collect(),
+            ends: links.ends(wiring),
             waits: vec![[0; 4]; links.count() as usize],
             far: vec![UNKNOWN; wiring.switches() as usize],
             seen: Vec::new(),

@@ -6,16 +6,13 @@
 //! different links, and go to hosts of different numbers. That is d n steps instead of n^2. That
 //! the turning holds is checked on messages drawn at random, by following them over the cables.
 
-use std::thread;
-
 use laneway_core::Phases;
 use laneway_stats::SplitMix64;
 
-use crate::links::Links;
-use crate::routing::{Routing, walk};
+use crate::routing::walk;
+use crate::threads::shared;
 use crate::topologies::Topology;
 use crate::topologies::mlfm::FullMesh;
-use crate::ways::threads;
 use crate::wiring::{End, Host, Wiring};
 
 /// What was proved.
@@ -63,19 +60,10 @@ fn likeness(mesh: &FullMesh, from: Host, to: Host) -> Likeness {
 pub fn prove_mesh(mesh: &FullMesh, sample: u64, seed: u64) -> Proved {
     let order = mesh.order();
     let count = order.count();
-    let share = count.div_ceil(threads() as u64).max(1);
     let order = &*order;
-    let conflict = thread::scope(|scope| {
-        let firsts = (0..count).step_by(share as usize);
-        let look = |first: u64| {
-            let mut phases = first..(first + share).min(count);
-            phases.find(|&phase| meet(mesh, order, phase))
-        };
-        let handles: Vec<_> = firsts.map(|first| scope.spawn(move || look(first))).collect();
-        // A thread panics only where this one would have; then so does this one.
-        let found = handles.into_iter().map(|handle| handle.join().expect("a prover"));
-        found.flatten().min()
-    });
+    let looked =
+        shared(count as usize, |mut phases| phases.find(|&phase| meet(mesh, order, phase as u64)));
+    let conflict = looked.into_iter().flatten().min().map(|phase| phase as u64);
     let mut draws = SplitMix64::new(seed);
     let mut unlike = None;
     let hosts = mesh.hosts();
@@ -132,91 +120,6 @@ fn follows(mesh: &FullMesh, order: &dyn Phases, from: Host, phase: u64) -> bool 
     }
 }
 
-/// Follows all messages of one phase over the cables; the largest number on a link, and how many
-/// do not arrive. For fabrics whose ways do not fit into memory.
-pub fn follow_phase(
-    wiring: &dyn Wiring,
-    routing: &dyn Routing,
-    order: &dyn Phases,
-    phase: u64,
-) -> (u32, u64) {
-    let links = Links::of(wiring);
-    let mut counts = vec![0u32; links.count() as usize];
-    let mut partners = vec![0; wiring.hosts() as usize];
-    order.partners(phase, &mut partners);
-    let mut lost = 0;
-    for (from, &to) in partners.iter().enumerate().filter(|(from, to)| *from as Host != **to) {
-        let count = |hop: crate::routing::Hop| {
-            counts[links.link(hop.switch, hop.port) as usize] += 1;
-        };
-        lost += u64::from(walk(wiring, routing, from as Host, to, count).is_err());
-    }
-    (counts.into_iter().max().unwrap_or(0).max(1), lost)
-}
-
-/// What following pairs of hosts over the cables has shown.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Followed {
-    pub pairs: u64,
-    pub lost: Vec<(Host, Host)>,
-    /// Switches on the longest way.
-    pub longest: u32,
-    /// Ways that do not climb and then descend; where there are none no circle of links can wait
-    /// for itself.
-    pub astray: u64,
-}
-
-/// Follows pairs of hosts, for fabrics whose table does not fit into memory: the first host to all,
-/// which on a mesh stands for every pair, and pairs drawn at random.
-pub fn follow_pairs(
-    wiring: &dyn Wiring,
-    routing: &dyn Routing,
-    sample: u64,
-    seed: u64,
-) -> Followed {
-    let (hosts, heights) = (wiring.hosts(), heights(wiring));
-    let mut draws = SplitMix64::new(seed);
-    let mut found = Followed::default();
-    let drawn = (0..sample)
-        .map(|_| (draws.index(hosts as usize) as Host, draws.index(hosts as usize) as Host));
-    let first = (1..hosts).map(|to| (0, to)).chain([(1.min(hosts - 1), 0)]);
-    for (from, to) in first.chain(drawn).filter(|(from, to)| from != to) {
-        let mut way = Vec::with_capacity(5);
-        let arrived = walk(wiring, routing, from, to, |hop| way.push(heights[hop.switch as usize]));
-        found.pairs += 1;
-        if arrived.is_err() {
-            found.lost.push((from, to));
-            continue;
-        }
-        found.longest = found.longest.max(way.len() as u32);
-        let top = way.windows(2).take_while(|pair| pair[0] < pair[1]).count();
-        found.astray += u64::from(way[top..].windows(2).any(|pair| pair[0] <= pair[1]));
-    }
-    found
-}
-
-/// How far each switch is from the nearest host.
-fn heights(wiring: &dyn Wiring) -> Vec<u32> {
-    let mut heights = vec![u32::MAX; wiring.switches() as usize];
-    let mut queue = std::collections::VecDeque::new();
-    for (switch, _) in (0..wiring.hosts()).filter_map(|host| wiring.attached(host)) {
-        if std::mem::replace(&mut heights[switch as usize], 0) != 0 {
-            queue.push_back(switch);
-        }
-    }
-    while let Some(switch) = queue.pop_front() {
-        for port in 0..wiring.ports(switch) as u8 {
-            if let End::Switch(other, _) = wiring.end(switch, port)
-                && heights[other as usize] == u32::MAX
-            {
-                heights[other as usize] = heights[switch as usize] + 1;
-                queue.push_back(other);
-            }
-        }
-    }
-    heights
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,23 +134,6 @@ mod tests {
             assert!(proved.holds(), "d = {d}: {proved:?}");
             let counter = Counter::new(&mesh, &mesh).expect("small");
             assert_eq!(counter.count(&*mesh.order()).worst(), 1);
-            let phase = u64::from(d);
-            assert_eq!(follow_phase(&mesh, &mesh, &*mesh.order(), phase), (1, 0));
-        }
-    }
-
-    #[test]
-    fn following_pairs_shows_what_the_proof_shows() {
-        for spec in ["mlfm:d=4", "fat-tree-3:d=4", "fat-tree-2:d=3"] {
-            let fabric = crate::topology(spec).expect(spec);
-            let found = follow_pairs(&*fabric, &*fabric, 5_000, 1);
-            let table = crate::Table::of(&*fabric, &*fabric);
-            let proof = crate::prove(&*fabric, &table);
-            assert!(proof.holds() && found.lost.is_empty() && found.astray == 0, "{spec}");
-            assert_eq!(found.longest, proof.longest);
-            let mut cut = crate::Fabric::of(&*fabric);
-            cut.fail(crate::Part::Switch(fabric.switches() - 1));
-            assert!(!follow_pairs(&cut, &table, 5_000, 1).lost.is_empty(), "{spec}");
         }
     }
 
@@ -282,6 +168,5 @@ mod tests {
         assert!((0..80).any(|from| !follows(&mesh, &piled, from, 3)));
         let wrong = Wrong(mesh.order());
         assert!(meet(&mesh, &wrong, 40) && !meet(&mesh, &wrong, 41));
-        assert_eq!(follow_phase(&mesh, &mesh, &wrong, 40).0, 2);
     }
 }

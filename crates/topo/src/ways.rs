@@ -7,6 +7,7 @@ use std::thread;
 
 use crate::links::Links;
 use crate::table::Table;
+use crate::threads::threads;
 use crate::wiring::{End, Host, NO_PORT, Switch, Wiring};
 
 /// A number of a link, as small as it can be, so that ways lie densely; and a count of messages.
@@ -165,11 +166,7 @@ pub(crate) fn ensure_fit<N>(wiring: &dyn Wiring, hops: usize) -> Result<(), Stri
 impl<N: Number> Ways<N> {
     /// Works out all of them; refuses those that do not fit into memory.
     pub fn new(wiring: &dyn Wiring, table: &Table, links: &Links) -> Result<Ways<N>, String> {
-        let ends = (0..links.count()).map(|link| {
-            let hop = links.hop(link);
-            wiring.end(hop.switch, hop.port)
-        });
-        let map = Map { table, links, ends: ends.collect() };
+        let map = Map { table, links, ends: links.ends(wiring) };
         let hosts = wiring.hosts();
         let places: Vec<_> = (0..hosts).map(|host| wiring.attached(host)).collect();
         let switches = leaves(wiring);
@@ -229,11 +226,6 @@ fn all_ways<N: Number>(
         handles.into_iter().all(|handle| handle.join().expect("a thread that works out ways"))
     });
     done.then_some(ways)
-}
-
-/// As many as there are cores.
-pub(crate) fn threads() -> usize {
-    thread::available_parallelism().map_or(1, |cores| cores.get())
 }
 
 /// Whether the ways' numbers fit into two bytes, and a count of messages too.

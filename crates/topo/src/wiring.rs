@@ -68,6 +68,20 @@ pub trait Wiring: Sync {
         format!("switch{switch}")
     }
 
+    /// A port as people write it, counted from 1.
+    fn port_name(&self, switch: Switch, port: Port) -> String {
+        format!("{}/{}", self.switch_name(switch), u32::from(port) + 1)
+    }
+
+    /// What is plugged into a port, as people write it.
+    fn end_name(&self, switch: Switch, port: Port) -> String {
+        match self.end(switch, port) {
+            End::Nothing => "nothing".to_string(),
+            End::Host(host) => self.host_name(host),
+            End::Switch(other, its) => self.port_name(other, its),
+        }
+    }
+
     fn reach(&self, switch: Switch, port: Port) -> Reach {
         match self.end(switch, port) {
             End::Host(_) => Reach::Rack,

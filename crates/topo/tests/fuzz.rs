@@ -41,6 +41,19 @@ fn damaged(text: &str, others: &[String], draws: &mut SplitMix64) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// A table as OpenSM's `opensm.fdbs` has it.
+fn fdbs(table: &Table, identity: &Identity) -> String {
+    let mut text = String::new();
+    for (switch, id) in identity.switches.iter().enumerate() {
+        text += &format!("dump_ucast_routes: Switch {:#018x}\n", id.guid);
+        text += "LID    : Port : Hops : Optimal\n";
+        for (host, &port) in identity.hosts.iter().zip(table.row_of(switch as u32)) {
+            text += &format!("{:#06x} : {:03}  : 02   : yes\n", host.lid, u32::from(port) + 1);
+        }
+    }
+    text
+}
+
 #[test]
 fn damaged_files_are_refused_or_read_and_never_break_anything() {
     let plan = topology("mlfm:d=2").expect("a mesh");
@@ -54,7 +67,11 @@ fn damaged_files_are_refused_or_read_and_never_break_anything() {
         cables::write(&*plan),
         slurm::write(&*plan),
     ];
-    let tables = [lft::write(&*plan, &table, &identity), guid2lid::write(&identity)];
+    let tables = [
+        lft::write(&*plan, &table, &identity),
+        guid2lid::write(&identity),
+        fdbs(&table, &identity),
+    ];
     let others: Vec<String> = fabrics.iter().chain(&tables).cloned().collect();
     let mut draws = SplitMix64::new(2026);
     let (mut refused, mut accepted) = (0, 0);
@@ -82,9 +99,11 @@ fn damaged_files_are_refused_or_read_and_never_break_anything() {
             }
             count(&text, result.err().map(|error| error.line));
         }
-        let text = damaged(&tables[0], &others, &mut draws);
-        let result = lft::read(&text, &*plan, &identity);
-        count(&text, result.err().map(|error| error.line));
+        for text in [&tables[0], &tables[2]] {
+            let text = damaged(text, &others, &mut draws);
+            let result = lft::read(&text, &*plan, &identity);
+            count(&text, result.err().map(|error| error.line));
+        }
         let text = damaged(&tables[1], &others, &mut draws);
         let mut pinned = identity.clone();
         let result = guid2lid::read(&text, &mut pinned);

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Phases, Row, Shape};
-use laneway_stats::SplitMix64;
 use laneway_topo::formats::{self, pairs};
 use laneway_topo::order::{Pattern, Random, Shift};
-use laneway_topo::symmetry::{follow_phase, prove_mesh};
+use laneway_topo::sample::follow_phases;
+use laneway_topo::symmetry::prove_mesh;
 use laneway_topo::{Counter, Tally, Wiring};
 
 use super::machine::{self, Machine};
@@ -17,7 +17,7 @@ use crate::words;
 /// Hosts up to which a schedule without a formula is written out.
 const MOST_LISTED: u32 = 1024;
 /// Of a fabric that is too large to count: phases, and messages, that are followed.
-const SAMPLED_PHASES: u64 = 4;
+pub const SAMPLED_PHASES: u64 = 4;
 const SAMPLED_MESSAGES: u64 = 1_000_000;
 
 pub fn command() -> Command {
@@ -41,14 +41,7 @@ pub fn command() -> Command {
             "native, shift, random, repaired, any OP/ALGORITHM of the registry, or file:PAIRS \
              [default: native; repaired after a failure]",
         ))
-        .arg(
-            Arg::new("seed")
-                .long("seed")
-                .value_name("S")
-                .value_parser(clap::value_parser!(u64))
-                .default_value("1")
-                .help("Of the random schedule"),
-        )
+        .arg(machine::seed_arg("Of the random schedule"))
         .args(output::args())
 }
 
@@ -138,15 +131,8 @@ fn counted(
     if let Ok(counter) = Counter::new(machine.wiring(), machine.routing()) {
         return Ok((counter.count(order), "every message".to_string()));
     }
-    let mut draws = SplitMix64::new(1);
-    let mut tally = Tally::default();
-    for _ in 0..SAMPLED_PHASES {
-        let phase = draws.index(order.count() as usize) as u64;
-        let (worst, lost) = follow_phase(machine.wiring(), machine.routing(), order, phase);
-        let mut phases = vec![0; worst as usize + 1];
-        phases[worst as usize] = 1;
-        tally.merge(&Tally { phases, flows: Vec::new(), lost });
-    }
+    let (wiring, routing) = (machine.wiring(), machine.routing());
+    let tally = follow_phases(wiring, routing, order, SAMPLED_PHASES, 1);
     if let Some(mesh) = machine.mesh().filter(|_| name == "native") {
         let proved = prove_mesh(&mesh, SAMPLED_MESSAGES, 1);
         if proved.holds() && tally.worst() == 1 && tally.lost == 0 {

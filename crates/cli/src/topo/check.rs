@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_topo::symmetry::{Followed, follow_pairs};
-use laneway_topo::{Hop, Proof, Wiring, prove};
+use laneway_topo::sample::{Followed, follow_pairs};
+use laneway_topo::{Hop, Proof, prove};
 
 use super::machine::{self, Machine};
 use crate::output::{self, Output};
@@ -57,7 +57,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let lines: String = proof.unreached.iter().map(line).collect();
         output::replace(Path::new(file), &format!("from,to,path\n{lines}"))?;
     }
-    let circle: Vec<String> = proof.circle.iter().map(|&hop| told(wiring, hop)).collect();
+    let name = |hop: &Hop| wiring.port_name(hop.switch, hop.port);
+    let circle: Vec<String> = proof.circle.iter().map(name).collect();
     let row = Row::new()
         .with("topology", machine.spec.clone())
         .with("pairs", proof.pairs)
@@ -86,8 +87,4 @@ fn proved(machine: &Machine) -> (Proof, String, bool) {
     let how = format!("{pairs} pairs followed, {astray} of them climb after they descended");
     let certain = machine.mesh().is_some() && astray == 0;
     (Proof { pairs, unreached, longest, ..Proof::default() }, how, certain)
-}
-
-fn told(wiring: &dyn Wiring, hop: Hop) -> String {
-    format!("{}/{}", wiring.switch_name(hop.switch), u32::from(hop.port) + 1)
 }

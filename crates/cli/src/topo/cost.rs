@@ -23,7 +23,7 @@ pub fn command() -> Command {
         };
         Arg::new(name).long(name).value_name(value).value_parser(parser).help(help)
     };
-    let [_, routing, fail, fail_seed] = machine::args();
+    let [_, _, fail, fail_seed] = machine::args();
     Command::new("cost")
         .about("What fabrics take: switches, ports, cables, power, failures, spares")
         .after_help(
@@ -63,8 +63,6 @@ pub fn command() -> Command {
         .arg(figure("lead-days", "DAYS", "Days until a new part arrives; for the spares"))
         .arg(fail.conflicts_with("nodes"))
         .arg(fail_seed)
-        // No count depends on it.
-        .arg(routing.default_value("native").hide(true))
         .args(output::args())
 }
 
@@ -95,7 +93,7 @@ fn chosen(matches: &ArgMatches) -> Result<Vec<Machine>, Failure> {
         let try_this = format!("--topology {} alone", specs[0]);
         return Err(Failure::usage("--fail takes out parts of one fabric", cause, try_this));
     }
-    Ok(vec![Machine::from(matches)?])
+    Ok(vec![Machine::unrouted(matches)?])
 }
 
 /// Of every kind the smallest that is large enough.

@@ -7,17 +7,15 @@ mod levels;
 mod mesh;
 mod picture;
 
-use std::path::Path;
-
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure, Phases};
 use laneway_topo::Counter;
 use laneway_topo::order::Random;
-use laneway_topo::topologies::mlfm::{self, FullMesh};
+use laneway_topo::topologies::mlfm::FullMesh;
 
+use super::export;
 use super::machine::{self, Machine};
 use super::schedule::range;
-use crate::output;
 use heat::Heat;
 use layout::Layout;
 use picture::{Panel, Pictured};
@@ -40,13 +38,7 @@ pub fn command() -> Command {
              laneway topo draw --topology mlfm:d=8 --fail link --heat phase:3 -o failed.svg",
         )
         .args(machine::args())
-        .arg(
-            Arg::new("output")
-                .short('o')
-                .long("output")
-                .value_name("FILE")
-                .help("Where the drawing goes [default: standard output]"),
-        )
+        .arg(export::file_arg())
         .arg(
             Arg::new("heat")
                 .long("heat")
@@ -67,59 +59,47 @@ pub fn command() -> Command {
                 .conflicts_with_all(["heat", "phase"])
                 .help("The same for several phases, as small drawings"),
         )
-        .arg(
-            Arg::new("seed")
-                .long("seed")
-                .value_name("S")
-                .value_parser(value_parser!(u64))
-                .default_value("1")
-                .help("Of the permutation that --heat random draws"),
-        )
+        .arg(machine::seed_arg("Of the permutation that --heat random draws"))
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let machine = Machine::from(matches)?;
     let drawing = drawing(&machine, matches)?;
-    match matches.get_one::<String>("output") {
-        Some(file) => {
-            output::replace(Path::new(file), &drawing)?;
-            output::note(&format!("wrote {file}"));
-        }
-        None => output::print(&drawing)?,
-    }
+    export::save(matches.get_one::<String>("output").map(String::as_str), &drawing)?;
     Ok(Exit::Done)
 }
 
 fn drawing(machine: &Machine, matches: &ArgMatches) -> Result<String, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    let (plan, left) = (machine.whole(), machine.wiring());
-    let fabric = Pictured { plan, left, routing: machine.routing() };
-    let mesh = machine.topology().filter(|topology| topology.kind().name == mlfm::KIND.name);
-    let mesh = mesh.map(|topology| FullMesh::new(topology.d()));
-    let sentence = match machine.topology() {
-        // What the kind is; the counts that follow there are formulas.
-        Some(topology) => {
-            let sentence = topology.kind().sentence;
-            sentence.split_once(':').map_or(sentence, |(kind, _)| kind).to_string()
-        }
-        None => String::new(),
-    };
     if let Some(word) = text("phase").or(text("phases")) {
         let order = machine.order();
         let phases = range("phase", word, order.count())?;
+        let (fabric, mesh) = (pictured(machine), machine.planned_mesh());
         return phases_drawn(machine, fabric, mesh.as_ref(), &*order, phases);
     }
-    let heat = match text("heat") {
-        Some(word) => Some(heated(machine, word, matches)?),
-        None => None,
-    };
-    let layout = match (&mesh, &heat, machine.is_damaged()) {
-        (None, ..) => levels::layout(plan),
+    let heat = text("heat").map(|word| heated(machine, word, matches)).transpose()?;
+    Ok(page(machine, heat.as_ref()))
+}
+
+fn pictured(machine: &Machine) -> Pictured<'_> {
+    let (plan, left) = (machine.whole(), machine.wiring());
+    Pictured { plan, left, routing: machine.routing() }
+}
+
+/// The fabric on one page, with its load if there is one to show.
+pub fn page(machine: &Machine, heat: Option<&Heat>) -> String {
+    let fabric = pictured(machine);
+    // What the kind is; the counts that follow there are formulas.
+    let kind = machine.topology().map_or("", |topology| topology.kind().sentence);
+    let kind = kind.split_once(':').map_or(kind, |(kind, _)| kind);
+    let mesh = machine.planned_mesh();
+    let layout = match (&mesh, heat, machine.is_damaged()) {
+        (None, ..) => levels::layout(fabric.plan),
         (Some(mesh), None, false) => mesh::whole(mesh),
         (Some(mesh), ..) => mesh::layers(mesh),
     };
-    let panel = Panel::new(fabric, &layout, heat.as_ref(), sentence);
-    Ok(picture::page(&machine.spec, &[panel], fabric, heat.as_ref()))
+    let panel = Panel::new(fabric, &layout, heat, kind.to_string());
+    picture::page(&machine.spec, &[panel], fabric, heat)
 }
 
 /// The load that a word asks for.

@@ -10,6 +10,7 @@ use laneway_topo::formats::{
     Identity, cables, dot, guid2lid, lft, load, netlist, simgrid, slurm, toml,
 };
 
+use super::draw;
 use super::machine::{self, Machine, unreadable};
 use crate::output;
 
@@ -72,6 +73,11 @@ static KINDS: &[Kind] = &[
         name: "dot",
         sentence: "a graph for Graphviz",
         write: |machine, _| Ok(dot::write(machine.wiring())),
+    },
+    Kind {
+        name: "svg",
+        sentence: "a drawing; `laneway topo draw` has more",
+        write: |machine, _| Ok(draw::page(machine, None)),
     },
     Kind {
         name: "toml",

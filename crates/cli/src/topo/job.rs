@@ -5,22 +5,19 @@ use std::path::Path;
 
 use clap::{Arg, ArgGroup, ArgMatches, Command, value_parser};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_stats::SplitMix64;
 use laneway_topo::job::{Board, Ground, Job, MOST_LISTED, Refused, Shape, Unreached, place};
 use laneway_topo::node_list::{compress, expand};
 use laneway_topo::routing::Lost;
-use laneway_topo::symmetry::follow_phase;
-use laneway_topo::topologies::mlfm::FullMesh;
+use laneway_topo::sample::follow_phases;
 use laneway_topo::{Counter, Host, Wiring};
 
+use super::alltoall::SAMPLED_PHASES;
 use super::machine::{self, Machine};
 use super::schedule::range;
 use crate::output::{self, Output};
 
 /// Rows of partners that are printed at most.
 const MOST_ROWS: u64 = 1_000_000;
-/// Phases that are followed on a machine that is too large to count every message.
-const SAMPLED_PHASES: u64 = 4;
 
 pub fn command() -> Command {
     let list = |name: &'static str, help: &'static str| {
@@ -62,14 +59,7 @@ pub fn command() -> Command {
                 .conflicts_with_all(["free", "size", "shape"]),
         )
         .group(wanted.required(true).multiple(true))
-        .arg(
-            Arg::new("seed")
-                .long("seed")
-                .value_name("S")
-                .value_parser(value_parser!(u64))
-                .default_value("1")
-                .help("Of the searches for nodes and for an order"),
-        )
+        .arg(machine::seed_arg("Of the searches for nodes and for an order"))
         .arg(
             Arg::new("phase")
                 .long("phase")
@@ -91,7 +81,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let machine = Machine::from(matches)?;
     let seed = matches.get_one::<u64>("seed").copied().unwrap_or(1);
     let order = machine.order();
-    let mesh = mesh(&machine, text("routing"));
+    let mesh = machine.mesh();
     let (wiring, routing) = (machine.wiring(), machine.routing());
     let ground = Ground { wiring, routing, order: &*order, mesh: mesh.as_ref() };
     let hosts = chosen(&ground, matches, seed)?;
@@ -107,13 +97,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     };
     output.write(&Document { verb: "topo", env: Row::new(), params, rows, summary }, None)?;
     Ok(exit)
-}
-
-/// The full mesh that the machine is, if all of it is as planned.
-fn mesh(machine: &Machine, routing: Option<&str>) -> Option<FullMesh> {
-    let own = routing.is_none_or(|word| word == "native") && !machine.is_damaged();
-    let topology = machine.topology().filter(|topology| topology.kind().name == "mlfm" && own);
-    topology.map(|topology| FullMesh::new(topology.d()))
 }
 
 /// The job's hosts, in order.
@@ -226,13 +209,8 @@ fn row(machine: &Machine, job: &Job) -> (Row, Exit) {
     let (worst, proof) = match Counter::new(wiring, machine.routing()) {
         Ok(counter) => (counter.count(&order).worst(), "every message".to_string()),
         Err(_) => {
-            let mut draws = SplitMix64::new(1);
-            let follow = |_| {
-                let phase = draws.index(job.phases() as usize) as u64;
-                follow_phase(wiring, machine.routing(), &order, phase).0
-            };
-            let worst = (0..SAMPLED_PHASES).map(follow).max().unwrap_or(0);
-            (worst, format!("{SAMPLED_PHASES} phases of {}", job.phases()))
+            let followed = follow_phases(wiring, machine.routing(), &order, SAMPLED_PHASES, 1);
+            (followed.worst(), format!("{SAMPLED_PHASES} phases of {}", job.phases()))
         }
     };
     let names: Vec<String> = job.hosts.iter().map(|&host| wiring.host_name(host)).collect();

@@ -11,10 +11,10 @@ use laneway_topo::order::{Renamed, Shift};
 use laneway_topo::repair;
 use laneway_topo::topologies::mlfm::{self, FullMesh};
 use laneway_topo::{
-    Counter, End, Fabric, Part, Port, Recognised, Routing, Switch, Table, Topology, Wiring,
-    recognise, reroute, topology,
+    Counter, Fabric, Recognised, Routing, Table, Topology, Wiring, recognise, reroute, topology,
 };
 
+use super::fail;
 use crate::output;
 
 /// The engine for fabrics that have no forwarding of their own.
@@ -43,8 +43,14 @@ pub fn args() -> [Arg; 4] {
             .value_name("S")
             .value_parser(clap::value_parser!(u64))
             .default_value("1")
-            .hide(true),
+            .help("Of what --fail draws"),
     ]
+}
+
+/// The seed of a verb that draws something.
+pub fn seed_arg(of: &'static str) -> Arg {
+    let seed = Arg::new("seed").long("seed").value_name("S").default_value("1").help(of);
+    seed.value_parser(clap::value_parser!(u64))
 }
 
 /// Bytes that a forwarding table may take.
@@ -71,19 +77,24 @@ pub struct Machine {
     plan: Plan,
     /// What is left of it, where something failed.
     damaged: Option<Fabric>,
+    /// Another forwarding than its own, or its own with detours.
     table: Option<Table>,
-    /// Whether the table is the topology's own with detours.
-    is_rerouted: bool,
 }
 
 impl Machine {
     pub fn from(matches: &ArgMatches) -> Result<Machine, Failure> {
-        let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-        let mut machine = Machine::named(text("topology").unwrap_or_default())?;
+        let mut machine = Machine::unrouted(matches)?;
+        machine.route(matches.get_one::<String>("routing").map(String::as_str))?;
+        Ok(machine)
+    }
+
+    /// For verbs that ask about cables alone: its forwarding leads into what has failed.
+    pub fn unrouted(matches: &ArgMatches) -> Result<Machine, Failure> {
+        let spec = matches.get_one::<String>("topology").map_or("", String::as_str);
+        let mut machine = Machine::named(spec)?;
         let seed = matches.get_one::<u64>("fail-seed").copied().unwrap_or(1);
         let parts: Vec<&String> = matches.get_many("fail").unwrap_or_default().collect();
         machine.fail(&parts, seed)?;
-        machine.route(text("routing"))?;
         Ok(machine)
     }
 
@@ -102,7 +113,7 @@ impl Machine {
             }
             None => Plan::Formula(topology(spec)?),
         };
-        Ok(Machine { spec: spec.to_string(), plan, damaged: None, table: None, is_rerouted: false })
+        Ok(Machine { spec: spec.to_string(), plan, damaged: None, table: None })
     }
 
     /// The formula that it was planned by, if it was.
@@ -174,16 +185,10 @@ impl Machine {
         };
         let Some(left) = &self.damaged else { return Err(refused("nothing has failed".into())) };
         let order = self.order();
-        let repaired = match (&self.plan, self.is_rerouted) {
-            (Plan::Formula(topology), true) => {
-                repair::repair(&**topology, left).map(|(_, repaired)| repaired)
-            }
-            _ => Counter::new(self.whole(), self.native()).and_then(|counter| {
-                let hosts = left.hosts();
-                let allowed = repair::allowed_conflicts(&counter, &*order, hosts);
-                repair::repair_over(&*order, &allowed, left, &self.table())
-            }),
-        };
+        let repaired = Counter::new(self.whole(), self.native()).and_then(|counter| {
+            let allowed = repair::allowed_conflicts(&counter, &*order, left.hosts());
+            repair::repair_over(&*order, &allowed, left, &self.table())
+        });
         let repaired = repaired.map_err(refused)?;
         output::note(&format!(
             "repaired: the time of {} phases, and no order over these tables takes less than {}; \
@@ -200,11 +205,15 @@ impl Machine {
         ensure_table(&self.spec, self.whole()).is_ok()
     }
 
+    /// The full mesh that it was planned as.
+    pub fn planned_mesh(&self) -> Option<FullMesh> {
+        let mesh = self.topology().filter(|topology| topology.kind().name == mlfm::KIND.name);
+        mesh.map(|topology| FullMesh::new(topology.d()))
+    }
+
     /// The full mesh that it is, whole and with its own forwarding.
     pub fn mesh(&self) -> Option<FullMesh> {
-        let own = self.topology().filter(|_| self.table.is_none() && self.damaged.is_none());
-        let mesh = own.filter(|topology| topology.kind().name == mlfm::KIND.name);
-        mesh.map(|topology| FullMesh::new(topology.d()))
+        self.planned_mesh().filter(|_| self.table.is_none() && self.damaged.is_none())
     }
 
     /// A table for all switches, of whatever the forwarding is.
@@ -237,8 +246,8 @@ impl Machine {
         let mut fabric = Fabric::of(self.whole());
         let mut draws = SplitMix64::new(seed);
         for word in words {
-            let part = part(&fabric, word, &mut draws)?;
-            output::note(&format!("failed: {}", told(&fabric, part)));
+            let part = fail::part(&fabric, word, &mut draws)?;
+            output::note(&format!("failed: {}", fail::told(&fabric, part)));
             fabric.fail(part);
         }
         let loss = laneway_topo::lost(self.whole(), &fabric);
@@ -259,30 +268,19 @@ impl Machine {
 
     /// The forwarding: a word's, or the topology's own with detours around what has failed.
     fn route(&mut self, word: Option<&str>) -> Result<(), Failure> {
-        self.is_rerouted = word.is_none() && self.damaged.is_some();
         if self.damaged.is_some() || word.is_some_and(|word| word != "native") {
             ensure_table(&self.spec, self.whole())?;
         }
-        self.table = match (word, &self.plan, &self.damaged) {
-            (None | Some("native"), Plan::Formula(_), None) => None,
-            (None, Plan::Formula(topology), Some(left)) => {
-                let topology: &dyn Topology = &**topology;
-                Some(match topology.hosts() <= MOST_SPREAD {
-                    true => repair::spread(topology, topology, left),
-                    false => reroute(topology, topology, left),
-                })
-            }
+        let (whole, native) = (self.whole(), self.native());
+        self.table = match (word, &self.damaged) {
+            (None | Some("native"), None) => None,
+            (None, Some(left)) => Some(match whole.hosts() <= MOST_SPREAD {
+                true => repair::spread(whole, native, left),
+                false => reroute(whole, native, left),
+            }),
             // Told to keep it: what it sends into the failed part is lost.
-            (Some("native"), Plan::Formula(topology), Some(_)) => {
-                let topology: &dyn Topology = &**topology;
-                Some(Table::of(topology, topology))
-            }
-            (None | Some("native"), Plan::File { .. }, None) => None,
-            (None, Plan::File { found, table, .. }, Some(left)) => {
-                Some(repair::spread(&found.fabric, table, left))
-            }
-            (Some("native"), Plan::File { table, .. }, Some(_)) => Some(table.clone()),
-            (Some(word), ..) => Some(match engine(word) {
+            (Some("native"), Some(_)) => Some(Table::of(whole, native)),
+            (Some(word), _) => Some(match engine(word) {
                 Ok(engine) => (engine.route)(self.wiring()),
                 Err(unknown) if !Path::new(word).exists() => return Err(unknown),
                 Err(_) => self.installed(word)?,
@@ -322,89 +320,10 @@ pub fn unreadable(what: &str, file: &str, error: &ReadError) -> Failure {
     Failure::usage(format!("cannot read the {what} `{file}`"), error.to_string(), try_this)
 }
 
-/// A part by its name, or one that is drawn.
-fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part, Failure> {
-    let refused = |cause: String| {
-        let try_this = format!(
-            "--fail link:{}/1, --fail switch:{}, --fail link",
-            fabric.switch_name(0),
-            fabric.switch_name(0)
-        );
-        Failure::usage(format!("cannot take out `{word}`"), cause, try_this)
-    };
-    let switch = |name: &str| {
-        fabric.switch_by_name(name).ok_or_else(|| refused(format!("there is no switch `{name}`")))
-    };
-    match word.split_once(':') {
-        None if word == "link" => {
-            let links = links(fabric);
-            let drawn = links.get(draws.index(links.len()));
-            drawn
-                .map(|&(switch, port)| Part::Link(switch, port))
-                .ok_or_else(|| refused("there are no cables between switches".into()))
-        }
-        None if word == "switch" && fabric.switches() > 0 => {
-            Ok(Part::Switch(draws.index(fabric.switches() as usize) as Switch))
-        }
-        Some(("switch", name)) => Ok(Part::Switch(switch(name)?)),
-        Some(("host", name)) => match fabric.host_by_name(name) {
-            Some(host) => Ok(Part::Host(host)),
-            None => Err(refused(format!("there is no host `{name}`"))),
-        },
-        Some(("link", place)) => {
-            let Some((name, port)) = place.rsplit_once('/') else {
-                return Err(refused("a link is SWITCH/PORT, ports counted from 1".into()));
-            };
-            let switch = switch(name)?;
-            let ports = fabric.ports(switch);
-            match port.parse::<u32>() {
-                Ok(port) if (1..=ports).contains(&port) => {
-                    let port = (port - 1) as Port;
-                    if fabric.end(switch, port) == End::Nothing {
-                        return Err(refused(format!("nothing is plugged into {place}")));
-                    }
-                    Ok(Part::Link(switch, port))
-                }
-                _ => Err(refused(format!("{name} has ports 1 to {ports}"))),
-            }
-        }
-        _ => Err(refused("a part is link, switch, or host".into())),
-    }
-}
-
-/// The cables between switches that are still there, each once.
-fn links(fabric: &Fabric) -> Vec<(Switch, Port)> {
-    let ports = |switch| (0..fabric.ports(switch) as Port).map(move |port| (switch, port));
-    let once = |&(switch, port): &(Switch, Port)| match fabric.end(switch, port) {
-        End::Switch(other, its) => (switch, port) < (other, its),
-        End::Nothing | End::Host(_) => false,
-    };
-    (0..fabric.switches()).flat_map(ports).filter(once).collect()
-}
-
-/// What failed, for a person.
-fn told(fabric: &Fabric, part: Part) -> String {
-    match part {
-        Part::Switch(switch) => fabric.switch_name(switch),
-        Part::Host(host) => fabric.host_name(host),
-        Part::Link(switch, port) => {
-            let name = |switch: Switch, port: Port| {
-                format!("{}/{}", fabric.switch_name(switch), u32::from(port) + 1)
-            };
-            let other = match fabric.end(switch, port) {
-                End::Nothing => "nothing".to_string(),
-                End::Host(host) => fabric.host_name(host),
-                End::Switch(other, its) => name(other, its),
-            };
-            format!("the cable {} to {other}", name(switch, port))
-        }
-    }
-}
-
 /// Counts conflicts on the machine.
 pub fn counter(machine: &Machine) -> Result<Counter, Failure> {
     Counter::new(machine.wiring(), machine.routing()).map_err(|cause| {
         let what = format!("{} is too large to count every message", machine.spec);
-        Failure::usage(what, cause, "laneway topo prove, which uses the fabric's symmetry")
+        Failure::usage(what, cause, "a smaller fabric; laneway topo alltoall samples large ones")
     })
 }

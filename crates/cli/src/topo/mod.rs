@@ -6,6 +6,7 @@ mod cost;
 mod diff;
 mod draw;
 mod export;
+mod fail;
 mod import;
 mod job;
 mod machine;

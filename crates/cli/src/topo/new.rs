@@ -27,7 +27,7 @@ pub fn command() -> Command {
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
-    let machine = Machine::from(matches)?;
+    let machine = Machine::unrouted(matches)?;
     let wiring = machine.wiring();
     let parts = Parts::of(wiring);
     if let Some(file) = matches.get_one::<String>("output") {

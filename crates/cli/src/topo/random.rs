@@ -28,13 +28,7 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(u64).range(2..=1_000_000))
                 .default_value("100"),
         )
-        .arg(
-            Arg::new("seed")
-                .long("seed")
-                .value_name("S")
-                .value_parser(value_parser!(u64))
-                .default_value("1"),
-        )
+        .arg(machine::seed_arg("Of the permutations"))
         .arg(
             Arg::new("fixed-points")
                 .long("fixed-points")

@@ -42,14 +42,7 @@ pub fn command() -> Command {
             ),
         )
         .arg(export::lids_arg())
-        .arg(
-            Arg::new("output")
-                .long("output")
-                .short('o')
-                .value_name("FILE")
-                .required(true)
-                .help("Where to write the tables"),
-        )
+        .arg(export::file_arg().required(true).help("Where to write the tables"))
         .args(output::args())
 }
 

@@ -14,6 +14,7 @@ use laneway_topo::formats::{self, Discovered, MOST_BYTES, lft};
 use laneway_topo::map::Map;
 use laneway_topo::{Fabric, Table, Wiring, prove, recognise, reroute};
 
+use super::export;
 use super::machine::discovered;
 use crate::output::{self, Output};
 
@@ -54,14 +55,7 @@ pub fn command() -> Command {
                 .default_value("ibnetdiscover")
                 .help("What prints the fabric"),
         )
-        .arg(
-            Arg::new("output")
-                .long("output")
-                .short('o')
-                .value_name("FILE")
-                .required(true)
-                .help("Where to write the tables"),
-        )
+        .arg(export::file_arg().required(true).help("Where to write the tables"))
         .arg(
             Arg::new("reload")
                 .long("reload")

@@ -5,8 +5,6 @@
 //! own earlier ways least. Whoever meets nothing is settled first; when nobody is left who can, one
 //! switch goes a way that it has gone before, and so opens a new way for the others.
 
-use std::thread;
-
 use super::balanced;
 use super::column::{Column, Look};
 use super::heights::Heights;
@@ -14,7 +12,7 @@ use super::turns::Turns;
 use crate::graph::Graph;
 use crate::routing::Routing;
 use crate::table::Table;
-use crate::ways::threads;
+use crate::threads::shared;
 use crate::wiring::{Host, NO_PORT, Port, Switch, Wiring};
 
 /// A table of 1, 2, 4 or 8 paths, or any other number, to each host. The first is that of `native`
@@ -30,32 +28,21 @@ pub fn several(wiring: &dyn Wiring, native: Option<&dyn Routing>, paths: u32) ->
     let paths = paths.max(1);
     let mut table = Table::empty(wiring.switches(), wiring.hosts(), paths);
     let places: Vec<_> = graph.plugged().collect();
-    let share = places.len().div_ceil(threads()).max(1);
-    let (graph, heights, first) = (&graph, &heights, &first);
-    let found = thread::scope(|scope| {
-        let part = |places: &[(Host, Switch, Port)]| {
-            let places = places.to_vec();
-            scope.spawn(move || {
-                let mut column = Column::new(graph, heights);
-                let columns = |&(host, leaf, port): &(Host, Switch, Port)| {
-                    // What is not legal in this order could wait in a circle with the others.
-                    column.begin(leaf, port);
-                    column.keep(|at| first.row_of(at)[host as usize]);
-                    if !graph.leaves().all(|leaf| column.knows(leaf)) {
-                        column.complete(&mut [], Look::Blind);
-                    }
-                    let native = |at: Switch| column.port(at);
-                    (host, Fan::new(graph, heights, leaf, port).columns(native, host, paths))
-                };
-                places.iter().map(columns).collect::<Vec<_>>()
-            })
+    let found = shared(places.len(), |part| {
+        let mut column = Column::new(&graph, &heights);
+        let columns = |&(host, leaf, port): &(Host, Switch, Port)| {
+            // What is not legal in this order could wait in a circle with the others.
+            column.begin(leaf, port);
+            column.keep(|at| first.row_of(at)[host as usize]);
+            if !graph.leaves().all(|leaf| column.knows(leaf)) {
+                column.complete(&mut [], Look::Blind);
+            }
+            let native = |at: Switch| column.port(at);
+            (host, Fan::new(&graph, &heights, leaf, port).columns(native, host, paths))
         };
-        let handles: Vec<_> = places.chunks(share).map(part).collect();
-        // A thread panics only where this one would have; then so does this one.
-        let join = |handle: thread::ScopedJoinHandle<'_, Vec<_>>| handle.join().expect("a thread");
-        handles.into_iter().flat_map(join).collect::<Vec<_>>()
+        places[part].iter().map(columns).collect::<Vec<_>>()
     });
-    for (host, columns) in found {
+    for (host, columns) in found.into_iter().flatten() {
         for (path, column) in columns.iter().enumerate() {
             for (switch, &port) in column.iter().enumerate() {
                 table.set(switch as Switch, host * paths + path as u32, port);

@@ -66,7 +66,7 @@ fn cable_of(wiring: &dyn Wiring, switch: u32, port: Port) -> (String, &'static s
         End::Switch(other, its) if (other, its) < (switch, port) => ((other, its), "DOWN"),
         _ => ((switch, port), "UP"),
     };
-    (format!("{}/{}", escaped(&wiring.switch_name(switch)), u32::from(port) + 1), way)
+    (escaped(&wiring.port_name(switch, port)), way)
 }
 
 fn write_route(

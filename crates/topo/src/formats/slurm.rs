@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::{Builder, Discovered, Node, ReadError};
+use crate::graph::levels;
 use crate::node_list::{compress, expand};
 use crate::wiring::{End, MOST_PORTS, Port, Switch, Wiring};
 
@@ -26,33 +27,6 @@ fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
     let free = free.unwrap_or(word);
     taken.insert(free.clone());
     free
-}
-
-/// Switches by how far they are from hosts; the leaves have 0.
-fn levels(wiring: &dyn Wiring) -> Vec<u32> {
-    let mut level = vec![u32::MAX; wiring.switches() as usize];
-    let mut reached: Vec<Switch> = Vec::new();
-    for host in 0..wiring.hosts() {
-        if let Some((switch, _)) = wiring.attached(host)
-            && level[switch as usize] != 0
-        {
-            level[switch as usize] = 0;
-            reached.push(switch);
-        }
-    }
-    let mut at = 0;
-    while let Some(&switch) = reached.get(at) {
-        at += 1;
-        for port in 0..wiring.ports(switch) as Port {
-            if let End::Switch(other, _) = wiring.end(switch, port)
-                && level[other as usize] == u32::MAX
-            {
-                level[other as usize] = level[switch as usize] + 1;
-                reached.push(other);
-            }
-        }
-    }
-    level
 }
 
 /// The pieces that leaves form over switches up to a level: for each switch the smallest leaf of

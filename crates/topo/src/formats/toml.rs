@@ -24,16 +24,14 @@ pub fn write(wiring: &dyn Wiring) -> String {
     }
     for switch in 0..wiring.switches() {
         for at in 0..wiring.ports(switch) as Port {
-            let (name, own) = (wiring.switch_name(switch), u32::from(at) + 1);
-            let to = match wiring.end(switch, at) {
-                End::Host(host) => wiring.host_name(host),
-                End::Switch(other, its) if (switch, at) < (other, its) => {
-                    format!("{}/{}", wiring.switch_name(other), u32::from(its) + 1)
-                }
-                End::Nothing | End::Switch(..) => continue,
-            };
-            let from = quote(&format!("{name}/{own}"));
-            let _ = writeln!(text, "\n[[cable]]\nfrom = {from}\nto = {}", quote(&to));
+            match wiring.end(switch, at) {
+                End::Nothing => continue,
+                End::Switch(other, its) if (switch, at) > (other, its) => continue,
+                End::Host(_) | End::Switch(..) => {}
+            }
+            let from = quote(&wiring.port_name(switch, at));
+            let to = quote(&wiring.end_name(switch, at));
+            let _ = writeln!(text, "\n[[cable]]\nfrom = {from}\nto = {to}");
         }
     }
     text

@@ -1,11 +1,9 @@
 //! Takes out of each phase the messages that meet others, and finds those that have no phase.
 
-use std::thread;
-
 use laneway_core::Phases;
 
 use super::roads::{Message, Roads};
-use crate::ways::threads;
+use crate::threads::shared;
 use crate::wiring::Host;
 
 /// Phases, and what is not in them.
@@ -21,31 +19,22 @@ pub(super) struct Thinned {
 
 /// Lets no link carry more messages than its phase is allowed; each thread has some of the phases.
 pub(super) fn thin(roads: &Roads, order: &(dyn Phases + Sync), allowed: &[u32]) -> Thinned {
-    let phases = allowed.len();
-    let share = phases.div_ceil(threads()).max(1);
-    thread::scope(|scope| {
-        let part = |first: usize| {
-            scope.spawn(move || {
-                let mut work = Work::new(roads);
-                for (phase, &allowed) in (first..).zip(&allowed[first..]).take(share) {
-                    let mut row = vec![0; roads.hosts as usize];
-                    order.partners(phase as u64, &mut row);
-                    work.thin(row, allowed);
-                }
-                work.done
-            })
-        };
-        let handles: Vec<_> = (0..phases).step_by(share).map(part).collect();
-        let mut all = Thinned::default();
-        for handle in handles {
-            // A thread panics only where this one would have; then so does this one.
-            let mut part = handle.join().expect("a thread that thins phases");
-            all.rows.append(&mut part.rows);
-            all.out.append(&mut part.out);
-            all.unreached.append(&mut part.unreached);
+    let parts = shared(allowed.len(), |phases| {
+        let mut work = Work::new(roads);
+        for phase in phases {
+            let mut row = vec![0; roads.hosts as usize];
+            order.partners(phase as u64, &mut row);
+            work.thin(row, allowed[phase]);
         }
-        all
-    })
+        work.done
+    });
+    let mut all = Thinned::default();
+    for mut part in parts {
+        all.rows.append(&mut part.rows);
+        all.out.append(&mut part.out);
+        all.unreached.append(&mut part.unreached);
+    }
+    all
 }
 
 impl Thinned {

@@ -4,11 +4,11 @@
 //! a pod, its middle switches, the tops that they share. The first pile of leaves and what stands
 //! above it alone are spread out, so that one can see what is within.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::PI;
 use std::fmt::Write;
 
-use laneway_topo::{End, Port, Switch, Wiring};
+use laneway_topo::{End, Port, Switch, Wiring, graph};
 
 use super::layout::{Layout, Shape, Spot};
 
@@ -42,18 +42,7 @@ impl Levels {
         };
         let neighbours: Vec<BTreeSet<Switch>> =
             (0..count as Switch).map(|switch| ends(switch).collect()).collect();
-        let mut level = vec![u32::MAX; count];
-        let leaves = (0..count).filter(|&at| hosts[at] > 0);
-        let mut queue: VecDeque<usize> = leaves.collect();
-        queue.iter().for_each(|&at| level[at] = 0);
-        while let Some(at) = queue.pop_front() {
-            for &other in &neighbours[at] {
-                if level[other as usize] == u32::MAX {
-                    level[other as usize] = level[at] + 1;
-                    queue.push_back(other as usize);
-                }
-            }
-        }
+        let mut level = graph::levels(wiring);
         // Those that no host can reach stand at the bottom too.
         level.iter_mut().filter(|level| **level == u32::MAX).for_each(|level| *level = 0);
         Levels { level, hosts, neighbours }

@@ -1,0 +1,115 @@
+//! Fabrics whose ways or tables do not fit into memory: some phases, and some pairs of hosts, are
+//! followed over the cables.
+
+use laneway_core::Phases;
+use laneway_stats::SplitMix64;
+
+use crate::conflicts::Tally;
+use crate::graph::levels;
+use crate::links::Links;
+use crate::routing::{Hop, Routing, walk};
+use crate::wiring::{Host, Wiring};
+
+/// Follows all messages of some phases, drawn at random. The tally has no histogram of messages.
+pub fn follow_phases(
+    wiring: &dyn Wiring,
+    routing: &dyn Routing,
+    order: &dyn Phases,
+    count: u64,
+    seed: u64,
+) -> Tally {
+    let links = Links::of(wiring);
+    let mut draws = SplitMix64::new(seed);
+    let mut tally = Tally::default();
+    let mut partners = vec![0; wiring.hosts() as usize];
+    for _ in 0..count {
+        let mut loads = vec![0u32; links.count() as usize];
+        order.partners(draws.index(order.count() as usize) as u64, &mut partners);
+        let messages = partners.iter().enumerate().map(|(from, &to)| (from as Host, to));
+        for (from, to) in messages.filter(|(from, to)| from != to) {
+            let load = |hop: Hop| loads[links.link(hop.switch, hop.port) as usize] += 1;
+            tally.lost += u64::from(walk(wiring, routing, from, to, load).is_err());
+        }
+        tally.add_phase(loads.into_iter().max().unwrap_or(0));
+    }
+    tally
+}
+
+/// What following pairs of hosts over the cables has shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    pub pairs: u64,
+    pub lost: Vec<(Host, Host)>,
+    /// Switches on the longest way.
+    pub longest: u32,
+    /// Ways that do not climb and then descend; where there are none no circle of links can wait
+    /// for itself.
+    pub astray: u64,
+}
+
+/// Follows pairs of hosts, for fabrics whose table does not fit into memory: the first host to all,
+/// which on a mesh stands for every pair, and pairs drawn at random.
+pub fn follow_pairs(
+    wiring: &dyn Wiring,
+    routing: &dyn Routing,
+    sample: u64,
+    seed: u64,
+) -> Followed {
+    let (hosts, levels) = (wiring.hosts(), levels(wiring));
+    let mut draws = SplitMix64::new(seed);
+    let mut found = Followed::default();
+    let drawn = (0..sample)
+        .map(|_| (draws.index(hosts as usize) as Host, draws.index(hosts as usize) as Host));
+    let first = (1..hosts).map(|to| (0, to)).chain([(1.min(hosts - 1), 0)]);
+    for (from, to) in first.chain(drawn).filter(|(from, to)| from != to) {
+        let mut way = Vec::with_capacity(5);
+        let arrived = walk(wiring, routing, from, to, |hop| way.push(levels[hop.switch as usize]));
+        found.pairs += 1;
+        if arrived.is_err() {
+            found.lost.push((from, to));
+            continue;
+        }
+        found.longest = found.longest.max(way.len() as u32);
+        let top = way.windows(2).take_while(|pair| pair[0] < pair[1]).count();
+        found.astray += u64::from(way[top..].windows(2).any(|pair| pair[0] <= pair[1]));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conflicts::Counter;
+    use crate::order::{Random, Shift};
+
+    #[test]
+    fn following_pairs_shows_what_the_proof_shows() {
+        for spec in ["mlfm:d=4", "fat-tree-3:d=4", "fat-tree-2:d=3"] {
+            let fabric = crate::topology(spec).expect(spec);
+            let found = follow_pairs(&*fabric, &*fabric, 5_000, 1);
+            let table = crate::Table::of(&*fabric, &*fabric);
+            let proof = crate::prove(&*fabric, &table);
+            assert!(proof.holds() && found.lost.is_empty() && found.astray == 0, "{spec}");
+            assert_eq!(found.longest, proof.longest);
+            let mut cut = crate::Fabric::of(&*fabric);
+            cut.fail(crate::Part::Switch(fabric.switches() - 1));
+            assert!(!follow_pairs(&cut, &table, 5_000, 1).lost.is_empty(), "{spec}");
+        }
+    }
+
+    /// All phases of an order, drawn one at a time, load links as counting says.
+    #[test]
+    fn following_phases_shows_what_counting_shows() {
+        let fabric = crate::topology("mlfm:d=3").expect("a mesh");
+        let counter = Counter::new(&*fabric, &*fabric).expect("small");
+        for seed in 0..5 {
+            let order = Random { hosts: 36, phases: 1, seed, fixed_points: true };
+            let followed = follow_phases(&*fabric, &*fabric, &order, 1, 1);
+            assert_eq!(followed.phases, counter.count(&order).phases);
+        }
+        let mut cut = crate::Fabric::of(&*fabric);
+        cut.fail(crate::Part::Host(3));
+        let lost = follow_phases(&cut, &*fabric, &Shift::new(36), 10, 2).lost;
+        assert!((10..=20).contains(&lost), "{lost}");
+    }
+}
