@@ -103,6 +103,23 @@ fn processes_of_this_machine_are_measured() {
 }
 
 #[test]
+fn ranks_that_share_cores_fall_back_and_keep_every_sample() {
+    let cores = std::thread::available_parallelism().expect("a count").get();
+    if cores > 30 {
+        return println!("skipped: {cores} cores would take too many ranks");
+    }
+    let ranks = (2 * cores + 1).to_string();
+    // 25 repetitions are two times ten between two sleeps, and five.
+    let args = ["bcast", "--ranks", &ranks, "--sizes", "8", "--reps", "25", "--keep"];
+    let row = &rows(&args)[0];
+    assert_eq!(row["timing"], "start-time>maximum", "{row}");
+    assert!(row["flags"].as_str().is_some_and(|flags| flags.contains("no appointments")), "{row}");
+    let length = |name: &str| row[name].as_array().expect("a list").len();
+    assert_eq!((number(row, "reps"), length("samples_us")), (25.0, 25), "{row}");
+    assert_eq!(length("rank_exits_us"), 25 * (2 * cores + 1), "{row}");
+}
+
+#[test]
 fn a_single_sample_has_no_interval_and_says_so() {
     let args = ["gather", "--backend", "sim:mpiblib16", "--sizes", "10K:100K:+10K", "--reps", "1"];
     for row in rows(&args) {

@@ -23,12 +23,7 @@ impl Timing for Maximum {
         count: u32,
     ) -> Result<Batch, CommError> {
         let own = isolated(stage, operation, count)?;
-        let Some(spans) = Spans::gather(stage, &own)? else { return Ok(Batch::default()) };
-        let all = 0..count as usize;
-        Ok(Batch {
-            samples: all.clone().map(|repetition| spans.longest(repetition)).collect(),
-            skews: all.map(|repetition| spans.skew(repetition)).collect(),
-            ..spans.batch()
-        })
+        let spans = Spans::gather(stage, &own)?;
+        Ok(spans.map_or_else(Batch::default, |spans| spans.longest_of_each()))
     }
 }

@@ -198,6 +198,15 @@ impl Spans {
         }
     }
 
+    /// A batch whose samples are the longest of all ranks' own.
+    pub fn longest_of_each(&self) -> Batch {
+        Batch {
+            samples: (0..self.count).map(|repetition| self.longest(repetition)).collect(),
+            skews: (0..self.count).map(|repetition| self.skew(repetition)).collect(),
+            ..self.batch()
+        }
+    }
+
     /// From the first entry to the last exit.
     pub fn whole(&self, repetition: usize) -> f64 {
         let first = self.of(repetition).map(|(entry, _)| entry).fold(f64::INFINITY, f64::min);
@@ -206,7 +215,7 @@ impl Spans {
     }
 
     /// The longest of all ranks' own.
-    pub fn longest(&self, repetition: usize) -> f64 {
+    fn longest(&self, repetition: usize) -> f64 {
         self.of(repetition).map(|(entry, exit)| exit - entry).fold(0.0, f64::max)
     }
 

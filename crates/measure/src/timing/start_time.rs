@@ -5,10 +5,16 @@
 //! system had other work) spoils that repetition: it is rejected, counted, and if there are many
 //! the period grows. Where ranks share cores nobody can keep an appointment, and the method falls
 //! back on a barrier and the ranks' own clocks, and says so.
+//!
+//! Ranks that share cores also fall into step: who runs first on a core goes on being first, often
+//! for as long as the launch lives, and its median is one of several that the operation can have,
+//! up to a third apart. So there every rank now and then sleeps for a while of its own, and all
+//! come to be seen.
 
 use laneway_core::CommError;
+use laneway_stats::SplitMix64;
 
-use super::{Batch, Maximum, Spans, Stage, Timing, timed, warm_up};
+use super::{Batch, Spans, Stage, Timing, isolated, timed, warm_up};
 use crate::operation::Operation;
 use crate::talk::{announce, collect};
 
@@ -27,6 +33,10 @@ const SPOILED: u32 = 3;
 /// known yet.
 const LONGEST_BATCH: f64 = 1.0;
 const FIRST_BATCH: f64 = 0.05;
+/// So many repetitions, and then every rank sleeps for up to so many seconds. Shorter sleeps leave
+/// the ranks in step, and with fewer repetitions between them it is their cost that is measured.
+const IN_STEP: u32 = 10;
+const LONGEST_SLEEP: f64 = 1e-3;
 /// The time until the first instant of a batch, as so many times what telling everybody takes.
 const LEAD: f64 = 1.1;
 
@@ -38,6 +48,8 @@ pub struct StartTime {
     period: f64,
     spoiled: u32,
     fallen_back: bool,
+    /// How often this rank slept to get out of step.
+    slept: u32,
 }
 
 impl StartTime {
@@ -81,6 +93,33 @@ impl StartTime {
         }
         batch
     }
+
+    /// Collective: a batch after a barrier, by the ranks' own clocks.
+    fn fall_back(
+        &mut self,
+        stage: &Stage,
+        operation: &mut dyn Operation,
+        count: u32,
+    ) -> Result<Batch, CommError> {
+        let mut own = Vec::with_capacity(count as usize);
+        for done in (0..count).step_by(IN_STEP as usize) {
+            self.get_out_of_step(stage);
+            own.extend(isolated(stage, operation, IN_STEP.min(count - done))?);
+        }
+        let spans = Spans::gather(stage, &own)?;
+        let mut batch = spans.map_or_else(Batch::default, |spans| spans.longest_of_each());
+        batch.notes.push("no appointments");
+        Ok(batch)
+    }
+
+    /// Every rank sleeps a different while each time.
+    fn get_out_of_step(&mut self, stage: &Stage) {
+        self.slept += 1;
+        let seed = u64::from(self.slept) << 32 | u64::from(stage.comm.rank());
+        let part = SplitMix64::new(seed).uniform();
+        let clock = stage.comm.clock();
+        clock.sleep_until(clock.now() + part * LONGEST_SLEEP);
+    }
 }
 
 impl Timing for StartTime {
@@ -93,11 +132,8 @@ impl Timing for StartTime {
         stage: &mut Stage,
         operation: &mut dyn Operation,
     ) -> Result<(), CommError> {
-        *self = StartTime {
-            fallen_back: self.fallen_back,
-            spoiled: self.spoiled,
-            ..StartTime::default()
-        };
+        let StartTime { spoiled, fallen_back, slept, .. } = *self;
+        *self = StartTime { spoiled, fallen_back, slept, ..StartTime::default() };
         stage.clock.synchronise()?;
         self.rough = warm_up(stage, operation)?;
         self.period = FIRST_PERIOD * self.rough;
@@ -116,7 +152,7 @@ impl Timing for StartTime {
         count: u32,
     ) -> Result<Batch, CommError> {
         if self.fallen_back {
-            return fall_back(stage, operation, count);
+            return self.fall_back(stage, operation, count);
         }
         let longest = if stage.clock.knows_drift() { LONGEST_BATCH } else { FIRST_BATCH };
         let most = (longest / self.period.max(1e-9)).max(1.0) as u32;
@@ -129,7 +165,7 @@ impl Timing for StartTime {
         let [first, period, fitting, give_up] = plan;
         if give_up != 0.0 {
             self.fallen_back = true;
-            return fall_back(stage, operation, count);
+            return self.fall_back(stage, operation, count);
         }
         let count = fitting as u32;
         let own = self.appointments(stage, operation, (first, period, count))?;
@@ -138,15 +174,4 @@ impl Timing for StartTime {
         let Some(spans) = Spans::gather(stage, &own)? else { return Ok(Batch::default()) };
         Ok(self.judged(&spans, first, count))
     }
-}
-
-/// Collective: a batch after a barrier, by the ranks' own clocks.
-fn fall_back(
-    stage: &mut Stage,
-    operation: &mut dyn Operation,
-    count: u32,
-) -> Result<Batch, CommError> {
-    let mut batch = Maximum.batch(stage, operation, count)?;
-    batch.notes.push("no appointments");
-    Ok(batch)
 }
