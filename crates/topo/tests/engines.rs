@@ -175,6 +175,57 @@ fn several_paths_hold_and_keep_apart() {
     }
 }
 
+/// Path 0 being that of the whole machine's schedule, a table must leave two switches without a
+/// second path to a host: one that others pass, and one for the others at its vertex.
+#[test]
+fn the_mesh_keeps_its_paths_apart() {
+    for (d, paths, least) in [
+        (3, 2, 0.72),
+        (4, 2, 0.81),
+        (5, 2, 1.0 - 2.0 / 29.0),
+        (6, 2, 1.0 - 2.0 / 41.0),
+        (8, 2, 1.0 - 2.0 / 71.0),
+        (8, 4, 0.66),
+        (10, 4, 0.86),
+    ] {
+        let mesh = topology(&format!("mlfm:d={d}")).expect("a topology");
+        let table = mesh.paths(paths).expect("vertices enough");
+        let proof = prove(&*mesh, &table);
+        assert!(proof.holds(), "d = {d}, {paths} paths: {:?}", proof.circle);
+        let native = Table::of(&*mesh, &*mesh);
+        for switch in 0..mesh.switches() {
+            let path_0 = table.row_of(switch).iter().step_by(paths as usize);
+            assert!(path_0.eq(native.row_of(switch)), "path 0 is native");
+        }
+        let (pairs, by_cable, by_switch) = disjoint(&*mesh, &table);
+        let share = by_cable as f64 / pairs as f64;
+        assert!(share > least - 1e-9, "d = {d}, {paths} paths: {share}");
+        assert_eq!(by_cable, by_switch);
+    }
+    let small = topology("mlfm:d=2").expect("a topology");
+    assert!(small.paths(2).is_none() && small.paths(0).is_none() && small.paths(1).is_some());
+}
+
+/// If everybody changes to the second path, links carry a few times what they did: the general
+/// engine leads all of them over one switch.
+#[test]
+fn the_meshs_second_paths_share_the_load() {
+    let mesh = topology("mlfm:d=6").expect("a topology");
+    let heaviest = |table: &Table| {
+        let (mut load, path) = (std::collections::BTreeMap::new(), table.path(1));
+        for from in 0..mesh.hosts() {
+            for to in (0..mesh.hosts()).filter(|&to| to != from) {
+                walk(&*mesh, &path, from, to, |hop| *load.entry(hop).or_insert(0) += 1)
+                    .expect("a way");
+            }
+        }
+        load.into_values().max().expect("many links")
+    };
+    let own = heaviest(&mesh.paths(2).expect("vertices enough"));
+    let general = heaviest(&engines::several(&*mesh, Some(&*mesh), 2));
+    assert!(own <= 8 * mesh.hosts() && general > 5 * own, "{own} of {general}");
+}
+
 #[test]
 fn several_paths_hold_on_random_graphs() {
     for seed in 0..60 {

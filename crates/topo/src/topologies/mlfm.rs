@@ -7,8 +7,9 @@
 use laneway_coll::MeshOrder;
 use laneway_core::Phases;
 
-use super::{Bisection, Kind, Topology};
+use super::{Bisection, Kind, Topology, mesh_paths};
 use crate::routing::Routing;
+use crate::table::Table;
 use crate::wiring::{End, Host, NO_PORT, Port, Reach, Switch, Wiring};
 
 pub const KIND: Kind = Kind {
@@ -203,6 +204,10 @@ impl Topology for FullMesh {
 
     fn order(&self) -> Box<dyn Phases + Send + Sync> {
         Box::new(MeshOrder::new(self.degree))
+    }
+
+    fn paths(&self, count: u32) -> Option<Table> {
+        mesh_paths::paths(self, count)
     }
 
     /// paper: fullmesh 5.2 cuts between vertices. With an odd number of them it is better to split

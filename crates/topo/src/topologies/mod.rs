@@ -4,6 +4,7 @@ pub mod fat_tree_2;
 pub mod fat_tree_3;
 pub mod fat_tree_3_half;
 pub mod fat_tree_3_max;
+mod mesh_paths;
 pub mod mlfm;
 pub mod tree_3;
 
@@ -11,6 +12,7 @@ use laneway_core::error::nearest;
 use laneway_core::{Failure, Phases};
 
 use crate::routing::Routing;
+use crate::table::Table;
 use crate::wiring::{MOST_PORTS, Wiring};
 
 /// A family of fabrics, one for each d: half the ports of a switch.
@@ -61,6 +63,12 @@ pub trait Topology: Wiring + Routing + Send {
     fn order(&self) -> Box<dyn Phases + Send + Sync>;
 
     fn bisection(&self) -> Bisection;
+
+    /// A table of several paths to each host, where it has one that keeps them further apart than
+    /// the general engine does.
+    fn paths(&self, _count: u32) -> Option<Table> {
+        None
+    }
 
     /// How it is written on a command line.
     fn spec(&self) -> String {
