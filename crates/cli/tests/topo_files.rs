@@ -58,7 +58,7 @@ fn errors(output: &Output) -> String {
 #[test]
 fn every_format_that_is_written_is_a_fabric_again() {
     let here = Folder::new();
-    for format in ["ibsim", "ibnetdiscover", "cables", "toml"] {
+    for format in ["ibsim", "ibnetdiscover", "cables", "toml", "dot", "simgrid"] {
         here.done(&["export", "-t", "mlfm:d=3", "--as", format, "-o", format]);
         let row = &here.json(&["import", format], 0)["rows"][0];
         assert_eq!(row["topology"], "mlfm:d=3", "{format}");
@@ -71,6 +71,134 @@ fn every_format_that_is_written_is_a_fabric_again() {
     for (format, word) in [("slurm", "node[60-63]"), ("simgrid", "\"node63\""), ("dot", "node63")] {
         let text = here.done(&["export", "-t", "fat-tree-3:d=4", "--as", format]);
         assert!(text.contains(word), "{format}: {text}");
+    }
+}
+
+/// What has failed is missing in the file, and nothing else is other than planned.
+#[test]
+fn a_damaged_fabric_comes_back_from_graphs_and_platforms() {
+    let here = Folder::new();
+    let cuts = ["--fail", "link:vertex-0-0/4", "--fail", "host:node7"];
+    for format in ["dot", "simgrid"] {
+        let args = ["export", "-t", "mlfm:d=3", "--as", format, "-o", format];
+        here.done(&[&args[..], &cuts].concat());
+        let row = &here.json(&["import", format], 0)["rows"][0];
+        assert_eq!((&row["hosts"], &row["cables"]), (&36.into(), &70.into()), "{format}: {row}");
+        let found = here.json(&["diff", "mlfm:d=3", format], 1);
+        let summary = &found["summary"];
+        let counts = ["wrong", "missing", "extra"].map(|kind| summary[kind].as_u64());
+        assert_eq!(counts, [Some(0), Some(2), Some(0)], "{format}: {found}");
+        assert_eq!(summary["compared_by"], "name", "{format}");
+    }
+}
+
+/// Names of their own, no ports, no planned order: known by the cables alone.
+#[test]
+fn a_drawn_mesh_is_recognised() {
+    let here = Folder::new();
+    let mut graph = String::from("graph drawn {\n");
+    // Two layers of three switches; an edge switch joins every two vertices, in both layers.
+    for layer in ["p", "q"] {
+        for (edge, pair) in [("ab", ["a", "b"]), ("bc", ["b", "c"]), ("ca", ["c", "a"])] {
+            graph += &format!("  {layer}{} -- {edge} -- {layer}{};\n", pair[0], pair[1]);
+        }
+        for vertex in ["a", "b", "c"] {
+            graph += &format!("  {layer}{vertex} -- {{ {layer}{vertex}1 {layer}{vertex}2 }}\n");
+        }
+    }
+    fs::write(here.path("drawn.dot"), graph + "}\n").expect("written");
+    let row = &here.json(&["import", "drawn.dot"], 0)["rows"][0];
+    assert_eq!((&row["topology"], &row["differences"]), (&"mlfm:d=2".into(), &0.into()), "{row}");
+    let checked = &here.json(&["check", "-t", "file:drawn.dot"], 0)["rows"][0];
+    assert_eq!(checked["holds"], true, "{checked}");
+}
+
+/// Addresses alone say who is meant only together with who has them.
+#[test]
+fn a_dump_of_addresses_is_read_by_a_file_of_them() {
+    let here = Folder::new();
+    here.done(&["export", "-t", "mlfm:d=3", "--as", "guid2lid", "-o", "lids"]);
+    let lids = fs::read_to_string(here.path("lids")).expect("written");
+    // As OpenSM gives them: not in our order.
+    let swap = |text: &str, one: &str, other: &str| {
+        text.replace(one, "ONE").replace(other, one).replace("ONE", other)
+    };
+    let other = swap(&lids, "0x0001 0x0001", "0x0009 0x0009");
+    assert_ne!(other, lids);
+    fs::write(here.path("lids"), &other).expect("written");
+    let args = ["export", "-t", "mlfm:d=3", "--as", "lft", "--lids", "lids"];
+    let tables = here.done(&args);
+    let line = |line: &str| match line.split_once(" guid ") {
+        Some((_, rest)) => {
+            let guid = rest.split(' ').next().unwrap_or("");
+            format!("dump_ucast_routes: Switch {guid}\nLID    : Port : Hops : Optimal\n")
+        }
+        None if line.starts_with("0x") => {
+            format!("{} : {}  : 02   : yes\n", &line[..6], &line[7..10])
+        }
+        None => String::from("\n"),
+    };
+    let dump: String = tables.lines().map(line).collect();
+    fs::write(here.path("opensm.fdbs"), &dump).expect("written");
+    let by = ["--routing", "opensm.fdbs"];
+    assert_eq!(here.done(&[&args[..], &by].concat()), tables);
+    let from = ["--from", "opensm.fdbs", "--lids", "lids", "-o", "new.lft"];
+    let row = here.json(&[&["route", "-t", "mlfm:d=3"], &from[..]].concat(), 0)["rows"][0].clone();
+    assert_eq!(row["changed_entries"], 0, "{row}");
+    let both = [&["-t", "mlfm:d=3", "--lids", "lids"], &by[..]].concat();
+    let checked = &here.json(&[&["check"], &both[..]].concat(), 0)["rows"][0];
+    assert_eq!((&checked["unreached"], &checked["holds"]), (&0.into(), &true.into()), "{checked}");
+    let counted = &here.json(&[&["alltoall"], &both[..]].concat(), 0)["rows"][0];
+    assert_eq!(counted["conflicts_max"], 1, "{counted}");
+    // Without them nobody is guessed.
+    let output = here.topo(&[&["check", "-t", "mlfm:d=3"], &by[..]].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+    let told = errors(&output);
+    assert!(told.contains("line 3: ") && told.contains("--lids"), "{told}");
+    fs::write(here.path("lids"), other.replacen("0x0009 0x0009", "0x0009 zero", 1))
+        .expect("written");
+    let output = here.topo(&[&args[..], &by].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+    assert!(errors(&output).contains("line 37: `zero` is no number"), "{}", errors(&output));
+}
+
+/// Where a graph or a platform does not tell a fabric, the line that does not is named.
+#[test]
+fn graphs_and_platforms_that_tell_no_fabric_are_refused() {
+    let here = Folder::new();
+    for (file, text, said) in [
+        ("way.dot", "digraph {\n a -> b\n}\n", "line 1: a cable leads both ways"),
+        ("open.dot", "graph {\n a -- b\n", "line 3: "),
+        ("hosts.dot", "graph {\n a -- b\n}\n", "line 2: a cable between two hosts"),
+        ("dash.dot", "graph {\n leaf-0 -- b\n}\n", "line 2: behind `leaf` the name goes on"),
+        ("port.dot", "graph {\n a:1 -- b; b -- h;\n a:1 -- i }\n", "line 3: port 1 of switch a"),
+        ("drawing.xml", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n", "line 1: <svg> and not"),
+        (
+            "entity.xml",
+            "<!DOCTYPE platform [\n<!ENTITY a SYSTEM \"/etc/hostname\">]>\n<platform/>\n",
+            "line 1: a document type that defines things",
+        ),
+        (
+            "cluster.xml",
+            "<platform version=\"4.1\">\n<cluster id=\"c\" radical=\"0-9\"/>\n</platform>\n",
+            "line 2: a <cluster> does not tell its cables",
+        ),
+        (
+            "ways.xml",
+            "<platform><zone id=\"z\">\n<host id=\"a\"/><host id=\"b\"/>\n<link id=\"1\"/>\
+             <link id=\"2\"/>\n<route src=\"a\" dst=\"b\"><link_ctn id=\"1\"/>\
+             <link_ctn id=\"2\"/></route></zone></platform>",
+            "line 4: what a link joins cannot be known",
+        ),
+    ] {
+        fs::write(here.path(file), text).expect("written");
+        let topology = format!("file:{file}");
+        for args in [&["import", file][..], &["check", "-t", &topology]] {
+            let output = here.topo(args);
+            assert_eq!(output.status.code(), Some(2), "{args:?}: {}", errors(&output));
+            let told = errors(&output);
+            assert!(told.contains(file) && told.contains(said), "{args:?}: {told}");
+        }
     }
 }
 

@@ -157,15 +157,26 @@ fn opensms_engines_are_compared_with_ours() {
 
 #[test]
 fn a_cut_is_seen_routed_around_and_loaded() {
+    a_cut_is_mended(0);
+}
+
+/// Every address of a host is reached again.
+#[test]
+fn a_cut_of_a_fabric_with_two_paths_is_routed_around_too() {
+    a_cut_is_mended(1);
+}
+
+fn a_cut_is_mended(lmc: u8) {
     if let Some(what) = missing() {
         return println!("skipped: {what}");
     }
-    let (plan, identity) = planned("mlfm:d=4");
+    let (plan, mut identity) = planned("mlfm:d=4");
+    identity.pin(lmc).expect("few addresses");
     let mut subnet = subnet(&*plan, &identity);
-    let native = Table::of(&*plan, &*plan);
+    let native = plan.paths(identity.paths()).expect("a mesh has them");
     subnet.write("tables.lft", &lft::write(&*plan, &native, &identity));
-    let tables = subnet.path("tables.lft");
-    let opensm = subnet.keep_opensm(&["-x", "-s", "0", "-R", "file", "-U", &tables]);
+    let (tables, bits) = (subnet.path("tables.lft"), lmc.to_string());
+    let opensm = subnet.keep_opensm(&["-x", "-s", "0", "-l", &bits, "-R", "file", "-U", &tables]);
     subnet.write("whole.txt", &subnet.tool("ibnetdiscover"));
     // vertex-0-0 to edge-0-1.
     subnet.console("unlink \"vertex-0-0\"[5]");
@@ -203,8 +214,10 @@ fn a_cut_is_seen_routed_around_and_loaded() {
     assert_eq!((&row["cables_lost"], &row["unreached"]), (&1.into(), &0.into()), "{row}");
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
-        let proof = prove(&cut, &installed(&subnet));
+        let now = installed(&subnet);
+        let proof = prove(&cut, &now);
         if proof.unreached.is_empty() {
+            assert_eq!(now.paths(), identity.paths());
             break assert!(proof.circle.is_empty());
         }
         assert!(Instant::now() < deadline, "{} pairs are still lost", proof.unreached.len());

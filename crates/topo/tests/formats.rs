@@ -2,9 +2,11 @@
 
 use laneway_stats::SplitMix64;
 use laneway_topo::change::{apply, steps};
+use laneway_topo::differ::differ;
 use laneway_topo::formats::{
     Identity, cables, dot, guid2lid, lft, netlist, read, simgrid, slurm, toml,
 };
+use laneway_topo::map::Map;
 use laneway_topo::{
     End, Fabric, KINDS, Part, Routing, Table, Topology, Wiring, prove, reroute, topology,
 };
@@ -49,6 +51,42 @@ fn what_is_written_is_read_back() {
             assert_eq!(back.identity.hosts.len(), plan.hosts() as usize);
         }
     }
+}
+
+/// Ports of switches, hosts without cables and the order of all parts are told too, so that the
+/// same fabric comes back, whole and damaged.
+#[test]
+fn graphs_and_platforms_are_read_back_whole_and_damaged() {
+    let mut draws = SplitMix64::new(31);
+    for plan in small() {
+        let mut fabric = Fabric::of(&*plan);
+        for failures in 0..4 {
+            if failures > 0 {
+                let switch = draws.index(plan.switches() as usize) as u32;
+                fabric.fail(match failures {
+                    1 => Part::Link(switch, draws.index(plan.ports(switch) as usize) as u8),
+                    2 => Part::Switch(switch),
+                    _ => Part::Host(draws.index(plan.hosts() as usize) as u32),
+                });
+            }
+            let table = reroute(&*plan, &*plan, &fabric);
+            let platform = simgrid::write(&fabric, &table, simgrid::Cable::default());
+            for text in [dot::write(&fabric), platform.expect("small")] {
+                let back = read(&text).unwrap_or_else(|error| panic!("{}: {error}", plan.spec()));
+                assert_eq!(names_of(&back.fabric), names_of(&fabric), "{}", plan.spec());
+                assert_eq!(cables_of(&back.fabric), cables_of(&fabric), "{}", plan.spec());
+                let map = Map::new(&back.fabric, &fabric).expect("the same names");
+                assert!(map.by_name, "{}", plan.spec());
+                assert_eq!(differ(&fabric, &back.fabric, &map), [], "{}", plan.spec());
+            }
+        }
+    }
+}
+
+/// Every part in its order, and the ports of switches.
+fn names_of(wiring: &dyn Wiring) -> Vec<(String, u32)> {
+    let switches = (0..wiring.switches()).map(|at| (wiring.switch_name(at), wiring.ports(at)));
+    switches.chain((0..wiring.hosts()).map(|at| (wiring.host_name(at), 0))).collect()
 }
 
 #[test]
@@ -274,6 +312,118 @@ fn pictures_and_platforms_show_every_cable() {
     assert!(simgrid::write(&*large, &*large, simgrid::Cable::default()).is_err());
 }
 
+/// What is at each port of each switch, as words.
+fn plugged(text: &str) -> Vec<String> {
+    let fabric = read(text).unwrap_or_else(|error| panic!("{text}: {error}")).fabric;
+    let ends = |switch| {
+        let ports = 0..fabric.ports(switch) as u8;
+        let ends: Vec<String> = ports.map(|port| fabric.end_name(switch, port)).collect();
+        format!("{}: {}", fabric.switch_name(switch), ends.join(" "))
+    };
+    (0..fabric.switches()).map(ends).collect()
+}
+
+#[test]
+fn a_graph_that_a_person_wrote_is_read() {
+    for (text, switches) in [
+        // A host has one cable; ports are given out in the order of the lines.
+        ("graph { a -- b; b -- h1; a -- h2 }", &["a: b/1 h2", "b: a/1 h1"][..]),
+        // Ports that are told come first, whichever way they are told.
+        (
+            "graph { a -- h1; a:1 -- b:3; b:n -- h2; b -- a [headlabel=4]; }",
+            &["a: b/3 h1 nothing b/2", "b: h2 a/4 a/1"],
+        ),
+        // Chains, sets, comments, quotes, and attributes that are not ours.
+        (
+            "/* net */ Graph \"my \\\"net\" {\n# a line\nrankdir=LR; node [color=red] // all\n\
+          h1 -- \"a-\" + \"1\" -- {b h2} [label=<<b>x</b>>, weight=2; len=\"1.5\"] [w=-.5]\n}",
+            &["a-1: h1 b h2"],
+        ),
+        // What is told is believed: a switch with one cable, and a host with none.
+        (
+            "graph { a [kind=switch]; h2 [kind=host]; s -- a; s -- h1; b [ports=2] }",
+            &["a: s/1", "s: a/1 h1", "b: nothing nothing"],
+        ),
+        (
+            "graph { subgraph x { node [kind=switch] a; b }; a -- b; h [kind=host] }",
+            &["a: b/1", "b: a/1"],
+        ),
+        // A second cable between two switches is one, but in a strict graph.
+        ("graph { a -- b -- a; a -- h }", &["a: b/1 b/2 h", "b: a/1 a/2"]),
+        ("strict graph { a -- b -- a; a -- h; b -- i }", &["a: b/1 h", "b: a/1 i"]),
+    ] {
+        let found = plugged(text);
+        let switches: Vec<String> = switches.iter().map(|line| line.to_string()).collect();
+        assert_eq!(found, switches, "{text}");
+    }
+}
+
+/// A zone as people write it, and the line of its first element.
+fn zone(inside: &str) -> String {
+    format!(
+        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\
+         <platform version=\"4.1\"><zone id=\"z\" routing=\"Floyd\">\n{inside}</zone></platform>\n"
+    )
+}
+
+/// Two hosts, two routers, three links.
+const PARTS: &str = "<host id='h1' speed='1Gf'><prop id='w' value='9'/><disk id='d'/></host>
+<host id='h2' speed='1Gf'/><router id='a'/><router id='b'/>
+<link id='1' bandwidth='1GBps' latency='1us'/><link id='2' bandwidth='1GBps' latency='1us'/>
+<link id='3' bandwidth='1GBps' latency='1us' sharing_policy='SPLITDUPLEX'/>
+";
+/// What joins them.
+const ROUTES: &str = "<route src='h1' dst='a'><link_ctn id='1'/></route>
+<route src='b' dst='h2'><link_ctn id='2'/></route>
+<route src='a' dst='b' symmetrical='NO'><link_ctn id='3' direction='UP'/></route>
+";
+
+#[test]
+fn a_platform_whose_routes_tell_its_cables_is_read() {
+    let ways = "<!-- a way and no cable -->\n<route src='h1' dst='h2'><link_ctn id='1'/>\
+                <link_ctn id='3'/><link_ctn id='2'/></route>\n\
+                <link id='own'/><route src='h1' dst='h1'><link_ctn id='own'/></route>\n";
+    for rest in ["", ways] {
+        let found = plugged(&zone(&format!("{PARTS}{ROUTES}{rest}")));
+        assert_eq!(found, ["a: h1 b/2", "b: h2 a/2"]);
+    }
+}
+
+/// Where the cables cannot be known nothing is made up.
+#[test]
+fn platforms_that_do_not_tell_their_cables_are_refused() {
+    let route = |inside: &str| format!("{PARTS}<route src='h1' dst='h2'>{inside}</route>");
+    for (line, word, text) in [
+        (8, "cannot be known", route("<link_ctn id='1'/><link_ctn id='2'/>")),
+        (6, "cannot be known", format!("{PARTS}{}", &ROUTES[ROUTES.find('\n').unwrap_or(0)..])),
+        (
+            4,
+            "two hosts",
+            "<host id='h'/><host id='i'/><link id='1'/><route src='h' dst='i'><link_ctn id='1'/>\
+             </route>"
+                .to_string(),
+        ),
+        (8, "without a link", route("")),
+        (8, "no link `9`", route("<link_ctn id='9'/>")),
+        (8, "no host or router `x`", route("").replace("dst='h2'", "dst='x'")),
+        (8, "one way alone", format!("{PARTS}{}", ROUTES.replace("'a'>", "'a' symmetrical='NO'>"))),
+        (9, "what all share", format!("{PARTS}{}", ROUTES.replace("'2'", "'1'"))),
+        (4, "one by one", "<cluster id='c' radical='0-9'/>".to_string()),
+        (4, "more than one zone", "<zone id='y'></zone>".to_string()),
+        (4, "not understood", "<rout id='y'/>".to_string()),
+        (4, "without `id`", "<host speed='1Gf'/>".to_string()),
+        (5, "a second `h`", "<host id='h'/>\n<router id='h'/>".to_string()),
+        (4, "no number, or no router", "<prop id='ports of x' value='4'/>".to_string()),
+        (4, "neither an element", "words".to_string()),
+        (4, "letter's name", "<host id='&h;'/>".to_string()),
+        (4, "</host> and not </zone>", "</host>".to_string()),
+    ] {
+        let text = zone(&text);
+        let error = read(&text).map(|found| found.fabric).expect_err(&text);
+        assert!(error.line == line && error.what.contains(word), "{text}: {error}");
+    }
+}
+
 /// What a real `ibnetdiscover` prints, with everything that ours leaves out.
 #[test]
 fn a_discovery_of_real_hardware_is_read() {
@@ -340,6 +490,28 @@ fn what_is_wrong_has_a_line() {
         (3, "switch,ports,port,peer,peer_port,reach\na,4,1,b,,rack\na,4,1,c,,rack"),
         (1, "SwitchName=a Nodes=n[0-99999999999999]"),
         (2, "SwitchName=a Nodes=n\nSwitchName=b Switches=c"),
+        (1, "digraph { a -> b }"),
+        (2, "graph {\na -> b }"),
+        (2, "graph { s -- h;\nleaf-0 -- s }"),
+        (3, "graph { s -- t;\n\ns"),
+        (2, "graph { s -- t;\n\"s"),
+        (2, "graph { s -- t;\n/* s }"),
+        (2, "graph { s -- t;\nlone }"),
+        (1, "graph { a -- b }"),
+        (2, "graph {\ns [kind=router] }"),
+        (2, "graph {\ns [ports=many] }"),
+        (2, "graph {\ns [ports=255] }"),
+        (1, "graph { h [kind=host, ports=3] }"),
+        (2, "graph { s -- t; s -- h;\ns:300 -- i }"),
+        (2, "graph { s -- t; s -- h;\ns -- i [taillabel=eth0] }"),
+        (2, "graph { s:1 -- t; t -- h;\ns:1 -- i }"),
+        (2, "graph { s [ports=1]; s -- t; t -- h;\ns -- i }"),
+        (2, "graph { s -- t; h [kind=host]; s -- h;\nt -- h }"),
+        (2, "graph { s -- t }\ngraph { s -- t }"),
+        (1, "graph { s -- / }"),
+        (2, "<platform>\n"),
+        (1, "<svg/>"),
+        (1, "<!DOCTYPE platform [<!ENTITY a 'b'>]><platform/>"),
     ] {
         let error = read(text).expect_err(text);
         assert_eq!(error.line, line, "{text}: {error}");

@@ -1,7 +1,9 @@
 //! Parsers under thousands of damaged files: an error with a line of the file, never a panic.
 
 use laneway_stats::SplitMix64;
-use laneway_topo::formats::{Identity, cables, guid2lid, lft, netlist, read, slurm, toml};
+use laneway_topo::formats::{
+    Identity, cables, dot, guid2lid, lft, netlist, read, simgrid, slurm, toml,
+};
 use laneway_topo::{Table, Wiring, topology};
 
 /// Cuts, repeats, swaps and scribbles, a few times.
@@ -41,6 +43,25 @@ fn damaged(text: &str, others: &[String], draws: &mut SplitMix64) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// As a person writes them.
+const GRAPH: &str = "strict graph \"a net\" { // two racks
+  node [shape=box]; rankdir=LR
+  s1:1 -- s2:2; s2 -- { h1 h2 } [label=<b>]; s1 -- h3 [taillabel=\"4\"] /* far */
+  subgraph rack { node [kind=host]; s1 -- \"h 4\"; h5 }
+}
+";
+const PLATFORM: &str = "<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">
+<platform version='4.1'><zone id='z' routing='Floyd'> <!-- two racks -->
+  <host id='h1' speed='1Gf'/><host id='h&amp;2' speed='1Gf'/><router id='s1'/><router id='s2'/>
+  <link id='l1' bandwidth='1GBps' latency='1us'/><link id='l2' bandwidth='1GBps' latency='1us'/>
+  <link id='l3' bandwidth='1GBps' latency='1us' sharing_policy='SPLITDUPLEX'/>
+  <route src='h1' dst='s1'><link_ctn id='l1'/></route>
+  <route src='h&amp;2' dst='s2'><link_ctn id='l2'/></route>
+  <route src='s1' dst='s2' symmetrical='NO'><link_ctn id='l3' direction='UP'/></route>
+</zone></platform>
+";
+
 /// A table as OpenSM's `opensm.fdbs` has it.
 fn fdbs(table: &Table, identity: &Identity) -> String {
     let mut text = String::new();
@@ -66,12 +87,19 @@ fn damaged_files_are_refused_or_read_and_never_break_anything() {
         toml::write(&*plan),
         cables::write(&*plan),
         slurm::write(&*plan),
+        dot::write(&*plan),
+        simgrid::write(&*plan, &*plan, simgrid::Cable::default()).expect("small"),
+        GRAPH.to_string(),
+        PLATFORM.to_string(),
     ];
     let tables = [
         lft::write(&*plan, &table, &identity),
         guid2lid::write(&identity),
         fdbs(&table, &identity),
     ];
+    for text in &fabrics {
+        read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
     let others: Vec<String> = fabrics.iter().chain(&tables).cloned().collect();
     let mut draws = SplitMix64::new(2026);
     let (mut refused, mut accepted) = (0, 0);
@@ -115,6 +143,10 @@ fn damaged_files_are_refused_or_read_and_never_break_anything() {
     assert!(refused > 8000 && accepted > 500, "{refused} refused, {accepted} accepted");
 }
 
+fn names(count: u32) -> String {
+    (0..count).map(|number| format!("n{number} ")).collect()
+}
+
 /// Few bytes that stand for very much.
 #[test]
 fn hostile_files_take_little_memory() {
@@ -126,6 +158,22 @@ fn hostile_files_take_little_memory() {
         format!("x = {}", "[".repeat(100_000)),
         "switch,ports,port,peer,peer_port,reach\na,999999999,1,b,,rack".to_string(),
         format!("Switch 8 \"{}\"\n[1] \"b\"[1]", "a".repeat(1 << 20)),
+        "graph { a [ports=4294967295] }".to_string(),
+        format!("graph {}", "{".repeat(1_000_000)),
+        format!("graph {{ {}", "subgraph { a -- ".repeat(1_000_000)),
+        format!("graph {{ a [label={}", "<".repeat(1_000_000)),
+        format!("graph {{ {{ {0} }} -- {{ {0} }} }}", names(100_000)),
+        format!("graph {{ \"{}\" -- b }}", "a".repeat(1 << 20)),
+        format!("<platform>{}", "<zone id='z'>".repeat(1_000_000)),
+        "<a>".repeat(1_000_000),
+        format!("<platform {}/>", names(100_000).replace(' ', "='1' ")),
+        "<!DOCTYPE platform [<!ENTITY a 'b'><!ENTITY c '&a;&a;&a;'>]><platform>&c;</platform>"
+            .to_string(),
+        "<!DOCTYPE platform [<!ENTITY a SYSTEM '/etc/passwd'>]><platform>&a;</platform>"
+            .to_string(),
+        "<platform><zone id='z'><prop id='ports of s' value='4294967295'/><router id='s'/>\
+         </zone></platform>"
+            .to_string(),
     ] {
         let error = read(&text).expect_err("hostile");
         assert!(error.line >= 1);

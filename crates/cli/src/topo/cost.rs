@@ -23,7 +23,7 @@ pub fn command() -> Command {
         };
         Arg::new(name).long(name).value_name(value).value_parser(parser).help(help)
     };
-    let [_, _, fail, fail_seed] = machine::args();
+    let [_, _, _, fail, fail_seed] = machine::args();
     Command::new("cost")
         .about("What fabrics take: switches, ports, cables, power, failures, spares")
         .after_help(

@@ -5,7 +5,6 @@ use std::path::Path;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
 use laneway_topo::Table;
-use laneway_topo::engines::several;
 use laneway_topo::formats::{
     Identity, cables, dot, guid2lid, lft, load, netlist, simgrid, slurm, toml,
 };
@@ -60,7 +59,7 @@ static KINDS: &[Kind] = &[
     },
     Kind {
         name: "simgrid",
-        sentence: "a platform of SimGrid with every route",
+        sentence: "a platform of SimGrid with every route, which file: reads",
         write: |machine, _| {
             let written =
                 simgrid::write(machine.wiring(), machine.routing(), simgrid::Cable::default());
@@ -71,7 +70,7 @@ static KINDS: &[Kind] = &[
     },
     Kind {
         name: "dot",
-        sentence: "a graph for Graphviz",
+        sentence: "a graph for Graphviz, which file: reads",
         write: |machine, _| Ok(dot::write(machine.wiring())),
     },
     Kind {
@@ -97,7 +96,9 @@ pub fn command() -> Command {
              laneway topo export -t mlfm:d=4 --as ibsim -o net\n  \
              laneway topo export -t mlfm:d=4 --as guid2lid -o guid2lid\n  \
              laneway topo export -t mlfm:d=4 --as lft -o tables.lft\n  \
-             laneway topo export -t file:found.txt --as slurm -o topology.conf"
+             laneway topo export -t file:found.txt --as slurm -o topology.conf\n  \
+             laneway topo export -t mlfm:d=2 --as dot | dot -Tsvg > mesh.svg\n  \
+             laneway topo export -t fat-tree-3:d=4 --as simgrid -o platform.xml"
         ))
         .args(machine::args())
         .arg(
@@ -108,16 +109,7 @@ pub fn command() -> Command {
                 .value_parser(KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>())
                 .help("What to write"),
         )
-        .arg(lids_arg())
         .arg(file_arg())
-}
-
-/// The argument for addresses that OpenSM has given already.
-pub fn lids_arg() -> Arg {
-    Arg::new("lids").long("lids").value_name("GUID2LID").help(
-        "Keep the addresses of OpenSM's guid2lid file [default: those of the fabric's own file, \
-         or in order]",
-    )
 }
 
 pub fn file_arg() -> Arg {
@@ -168,15 +160,8 @@ impl Forwarding {
             |name: &str| matches.try_get_one::<String>(name).ok().flatten().map(String::as_str);
         let mut identity = machine.identity();
         let (lids, from) = (text("lids"), text("from"));
-        if let Some(file) = lids {
-            let read = load(Path::new(file)).and_then(|text| guid2lid::read(&text, &mut identity));
-            read.map_err(|error| unreadable("addresses", file, &error))?;
-            if !identity.is_pinned() {
-                let what = format!("`{file}` does not give every part an address of its own");
-                let cause = "a GUID of the fabric is not in it, or an address is there twice";
-                return Err(Failure::usage(what, cause, "leave --lids out"));
-            }
-        } else if let Some(file) = from {
+        // The machine has the addresses of --lids already.
+        if let Some(file) = from.filter(|_| lids.is_none()) {
             let read = load(Path::new(file))
                 .and_then(|text| lft::addresses(&text, machine.whole(), &mut identity));
             read.map_err(|error| unreadable("forwarding table", file, &error))?;
@@ -209,7 +194,7 @@ impl Forwarding {
     /// The machine's own table, with further paths where hosts have more addresses.
     pub fn table(&self, machine: &Machine) -> Table {
         match (self.routed, self.identity.paths()) {
-            (1, 2..) => several(machine.wiring(), Some(machine.routing()), self.identity.paths()),
+            (1, paths @ 2..) => machine.paths(paths),
             _ => machine.table(),
         }
     }

@@ -13,10 +13,13 @@ pub fn command() -> Command {
         .about("Reads a discovered fabric and recognises which topology it is")
         .after_help(
             "Formats are told apart by content: netlists of ibnetdiscover and ibsim, TOML, lists \
-             of cables, topology.conf. Names, GUIDs and the order of ports do not matter. What \
-             differs from the topology is named.\n\nExamples:\n  \
+             of cables, topology.conf, graphs of Graphviz, platforms of SimGrid. Names, GUIDs and \
+             the order of ports do not matter. What differs from the topology is named.\n\n\
+             Examples:\n  \
              ibnetdiscover > found.txt; laneway topo import found.txt\n  \
-             laneway topo import found.txt --map    which part is which",
+             laneway topo import found.txt --map    which part is which\n  \
+             laneway topo import drawn.dot          graph { a -- b; a -- h1; b -- h2 }\n  \
+             laneway topo import platform.xml       hosts, routers, links and routes",
         )
         .arg(Arg::new("file").value_name("FILE").required(true).help("The discovered fabric"))
         .arg(

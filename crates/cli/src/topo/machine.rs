@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches};
 use laneway_core::{Failure, Phases};
 use laneway_stats::SplitMix64;
-use laneway_topo::engines::engine;
+use laneway_topo::engines::{engine, several};
 use laneway_topo::formats::{self, Discovered, Identity, ReadError};
 use laneway_topo::order::{Renamed, Shift};
 use laneway_topo::repair;
@@ -21,7 +21,7 @@ use crate::output;
 const BEST: &str = "balanced";
 
 /// The arguments of every verb that takes one fabric.
-pub fn args() -> [Arg; 4] {
+pub fn args() -> [Arg; 5] {
     [
         Arg::new("topology")
             .long("topology")
@@ -34,6 +34,10 @@ pub fn args() -> [Arg; 4] {
             .long("routing")
             .value_name("R")
             .help("A forwarding table, or an engine: native, … (laneway info engines)"),
+        Arg::new("lids").long("lids").value_name("GUID2LID").help(
+            "The addresses of OpenSM's guid2lid file: keep them, and read tables by them \
+             [default: those of the fabric's own file, or in order]",
+        ),
         Arg::new("fail").long("fail").value_name("PART").action(ArgAction::Append).help(
             "Take out link:SWITCH/PORT, switch:NAME or host:NAME; `link` or `switch` alone is \
              drawn from --fail-seed",
@@ -79,11 +83,16 @@ pub struct Machine {
     damaged: Option<Fabric>,
     /// Another forwarding than its own, or its own with detours.
     table: Option<Table>,
+    /// With the addresses of --lids, where they are given.
+    addressed: Option<Identity>,
 }
 
 impl Machine {
     pub fn from(matches: &ArgMatches) -> Result<Machine, Failure> {
         let mut machine = Machine::unrouted(matches)?;
+        if let Some(file) = matches.get_one::<String>("lids") {
+            machine.addressed = Some(machine.pinned_by(file)?);
+        }
         machine.route(matches.get_one::<String>("routing").map(String::as_str))?;
         Ok(machine)
     }
@@ -113,7 +122,7 @@ impl Machine {
             }
             None => Plan::Formula(topology(spec)?),
         };
-        Ok(Machine { spec: spec.to_string(), plan, damaged: None, table: None })
+        Ok(Machine { spec: spec.to_string(), plan, damaged: None, table: None, addressed: None })
     }
 
     /// The formula that it was planned by, if it was.
@@ -184,6 +193,9 @@ impl Machine {
             Failure::usage(what, cause, "--fail link, or --schedule native")
         };
         let Some(left) = &self.damaged else { return Err(refused("nothing has failed".into())) };
+        if left.hosts() > MOST_SPREAD {
+            return Err(refused(format!("more than {MOST_SPREAD} nodes take too long")));
+        }
         let order = self.order();
         let repaired = Counter::new(self.whole(), self.native()).and_then(|counter| {
             let allowed = repair::allowed_conflicts(&counter, &*order, left.hosts());
@@ -216,6 +228,18 @@ impl Machine {
         self.planned_mesh().filter(|_| self.table.is_none() && self.damaged.is_none())
     }
 
+    /// A table of several paths to each host, the first of which is the forwarding that it has.
+    pub fn paths(&self, count: u32) -> Table {
+        let own = match &self.plan {
+            _ if self.table.is_some() || self.is_damaged() => None,
+            Plan::Formula(topology) => topology.paths(count),
+            Plan::File { found, plan, .. } => {
+                plan.as_ref().and_then(|plan| plan.paths(&found.fabric, count))
+            }
+        };
+        own.unwrap_or_else(|| several(self.wiring(), Some(self.routing()), count))
+    }
+
     /// A table for all switches, of whatever the forwarding is.
     pub fn table(&self) -> Table {
         match &self.table {
@@ -224,12 +248,28 @@ impl Machine {
         }
     }
 
-    /// What its parts are called in tables: as the file says that it came from, else as planned.
+    /// What its parts are called in tables: as --lids or the file says that it came from, else as
+    /// planned.
     pub fn identity(&self) -> Identity {
-        match &self.plan {
-            Plan::File { found, .. } => found.identity.clone(),
-            Plan::Formula(topology) => Identity::planned(&**topology),
+        match (&self.addressed, &self.plan) {
+            (Some(identity), _) => identity.clone(),
+            (None, Plan::File { found, .. }) => found.identity.clone(),
+            (None, Plan::Formula(topology)) => Identity::planned(&**topology),
         }
+    }
+
+    /// Its parts with the addresses of OpenSM's guid2lid file.
+    fn pinned_by(&self, file: &str) -> Result<Identity, Failure> {
+        let mut identity = self.identity();
+        let read = formats::load(Path::new(file))
+            .and_then(|text| formats::guid2lid::read(&text, &mut identity));
+        read.map_err(|error| unreadable("addresses", file, &error))?;
+        if !identity.is_pinned() {
+            let what = format!("`{file}` does not give every part an address of its own");
+            let cause = "a GUID of the fabric is not in it, or an address is there twice";
+            return Err(Failure::usage(what, cause, "leave --lids out"));
+        }
+        Ok(identity)
     }
 
     /// A forwarding table from a file.

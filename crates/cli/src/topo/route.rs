@@ -41,7 +41,6 @@ pub fn command() -> Command {
                 "The installed tables: keep their addresses and also write the steps from them",
             ),
         )
-        .arg(export::lids_arg())
         .arg(export::file_arg().required(true).help("Where to write the tables"))
         .args(output::args())
 }

@@ -74,10 +74,20 @@ pub fn command() -> Command {
         .args(output::args())
 }
 
+/// A table with a path for each address of a host, the first of which it has already.
+fn fanned(found: &Discovered, fabric: &Fabric, table: Table) -> Table {
+    match found.identity.paths() {
+        1 => table,
+        paths => several(fabric, Some(&table), paths),
+    }
+}
+
 /// The fabric as it was, and its forwarding.
 struct Whole {
     found: Discovered,
     table: Table,
+    /// The same with a path for each address of a host.
+    paths: Table,
     topology: Option<String>,
 }
 
@@ -96,19 +106,18 @@ impl Whole {
             Some(recognised) => recognised.native(&found.fabric),
             None => balanced::route(&found.fabric),
         };
+        let own = recognised.as_ref();
+        let own = own.and_then(|own| own.paths(&found.fabric, found.identity.paths()));
+        let paths = own.unwrap_or_else(|| fanned(&found, &found.fabric, table.clone()));
         let topology = recognised.map(|recognised| recognised.plan.spec());
-        Ok(Whole { found, table, topology })
+        Ok(Whole { found, table, paths, topology })
     }
 
     /// The table of what is left of it: a path for each address of a host.
     fn table_of(&self, left: &Fabric) -> Table {
-        let table = match *left == self.found.fabric {
-            true => self.table.clone(),
-            false => reroute(&self.found.fabric, &self.table, left),
-        };
-        match self.found.identity.paths() {
-            1 => table,
-            paths => several(left, Some(&table), paths),
+        match *left == self.found.fabric {
+            true => self.paths.clone(),
+            false => fanned(&self.found, left, reroute(&self.found.fabric, &self.table, left)),
         }
     }
 

@@ -11,8 +11,10 @@ pub mod lft;
 pub mod netlist;
 pub mod pairs;
 pub mod simgrid;
+mod sketch;
 pub mod slurm;
 pub mod toml;
+mod xml;
 
 use std::fmt;
 use std::io::Read;
@@ -73,6 +75,12 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
     if first.starts_with("SwitchName") {
         return slurm::read(text);
     }
+    if first.starts_with('<') {
+        return simgrid::read(text);
+    }
+    if dot::is_begin(first) {
+        return dot::read(text);
+    }
     if first.starts_with("[[") || first.contains(" = ") {
         return toml::read(text);
     }
@@ -84,8 +92,8 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
     if is_node(first) || first.split_once('=').is_some_and(|(key, _)| netlist::is_key(key)) {
         return netlist::read(text);
     }
-    let what = "this is no netlist of ibsim or ibnetdiscover, no TOML, no list of cables and no \
-                topology.conf";
+    let what = "this is no netlist of ibsim or ibnetdiscover, no TOML, no list of cables, no \
+                topology.conf, no graph of Graphviz and no platform of SimGrid";
     let line = text.lines().position(|line| line.trim() == first).unwrap_or(0);
     Err(ReadError::new(line + 1, what))
 }

@@ -1,9 +1,22 @@
 //! A fabric and its forwarding as a platform of SimGrid, every pair of hosts with its own way.
+//!
+//! Switches are routers, which SimGrid has no use for; they and the properties are for [`read`].
+
+mod reading;
 
 use std::fmt::Write;
 
 use crate::routing::{Routing, walk};
 use crate::wiring::{End, Host, Port, Wiring};
+pub use reading::read;
+
+/// Properties of a link: what it joins, a host or SWITCH/PORT.
+const FROM: &str = "from";
+const TO: &str = "to";
+
+/// Before the name of a switch: how many ports it has, a property of the zone, because routers have
+/// none.
+const PORTS: &str = "ports of ";
 
 /// Hosts of a platform at most: it lists the ways of all pairs.
 pub const MOST_HOSTS: u32 = 1024;
@@ -33,9 +46,16 @@ pub fn write(wiring: &dyn Wiring, routing: &dyn Routing, cable: Cable) -> Result
          <platform version=\"4.1\">\n<zone id=\"fabric\" routing=\"Full\">\n",
     );
     // Writing to a String cannot fail.
+    for switch in 0..wiring.switches() {
+        let (name, ports) = (escaped(&wiring.switch_name(switch)), wiring.ports(switch));
+        let _ = writeln!(text, "<prop id=\"{PORTS}{name}\" value=\"{ports}\"/>");
+    }
     for host in 0..hosts {
         let name = escaped(&wiring.host_name(host));
         let _ = writeln!(text, "<host id=\"{name}\" speed=\"1Gf\"/>");
+    }
+    for switch in 0..wiring.switches() {
+        let _ = writeln!(text, "<router id=\"{}\"/>", escaped(&wiring.switch_name(switch)));
     }
     for switch in 0..wiring.switches() {
         for port in 0..wiring.ports(switch) as Port {
@@ -44,10 +64,12 @@ pub fn write(wiring: &dyn Wiring, routing: &dyn Routing, cable: Cable) -> Result
             }
             if let (name, "UP") = cable_of(wiring, switch, port) {
                 let (rate, late) = (cable.bandwidth_gbit_s, cable.latency_us);
+                let to = escaped(&wiring.end_name(switch, port));
                 let _ = writeln!(
                     text,
                     "<link id=\"{name}\" bandwidth=\"{rate}Gbps\" latency=\"{late}us\" \
-                     sharing_policy=\"SPLITDUPLEX\"/>"
+                     sharing_policy=\"SPLITDUPLEX\"><prop id=\"{FROM}\" value=\"{name}\"/>\
+                     <prop id=\"{TO}\" value=\"{to}\"/></link>"
                 );
             }
         }

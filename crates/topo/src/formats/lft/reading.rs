@@ -230,7 +230,8 @@ enum Place {
 fn places(source: &Source, identity: &Identity) -> Result<(u32, Vec<Place>), ReadError> {
     let mut places = vec![Place::Unknown; ADDRESSES];
     let told = source.hosts();
-    if told.is_empty() {
+    // Addresses that nobody tells are not guessed: OpenSM gives them as it likes.
+    if told.is_empty() && identity.hosts.iter().any(|id| id.lid != 0) {
         let mut own = identity.clone();
         if !own.is_pinned() && own.pin(own.lmc).is_err() {
             own = Identity::default();
@@ -293,6 +294,7 @@ pub fn addresses(
 pub fn read(text: &str, wiring: &dyn Wiring, identity: &Identity) -> Result<Table, ReadError> {
     let source = Source::of(text, wiring, identity)?;
     let (paths, places) = places(&source, identity)?;
+    let is_addressed = identity.hosts.iter().any(|id| id.lid != 0) || !source.hosts().is_empty();
     let mut table = Table::empty(wiring.switches(), wiring.hosts(), paths);
     for (switch, entries) in &source.tables {
         let (ports, row) = (wiring.ports(*switch), table.row_mut(*switch));
@@ -300,8 +302,12 @@ pub fn read(text: &str, wiring: &dyn Wiring, identity: &Identity) -> Result<Tabl
             let wrong = |what: String| Err(ReadError::new(line as usize, what));
             match (places[usize::from(lid)], port) {
                 (_, NO_WAY) | (Place::Other, _) => {}
-                (Place::Unknown, _) => {
+                (Place::Unknown, _) if is_addressed => {
                     return wrong(format!("the fabric has no address {lid:#x}"));
+                }
+                (Place::Unknown, _) => {
+                    let what = "addresses alone, and the fabric tells none: give a guid2lid file";
+                    return wrong(format!("{what} with --lids"));
                 }
                 (Place::Destination(to), 1..) if u32::from(port) <= ports => {
                     row[to as usize] = port - 1;

@@ -1,0 +1,289 @@
+//! Reads a graph that we wrote, or a person.
+//!
+//! A part with `kind=host` is a host, one with `kind=switch` or `ports=36` a switch; of the others
+//! those with one cable are hosts. `taillabel` and `headlabel`, or `name:3`, are a cable's ports.
+
+use std::collections::BTreeSet;
+
+use super::super::sketch::{Kind, Sketch, Tip};
+use super::super::{Discovered, ReadError, port};
+use super::lexer::{Lexer, Token};
+use crate::wiring::{NO_PORT, Port};
+
+/// Graphs within graphs at most.
+const MOST_DEPTH: usize = 32;
+
+/// What attributes tell about a part or a cable.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    kind: Option<Kind>,
+    ports: Option<u32>,
+    tail: Option<Port>,
+    head: Option<Port>,
+}
+
+/// What `node [...]` and `edge [...]` have said, until their graph ends.
+#[derive(Clone, Copy, Default)]
+struct Usual {
+    node: Told,
+    edge: Told,
+}
+
+/// An operand of `--`: parts, and the port of one.
+struct Operand {
+    parts: Vec<usize>,
+    port: Option<Port>,
+}
+
+struct Parser<'t> {
+    lexer: Lexer<'t>,
+    /// The word that is looked at, and its line.
+    line: usize,
+    token: Token,
+    sketch: Sketch,
+    /// The cables of a strict graph, which has no second one between two parts.
+    strict: Option<BTreeSet<(usize, usize)>>,
+}
+
+pub fn read(text: &str) -> Result<Discovered, ReadError> {
+    let mut lexer = Lexer::new(text);
+    let (line, token) = lexer.next()?;
+    let mut parser = Parser { lexer, line, token, sketch: Sketch::default(), strict: None };
+    parser.graph()?;
+    parser.sketch.finish()
+}
+
+impl Parser<'_> {
+    fn wrong<T>(&self, what: impl Into<String>) -> Result<T, ReadError> {
+        Err(ReadError::new(self.line, what))
+    }
+
+    fn advance(&mut self) -> Result<Token, ReadError> {
+        let (line, token) = self.lexer.next()?;
+        self.line = line;
+        Ok(std::mem::replace(&mut self.token, token))
+    }
+
+    fn is(&self, sign: &str) -> bool {
+        matches!(self.token, Token::Sign(own) if own == sign)
+    }
+
+    /// Whether the word is this sign; then it is passed.
+    fn pass(&mut self, sign: &str) -> Result<bool, ReadError> {
+        let is = self.is(sign);
+        if is {
+            self.advance()?;
+        }
+        Ok(is)
+    }
+
+    fn expect(&mut self, sign: &str) -> Result<(), ReadError> {
+        match self.pass(sign)? {
+            true => Ok(()),
+            false => self.wrong(format!("here must be a `{sign}`, and not {}", self.found())),
+        }
+    }
+
+    fn found(&self) -> String {
+        match &self.token {
+            Token::Id(text) => format!("`{text}`"),
+            Token::Keyword(word) => format!("the word `{word}`"),
+            Token::Sign(sign) => format!("`{sign}`"),
+            Token::End => "the end of the file".to_string(),
+        }
+    }
+
+    fn id(&mut self) -> Result<String, ReadError> {
+        match &self.token {
+            Token::Id(_) => match self.advance()? {
+                Token::Id(text) => Ok(text),
+                _ => Ok(String::new()),
+            },
+            _ => self.wrong(format!("here must be a name, and not {}", self.found())),
+        }
+    }
+
+    fn graph(&mut self) -> Result<(), ReadError> {
+        if self.token == Token::Keyword("strict") {
+            self.strict = Some(BTreeSet::new());
+            self.advance()?;
+        }
+        match self.token {
+            Token::Keyword("graph") => self.advance()?,
+            Token::Keyword("digraph") => {
+                return self.wrong("a cable leads both ways: write `graph` and `--`");
+            }
+            _ => return self.wrong(format!("here must be `graph`, and not {}", self.found())),
+        };
+        if let Token::Id(_) = self.token {
+            self.advance()?;
+        }
+        self.expect("{")?;
+        self.statements(Usual::default(), 0)?;
+        match self.token {
+            Token::End => Ok(()),
+            _ => self.wrong("a fabric is one graph, and this is behind it"),
+        }
+    }
+
+    /// What is between `{` and `}`; the parts that it names.
+    fn statements(&mut self, mut usual: Usual, depth: usize) -> Result<BTreeSet<usize>, ReadError> {
+        if depth > MOST_DEPTH {
+            return self.wrong(format!("more than {MOST_DEPTH} graphs within each other"));
+        }
+        let mut all = BTreeSet::new();
+        while !self.pass("}")? {
+            match self.token {
+                Token::Sign(";") => {
+                    self.advance()?;
+                }
+                Token::Keyword(word @ ("graph" | "node" | "edge")) => {
+                    self.advance()?;
+                    let own = match word {
+                        "node" => &mut usual.node,
+                        "edge" => &mut usual.edge,
+                        _ => &mut Told::default(),
+                    };
+                    *own = self.attributes(*own)?;
+                }
+                _ => self.statement(&usual, depth, &mut all)?,
+            }
+        }
+        Ok(all)
+    }
+
+    /// A part, a chain of cables, a graph within, or `key = value`, which says nothing to us.
+    fn statement(
+        &mut self,
+        usual: &Usual,
+        depth: usize,
+        all: &mut BTreeSet<usize>,
+    ) -> Result<(), ReadError> {
+        let line = self.line;
+        let Some(first) = self.operand(usual, depth)? else { return Ok(()) };
+        all.extend(&first.parts);
+        let mut chain = vec![first];
+        while self.is("--") || self.is("->") {
+            if self.is("->") {
+                return self.wrong("a cable leads both ways: write `--`");
+            }
+            self.advance()?;
+            let Some(next) = self.operand(usual, depth)? else {
+                return self.wrong("an equals sign between cables");
+            };
+            all.extend(&next.parts);
+            chain.push(next);
+        }
+        if let [one] = &chain[..] {
+            let told = self.attributes(Told::default())?;
+            for &part in &one.parts {
+                let part = &mut self.sketch.parts[part];
+                part.kind = told.kind.or(part.kind);
+                part.ports = told.ports.or(part.ports);
+            }
+            return Ok(());
+        }
+        let told = self.attributes(usual.edge)?;
+        for pair in chain.windows(2) {
+            for &tail in &pair[0].parts {
+                for &head in &pair[1].parts {
+                    let tail = Tip { part: tail, port: pair[0].port.or(told.tail) };
+                    let head = Tip { part: head, port: pair[1].port.or(told.head) };
+                    self.cable(line, [tail, head])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cable(&mut self, line: usize, tips: [Tip; 2]) -> Result<(), ReadError> {
+        let [one, other] = tips.map(|tip| tip.part);
+        let pair = (one.min(other), one.max(other));
+        if self.strict.as_mut().is_some_and(|seen| !seen.insert(pair)) {
+            return Ok(());
+        }
+        self.sketch.cable(line, tips)
+    }
+
+    /// One side of a cable; none where it is an assignment.
+    fn operand(&mut self, usual: &Usual, depth: usize) -> Result<Option<Operand>, ReadError> {
+        let line = self.line;
+        let is_named = self.token == Token::Keyword("subgraph");
+        if is_named {
+            self.advance()?;
+            if let Token::Id(_) = self.token {
+                self.advance()?;
+            }
+        }
+        if is_named || self.is("{") {
+            self.expect("{")?;
+            let parts = self.statements(*usual, depth + 1)?;
+            return Ok(Some(Operand { parts: parts.into_iter().collect(), port: None }));
+        }
+        let name = self.id()?;
+        if self.pass("=")? {
+            self.id()?;
+            return Ok(None);
+        }
+        let (part, is_new) = self.sketch.part(line, &name)?;
+        if is_new {
+            let Told { kind, ports, .. } = usual.node;
+            let own = &mut self.sketch.parts[part];
+            (own.kind, own.ports) = (kind, ports);
+        }
+        let mut told = None;
+        while self.pass(":")? {
+            let line = self.line;
+            let word = self.id()?;
+            // A side of the box in the picture is no port.
+            if !["n", "ne", "e", "se", "s", "sw", "w", "nw", "c", "_"].contains(&word.as_str()) {
+                told = Some(port(line, &word)?);
+            }
+        }
+        Ok(Some(Operand { parts: vec![part], port: told }))
+    }
+
+    /// Lists of attributes, if there are any, upon what was told before.
+    fn attributes(&mut self, mut told: Told) -> Result<Told, ReadError> {
+        while self.pass("[")? {
+            while !self.pass("]")? {
+                let key = self.id()?;
+                self.expect("=")?;
+                let line = self.line;
+                let value = self.id()?;
+                match key.as_str() {
+                    "kind" => told.kind = Some(kind(line, &value)?),
+                    "ports" => told.ports = Some(count(line, &value)?),
+                    "taillabel" => told.tail = label(line, &value),
+                    "headlabel" => told.head = label(line, &value),
+                    _ => {}
+                }
+                if !self.pass(",")? {
+                    self.pass(";")?;
+                }
+            }
+        }
+        Ok(told)
+    }
+}
+
+fn kind(line: usize, value: &str) -> Result<Kind, ReadError> {
+    match value {
+        "host" => Ok(Kind::Host),
+        "switch" => Ok(Kind::Switch),
+        _ => Err(ReadError::new(line, format!("`kind` is host or switch, and not `{value}`"))),
+    }
+}
+
+fn count(line: usize, value: &str) -> Result<u32, ReadError> {
+    let wrong = |_| ReadError::new(line, format!("`{value}` is no number of ports"));
+    value.parse().map_err(wrong)
+}
+
+/// The port of a label; one at a host may say what it likes.
+fn label(line: usize, value: &str) -> Option<Port> {
+    match value.trim() {
+        "" => None,
+        value => Some(port(line, value).unwrap_or(NO_PORT)),
+    }
+}
