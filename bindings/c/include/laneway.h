@@ -27,7 +27,7 @@
 // All figures are there; some are less precise than was asked, or no time above zero.
 #define LANEWAY_PRECISION 4
 
-// On rank 0 alone, until the others have confirmed, less what a confirmation takes.
+// On the root alone, until the others have confirmed, less what a confirmation takes.
 #define LANEWAY_ROOT 0
 
 // On every rank by its own clock; the longest counts.
@@ -38,6 +38,13 @@
 
 // All ranks begin at an agreed instant; from the first entry to the last exit.
 #define LANEWAY_START_TIME 3
+
+// Series of calls without isolation, the total of each over its length, as IMB does; the longest
+// of the ranks counts. Calls overlap, so it is not the time of one.
+#define LANEWAY_LOOP 4
+
+// Each rank's part alone, acknowledged: of bcast and scatter, linear and binomial.
+#define LANEWAY_TASKS 5
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,8 +61,8 @@ const char *laneway_last_error(void);
 // figures are trusted, on every rank: words divided by commas as in the column `flags` of the
 // command, for example "no time" where it is zero or less, "resolution" where the clock hardly
 // shows it, "single" where it is one repetition, "skewed start" where the ranks did not begin
-// together. Empty where there is nothing, and where there is no such point. It stays until the
-// thread's next measurement.
+// together, "nothing sent" where there is nothing to measure. Empty where there is nothing, and
+// where there is no such point. It stays until the thread's next measurement.
 const char *laneway_last_flags(int point);
 
 // Collective over `comm`: does an operation by an algorithm of ours, or by MPI's own where that is
@@ -77,9 +84,11 @@ int laneway_call(int comm,
 // Collective over `comm`: measures an operation by an algorithm of ours, or by MPI's own where
 // that is "native", for `n` sizes in bytes (of one rank's block, or of the vector). `times` in
 // seconds, `reps` and `errors` have room for `n` and are filled on every rank; an error is half
-// the confidence interval over the time, and NAN where one repetition cannot tell it. The root is
-// rank 0. Every answer is checked before it is timed. laneway_last_flags tells what else is to be
-// known of a point.
+// the confidence interval over the time, and NAN where one repetition cannot tell it. Every answer
+// is checked before it is timed. Of 0 bytes, and on one rank, an algorithm of ours sends nothing:
+// such a point has a time of NAN, no repetitions and the flags "no time" and "nothing sent".
+// laneway_last_flags tells what else is to be known of a point; laneway_set chooses the root and
+// what else is not an argument.
 //
 // # Safety
 // Texts are C strings, and lists have `n` members.
@@ -99,7 +108,7 @@ int laneway_time_collective(int comm,
 // Collective over `comm`: measures a function of the caller's, which all ranks call equally often.
 // It answers 0 where all went well, and otherwise is called on, so that no rank waits for another,
 // and fails the measurement in the end. `time`, `reps` and `error` are as in
-// laneway_time_collective, of one point.
+// laneway_time_collective, of one point. LANEWAY_TASKS is refused, as nobody knows its tasks.
 //
 // # Safety
 // The function may be called with `data`, from this thread; it throws no exception.
@@ -113,6 +122,27 @@ int laneway_time_function(int comm,
                           double *time,
                           int *reps,
                           double *error);
+
+// Collective over `comm`: measures a function of the caller's for `n` sizes, each of which it is
+// given as its second argument; what a size means is the caller's affair. All else is as in
+// laneway_time_function, and `times`, `reps` and `errors` have room for `n`. A size at which the
+// function fails ends the measurement.
+//
+// # Safety
+// The function may be called with `data`, from this thread; it throws no exception. Lists have
+// `n` members.
+int laneway_time_function_sizes(int comm,
+                                int timing,
+                                int (*function)(void*, int),
+                                void *data,
+                                int n,
+                                const int *sizes,
+                                int min_reps,
+                                int max_reps,
+                                double alpha,
+                                double *times,
+                                int *reps,
+                                double *errors);
 
 // Collective over `comm`: round trips between all pairs of ranks i < j, `out` bytes there and
 // `back` bytes home; one pair after the other, or where `parallel` is not 0 at the same time those
@@ -131,6 +161,25 @@ int laneway_time_round_trips(int comm,
                              double *times,
                              int *reps,
                              double *errors);
+
+// Changes how this thread's next measurements of collectives and functions are done; all ranks
+// set the same, and what differs is told by the measurement. `value` is a text, or NULL for what
+// holds at first, which is named first here:
+//
+// - "root": "0", the root of operations that have one, and the rank whose clock root timing reads;
+// - "confirmation": "messages", "reduce" or "barrier", how the root learns that all are done, for
+//   root timing;
+// - "isolation": "barrier", "double-barrier", each also with an algorithm as in
+//   "barrier:dissemination" or "barrier:native", "reduce", "p2p" or "none": what keeps repetitions
+//   apart; start time and loop need none;
+// - "sync": "tree" or "offset", how clocks are compared, for global and start time;
+// - "resync": "50", repetitions between two comparisons, for global timing;
+// - "series": "100", calls of one series, for loop timing.
+//
+// # Safety
+// Both are C strings, or the value is NULL.
+int laneway_set(const char *name,
+                const char *value);
 
 #ifdef __cplusplus
 }  // extern "C"
@@ -152,8 +201,9 @@ static inline int laneway_comm(MPI_Comm comm) {
 }
 
 // What measures a collective: for n message sizes M in bytes, at least min_reps and at most
-// max_reps repetitions each, until the error is at most alpha (0 < alpha < 1). T in seconds, reps
-// and the error a are arrays of n, filled on every rank.
+// max_reps repetitions each, until the error is at most alpha (0 < alpha < 1). Equal min_reps and
+// max_reps are a fixed number, and alpha is not looked at. T in seconds, reps and the error a are
+// arrays of n, filled on every rank.
 //
 //   int laneway_measure_coll_root(MPI_Comm comm, const char *op, const char *algorithm,
 //           int n, const int *M, int min_reps, int max_reps, double alpha,
@@ -162,13 +212,18 @@ static inline int laneway_comm(MPI_Comm comm) {
 //   int laneway_measure_gather_root(MPI_Comm comm, const char *algorithm, int n, ...);
 //   int laneway_measure_bcast_root(MPI_Comm comm, const char *algorithm, int n, ...);
 //
-// What measures any function that all ranks call together, and that answers 0; T, reps and a are
-// the addresses of one value each:
+// What measures any function that all ranks call together, and that answers 0: for n sizes M, each
+// given to it; or once, where T, reps and a are the addresses of one value each:
 //
-//   int laneway_measure_function_root(MPI_Comm comm, int (*f)(void *), void *data,
+//   int laneway_measure_function_sizes_root(MPI_Comm comm, int (*f)(void *data, int size),
+//           void *data, int n, const int *M, int min_reps, int max_reps, double alpha,
+//           double *T, int *reps, double *a);
+//   int laneway_measure_function_root(MPI_Comm comm, int (*f)(void *data), void *data,
 //           int min_reps, int max_reps, double alpha, double *T, int *reps, double *a);
 //
-// And the same for the other timings: ..._maximum, ..._global, ..._start_time.
+// And the same for the other timings: ..._maximum, ..._global, ..._start_time, ..._loop; for coll,
+// scatter and bcast also ..._tasks. laneway_set() chooses the root, the confirmation of root
+// timing, the isolation, and how clocks are compared.
 
 #define LANEWAY_MEASURE_(name, timing, op) \
   static inline int laneway_measure_##name( \
@@ -178,29 +233,41 @@ static inline int laneway_comm(MPI_Comm comm) {
                                    min_reps, max_reps, alpha, T, reps, a); \
   }
 
-#define LANEWAY_MEASURE_ALL_(name, timing) \
+#define LANEWAY_MEASURE_COLL_(name, timing) \
   static inline int laneway_measure_coll_##name( \
       MPI_Comm comm, const char *op, const char *algorithm, int n, const int *M, \
       int min_reps, int max_reps, double alpha, double *T, int *reps, double *a) { \
     return laneway_time_collective(laneway_comm(comm), timing, op, algorithm, n, M, \
                                    min_reps, max_reps, alpha, T, reps, a); \
   } \
+  LANEWAY_MEASURE_(scatter_##name, timing, "scatter") \
+  LANEWAY_MEASURE_(bcast_##name, timing, "bcast")
+
+#define LANEWAY_MEASURE_ALL_(name, timing) \
+  LANEWAY_MEASURE_COLL_(name, timing) \
+  LANEWAY_MEASURE_(gather_##name, timing, "gather") \
+  static inline int laneway_measure_function_sizes_##name( \
+      MPI_Comm comm, int (*f)(void *, int), void *data, int n, const int *M, \
+      int min_reps, int max_reps, double alpha, double *T, int *reps, double *a) { \
+    return laneway_time_function_sizes(laneway_comm(comm), timing, f, data, n, M, \
+                                       min_reps, max_reps, alpha, T, reps, a); \
+  } \
   static inline int laneway_measure_function_##name( \
       MPI_Comm comm, int (*f)(void *), void *data, \
       int min_reps, int max_reps, double alpha, double *T, int *reps, double *a) { \
     return laneway_time_function(laneway_comm(comm), timing, f, data, \
                                  min_reps, max_reps, alpha, T, reps, a); \
-  } \
-  LANEWAY_MEASURE_(scatter_##name, timing, "scatter") \
-  LANEWAY_MEASURE_(gather_##name, timing, "gather") \
-  LANEWAY_MEASURE_(bcast_##name, timing, "bcast")
+  }
 
 LANEWAY_MEASURE_ALL_(root, LANEWAY_ROOT)
 LANEWAY_MEASURE_ALL_(maximum, LANEWAY_MAXIMUM)
 LANEWAY_MEASURE_ALL_(global, LANEWAY_GLOBAL)
 LANEWAY_MEASURE_ALL_(start_time, LANEWAY_START_TIME)
+LANEWAY_MEASURE_ALL_(loop, LANEWAY_LOOP)
+LANEWAY_MEASURE_COLL_(tasks, LANEWAY_TASKS)
 
 #undef LANEWAY_MEASURE_ALL_
+#undef LANEWAY_MEASURE_COLL_
 #undef LANEWAY_MEASURE_
 
 // Round trips between all pairs of ranks i < j, M1 bytes out and M2 back: one pair after the

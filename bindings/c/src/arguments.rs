@@ -6,15 +6,18 @@ use laneway_coll::find;
 use laneway_core::error::nearest;
 use laneway_core::{Collective, Failure};
 use laneway_measure::operation::Answerer;
-use laneway_measure::timing::{Confirmation, Global, Maximum, Root, StartTime};
+use laneway_measure::timing::{Global, Maximum, Root, Series, StartTime, Tasks};
 use laneway_measure::{Rule, Timing};
 
 use crate::flags::Flags;
+use crate::settings::{self, Settings};
 use crate::together::mark_of;
-use crate::{LANEWAY_GLOBAL, LANEWAY_MAXIMUM, LANEWAY_ROOT, LANEWAY_START_TIME};
+use crate::{
+    LANEWAY_GLOBAL, LANEWAY_LOOP, LANEWAY_MAXIMUM, LANEWAY_ROOT, LANEWAY_START_TIME, LANEWAY_TASKS,
+};
 
-/// Repetitions between two comparisons of the clocks.
-const RESYNC: u32 = 50;
+/// The error of a fixed number of repetitions is told at 95 %, where no other is.
+const USUAL_ALPHA: f64 = 0.05;
 
 pub fn refused(what: &str, cause: impl Into<String>, try_this: &str) -> Failure {
     Failure::usage(what, cause, try_this)
@@ -59,9 +62,29 @@ pub fn answerer(collective: Collective, name: &str) -> Result<Answerer, Failure>
     })
 }
 
+/// When to stop, and a mark that tells it from others.
+///
+/// paper: mpiblib 3: equal minimum and maximum are a fixed number, and the error arguments are
+/// ignored.
+pub fn rule(min: c_int, max: c_int, alpha: c_double) -> Result<(Rule, u64), Failure> {
+    let fixed = min == max;
+    let given = alpha > 0.0 && alpha < 1.0;
+    let used = if fixed && !given { USUAL_ALPHA } else { alpha };
+    // What is negative is refused like 0.
+    let count = |reps: c_int| u32::try_from(reps).unwrap_or(0);
+    let rule = Rule::paper(count(min), count(max), used);
+    let try_this = "0 < min_reps <= max_reps, and 0 < alpha < 1 where they differ";
+    let asked = if fixed { 0 } else { alpha.to_bits() };
+    match rule.objection() {
+        Some(why) => Err(refused("the precision cannot be had", why, try_this)),
+        None => Ok((rule, mark_of([min as u64, max as u64, asked]))),
+    }
+}
+
 /// How something is measured.
 pub struct Manner {
     timing: c_int,
+    pub settings: Settings,
     pub rule: Rule,
     /// Tells it from others.
     pub mark: u64,
@@ -69,28 +92,54 @@ pub struct Manner {
 
 impl Manner {
     pub fn new(timing: c_int, min: c_int, max: c_int, alpha: c_double) -> Result<Manner, Failure> {
-        if !(LANEWAY_ROOT..=LANEWAY_START_TIME).contains(&timing) {
+        if !(LANEWAY_ROOT..=LANEWAY_TASKS).contains(&timing) {
             let cause = format!("there is no timing {timing}");
-            return Err(refused("no such timing", cause, "LANEWAY_ROOT to LANEWAY_START_TIME"));
+            return Err(refused("no such timing", cause, "LANEWAY_ROOT to LANEWAY_TASKS"));
         }
-        // What is negative is refused like 0.
-        let count = |reps: c_int| u32::try_from(reps).unwrap_or(0);
-        let rule = Rule::paper(count(min), count(max), alpha);
-        let try_this = "0 < min_reps <= max_reps and 0 < alpha < 1";
-        let mark = mark_of([timing as u64, min as u64, max as u64, alpha.to_bits()]);
-        match rule.objection() {
-            Some(why) => Err(refused("the precision cannot be had", why, try_this)),
-            None => Ok(Manner { timing, rule, mark }),
+        let (rule, mark) = rule(min, max, alpha)?;
+        let settings = settings::current();
+        let mark = mark_of([timing as u64, mark, settings.mark()]);
+        Ok(Manner { timing, settings, rule, mark })
+    }
+
+    /// Whether it is an operation's single tasks that are timed.
+    pub fn by_tasks(&self) -> bool {
+        self.timing == LANEWAY_TASKS
+    }
+
+    /// What so few ranks cannot do; all of them refuse alike.
+    pub fn check(&self, ranks: u32) -> Result<(), Failure> {
+        let root = self.settings.root;
+        if root < ranks {
+            return Ok(());
         }
+        let cause = format!("the setting is {root}, and the ranks are 0 to {}", ranks - 1);
+        Err(refused("no such root", cause, "laneway_set(\"root\", \"0\")"))
     }
 
     pub fn timing(&self) -> Box<dyn Timing> {
+        let Settings { root, confirmation, resync, series, .. } = self.settings;
         match self.timing {
             LANEWAY_MAXIMUM => Box::new(Maximum),
-            LANEWAY_GLOBAL => Box::new(Global { resync: RESYNC }),
+            LANEWAY_GLOBAL => Box::new(Global { resync }),
             LANEWAY_START_TIME => Box::new(StartTime::default()),
-            _ => Box::new(Root::new(0, Confirmation::default())),
+            LANEWAY_LOOP => Box::new(Series { length: series }),
+            LANEWAY_TASKS => Box::new(Tasks::new(root)),
+            _ => Box::new(Root::new(root, confirmation)),
         }
+    }
+}
+
+/// Sizes in bytes of C; `n` is seen to be positive, and so are they, or 0.
+///
+/// # Safety
+/// `first` is null or the first of `n`, which stay during the call and are changed by nobody else.
+pub unsafe fn sizes<'a>(first: *const c_int, n: c_int) -> Result<&'a [c_int], Failure> {
+    // SAFETY: as promised.
+    let sizes = unsafe { list(first, n, "M")? };
+    match sizes.iter().find(|size| **size < 0) {
+        Some(size) => Err(refused("no such size", format!("M has a size of {size}"), "0 or more")),
+        None => Ok(sizes),
     }
 }
 
@@ -98,7 +147,7 @@ impl Manner {
 ///
 /// # Safety
 /// `first` is null or the first of `n`, which stay during the call and are changed by nobody else.
-pub unsafe fn list<'a, T>(first: *const T, n: c_int, name: &str) -> Result<&'a [T], Failure> {
+unsafe fn list<'a, T>(first: *const T, n: c_int, name: &str) -> Result<&'a [T], Failure> {
     let n = length(n)?;
     if first.is_null() {
         return Err(null(name));

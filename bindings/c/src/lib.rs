@@ -5,8 +5,8 @@
 //! process already: none is linked, opened or started here, so one build serves all of them. What a
 //! function answers is an exit code of the command. No panic leaves it.
 //!
-//! Begin with `measure.rs`, then `call.rs`; `arguments.rs` reads what C gives, `together.rs` makes
-//! the ranks agree on it.
+//! Begin with `measure.rs`, then `call.rs`; `arguments.rs` reads what C gives, `settings.rs` keeps
+//! what holds for several calls, `together.rs` makes the ranks agree on all of it.
 
 mod arguments;
 mod call;
@@ -14,6 +14,7 @@ mod flags;
 mod last_error;
 mod measure;
 mod round_trips;
+mod settings;
 mod together;
 
 use std::ffi::{c_char, c_int};
@@ -29,7 +30,7 @@ pub const LANEWAY_ENVIRONMENT: c_int = 3;
 /// All figures are there; some are less precise than was asked, or no time above zero.
 pub const LANEWAY_PRECISION: c_int = 4;
 
-/// On rank 0 alone, until the others have confirmed, less what a confirmation takes.
+/// On the root alone, until the others have confirmed, less what a confirmation takes.
 pub const LANEWAY_ROOT: c_int = 0;
 /// On every rank by its own clock; the longest counts.
 pub const LANEWAY_MAXIMUM: c_int = 1;
@@ -37,6 +38,11 @@ pub const LANEWAY_MAXIMUM: c_int = 1;
 pub const LANEWAY_GLOBAL: c_int = 2;
 /// All ranks begin at an agreed instant; from the first entry to the last exit.
 pub const LANEWAY_START_TIME: c_int = 3;
+/// Series of calls without isolation, the total of each over its length, as IMB does; the longest
+/// of the ranks counts. Calls overlap, so it is not the time of one.
+pub const LANEWAY_LOOP: c_int = 4;
+/// Each rank's part alone, acknowledged: of bcast and scatter, linear and binomial.
+pub const LANEWAY_TASKS: c_int = 5;
 
 /// The version of the library, for example "0.1.0".
 #[unsafe(no_mangle)]
@@ -55,8 +61,8 @@ pub extern "C" fn laneway_last_error() -> *const c_char {
 /// figures are trusted, on every rank: words divided by commas as in the column `flags` of the
 /// command, for example "no time" where it is zero or less, "resolution" where the clock hardly
 /// shows it, "single" where it is one repetition, "skewed start" where the ranks did not begin
-/// together. Empty where there is nothing, and where there is no such point. It stays until the
-/// thread's next measurement.
+/// together, "nothing sent" where there is nothing to measure. Empty where there is nothing, and
+/// where there is no such point. It stays until the thread's next measurement.
 #[unsafe(no_mangle)]
 pub extern "C" fn laneway_last_flags(point: c_int) -> *const c_char {
     flags::text(point)

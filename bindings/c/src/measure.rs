@@ -1,23 +1,26 @@
-//! The functions that measure: a collective over a list of sizes, or a function of the caller's.
+//! The functions that measure: a collective or a function of the caller's, over a list of sizes.
 
 use std::ffi::{c_char, c_double, c_int, c_void};
 
 use laneway_core::{Comm, CommError, Exit, Failure, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::talk::announce;
-use laneway_measure::{Collective, GlobalClock, Isolation, Operation, Procedure, Stage, measure};
+use laneway_measure::timing::serves;
+use laneway_measure::{Collective, GlobalClock, Operation, Stage, measure};
 use laneway_mpi::{MpiComm, MpiError, with_adopted};
 
-use crate::arguments::{Figures, Manner, answerer, collective, length, list, refused, word};
+use crate::arguments::{Figures, Manner, answerer, collective, length, refused, sizes, word};
 use crate::flags::measured;
 use crate::together::{agree, broken, mark_of, told};
 
 /// Collective over `comm`: measures an operation by an algorithm of ours, or by MPI's own where
 /// that is "native", for `n` sizes in bytes (of one rank's block, or of the vector). `times` in
 /// seconds, `reps` and `errors` have room for `n` and are filled on every rank; an error is half
-/// the confidence interval over the time, and NAN where one repetition cannot tell it. The root is
-/// rank 0. Every answer is checked before it is timed. laneway_last_flags tells what else is to be
-/// known of a point.
+/// the confidence interval over the time, and NAN where one repetition cannot tell it. Every answer
+/// is checked before it is timed. Of 0 bytes, and on one rank, an algorithm of ours sends nothing:
+/// such a point has a time of NAN, no repetitions and the flags "no time" and "nothing sent".
+/// laneway_last_flags tells what else is to be known of a point; laneway_set chooses the root and
+/// what else is not an argument.
 ///
 /// # Safety
 /// Texts are C strings, and lists have `n` members.
@@ -41,7 +44,7 @@ pub unsafe extern "C" fn laneway_time_collective(
         let plan = unsafe {
             Manner::new(timing, min_reps, max_reps, alpha).and_then(|manner| {
                 let figures = Figures::new(length(n)?, times, reps, errors, flags)?;
-                Plan::new(manner, figures, operation, algorithm, list(sizes, n, "M")?)
+                Plan::new(manner, figures, operation, algorithm, self::sizes(sizes, n)?)
             })
         };
         let mark = plan.as_ref().map_or(0, |plan| plan.mark);
@@ -52,7 +55,7 @@ pub unsafe extern "C" fn laneway_time_collective(
 /// Collective over `comm`: measures a function of the caller's, which all ranks call equally often.
 /// It answers 0 where all went well, and otherwise is called on, so that no rank waits for another,
 /// and fails the measurement in the end. `time`, `reps` and `error` are as in
-/// laneway_time_collective, of one point.
+/// laneway_time_collective, of one point. LANEWAY_TASKS is refused, as nobody knows its tasks.
 ///
 /// # Safety
 /// The function may be called with `data`, from this thread; it throws no exception.
@@ -70,29 +73,54 @@ pub unsafe extern "C" fn laneway_time_function(
     error: *mut c_double,
 ) -> c_int {
     measured(|flags| {
-        let missing = || refused("an argument is missing", "the function is NULL", "a function");
         let plan = Manner::new(timing, min_reps, max_reps, alpha).and_then(|manner| {
             // SAFETY: as the caller promises.
             let figures = unsafe { Figures::new(1, time, reps, error, flags)? };
-            Ok((manner, figures, function.ok_or_else(missing)?))
+            Own::new(manner, figures, &[0], function)
         });
-        let mark = plan.as_ref().map_or(0, |(manner, ..)| manner.mark);
+        let mark = plan.as_ref().map_or(0, |plan| plan.mark);
         adopted(comm, |comm| {
-            let (manner, mut figures, function) = agree(comm, plan, mark)?;
-            let mut code = 0;
-            let mut operation = || {
-                // SAFETY: as the caller promises.
-                let said = unsafe { function(data) };
-                code = if code == 0 { said } else { code };
-                Ok::<(), CommError>(())
+            // SAFETY: as the caller promises.
+            agree(comm, plan, mark)?.run(comm, &|function, _| unsafe { function(data) })
+        })
+    })
+}
+
+/// Collective over `comm`: measures a function of the caller's for `n` sizes, each of which it is
+/// given as its second argument; what a size means is the caller's affair. All else is as in
+/// laneway_time_function, and `times`, `reps` and `errors` have room for `n`. A size at which the
+/// function fails ends the measurement.
+///
+/// # Safety
+/// The function may be called with `data`, from this thread; it throws no exception. Lists have
+/// `n` members.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn laneway_time_function_sizes(
+    comm: c_int,
+    timing: c_int,
+    function: Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>,
+    data: *mut c_void,
+    n: c_int,
+    sizes: *const c_int,
+    min_reps: c_int,
+    max_reps: c_int,
+    alpha: c_double,
+    times: *mut c_double,
+    reps: *mut c_int,
+    errors: *mut c_double,
+) -> c_int {
+    measured(|flags| {
+        let plan = Manner::new(timing, min_reps, max_reps, alpha).and_then(|manner| {
+            // SAFETY: as the caller promises.
+            let (figures, sizes) = unsafe {
+                (Figures::new(length(n)?, times, reps, errors, flags)?, self::sizes(sizes, n)?)
             };
-            let reached = point(comm, &manner, &mut operation, &mut figures)?;
-            let failed = || {
-                let cause = format!("it returned {code} on rank {}", comm.rank());
-                Failure::new(Exit::Gate, "the function failed", cause, "a function that answers 0")
-            };
-            agree(comm, if code == 0 { Ok(()) } else { Err(failed()) }, 0)?;
-            verdict(reached)
+            Own::new(manner, figures, sizes, function)
+        });
+        let mark = plan.as_ref().map_or(0, |plan| plan.mark);
+        adopted(comm, |comm| {
+            // SAFETY: as the caller promises.
+            agree(comm, plan, mark)?.run(comm, &|function, size| unsafe { function(data, size) })
         })
     })
 }
@@ -103,6 +131,54 @@ pub fn adopted(
     work: impl FnOnce(&MpiComm) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     with_adopted(comm, work).map_err(MpiError::into_failure)?
+}
+
+/// A function of the caller's that is to be measured.
+struct Own<'a, F> {
+    manner: Manner,
+    figures: Figures<'a>,
+    function: F,
+    sizes: &'a [c_int],
+    mark: u64,
+}
+
+impl<'a, F> Own<'a, F> {
+    fn new(
+        manner: Manner,
+        figures: Figures<'a>,
+        sizes: &'a [c_int],
+        function: Option<F>,
+    ) -> Result<Own<'a, F>, Failure> {
+        if manner.by_tasks() {
+            let cause = "nobody knows the tasks of a function";
+            return Err(refused("no such timing here", cause, "another timing, as LANEWAY_ROOT"));
+        }
+        let missing = || refused("an argument is missing", "the function is NULL", "a function");
+        let function = function.ok_or_else(missing)?;
+        let mark = mark_of([manner.mark].into_iter().chain(sizes.iter().map(|&size| size as u64)));
+        Ok(Own { manner, figures, function, sizes, mark })
+    }
+
+    /// Collective: `call` does the function once, for a size.
+    fn run(mut self, comm: &MpiComm, call: &dyn Fn(&F, c_int) -> c_int) -> Result<(), Failure> {
+        self.manner.check(comm.size())?;
+        let mut reached = true;
+        for &size in self.sizes {
+            let mut code = 0;
+            let mut operation = || {
+                let said = call(&self.function, size);
+                code = if code == 0 { said } else { code };
+                Ok::<(), CommError>(())
+            };
+            reached &= point(comm, &self.manner, &mut operation, &mut self.figures)?;
+            let failed = || {
+                let cause = format!("it returned {code} on rank {}", comm.rank());
+                Failure::new(Exit::Gate, "the function failed", cause, "a function that answers 0")
+            };
+            agree(comm, if code == 0 { Ok(()) } else { Err(failed()) }, 0)?;
+        }
+        verdict(reached)
+    }
 }
 
 /// A collective that is to be measured.
@@ -130,8 +206,10 @@ impl<'a> Plan<'a> {
             unsafe { (word(operation, "op")?, word(algorithm, "algorithm")?) };
         let collective = collective(operation)?;
         let answerer = answerer(collective, algorithm)?;
-        if let Some(size) = sizes.iter().find(|size| **size < 0) {
-            return Err(refused("no such size", format!("M has a size of {size}"), "0 or more"));
+        if manner.by_tasks() && !serves(collective, answerer.name()) {
+            let cause = format!("{operation} {algorithm} does not consist of single tasks");
+            let try_this = "bcast or scatter, linear or binomial, or another timing";
+            return Err(refused("no such timing here", cause, try_this));
         }
         let words = operation.bytes().chain([0]).chain(algorithm.bytes()).map(u64::from);
         let sizes_as_words = sizes.iter().map(|&size| size as u64);
@@ -139,10 +217,25 @@ impl<'a> Plan<'a> {
         Ok(Plan { manner, figures, collective, answerer, sizes, mark })
     }
 
+    /// Our algorithms send nothing where there is nothing to send or nobody to send it to; what a
+    /// library does then is its own affair.
+    fn sends_nothing(&self, size: c_int, ranks: u32) -> bool {
+        let ours = matches!(self.answerer, Answerer::Ours(..));
+        let nothing = size == 0 && self.collective != laneway_core::Collective::Barrier;
+        ours && (nothing || ranks == 1)
+    }
+
     fn run(mut self, comm: &MpiComm) -> Result<(), Failure> {
-        let mut reached = true;
+        self.manner.check(comm.size())?;
+        let root = if self.collective.has_root() { self.manner.settings.root } else { 0 };
+        let (mut reached, mut any) = (true, false);
         for &size in self.sizes {
-            let shape = Shape::new(self.collective, comm.size(), size as u64);
+            if self.sends_nothing(size, comm.size()) {
+                self.figures.put(f64::NAN, 0, f64::NAN, "no time,nothing sent");
+                continue;
+            }
+            any = true;
+            let shape = Shape::new(self.collective, comm.size(), size as u64).with_root(root);
             let made = Collective::new(comm, &shape, self.answerer).map_err(broken)?;
             let mut made = made.map_err(|why| {
                 refused("the algorithm cannot do it", why, "another algorithm, or native")
@@ -156,7 +249,8 @@ impl<'a> Plan<'a> {
             let mut ready = made.ready().map_err(broken)?;
             reached &= point(comm, &self.manner, &mut ready, &mut self.figures)?;
         }
-        verdict(reached)
+        // A sweep from 0 bytes succeeds by its other sizes.
+        verdict(reached && any)
     }
 }
 
@@ -169,8 +263,8 @@ fn point(
 ) -> Result<bool, Failure> {
     // Messages of the measurement meet none of the operation, which may be ours on `comm`.
     let own = comm.dup().map_err(broken)?;
-    let clock = GlobalClock::new(&*own, Procedure::default());
-    let mut stage = Stage { comm: &*own, clock, isolation: Isolation::barrier() };
+    let clock = GlobalClock::new(&*own, manner.settings.sync);
+    let mut stage = Stage { comm: &*own, clock, isolation: manner.settings.isolation };
     let found = measure(&mut stage, &mut *manner.timing(), operation, &manner.rule);
     let (mut words, mut flags) = ([f64::NAN; 4], String::new());
     if let Some(point) = found.map_err(broken)? {
@@ -189,7 +283,8 @@ fn point(
 pub fn verdict(reached: bool) -> Result<(), Failure> {
     let failure = || {
         let what = "the precision that was asked for is not reached";
-        let cause = "max_reps were not enough, or a time is zero or less; all figures are there";
+        let cause = "max_reps were not enough, or a time is zero or less, or nothing is sent; all \
+                     figures that can be had are there";
         let try_this = "laneway_last_flags(), more repetitions, or a larger alpha";
         Failure::new(Exit::Precision, what, cause, try_this)
     };

@@ -6,8 +6,7 @@ use laneway_core::Comm;
 use laneway_measure::p2p::{Lab, round_trips};
 use laneway_measure::talk::announce;
 
-use crate::LANEWAY_ROOT;
-use crate::arguments::{Figures, Manner, refused};
+use crate::arguments::{Figures, refused, rule};
 use crate::flags::measured;
 use crate::measure::{adopted, verdict};
 use crate::together::{agree, broken, mark_of};
@@ -38,15 +37,15 @@ pub unsafe extern "C" fn laneway_time_round_trips(
             let pairs = ranks * (ranks - 1) / 2;
             let parallel = parallel != 0;
             // No method is chosen: the rank that sends first times its round trip.
-            let plan = Manner::new(LANEWAY_ROOT, min_reps, max_reps, alpha).and_then(|manner| {
+            let plan = rule(min_reps, max_reps, alpha).and_then(|(rule, mark)| {
                 let size = |size: c_int| {
                     let cause = format!("a message of {size} bytes");
                     usize::try_from(size).map_err(|_| refused("no such size", cause, "0 or more"))
                 };
                 // SAFETY: as the caller promises.
                 let figures = unsafe { Figures::new(pairs, times, reps, errors, flags)? };
-                let words = [manner.mark, out as u64, back as u64, u64::from(parallel)];
-                Ok((manner.rule, figures, size(out)?, size(back)?, mark_of(words)))
+                let words = [mark, out as u64, back as u64, u64::from(parallel)];
+                Ok((rule, figures, size(out)?, size(back)?, mark_of(words)))
             });
             let mark = plan.as_ref().map_or(0, |plan| plan.4);
             let (rule, mut figures, out, back, _) = agree(comm, plan, mark)?;

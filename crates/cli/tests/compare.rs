@@ -186,6 +186,12 @@ fn samples_are_better_than_intervals() {
     assert!(low < number("ratio_low"), "{surer}");
     let (code, back) = compared(&[&new, &old]);
     assert_eq!((code, &back["rows"][0]["verdict"]), (Some(0), &Value::from("faster")));
+    // Samples of several launches are not one sample: their interval over the launches counts.
+    let several = |factor| format!("{}, \"ci_scope\": \"launches\"", samples(factor));
+    let old = folder.file("old.json", ours(&[row("ring", 8, 119.5, &several(1.0))]));
+    let new = folder.file("new.json", ours(&[row("ring", 8, 143.4, &several(1.2))]));
+    let (code, json) = compared(&[&old, &new]);
+    assert_eq!((code, &json["rows"][0]["verdict"]), (Some(0), &Value::from("unknown")));
 }
 
 const OSU_BW: &str = "# OSU MPI Bandwidth Test v7.3\n# Datatype: MPI_CHAR.\n\

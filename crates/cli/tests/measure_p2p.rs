@@ -1,8 +1,9 @@
 //! `laneway measure p2p` and `laneway measure pairs` as a person or a script meets them.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -34,6 +35,10 @@ fn document(args: &[&str], code: i32) -> Value {
 fn rows(args: &[&str]) -> Vec<Value> {
     let document = document(args, 0);
     document["rows"].as_array().expect("rows").clone()
+}
+
+fn flags(row: &Value) -> &str {
+    row["flags"].as_str().unwrap_or_else(|| panic!("no flags: {row}"))
 }
 
 fn number(row: &Value, name: &str) -> f64 {
@@ -124,6 +129,9 @@ fn layers_of_this_machine_stand_side_by_side() {
     for row in &rows {
         assert!(number(row, "time_us") > 0.0 && number(row, "bandwidth_mb_s") > 0.0, "{row}");
         assert!(number(row, "ci_low_us") <= number(row, "ci_high_us"), "{row}");
+        assert!(!flags(row).contains("no interval"), "{row}");
+        assert_eq!(row["mean_us"].is_f64(), row["layer"] != "memcpy", "{row}");
+        assert!(row["samples_us"].is_null(), "{row}");
     }
     let table = measure(&args);
     let table = String::from_utf8_lossy(&table.stdout).into_owned();
@@ -143,6 +151,92 @@ fn layers_of_this_machine_stand_side_by_side() {
         assert!(heading.split_whitespace().any(|word| word == column), "{table}");
     }
     assert_eq!(table.lines().count(), 5, "{table}");
+}
+
+#[test]
+fn samples_are_kept_and_agree_with_their_statistics() {
+    let _alone = alone();
+    let file = File::new("kept.json");
+    let args = ["p2p", "--ranks", "3", "--pairs", "0:1,2:1", "--pattern", "latency,rate,overlap"];
+    let args = [&args[..], &["--sizes", "8,4K", "--budget", "0.1", "--seed", "5"]].concat();
+    let kept = rows(&[&args[..], &["--keep", "--export", file.name()]].concat());
+    assert_eq!(kept.len(), 12);
+    for row in &kept {
+        assert_eq!(row["seed"], 5, "{row}");
+        assert!(number(row, "warm_up") >= 0.0 && number(row, "outliers") >= 0.0, "{row}");
+        if row["pattern"] == "overlap" {
+            // A part is no time.
+            assert!(row["samples_us"].is_null() && row["mean_us"].is_null(), "{row}");
+            continue;
+        }
+        let samples = row["samples_us"].as_array().expect("samples");
+        let samples: Vec<f64> = samples.iter().filter_map(Value::as_f64).collect();
+        assert_eq!(samples.len() as f64, number(row, "reps"), "{row}");
+        let mean = samples.iter().sum::<f64>() / samples.len() as f64;
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs();
+        assert!(near(number(row, "mean_us"), mean), "{row}");
+        assert!(near(number(row, "median_us"), number(row, "time_us")), "{row}");
+        assert!(near(number(row, "min_us"), samples.iter().copied().fold(f64::MAX, f64::min)));
+        assert!(near(number(row, "max_us"), samples.iter().copied().fold(0.0, f64::max)));
+        assert!(number(row, "p99_us") <= number(row, "max_us") && number(row, "stddev_us") >= 0.0);
+    }
+    // Nobody who does not ask for them has them.
+    let short = rows(&args);
+    assert!(short.iter().all(|row| row.get("samples_us").is_none()), "{short:?}");
+    assert!(short[0]["mean_us"].is_f64(), "{short:?}");
+    // Who reads the file can draw and compare them.
+    let laneway = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+        let output = command.args(args).output().expect("the command starts");
+        assert!(output.status.success(), "{args:?}: {}", said(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let page = laneway(&["report", file.name()]);
+    assert_eq!(page.matches(" samples: ").count(), 8, "a distribution for each time");
+    let compared = laneway(&["compare", file.name(), file.name(), "--format", "json"]);
+    let compared: Value = serde_json::from_str(&compared).expect("one JSON object");
+    assert!(compared["rows"][0]["ratio_low"].is_f64(), "{compared}");
+}
+
+#[test]
+fn points_are_shuffled_by_the_seed_and_told_in_order() {
+    // A host that becomes slow in the middle shows what was measured after that.
+    let text = "include = [\"cluster:2\"]\n\
+                [[event]]\nat = \"6ms\"\nhost = \"node1\"\nfactor = 0.1\n";
+    let platform = File::with("late.toml", text);
+    let backend = format!("sim:{}", platform.name());
+    let late = |seed: &str| -> Vec<f64> {
+        let args = ["p2p", "--backend", &backend, "--sizes", "1000:1011:+1", "--seed", seed];
+        let rows = rows(&args);
+        let sizes: Vec<f64> = rows.iter().map(|row| number(row, "size_bytes")).collect();
+        assert_eq!(sizes, (1000..1012).map(f64::from).collect::<Vec<_>>());
+        let slow = |row: &&Value| number(row, "time_us") > 1.2 * formula(1000.0);
+        rows.iter().filter(slow).map(|row| number(row, "size_bytes")).collect()
+    };
+    let [one, two] = ["1", "2"].map(late);
+    for sizes in [&one, &two] {
+        assert!((2..=10).contains(&sizes.len()), "{sizes:?}");
+        let last = (1012 - sizes.len()..1012).map(|size| size as f64).collect::<Vec<_>>();
+        assert_ne!(*sizes, last, "in the order of the command line");
+    }
+    assert_ne!(one, two);
+    assert_eq!(one, late("1"));
+}
+
+#[test]
+fn too_few_repetitions_for_an_interval_are_flagged() {
+    let args = ["p2p", "--backend", "sim:cluster:2", "--sizes", "8", "--reps"];
+    for (reps, flag) in [("1", "single"), ("5", "student"), ("6", "")] {
+        let found = rows(&[&args[..], &[reps]].concat());
+        assert_eq!(flags(&found[0]), flag, "{reps}");
+        assert_eq!(found[0]["ci_low_us"].is_null(), flag == "single", "{reps}");
+    }
+    // Of these the samples are not known.
+    let found = document(&[&args[..], &["5", "--pattern", "logp"]].concat(), 4);
+    let found = found["rows"].as_array().expect("rows");
+    assert!(found.iter().all(|row| flags(row).contains("no interval")), "{found:?}");
+    let found = rows(&["pairs", "--backend", "sim:cluster:3", "--reps", "5"]);
+    assert_eq!(flags(&found[0]), "no interval");
 }
 
 #[test]
@@ -249,6 +343,64 @@ fn a_slow_link_is_told_from_a_slow_host() {
 }
 
 #[test]
+fn every_format_shows_the_pairs_or_refuses() {
+    let args = ["pairs", "--backend", "sim:cluster:5", "--format"];
+    let shown = |format: &str| {
+        let output = measure(&[&args[..], &[format]].concat());
+        assert_eq!(output.status.code(), Some(0), "{format}: {}", said(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let page = shown("html");
+    assert_eq!(page.matches("</title></rect>").count(), 20, "a cell for each pair and way");
+    assert!(page.contains("<h2>Map</h2>") && page.ends_with("</html>\n"));
+    assert_eq!(page.matches("<tr").count(), 1 + 10);
+    let script = shown("gnuplot");
+    for name in ["usual", "bandwidth"] {
+        assert!(script.contains(&format!("plot ${name} matrix with image")), "{script}");
+        let data = script.split(&format!("${name} << EOD\n")).nth(1).expect("its data");
+        let data: Vec<&str> = data.lines().take_while(|line| *line != "EOD").collect();
+        assert_eq!(data.len(), 5, "{script}");
+        for (rank, line) in data.iter().enumerate() {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!((words.len(), words[rank]), (5, "NaN"), "{script}");
+        }
+    }
+    assert_eq!(shown("csv").lines().count(), 11);
+    let file = File::new("pairs.gp");
+    let output = measure(&["pairs", "--backend", "sim:cluster:5", "--export", file.name()]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(std::fs::read_to_string(file.name()).expect("the script"), script);
+}
+
+#[test]
+fn what_is_done_survives_a_crash() {
+    let file = File::new("rounds.json");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    command.args(["measure", "pairs", "--backend", "sim:cluster:64", "--export", file.name()]);
+    let mut child = command.stdout(Stdio::null()).spawn().expect("the command starts");
+    // It is there long before all of the 63 rounds are.
+    let begun = Instant::now();
+    while !Path::new(file.name()).exists() && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().expect("it still runs");
+    let ended = child.wait().expect("its end");
+    assert_eq!(ended.code(), None, "it was killed");
+    let text = std::fs::read_to_string(file.name()).expect("a file before the end");
+    let found: Value = serde_json::from_str(&text).expect("a whole document");
+    let rows = found["rows"].as_array().expect("rows");
+    assert!(rows.len() >= 32 && rows.len() < 2016, "{}", rows.len());
+    assert_eq!(found["summary"]["complete"], false);
+    let verdict = found["summary"]["verdict"].as_str().unwrap_or_default();
+    assert!(verdict.starts_with("unfinished: ") && verdict.contains(" of 63 rounds"), "{verdict}");
+    // Figures are there, and what takes all pairs to tell is not.
+    assert!(number(&rows[0], "bandwidth_mb_s") > 100.0 && rows[0]["slow"].is_null(), "{}", rows[0]);
+    assert!(rows[0]["usual_percent"].is_null() && found["summary"]["healthy"].is_null());
+    let part = format!("{}.{}.part", file.name(), child.id());
+    let _ = std::fs::remove_file(part);
+}
+
+#[test]
 fn a_map_that_cannot_be_drawn_loses_no_figures() {
     let output =
         measure(&["pairs", "--backend", "sim:cluster:3", "--svg", "no-such-folder/map.svg"]);
@@ -314,6 +466,13 @@ fn mistakes_are_usage_errors() {
         (&["p2p", "--backend", "local:memcpy", "--pattern", "exchange"], "latency"),
         (&["p2p", "--backend", "local:memcpy", "--sizes", "0"], "--sizes"),
         (&["p2p", "--backend", "local:memcpy", "--sizes", "900G"], "memory"),
+        (&["p2p", "--backend", "local:shm,tcp,shm"], "twice"),
+        (&["p2p", "--ranks", "2", "--seed", "x"], "seed"),
+        (&["p2p", "--ranks", "2", "--export", "no-such-folder/rows.json"], "no-such-folder"),
+        (&["pairs", "--ranks", "2", "--export", "no-such-folder/rows.json"], "no-such-folder"),
+        (&["pairs", "--backend", "sim:cluster:4", "--format", "osu"], "html or gnuplot"),
+        (&["pairs", "--backend", "sim:cluster:4", "--export", "no/rows.txt"], "html or gnuplot"),
+        (&["pairs", "--ranks", "2", "--size", "900G"], "memory"),
         (&["pairs", "--ranks", "2", "--min-bw", "90%"], "--ranks 3"),
         (&["pairs", "--ranks", "4", "--min-bw", "90"], "--min-bw"),
         (&["pairs", "--ranks", "4", "--sites", "2,1"], "4 ranks"),

@@ -80,7 +80,8 @@ impl OptScatter {
     }
 }
 
-/// Collective: what a scatter takes by the paper's root timing and rule, on every rank.
+/// Collective: what a scatter takes by the paper's root timing and rule, on every rank. Root timing
+/// may find no time at all for very short messages: such a figure must not win.
 fn seconds(comm: &dyn Comm, size: u64, answerer: Answerer) -> Result<f64, CommError> {
     let own = comm.dup()?;
     let clock = GlobalClock::new(&*own, Procedure::default());
@@ -89,9 +90,9 @@ fn seconds(comm: &dyn Comm, size: u64, answerer: Answerer) -> Result<f64, CommEr
     let shape = Shape::new(Kind::Scatter, comm.size(), size);
     let mut made = Collective::new(comm, &shape, answerer)?.map_err(refused)?;
     let point = measure(&mut stage, &mut timing, &mut made.ready()?, &Rule::paper(5, 50, 0.1))?;
-    let mut time = [point.map_or(0.0, |point| point.estimate)];
+    let mut time = [point.map_or(f64::NAN, |point| point.estimate)];
     announce(&*own, &mut time)?;
-    Ok(time[0])
+    Ok(if time[0] > 0.0 { time[0] } else { f64::INFINITY })
 }
 
 /// The program of every rank: measures, scatters, and tells whether all of it was right.

@@ -1,7 +1,7 @@
 //! One point of a measurement: the samples of one operation, what they say, and how sure that is.
 
 use laneway_core::{Clock, Comm, CommError};
-use laneway_stats::{Interval, Summary, median, outliers, sorted, warm_up};
+use laneway_stats::{Interval, Summary, mean_interval, median, outliers, sorted, warm_up};
 
 use crate::operation::Operation;
 use crate::repeat::Rule;
@@ -12,6 +12,8 @@ use crate::timing::{Batch, Stage, Timing};
 const TICKS: f64 = 20.0;
 /// Ranks that began further apart than this, as a part of the time, did not begin together.
 pub const SKEWED: f64 = 0.01;
+/// What clocks may leave uncertain, as a part of a figure that rests on them.
+const CLOCK_PART: f64 = 0.1;
 
 /// What rank 0 knows when a point is done.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,17 +55,30 @@ impl Point {
             self.rejected += self.samples.len() as u32;
             self.samples.clear();
             self.spans.clear();
+            self.rank_means.clear();
             self.skew = None;
         }
+        self.join_means(&batch);
         self.samples.extend(batch.samples);
         self.rejected += batch.rejected;
         self.clock_error = self.clock_error.max(batch.clock_error);
         self.clock_unknowable = self.clock_unknowable.max(batch.clock_unknowable);
         self.spans.extend(batch.spans);
-        self.rank_means = batch.rank_means;
         self.skew = median(&batch.skews).or(self.skew);
         for note in batch.notes {
             self.note(note);
+        }
+    }
+
+    /// Each rank's mean over all samples so far.
+    fn join_means(&mut self, batch: &Batch) {
+        let (before, now) = (self.samples.len() as f64, batch.samples.len() as f64);
+        if self.rank_means.is_empty() {
+            self.rank_means = batch.rank_means.clone();
+        } else if now > 0.0 {
+            for (mean, new) in self.rank_means.iter_mut().zip(&batch.rank_means) {
+                *mean = (*mean * before + new * now) / (before + now);
+            }
         }
     }
 
@@ -82,16 +97,25 @@ impl Point {
         let settled = &self.samples[self.warm_up as usize..];
         self.estimate = rule.estimate(settled);
         self.interval = rule.interval(settled);
+        let few = self.interval.is_none() && settled.len() > 1;
+        if few {
+            self.interval = mean_interval(settled, rule.level());
+        }
         self.error = rule.error(settled);
         self.reached = rule.min_reps == rule.max_reps || rule.is_reached(settled);
         self.outliers = outliers(&sorted(settled)) as u32;
         self.summary = Summary::of(settled);
         self.samples.drain(..self.warm_up as usize);
+        if few {
+            self.note("student");
+        }
         if self.samples.len() == 1 {
             self.note("single");
         }
         if self.lost {
             self.note("lost the race");
+        } else if !self.reached {
+            self.note("precision");
         }
         if self.estimate < TICKS * tick {
             self.note("resolution");
@@ -116,8 +140,8 @@ pub struct Measuring<'t> {
     /// Samples of the next batch, on every rank; none before the first, which the rule alone tells,
     /// and after the last.
     next: u32,
-    /// Seconds that another one surely does not exceed, on rank 0.
-    rival: f64,
+    /// In a race: seconds that another one surely does not exceed, on rank 0.
+    rival: Option<f64>,
 }
 
 /// A real machine has good and bad spells: so many batches at least, of so many samples, see some
@@ -129,12 +153,13 @@ const REAL_HEATS: u32 = 3;
 
 impl<'t> Measuring<'t> {
     pub fn new(timing: Box<dyn Timing + 't>) -> Measuring<'t> {
-        Measuring { timing, point: Point::default(), batches: 0, next: 0, rival: f64::INFINITY }
+        Measuring { timing, point: Point::default(), batches: 0, next: 0, rival: None }
     }
 
-    /// Rank 0: stop as soon as this one surely takes longer.
+    /// Stop as soon as this one surely takes longer, by what rank 0 knows; the others only need to
+    /// know that it is a race.
     pub fn race(&mut self, rival: f64) {
-        self.rival = rival;
+        self.rival = Some(rival);
     }
 
     /// What the samples say so far, on rank 0.
@@ -152,7 +177,14 @@ impl<'t> Measuring<'t> {
     ) -> Result<bool, CommError> {
         let begun = stage.clock.local();
         self.timing.prepare(stage, operation)?;
-        self.batch(stage, operation, rule, begun)
+        let mut done = self.batch(stage, operation, rule, begun)?;
+        // A simulated machine has no spells that points would have to share, but may have a race.
+        let stays = self.rival.is_none() && stage.comm.clock().is_virtual();
+        while !done && stays {
+            let begun = stage.clock.local();
+            done = self.batch(stage, operation, rule, begun)?;
+        }
+        Ok(done)
     }
 
     /// Collective: one more batch.
@@ -197,7 +229,10 @@ impl<'t> Measuring<'t> {
         // What is enough at any rate has lost nothing.
         let open = self.wanted(stage, rule) > 0;
         let settled = stage.comm.clock().is_virtual() || self.batches >= REAL_HEATS;
-        open && settled && self.interval(rule).is_some_and(|own| own.low > self.rival)
+        open && settled
+            && self
+                .rival
+                .is_some_and(|rival| self.interval(rule).is_some_and(|own| own.low > rival))
     }
 
     /// What the visits came to, on rank 0.
@@ -207,6 +242,10 @@ impl<'t> Measuring<'t> {
         }
         self.point.timing = self.timing.name();
         self.point.conclude(rule, stage.clock.tick());
+        let unsure = self.point.clock_error > CLOCK_PART * self.point.estimate.abs();
+        if self.timing.rests_on_clock() && unsure {
+            self.point.note("clock");
+        }
         Some(self.point)
     }
 }

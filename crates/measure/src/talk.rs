@@ -41,14 +41,27 @@ fn below(rank: Rank, ranks: u32) -> impl DoubleEndedIterator<Item = Rank> {
 
 /// Collective: what rank 0 says, on every rank.
 pub fn announce(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> {
-    if let Some((parent, _)) = above(comm.rank()) {
+    announce_from(comm, 0, numbers)
+}
+
+/// Collective: what one rank says, on every rank.
+pub(crate) fn announce_from(
+    comm: &dyn Comm,
+    root: Rank,
+    numbers: &mut [f64],
+) -> Result<(), CommError> {
+    let ranks = comm.size();
+    // The tree is that of rank 0, turned round.
+    let own = (comm.rank() + ranks - root) % ranks;
+    let turned = |place: Rank| (place + root) % ranks;
+    if let Some((parent, _)) = above(own) {
         let mut bytes = vec![0; 8 * numbers.len()];
-        comm.recv(Some(parent), Some(ANNOUNCE), &mut bytes)?;
+        comm.recv(Some(turned(parent)), Some(ANNOUNCE), &mut bytes)?;
         numbers.copy_from_slice(&numbers_of(&bytes));
     }
     let bytes = bytes_of(numbers);
-    for child in below(comm.rank(), comm.size()).rev() {
-        comm.send(child, ANNOUNCE, &bytes)?;
+    for child in below(own, ranks).rev() {
+        comm.send(turned(child), ANNOUNCE, &bytes)?;
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ static void wrong_arguments(void) {
   EXPECT(scatter(world, "linear", 3, M, -5, 2, 0.1) == LANEWAY_USAGE);
   EXPECT(scatter(world, "linear", 3, M, 2, 9, 0.0) == LANEWAY_USAGE);
   EXPECT(scatter(world, "linear", 3, M, 2, 9, 1.0) == LANEWAY_USAGE);
-  EXPECT(scatter(world, "linear", 3, M, 2, 9, NAN) == LANEWAY_USAGE);
+  EXPECT(scatter(world, "linear", 3, M, 2, 9, NAN) == LANEWAY_USAGE && says("alpha < 1"));
   int negative[1] = {-8};
   EXPECT(scatter(world, "linear", 1, negative, 2, 2, 0.1) == LANEWAY_USAGE && says("-8"));
   EXPECT(laneway_measure_coll_root(world, "scater", "linear", 3, M, 2, 2, 0.1, T, reps, a) ==
@@ -62,6 +62,12 @@ static void wrong_arguments(void) {
              LANEWAY_USAGE && says("T is NULL"));
   EXPECT(laneway_measure_function_root(world, NULL, NULL, 2, 2, 0.1, T, reps, a) ==
              LANEWAY_USAGE && says("function is NULL"));
+  EXPECT(laneway_measure_function_sizes_root(world, NULL, NULL, 3, M, 2, 2, 0.1, T, reps, a) ==
+             LANEWAY_USAGE && says("function is NULL"));
+  EXPECT(laneway_measure_coll_tasks(world, "gather", "linear", 3, M, 2, 2, 0.1, T, reps, a) ==
+             LANEWAY_USAGE && says("single tasks"));
+  EXPECT(laneway_measure_bcast_tasks(world, "native", 3, M, 2, 2, 0.1, T, reps, a) ==
+             LANEWAY_USAGE && says("single tasks"));
   EXPECT(laneway_time_collective(laneway_comm(world), 99, "bcast", "linear", 3, M, 2, 2, 0.1, T,
                                  reps, a) == LANEWAY_USAGE && says("timing 99"));
   EXPECT(laneway_scatter(world, "linear", NULL, NULL, 8, 0) == LANEWAY_USAGE);
@@ -94,9 +100,10 @@ typedef int Measure(MPI_Comm, const char *, const char *, int, const int *, int,
 
 static void every_timing(void) {
   Measure *const timings[] = {laneway_measure_coll_root, laneway_measure_coll_maximum,
-                              laneway_measure_coll_global, laneway_measure_coll_start_time};
+                              laneway_measure_coll_global, laneway_measure_coll_start_time,
+                              laneway_measure_coll_loop};
   const char *const operations[] = {"gather", "allreduce"};
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 5; i++) {
     for (int j = 0; j < 2; j++) {
       memset(reps, -1, sizeof reps);
       int code = timings[i](MPI_COMM_WORLD, operations[j], "native", 3, M, 4, 4, 0.1, T, reps, a);
@@ -113,16 +120,47 @@ static void every_timing(void) {
       figures_are_those_of_rank_0(3);
     }
   }
-  EXPECT(scatter(MPI_COMM_WORLD, "linear", 1, M, 1, 1, 0.5) == LANEWAY_DONE);
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", 1, M + 1, 1, 1, 0.5) == LANEWAY_DONE);
   EXPECT(reps[0] == 1 && isnan(a[0]) && flagged(0, "single"));
-  EXPECT(scatter(MPI_COMM_WORLD, "linear", 1, M, 2, 3, 1e-9) == LANEWAY_PRECISION);
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", 1, M + 1, 2, 3, 1e-9) == LANEWAY_PRECISION);
   EXPECT(reps[0] <= 3 && T[0] > 0.0 && says("precision"));
+}
+
+// A fixed number looks at no alpha: not even whether the ranks have the same.
+static void a_fixed_number_ignores_alpha(void) {
+  static const double alphas[] = {0.0, 1.0, -3.0, NAN, 1e9};
+  for (int i = 0; i < 5; i++) {
+    double alpha = rank == 1 ? 0.3 : alphas[i];
+    EXPECT(scatter(MPI_COMM_WORLD, "linear", 2, M + 1, 5, 5, alpha) == LANEWAY_DONE);
+    EXPECT(reps[0] == 5 && reps[1] == 5 && a[0] >= 0.0 && a[1] >= 0.0);
+  }
+  EXPECT(laneway_measure_p2p(MPI_COMM_WORLD, 8, 8, 5, 5, 0.0, 1, T, reps, a) == LANEWAY_DONE);
+  EXPECT(reps[0] == 5 && a[0] >= 0.0);
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", 2, M + 1, 5, 6, 0.0) == LANEWAY_USAGE);
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", 2, M + 1, 0, 0, 0.1) == LANEWAY_USAGE);
+}
+
+// What has nothing to send is no figure, and the others of a sweep are.
+static void nothing_to_send(void) {
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", 3, M, 3, 3, 0.1) == LANEWAY_DONE);
+  EXPECT(isnan(T[0]) && isnan(a[0]) && reps[0] == 0);
+  EXPECT(flagged(0, "no time") && flagged(0, "nothing sent"));
+  EXPECT(T[1] > 0.0 && reps[1] == 3 && !flagged(1, "nothing sent") && T[2] > 0.0);
+  EXPECT(scatter(MPI_COMM_WORLD, "binomial", 1, M, 3, 3, 0.1) == LANEWAY_PRECISION);
+  EXPECT(isnan(T[0]) && says("nothing is sent"));
+  EXPECT(scatter(MPI_COMM_SELF, "linear", 1, M + 1, 3, 3, 0.1) == LANEWAY_PRECISION);
+  EXPECT(isnan(T[0]) && flagged(0, "nothing sent"));
+  // A barrier of ours has no bytes and sends all the same.
+  EXPECT(laneway_measure_coll_maximum(MPI_COMM_WORLD, "barrier", "dissemination", 1, M, 3, 3, 0.1,
+                                      T, reps, a) == LANEWAY_DONE);
+  EXPECT(T[0] > 0.0 && reps[0] == 3);
 }
 
 // Flags are those of the last measurement, the same on every rank, and of its points alone.
 static void flags(void) {
   char own[200] = "", shared[200] = "";
-  EXPECT(scatter(MPI_COMM_WORLD, "linear", 3, M, 1, 1, 0.5) == LANEWAY_DONE);
+  const int sizes[3] = {8, 100, 3000};
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", 3, sizes, 1, 1, 0.5) == LANEWAY_DONE);
   EXPECT(flagged(0, "single") && flagged(1, "single") && flagged(2, "single"));
   EXPECT(!*laneway_last_flags(3) && !*laneway_last_flags(-1) && !*laneway_last_flags(1 << 30));
   strncpy(own, laneway_last_flags(1), sizeof own - 1);
@@ -158,8 +196,22 @@ static int measures(void *data) {
   double time[2], error[2];
   int count[2];
   (void)data;
-  return laneway_measure_bcast_maximum(MPI_COMM_WORLD, "linear", 2, M, 1, 1, 0.5, time, count,
+  return laneway_measure_bcast_maximum(MPI_COMM_WORLD, "linear", 2, M + 1, 1, 1, 0.5, time, count,
                                        error);
+}
+
+struct sized {
+  int calls, sum, fails_at;
+};
+
+// A function that is told the size, and does something of so many bytes.
+static int broadcasts(void *data, int size) {
+  static char bytes[3000];
+  struct sized *sized = data;
+  sized->calls++;
+  sized->sum += size;
+  MPI_Bcast(bytes, size, MPI_CHAR, 0, MPI_COMM_WORLD);
+  return rank == 1 && size == sized->fails_at ? 9 : 0;
 }
 
 static void functions(void) {
@@ -178,13 +230,76 @@ static void functions(void) {
   EXPECT(reps[0] == 3 && !flagged(0, "single") && !*laneway_last_flags(1));
 }
 
-// Another thread has its own error and flags, and may use a communicator that nobody else uses now.
+// A function has its own T, reps and a for each size, and every size has as many calls.
+static void functions_of_a_size(void) {
+  struct sized sized = {0, 0, -1};
+  memset(reps, -1, sizeof reps);
+  EXPECT(laneway_measure_function_sizes_maximum(MPI_COMM_WORLD, broadcasts, &sized, 3, M, 4, 4,
+                                                0.1, T, reps, a) == LANEWAY_DONE);
+  for (int i = 0; i < 3; i++) EXPECT(T[i] > 0.0 && reps[i] == 4 && a[i] >= 0.0);
+  EXPECT(reps[3] == -1 && sized.calls >= 12 && sized.calls % 3 == 0);
+  EXPECT(sized.sum == sized.calls / 3 * 3100);
+  figures_are_those_of_rank_0(3);
+  EXPECT(laneway_measure_function_sizes_loop(MPI_COMM_WORLD, broadcasts, &sized, 2, M + 1, 4, 4,
+                                             0.1, T, reps, a) == LANEWAY_DONE);
+  sized.fails_at = 100;
+  EXPECT(laneway_measure_function_sizes_root(MPI_COMM_WORLD, broadcasts, &sized, 3, M, 4, 4, 0.1,
+                                             T, reps, a) == LANEWAY_WRONG);
+  EXPECT(says(rank == 1 ? "returned 9" : "rank 1"));
+  EXPECT(laneway_time_function_sizes(laneway_comm(MPI_COMM_WORLD), LANEWAY_TASKS, broadcasts,
+                                     &sized, 3, M, 4, 4, 0.1, T, reps, a) == LANEWAY_USAGE);
+  EXPECT(says("tasks of a function"));
+  int n = rank == 2 ? 1 : 2;
+  EXPECT(laneway_measure_function_sizes_root(MPI_COMM_WORLD, broadcasts, &sized, n, M, 4, 4, 0.1,
+                                             T, reps, a) == LANEWAY_USAGE && says("rank 2"));
+}
+
+static void settings(void) {
+  EXPECT(laneway_set("rot", "1") == LANEWAY_USAGE && says("no such setting"));
+  EXPECT(laneway_set(NULL, "1") == LANEWAY_USAGE && says("name is NULL"));
+  EXPECT(laneway_set("root", "one") == LANEWAY_USAGE && says("a rank"));
+  EXPECT(laneway_set("confirmation", "nod") == LANEWAY_USAGE && says("messages"));
+  EXPECT(laneway_set("isolation", "barrier:none") == LANEWAY_USAGE && says("double-barrier"));
+  // Every choice measures; a root that is not there is refused by all.
+  static const char *const choices[][2] = {
+      {"root", "3"}, {"confirmation", "barrier"}, {"confirmation", "reduce"},
+      {"isolation", "none"}, {"isolation", "p2p"}, {"isolation", "reduce"},
+      {"isolation", "barrier:native"}, {"isolation", "double-barrier:tree"}, {"sync", "offset"},
+      {"resync", "1"}, {"series", "3"}};
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+    EXPECT(laneway_set(choices[i][0], choices[i][1]) == LANEWAY_DONE);
+    int code = laneway_measure_scatter_root(MPI_COMM_WORLD, "linear", 1, M + 2, 4, 4, 0.1, T, reps,
+                                            a);
+    EXPECT(code == (T[0] > 0.0 ? LANEWAY_DONE : LANEWAY_PRECISION) && reps[0] == 4);
+    EXPECT(laneway_measure_coll_global(MPI_COMM_WORLD, "allgather", "ring", 1, M + 2, 4, 4, 0.1, T,
+                                       reps, a) == LANEWAY_DONE && T[0] > 0.0);
+    EXPECT(laneway_set(choices[i][0], NULL) == LANEWAY_DONE);
+  }
+  // A sample of a loop is a whole series, two calls warm up, and nothing else is called.
+  struct counted counted = {0, -1};
+  EXPECT(laneway_set("series", "7") == LANEWAY_DONE);
+  EXPECT(laneway_measure_function_loop(MPI_COMM_WORLD, counts, &counted, 5, 5, 0.1, T, reps, a) ==
+         LANEWAY_DONE && reps[0] == 5 && counted.calls == 2 + 5 * 7);
+  EXPECT(laneway_set("series", NULL) == LANEWAY_DONE);
+  EXPECT(laneway_set("root", "4") == LANEWAY_DONE);
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", 1, M + 1, 2, 2, 0.1) == LANEWAY_USAGE && says("0 to 3"));
+  EXPECT(laneway_set("root", rank == 2 ? "1" : "0") == LANEWAY_DONE);
+  EXPECT(scatter(MPI_COMM_WORLD, "linear", 1, M + 1, 2, 2, 0.1) == LANEWAY_USAGE && says("rank 2"));
+  // Round trips have no settings.
+  EXPECT(laneway_measure_p2p(MPI_COMM_WORLD, 8, 8, 2, 2, 0.1, 0, T, reps, a) == LANEWAY_DONE);
+  EXPECT(laneway_set("root", NULL) == LANEWAY_DONE);
+  EXPECT(laneway_measure_scatter_tasks(MPI_COMM_WORLD, "binomial", 2, M + 1, 4, 4, 0.1, T, reps,
+                                       a) != LANEWAY_USAGE && reps[0] == 4 && reps[1] == 4);
+}
+
+// Another thread has its own error, flags and settings, and may use a communicator that nobody else
+// uses now.
 static void *elsewhere(void *comm) {
   static double time[1], error[1];
   static int count[1];
   EXPECT(!laneway_last_error()[0] && !*laneway_last_flags(0));
-  EXPECT(laneway_measure_gather_maximum(*(MPI_Comm *)comm, "linear", 1, M, 4, 4, 0.1, time, count,
-                                        error) == LANEWAY_DONE);
+  EXPECT(laneway_measure_gather_maximum(*(MPI_Comm *)comm, "linear", 1, M + 1, 4, 4, 0.1, time,
+                                        count, error) == LANEWAY_DONE);
   EXPECT(count[0] == 4 && !flagged(0, "single"));
   EXPECT(laneway_bcast(*(MPI_Comm *)comm, "none", time, 8, 0) == LANEWAY_USAGE);
   return NULL;
@@ -194,9 +309,11 @@ static void threads(int provided) {
   MPI_Comm comm = MPI_COMM_WORLD;
   pthread_t thread;
   if (provided < MPI_THREAD_SERIALIZED) return;
-  EXPECT(scatter(comm, "linear", 1, M, 1, 1, 0.5) == LANEWAY_DONE);
+  EXPECT(scatter(comm, "linear", 1, M + 1, 1, 1, 0.5) == LANEWAY_DONE);
+  EXPECT(laneway_set("root", "99") == LANEWAY_DONE);
   EXPECT(pthread_create(&thread, NULL, elsewhere, &comm) == 0 && !pthread_join(thread, NULL));
   EXPECT(!laneway_last_error()[0] && flagged(0, "single"));
+  EXPECT(laneway_set("root", NULL) == LANEWAY_DONE);
 }
 
 static void round_trips(void) {
@@ -280,8 +397,12 @@ int main(int argc, char **argv) {
   wrong_arguments();
   differing_arguments();
   every_timing();
+  a_fixed_number_ignores_alpha();
+  nothing_to_send();
   flags();
   functions();
+  functions_of_a_size();
+  settings();
   threads(provided);
   round_trips();
   nothing_is_touched();

@@ -4,24 +4,23 @@ use std::collections::BTreeMap;
 
 use clap::{ArgMatches, Command};
 use laneway_core::units::format_size;
-use laneway_core::{Comm, Document, Exit, Failure, Form, Row, Value};
+use laneway_core::{Comm, Document, Exit, Failure, Form, Row, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::talk::announce;
 use laneway_measure::timing::serves;
-use laneway_measure::{Collective, GlobalClock, Measuring, Method, Stage, overlap, sizes, truth};
+use laneway_measure::{
+    Collective, GlobalClock, Isolation, Measuring, Method, Stage, overlap, truth,
+};
 use laneway_stats::SplitMix64;
 
-use super::launches;
 use super::plan::{self, Case, Plan};
 use super::row::{brief, row};
+use super::{export, launches, memory, refine};
 use crate::agree;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::session::{self, Choice, RankError};
 use crate::watchdog::Watchdog;
-
-/// A curve that is straight to this part is not refined.
-const STRAIGHT: f64 = 0.05;
 
 pub fn command() -> Command {
     Command::new("coll")
@@ -35,6 +34,7 @@ pub fn command() -> Command {
              mpirun -n 16 laneway measure coll allreduce --algorithm native,ring,rabenseifner\n  \
              mpirun -n 16 laneway measure coll allreduce --algorithm all --race\n  \
              laneway measure coll bcast --ranks 2:16 --backend sim:cluster:16\n  \
+             laneway measure coll gather --backend sim:mpiblib16 --sizes 1K,32K,128K --refine 8\n  \
              laneway measure coll gather --backend sim:mpiblib16 --sizes 0:100K:+1K --reps 1\n  \
              laneway measure coll scatter --timing root --min-reps 5 --max-reps 100 --alpha 5%\n  \
              laneway measure coll bcast --launches 5 --launcher \"mpirun -n 4\"\n  \
@@ -52,7 +52,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     if let Some(exit) = launches::run(matches, &output, plan.rule.level())? {
         return Ok(exit);
     }
-    session::run(&Choice::sweep(matches)?, &|comm| measured(comm, &plan, &output))
+    let file = matches.get_one::<String>("export").map(String::as_str);
+    session::run(&Choice::sweep(matches)?, &|comm| {
+        export::refuse(comm, file)?;
+        measured(comm, &plan, &output)
+    })
 }
 
 /// What has been measured so far, on rank 0.
@@ -61,13 +65,25 @@ struct Session<'a> {
     output: &'a Output,
     watchdog: Watchdog,
     env: Row,
-    /// With the number of ranks and the place in the order of the command line.
-    rows: Vec<((u32, usize), Row)>,
+    done: Vec<Done>,
+    /// Whether a size was added to some curve.
+    refined: bool,
     /// Of each race, what the rivals surely do not exceed, in seconds.
     standing: BTreeMap<Race, Vec<(Answerer, f64)>>,
     refused: Vec<String>,
     wrong: bool,
     imprecise: bool,
+}
+
+/// A point that was measured.
+struct Done {
+    ranks: u32,
+    case: Case,
+    /// Among the points of one size, in the order of the command line.
+    place: usize,
+    /// Seconds.
+    time: f64,
+    row: Row,
 }
 
 /// Operation, form, ranks and size: algorithms race for each.
@@ -76,12 +92,17 @@ type Race = (&'static str, &'static str, u32, u64);
 fn measured(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, RankError> {
     let counts = plan.counts(comm.size());
     refuse_early(comm, plan, &counts)?;
+    memory::refuse_plan(comm, plan)?;
+    if comm.rank() == 0 {
+        plan.ignored.iter().for_each(|line| output::note(line));
+    }
     let mut session = Session {
         plan,
         output,
         watchdog: Watchdog::new(comm),
         env: session::environment(comm),
-        rows: Vec::new(),
+        done: Vec::new(),
+        refined: false,
         standing: BTreeMap::new(),
         refused: Vec::new(),
         wrong: false,
@@ -114,7 +135,15 @@ fn refuse_early(comm: &dyn Comm, plan: &Plan, counts: &[u32]) -> Result<(), Rank
         let cause = "only a simulated cluster has one";
         return Err(Failure::usage(what, cause, "--backend sim:cluster:16 --truth").into());
     }
-    Ok(())
+    let barrier = Shape::new(laneway_core::Collective::Barrier, comm.size(), 0);
+    let native = matches!(plan.isolation, Isolation::Native { .. });
+    match comm.native_objection(&barrier, Form::Blocking).filter(|_| native) {
+        Some(cause) => {
+            let what = format!("no isolation `{}`", plan.isolation);
+            Err(Failure::usage(what, cause, "--isolation barrier:dissemination").into())
+        }
+        None => Ok(()),
+    }
 }
 
 fn race(case: &Case, ranks: u32) -> Race {
@@ -152,25 +181,73 @@ impl Session<'_> {
         let clock = GlobalClock::new(&*own, plan.procedure);
         let mut stage = Stage { comm: &*own, clock, isolation: plan.isolation };
         let cases = plan.cases(comm, &plan.sizes);
-        let mut progress = Progress::new(cases.len(), comm.rank() == 0);
         let mut random = SplitMix64::new(plan.seed);
-        let ongoing = |case: &Case| Some(Ongoing::new(plan, *case));
+        self.points(comm, &mut stage, &cases, &mut random)?;
+        self.refine(comm, &mut stage, &cases, &mut random)
+    }
+
+    /// Collective: these points. Visited in turns, all of them share the machine's good and bad
+    /// spells.
+    fn points(
+        &mut self,
+        comm: &dyn Comm,
+        stage: &mut Stage,
+        cases: &[Case],
+        random: &mut SplitMix64,
+    ) -> Result<(), RankError> {
+        let mut progress = Progress::new(cases.len(), comm.rank() == 0);
+        let ongoing = |case: &Case| Some(Ongoing::new(self.plan, *case));
         let mut open: Vec<Option<Ongoing>> = cases.iter().map(ongoing).collect();
-        // Visited in turns, all points share the machine's good and bad spells.
         while open.iter().any(Option::is_some) {
-            for place in shuffled(cases.len(), &mut random) {
+            for place in shuffled(cases.len(), random) {
                 let Some(ongoing) = open[place].take() else { continue };
                 let done = cases.len() - open.iter().flatten().count() - 1;
                 progress.at(done, cases[place].collective.name());
-                open[place] = self.visit(comm, &mut stage, place, ongoing)?;
-            }
-        }
-        for extra in 0..plan.refine as usize {
-            if !self.refine(comm, &mut stage, cases.len() + extra)? {
-                break;
+                open[place] = self.visit(comm, stage, place, ongoing)?;
             }
         }
         Ok(())
+    }
+
+    /// Collective: adds sizes to each curve, in turns, one to each that still bends.
+    fn refine(
+        &mut self,
+        comm: &dyn Comm,
+        stage: &mut Stage,
+        cases: &[Case],
+        random: &mut SplitMix64,
+    ) -> Result<(), RankError> {
+        let plan = self.plan;
+        let mut curves: Vec<&Case> = Vec::new();
+        for case in cases.iter().filter(|_| plan.refine > 0) {
+            if !curves.iter().any(|curve| plan.share_curve(curve, case)) {
+                curves.push(case);
+            }
+        }
+        for _ in 0..plan.refine {
+            // Rank 0 has the times; no bend is at size 0.
+            let wanted = |curve: &&Case| self.bend(comm.size(), curve).unwrap_or(0) as f64;
+            let mut sizes: Vec<f64> = curves.iter().map(wanted).collect();
+            announce(stage.comm, &mut sizes)?;
+            let mut more = Vec::new();
+            for (curve, &size) in curves.iter().zip(&sizes).filter(|(_, size)| **size > 0.0) {
+                let mut all = plan.cases(comm, &[size as u64]).into_iter();
+                more.extend(all.find(|case| plan.share_curve(curve, case)));
+            }
+            if more.is_empty() {
+                break;
+            }
+            self.refined = true;
+            self.points(comm, stage, &more, random)?;
+        }
+        Ok(())
+    }
+
+    /// The size that a curve on so many ranks wants next; on rank 0.
+    fn bend(&self, ranks: u32, curve: &Case) -> Option<u64> {
+        let own = |done: &&Done| done.ranks == ranks && self.plan.share_curve(&done.case, curve);
+        let points = self.done.iter().filter(own).map(|done| (done.case.size, done.time));
+        refine::next(points.collect())
     }
 
     /// Collective: measures a point a while; gives it back where it is not done.
@@ -185,8 +262,9 @@ impl Session<'_> {
         let Some(mut collective) = self.prepared(comm, &mut ongoing)? else { return Ok(None) };
         let mut ready = collective.ready()?;
         let rule = &self.plan.rule;
-        let rival = self.rival(&ongoing.case, comm.size());
-        ongoing.measuring.race(rival);
+        if self.plan.race {
+            ongoing.measuring.race(self.rival(&ongoing.case, comm.size()));
+        }
         let done = ongoing.measuring.visit(stage, &mut ready, rule)?;
         self.stand(&ongoing, comm.size());
         if !done {
@@ -203,7 +281,8 @@ impl Session<'_> {
         let strict = self.plan.strict && !point.lost;
         self.imprecise |= !point.reached && (strict || point.notes.contains(&"no time"));
         let row = row(self.plan, &ongoing.case, comm.size(), &point, truth, overlap);
-        self.rows.push(((comm.size(), place), row));
+        let (ranks, case, time) = (comm.size(), ongoing.case, point.estimate);
+        self.done.push(Done { ranks, case, place, time, row });
         self.output.save(&self.document())?;
         Ok(None)
     }
@@ -268,63 +347,11 @@ impl Session<'_> {
         Ok(Some(collective))
     }
 
-    /// Collective: measures where the curve of the first operation bends most; false where it is
-    /// straight everywhere.
-    fn refine(
-        &mut self,
-        comm: &dyn Comm,
-        stage: &mut Stage,
-        place: usize,
-    ) -> Result<bool, RankError> {
-        let next = self.bend(comm.size());
-        let mut words = next.map_or([-1.0, 0.0], |(place, size)| [place as f64, size as f64]);
-        announce(stage.comm, &mut words)?;
-        if words[0] < 0.0 {
-            return Ok(false);
-        }
-        let collective = self.plan.collectives[words[0] as usize];
-        for case in self.plan.cases(comm, &[words[1] as u64]) {
-            if case.collective == collective {
-                let mut open = Some(Ongoing::new(self.plan, case));
-                while let Some(ongoing) = open {
-                    open = self.visit(comm, stage, place, ongoing)?;
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    /// Of all curves on so many ranks the first that bends, and where; on rank 0. The collective is
-    /// counted in the order of the command line.
-    fn bend(&self, ranks: u32) -> Option<(usize, u64)> {
-        let number = |row: &Row, name: &str| match row.get(name) {
-            Some(Value::Real(value)) => Some(*value),
-            Some(Value::Whole(value)) => Some(*value as f64),
-            _ => None,
-        };
-        for (place, collective) in self.plan.collectives.iter().enumerate() {
-            let op = Some(Value::from(collective.name()));
-            let own = self
-                .rows
-                .iter()
-                .filter(|((on, _), row)| *on == ranks && row.get("op") == op.as_ref());
-            let point = |(_, row): &((u32, usize), Row)| {
-                Some((number(row, "size_bytes")? as u64, number(row, "time_us")?))
-            };
-            let mut curve: Vec<(u64, f64)> = own.filter_map(point).collect();
-            curve.sort_by_key(|(size, _)| *size);
-            curve.dedup_by_key(|(size, _)| *size);
-            if let Some(size) = sizes::refine(&curve, STRAIGHT) {
-                return Some((place, size));
-            }
-        }
-        None
-    }
-
     fn document(&self) -> Document {
-        let mut rows = self.rows.clone();
-        rows.sort_by_key(|(at, _)| *at);
-        let rows: Vec<Row> = rows.into_iter().map(|(_, row)| row).collect();
+        let op = |case: &Case| self.plan.collectives.iter().position(|op| *op == case.collective);
+        let mut done: Vec<&Done> = self.done.iter().collect();
+        done.sort_by_key(|done| (done.ranks, op(&done.case), done.case.size, done.place));
+        let rows: Vec<Row> = done.into_iter().map(|done| done.row.clone()).collect();
         let sizes: Vec<String> = self.plan.sizes.iter().map(|&size| format_size(size)).collect();
         let params = Row::new()
             .with("sizes", sizes.join(","))
@@ -338,11 +365,14 @@ impl Session<'_> {
     /// Rank 0 prints; everybody leaves with the same code.
     fn conclude(self, comm: &dyn Comm) -> Result<Exit, RankError> {
         let word = |is: bool| f64::from(u8::from(is));
-        let mut words = [self.rows.len() as f64, word(self.wrong), word(self.imprecise)];
+        let mut words = [self.done.len() as f64, word(self.wrong), word(self.imprecise)];
         announce(comm, &mut words)?;
         let [rows, wrong, imprecise] = words.map(|word| word != 0.0);
         if comm.rank() == 0 {
             self.refused.iter().for_each(|line| output::note(&format!("left out {line}")));
+            if self.plan.refine > 0 && !self.refined {
+                refine::note_straight();
+            }
         }
         if !rows && !wrong {
             let what = "nothing was measured";

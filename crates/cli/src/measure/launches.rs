@@ -1,23 +1,24 @@
 //! `--launches N`: the whole run again and again, because placement and memory differ between
 //! launches: the interval over launches is the one to trust.
 
+mod merge;
+
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
 use clap::{Arg, ArgMatches, value_parser};
-use laneway_core::{Document, Exit, Failure, Row, Value};
-use laneway_report::{Record, Run, read};
-use laneway_stats::log_mean_interval;
+use laneway_core::{Document, Exit, Failure, Row};
+use laneway_report::run::Fields;
+use laneway_report::{Run, read};
 
+use super::export;
 use super::row::brief;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 
 /// More launches than this are a mistake.
 const MOST_LAUNCHES: i64 = 1000;
-
-/// What tells points apart.
-const KEY: [&str; 7] = ["op", "algorithm", "form", "ranks", "root", "size_bytes", "isolation"];
 
 pub fn args() -> [Arg; 2] {
     [
@@ -46,137 +47,127 @@ pub fn run(matches: &ArgMatches, output: &Output, level: f64) -> Result<Option<E
         let try_this = "laneway measure coll … --launches 5 --launcher \"mpirun -n 4\"";
         return Err(Failure::usage(what, cause, try_this));
     }
+    let file = matches.get_one::<String>("export").map(String::as_str);
+    if let Some(cause) = export::objection(file) {
+        return Err(export::failure(file, cause));
+    }
     let words: Vec<&str> = launcher.map_or(Vec::new(), |text| text.split_whitespace().collect());
     let seed = matches.get_one::<u64>("seed").copied().unwrap_or(1);
-    let document = |runs: &[Run]| {
-        let env = Row::new().with("launcher", words.join(" "));
-        let params = Row::new().with("launches", launches).with("seed", seed);
-        let rows = merged(runs, level)?;
-        Ok::<_, Failure>(Document { verb: "measure", env, params, rows, summary: None })
-    };
+    let refines = matches.get_one::<u32>("refine").is_some_and(|most| *most > 0);
     let mut progress = Progress::new(launches as usize, true);
-    let (mut runs, mut exit) = (Vec::new(), Exit::Done);
+    let (mut runs, mut exit) = (Vec::<Run>::new(), Exit::Done);
+    let (mut env, mut params) = (Row::new(), Row::new());
     for number in 0..launches {
         progress.at(number as usize, "launches");
-        let (run, missed) = launch(&words, seed.wrapping_add(u64::from(number)), number)?;
-        if missed {
-            exit = Exit::Precision;
+        let mut own = own_words(OUTER);
+        if let Some(first) = runs.first().filter(|_| refines) {
+            // All launches have the sizes that the first one found.
+            own = own_words(&[OUTER, &["--refine", "--sizes"]].concat());
+            own.extend(["--sizes".into(), sizes(first).into()]);
+        }
+        let seed = seed.wrapping_add(u64::from(number));
+        own.extend(["--seed".into(), seed.to_string().into()]);
+        let (run, ended) = launch(&words, own, number)?;
+        if runs.is_empty() {
+            env = named(&run.env);
+            if !words.is_empty() {
+                // These words say more than what a rank sees of its launcher.
+                env.0.retain(|(name, _)| *name != "launcher");
+                env = env.with("launcher", words.join(" "));
+            }
+            params = named(&run.params).with("launches", launches);
+        }
+        // A wrong answer weighs more than one that is not precise.
+        if exit != Exit::Gate && ended != Exit::Done {
+            exit = ended;
         }
         runs.push(run);
-        output.save(&document(&runs)?)?;
+        output.save(&document(&env, &params, &runs, level)?)?;
     }
     drop(progress);
-    let full = document(&runs)?;
+    let full = document(&env, &params, &runs, level)?;
     let shown = full.rows.iter().map(brief).collect();
     output.write(&full, Some(&Document { rows: shown, ..full.clone() }))?;
     Ok(Some(exit))
 }
 
-/// This command's own words, but for those that belong to the outer run.
-fn own_words() -> Vec<OsString> {
-    const OUTER: [&str; 5] = ["--launches", "--launcher", "--format", "--export", "--seed"];
+fn document(env: &Row, params: &Row, runs: &[Run], level: f64) -> Result<Document, Failure> {
+    let rows = merge::rows(runs, level)?;
+    let (env, params) = (env.clone(), params.clone());
+    Ok(Document { verb: "measure", env, params, rows, summary: None })
+}
+
+/// What a launch said of itself. Names of a document live as long as the program; these are few,
+/// and read once.
+fn named(fields: &Fields) -> Row {
+    let name = |name: &str| -> &'static str { String::leak(name.to_owned()) };
+    Row(fields.iter().map(|(text, value)| (name(text), value.clone())).collect())
+}
+
+/// The sizes of a run as words.
+fn sizes(run: &Run) -> String {
+    let all: BTreeSet<u64> =
+        run.rows.iter().filter_map(|row| Some(row.number("size_bytes")? as u64)).collect();
+    all.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// What belongs to the outer run, or differs between launches.
+const OUTER: &[&str] = &["--launches", "--launcher", "--format", "--export", "--seed"];
+
+/// This command's own words, but for these options.
+fn own_words(but: &[&str]) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut all = std::env::args_os().skip(1);
     while let Some(word) = all.next() {
         let text = word.to_string_lossy();
-        if OUTER.contains(&&*text) {
+        if but.contains(&&*text) {
             all.next();
-        } else if !OUTER.iter().any(|outer| text.starts_with(&format!("{outer}="))) {
+        } else if !but.iter().any(|option| text.starts_with(&format!("{option}="))) {
             words.push(word);
         }
     }
     words
 }
 
-/// One launch: its rows, and whether it missed its precision.
-fn launch(launcher: &[&str], seed: u64, number: u32) -> Result<(Run, bool), Failure> {
-    let failed = |cause: String| {
+/// One launch: its rows, and how it ended.
+fn launch(launcher: &[&str], own: Vec<OsString>, number: u32) -> Result<(Run, Exit), Failure> {
+    let failed = |exit: Exit, cause: String| {
         let what = format!("launch {} failed", number + 1);
-        Failure::environment(what, cause, "the same command without --launches")
+        Failure::new(exit, what, cause, "the same command without --launches and --launcher")
     };
-    let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
+    let program = std::env::current_exe();
+    let program = program.map_err(|error| failed(Exit::Environment, error.to_string()))?;
     let mut words: Vec<OsString> = launcher.iter().map(OsString::from).collect();
     words.push(program.into_os_string());
-    words.extend(own_words());
-    words.extend(["--seed".into(), seed.to_string().into(), "--format".into(), "json".into()]);
+    words.extend(own);
+    words.extend(["--format".into(), "json".into()]);
+    let name = launcher.first().copied().unwrap_or("laneway");
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env_remove("LANEWAY_FORMAT").stdin(Stdio::null());
-    let found = command
-        .output()
-        .map_err(|error| failed(format!("{}: {error}", words[0].to_string_lossy())))?;
+    let found = command.output();
+    let found = found.map_err(|error| failed(Exit::Environment, format!("{name}: {error}")))?;
     let said = String::from_utf8_lossy(&found.stderr).trim().to_owned();
-    let missed = found.status.code() == Some(Exit::Precision as i32);
-    if !found.status.success() && !missed {
-        return Err(failed(said));
-    }
     let text = String::from_utf8_lossy(&found.stdout);
     // A launcher may say something of its own before.
     let json = text.find('{').map_or("", |at| &text[at..]);
-    let name = format!("launch {}", number + 1);
-    let run = read(&name, json).map_err(|error| failed(error.to_string()))?;
-    Ok((run, missed))
-}
-
-/// The words and figures that a row of several launches shares with those of one.
-fn merged(runs: &[Run], level: f64) -> Result<Vec<Row>, Failure> {
-    let mut points: Vec<(Vec<Option<Value>>, Vec<&Record>)> = Vec::new();
-    for record in runs.iter().flat_map(|run| &run.rows) {
-        let key: Vec<Option<Value>> = KEY.iter().map(|name| record.get(name).cloned()).collect();
-        match points.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, records)) => records.push(record),
-            None => points.push((key, vec![record])),
+    let ended = match found.status.code() {
+        Some(0) => Exit::Done,
+        Some(4) => Exit::Precision,
+        // A wrong answer is left out, and the others are there; a launcher may mean anything by it.
+        Some(1) if !json.is_empty() => Exit::Gate,
+        code => {
+            let exit = if code == Some(2) { Exit::Usage } else { Exit::Environment };
+            let said = if said.is_empty() { "nothing" } else { &said };
+            let cause = format!("{name} ended with {}, and said: {said}", found.status);
+            return Err(failed(exit, cause));
         }
+    };
+    let run = read(&format!("launch {}", number + 1), json);
+    let strange = |error| format!("what {name} printed are no rows: {error}");
+    let run = run.map_err(|error| failed(Exit::Environment, strange(error)))?;
+    // All launches have the same to say.
+    if number == 0 && !said.is_empty() {
+        output::note(&said);
     }
-    points.iter().map(|(_, records)| row(records, runs.len(), level)).collect()
-}
-
-fn row(records: &[&Record], launches: usize, level: f64) -> Result<Row, Failure> {
-    let first = records[0];
-    let all = |name: &str| records.iter().filter_map(|r| r.number(name)).collect::<Vec<f64>>();
-    let times = all("time_us");
-    let positive = times.len() == launches && times.iter().all(|time| *time > 0.0);
-    if !positive {
-        let what = "a point is missing from some launches";
-        let cause =
-            format!("{} of {launches} launches have it: {:?}", times.len(), first.get("op"));
-        return Err(Failure::environment(what, cause, "fewer --sizes, or --launches 1"));
-    }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let estimate = mean(&times.iter().map(|time| time.ln()).collect::<Vec<_>>()).exp();
-    let interval = log_mean_interval(&times, level);
-    let word = |name: &str| first.get(name).cloned().unwrap_or(Value::Nothing);
-    let mut flags: Vec<String> = Vec::new();
-    for record in records {
-        if let Some(Value::Text(text)) = record.get("flags") {
-            flags.extend(text.split(',').filter(|flag| !flag.is_empty()).map(str::to_owned));
-        }
-    }
-    flags.sort();
-    flags.dedup();
-    let total = |name: &str| all(name).iter().sum::<f64>() as u64;
-    Ok(Row::new()
-        .with("op", word("op"))
-        .with("algorithm", word("algorithm"))
-        .with("form", word("form"))
-        .with("ranks", word("ranks"))
-        .with("root", word("root"))
-        .with("size_bytes", word("size_bytes"))
-        .with("timing", word("timing"))
-        .with("isolation", word("isolation"))
-        .with("launches", launches as u64)
-        .with("reps", total("reps"))
-        .with("rejected", total("rejected"))
-        .with("time_us", estimate)
-        .with("ci_low_us", interval.map(|interval| interval.low))
-        .with("ci_high_us", interval.map(|interval| interval.high))
-        .with("ci_level", interval.map(|interval| interval.level))
-        .with("ci_scope", interval.map(|_| "launches"))
-        .with("mean_us", mean(&all("mean_us")))
-        .with("median_us", laneway_stats::median(&times))
-        .with("min_us", all("min_us").into_iter().fold(f64::INFINITY, f64::min))
-        .with("max_us", all("max_us").into_iter().fold(0.0, f64::max))
-        .with("p99_us", all("p99_us").into_iter().fold(0.0, f64::max))
-        .with("clock_error_us", all("clock_error_us").into_iter().fold(0.0, f64::max))
-        .with("flags", flags.join(","))
-        .with("launch_times_us", times))
+    Ok((run, ended))
 }

@@ -1,10 +1,13 @@
 //! `laneway measure`: times operations, every figure with its interval.
 
 mod coll;
+mod export;
 mod launches;
+mod memory;
 mod p2p;
 mod pairs;
 mod plan;
+mod refine;
 mod row;
 mod rule;
 

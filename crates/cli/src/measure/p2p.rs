@@ -2,21 +2,27 @@
 
 mod asked;
 mod layers;
+mod noted;
 mod row;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use std::collections::BTreeMap;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::units::format_size;
 use laneway_core::{Comm, CommError, Document, Exit, Failure, Rank};
 use laneway_measure::p2p::{Lab, Pattern, Plan, Work, logp, window};
+use laneway_measure::talk::announce;
 use laneway_measure::{GlobalClock, Procedure, Rule};
+use laneway_stats::SplitMix64;
 
-use super::rule;
+use super::{export, memory, refine, rule};
 use crate::agree;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::session::{self, Choice, RankError};
 use crate::watchdog::Watchdog;
 use asked::{Asked, What};
+use noted::Notes;
 use row::Figure;
 
 pub fn command() -> Command {
@@ -30,6 +36,7 @@ pub fn command() -> Command {
              laneway measure p2p --ranks 2\n  \
              mpirun -n 16 laneway measure p2p --pairs all --parallel --sizes 4K\n  \
              mpirun -n 2 laneway measure p2p --pattern bandwidth,bibw --sizes 8:4M\n  \
+             mpirun -n 2 laneway measure p2p --sizes 1K,1M --refine 8    protocol switches\n  \
              mpirun -n 16 laneway measure p2p --pattern round-trip --back 0 --pairs all\n  \
              laneway measure p2p --pattern logp --backend sim:mpiblib16 --pairs 0:15\n  \
              laneway measure p2p --backend local:memcpy,shm,unix,tcp    layers side by side",
@@ -42,6 +49,7 @@ pub fn command() -> Command {
                 .default_value("latency"),
         )
         .arg(text("sizes", "S", "8,1K or ranges 8:4M, 0:100K:+1K").default_value("8,1K,64K,1M"))
+        .arg(refine::arg())
         .arg(text(
             "pairs",
             "I:J,K:L",
@@ -66,6 +74,17 @@ pub fn command() -> Command {
             )
             .default_value("warm"),
         )
+        .arg(
+            text("seed", "N", "Shuffles the order of the points")
+                .value_parser(value_parser!(u64))
+                .default_value("1"),
+        )
+        .arg(
+            Arg::new("keep")
+                .long("keep")
+                .action(ArgAction::SetTrue)
+                .help("Keep every sample, in JSON and CSV"),
+        )
         .args(rule::args(&Rule::default()))
         .args(session::args())
         .args(output::args())
@@ -75,54 +94,127 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let asked = Asked::from(matches)?;
     let output = Output::from(matches)?;
     if let Some(layers) = layers::named(matches)? {
+        if asked.refine > 0 {
+            let cause = "each layer bends elsewhere, and side by side they have the same sizes";
+            return Err(Failure::usage("no --refine of layers", cause, "--backend local:shm"));
+        }
         return layers::run(matches, &asked, &layers, &output);
     }
-    session::run(&Choice::from(matches)?, &|comm| measured(comm, &asked, &output))
+    let file = matches.get_one::<String>("export").map(String::as_str);
+    session::run(&Choice::from(matches)?, &|comm| {
+        export::refuse(comm, file)?;
+        measured(comm, &asked, &output)
+    })
+}
+
+/// What has been measured so far, on rank 0.
+struct Found<'a> {
+    asked: &'a Asked,
+    output: &'a Output,
+    /// The machine's, without rows.
+    document: Document,
+    /// The clock's, in seconds.
+    tick: f64,
+    /// With the place of the pattern on the command line.
+    figures: Vec<(usize, Figure)>,
+}
+
+impl Found<'_> {
+    /// Collective: these patterns, by their places, and sizes.
+    fn measure(&mut self, lab: &Lab, points: &[(usize, u64)]) -> Result<(), RankError> {
+        let mut progress = Progress::new(points.len(), lab.comm.rank() == 0);
+        for (done, &(place, size)) in points.iter().enumerate() {
+            let what = self.asked.whats[place];
+            progress.at(done, &format!("{} {}", what.name(), format_size(size)));
+            let figures = point(lab, self.asked, what, size as usize)?;
+            self.figures.extend(figures.into_iter().map(|figure| (place, figure)));
+            if lab.comm.rank() == 0 {
+                self.output.save(&self.document())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Collective: adds sizes to each pattern where it bends; whether there were any.
+    fn refine(&mut self, lab: &Lab) -> Result<bool, RankError> {
+        let mut refined = false;
+        for _ in 0..self.asked.refine {
+            // Rank 0 has the times; no bend is at size 0.
+            let wanted = |place| self.bend(place).unwrap_or(0) as f64;
+            let mut sizes: Vec<f64> = (0..self.asked.whats.len()).map(wanted).collect();
+            announce(lab.comm, &mut sizes)?;
+            let sizes = sizes.into_iter().map(|size| size as u64).enumerate();
+            let points: Vec<(usize, u64)> = sizes.filter(|(_, size)| *size > 0).collect();
+            if points.is_empty() {
+                break;
+            }
+            refined = true;
+            self.measure(lab, &points)?;
+        }
+        Ok(refined)
+    }
+
+    /// The size that most curves of a pattern want next: each figure of each pair is one.
+    fn bend(&self, place: usize) -> Option<u64> {
+        let mut curves: BTreeMap<_, Vec<(u64, f64)>> = BTreeMap::new();
+        for (_, figure) in self.figures.iter().filter(|(other, _)| *other == place) {
+            if let Some(time) = figure.time() {
+                curves.entry(figure.curve()).or_default().push((figure.size(), time));
+            }
+        }
+        let mut votes: BTreeMap<u64, usize> = BTreeMap::new();
+        for size in curves.into_values().filter_map(refine::next) {
+            *votes.entry(size).or_default() += 1;
+        }
+        // Of equals the smallest.
+        votes.into_iter().rev().max_by_key(|(_, votes)| *votes).map(|(size, _)| size)
+    }
+
+    /// Patterns as they were asked for, their sizes rising.
+    fn document(&self) -> Document {
+        let mut figures: Vec<_> = self.figures.iter().collect();
+        figures.sort_by_key(|(place, figure)| (*place, figure.size()));
+        let rows =
+            figures.iter().map(|(_, figure)| figure.row(self.tick, self.asked.seed)).collect();
+        Document { rows, ..self.document.clone() }
+    }
 }
 
 /// Measures everything that was asked for; rank 0 prints.
 fn measured(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, RankError> {
     asked.check(comm.size())?;
     asked.check_clock(comm.clock().is_virtual())?;
-    if let Some(cause) = agree::objection(comm, asked.too_large(comm.size()))? {
-        let what = "these sizes do not fit into memory";
-        return Err(Failure::usage(what, cause, "smaller --sizes, or a smaller --window").into());
-    }
+    let sharers = memory::sharers(comm)?.len() as u32;
+    memory::refuse(comm, asked.too_large(sharers), "smaller --sizes, or a smaller --window")?;
     warn_of_crowd(comm)?;
     let own = comm.dup()?;
     let watchdog = Watchdog::new(comm);
     let each_round = |_, _| watchdog.alive();
     let lab = Lab { comm: &*own, rule: asked.rule, each_round: &each_round };
     let tick = GlobalClock::new(&*own, Procedure::default()).tick();
-    let mut progress = Progress::new(asked.whats.len() * asked.sizes.len(), comm.rank() == 0);
-    let mut document = Document {
-        verb: "measure-p2p",
-        env: session::environment(comm),
-        params: asked.params(),
-        rows: Vec::new(),
-        summary: None,
-    };
-    let (mut reached, mut missed, mut done) = (true, false, 0);
-    for &what in &asked.whats {
-        for &size in &asked.sizes {
-            progress.at(done, &format!("{} {}", what.name(), format_size(size)));
-            let figures = point(&lab, asked, what, size as usize)?;
-            done += 1;
-            reached &= figures.iter().all(|figure| figure.estimate.reached);
-            missed |= figures.iter().any(Figure::is_missed);
-            document.rows.extend(figures.iter().map(|figure| figure.row(tick)));
-            if comm.rank() == 0 {
-                output.save(&document)?;
-            }
-        }
+    let (env, params) = (session::environment(comm), asked.params());
+    let document = Document { verb: "measure-p2p", env, params, rows: Vec::new(), summary: None };
+    let mut found = Found { asked, output, document, tick, figures: Vec::new() };
+    let places = 0..asked.whats.len();
+    let sizes = |place| asked.sizes.iter().map(move |&size| (place, size));
+    let mut points: Vec<(usize, u64)> = places.flat_map(sizes).collect();
+    let mut random = SplitMix64::new(asked.seed);
+    for last in (1..points.len()).rev() {
+        points.swap(last, random.index(last + 1));
     }
-    drop(progress);
+    found.measure(&lab, &points)?;
+    if asked.refine > 0 && !found.refine(&lab)? && comm.rank() == 0 {
+        refine::note_straight();
+    }
     // Rank 0 alone knows, and all leave with the same code, even if it cannot write.
-    let enough = !missed && (reached || !asked.strict);
+    let figures = || found.figures.iter().map(|(_, figure)| figure);
+    let reached = figures().all(|figure| figure.estimate.reached);
+    let enough = !figures().any(Figure::is_missed) && (reached || !asked.strict);
     let enough = agree::announce(comm, &[u8::from(enough)])? == [1];
     if comm.rank() == 0 {
-        let brief = Document { rows: row::brief(&document.rows), ..document.clone() };
-        output.write(&document, Some(&brief))?;
+        let full = found.document();
+        let brief = Document { rows: row::brief(&full.rows), ..full.clone() };
+        output.write(&full, Some(&brief))?;
     }
     Ok(if enough { Exit::Done } else { Exit::Precision })
 }
@@ -176,9 +268,24 @@ fn point(lab: &Lab, asked: &Asked, what: What, size: usize) -> Result<Vec<Figure
         Some(back) => Work::round_trip(size, back, asked.cache),
         None => Work::new(pattern, size, window, asked.cache),
     };
-    let found = lab.run(&plan, |members| pattern.once(members, &mut work))?.unwrap_or_default();
-    let figure = |(ranks, estimate)| {
-        Figure::new(pattern.name(), Some(pattern), ranks, size, window, estimate).with_back(back)
+    let notes = Notes::new(lab.rule, asked.keep);
+    let each_round = |number, rounds| {
+        notes.close();
+        (lab.each_round)(number, rounds);
+    };
+    let lab = Lab { each_round: &each_round, ..*lab };
+    let found = lab.run(&plan, |members| {
+        let figure = pattern.once(members, &mut work)?;
+        if members.leads() {
+            notes.note(figure);
+        }
+        Ok(figure)
+    })?;
+    let noted = notes.collect(lab.comm, &plan)?;
+    let found = found.unwrap_or_default().into_iter().zip(noted).collect();
+    let figure = |(ranks, (estimate, noted))| {
+        let figure = Figure::new(pattern.name(), Some(pattern), ranks, size, window, estimate);
+        figure.with_back(back).with_noted(noted)
     };
     Ok(in_order(&plan, found).into_iter().map(figure).collect())
 }

@@ -1,28 +1,30 @@
 //! `laneway measure pairs`: every pair of ranks, and which node or link is slow.
 
+mod doubt;
+mod found;
 mod picture;
 mod sites;
-
-use std::cell::RefCell;
-use std::path::Path;
+mod written;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use laneway_core::units::{format_size, parse_size};
-use laneway_core::{Comm, Document, Exit, Failure, Rank, Row};
+use laneway_core::units::parse_size;
+use laneway_core::{Comm, CommError, Exit, Failure, Rank};
 use laneway_measure::Rule;
-use laneway_measure::p2p::{Estimate, Lab, Limits, Pair, Plan, Sizes, Verdict, survey, verdict};
+use laneway_measure::p2p::{Cache, Lab, Limits, Pair, Pattern, Plan, Sizes, Work};
 use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
-use laneway_report::Format;
 
 use super::p2p::warn_of_crowd;
-use super::rule;
+use super::{export, memory, rule};
 use crate::agree;
-use crate::output::{self, Output};
+use crate::output;
 use crate::progress::Progress;
 use crate::session::{self, Choice, RankError};
 use crate::watchdog::Watchdog;
 use crate::words::{PARTS, share};
+use doubt::Judged;
+use found::Found;
 use sites::Sites;
+use written::Written;
 
 /// Bytes of the message that tells the latency.
 const SHORT: usize = 8;
@@ -43,14 +45,15 @@ pub fn command() -> Command {
              only where they share no site's way out. A node is named when most of its pairs are \
              slow and its partners are fast with each other; else what lies between two nodes \
              is. Pairs are compared with those of their kind: within a host, a site, between two \
-             sites.\n\nExamples:\n  \
+             sites. Slow is what is so even at the fast end of its interval.\n\nExamples:\n  \
              mpirun -n 64 --map-by node laneway measure pairs\n  \
              mpirun -n 64 laneway measure pairs --min-bw 90% --svg pairs.svg    a gate\n  \
+             mpirun -n 64 laneway measure pairs --export pairs.html    with the map\n  \
              mpirun -n 16 laneway measure pairs --sites 8,8\n  \
              laneway measure pairs --backend sim:two-sites:8x8",
         )
         .arg(Arg::new("min-bw").long("min-bw").value_name("P").help(
-            "Exit with 1 where a pair has less than P, such as 90%, of the usual bandwidth \
+            "Exit with 1 where a pair surely has less than P, such as 90%, of the usual bandwidth \
              [default: no gate, and slow is below 80%]",
         ))
         .arg(
@@ -88,7 +91,6 @@ struct Asked {
     sizes: Sizes,
     sites: Sites,
     sequential: bool,
-    svg: Option<String>,
     rule: Rule,
     strict: bool,
 }
@@ -110,16 +112,18 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         sizes: Sizes { latency: SHORT, bandwidth: size },
         sites: Sites::from(text("sites"), text("backend"))?,
         sequential: matches.get_flag("sequential"),
-        svg: text("svg").map(str::to_string),
         rule,
         strict,
     };
-    let output = Output::from(matches)?;
-    session::run(&Choice::from(matches)?, &|comm| surveyed(comm, &asked, &output))
+    let written = Written::from(matches)?;
+    session::run(&Choice::from(matches)?, &|comm| {
+        export::refuse(comm, text("export"))?;
+        surveyed(comm, &asked, &written)
+    })
 }
 
 /// Measures all pairs; rank 0 judges and prints.
-fn surveyed(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, RankError> {
+fn surveyed(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, RankError> {
     let ranks = comm.size();
     if ranks < 2 {
         let cause = "a pair is two ranks, and there is one";
@@ -129,74 +133,86 @@ fn surveyed(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, Ran
         let cause = "one pair has nothing that it could be compared with";
         return Err(Failure::usage("such a gate would always be open", cause, "--ranks 3").into());
     }
-    if let Some(cause) = agree::objection(comm, too_large(asked, ranks))? {
-        return Err(Failure::usage("this does not fit into memory", cause, "--size 1M").into());
-    }
+    let sharers = memory::sharers(comm)?.len() as u64;
+    let size = asked.sizes.bandwidth as u64;
+    // Out and in, and as much under way.
+    let need = size.saturating_mul(3).saturating_mul(sharers);
+    memory::refuse(comm, memory::objection(need, size), "--size 1M")?;
     let hosts = comm.hosts()?;
     warn_of_crowd(comm)?;
     let sites = asked.sites.of(&hosts)?;
     let plan = plan(&sites, asked.sequential)?;
-    let own = comm.dup()?;
-    let watchdog = Watchdog::new(comm);
-    // Once for the latency, once for the bandwidth.
-    let progress = Progress::new(2 * plan.rounds().len(), comm.rank() == 0);
-    let progress = RefCell::new((progress, 0));
-    let each_round = |_: usize, _: usize| {
-        watchdog.alive();
-        let (bar, done) = &mut *progress.borrow_mut();
-        bar.at(*done, "rounds of pairs");
-        *done += 1;
-    };
-    let lab = Lab { comm: &*own, rule: asked.rule, each_round: &each_round };
-    let pairs = survey(&lab, &plan, asked.sizes)?;
-    drop(progress.into_inner());
-    let judged = pairs.map(|mut pairs| {
-        pairs.sort_by_key(|pair| (pair.from, pair.to));
-        let verdict = verdict(&pairs, &hosts, &sites, &asked.limits);
-        (pairs, verdict)
-    });
+    let mut found = Found { env: session::environment(comm), hosts, pairs: Vec::new() };
+    measured(comm, asked, written, &plan, &mut found)?;
+    let judged = Judged::new(&found.pairs, &found.hosts, &sites, &asked.limits);
     // Rank 0 alone knows, and all leave with the same code, even if it cannot write.
-    let exit = judged.as_ref().map_or(Exit::Done, |(pairs, verdict)| exit(asked, pairs, verdict));
-    let code = agree::announce(comm, &[exit as u8])?;
-    if let Some((pairs, verdict)) = &judged {
-        print(comm, asked, output, &Found { pairs, hosts: &hosts, verdict })?;
+    let code = agree::announce(comm, &[exit(asked, &found.pairs, &judged) as u8])?;
+    if comm.rank() == 0 {
+        written.finish(asked, &found, &judged)?;
     }
     let known = [Exit::Gate, Exit::Precision].into_iter().find(|&exit| code == [exit as u8]);
     Ok(known.unwrap_or(Exit::Done))
 }
 
+/// Collective: all rounds of the plan, each in its turn, so that what is done is saved before the
+/// next; the pairs, on rank 0.
+fn measured(
+    comm: &dyn Comm,
+    asked: &Asked,
+    written: &Written,
+    plan: &Plan,
+    found: &mut Found,
+) -> Result<(), RankError> {
+    let own = comm.dup()?;
+    let watchdog = Watchdog::new(comm);
+    let rounds = plan.rounds();
+    let mut progress = Progress::new(rounds.len(), comm.rank() == 0);
+    let alive = |_: usize, _: usize| watchdog.alive();
+    let lab = Lab { comm: &*own, rule: asked.rule, each_round: &alive };
+    let work = |bytes| Work::new(Pattern::Latency, bytes, 1, Cache::Warm);
+    let mut works = [work(asked.sizes.latency), work(asked.sizes.bandwidth)];
+    let mut unfinished = written.unfinished();
+    for (number, round) in rounds.iter().enumerate() {
+        progress.at(number, "rounds of pairs");
+        if let Some(pairs) = survey(&lab, round, &mut works)? {
+            found.add(pairs);
+            unfinished.save(asked, found, [number + 1, rounds.len()])?;
+        }
+    }
+    Ok(())
+}
+
+/// Collective: the pairs of one round, on rank 0: first the latency of each, then the bandwidth, in
+/// buffers that all rounds share.
+fn survey(
+    lab: &Lab,
+    round: &[Vec<Rank>],
+    works: &mut [Work; 2],
+) -> Result<Option<Vec<Pair>>, CommError> {
+    // They have no rank in common, and so are one round again.
+    let plan = Plan::of(round.to_vec())?;
+    let run = |work: &mut Work| lab.run(&plan, |members| Pattern::Latency.once(members, work));
+    let [short, long] = works;
+    let (Some(short), Some(long)) = (run(short)?, run(long)?) else { return Ok(None) };
+    let pair = |(ranks, (latency, transfer)): (&[Rank], _)| Pair {
+        from: ranks[0],
+        to: ranks[1],
+        latency,
+        transfer,
+    };
+    Ok(Some(plan.subsets().zip(short.into_iter().zip(long)).map(pair).collect()))
+}
+
 /// How the command ends.
-fn exit(asked: &Asked, pairs: &[Pair], verdict: &Verdict) -> Exit {
-    let flagged = |flag: &str| pairs.iter().any(|pair| flags(pair).contains(&flag));
-    if asked.gate && verdict.slow.contains(&true) {
+fn exit(asked: &Asked, pairs: &[Pair], judged: &Judged) -> Exit {
+    let flagged = |flag: &str| pairs.iter().any(|pair| found::flags(pair).contains(&flag));
+    if asked.gate && judged.verdict.slow.contains(&true) {
         Exit::Gate
-    } else if flagged(MISSED) || asked.strict && flagged(IMPRECISE) {
+    } else if flagged(found::MISSED) || asked.strict && flagged(found::IMPRECISE) {
         Exit::Precision
     } else {
         Exit::Done
     }
-}
-
-const IMPRECISE: &str = "precision";
-const MISSED: &str = "no time";
-
-/// What a reader must know of a pair.
-fn flags(pair: &Pair) -> Vec<&'static str> {
-    let both = [&pair.latency, &pair.transfer];
-    let imprecise = both.iter().any(|figure| !figure.reached);
-    // What takes no time, or less, was not measured.
-    let missed = both.iter().any(|figure| !(figure.value > 0.0 && figure.value.is_finite()));
-    let all = [(imprecise, IMPRECISE), (missed, MISSED)];
-    all.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect()
-}
-
-/// Why the messages of all ranks do not fit, if they were on this machine.
-fn too_large(asked: &Asked, ranks: u32) -> Option<String> {
-    let available = session::memory_bytes()?;
-    let size = asked.sizes.bandwidth as u64;
-    let need = size.saturating_mul(3).saturating_mul(u64::from(ranks));
-    let say = || format!("{ranks} ranks with messages of {}", format_size(size));
-    (need > available).then(say)
 }
 
 /// All pairs in rounds; those between sites apart where they share the way out of one.
@@ -210,87 +226,4 @@ fn plan(sites: &[u32], sequential: bool) -> Result<Plan, RankError> {
     let all: Vec<Vec<Rank>> = Plan::pairs(ranks).subsets().map(<[Rank]>::to_vec).collect();
     let plan = Plan::apart(all, ways_out)?;
     Ok(if sequential { plan.one_by_one() } else { plan })
-}
-
-/// What a survey found.
-struct Found<'a> {
-    pairs: &'a [Pair],
-    hosts: &'a [String],
-    verdict: &'a Verdict,
-}
-
-fn print(comm: &dyn Comm, asked: &Asked, output: &Output, found: &Found) -> Result<(), Failure> {
-    let Found { pairs, hosts, verdict } = found;
-    let sentences = verdict.sentences(hosts, &asked.limits);
-    let name = |rank: &Rank| hosts.get(*rank as usize).map_or("", String::as_str);
-    let slow: Vec<Rank> = verdict.slow_nodes.iter().map(|node| node.rank).collect();
-    let summary = Row::new()
-        .with("pairs", pairs.len() as u64)
-        .with("slow_pairs", verdict.slow.iter().filter(|slow| **slow).count() as u64)
-        .with("slow_nodes", slow.iter().map(name).collect::<Vec<_>>().join(","))
-        .with("healthy", verdict.is_healthy())
-        .with("verdict", sentences.join("; "));
-    let params = Row::new()
-        .with("size_bytes", asked.sizes.bandwidth as u64)
-        .with("min_bandwidth", asked.limits.least_bandwidth)
-        .with("sequential", asked.sequential);
-    let document = Document {
-        verb: "measure-pairs",
-        env: session::environment(comm),
-        params,
-        rows: (0..pairs.len()).map(|index| row(asked, found, index)).collect(),
-        summary: Some(summary),
-    };
-    let brief = Document { rows: nodes(asked, found), summary: None, ..document.clone() };
-    output.write(&document, Some(&brief))?;
-    if output.format == Format::Table {
-        output::print(&format!("\n{}\n\n{}\n", picture::legend(), sentences.join("\n")))?;
-    }
-    match &asked.svg {
-        Some(file) => output::replace(Path::new(file), &picture::drawing(pairs, hosts, verdict)),
-        None => Ok(()),
-    }
-}
-
-fn bandwidth(asked: &Asked, transfer: &Estimate) -> Estimate {
-    transfer.map(|seconds| asked.sizes.bandwidth as f64 / seconds / 1e6)
-}
-
-/// One pair with everything that is known of it.
-fn row(asked: &Asked, found: &Found, index: usize) -> Row {
-    let (pair, verdict) = (&found.pairs[index], found.verdict);
-    let host = |rank: Rank| found.hosts.get(rank as usize).cloned();
-    let (latency, rate) = (pair.latency.map(|s| s * 1e6), bandwidth(asked, &pair.transfer));
-    Row::new()
-        .with("from", pair.from)
-        .with("to", pair.to)
-        .with("from_host", host(pair.from))
-        .with("to_host", host(pair.to))
-        .with("latency_us", latency.value)
-        .with("latency_ci_low_us", latency.interval.map(|i| i.low))
-        .with("latency_ci_high_us", latency.interval.map(|i| i.high))
-        .with("latency_reps", latency.reps)
-        .with("bandwidth_mb_s", rate.value)
-        .with("bandwidth_ci_low_mb_s", rate.interval.map(|i| i.low))
-        .with("bandwidth_ci_high_mb_s", rate.interval.map(|i| i.high))
-        .with("bandwidth_reps", rate.reps)
-        .with("ci_level", rate.interval.map(|i| i.level))
-        .with("usual_percent", 100.0 / verdict.ratios[index])
-        .with("slow", verdict.slow[index])
-        .with("flags", flags(pair).join(","))
-}
-
-/// A line for each node: what is usual for it, and its row of the map.
-fn nodes(asked: &Asked, found: &Found) -> Vec<Row> {
-    let Found { pairs, hosts, verdict } = found;
-    let line = |node: &laneway_measure::p2p::Node| {
-        Row::new()
-            .with("rank", node.rank)
-            .with("host", hosts.get(node.rank as usize).cloned())
-            .with("latency_us", node.latency * 1e6)
-            .with("bandwidth_mb_s", asked.sizes.bandwidth as f64 / node.transfer / 1e6)
-            .with("slow_pairs", format!("{} of {}", node.slow, node.pairs))
-            .with("map", picture::shades(pairs, verdict, node.rank))
-    };
-    verdict.nodes.iter().map(line).collect()
 }

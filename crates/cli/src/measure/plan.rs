@@ -1,5 +1,6 @@
 //! What a command line asks to be measured, and how.
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use laneway_coll::{algorithms, find, usual};
 use laneway_core::{Collective, Comm, Failure, Form, Shape};
@@ -7,7 +8,7 @@ use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, StartTime, Tasks};
 use laneway_measure::{Isolation, Method, Procedure, Rule, Timing, sizes};
 
-use super::rule;
+use super::{refine, rule};
 use crate::{session, words};
 
 /// Which algorithms.
@@ -34,6 +35,7 @@ pub struct Plan {
     confirmation: Confirmation,
     pub procedure: Procedure,
     resync: u32,
+    series: Series,
     pub rule: Rule,
     /// Whether the precision was asked for, and is an error where it is not reached.
     pub strict: bool,
@@ -42,8 +44,10 @@ pub struct Plan {
     pub keep: bool,
     /// Whether algorithms that are surely slower than another one stop early.
     pub race: bool,
-    /// Sizes to add where the curve bends.
+    /// Sizes to add to each curve where it bends.
     pub refine: u32,
+    /// What was asked for and has no meaning here, in words.
+    pub ignored: Vec<String>,
 }
 
 /// One operation to measure.
@@ -101,7 +105,7 @@ pub fn args() -> Vec<Arg> {
             .value_parser(Form::ALL.map(Form::name))
             .default_value(Form::default().name()),
         text("sizes", "S", "8,1K or ranges 8:4M, 0:100K:+1K, 8:4M:*4").default_value("8,1K,64K"),
-        number::<u32>("refine", "N", "Add up to N sizes where the curve bends"),
+        refine::arg(),
         number::<u32>("root", "R", "The root [default: 0]"),
         text("timing", "T", "How a repetition is timed")
             .value_parser(methods)
@@ -119,6 +123,7 @@ pub fn args() -> Vec<Arg> {
             "N",
             "Compare clocks after N repetitions, for --timing global [default: 50]",
         ),
+        number::<u32>("series", "N", "Calls of one series, for --timing loop [default: 100]"),
         Arg::new("seed")
             .long("seed")
             .value_name("N")
@@ -154,25 +159,32 @@ impl Plan {
         let forms: Vec<&String> = matches.get_many("form").unwrap_or_default().collect();
         let asked = |form: &Form| forms.iter().any(|name| *name == form.name());
         let (rule, strict) = rule::rule(matches, &Rule::default())?;
+        let method = Method::ALL[method];
+        if count("series") == Some(0) {
+            let cause = "a series of no calls takes no time";
+            return Err(Failure::usage("--series 0", cause, "--series 100"));
+        }
         let plan = Plan {
             collectives: collectives.collect::<Result<_, _>>()?,
             choices: names.iter().map(|name| choice(name)).collect(),
             forms: Form::ALL.into_iter().filter(asked).collect(),
             ranks: session::counts(matches)?,
+            refine: refine::asked(matches, &sizes)?,
             sizes,
             root: count("root").unwrap_or(0),
-            method: Method::ALL[method],
+            method,
             isolation,
             confirmation: Confirmation::ALL[confirmation.unwrap_or(2)],
             procedure: Procedure::ALL[procedure],
             resync: count("resync").unwrap_or(50),
+            series: count("series").map_or(Series::default(), |length| Series { length }),
             rule,
             strict,
             seed: matches.get_one::<u64>("seed").copied().unwrap_or(1),
             truth: matches.get_flag("truth"),
             keep: matches.get_flag("keep"),
             race: matches.get_flag("race"),
-            refine: count("refine").unwrap_or(0),
+            ignored: ignored(matches, method),
         };
         plan.known_algorithms()?;
         plan.known_rivals()?;
@@ -230,6 +242,13 @@ impl Plan {
         cases
     }
 
+    /// Whether two points lie on one curve: of one operation and form, by one algorithm or, where
+    /// none was chosen, by whatever is usual for each size.
+    pub fn share_curve(&self, one: &Case, other: &Case) -> bool {
+        let alike = self.choices.is_empty() || one.answerer == other.answerer;
+        one.collective == other.collective && one.form == other.form && alike
+    }
+
     fn answerers(
         &self,
         comm: &dyn Comm,
@@ -271,10 +290,23 @@ impl Plan {
             Method::Maximum => Box::new(Maximum),
             Method::Global => Box::new(Global { resync: self.resync }),
             Method::StartTime => Box::new(StartTime::default()),
-            Method::Loop => Box::new(Series),
+            Method::Loop => Box::new(self.series),
             Method::Tasks => Box::new(Tasks::new(self.root)),
         }
     }
+}
+
+/// Options of one method that were given with another.
+fn ignored(matches: &ArgMatches, method: Method) -> Vec<String> {
+    let given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    let others =
+        [("confirmation", Method::Root), ("resync", Method::Global), ("series", Method::Loop)];
+    let useless = others.into_iter().filter(|(name, user)| given(name) && *user != method);
+    let line = |(name, user): (&str, Method)| {
+        let (user, method) = (user.name(), method.name());
+        format!("--{name} has no effect: it is for --timing {user}, and this is {method}")
+    };
+    useless.map(line).collect()
 }
 
 fn choice(name: &str) -> Choice {

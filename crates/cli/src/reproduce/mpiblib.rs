@@ -10,7 +10,7 @@ use laneway_core::Failure;
 
 use super::Paper;
 use super::part::Part;
-use cluster::{COMPARED, Cluster, OPERATIONS, PLATFORM, SERIES, Sweep, sizes};
+use cluster::{COMPARED, Cluster, OPERATIONS, PLATFORM, Sweep, sizes};
 
 pub const PAPER: Paper = Paper {
     name: "mpiblib",

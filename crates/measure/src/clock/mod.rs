@@ -62,8 +62,10 @@ pub struct GlobalClock<'c> {
     tick: f64,
 }
 
-/// Seconds between two comparisons that tell a drift.
+/// Seconds between two comparisons that tell a drift: the longer, the better, while the drift stays
+/// the same.
 const LEAST_SPAN: f64 = 0.02;
+const MOST_SPAN: f64 = 10.0;
 /// More than any quartz drifts, as a part.
 const MOST_DRIFT: f64 = 2e-4;
 
@@ -87,9 +89,22 @@ impl<'c> GlobalClock<'c> {
         self.global
     }
 
-    /// Whether what is planned ahead takes drift into account.
-    pub fn knows_drift(&self) -> bool {
-        self.global || self.epochs.len() > 1
+    /// For how many seconds after the last comparison the time is known about as well as then: no
+    /// longer than the drift was watched.
+    pub fn foresight(&self) -> f64 {
+        if self.global {
+            return f64::INFINITY;
+        }
+        self.watched().map_or(0.0, |(first, last)| last.at - first.at)
+    }
+
+    /// The two comparisons that tell the drift, if there are such.
+    fn watched(&self) -> Option<(Epoch, Epoch)> {
+        let last = *self.epochs.last()?;
+        let recent = self.epochs.partition_point(|epoch| epoch.at < last.at - MOST_SPAN);
+        let apart = |at: usize| last.at - self.epochs[at].at >= LEAST_SPAN;
+        let first = (0..=recent).rev().find(|&at| apart(at))?;
+        Some((self.epochs[first], last))
     }
 
     /// The smallest step of this rank's clock, in seconds.
@@ -133,21 +148,21 @@ impl<'c> GlobalClock<'c> {
     }
 
     fn offset_at(&self, local: f64) -> f64 {
-        let after = self.epochs.partition_point(|epoch| epoch.at <= local);
-        let pair = match self.epochs.len() {
-            0 => return 0.0,
-            1 => return self.epochs[0].offset,
-            count => after.clamp(1, count - 1),
+        let [first, .., last] = self.epochs[..] else {
+            return self.epochs.first().map_or(0.0, |epoch| epoch.offset);
         };
-        let (first, last) = (self.epochs[pair - 1], self.epochs[pair]);
-        let span = last.at - first.at;
-        if (first.at..=last.at).contains(&local) && span > 0.0 {
-            return first.offset + (last.offset - first.offset) * (local - first.at) / span;
+        let after = self.epochs.partition_point(|epoch| epoch.at <= local);
+        if (1..self.epochs.len()).contains(&after) {
+            let (one, next) = (self.epochs[after - 1], self.epochs[after]);
+            let part = (local - one.at) / (next.at - one.at);
+            return one.offset + (next.offset - one.offset) * part;
         }
         // Beyond what was seen, only a drift that a clock can have is gone on with: comparisons
         // that the system disturbed must not send anybody to sleep for an hour.
-        let nearest = if local < first.at { first } else { last };
-        let drift = if span >= LEAST_SPAN { (last.offset - first.offset) / span } else { 0.0 };
+        let nearest = if after == 0 { first } else { last };
+        let drift = self
+            .watched()
+            .map_or(0.0, |(first, last)| (last.offset - first.offset) / (last.at - first.at));
         nearest.offset + drift.clamp(-MOST_DRIFT, MOST_DRIFT) * (local - nearest.at)
     }
 

@@ -8,7 +8,7 @@ use super::WORD;
 use super::plan::Plan;
 use crate::isolation::Isolation;
 use crate::repeat::Rule;
-use crate::talk::collect;
+use crate::talk::{announce_from, collect};
 use crate::timing::WARM_UP_CALLS;
 
 /// Where experiments are done, and how often.
@@ -145,7 +145,9 @@ impl<'c> Lab<'c> {
 
     /// Collective: one repetition is one call of `experiment` on every member of a subset, and its
     /// figure is what the call gives on the leader. Subsets of one round do theirs at the same
-    /// time; rounds are kept apart by a barrier of all ranks. On rank 0 what each came to, in the
+    /// time. Whoever is done, or has nothing to do in a round, waits until the leader of its first
+    /// subset has heard from the other leaders and releases all: nobody is disturbed meanwhile but
+    /// that one, and where a subset is alone nobody at all. On rank 0 what each came to, in the
     /// order of [`Plan::subsets`]; nothing elsewhere.
     pub fn run(
         &self,
@@ -161,21 +163,36 @@ impl<'c> Lab<'c> {
         {
             let gate = Isolation::barrier().gate(self.comm)?;
             let mut room = Default::default();
-            let mut gate = gate.open(&mut room)?;
+            gate.open(&mut room)?.pass()?;
             for (number, round) in plan.rounds().iter().enumerate() {
                 (self.each_round)(number, plan.rounds().len());
-                gate.pass()?;
                 let at = |subset: &Vec<Rank>| subset.iter().position(|&member| member == rank);
                 let found = round.iter().find_map(|subset| Some((subset, at(subset)?)));
-                let Some((subset, position)) = found else { continue };
-                let members = Members { comm: self.comm, ranks: subset, position };
-                let samples = self.repeat(&members, &mut experiment)?;
-                if members.leads() {
-                    own.extend(Estimate::of(&self.rule, &samples).numbers());
+                if let Some((subset, position)) = found {
+                    let members = Members { comm: self.comm, ranks: subset, position };
+                    let samples = self.repeat(&members, &mut experiment)?;
+                    if members.leads() {
+                        own.extend(Estimate::of(&self.rule, &samples).numbers());
+                    }
                 }
+                self.end_round(round)?;
             }
         }
         self.gather(plan, own)
+    }
+
+    /// Collective: nobody goes on before all subsets of a round are done.
+    fn end_round(&self, round: &[Vec<Rank>]) -> Result<(), CommError> {
+        let mut leaders = round.iter().map(|subset| subset[0]);
+        let Some(first) = leaders.next() else { return Ok(()) };
+        for leader in leaders {
+            if self.comm.rank() == leader {
+                self.comm.send(first, WORD, &[])?;
+            } else if self.comm.rank() == first {
+                self.comm.recv(Some(leader), Some(WORD), &mut [])?;
+            }
+        }
+        announce_from(self.comm, first, &mut [])
     }
 
     /// Repeats the experiment on one subset. The samples, on the leader.

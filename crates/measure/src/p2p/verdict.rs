@@ -32,6 +32,19 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// What is slow, in words.
+    pub fn words(&self) -> String {
+        // As many places as a percentage needs to be told from its neighbours.
+        let percent = (self.least_bandwidth * 1e4).round() / 100.0;
+        let times = self.most_latency;
+        format!(
+            "less than {percent} % of the usual bandwidth or more than {times} times the usual \
+             latency"
+        )
+    }
+}
+
 /// What all pairs together say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
@@ -236,10 +249,10 @@ impl Verdict {
             return vec!["one pair has nothing that it could be compared with".to_string()];
         }
         if self.is_healthy() && self.slow_together.is_empty() {
-            let (part, times) = (limits.least_bandwidth * 100.0, limits.most_latency);
+            let bounds = limits.words();
             return vec![format!(
-                "nothing suspicious: all {pairs} pairs have {part:.0} % of the usual bandwidth or \
-                 more, and {times} times the usual latency or less"
+                "nothing is surely slow: even at the fast end of its interval none of {pairs} \
+                 pairs has {bounds}"
             )];
         }
         let name = |rank: Rank| match hosts.get(rank as usize) {

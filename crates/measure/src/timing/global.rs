@@ -19,6 +19,10 @@ impl Timing for Global {
         "global"
     }
 
+    fn rests_on_clock(&self) -> bool {
+        true
+    }
+
     fn batch(
         &mut self,
         stage: &mut Stage,

@@ -5,7 +5,7 @@
 
 use laneway_core::CommError;
 
-use super::{Batch, Spans, Stage, Timing, isolated};
+use super::{Batch, Spans, Stage, Timing, isolated, warm_up};
 use crate::operation::Operation;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,6 +14,16 @@ pub struct Maximum;
 impl Timing for Maximum {
     fn name(&self) -> &'static str {
         "maximum"
+    }
+
+    /// The clocks are compared for the skew alone.
+    fn prepare(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+    ) -> Result<(), CommError> {
+        stage.clock.synchronise()?;
+        warm_up(stage, operation).map(|_| ())
     }
 
     fn batch(

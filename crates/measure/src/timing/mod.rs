@@ -60,6 +60,11 @@ pub struct Batch {
 pub trait Timing {
     fn name(&self) -> &'static str;
 
+    /// Whether a figure is no more exact than the ranks' idea of a common time.
+    fn rests_on_clock(&self) -> bool {
+        false
+    }
+
     /// Collective: gets ready for an operation. The default warms up.
     fn prepare(
         &mut self,
@@ -81,6 +86,10 @@ pub trait Timing {
 impl<T: Timing + ?Sized> Timing for &mut T {
     fn name(&self) -> &'static str {
         (**self).name()
+    }
+
+    fn rests_on_clock(&self) -> bool {
+        (**self).rests_on_clock()
     }
 
     fn prepare(

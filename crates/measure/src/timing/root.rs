@@ -2,11 +2,13 @@
 //! what a confirmation takes.
 //!
 //! paper: mpiblib 2.1. A confirmation may overlap with the operation, so that what is left can be
-//! too little, and with small messages below zero: such a figure is told and flagged.
+//! too little, and with small messages below zero: such a figure is told and flagged, and so is one
+//! that is less than what was taken away.
 
 use laneway_core::{Comm, CommError, Rank};
+use laneway_stats::median;
 
-use super::{Batch, Stage, Timing, deliver, warm_up};
+use super::{Batch, Spans, Stage, Timing, deliver, isolated, warm_up};
 use crate::isolation::Isolation;
 use crate::operation::Operation;
 use crate::talk::CONFIRM;
@@ -62,12 +64,14 @@ pub struct Root {
     confirmation: Confirmation,
     /// What a confirmation takes on average, by the root's clock.
     correction: f64,
+    /// How far apart ranks come out of the isolation, on rank 0.
+    skew: f64,
 }
 
 impl Root {
     /// For operations with this root, or any rank where there is none.
     pub fn new(root: Rank, confirmation: Confirmation) -> Root {
-        Root { root, confirmation, correction: 0.0 }
+        Root { root, confirmation, correction: 0.0, skew: 0.0 }
     }
 
     /// Collective: repetitions of something and its confirmation, on the root's clock.
@@ -106,7 +110,12 @@ impl Timing for Root {
         stage: &mut Stage,
         operation: &mut dyn Operation,
     ) -> Result<(), CommError> {
+        stage.clock.synchronise()?;
         warm_up(stage, operation)?;
+        let nothing = isolated(stage, &mut || Ok(()), CONFIRMATIONS)?;
+        if let Some(spans) = Spans::gather(stage, &nothing)? {
+            self.skew = median(&spans.longest_of_each().skews).unwrap_or(0.0);
+        }
         let alone = self.confirmed(stage, CONFIRMATIONS, &mut || Ok(()))?;
         self.correction = alone.iter().sum::<f64>() / alone.len() as f64;
         Ok(())
@@ -119,10 +128,18 @@ impl Timing for Root {
         count: u32,
     ) -> Result<Batch, CommError> {
         let times = self.confirmed(stage, count, &mut || operation.call())?;
-        let samples = times.iter().map(|time| time - self.correction).collect();
-        let samples = deliver(stage, self.root, samples)?;
-        let negative = samples.iter().any(|sample| *sample <= 0.0);
-        let notes = if negative { vec!["negative"] } else { Vec::new() };
-        Ok(Batch { samples, notes, ..Batch::default() })
+        let mut found: Vec<f64> = times.iter().map(|time| time - self.correction).collect();
+        found.push(self.correction);
+        let mut samples = deliver(stage, self.root, found)?;
+        let correction = samples.pop().unwrap_or(0.0);
+        let mut notes = Vec::new();
+        if samples.iter().any(|sample| *sample <= 0.0) {
+            notes.push("negative");
+        }
+        if samples.iter().any(|sample| *sample < correction) {
+            notes.push("confirmation");
+        }
+        let skews = vec![self.skew; samples.len()];
+        Ok(Batch { samples, skews, notes, ..Batch::default() })
     }
 }

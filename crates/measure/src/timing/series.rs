@@ -1,7 +1,7 @@
-//! A series without isolation: its total over its length, on every rank, as IMB does.
+//! Series without isolation: the total of each over its length, on every rank, as IMB does.
 //!
 //! paper: mpiblib 2.2 and figure 1. Repetitions overlap, so this is not the time of one; it is here
-//! for comparison. A batch is one series and one sample: the longest of the ranks' means.
+//! for comparison. A series is one sample: the longest of the ranks' means.
 
 use laneway_core::CommError;
 
@@ -9,8 +9,17 @@ use super::{Batch, Stage, Timing};
 use crate::operation::Operation;
 use crate::talk::collect;
 
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Series;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// Calls of one series, at least one.
+    pub length: u32,
+}
+
+impl Default for Series {
+    fn default() -> Series {
+        Series { length: 100 }
+    }
+}
 
 impl Timing for Series {
     fn name(&self) -> &'static str {
@@ -25,15 +34,25 @@ impl Timing for Series {
     ) -> Result<Batch, CommError> {
         let gate = stage.isolation.gate(stage.comm)?;
         let mut room = Default::default();
-        gate.open(&mut room)?.pass()?;
-        let entry = stage.clock.local();
+        let mut gate = gate.open(&mut room)?;
+        let length = self.length.max(1);
+        let mut means = Vec::with_capacity(count as usize);
         for _ in 0..count {
-            operation.call()?;
+            gate.pass()?;
+            let entry = stage.clock.local();
+            for _ in 0..length {
+                operation.call()?;
+            }
+            means.push((stage.clock.local() - entry) / f64::from(length));
         }
-        let mean = (stage.clock.local() - entry) / f64::from(count);
-        let rank_means = collect(stage.comm, &[mean])?;
-        let longest = rank_means.iter().copied().fold(0.0, f64::max);
-        let samples = if rank_means.is_empty() { Vec::new() } else { vec![longest] };
-        Ok(Batch { samples, rank_means, ..Batch::default() })
+        let all = collect(stage.comm, &means)?;
+        let ranks: Vec<&[f64]> = all.chunks(means.len().max(1)).collect();
+        let longest = |at: usize| ranks.iter().map(|own| own[at]).fold(0.0, f64::max);
+        let count = if ranks.is_empty() { 0 } else { means.len() };
+        Ok(Batch {
+            samples: (0..count).map(longest).collect(),
+            rank_means: ranks.iter().map(|own| own.iter().sum::<f64>() / count as f64).collect(),
+            ..Batch::default()
+        })
     }
 }

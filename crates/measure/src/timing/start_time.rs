@@ -18,19 +18,17 @@ use super::{Batch, Spans, Stage, Timing, isolated, timed, warm_up};
 use crate::operation::Operation;
 use crate::talk::{announce, collect};
 
-/// A period, as so many times what the operation seems to take: at first, when only a call after a
-/// barrier is known, and then.
-const FIRST_PERIOD: f64 = 1.12;
+/// A period, as so many times what the operation seems to take.
 const PERIOD: f64 = 1.05;
 /// By how much it grows when many come late.
 const LONGER: f64 = 1.6;
 /// How late a rank may begin, as a part of the operation, and at least, in seconds.
 const LATE_PART: f64 = 0.001;
 const LATE_SECONDS: f64 = 1e-6;
-/// So many batches of mostly late repetitions, and nobody can keep an appointment here.
+/// So many batches of mostly late repetitions in a row, and nobody can keep an appointment.
 const SPOILED: u32 = 3;
-/// Seconds of a batch after which clocks that drift are compared again, and while the drift is not
-/// known yet.
+/// Seconds of a batch after which clocks that drift are compared again: at most, and while the
+/// drift is hardly known.
 const LONGEST_BATCH: f64 = 1.0;
 const FIRST_BATCH: f64 = 0.05;
 /// So many repetitions, and then every rank sleeps for up to so many seconds. Shorter sleeps leave
@@ -46,6 +44,8 @@ pub struct StartTime {
     rough: f64,
     telling: f64,
     period: f64,
+    /// Whether the period rests on a repetition that began at an appointment.
+    seen: bool,
     spoiled: u32,
     fallen_back: bool,
     /// How often this rank slept to get out of step.
@@ -89,6 +89,7 @@ impl StartTime {
             self.spoiled += 1;
             self.period = (self.period * LONGER).max(PERIOD * self.rough);
         } else {
+            self.spoiled = 0;
             self.period = PERIOD * self.rough;
         }
         batch
@@ -127,16 +128,20 @@ impl Timing for StartTime {
         if self.fallen_back { "start-time>maximum" } else { "start-time" }
     }
 
+    fn rests_on_clock(&self) -> bool {
+        !self.fallen_back
+    }
+
     fn prepare(
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
     ) -> Result<(), CommError> {
-        let StartTime { spoiled, fallen_back, slept, .. } = *self;
-        *self = StartTime { spoiled, fallen_back, slept, ..StartTime::default() };
         stage.clock.synchronise()?;
-        self.rough = warm_up(stage, operation)?;
-        self.period = FIRST_PERIOD * self.rough;
+        let rough = warm_up(stage, operation)?;
+        if !self.seen {
+            (self.rough, self.period) = (rough, PERIOD * rough);
+        }
         // There and back, over the tree that announcements take.
         let begun = stage.clock.local();
         announce(stage.comm, &mut [0.0])?;
@@ -154,9 +159,11 @@ impl Timing for StartTime {
         if self.fallen_back {
             return self.fall_back(stage, operation, count);
         }
-        let longest = if stage.clock.knows_drift() { LONGEST_BATCH } else { FIRST_BATCH };
+        let longest = stage.clock.foresight().clamp(FIRST_BATCH, LONGEST_BATCH);
         let most = (longest / self.period.max(1e-9)).max(1.0) as u32;
         let fitting = if stage.clock.is_global() { count } else { count.min(most) };
+        // What a call after a barrier took may be too little, and all but the first come late.
+        let fitting = if self.seen { fitting } else { 1 };
         let give_up = self.spoiled >= SPOILED;
         let first = stage.clock.now() + LEAD * self.telling / 2.0 + LATE_SECONDS;
         // Only rank 0 knows what the operation takes.
@@ -167,6 +174,7 @@ impl Timing for StartTime {
             self.fallen_back = true;
             return self.fall_back(stage, operation, count);
         }
+        self.seen = true;
         let count = fitting as u32;
         let own = self.appointments(stage, operation, (first, period, count))?;
         // Clocks that drift are compared before and after, so that what lies between is known.

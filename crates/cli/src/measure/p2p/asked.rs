@@ -7,7 +7,7 @@ use laneway_measure::p2p::{COLD_BYTES, Cache, Pattern, Plan, window};
 use laneway_measure::{Rule, sizes};
 
 use crate::measure::rule::rule;
-use crate::session;
+use crate::measure::{memory, refine};
 
 /// The word for all parameters of LogGP and PLogP at once.
 const LOGP: &str = "logp";
@@ -62,6 +62,8 @@ enum Pairs {
 pub struct Asked {
     pub whats: Vec<What>,
     pub sizes: Vec<u64>,
+    /// Sizes to add to each pattern where it bends.
+    pub refine: u32,
     pairs: Pairs,
     parallel: bool,
     back: Option<usize>,
@@ -70,6 +72,10 @@ pub struct Asked {
     pub rule: Rule,
     /// Whether the precision was asked for, and is an error where it is not reached.
     pub strict: bool,
+    /// Of the order of the points.
+    pub seed: u64,
+    /// Whether every sample is to be kept.
+    pub keep: bool,
 }
 
 impl Asked {
@@ -101,6 +107,7 @@ impl Asked {
         let (rule, strict) = rule(matches, &Rule::default())?;
         Ok(Asked {
             whats,
+            refine: refine::asked(matches, &sizes)?,
             sizes,
             pairs: pairs.unwrap_or(Pairs::Default),
             parallel: matches.get_flag("parallel"),
@@ -109,6 +116,8 @@ impl Asked {
             cache: cache(text("cache"))?,
             rule,
             strict,
+            seed: matches.get_one::<u64>("seed").copied().unwrap_or(1),
+            keep: matches.get_flag("keep"),
         })
     }
 
@@ -127,6 +136,7 @@ impl Asked {
             .with("cache", cache)
             .with("min_reps", self.rule.min_reps)
             .with("max_reps", self.rule.max_reps)
+            .with("seed", self.seed)
     }
 
     /// What so many ranks cannot do.
@@ -181,9 +191,8 @@ impl Asked {
         Ok(())
     }
 
-    /// Why the buffers of all ranks do not fit, if they were on this machine.
+    /// Why the buffers of so many ranks do not fit into this machine.
     pub fn too_large(&self, ranks: u32) -> Option<String> {
-        let available = session::memory_bytes()?;
         let sizes = self.sizes.iter().copied().chain(self.back.map(|back| back as u64));
         let size = sizes.max().unwrap_or(0);
         // Out and in, of an exchange from both sides, and as many under way.
@@ -195,11 +204,7 @@ impl Asked {
                 size.saturating_mul(8 * window).saturating_add((bytes as u64).saturating_mul(2))
             }
         };
-        let need = need.saturating_mul(u64::from(ranks));
-        (need > available).then(|| {
-            let (need, available) = (need >> 20, available >> 20);
-            format!("size {} needs about {need} MiB of {available} MiB", format_size(size))
-        })
+        memory::objection(need.saturating_mul(u64::from(ranks)), size)
     }
 
     /// The subsets of ranks that something is measured on.

@@ -59,7 +59,14 @@ pub fn named(matches: &ArgMatches) -> Result<Option<Vec<&'static Layer>>, Failur
             )
         })
     };
-    list.split(',').map(layer).collect::<Result<Vec<_>, _>>().map(Some)
+    let layers: Vec<_> = list.split(',').map(layer).collect::<Result<_, _>>()?;
+    let twice = |(at, one): (usize, &&Layer)| layers[..at].iter().any(|l| l.name == one.name);
+    if layers.iter().enumerate().any(twice) {
+        let what = format!("a layer is there twice in `{list}`");
+        let cause = "side by side each has one column";
+        return Err(Failure::usage(what, cause, "--backend local:memcpy,shm,unix,tcp"));
+    }
+    Ok(Some(layers))
 }
 
 /// Measures one layer after another and prints them as one document.
@@ -130,7 +137,7 @@ fn copies(asked: &Asked) -> Result<(Vec<Row>, Exit), Failure> {
                 exit = Exit::Precision;
             }
             // Many copies make a sample, so that no clock is too coarse.
-            rows.push(figure.row(0.0));
+            rows.push(figure.row(0.0, asked.seed));
         }
     }
     Ok((rows, exit))
@@ -146,9 +153,20 @@ fn started(matches: &ArgMatches, layer: &str, ranks: u32) -> Result<(Vec<Row>, E
     command.args(["measure", "p2p", "--format", "csv", "--backend"]);
     command.arg(format!("local:{layer}"));
     command.arg("--ranks").arg(ranks.to_string());
-    for name in
-        ["sizes", "pairs", "back", "window", "cache", "reps", "max-reps", "precision", "budget"]
-    {
+    for name in [
+        "sizes",
+        "pairs",
+        "back",
+        "window",
+        "cache",
+        "reps",
+        "min-reps",
+        "max-reps",
+        "precision",
+        "alpha",
+        "level",
+        "budget",
+    ] {
         if let Some(value) = matches.get_one::<String>(name) {
             command.arg(format!("--{name}={value}"));
         }
@@ -156,8 +174,13 @@ fn started(matches: &ArgMatches, layer: &str, ranks: u32) -> Result<(Vec<Row>, E
     let patterns: Vec<&String> = matches.get_many("pattern").unwrap_or_default().collect();
     let patterns: Vec<&str> = patterns.into_iter().map(String::as_str).collect();
     command.arg(format!("--pattern={}", patterns.join(",")));
-    if matches.get_flag("parallel") {
-        command.arg("--parallel");
+    if let Some(seed) = matches.get_one::<u64>("seed") {
+        command.arg(format!("--seed={seed}"));
+    }
+    for name in ["parallel", "keep"] {
+        if matches.get_flag(name) {
+            command.arg(format!("--{name}"));
+        }
     }
     let ended = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
     let ended = ended.map_err(|error| failed(Exit::Environment, error.to_string()))?;
@@ -181,10 +204,15 @@ fn row(record: &Record) -> Row {
     let any = Estimate { value: 1.0, interval: None, error: None, reps: 2, reached: true };
     let value = |(name, empty): (&'static str, Value)| {
         // CSV does not tell an empty word from nothing.
-        let empty = if matches!(empty, Value::Text(_)) { empty } else { Value::Nothing };
+        let empty = if matches!(empty, Value::Text(_)) { "".into() } else { Value::Nothing };
         (name, record.get(name).cloned().unwrap_or(empty))
     };
-    Row(Figure::new("", None, &[], 0, 1, any).row(0.0).0.into_iter().map(value).collect())
+    let row = Figure::new("", None, &[], 0, 1, any).row(0.0, 0);
+    let row = Row(row.0.into_iter().map(value).collect());
+    match record.samples_us.is_empty() {
+        true => row,
+        false => row.with("samples_us", record.samples_us.clone()),
+    }
 }
 
 /// A line for each pattern, pair and size, with columns for each layer. A copy has no pair, so it

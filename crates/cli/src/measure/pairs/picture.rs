@@ -1,4 +1,5 @@
-//! The map of all pairs: a square of shades in a table, a square of colours in a drawing.
+//! The map of all pairs: a square of shades in a table, of colours in a drawing, and a matrix for
+//! gnuplot.
 
 use std::fmt::Write;
 
@@ -101,4 +102,64 @@ pub fn drawing(pairs: &[Pair], hosts: &[String], verdict: &Verdict) -> String {
     }
     // The title needs its room however few the pairs are.
     svg::document((NAMES + side + 20.0).max(420.0), TOP + side + 20.0, &body)
+}
+
+/// The maps as a script of gnuplot with its data in it: the bandwidth, and where there is a verdict
+/// what part it is of the usual one.
+pub fn script(
+    pairs: &[Pair],
+    hosts: &[String],
+    size_bytes: usize,
+    verdict: Option<&Verdict>,
+) -> String {
+    let ranks = pairs.iter().map(|pair| pair.to.max(pair.from) as usize + 1).max().unwrap_or(0);
+    let matrix = |figure: &dyn Fn(usize) -> f64| {
+        let mut cells = vec![vec![f64::NAN; ranks]; ranks];
+        for (index, pair) in pairs.iter().enumerate() {
+            let (from, to) = (pair.from as usize, pair.to as usize);
+            cells[from][to] = figure(index);
+            cells[to][from] = figure(index);
+        }
+        let line = |row: &Vec<f64>| {
+            let words: Vec<String> = row.iter().map(|cell| format!("{cell:?}")).collect();
+            words.join(" ") + "\n"
+        };
+        cells.iter().map(line).collect::<String>()
+    };
+    let rate = |index: usize| size_bytes as f64 / pairs[index].transfer.value / 1e6;
+    let mut data = format!("$bandwidth << EOD\n{}EOD\n", matrix(&rate));
+    let mut plots = String::new();
+    let mut plot = |title: &str, colours: &str, name: &str| {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            plots,
+            "\nset title '{title}'\n{colours}\nplot ${name} matrix with image notitle\n"
+        );
+    };
+    if let Some(verdict) = verdict {
+        let percent = |index: usize| 100.0 * part(verdict, index);
+        let _ = write!(data, "\n$usual << EOD\n{}EOD\n", matrix(&percent));
+        let colours = "set cbrange [10:100]\nset palette defined (0 '#8b0014', 1 '#fdae61', \
+                       2 '#f7fafa')";
+        plot("bandwidth, in percent of the usual one of its kind", colours, "usual");
+    }
+    let colours = "set cbrange [0:*]\nset palette defined (0 '#8b0014', 1 '#fdae61', 2 '#f7fafa')";
+    plot("bandwidth (MB/s)", colours, "bandwidth");
+    let name = |rank: usize| {
+        let host = hosts.get(rank).map_or("", String::as_str);
+        let host = host.replace(char::is_control, " ").replace('\'', "''");
+        format!("'{host} {rank}' {rank}")
+    };
+    let names: Vec<String> = (0..ranks).map(name).collect();
+    let last = ranks as f64 - 0.5;
+    format!(
+        "# gnuplot -p FILE.gp shows this;\n\
+         # gnuplot -e \"set terminal svg; set output 'FILE.svg'\" FILE.gp draws it into a file.\n\
+         # Data: a row and a column for each rank; NaN where a pair was not measured.\n\n\
+         {data}\nset encoding utf8\nset size ratio -1\nset xrange [-0.5:{last:?}]\n\
+         set yrange [{last:?}:-0.5]\nset ytics ({}) noenhanced\nset multiplot layout 1,{}\n\
+         {plots}\nunset multiplot\n",
+        names.join(", "),
+        1 + usize::from(verdict.is_some()),
+    )
 }

@@ -26,9 +26,6 @@ pub const COMPARED: [Method; 3] = [
     || Box::new(Root::new(0, Confirmation::Barrier)),
 ];
 
-/// That of IMB, in figure 1.
-pub const SERIES: Method = || Box::new(Series);
-
 /// paper: mpiblib 5: 0 to 100 KB with a stride of 1 KB.
 pub fn sizes() -> Vec<u64> {
     (0..=100).map(|kib| kib << 10).collect()
@@ -67,12 +64,17 @@ impl Cluster {
         Ok((found.map_err(|error| failed(error.to_string()))?, ended.finish))
     }
 
+    /// IMB's way, in figure 1: one series of so many calls for each size.
+    pub fn series(&self, operation: Kind, sizes: &[u64], length: u32) -> Result<Sweep, Failure> {
+        self.sweep(operation, || Box::new(Series { length }), sizes, 1)
+    }
+
     /// One batch of so many repetitions for each size. There is no warm-up call, as a single gather
     /// that escalates would count several times: the method prepares itself with nothing.
     pub fn sweep(
         &self,
         operation: Kind,
-        method: Method,
+        method: impl Fn() -> Box<dyn Timing> + Sync,
         sizes: &[u64],
         reps: u32,
     ) -> Result<Sweep, Failure> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use laneway_core::{Collective, Failure};
 use laneway_measure::Batch;
 
-use super::{Cluster, SERIES};
+use super::Cluster;
 use crate::reproduce::part::{Axes, Claim, Curve, Part};
 
 const KIB: [u64; 14] = [1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 65, 80, 100];
@@ -65,7 +65,7 @@ pub fn part(cluster: &Cluster) -> Result<Part, Failure> {
     let seen = |operation: Collective| -> Result<Vec<Seen>, Failure> {
         let sizes = KIB.map(|kib| kib << 10);
         let one = |reps| {
-            let sweep = cluster.sweep(operation, SERIES, &sizes, reps)?;
+            let sweep = cluster.series(operation, &sizes, reps)?;
             Ok(Seen::new(reps, &sweep.batches))
         };
         REPETITIONS.into_iter().map(one).collect()

@@ -1,0 +1,177 @@
+//! What holds for a thread's measurements beside their arguments, until it is set anew.
+
+use std::cell::Cell;
+use std::ffi::{c_char, c_int};
+
+use laneway_core::{Failure, Rank};
+use laneway_measure::timing::{Confirmation, Series};
+use laneway_measure::{Isolation, Procedure};
+
+use crate::arguments::{refused, word};
+use crate::last_error::answer;
+use crate::together::mark_of;
+
+/// The names, and what each takes.
+const NAMES: [(&str, &str); 6] = [
+    ("root", "a rank"),
+    ("confirmation", "barrier, reduce or messages"),
+    ("isolation", "none, barrier[:ALGORITHM], double-barrier[:ALGORITHM], reduce or p2p"),
+    ("sync", "tree or offset"),
+    ("resync", "a number of repetitions"),
+    ("series", "a number of calls"),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Of operations that have one, and whose clock root timing reads.
+    pub root: Rank,
+    pub confirmation: Confirmation,
+    pub isolation: Isolation,
+    pub sync: Procedure,
+    /// Repetitions between two comparisons of the clocks.
+    pub resync: u32,
+    /// Calls of one series, for loop timing.
+    pub series: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            root: 0,
+            confirmation: Confirmation::default(),
+            isolation: Isolation::barrier(),
+            sync: Procedure::default(),
+            resync: 50,
+            series: Series::default().length,
+        }
+    }
+}
+
+thread_local! {
+    static OWN: Cell<Option<Settings>> = const { Cell::new(None) };
+}
+
+/// Those of this thread.
+pub fn current() -> Settings {
+    OWN.try_with(Cell::get).ok().flatten().unwrap_or_default()
+}
+
+impl Settings {
+    /// Tells them from others.
+    pub fn mark(&self) -> u64 {
+        let Settings { root, confirmation, isolation, sync, resync, series } = self;
+        let words = format!("{} {isolation} {}", confirmation.name(), sync.name());
+        let numbers = [root, resync, series].map(|number| u64::from(*number));
+        mark_of(numbers.into_iter().chain(words.bytes().map(u64::from)))
+    }
+
+    /// The same with one of them changed; to what it is at first where there is no value.
+    fn with(self, name: &str, value: Option<&str>) -> Result<Settings, Failure> {
+        let Some((_, takes)) = NAMES.iter().find(|(known, _)| *known == name) else {
+            let names = NAMES.map(|(name, _)| name).join(", ");
+            return Err(refused("no such setting", format!("there is no `{name}`"), &names));
+        };
+        let first = Settings::default();
+        let bad = |value: &str| refused("no such value", format!("{name} is no `{value}`"), takes);
+        let number = |first: u32, least: u32| match value {
+            None => Ok(first),
+            Some(text) => {
+                text.parse().ok().filter(|number| *number >= least).ok_or_else(|| bad(text))
+            }
+        };
+        let mut changed = self;
+        match name {
+            "root" => changed.root = number(first.root, 0)?,
+            "resync" => changed.resync = number(first.resync, 1)?,
+            "series" => changed.series = number(first.series, 1)?,
+            "confirmation" => {
+                let named =
+                    |text: &str| Confirmation::ALL.into_iter().find(|known| known.name() == text);
+                changed.confirmation = chosen(first.confirmation, value, named, bad)?;
+            }
+            "sync" => {
+                let named =
+                    |text: &str| Procedure::ALL.into_iter().find(|known| known.name() == text);
+                changed.sync = chosen(first.sync, value, named, bad)?;
+            }
+            _ => {
+                let named = |text: &str| Isolation::parse(text).ok();
+                changed.isolation = chosen(first.isolation, value, named, bad)?;
+            }
+        }
+        Ok(changed)
+    }
+}
+
+/// What a word names, or what is there without one.
+fn chosen<T>(
+    first: T,
+    value: Option<&str>,
+    named: impl Fn(&str) -> Option<T>,
+    bad: impl Fn(&str) -> Failure,
+) -> Result<T, Failure> {
+    value.map_or(Ok(first), |text| named(text).ok_or_else(|| bad(text)))
+}
+
+/// Changes how this thread's next measurements of collectives and functions are done; all ranks
+/// set the same, and what differs is told by the measurement. `value` is a text, or NULL for what
+/// holds at first, which is named first here:
+///
+/// - "root": "0", the root of operations that have one, and the rank whose clock root timing reads;
+/// - "confirmation": "messages", "reduce" or "barrier", how the root learns that all are done, for
+///   root timing;
+/// - "isolation": "barrier", "double-barrier", each also with an algorithm as in
+///   "barrier:dissemination" or "barrier:native", "reduce", "p2p" or "none": what keeps repetitions
+///   apart; start time and loop need none;
+/// - "sync": "tree" or "offset", how clocks are compared, for global and start time;
+/// - "resync": "50", repetitions between two comparisons, for global timing;
+/// - "series": "100", calls of one series, for loop timing.
+///
+/// # Safety
+/// Both are C strings, or the value is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn laneway_set(name: *const c_char, value: *const c_char) -> c_int {
+    answer(|| {
+        // SAFETY: as the caller promises.
+        let name = unsafe { word(name, "name")? };
+        let value = match value.is_null() {
+            true => None,
+            // SAFETY: as the caller promises.
+            false => Some(unsafe { word(value, "value")? }),
+        };
+        let changed = current().with(name, value)?;
+        // A thread that is ending measures nothing any more.
+        let _ = OWN.try_with(|own| own.set(Some(changed)));
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_and_go_back_to_the_first() {
+        let first = Settings::default();
+        for (name, value) in [
+            ("root", "3"),
+            ("confirmation", "reduce"),
+            ("isolation", "double-barrier:tree"),
+            ("sync", "offset"),
+            ("resync", "1"),
+            ("series", "7"),
+        ] {
+            let changed = first.with(name, Some(value)).expect(name);
+            assert_ne!(changed, first, "{name}");
+            assert_ne!(changed.mark(), first.mark(), "{name}");
+            assert_eq!(changed.with(name, None).expect(name), first, "{name}");
+            for bad in ["", "x", "-1", "barrier:x", "4294967296"] {
+                let said = first.with(name, Some(bad)).expect_err(name).to_string();
+                assert!(said.contains(name) && said.contains("try:"), "{said}");
+            }
+        }
+        assert!(["resync", "series"].iter().all(|name| first.with(name, Some("0")).is_err()));
+        let said = first.with("rot", None).expect_err("no such setting").to_string();
+        assert!(said.contains("root, confirmation, isolation, sync, resync, series"), "{said}");
+    }
+}

@@ -1,0 +1,308 @@
+//! The rows of several launches as one: each launch counts as one sample of the time.
+
+use std::collections::BTreeMap;
+
+use laneway_core::{Failure, Row, Value};
+use laneway_report::{Record, Run};
+use laneway_stats::{Interval, Summary, log_mean_interval, median};
+
+/// What tells points apart. Not the timing, which a launch may have to change.
+const KEY: [&str; 7] = ["op", "algorithm", "form", "ranks", "root", "size_bytes", "isolation"];
+
+/// Launches timed this point by different methods.
+const MIXED: &str = "mixed timing";
+/// Of a figure that has none; what holds for a launch need not hold for all of them.
+const NO_INTERVAL: &str = "no interval";
+
+fn key(record: &Record) -> String {
+    format!("{:?}", KEY.map(|name| record.get(name)))
+}
+
+/// A row for each point of the first launch.
+pub fn rows(runs: &[Run], level: f64) -> Result<Vec<Row>, Failure> {
+    let mut points: BTreeMap<String, Vec<&Record>> = BTreeMap::new();
+    for record in runs.iter().flat_map(|run| &run.rows) {
+        points.entry(key(record)).or_default().push(record);
+    }
+    let first = runs.first().map_or(&[][..], |run| &run.rows);
+    let row = |record: &Record| {
+        let records = points.get(&key(record)).map_or(&[][..], Vec::as_slice);
+        let point = Point { records };
+        if records.len() != runs.len() {
+            let what = "a point is missing from some launches";
+            let (op, size) = (point.word("op"), point.word("size_bytes"));
+            let cause =
+                format!("{} of {} launches have {op:?} {size:?}", records.len(), runs.len());
+            return Err(Failure::environment(what, cause, "fewer --sizes, or --launches 1"));
+        }
+        Ok(point.row(level))
+    };
+    first.iter().map(row).collect()
+}
+
+/// One point as each launch saw it.
+struct Point<'a> {
+    records: &'a [&'a Record],
+}
+
+impl Point<'_> {
+    /// The same in all launches.
+    fn word(&self, name: &str) -> Value {
+        let first = self.records.first().and_then(|record| record.get(name));
+        first.cloned().unwrap_or(Value::Nothing)
+    }
+
+    /// What the launches say under this name, as far as they say something.
+    fn all(&self, name: &str) -> Vec<f64> {
+        self.records.iter().filter_map(|record| record.number(name)).collect()
+    }
+
+    fn sum(&self, name: &str) -> u64 {
+        self.all(name).iter().sum::<f64>() as u64
+    }
+
+    fn least(&self, name: &str) -> Option<f64> {
+        self.all(name).into_iter().reduce(f64::min)
+    }
+
+    fn most(&self, name: &str) -> Option<f64> {
+        self.all(name).into_iter().reduce(f64::max)
+    }
+
+    fn middle(&self, name: &str) -> Option<f64> {
+        median(&self.all(name))
+    }
+
+    /// Launch after launch.
+    fn joined(&self, name: &str) -> Vec<f64> {
+        let list = |record: &&Record| match record.get(name) {
+            Some(Value::List(numbers)) => numbers.clone(),
+            _ => Vec::new(),
+        };
+        self.records.iter().flat_map(list).collect()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.records.iter().any(|r| r.fields.iter().any(|(other, _)| other == name))
+    }
+
+    /// The methods, a fallback first: `start-time>maximum|start-time` was asked to be by
+    /// start-time, and is so in some launches.
+    fn methods(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for record in self.records {
+            if let Some(Value::Text(name)) = record.get("timing") {
+                names.push(name.clone());
+            }
+        }
+        names.sort_by_key(|name| !name.contains('>'));
+        names.dedup();
+        names
+    }
+
+    fn flags(&self, mixed: bool, interval: bool) -> String {
+        let mut flags: Vec<&str> = Vec::new();
+        for record in self.records {
+            if let Some(Value::Text(text)) = record.get("flags") {
+                flags.extend(text.split(',').filter(|flag| !flag.is_empty()));
+            }
+        }
+        if self.records.len() > 1 {
+            flags.retain(|flag| *flag != NO_INTERVAL);
+            flags.extend((!interval).then_some(NO_INTERVAL));
+        }
+        flags.extend(mixed.then_some(MIXED));
+        flags.sort_unstable();
+        flags.dedup();
+        flags.join(",")
+    }
+
+    /// The estimate and what surrounds it. A single launch keeps its own.
+    fn estimate(&self, level: f64) -> Estimate {
+        let times = self.all("time_us");
+        if let [record] = self.records {
+            let number = |name: &str| record.number(name);
+            let ends = number("ci_low_us").zip(number("ci_high_us")).zip(number("ci_level"));
+            let interval = ends.map(|((low, high), level)| Interval { low, high, level });
+            let [time, mean, median, stddev] =
+                ["time_us", "mean_us", "median_us", "stddev_us"].map(number);
+            let error = number("error");
+            return Estimate { time, interval, scope: "launch", error, mean, median, stddev };
+        }
+        let (summary, median) = (Summary::of(&times), median(&times));
+        // What is not positive was not measured, and its launch has flagged it.
+        let measured = times.len() == self.records.len() && times.iter().all(|time| *time > 0.0);
+        // Times differ by factors, so it is their logarithms that are averaged.
+        let logarithms = times.iter().map(|time| time.ln()).sum::<f64>() / times.len() as f64;
+        let time = if measured { Some(logarithms.exp()) } else { median };
+        let interval = time.filter(|_| measured).and_then(|time| {
+            let Interval { low, high, level } = log_mean_interval(&times, level)?;
+            // The last digit of a logarithm must not put the time outside.
+            Some(Interval { low: low.min(time), high: high.max(time), level })
+        });
+        let half = interval.map(|interval| (interval.high - interval.low) / 2.0);
+        Estimate {
+            time,
+            interval,
+            scope: "launches",
+            error: half.zip(time).map(|(half, time)| half / time),
+            mean: summary.as_ref().map(|summary| summary.mean),
+            median,
+            stddev: summary.as_ref().map(|summary| summary.stddev),
+        }
+    }
+
+    fn row(&self, level: f64) -> Row {
+        let estimate = self.estimate(level);
+        let interval = estimate.interval;
+        let methods = self.methods();
+        let mut row = Row::new();
+        for name in ["op", "algorithm", "form", "ranks", "root", "size_bytes"] {
+            row = row.with(name, self.word(name));
+        }
+        row = row
+            .with("timing", methods.join("|"))
+            .with("isolation", self.word("isolation"))
+            .with("launches", self.records.len() as u64)
+            .with("reps", self.sum("reps"))
+            .with("rejected", self.sum("rejected"))
+            .with("time_us", estimate.time)
+            .with("ci_low_us", interval.map(|interval| interval.low))
+            .with("ci_high_us", interval.map(|interval| interval.high))
+            .with("ci_level", interval.map(|interval| interval.level))
+            .with("ci_scope", interval.map(|_| estimate.scope))
+            .with("error", estimate.error)
+            .with("mean_us", estimate.mean)
+            .with("median_us", estimate.median)
+            .with("min_us", self.least("min_us"))
+            .with("max_us", self.most("max_us"))
+            .with("stddev_us", estimate.stddev)
+            .with("p99_us", self.most("p99_us"))
+            .with("warm_up", self.sum("warm_up"))
+            .with("outliers", self.sum("outliers"))
+            .with("start_skew_us", self.middle("start_skew_us"))
+            .with("clock_error_us", self.most("clock_error_us"))
+            .with("clock_unknowable_us", self.most("clock_unknowable_us"))
+            .with("cost_us", self.all("cost_us").iter().sum::<f64>())
+            .with("flags", self.flags(methods.len() > 1, interval.is_some()))
+            .with("seed", self.word("seed"));
+        for name in ["rank_min_us", "rank_avg_us", "rank_max_us", "overlap_percent", "truth_us"] {
+            if self.has(name) {
+                row = row.with(name, self.middle(name));
+            }
+        }
+        row = row.with("launch_times_us", self.all("time_us"));
+        if self.has("rank_entries_us") {
+            let samples = self.records.iter().flat_map(|record| &record.samples_us);
+            row = row
+                .with("launch_reps", self.all("reps"))
+                .with("samples_us", samples.copied().collect::<Vec<f64>>())
+                .with("rank_entries_us", self.joined("rank_entries_us"))
+                .with("rank_exits_us", self.joined("rank_exits_us"));
+        }
+        row
+    }
+}
+
+/// A time with what surrounds it, in microseconds.
+struct Estimate {
+    time: Option<f64>,
+    interval: Option<Interval>,
+    scope: &'static str,
+    error: Option<f64>,
+    mean: Option<f64>,
+    median: Option<f64>,
+    stddev: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(time: f64, timing: &str, flags: &str) -> Run {
+        let row = Row::new()
+            .with("op", "bcast")
+            .with("size_bytes", 8u32)
+            .with("timing", timing)
+            .with("reps", 9u32)
+            .with("time_us", time)
+            .with("ci_low_us", 0.9 * time)
+            .with("ci_high_us", 1.2 * time)
+            .with("ci_level", 0.96)
+            .with("error", 0.15)
+            .with("stddev_us", 3.0)
+            .with("start_skew_us", time / 10.0)
+            .with("flags", flags);
+        let mut record = Record::default();
+        row.0.iter().for_each(|(name, value)| record.push(name, value.clone()));
+        Run { rows: vec![record], ..Run::default() }
+    }
+
+    fn merged(runs: &[Run]) -> Row {
+        rows(runs, 0.95).expect("rows").remove(0)
+    }
+
+    fn real(row: &Row, name: &str) -> f64 {
+        match row.get(name) {
+            Some(Value::Real(number)) => *number,
+            other => panic!("{name} is {other:?}"),
+        }
+    }
+
+    #[test]
+    fn one_launch_keeps_its_interval_and_its_scope() {
+        let row = merged(&[run(10.0, "root", "resolution")]);
+        let [low, high] = ["ci_low_us", "ci_high_us"].map(|name| real(&row, name));
+        assert_eq!((low, real(&row, "time_us"), high), (9.0, 10.0, 12.0));
+        assert_eq!((real(&row, "ci_level"), real(&row, "error")), (0.96, 0.15));
+        assert_eq!(row.get("ci_scope"), Some(&"launch".into()));
+        assert_eq!(row.get("flags"), Some(&"resolution".into()));
+        assert_eq!(real(&row, "stddev_us"), 3.0);
+        // What has none says so, as its launch did.
+        let mut bare = run(10.0, "root", "no interval,single");
+        bare.rows[0].fields.retain(|(name, _)| !name.starts_with("ci_"));
+        let row = merged(&[bare]);
+        assert_eq!(row.get("ci_scope"), Some(&Value::Nothing));
+        assert_eq!(row.get("flags"), Some(&"no interval,single".into()));
+    }
+
+    #[test]
+    fn several_launches_are_samples_of_the_time() {
+        let runs = [2.0, 8.0, 4.0].map(|time| run(time, "root", "no interval"));
+        let row = merged(&runs);
+        // Of the logarithms 1, 2, 3 to the base 2: t(0.975, 2) = 4.302653 over the root of 3.
+        let factor = 2f64.powf(4.302_652_73 / 3f64.sqrt());
+        assert!((real(&row, "time_us") - 4.0).abs() < 1e-12);
+        assert!((real(&row, "ci_high_us") / (4.0 * factor) - 1.0).abs() < 1e-6, "{row:?}");
+        assert!((real(&row, "ci_low_us") * factor / 4.0 - 1.0).abs() < 1e-6, "{row:?}");
+        let half = (real(&row, "ci_high_us") - real(&row, "ci_low_us")) / 2.0;
+        assert_eq!(real(&row, "error"), half / real(&row, "time_us"));
+        assert_eq!(row.get("ci_scope"), Some(&"launches".into()));
+        assert!((real(&row, "mean_us") - 14.0 / 3.0).abs() < 1e-12);
+        assert!((real(&row, "stddev_us") - (28f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert_eq!((real(&row, "median_us"), real(&row, "start_skew_us")), (4.0, 0.4));
+        assert_eq!(row.get("reps"), Some(&27u64.into()));
+        // There is an interval now.
+        assert_eq!(row.get("flags"), Some(&"".into()));
+    }
+
+    #[test]
+    fn different_methods_are_named_and_flagged() {
+        let one = run(2.0, "start-time", "");
+        let other = run(4.0, "start-time>maximum", "no appointments");
+        for runs in [[one.clone(), other.clone()], [other, one]] {
+            let row = merged(&runs);
+            assert_eq!(row.get("timing"), Some(&"start-time>maximum|start-time".into()));
+            assert_eq!(row.get("flags"), Some(&"mixed timing,no appointments".into()));
+        }
+    }
+
+    #[test]
+    fn what_was_not_measured_has_no_interval_and_what_is_missing_is_an_error() {
+        let row = merged(&[run(2.0, "root", ""), run(-1.0, "root", "no time")]);
+        assert_eq!((real(&row, "time_us"), row.get("ci_scope")), (0.5, Some(&Value::Nothing)));
+        assert_eq!(row.get("flags"), Some(&"no interval,no time".into()));
+        let failure = rows(&[run(2.0, "root", ""), Run::default()], 0.95).expect_err("missing");
+        assert!(failure.cause.contains("1 of 2 launches have"), "{failure}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Where the pairs go: each format has the map that it can show, and the export file is written
+//! anew after each round.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use clap::ArgMatches;
+use laneway_core::{Document, Failure, Row};
+use laneway_report::{Format, Run, html};
+
+use super::Asked;
+use super::doubt::Judged;
+use super::found::Found;
+use super::picture;
+use crate::output::{self, Output};
+
+/// How and where.
+pub struct Written {
+    format: Format,
+    export: Option<(String, Format)>,
+    svg: Option<String>,
+}
+
+impl Written {
+    /// What cannot show pairs is refused before there are any.
+    pub fn from(matches: &ArgMatches) -> Result<Written, Failure> {
+        let text = |name: &str| matches.get_one::<String>(name).cloned();
+        let format = Output::from(matches)?.format;
+        let export = text("export").and_then(|file| {
+            let ending = Path::new(&file).extension()?.to_str()?;
+            let format = Format::by_ending(ending)?;
+            Some((file, format))
+        });
+        let wanted = [Some(format), export.as_ref().map(|(_, format)| *format)];
+        if wanted.contains(&Some(Format::Osu)) {
+            let cause = "OSU's text has a figure for each size, and pairs have one size";
+            let try_this = "--format table, json, csv, html or gnuplot";
+            return Err(Failure::usage("no text of OSU for pairs", cause, try_this));
+        }
+        Ok(Written { format, export, svg: text("svg") })
+    }
+
+    /// A survey that is not at its end.
+    pub fn unfinished(&self) -> Unfinished<'_> {
+        Unfinished { written: self, begun: Instant::now(), spent: Duration::ZERO }
+    }
+
+    /// Prints and saves all of it.
+    pub fn finish(&self, asked: &Asked, found: &Found, judged: &Judged) -> Result<(), Failure> {
+        let sentences = judged.sentences(&found.pairs, &found.hosts);
+        let summary = found.summary(judged, &sentences);
+        let document = found.document(asked, Some(judged), summary);
+        let text = |format| rendered(format, &document, asked, found, Some(judged));
+        if let Some((file, format)) = &self.export {
+            output::replace(Path::new(file), &text(*format))?;
+        }
+        if self.format == Format::Table {
+            let rows = found.nodes(asked, judged);
+            let brief = Document { rows, summary: None, ..document.clone() };
+            output::print(&format!(
+                "{}\n{}\n\n{}\n",
+                self.format.render(&brief),
+                picture::legend(),
+                sentences.join("\n")
+            ))?;
+        } else {
+            output::print(&text(self.format))?;
+        }
+        match &self.svg {
+            Some(file) => {
+                let map = picture::drawing(&found.pairs, &found.hosts, &judged.verdict);
+                output::replace(Path::new(file), &map)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// A whole file, with the map where the format can show one.
+fn rendered(
+    format: Format,
+    document: &Document,
+    asked: &Asked,
+    found: &Found,
+    judged: Option<&Judged>,
+) -> String {
+    let verdict = judged.map(|judged| &judged.verdict);
+    match format {
+        Format::Html => {
+            let page = html::render("laneway measure-pairs", &[Run::from(document)]);
+            let map = verdict.map_or(String::new(), |verdict| {
+                let map = picture::drawing(&found.pairs, &found.hosts, verdict);
+                format!("<section><h2>Map</h2>\n{map}</section>\n")
+            });
+            page.replacen("</header>\n", &format!("</header>\n{map}"), 1)
+        }
+        Format::Gnuplot => {
+            picture::script(&found.pairs, &found.hosts, asked.sizes.bandwidth, verdict)
+        }
+        format => format.render(document),
+    }
+}
+
+/// Writes what there is after each round, so that a crash keeps it.
+pub struct Unfinished<'a> {
+    written: &'a Written,
+    begun: Instant,
+    spent: Duration,
+}
+
+/// Writing may always take so long in all; beyond it only a tenth of the time, as the file of a
+/// thousand ranks has half a million rows, and all of them wait for it.
+const FREE: Duration = Duration::from_secs(1);
+
+impl Unfinished<'_> {
+    /// After so many of all rounds.
+    pub fn save(
+        &mut self,
+        asked: &Asked,
+        found: &Found,
+        [done, all]: [usize; 2],
+    ) -> Result<(), Failure> {
+        let Some((file, format)) = &self.written.export else { return Ok(()) };
+        let now = Instant::now();
+        let affordable = FREE.max(now.duration_since(self.begun) / 10);
+        // The last round is written with the verdict.
+        if done == all || self.spent > affordable {
+            return Ok(());
+        }
+        let summary = Row::new()
+            .with("complete", false)
+            .with("pairs", found.pairs.len() as u64)
+            .with("verdict", format!("unfinished: {done} of {all} rounds of pairs"));
+        let document = found.document(asked, None, summary);
+        let text = rendered(*format, &document, asked, found, None);
+        let saved = output::replace(Path::new(file), &text);
+        self.spent += now.elapsed();
+        saved
+    }
+}

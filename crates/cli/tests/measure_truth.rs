@@ -1,0 +1,107 @@
+//! The promises of `laneway measure` on a simulated cluster, as the command itself keeps them: five
+//! operations, three sizes, sixteen hosts of two kinds at two sites.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+const OPS: &str = "bcast,scatter,gather,allreduce,alltoall";
+
+/// The two sites as a file; where asked for, with clocks that are off and drift.
+fn sites(skewed: bool) -> PathBuf {
+    let own =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../measure/tests/accuracy/sites.toml");
+    if !skewed {
+        return own;
+    }
+    let clocks = "clock-offset = \"+-500ms\"\nclock-drift = \"+-10ppm\"\n";
+    let text = std::fs::read_to_string(own).expect("the platform");
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("skewed-sites.toml");
+    let text = text.replace("[[host]]\n", &format!("[[host]]\n{clocks}"));
+    std::fs::write(&file, text).expect("a file");
+    file
+}
+
+fn rows(platform: PathBuf, args: &[&str]) -> Vec<Value> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    let backend = format!("sim:{}", platform.display());
+    command.args(["measure", "coll"]).args(args);
+    command.args(["--backend", &backend, "--truth", "--format", "json"]);
+    let output = command.output().expect("the command starts");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    json["rows"].as_array().expect("rows").clone()
+}
+
+fn number(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap_or_else(|| panic!("no {name} in {row}"))
+}
+
+fn ensure_true(row: &Value) {
+    let error = (number(row, "time_us") / number(row, "truth_us") - 1.0).abs();
+    assert!(error < 0.002, "{error}: {row}");
+    assert_eq!(row["timing"], "start-time", "{row}");
+}
+
+#[test]
+fn a_point_without_variance_is_true_and_soon_done() {
+    let rows = rows(sites(false), &[OPS, "--sizes", "8,1K,64K"]);
+    assert_eq!(rows.len(), 15);
+    for row in &rows {
+        ensure_true(row);
+        let (cost, truth) = (number(row, "cost_us"), number(row, "truth_us"));
+        assert!(cost <= 10.0 * truth + 30e3, "{row}");
+        assert!(number(row, "size_bytes") > 1024.0 || cost <= 50e3, "{row}");
+        assert!(number(row, "reps") >= 6.0 && row["flags"] == "", "{row}");
+    }
+}
+
+#[test]
+fn forty_samples_cost_at_most_three_times_what_they_tell() {
+    for row in rows(sites(false), &[OPS, "--sizes", "8,1K,64K", "--reps", "40"]) {
+        ensure_true(&row);
+        assert!(number(&row, "cost_us") <= 3.0 * 40.0 * number(&row, "truth_us"), "{row}");
+    }
+}
+
+#[test]
+fn clocks_that_drift_for_many_seconds_change_nothing() {
+    let rows = rows(sites(true), &[OPS, "--sizes", "8,1K,64K", "--reps", "60"]);
+    rows.iter().for_each(ensure_true);
+    // The points come one after the other on the same clocks.
+    assert!(rows.iter().map(|row| number(row, "cost_us")).sum::<f64>() > 7e6);
+}
+
+#[test]
+fn a_series_is_as_long_as_it_was_asked_to_be() {
+    let args = ["scatter", "--algorithm", "linear", "--sizes", "20K", "--timing", "loop"];
+    let rows = rows(sites(false), &[&args[..], &["--reps", "6", "--keep"]].concat());
+    let samples = rows[0]["samples_us"].as_array().expect("samples");
+    assert_eq!(samples.len(), 6);
+    // All alike, since nothing varies; and the ranks' means are of all of them.
+    let first = samples[0].as_f64().expect("a number");
+    let alike = |sample: &Value| (sample.as_f64().expect("a number") / first - 1.0).abs() < 0.01;
+    assert!(samples.iter().all(alike), "{}", rows[0]);
+    let longest = number(&rows[0], "rank_max_us");
+    assert!((longest / first - 1.0).abs() < 0.01, "{}", rows[0]);
+}
+
+#[test]
+fn what_a_root_cannot_see_is_flagged() {
+    let args = ["scatter", "--timing", "root", "--sizes", "8"];
+    let row = &rows(sites(false), &args)[0];
+    let flags = row["flags"].as_str().expect("flags");
+    let wrong = (number(row, "time_us") / number(row, "truth_us") - 1.0).abs() > 0.01;
+    assert!(wrong && (flags.contains("confirmation") || flags.contains("skewed")), "{row}");
+    assert!(number(row, "start_skew_us") > 0.0, "{row}");
+}
+
+#[test]
+fn no_figure_is_without_an_interval_or_a_word() {
+    for (reps, word) in [("1", "single"), ("2", "student"), ("5", "student"), ("6", "")] {
+        let row = &rows(sites(false), &["bcast", "--sizes", "1K", "--reps", reps])[0];
+        assert_eq!(row["ci_low_us"].is_null(), reps == "1", "{row}");
+        assert_eq!(row["flags"], word, "{row}");
+    }
+}
