@@ -172,6 +172,7 @@ int laneway_time_round_trips(int comm,
 // - "isolation": "barrier", "double-barrier", each also with an algorithm as in
 //   "barrier:dissemination" or "barrier:native", "reduce", "p2p" or "none": what keeps repetitions
 //   apart; start time and loop need none;
+// - "start": "none" or any isolation: what all pass after it, right before a repetition;
 // - "sync": "tree" or "offset", how clocks are compared, for global and start time;
 // - "resync": "50", repetitions between two comparisons, for global timing;
 // - "series": "100", calls of one series, for loop timing.

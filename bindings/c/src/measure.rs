@@ -264,7 +264,8 @@ fn point(
     // Messages of the measurement meet none of the operation, which may be ours on `comm`.
     let own = comm.dup().map_err(broken)?;
     let clock = GlobalClock::new(&*own, manner.settings.sync);
-    let mut stage = Stage { comm: &*own, clock, isolation: manner.settings.isolation };
+    let (isolation, start) = (manner.settings.isolation, manner.settings.start);
+    let mut stage = Stage { comm: &*own, clock, isolation, start };
     let found = measure(&mut stage, &mut *manner.timing(), operation, &manner.rule);
     let (mut words, mut flags) = ([f64::NAN; 4], String::new());
     if let Some(point) = found.map_err(broken)? {

@@ -12,10 +12,11 @@ use crate::last_error::answer;
 use crate::together::mark_of;
 
 /// The names, and what each takes.
-const NAMES: [(&str, &str); 6] = [
+const NAMES: [(&str, &str); 7] = [
     ("root", "a rank"),
     ("confirmation", "barrier, reduce or messages"),
     ("isolation", "none, barrier[:ALGORITHM], double-barrier[:ALGORITHM], reduce or p2p"),
+    ("start", "none, barrier[:ALGORITHM], double-barrier[:ALGORITHM], reduce or p2p"),
     ("sync", "tree or offset"),
     ("resync", "a number of repetitions"),
     ("series", "a number of calls"),
@@ -27,6 +28,7 @@ pub struct Settings {
     pub root: Rank,
     pub confirmation: Confirmation,
     pub isolation: Isolation,
+    pub start: Isolation,
     pub sync: Procedure,
     /// Repetitions between two comparisons of the clocks.
     pub resync: u32,
@@ -40,6 +42,7 @@ impl Default for Settings {
             root: 0,
             confirmation: Confirmation::default(),
             isolation: Isolation::barrier(),
+            start: Isolation::None,
             sync: Procedure::default(),
             resync: 50,
             series: Series::default().length,
@@ -59,8 +62,8 @@ pub fn current() -> Settings {
 impl Settings {
     /// Tells them from others.
     pub fn mark(&self) -> u64 {
-        let Settings { root, confirmation, isolation, sync, resync, series } = self;
-        let words = format!("{} {isolation} {}", confirmation.name(), sync.name());
+        let Settings { root, confirmation, isolation, start, sync, resync, series } = self;
+        let words = format!("{} {isolation} {start} {}", confirmation.name(), sync.name());
         let numbers = [root, resync, series].map(|number| u64::from(*number));
         mark_of(numbers.into_iter().chain(words.bytes().map(u64::from)))
     }
@@ -94,6 +97,10 @@ impl Settings {
                     |text: &str| Procedure::ALL.into_iter().find(|known| known.name() == text);
                 changed.sync = chosen(first.sync, value, named, bad)?;
             }
+            "start" => {
+                let named = |text: &str| Isolation::parse(text).ok();
+                changed.start = chosen(first.start, value, named, bad)?;
+            }
             _ => {
                 let named = |text: &str| Isolation::parse(text).ok();
                 changed.isolation = chosen(first.isolation, value, named, bad)?;
@@ -123,6 +130,7 @@ fn chosen<T>(
 /// - "isolation": "barrier", "double-barrier", each also with an algorithm as in
 ///   "barrier:dissemination" or "barrier:native", "reduce", "p2p" or "none": what keeps repetitions
 ///   apart; start time and loop need none;
+/// - "start": "none" or any isolation: what all pass after it, right before a repetition;
 /// - "sync": "tree" or "offset", how clocks are compared, for global and start time;
 /// - "resync": "50", repetitions between two comparisons, for global timing;
 /// - "series": "100", calls of one series, for loop timing.
@@ -157,6 +165,7 @@ mod tests {
             ("root", "3"),
             ("confirmation", "reduce"),
             ("isolation", "double-barrier:tree"),
+            ("start", "reduce"),
             ("sync", "offset"),
             ("resync", "1"),
             ("series", "7"),
@@ -172,6 +181,9 @@ mod tests {
         }
         assert!(["resync", "series"].iter().all(|name| first.with(name, Some("0")).is_err()));
         let said = first.with("rot", None).expect_err("no such setting").to_string();
-        assert!(said.contains("root, confirmation, isolation, sync, resync, series"), "{said}");
+        assert!(
+            said.contains("root, confirmation, isolation, start, sync, resync, series"),
+            "{said}"
+        );
     }
 }

@@ -105,3 +105,20 @@ fn no_figure_is_without_an_interval_or_a_word() {
         assert_eq!(row["flags"], word, "{row}");
     }
 }
+
+#[test]
+fn the_start_is_a_choice_beside_the_isolation() {
+    let args = ["alltoall", "--sizes", "64K", "--timing", "global", "--isolation"];
+    let skew = |more: &[&str]| {
+        let row = rows(sites(false), &[&args[..], more].concat()).remove(0);
+        assert_eq!(row["isolation"], more.join("+").replace("+--start+", "+"), "{row}");
+        number(&row, "start_skew_us")
+    };
+    // A reduction lets the leaves go long before the root; a barrier after it does not.
+    assert!(skew(&["reduce"]) > 2.0 * skew(&["reduce", "--start", "barrier:dissemination"]));
+    let bad = ["measure", "coll", "bcast", "--ranks", "2", "--start", "barriers"];
+    let output = Command::new(env!("CARGO_BIN_EXE_laneway")).args(bad).output();
+    let output = output.expect("the command starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--start barrier:dissemination"));
+}

@@ -85,7 +85,7 @@ impl OptScatter {
 fn seconds(comm: &dyn Comm, size: u64, answerer: Answerer) -> Result<f64, CommError> {
     let own = comm.dup()?;
     let clock = GlobalClock::new(&*own, Procedure::default());
-    let mut stage = Stage { comm: &*own, clock, isolation: Isolation::barrier() };
+    let mut stage = Stage::new(&*own, clock);
     let mut timing = Root::new(0, Confirmation::default());
     let shape = Shape::new(Kind::Scatter, comm.size(), size);
     let mut made = Collective::new(comm, &shape, answerer)?.map_err(refused)?;

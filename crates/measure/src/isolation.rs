@@ -1,5 +1,5 @@
-//! What keeps one repetition from meeting the next: a barrier or two of any algorithm, a reduction,
-//! empty messages, or nothing.
+//! What keeps one repetition from meeting the next, and what lets all ranks start together: a
+//! barrier or two of any algorithm, a reduction, empty messages, or nothing.
 
 use std::fmt;
 
@@ -69,9 +69,24 @@ impl Isolation {
 
     /// Prepares to pass it often.
     pub(crate) fn gate<'c>(&self, comm: &'c dyn Comm) -> Result<Gate<'c>, CommError> {
-        let ranks = comm.size();
+        Ok(Gate { comm, parts: vec![(*self, self.schedule(comm.size())?)] })
+    }
+
+    /// The same, and then another one.
+    pub(crate) fn gate_and<'c>(
+        &self,
+        then: Isolation,
+        comm: &'c dyn Comm,
+    ) -> Result<Gate<'c>, CommError> {
+        let mut gate = self.gate(comm)?;
+        gate.parts.push((then, then.schedule(comm.size())?));
+        Ok(gate)
+    }
+
+    /// What our own ones are executed from.
+    fn schedule(&self, ranks: u32) -> Result<Option<Box<dyn Schedule>>, CommError> {
         let refused = |refusal: laneway_coll::Refusal| CommError::Argument { what: refusal.0 };
-        let schedule = match self {
+        Ok(match self {
             Isolation::Barrier { algorithm, params, .. } => {
                 let shape = Shape::new(Collective::Barrier, ranks, 0);
                 Some(algorithm.schedule(&shape, params).map_err(refused)?)
@@ -82,8 +97,7 @@ impl Isolation {
                 Some(algorithm.schedule(&shape, &params).map_err(refused)?)
             }
             _ => None,
-        };
-        Ok(Gate { isolation: *self, comm, schedule })
+        })
     }
 }
 
@@ -102,64 +116,88 @@ impl fmt::Display for Isolation {
     }
 }
 
-/// An isolation with its schedule.
+/// Isolations with their schedules, passed one after the other.
 pub(crate) struct Gate<'c> {
-    isolation: Isolation,
     comm: &'c dyn Comm,
-    schedule: Option<Box<dyn Schedule>>,
+    parts: Vec<(Isolation, Option<Box<dyn Schedule>>)>,
 }
 
 /// A gate with its buffers, ready to be passed.
 pub(crate) struct OpenGate<'g> {
-    gate: &'g Gate<'g>,
-    exec: Option<Exec<'g>>,
+    comm: &'g dyn Comm,
+    parts: Vec<(Isolation, Option<Exec<'g>>)>,
 }
 
 /// The buffers of a gate.
 #[derive(Default)]
 pub(crate) struct Room {
+    parts: Vec<Buffer>,
+}
+
+#[derive(Default)]
+struct Buffer {
     out: Vec<u8>,
     tmp: Vec<u8>,
 }
 
 impl Gate<'_> {
     pub fn open<'g>(&'g self, room: &'g mut Room) -> Result<OpenGate<'g>, CommError> {
-        let exec = match &self.schedule {
-            None => None,
-            Some(schedule) => {
-                let rank = self.comm.rank();
-                room.tmp = vec![0; schedule.tmp_len(rank) as usize];
-                room.out = vec![0; 1];
-                let reduces = self.isolation == Isolation::Reduce;
-                let input: &[u8] = if reduces { &[1] } else { &[] };
-                let out = if reduces { &mut room.out[..] } else { &mut [] };
-                let reduction = reduces.then_some(Reduction::Builtin(ReduceOp::Max, DataType::U8));
-                let buffers = Buffers::new(input, out, &mut room.tmp);
-                Some(Exec::new(self.comm, &**schedule, buffers, reduction, 1)?)
-            }
-        };
-        Ok(OpenGate { gate: self, exec })
+        room.parts.resize_with(self.parts.len(), Buffer::default);
+        let mut parts = Vec::new();
+        for ((isolation, schedule), buffer) in self.parts.iter().zip(&mut room.parts) {
+            let exec = match schedule {
+                Some(schedule) => Some(buffer.exec(self.comm, isolation, &**schedule)?),
+                None => None,
+            };
+            parts.push((*isolation, exec));
+        }
+        Ok(OpenGate { comm: self.comm, parts })
+    }
+}
+
+impl Buffer {
+    fn exec<'g>(
+        &'g mut self,
+        comm: &'g dyn Comm,
+        isolation: &Isolation,
+        schedule: &'g dyn Schedule,
+    ) -> Result<Exec<'g>, CommError> {
+        self.tmp = vec![0; schedule.tmp_len(comm.rank()) as usize];
+        self.out = vec![0; 1];
+        let reduces = *isolation == Isolation::Reduce;
+        let input: &[u8] = if reduces { &[1] } else { &[] };
+        let out = if reduces { &mut self.out[..] } else { &mut [] };
+        let reduction = reduces.then_some(Reduction::Builtin(ReduceOp::Max, DataType::U8));
+        let buffers = Buffers::new(input, out, &mut self.tmp);
+        Exec::new(comm, schedule, buffers, reduction, 1)
     }
 }
 
 impl OpenGate<'_> {
     /// Collective: nobody goes on here before the others have come, as far as the isolation holds.
     pub fn pass(&mut self) -> Result<(), CommError> {
-        let comm = self.gate.comm;
-        let twice = match self.gate.isolation {
-            Isolation::None => return Ok(()),
-            Isolation::PointToPoint => return point_to_point(comm),
-            Isolation::Native { twice } | Isolation::Barrier { twice, .. } => twice,
-            Isolation::Reduce => false,
-        };
-        for _ in 0..=u32::from(twice) {
-            match &mut self.exec {
-                Some(exec) => exec.run()?,
-                None => native_barrier(comm)?,
-            }
-        }
-        Ok(())
+        self.parts.iter_mut().try_for_each(|(isolation, exec)| pass(self.comm, *isolation, exec))
     }
+}
+
+fn pass(
+    comm: &dyn Comm,
+    isolation: Isolation,
+    exec: &mut Option<Exec<'_>>,
+) -> Result<(), CommError> {
+    let twice = match isolation {
+        Isolation::None => return Ok(()),
+        Isolation::PointToPoint => return point_to_point(comm),
+        Isolation::Native { twice } | Isolation::Barrier { twice, .. } => twice,
+        Isolation::Reduce => false,
+    };
+    for _ in 0..=u32::from(twice) {
+        match exec {
+            Some(exec) => exec.run()?,
+            None => native_barrier(comm)?,
+        }
+    }
+    Ok(())
 }
 
 fn native_barrier(comm: &dyn Comm) -> Result<(), CommError> {

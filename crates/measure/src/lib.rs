@@ -28,7 +28,7 @@
 //!     // A communicator of our own, so that no message meets one of the operation.
 //!     let own = comm.dup()?;
 //!     let clock = GlobalClock::new(&*own, Procedure::default());
-//!     let mut stage = Stage { comm: &*own, clock, isolation: Isolation::barrier() };
+//!     let mut stage = Stage::new(&*own, clock);
 //!     let mut timing = StartTime::default();
 //!     let point = measure(&mut stage, &mut timing, &mut bcast.ready()?, &Rule::default())?;
 //!     Ok(point.and_then(|point| {
@@ -62,7 +62,7 @@
 //!     };
 //!     let own = comm.dup()?;
 //!     let clock = GlobalClock::new(&*own, Procedure::default());
-//!     let mut stage = Stage { comm: &*own, clock, isolation: Isolation::barrier() };
+//!     let mut stage = Stage::new(&*own, clock);
 //!     let rule = Rule::paper(5, 100, 0.05);
 //!     let point = measure(&mut stage, &mut Maximum, &mut ring, &rule)?;
 //!     Ok(point.map(|point| (point.estimate, point.error)))

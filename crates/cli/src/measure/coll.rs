@@ -49,7 +49,7 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let plan = Plan::from(matches)?;
     let output = Output::from(matches)?;
-    if let Some(exit) = launches::run(matches, &output, plan.rule.level())? {
+    if let Some(exit) = launches::run(matches, &output, plan.rule.level(), brief_rows)? {
         return Ok(exit);
     }
     let file = matches.get_one::<String>("export").map(String::as_str);
@@ -136,14 +136,20 @@ fn refuse_early(comm: &dyn Comm, plan: &Plan, counts: &[u32]) -> Result<(), Rank
         return Err(Failure::usage(what, cause, "--backend sim:cluster:16 --truth").into());
     }
     let barrier = Shape::new(laneway_core::Collective::Barrier, comm.size(), 0);
-    let native = matches!(plan.isolation, Isolation::Native { .. });
+    let gates = [plan.isolation, plan.start];
+    let native = gates.iter().any(|gate| matches!(gate, Isolation::Native { .. }));
     match comm.native_objection(&barrier, Form::Blocking).filter(|_| native) {
         Some(cause) => {
-            let what = format!("no isolation `{}`", plan.isolation);
+            let what = format!("no isolation `{}`", plan.isolation_and_start());
             Err(Failure::usage(what, cause, "--isolation barrier:dissemination").into())
         }
         None => Ok(()),
     }
+}
+
+/// The columns for people.
+fn brief_rows(rows: &[Row]) -> Vec<Row> {
+    rows.iter().map(brief).collect()
 }
 
 fn race(case: &Case, ranks: u32) -> Race {
@@ -179,7 +185,7 @@ impl Session<'_> {
         let plan = self.plan;
         let own = comm.dup()?;
         let clock = GlobalClock::new(&*own, plan.procedure);
-        let mut stage = Stage { comm: &*own, clock, isolation: plan.isolation };
+        let mut stage = Stage { comm: &*own, clock, isolation: plan.isolation, start: plan.start };
         let cases = plan.cases(comm, &plan.sizes);
         let mut random = SplitMix64::new(plan.seed);
         self.points(comm, &mut stage, &cases, &mut random)?;
@@ -356,7 +362,7 @@ impl Session<'_> {
         let params = Row::new()
             .with("sizes", sizes.join(","))
             .with("timing", self.plan.method.name())
-            .with("isolation", self.plan.isolation.to_string())
+            .with("isolation", self.plan.isolation_and_start())
             .with("sync", self.plan.procedure.name())
             .with("seed", self.plan.seed);
         Document { verb: "measure", env: self.env.clone(), params, rows, summary: None }
@@ -381,7 +387,7 @@ impl Session<'_> {
         }
         if comm.rank() == 0 && rows {
             let full = self.document();
-            let rows = full.rows.iter().map(brief).collect();
+            let rows = brief_rows(&full.rows);
             let shown = Document { rows, ..full.clone() };
             self.output.write(&full, Some(&shown))?;
         }

@@ -13,7 +13,6 @@ use laneway_report::run::Fields;
 use laneway_report::{Run, read};
 
 use super::export;
-use super::row::brief;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 
@@ -34,8 +33,13 @@ pub fn args() -> [Arg; 2] {
     ]
 }
 
-/// Runs the launches, if several were asked for.
-pub fn run(matches: &ArgMatches, output: &Output, level: f64) -> Result<Option<Exit>, Failure> {
+/// Runs the launches, if several were asked for; `brief` are the columns for people.
+pub fn run(
+    matches: &ArgMatches,
+    output: &Output,
+    level: f64,
+    brief: impl Fn(&[Row]) -> Vec<Row>,
+) -> Result<Option<Exit>, Failure> {
     let launches = matches.get_one::<u32>("launches").copied().unwrap_or(1);
     let launcher = matches.get_one::<String>("launcher");
     if laneway_local::is_rank() || (launches == 1 && launcher.is_none()) {
@@ -44,7 +48,7 @@ pub fn run(matches: &ArgMatches, output: &Output, level: f64) -> Result<Option<E
     if let Some(started) = laneway_mpi::launched() {
         let what = "a launcher cannot be launched by its own rank";
         let cause = format!("this process was started by {started:?}");
-        let try_this = "laneway measure coll … --launches 5 --launcher \"mpirun -n 4\"";
+        let try_this = "laneway measure … --launches 5 --launcher \"mpirun -n 4\"";
         return Err(Failure::usage(what, cause, try_this));
     }
     let file = matches.get_one::<String>("export").map(String::as_str);
@@ -86,7 +90,7 @@ pub fn run(matches: &ArgMatches, output: &Output, level: f64) -> Result<Option<E
     }
     drop(progress);
     let full = document(&env, &params, &runs, level)?;
-    let shown = full.rows.iter().map(brief).collect();
+    let shown = brief(&full.rows);
     output.write(&full, Some(&Document { rows: shown, ..full.clone() }))?;
     Ok(Some(exit))
 }
@@ -97,11 +101,9 @@ fn document(env: &Row, params: &Row, runs: &[Run], level: f64) -> Result<Documen
     Ok(Document { verb: "measure", env, params, rows, summary: None })
 }
 
-/// What a launch said of itself. Names of a document live as long as the program; these are few,
-/// and read once.
+/// What a launch said of itself.
 fn named(fields: &Fields) -> Row {
-    let name = |name: &str| -> &'static str { String::leak(name.to_owned()) };
-    Row(fields.iter().map(|(text, value)| (name(text), value.clone())).collect())
+    Row(fields.iter().map(|(name, value)| (merge::lasting(name), value.clone())).collect())
 }
 
 /// The sizes of a run as words.

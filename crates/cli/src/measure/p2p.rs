@@ -15,7 +15,7 @@ use laneway_measure::talk::announce;
 use laneway_measure::{GlobalClock, Procedure, Rule};
 use laneway_stats::SplitMix64;
 
-use super::{export, memory, refine, rule};
+use super::{export, launches, memory, refine, rule};
 use crate::agree;
 use crate::output::{self, Output};
 use crate::progress::Progress;
@@ -38,6 +38,7 @@ pub fn command() -> Command {
              mpirun -n 2 laneway measure p2p --pattern bandwidth,bibw --sizes 8:4M\n  \
              mpirun -n 2 laneway measure p2p --sizes 1K,1M --refine 8    protocol switches\n  \
              mpirun -n 16 laneway measure p2p --pattern round-trip --back 0 --pairs all\n  \
+             laneway measure p2p --launches 5 --launcher \"mpirun -n 2\"\n  \
              laneway measure p2p --pattern logp --backend sim:mpiblib16 --pairs 0:15\n  \
              laneway measure p2p --backend local:memcpy,shm,unix,tcp    layers side by side",
             asked::patterns(),
@@ -86,6 +87,7 @@ pub fn command() -> Command {
                 .help("Keep every sample, in JSON and CSV"),
         )
         .args(rule::args(&Rule::default()))
+        .args(launches::args())
         .args(session::args())
         .args(output::args())
 }
@@ -99,6 +101,9 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             return Err(Failure::usage("no --refine of layers", cause, "--backend local:shm"));
         }
         return layers::run(matches, &asked, &layers, &output);
+    }
+    if let Some(exit) = launches::run(matches, &output, asked.rule.level(), row::brief)? {
+        return Ok(exit);
     }
     let file = matches.get_one::<String>("export").map(String::as_str);
     session::run(&Choice::from(matches)?, &|comm| {

@@ -32,6 +32,7 @@ pub struct Plan {
     pub root: u32,
     pub method: Method,
     pub isolation: Isolation,
+    pub start: Isolation,
     confirmation: Confirmation,
     pub procedure: Procedure,
     resync: u32,
@@ -112,6 +113,8 @@ pub fn args() -> Vec<Arg> {
             .default_value(Method::default().name()),
         text("isolation", "I", "none, barrier[:A], double-barrier[:A], reduce or p2p")
             .default_value("barrier"),
+        text("start", "I", "What all pass after the isolation, right before a repetition")
+            .default_value("none"),
         text("confirmation", "C", "How the root learns that all are done, for --timing root")
             .value_parser(Confirmation::ALL.map(Confirmation::name))
             .default_value(Confirmation::default().name()),
@@ -146,10 +149,13 @@ impl Plan {
         let sizes = sizes::parse(text("sizes").unwrap_or_default()).map_err(|cause| {
             Failure::usage("no such sizes", cause, "--sizes 8:4M, or --sizes 0:100K:+1K")
         })?;
-        let isolation = Isolation::parse(text("isolation").unwrap_or_default());
-        let isolation = isolation.map_err(|cause| {
-            Failure::usage("no such isolation", cause, "--isolation barrier:dissemination")
-        })?;
+        let gate = |name: &str| {
+            Isolation::parse(text(name).unwrap_or_default()).map_err(|cause| {
+                let try_this = format!("--{name} barrier:dissemination");
+                Failure::usage(format!("no such {name}"), cause, try_this)
+            })
+        };
+        let (isolation, start) = (gate("isolation")?, gate("start")?);
         let named =
             |all: &[&'static str], name: &str| all.iter().position(|n| Some(*n) == text(name));
         let method = named(&Method::ALL.map(Method::name), "timing").unwrap_or(3);
@@ -174,6 +180,7 @@ impl Plan {
             root: count("root").unwrap_or(0),
             method,
             isolation,
+            start,
             confirmation: Confirmation::ALL[confirmation.unwrap_or(2)],
             procedure: Procedure::ALL[procedure],
             resync: count("resync").unwrap_or(50),
@@ -282,6 +289,14 @@ impl Plan {
     pub fn shape(&self, comm: &dyn Comm, collective: Collective, size: u64) -> Shape {
         let root = if collective.has_root() { self.root } else { 0 };
         Shape::new(collective, comm.size(), size).with_root(root)
+    }
+
+    /// As rows tell it: `barrier:tree`, or `reduce+barrier:tree`.
+    pub fn isolation_and_start(&self) -> String {
+        match self.start {
+            Isolation::None => self.isolation.to_string(),
+            start => format!("{}+{start}", self.isolation),
+        }
     }
 
     pub fn timing(&self) -> Box<dyn Timing> {

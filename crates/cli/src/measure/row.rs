@@ -21,7 +21,7 @@ pub fn row(
     let summary = point.summary;
     let of = |which: fn(&laneway_stats::Summary) -> f64| summary.as_ref().map(|s| us(which(s)));
     let interval = point.interval;
-    let isolation = plan.isolation.to_string();
+    let isolation = plan.isolation_and_start();
     let mut row = Row::new()
         .with("op", case.collective.name())
         .with("algorithm", case.answerer.name())

@@ -18,6 +18,7 @@ pub const PAPER: Paper = Paper {
     help: "All runs in virtual time on the simulated cluster mpiblib16, whose clocks are off and \
            drift, and takes seconds.",
     parts: &["figure-1", "table-1", "figure-2", "p2p"],
+    drawn: "figure-1",
     reproduce: parts,
     notes: NOTES,
     platform: Some(PLATFORM),

@@ -4,7 +4,7 @@ use laneway_coll::usual;
 use laneway_core::{Collective as Kind, Comm, CommError, Failure, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Maximum, Stage, StartTime, Timing};
-use laneway_measure::{Collective, GlobalClock, Isolation, Point, Procedure, Rule, measure, truth};
+use laneway_measure::{Collective, GlobalClock, Point, Procedure, Rule, measure, truth};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program};
 
@@ -29,7 +29,7 @@ fn measured(
     made.validate()?;
     let mut ready = made.ready()?;
     let clock = GlobalClock::new(&*own, Procedure::Tree);
-    let mut stage = Stage { comm: &*own, clock, isolation: Isolation::barrier() };
+    let mut stage = Stage::new(&*own, clock);
     stage.clock.synchronise()?;
     let point = measure(&mut stage, timing, &mut ready, &Rule::default())?;
     Ok(point.zip(truth(&*own, &mut ready)?))

@@ -20,7 +20,7 @@ pub use start_time::StartTime;
 pub use tasks::{Tasks, serves};
 
 use crate::clock::GlobalClock;
-use crate::isolation::Isolation;
+use crate::isolation::{Gate, Isolation};
 use crate::operation::Operation;
 use crate::talk::{DELIVER, bytes_of, collect, numbers_of};
 
@@ -33,7 +33,22 @@ pub struct Stage<'c> {
     /// Not the communicator of the operation, so that messages do not meet.
     pub comm: &'c dyn Comm,
     pub clock: GlobalClock<'c>,
+    /// What keeps a repetition from meeting the one before.
     pub isolation: Isolation,
+    /// What lets all start together after it, if that is something else.
+    pub start: Isolation,
+}
+
+impl<'c> Stage<'c> {
+    /// Repetitions are kept apart, and start, by a barrier.
+    pub fn new(comm: &'c dyn Comm, clock: GlobalClock<'c>) -> Stage<'c> {
+        Stage { comm, clock, isolation: Isolation::barrier(), start: Isolation::None }
+    }
+
+    /// What is passed before each repetition.
+    pub(crate) fn gate(&self) -> Result<Gate<'c>, CommError> {
+        self.isolation.gate_and(self.start, self.comm)
+    }
 }
 
 /// Some samples, known on rank 0.
@@ -282,7 +297,7 @@ pub(crate) fn isolated(
     operation: &mut dyn Operation,
     count: u32,
 ) -> Result<Vec<(f64, f64)>, CommError> {
-    let gate = stage.isolation.gate(stage.comm)?;
+    let gate = stage.gate()?;
     let mut room = Default::default();
     let mut gate = gate.open(&mut room)?;
     let mut own = Vec::with_capacity(count as usize);

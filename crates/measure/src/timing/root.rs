@@ -81,8 +81,7 @@ impl Root {
         count: u32,
         what: &mut dyn FnMut() -> Result<(), CommError>,
     ) -> Result<Vec<f64>, CommError> {
-        let (gate, confirm) =
-            (stage.isolation.gate(stage.comm)?, self.confirmation.isolation().gate(stage.comm)?);
+        let (gate, confirm) = (stage.gate()?, self.confirmation.isolation().gate(stage.comm)?);
         let (mut room, mut other_room) = Default::default();
         let (mut gate, mut confirm) = (gate.open(&mut room)?, confirm.open(&mut other_room)?);
         let mut times = Vec::with_capacity(count as usize);

@@ -32,7 +32,7 @@ impl Timing for Series {
         operation: &mut dyn Operation,
         count: u32,
     ) -> Result<Batch, CommError> {
-        let gate = stage.isolation.gate(stage.comm)?;
+        let gate = stage.gate()?;
         let mut room = Default::default();
         let mut gate = gate.open(&mut room)?;
         let length = self.length.max(1);

@@ -145,7 +145,7 @@ impl Timing for Tasks {
         operation: &mut dyn Operation,
         count: u32,
     ) -> Result<Batch, CommError> {
-        let gate = stage.isolation.gate(stage.comm)?;
+        let gate = stage.gate()?;
         let mut room = Default::default();
         let mut gate = gate.open(&mut room)?;
         let mut samples = Vec::with_capacity(count as usize);

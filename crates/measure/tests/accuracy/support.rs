@@ -76,7 +76,7 @@ pub fn found_by(
         let papers = timing().name() == "global";
         let procedure = if papers { Procedure::Offset } else { Procedure::Tree };
         let clock = GlobalClock::new(&*own, procedure);
-        let mut stage = Stage { comm: &*own, clock, isolation };
+        let mut stage = Stage { isolation, ..Stage::new(&*own, clock) };
         let point = measure(&mut stage, &mut *timing(), &mut ready, &rule).expect("a point");
         let truth = truth(&*own, &mut ready).expect("the truth");
         point.zip(truth)

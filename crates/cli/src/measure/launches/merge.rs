@@ -1,13 +1,29 @@
-//! The rows of several launches as one: each launch counts as one sample of the time.
+//! The rows of several launches as one: each launch counts as one sample of the time. What becomes
+//! of a column is told by its name, so that collectives and messages are joined alike.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use laneway_core::{Failure, Row, Value};
 use laneway_report::{Record, Run};
 use laneway_stats::{Interval, Summary, log_mean_interval, median};
 
 /// What tells points apart. Not the timing, which a launch may have to change.
-const KEY: [&str; 7] = ["op", "algorithm", "form", "ranks", "root", "size_bytes", "isolation"];
+const KEY: [&str; 13] = [
+    "op",
+    "algorithm",
+    "form",
+    "pattern",
+    "from",
+    "to",
+    "and",
+    "ranks",
+    "root",
+    "size_bytes",
+    "back_bytes",
+    "window",
+    "isolation",
+];
 
 /// Launches timed this point by different methods.
 const MIXED: &str = "mixed timing";
@@ -29,10 +45,12 @@ pub fn rows(runs: &[Run], level: f64) -> Result<Vec<Row>, Failure> {
         let records = points.get(&key(record)).map_or(&[][..], Vec::as_slice);
         let point = Point { records };
         if records.len() != runs.len() {
+            let words = ["op", "pattern", "size_bytes"].map(|name| record.get(name));
+            let words: Vec<String> =
+                words.iter().flatten().map(|word| format!("{word:?}")).collect();
+            let (have, all, what) = (records.len(), runs.len(), words.join(" "));
+            let cause = format!("{have} of {all} launches have {what}");
             let what = "a point is missing from some launches";
-            let (op, size) = (point.word("op"), point.word("size_bytes"));
-            let cause =
-                format!("{} of {} launches have {op:?} {size:?}", records.len(), runs.len());
             return Err(Failure::environment(what, cause, "fewer --sizes, or --launches 1"));
         }
         Ok(point.row(level))
@@ -80,10 +98,6 @@ impl Point<'_> {
             _ => Vec::new(),
         };
         self.records.iter().flat_map(list).collect()
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.records.iter().any(|r| r.fields.iter().any(|(other, _)| other == name))
     }
 
     /// The methods, a fallback first: `start-time>maximum|start-time` was asked to be by
@@ -153,55 +167,64 @@ impl Point<'_> {
     }
 
     fn row(&self, level: f64) -> Row {
-        let estimate = self.estimate(level);
-        let interval = estimate.interval;
-        let methods = self.methods();
+        let (estimate, methods) = (self.estimate(level), self.methods());
         let mut row = Row::new();
-        for name in ["op", "algorithm", "form", "ranks", "root", "size_bytes"] {
-            row = row.with(name, self.word(name));
-        }
-        row = row
-            .with("timing", methods.join("|"))
-            .with("isolation", self.word("isolation"))
-            .with("launches", self.records.len() as u64)
-            .with("reps", self.sum("reps"))
-            .with("rejected", self.sum("rejected"))
-            .with("time_us", estimate.time)
-            .with("ci_low_us", interval.map(|interval| interval.low))
-            .with("ci_high_us", interval.map(|interval| interval.high))
-            .with("ci_level", interval.map(|interval| interval.level))
-            .with("ci_scope", interval.map(|_| estimate.scope))
-            .with("error", estimate.error)
-            .with("mean_us", estimate.mean)
-            .with("median_us", estimate.median)
-            .with("min_us", self.least("min_us"))
-            .with("max_us", self.most("max_us"))
-            .with("stddev_us", estimate.stddev)
-            .with("p99_us", self.most("p99_us"))
-            .with("warm_up", self.sum("warm_up"))
-            .with("outliers", self.sum("outliers"))
-            .with("start_skew_us", self.middle("start_skew_us"))
-            .with("clock_error_us", self.most("clock_error_us"))
-            .with("clock_unknowable_us", self.most("clock_unknowable_us"))
-            .with("cost_us", self.all("cost_us").iter().sum::<f64>())
-            .with("flags", self.flags(methods.len() > 1, interval.is_some()))
-            .with("seed", self.word("seed"));
-        for name in ["rank_min_us", "rank_avg_us", "rank_max_us", "overlap_percent", "truth_us"] {
-            if self.has(name) {
-                row = row.with(name, self.middle(name));
+        let names = self.records.first().map_or(&[][..], |first| &first.fields);
+        for (name, _) in names {
+            if name == "reps" {
+                row = row.with("launches", self.records.len() as u64);
             }
+            let value = match (estimate.column(name), name.as_str()) {
+                (Some(value), _) => value,
+                (None, "timing") => methods.join("|").into(),
+                (None, "flags") => {
+                    self.flags(methods.len() > 1, estimate.interval.is_some()).into()
+                }
+                (None, name) => self.column(name),
+            };
+            row = row.with(lasting(name), value);
         }
         row = row.with("launch_times_us", self.all("time_us"));
-        if self.has("rank_entries_us") {
-            let samples = self.records.iter().flat_map(|record| &record.samples_us);
-            row = row
-                .with("launch_reps", self.all("reps"))
-                .with("samples_us", samples.copied().collect::<Vec<f64>>())
-                .with("rank_entries_us", self.joined("rank_entries_us"))
-                .with("rank_exits_us", self.joined("rank_exits_us"));
+        let samples = self.records.iter().flat_map(|record| &record.samples_us);
+        let samples: Vec<f64> = samples.copied().collect();
+        match samples.is_empty() {
+            true => row,
+            false => row.with("launch_reps", self.all("reps")).with("samples_us", samples),
         }
-        row
     }
+
+    /// A column that is not about the time itself.
+    fn column(&self, name: &str) -> Value {
+        match name {
+            "reps" | "rejected" | "warm_up" | "outliers" => self.sum(name).into(),
+            "cost_us" => self.all(name).iter().sum::<f64>().into(),
+            "min_us" => self.least(name).into(),
+            "max_us" | "p99_us" | "clock_error_us" | "clock_unknowable_us" => {
+                self.most(name).into()
+            }
+            "rank_entries_us" | "rank_exits_us" => self.joined(name).into(),
+            // The first launch's, and the same in all of them.
+            "seed" => self.word(name),
+            name if KEY.contains(&name) => self.word(name),
+            name => self.middle(name).map_or(self.word(name), Value::from),
+        }
+    }
+}
+
+thread_local! {
+    static NAMES: RefCell<BTreeSet<&'static str>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// The name of a column for as long as the program lives. There are few, and each is kept once.
+pub fn lasting(name: &str) -> &'static str {
+    NAMES.with_borrow_mut(|names| match names.get(name) {
+        Some(known) => known,
+        None => {
+            let new: &'static str = String::leak(name.to_owned());
+            names.insert(new);
+            new
+        }
+    })
 }
 
 /// A time with what surrounds it, in microseconds.
@@ -213,6 +236,25 @@ struct Estimate {
     mean: Option<f64>,
     median: Option<f64>,
     stddev: Option<f64>,
+}
+
+impl Estimate {
+    /// The columns that follow from it.
+    fn column(&self, name: &str) -> Option<Value> {
+        let of = |end: fn(&Interval) -> f64| self.interval.as_ref().map(end);
+        Some(match name {
+            "time_us" => self.time.into(),
+            "ci_low_us" => of(|interval| interval.low).into(),
+            "ci_high_us" => of(|interval| interval.high).into(),
+            "ci_level" => of(|interval| interval.level).into(),
+            "ci_scope" => self.interval.map(|_| self.scope).into(),
+            "error" => self.error.into(),
+            "mean_us" => self.mean.into(),
+            "median_us" => self.median.into(),
+            "stddev_us" => self.stddev.into(),
+            _ => return None,
+        })
+    }
 }
 
 #[cfg(test)]

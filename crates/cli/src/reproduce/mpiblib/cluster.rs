@@ -5,7 +5,7 @@ use laneway_core::{Collective as Kind, Comm, CommError, Failure, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::talk::announce;
 use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series};
-use laneway_measure::{Batch, Collective, GlobalClock, Isolation, Procedure, Stage, Timing, truth};
+use laneway_measure::{Batch, Collective, GlobalClock, Procedure, Stage, Timing, truth};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program};
 
@@ -81,7 +81,7 @@ impl Cluster {
         let (batches, seconds) = self.run(|comm| {
             let own = comm.dup()?;
             let clock = GlobalClock::new(&*own, Procedure::Offset);
-            let mut stage = Stage { comm: &*own, clock, isolation: Isolation::barrier() };
+            let mut stage = Stage::new(&*own, clock);
             let mut timing = method();
             timing.prepare(&mut stage, &mut || Ok(()))?;
             let mut batches = Vec::new();
