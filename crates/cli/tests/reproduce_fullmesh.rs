@@ -118,4 +118,12 @@ fn people_see_tables_and_notes() {
     assert!(!text.contains("DIFFERS"), "{text}");
     let wrong = reproduce(&["--part", "figure-5"]);
     assert_eq!(wrong.status.code(), Some(2));
+    let dir = std::env::temp_dir().join(format!("laneway-undrawn-{}", std::process::id()));
+    let undrawn = reproduce(&["--part", "table-1", "--svg", dir.to_str().expect("a name")]);
+    let _ = std::fs::remove_dir_all(&dir);
+    assert_eq!(undrawn.status.code(), Some(2));
+    // What it says to try is what the help shows, and another test draws it.
+    let said = String::from_utf8_lossy(&undrawn.stderr).into_owned();
+    let help = String::from_utf8_lossy(&reproduce(&["--help"]).stdout).into_owned();
+    assert!(said.contains("figure-10") && help.contains("--part figure-10 --svg"), "{said}");
 }

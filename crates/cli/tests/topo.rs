@@ -89,8 +89,110 @@ fn other_schedules_are_counted() {
     std::fs::write(&pairs, "0 3\n1 3\n\n0 1\n").expect("a file");
     let word = format!("file:{}", pairs.display());
     let counted = row(&[&word]);
-    std::fs::remove_file(&pairs).expect("it is there");
     assert_eq!((number(&counted, "phases"), number(&counted, "conflicts_max")), (2.0, 2.0));
+    // Who rests sends nothing: four messages to one host are four with a conflict of four.
+    std::fs::write(&pairs, "0 5\n1 5\n2 5\n3 5\n").expect("a file");
+    let counted = row(&[&word]);
+    std::fs::remove_file(&pairs).expect("it is there");
+    assert_eq!(number(&counted, "throughput_flow_mean"), 0.25, "{counted}");
+    assert_eq!((number(&counted, "ideal_phases"), number(&counted, "time_over_ideal")), (4.0, 1.0));
+}
+
+/// Whatever the order is called, its time is that of as many phases over the same number.
+#[test]
+fn one_ideal_for_every_order() {
+    let row =
+        |words: &[&str]| rows(&[&["alltoall", "-t", "mlfm:d=4"], words].concat(), 0).remove(0);
+    let ideal = |words: &[&str]| number(&row(words), "ideal_phases");
+    for schedule in ["native", "shift", "random", "alltoall/full-mesh", "alltoall/pairwise"] {
+        assert_eq!(ideal(&["--schedule", schedule]), 80.0, "{schedule}");
+    }
+    // Everybody sends 79 messages, or 7 long ones.
+    assert_eq!(ideal(&["--schedule", "allgather/ring"]), 79.0);
+    assert_eq!(ideal(&["--schedule", "alltoall/bruck"]), 7.0);
+    assert_eq!(ideal(&["--schedule", "native", "--routing", "minimal"]), 80.0);
+    let file = std::env::temp_dir().join(format!("laneway-rep-{}", std::process::id()));
+    let name = file.display().to_string();
+    let fail = ["--fail", "link:vertex-0-0/5"];
+    let written = ["job", "-t", "mlfm:d=4", "--size", "80", "--schedule", &name];
+    let phases = number(&rows(&[&written[..], &fail].concat(), 0)[0], "phases");
+    let read = row(&[&["--schedule", &format!("file:{name}")], &fail[..]].concat());
+    std::fs::remove_file(&file).expect("it is there");
+    assert_eq!((number(&read, "ideal_phases"), number(&read, "conflicts_max")), (80.0, 1.0));
+    assert_eq!(number(&read, "time_over_ideal"), phases / 80.0, "{read}");
+    let repaired = row(&[&["--schedule", "repaired"], &fail[..]].concat());
+    assert_eq!(repaired["time_over_ideal"], read["time_over_ideal"], "{repaired}");
+    // A node less is a phase less.
+    let less = row(&["--schedule", "repaired", "--fail", "link"]);
+    assert_eq!((number(&less, "ideal_phases"), number(&less, "unreached")), (80.0, 0.0));
+    let args = ["alltoall", "-t", "mlfm:d=4", "--schedule", "repaired", "--fail", "host:node7"];
+    let less = &rows(&args, 1)[0];
+    assert_eq!((number(less, "ideal_phases"), number(less, "unreached")), (79.0, 158.0), "{less}");
+}
+
+/// After a failure the repaired order is shown, unless the unchanged one is asked for.
+#[test]
+fn the_repaired_order_can_be_had() {
+    let fail = ["schedule", "-t", "mlfm:d=4", "--fail", "link:vertex-0-0/5"];
+    let native = rows(&[&fail[..], &["--schedule", "native"]].concat(), 0);
+    assert_eq!(native.len(), 80 * 80);
+    let repaired = rows(&fail, 0);
+    assert!(repaired.len() > native.len() && repaired.len().is_multiple_of(80));
+    let mut met = std::collections::BTreeSet::new();
+    for row in repaired.iter().filter(|row| !row["destination"].is_null()) {
+        assert_ne!(row["source"], row["destination"]);
+        let pair = (row["source"].as_u64(), row["destination"].as_u64());
+        assert!(met.insert(pair), "twice: {row}");
+    }
+    assert_eq!(met.len(), 80 * 79);
+    let said = topo(&[&fail[..], &["--phase", "0"]].concat()).stderr;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert!(said.contains("the repaired one; --schedule native"), "{said}");
+    // A node's message to itself has a phase in the paper's order.
+    let own = native.iter().filter(|row| row["source"] == row["destination"]).count();
+    assert_eq!(own, 80);
+}
+
+/// A plan with a cable less is damaged, however it became known.
+#[test]
+fn a_found_fabric_with_a_dead_cable_is_repaired() {
+    let file = std::env::temp_dir().join(format!("laneway-dead-{}.ibn", std::process::id()));
+    let name = file.display().to_string();
+    let cut = ["-t", "mlfm:d=8", "--fail", "link:vertex-4-4/15"];
+    let written = topo(&[&["export", "--as", "ibnetdiscover", "-o", &name], &cut[..]].concat());
+    assert!(written.status.success());
+    let spec = format!("file:{name}");
+    let found = rows(&["alltoall", "-t", &spec], 0);
+    let told = topo(&["alltoall", "-t", &spec, "--schedule", "repaired"]);
+    let said = String::from_utf8_lossy(&told.stderr).into_owned();
+    let checked = rows(&["check", "-t", &spec], 0);
+    std::fs::remove_file(&file).expect("it is there");
+    assert_eq!(
+        (&found[0]["schedule"], &found[1]["schedule"]),
+        (&"native".into(), &"repaired".into())
+    );
+    assert!(number(&found[0], "conflicts_max") > 1.0, "{}", found[0]);
+    assert_eq!(number(&found[1], "conflicts_max"), 1.0, "{}", found[1]);
+    assert!(1.0 / number(&found[1], "time_over_ideal") >= 0.82, "{}", found[1]);
+    assert!(
+        told.status.success() && said.contains("missing: vertex-4-4/15 to edge-2-4/13"),
+        "{said}"
+    );
+    assert_eq!((number(&checked[0], "unreached"), &checked[0]["holds"]), (0.0, &true.into()));
+}
+
+/// A tree's order after a failure is never longer than before its repair.
+#[test]
+fn trees_are_repaired_near_the_bound() {
+    for (spec, seed, most) in [
+        ("fat-tree-3-half:d=4", "1", 136.0),
+        ("fat-tree-3-half:d=4", "2", 142.0),
+        ("fat-tree-3:d=8", "2", 570.0),
+    ] {
+        let found = rows(&["alltoall", "-t", spec, "--fail", "link", "--fail-seed", seed], 0);
+        let time = |row: &Value| number(row, "time_over_ideal") * number(row, "ideal_phases");
+        assert!(time(&found[1]) <= time(&found[0]).min(most + 0.5), "{spec} {seed}: {}", found[1]);
+    }
 }
 
 /// Hosts 266,240, without a table and within memory.
@@ -152,12 +254,23 @@ fn lost_messages_are_no_success() {
     let cut = ["-t", "mlfm:d=4", "--fail", "switch:vertex-0-0"];
     let row = &rows(&[&["random"], &cut[..]].concat(), 1)[0];
     assert!(number(row, "lost") > 0.0 && number(row, "throughput_mean") > 0.0, "{row}");
-    let row = &rows(&[&["alltoall", "--schedule", "repaired"], &cut[..]].concat(), 0)[0];
+    // Four hosts are gone: nothing that can be sent is lost, and it is no whole all-to-all.
+    let row = &rows(&[&["alltoall", "--schedule", "repaired"], &cut[..]].concat(), 1)[0];
     assert!(number(row, "time_over_ideal") >= 1.0, "{row}");
+    assert_eq!(
+        (number(row, "lost"), number(row, "unreached")),
+        (0.0, 4.0 * (79.0 + 76.0)),
+        "{row}"
+    );
+    // A table that does not react leaves out pairs that are connected.
+    let kept = ["alltoall", "-t", "mlfm:d=8", "--fail", "link", "--routing", "native"];
+    let row = &rows(&[&kept[..], &["--schedule", "repaired"]].concat(), 1)[0];
+    assert_eq!((number(row, "lost"), number(row, "unreached")), (1136.0, 0.0), "{row}");
     let row = &rows(&[&["check"], &cut[..]].concat(), 0)[0];
     assert_eq!((number(row, "hosts_unplugged"), &row["holds"]), (4.0, &true.into()), "{row}");
     let path = [&["schedule", "--source", "0", "--phase", "1"], &cut[..]].concat();
-    assert_eq!(rows(&path, 1)[0]["path"], "lost");
+    assert_eq!(rows(&[&path[..], &["--schedule", "native"]].concat(), 1)[0]["path"], "lost");
+    assert_eq!(rows(&path, 1)[0]["destination"], Value::Null);
     let file = std::env::temp_dir().join(format!("laneway-empty-{}.toml", std::process::id()));
     std::fs::write(&file, "[[switch]]\nname = \"a\"\nports = 4\n").expect("a file");
     for verb in ["alltoall", "random", "check", "schedule", "draw", "new"] {
@@ -199,6 +312,7 @@ fn bad_words_are_refused() {
         &["alltoall", "-t", "file:nowhere.toml"],
         &["random", "-t", "mlfm:d=4", "--trials", "1"],
         &["schedule", "-t", "mlfm:d=4", "--source", "80"],
+        &["schedule", "-t", "mlfm:d=4", "--schedule", "repaired"],
         &["schedule", "-t", "mlfm:d=4", "--phase", "5-2"],
         &["schedule", "-t", "mlfm:d=18"],
         &["cost"],

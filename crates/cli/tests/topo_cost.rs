@@ -23,6 +23,9 @@ fn a_damaged_fabric_is_counted() {
     assert_eq!(whole["is_sampled"], false);
     let left = row(&["-t", "mlfm:d=4", "--fail", "switch:vertex-0-3"]);
     assert_eq!((&left["nodes"], &left["ports"]), (&Value::from(76), &Value::from(8)));
+    assert_eq!((&whole["switches"], &whole["switches_unplugged"]), (&30.into(), &0.into()));
+    assert_eq!((&left["switches"], &left["switches_unplugged"]), (&29.into(), &1.into()));
+    assert_eq!(left["port_efficiency"], 76.0 / (29.0 * 8.0));
     assert_eq!((&left["bisection"], &left["disjoint_paths"]), (&Value::Null, &Value::from(4)));
     let cut: Vec<String> = (5..=8).map(|port| format!("--fail=link:vertex-0-3/{port}")).collect();
     let cut: Vec<&str> = cut.iter().map(String::as_str).collect();
@@ -31,6 +34,28 @@ fn a_damaged_fabric_is_counted() {
     let apart = row(&[&["-t", "mlfm:d=4"], &cut[..]].concat());
     assert_eq!((&apart["switch_pairs_apart"], &apart["nodes"]), (&19.into(), &80.into()));
     assert_eq!((&apart["diameter_switches"], &apart["disjoint_paths"]), (&Value::Null, &0.into()));
+}
+
+/// Each draw takes out a part that is still there.
+#[test]
+fn switches_are_drawn_once() {
+    let fail = ["--fail", "switch", "--fail", "switch", "--fail", "switch", "--fail", "switch"];
+    for seed in 1..=20 {
+        let seed = seed.to_string();
+        let left = row(&[&["-t", "mlfm:d=4", "--fail-seed", &seed], &fail[..]].concat());
+        assert_eq!(left["switches_unplugged"], 4, "seed {seed}");
+    }
+}
+
+/// Where no formula gives it, it is left out, and why is said.
+#[test]
+fn no_bisection_is_said() {
+    for args in [&["-t", "mlfm:d=4", "--fail", "link"][..], &["-t", "fat-tree-3:d=1"]] {
+        assert_eq!(row(args)["bisection"], Value::Null, "{args:?}");
+        let said = String::from_utf8_lossy(&cost(args).stderr).into_owned();
+        assert!(said.contains("no bisection of"), "{args:?}: {said}");
+    }
+    assert!(!String::from_utf8_lossy(&cost(&["-t", "mlfm:d=4"]).stderr).contains("bisection"));
 }
 
 #[test]

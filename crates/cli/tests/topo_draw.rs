@@ -90,6 +90,21 @@ fn what_failed_is_crossed_out() {
     assert!(text.contains("switches: 1, hosts cut off: 0"));
 }
 
+/// After a failure it is the repaired order that is drawn, unless another is named.
+#[test]
+fn the_order_after_a_failure() {
+    let fail = ["--topology", "mlfm:d=4", "--fail", "link:vertex-0-0/5"];
+    let with = |words: &[&'static str]| [&fail[..], words].concat();
+    let native = drawing(&with(&["--phases", "0-39", "--schedule", "native"]));
+    assert!(native.contains("largest load 2") && native.contains("within layers"));
+    let repaired = drawing(&with(&["--phases", "0-39"]));
+    assert!(repaired.contains("largest load 1") && !repaired.contains("largest load 2"));
+    assert!(!repaired.contains("within layers"));
+    assert!(drawing(&with(&["--heat", "phase:100"])).contains("in phase 100"));
+    let refused = draw(&with(&["--heat", "phase:100", "--schedule", "native"]));
+    assert_eq!(refused.status.code(), Some(2));
+}
+
 #[test]
 fn it_is_written_to_a_file_or_refused() {
     let file = std::env::temp_dir().join(format!("laneway-draw-{}.svg", std::process::id()));

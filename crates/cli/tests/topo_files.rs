@@ -1,5 +1,6 @@
 //! The verbs of `laneway topo` that read and write files, as a person or a script meets them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -217,6 +218,115 @@ fn tables_are_written_and_taken_as_a_routing() {
     let output = here.topo(&["check", "-t", "mlfm:d=4", "--routing", "half.lft"]);
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
     assert!(errors(&output).contains("line "), "{}", errors(&output));
+}
+
+/// Five switches with a host each, in a ring.
+fn ring() -> String {
+    let mut text = String::new();
+    for at in 0..5 {
+        text += &format!("[[switch]]\nname = \"s{at}\"\nports = 3\n");
+        text += &format!("[[host]]\nname = \"h{at}\"\n");
+    }
+    for at in 0..5 {
+        text += &format!("[[cable]]\nfrom = \"s{at}/1\"\nto = \"h{at}\"\n");
+        text += &format!("[[cable]]\nfrom = \"s{at}/2\"\nto = \"s{}/3\"\n", (at + 1) % 5);
+    }
+    text
+}
+
+/// What is handed to other software is proven first, and what is wrong with it is said.
+#[test]
+fn a_table_that_does_not_hold_is_no_success() {
+    let here = Folder::new();
+    fs::write(here.path("ring"), ring()).expect("written");
+    let of = ["-t", "file:ring"];
+    here.done(&[&["export"], &of[..], &["--as", "lft", "-o", "good.lft"]].concat());
+    let good = fs::read_to_string(here.path("good.lft")).expect("a table");
+    // The entries of s0 and s1 for h3, whose address is 4.
+    let (one, other) = (good.find("0x0004").expect("there"), good.find("(s1)").expect("there"));
+    let other = other + good[other..].find("0x0004").expect("there");
+    let mut hole = good.clone();
+    hole.replace_range(one..one + good[one..].find('\n').expect("an end") + 1, "");
+    let mut round = good.clone();
+    round.replace_range(one + 7..one + 10, "002");
+    round.replace_range(other + 7..other + 10, "003");
+    fs::write(here.path("hole.lft"), hole).expect("written");
+    fs::write(here.path("round.lft"), round).expect("written");
+    for (routing, said) in [
+        ("minimal", "wait for each other in a circle: s0/2 s1/2 s2/2 s3/2 s4/2"),
+        ("hole.lft", "not reached: h0 to h3, path 0: s0 has no way there"),
+        ("round.lft", "not reached: h0 to h3, path 0: it goes round by s"),
+    ] {
+        let with = [&of[..], &["--routing", routing]].concat();
+        for verb in [
+            &["export", "--as", "lft", "-o", "out"][..],
+            &["export", "--as", "simgrid", "-o", "out"],
+            &["route", "-o", "out", "--unreached", "pairs.csv"],
+            &["check"],
+        ] {
+            let output = here.topo(&[verb, &with[..]].concat());
+            assert_eq!(output.status.code(), Some(1), "{verb:?} {routing}: {}", errors(&output));
+            assert!(errors(&output).contains(said), "{verb:?} {routing}: {}", errors(&output));
+        }
+        let pairs = fs::read_to_string(here.path("pairs.csv")).expect("pairs");
+        assert_eq!(pairs.contains("h0,h3,0"), routing != "minimal", "{pairs}");
+    }
+    here.done(&[&["export"], &of[..], &["--as", "simgrid", "-o", "out"]].concat());
+}
+
+/// No table of it fits into memory.
+#[test]
+fn a_very_large_tree_is_proven() {
+    let here = Folder::new();
+    let row = here.json(&["check", "-t", "fat-tree-3:d=64"], 0)["rows"][0].clone();
+    assert_eq!((&row["holds"], &row["longest_path_switches"]), (&true.into(), &5.into()), "{row}");
+    assert!(row["proof"].as_str().expect("words").contains("pairs stand for all"), "{row}");
+}
+
+#[test]
+fn a_fabric_has_no_forwarding_to_choose() {
+    let output = Folder::new().topo(&["new", "-t", "mlfm:d=2", "--routing", "nosuch"]);
+    assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+}
+
+/// The entries of a table, of hosts and switches alike: by switch and address.
+fn entries(text: &str) -> BTreeMap<(&str, &str), &str> {
+    let mut switch = "";
+    let mut all = BTreeMap::new();
+    for line in text.lines() {
+        match line.split_once(' ') {
+            Some((lid, rest)) if lid.starts_with("0x") => {
+                all.insert((switch, lid), &rest[..3]);
+            }
+            _ => switch = line,
+        }
+    }
+    all
+}
+
+/// Every entry that differs changes in one step, and no other changes at all.
+#[test]
+fn a_step_changes_what_must_change() {
+    let here = Folder::new();
+    here.done(&["route", "-t", "mlfm:d=4", "-o", "old.lft"]);
+    let fail = ["--fail", "link:vertex-0-0/5", "--fail", "switch:edge-2-3"];
+    let args = ["route", "-t", "mlfm:d=4", "--from", "old.lft", "-o", "new.lft"];
+    let row = here.json(&[&args[..], &fail[..]].concat(), 0)["rows"][0].clone();
+    let steps = row["steps"].as_u64().expect("a number");
+    let files = (1..=steps).map(|step| format!("new.lft.step{step}"));
+    let read = |file: String| fs::read_to_string(here.path(&file)).expect("a table");
+    let texts: Vec<String> =
+        std::iter::once("old.lft".to_string()).chain(files).map(read).collect();
+    let tables: Vec<_> = texts.iter().map(|text| entries(text)).collect();
+    let keys: BTreeSet<_> = tables.iter().flat_map(|table| table.keys()).collect();
+    let mut changed = 0;
+    for key in keys {
+        let changes = tables.windows(2).filter(|pair| pair[0].get(key) != pair[1].get(key)).count();
+        let differs = tables[0].get(key) != tables[steps as usize].get(key);
+        assert_eq!(changes, usize::from(differs), "{key:?}");
+        changed += changes as u64;
+    }
+    assert_eq!((row["changed_entries"].as_u64(), changed > 100), (Some(changed), true), "{row}");
 }
 
 #[test]

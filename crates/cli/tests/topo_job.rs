@@ -98,9 +98,29 @@ fn trees_and_damaged_machines_serve_jobs() {
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let row = &json["rows"][0];
-        assert_eq!(row["conflicts_max"], 1);
-        assert_eq!((&row["size"], &row["shape"]), (&Value::from(20), &Value::Null), "{args:?}");
+        assert_eq!((&row["size"], &row["conflicts_max"]), (&Value::from(20), &Value::from(1)));
+        assert_eq!(row["shape"].is_null(), args[1].starts_with("fat-tree"), "{args:?}");
     }
+}
+
+/// A failure that a shape does not touch leaves it in its place; any other sends it elsewhere.
+#[test]
+fn shapes_after_a_failure() {
+    let whole = row(&["--shape", "2x4x3"]);
+    for (fail, stays) in [
+        ("link:vertex-7-8/9", true),
+        ("host:node3", true),
+        ("link:vertex-0-0/9", false),
+        ("host:node0", false),
+        ("switch:vertex-1-2", false),
+    ] {
+        let found = row(&["--shape", "2x4x3", "--fail", fail]);
+        assert_eq!((&found["phases"], &found["is_shaped"]), (&24.into(), &true.into()), "{fail}");
+        assert_eq!((&found["shape"], &found["conflicts_max"]), (&"2x4x3".into(), &1.into()));
+        assert_eq!(found["nodes"] == whole["nodes"], stays, "{fail}: {found}");
+    }
+    let sized = row(&["--size", "72", "--fail", "link"]);
+    assert_eq!((&sized["phases"], &sized["is_shaped"]), (&72.into(), &true.into()), "{sized}");
 }
 
 /// A switch without cables to others keeps its nodes out of the job, and no others.
@@ -134,7 +154,11 @@ fn what_cannot_be_is_refused() {
         (&["--size", "3", "--nodes", "node1"], "cannot be used"),
         (&["--size", "3", "--phase", "3"], "0 to 2"),
         (&["--nodes", "node0", "--fail", "host:node0"], "no cable"),
-        (&["--shape", "1x2x1", "--fail", "link"], "whole full mesh"),
+        (
+            &["--shape", "8x9x8", "--fail", "link"],
+            "--size 576, which takes any nodes, with the same",
+        ),
+        (&["--shape", "8x9x7", "--fail", "switch:vertex-0-0"], "the mesh's own"),
         (&[], "required"),
     ] {
         let output = job(args);

@@ -26,5 +26,5 @@ pub use exec::{Buffers, Exec};
 pub use reduce::{Combine, DataType, ReduceOp, Reduction};
 pub use row::{Document, Row, Value};
 pub use run::{At, Port, Progress, Run, Slot};
-pub use schedule::{ANY, Buf, Chan, Phases, Rank, Round, Schedule, Span, Step, span};
+pub use schedule::{ANY, Buf, Chan, Phases, Rank, Round, Schedule, Span, Step, own_partners, span};
 pub use shape::{BadShape, Collective, Layout, Place, Shape};

@@ -238,7 +238,7 @@ pub trait Schedule: Send + Sync {
 /// topology counts millions of flows with it and executes nothing.
 pub trait Phases {
     fn count(&self) -> u64;
-    /// Whom `rank` sends to in `phase`; itself where it rests.
+    /// Whom `rank` sends to in `phase`; itself where it rests or keeps a message to itself.
     fn partner(&self, rank: Rank, phase: u64) -> Rank;
 
     /// The partners of ranks 0, 1, … in one phase; for those who ask for all of them.
@@ -247,6 +247,18 @@ pub trait Phases {
             *partner = self.partner(rank as Rank, phase);
         }
     }
+
+    /// How many of those who are their own partner in a phase rest; the others keep a message to
+    /// themselves, as in an all-to-all. Nobody does here, unless an order says so.
+    fn resting(&self, _phase: u64, _partners: &[Rank]) -> u64 {
+        0
+    }
+}
+
+/// The ranks that are their own partner: for orders in which all of them rest.
+pub fn own_partners(partners: &[Rank]) -> u64 {
+    let is_own = |(rank, &to): (usize, &Rank)| rank == to as usize;
+    partners.iter().enumerate().filter(|&pair| is_own(pair)).count() as u64
 }
 
 impl<S: Schedule + ?Sized> Schedule for Box<S> {

@@ -11,7 +11,7 @@ use laneway_core::{Buffers, Collective as Kind, Comm, CommError, Exec, Rank, Sha
 use laneway_measure::operation::Answerer;
 use laneway_measure::talk::announce;
 use laneway_measure::timing::{Confirmation, Root};
-use laneway_measure::{Collective, GlobalClock, Isolation, Procedure, Rule, Stage, measure};
+use laneway_measure::{Collective, GlobalClock, Procedure, Rule, Stage, measure};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program};
 

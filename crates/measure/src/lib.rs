@@ -16,7 +16,7 @@
 //! use laneway_core::{Collective as Kind, Comm, CommError, Shape};
 //! use laneway_measure::operation::Answerer;
 //! use laneway_measure::timing::StartTime;
-//! use laneway_measure::{Collective, GlobalClock, Isolation, Procedure, Rule, Stage, measure};
+//! use laneway_measure::{Collective, GlobalClock, Procedure, Rule, Stage, measure};
 //! use laneway_sim::{Program, platform::Platform};
 //!
 //! fn program(comm: &dyn Comm) -> Result<Option<[f64; 3]>, CommError> {
@@ -50,7 +50,7 @@
 //! ```
 //! use laneway_core::{Comm, CommError};
 //! use laneway_measure::timing::Maximum;
-//! use laneway_measure::{GlobalClock, Isolation, Procedure, Rule, Stage, measure};
+//! use laneway_measure::{GlobalClock, Procedure, Rule, Stage, measure};
 //! use laneway_sim::{Program, platform::Platform};
 //!
 //! fn program(comm: &dyn Comm) -> Result<Option<(f64, Option<f64>)>, CommError> {

@@ -19,8 +19,19 @@ pub struct Change {
     pub to: Port,
 }
 
-/// The steps from one table to another over the cables that there are now.
-pub fn steps(wiring: &dyn Wiring, from: &Table, to: &Table) -> Vec<Vec<Change>> {
+/// What the destinations of a table are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// Hosts, with a path or several to each.
+    Hosts,
+    /// The switches themselves, which have addresses too.
+    Switches,
+}
+
+/// The steps from one table to another over the cables that there are now: each entry that differs
+/// is in one of them, and no other is. Destinations do not depend on each other, so that the steps
+/// to hosts and those to switches can be taken at the same time.
+pub fn steps(wiring: &dyn Wiring, ends: Ends, from: &Table, to: &Table) -> Vec<Vec<Change>> {
     let mut steps: Vec<Vec<Change>> = Vec::new();
     let switches = to.switches();
     // What arrives goes first; what ends somewhere else, after all that may have passed there.
@@ -34,7 +45,7 @@ pub fn steps(wiring: &dyn Wiring, from: &Table, to: &Table) -> Vec<Vec<Change>> 
             if before == after {
                 continue;
             }
-            let (arrives, hops) = follow(wiring, to, switch, destination, &mut far);
+            let (arrives, hops) = follow((wiring, ends, to), switch, destination, &mut far);
             let step = if arrives { hops } else { lost + hops };
             if steps.len() <= step {
                 steps.resize(step + 1, Vec::new());
@@ -47,6 +58,12 @@ pub fn steps(wiring: &dyn Wiring, from: &Table, to: &Table) -> Vec<Vec<Change>> 
         step.sort_unstable();
     }
     steps
+}
+
+/// Entries that differ between two tables of the same size.
+pub fn differing(one: &Table, other: &Table) -> u64 {
+    let rows = (0..one.switches()).map(|at| one.row_of(at).iter().zip(other.row_of(at)));
+    rows.flatten().filter(|(one, other)| one != other).count() as u64
 }
 
 /// Applies a step.
@@ -64,8 +81,7 @@ const ELSEWHERE: u32 = 1 << 31;
 
 /// Whether the way from a switch arrives, and its hops to wherever it ends.
 fn follow(
-    wiring: &dyn Wiring,
-    table: &Table,
+    (wiring, ends, table): (&dyn Wiring, Ends, &Table),
     from: Switch,
     destination: u32,
     far: &mut [u32],
@@ -74,6 +90,9 @@ fn follow(
     let mut passed: Vec<Switch> = Vec::new();
     let mut switch = from;
     let mut known = loop {
+        if ends == Ends::Switches && switch == destination {
+            break 0;
+        }
         match far[switch as usize] {
             UNKNOWN => {}
             // It goes round: as if it ended here. Nothing can mend a table that is wrong itself.
@@ -85,7 +104,7 @@ fn follow(
         let port = table.row_of(switch)[destination as usize];
         let end = if port == NO_PORT { End::Nothing } else { wiring.end(switch, port) };
         match end {
-            End::Host(other) if other == host => break 0,
+            End::Host(other) if ends == Ends::Hosts && other == host => break 0,
             End::Host(_) | End::Nothing => break ELSEWHERE,
             End::Switch(next, _) => switch = next,
         }

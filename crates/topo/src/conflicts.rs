@@ -69,6 +69,18 @@ impl Tally {
         add(&mut self.phases, worst.max(1) as usize, 1);
     }
 
+    /// One more message with this conflict.
+    pub(crate) fn add_flow(&mut self, conflict: u32) {
+        add(&mut self.flows, conflict as usize, 1);
+    }
+
+    /// Who rests was counted like one who keeps a message to himself, and sends none.
+    pub(crate) fn rest(&mut self, resting: u64) {
+        if resting > 0 {
+            self.flows[1] -= resting;
+        }
+    }
+
     pub fn merge(&mut self, other: &Tally) {
         for (into, from) in [(&mut self.phases, &other.phases), (&mut self.flows, &other.flows)] {
             from.iter().enumerate().for_each(|(at, &count)| add(into, at, count));
@@ -189,6 +201,7 @@ impl Counter {
         for phase in phases {
             order.partners(phase as u64, &mut partners);
             scratch.phase(ways, &partners, tally);
+            tally.rest(order.resting(phase as u64, &partners));
             look(tally);
         }
     }

@@ -11,7 +11,9 @@ pub struct Parts {
     /// That have a cable.
     pub hosts: u32,
     pub switches: u32,
-    /// Of all switches together, and those with a cable.
+    /// That have none: failed, or not plugged yet. Their ports do not count.
+    pub switches_unplugged: u32,
+    /// Of all switches with a cable together, and those with a cable.
     pub ports: u64,
     pub ports_used: u64,
     /// Cables by [`Reach`], in the order of [`Reach::ALL`].
@@ -22,8 +24,14 @@ impl Parts {
     pub fn of(wiring: &dyn Wiring) -> Parts {
         let hosts = (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_some());
         let hosts = hosts.count() as u32;
-        let mut parts = Parts { hosts, switches: wiring.switches(), ..Parts::default() };
+        let mut parts = Parts { hosts, ..Parts::default() };
         for switch in 0..wiring.switches() {
+            let mut ends = (0..wiring.ports(switch) as Port).map(|port| wiring.end(switch, port));
+            if ends.all(|end| end == End::Nothing) {
+                parts.switches_unplugged += 1;
+                continue;
+            }
+            parts.switches += 1;
             parts.ports += u64::from(wiring.ports(switch));
             for port in 0..wiring.ports(switch) as Port {
                 let once = match wiring.end(switch, port) {

@@ -1,7 +1,7 @@
 //! Orders in which hosts send: a shift, permutations drawn at random, phases from a list.
 
 use laneway_coll::pace;
-use laneway_core::{Phases, Rank, Schedule};
+use laneway_core::{Phases, Rank, Schedule, own_partners};
 use laneway_stats::SplitMix64;
 
 /// paper: fullmesh (1): in phase i host S sends to S + i.
@@ -106,6 +106,10 @@ impl Listed {
     pub(crate) fn of_rows(rows: Vec<Vec<Rank>>) -> Listed {
         Listed { rows }
     }
+
+    pub(crate) fn into_rows(self) -> Vec<Vec<Rank>> {
+        self.rows
+    }
 }
 
 /// Any schedule: its own formula where it has one, else its messages when each takes one phase and
@@ -148,6 +152,10 @@ impl Phases for Pattern {
     fn partners(&self, phase: u64, out: &mut [Rank]) {
         self.phases().partners(phase, out);
     }
+
+    fn resting(&self, _phase: u64, partners: &[Rank]) -> u64 {
+        own_partners(partners)
+    }
 }
 
 /// An order of a plan on a fabric that numbers its hosts otherwise. Who stands for nobody in the
@@ -183,6 +191,16 @@ impl Phases for Renamed {
         let found = target.and_then(|target| self.found.get(target as usize).copied().flatten());
         found.unwrap_or(rank)
     }
+
+    /// Who keeps a message in the plan keeps it here.
+    fn resting(&self, phase: u64, partners: &[Rank]) -> u64 {
+        let is_planned = |rank: usize| {
+            let planned = self.planned.get(rank).copied().flatten();
+            planned.is_some_and(|plan| self.order.partner(plan, phase) == plan)
+        };
+        let rests = |&(rank, &to): &(usize, &Rank)| rank == to as usize && !is_planned(rank);
+        partners.iter().enumerate().filter(rests).count() as u64
+    }
 }
 
 impl Phases for Listed {
@@ -196,5 +214,90 @@ impl Phases for Listed {
 
     fn partners(&self, phase: u64, out: &mut [Rank]) {
         out.copy_from_slice(&self.rows[phase as usize]);
+    }
+
+    fn resting(&self, _phase: u64, partners: &[Rank]) -> u64 {
+        own_partners(partners)
+    }
+}
+
+/// What an order asks of the hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Demand {
+    /// Messages of the host that sends or receives most: in fewer phases nobody can do it.
+    pub most: u64,
+    /// Whether every ordered pair of the hosts that are there is sent, and that once.
+    pub is_alltoall: bool,
+}
+
+/// Looks at every message of an order; `is_there` has a value for each host.
+pub fn demand(order: &dyn Phases, is_there: &[bool]) -> Demand {
+    let hosts = is_there.len();
+    let there = is_there.iter().filter(|&&there| there).count() as u64;
+    let (mut sent, mut received) = (vec![0u64; hosts], vec![0u64; hosts]);
+    let (mut partners, mut all) = (vec![0; hosts], 0);
+    // A host sends one message in a phase, so fewer phases need no further look.
+    let mut is_alltoall = order.count() + 1 >= there;
+    let mut met = vec![0u64; if is_alltoall { (hosts * hosts).div_ceil(64) } else { 0 }];
+    for phase in 0..order.count() {
+        order.partners(phase, &mut partners);
+        for (from, &to) in partners.iter().enumerate().filter(|&(from, &to)| from != to as usize) {
+            let to = to as usize;
+            sent[from] += 1;
+            received[to] += 1;
+            all += 1;
+            if is_alltoall {
+                let (pair, bit) = ((from * hosts + to) / 64, (from * hosts + to) % 64);
+                is_alltoall = is_there[from] && is_there[to] && met[pair] >> bit & 1 == 0;
+                met[pair] |= 1 << bit;
+            }
+        }
+    }
+    let most = sent.into_iter().chain(received).max().unwrap_or(0);
+    Demand { most, is_alltoall: is_alltoall && all == there * there.saturating_sub(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_known_by_its_messages() {
+        let alltoall = |order: &dyn Phases, there: &[bool]| demand(order, there).is_alltoall;
+        assert_eq!(demand(&Shift::new(5), &[true; 5]), Demand { most: 4, is_alltoall: true });
+        // Host 4 is gone, and somebody sends to it.
+        assert!(!alltoall(&Shift::new(5), &[true, true, true, true, false]));
+        let three = [vec![(0, 1), (1, 2), (2, 0)], vec![(0, 2), (1, 0)], vec![(2, 1)]];
+        let order = Listed::new(4, &three).expect("pairs");
+        assert_eq!(
+            demand(&order, &[true, true, true, false]),
+            Demand { most: 2, is_alltoall: true }
+        );
+        assert!(!alltoall(&order, &[true; 4]));
+        // One message twice and another not at all.
+        let twice = [vec![(0, 1), (1, 2), (2, 0)], vec![(0, 1), (1, 0)], vec![(2, 1)]];
+        let order = Listed::new(3, &twice).expect("pairs");
+        assert_eq!(demand(&order, &[true; 3]), Demand { most: 3, is_alltoall: false });
+        // Four to one, in one phase: it takes four.
+        let pile = Listed::new(6, &[vec![(0, 5), (1, 5), (2, 5), (3, 5)]]).expect("pairs");
+        assert_eq!(demand(&pile, &[true; 6]), Demand { most: 4, is_alltoall: false });
+    }
+
+    /// Who is his own partner rests in a list, and keeps a message in an all-to-all.
+    #[test]
+    fn who_rests_and_who_keeps_a_message() {
+        let resting = |order: &dyn Phases, phase| {
+            let mut partners = vec![0; 4];
+            order.partners(phase, &mut partners);
+            order.resting(phase, &partners)
+        };
+        assert_eq!(resting(&Shift::new(4), 0), 0);
+        assert_eq!(resting(&Listed::new(4, &[vec![(0, 1)]]).expect("pairs"), 0), 3);
+        // Host 1 is not in the plan and rests; the others are 0, 1 and 2 there.
+        let renamed = Renamed::new(Box::new(Shift::new(3)), &[Some(0), None, Some(1), Some(2)]);
+        assert_eq!((resting(&renamed, 0), resting(&renamed, 1)), (1, 1));
+        // Of the plan's host 3 nobody was found: who would send to it rests.
+        let renamed = Renamed::new(Box::new(Shift::new(4)), &[Some(0), Some(1), Some(2), None]);
+        assert_eq!((resting(&renamed, 0), resting(&renamed, 1)), (1, 2));
     }
 }

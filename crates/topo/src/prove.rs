@@ -8,9 +8,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::graph::levels;
 use crate::links::Links;
-use crate::routing::Hop;
+use crate::routing::{Hop, walk};
+use crate::sample::Followed;
 use crate::table::Table;
+use crate::topologies::Topology;
 use crate::wiring::{End, Host, NO_PORT, Port, Switch, Wiring};
 
 /// What is true of a table.
@@ -31,6 +34,11 @@ pub struct Proof {
 impl Proof {
     pub fn holds(&self) -> bool {
         self.unreached.is_empty() && self.circle.is_empty()
+    }
+
+    /// Pairs that are not reached, times paths.
+    pub fn missed(&self) -> u64 {
+        self.unreached.len() as u64 + self.unlisted
     }
 }
 
@@ -74,6 +82,30 @@ pub fn prove(wiring: &dyn Wiring, table: &Table) -> Proof {
     }
     proof.circle = prover.circle();
     proof
+}
+
+/// Proves a topology by formula without its table: follows the pairs that stand for all. Where each
+/// way climbs and then descends, no circle of links can wait for itself.
+pub fn prove_standing(topology: &dyn Topology) -> Option<Followed> {
+    let (sources, destinations) = topology.standing()?;
+    let levels = levels(topology);
+    let mut found = Followed::default();
+    let mut way = Vec::new();
+    for from in sources {
+        for to in destinations.clone().filter(|&to| to != from) {
+            way.clear();
+            found.pairs += 1;
+            let level = |hop: Hop| way.push(levels[hop.switch as usize]);
+            if walk(topology, topology, from, to, level).is_err() {
+                found.lost.push((from, to));
+                continue;
+            }
+            found.longest = found.longest.max(way.len() as u32);
+            let top = way.windows(2).take_while(|pair| pair[0] < pair[1]).count();
+            found.astray += u64::from(way[top..].windows(2).any(|pair| pair[0] <= pair[1]));
+        }
+    }
+    Some(found)
 }
 
 /// A set of a switch's ports.

@@ -8,29 +8,67 @@ use crate::conflicts::Tally;
 use crate::graph::levels;
 use crate::links::Links;
 use crate::routing::{Hop, Routing, walk};
+use crate::threads::shared;
 use crate::wiring::{Host, Wiring};
 
-/// Follows all messages of some phases, drawn at random. The tally has no histogram of messages.
+/// Follows all messages of some phases, drawn at random.
 pub fn follow_phases(
     wiring: &dyn Wiring,
     routing: &dyn Routing,
-    order: &dyn Phases,
+    order: &(dyn Phases + Sync),
     count: u64,
     seed: u64,
 ) -> Tally {
-    let links = Links::of(wiring);
     let mut draws = SplitMix64::new(seed);
+    let drawn: Vec<u64> = (0..count).map(|_| draws.index(order.count() as usize) as u64).collect();
+    let mut all = Tally::default();
+    follow_each(wiring, routing, order, &drawn).iter().for_each(|phase| all.merge(phase));
+    all
+}
+
+/// Follows all messages of these phases, with all cores: a tally for each.
+pub fn follow_each(
+    wiring: &dyn Wiring,
+    routing: &dyn Routing,
+    order: &(dyn Phases + Sync),
+    phases: &[u64],
+) -> Vec<Tally> {
+    let links = Links::of(wiring);
+    let parts = shared(phases.len(), |part| {
+        let mut partners = vec![0; wiring.hosts() as usize];
+        let followed = |&phase: &u64| {
+            order.partners(phase, &mut partners);
+            let mut tally = follow(wiring, routing, &links, &partners);
+            tally.rest(order.resting(phase, &partners));
+            tally
+        };
+        phases[part].iter().map(followed).collect::<Vec<_>>()
+    });
+    parts.into_iter().flatten().collect()
+}
+
+/// Follows the messages of one phase.
+fn follow(wiring: &dyn Wiring, routing: &dyn Routing, links: &Links, to: &[Host]) -> Tally {
+    let mut loads = vec![0u32; links.count() as usize];
     let mut tally = Tally::default();
-    let mut partners = vec![0; wiring.hosts() as usize];
-    for _ in 0..count {
-        let mut loads = vec![0u32; links.count() as usize];
-        order.partners(draws.index(order.count() as usize) as u64, &mut partners);
-        let messages = partners.iter().enumerate().map(|(from, &to)| (from as Host, to));
-        for (from, to) in messages.filter(|(from, to)| from != to) {
-            let load = |hop: Hop| loads[links.link(hop.switch, hop.port) as usize] += 1;
-            tally.lost += u64::from(walk(wiring, routing, from, to, load).is_err());
+    let link = |hop: Hop| links.link(hop.switch, hop.port) as usize;
+    for (from, &to) in to.iter().enumerate().filter(|(from, to)| *from != **to as usize) {
+        let (from, mut way) = (from as Host, Vec::new());
+        match walk(wiring, routing, from, to, |hop| way.push(link(hop))) {
+            Ok(_) => way.into_iter().for_each(|link| loads[link] += 1),
+            Err(_) => tally.lost += 1,
         }
-        tally.add_phase(loads.into_iter().max().unwrap_or(0));
+    }
+    tally.add_phase(loads.iter().copied().max().unwrap_or(0));
+    for (from, &to) in to.iter().enumerate() {
+        let mut worst = 1;
+        if from != to as usize {
+            let load = |hop: Hop| worst = worst.max(loads[link(hop)]);
+            if walk(wiring, routing, from as Host, to, load).is_err() {
+                continue;
+            }
+        }
+        tally.add_flow(worst);
     }
     tally
 }
@@ -105,7 +143,7 @@ mod tests {
         for seed in 0..5 {
             let order = Random { hosts: 36, phases: 1, seed, fixed_points: true };
             let followed = follow_phases(&*fabric, &*fabric, &order, 1, 1);
-            assert_eq!(followed.phases, counter.count(&order).phases);
+            assert_eq!(followed, counter.count(&order));
         }
         let mut cut = crate::Fabric::of(&*fabric);
         cut.fail(crate::Part::Host(3));

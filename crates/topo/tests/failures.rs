@@ -92,13 +92,16 @@ fn trees_survive_every_single_failure() {
     every_single_failure("fat-tree-3:d=5");
 }
 
-/// 2 to 5 cables between switches.
+/// 2 to 5 different cables between switches.
 fn draw(whole: &dyn Topology, cables: &[Part], seed: u64) -> Fabric {
     let mut draws = SplitMix64::new(seed);
     let mut damaged = Fabric::of(whole);
-    for _ in 0..2 + draws.index(4) {
-        damaged.fail(cables[draws.index(cables.len())]);
+    let mut cables = cables.to_vec();
+    let count = 2 + draws.index(4);
+    for _ in 0..count {
+        damaged.fail(cables.swap_remove(draws.index(cables.len())));
     }
+    assert_eq!(lost(whole, &damaged).cables_gone, count as u32, "seed {seed}");
     damaged
 }
 

@@ -1,10 +1,10 @@
 //! Every format: what is written is read back the same, and what is wrong has a line number.
 
 use laneway_stats::SplitMix64;
-use laneway_topo::change::{apply, steps};
+use laneway_topo::change::{Ends, apply, differing, steps};
 use laneway_topo::differ::differ;
 use laneway_topo::formats::{
-    Identity, cables, dot, guid2lid, lft, netlist, read, simgrid, slurm, toml,
+    Identity, cables, dot, guid2lid, lft, netlist, pairs, read, simgrid, slurm, toml,
 };
 use laneway_topo::map::Map;
 use laneway_topo::{
@@ -105,6 +105,8 @@ fn a_table_is_read_back_with_one_path_and_with_several() {
             }
             let text = lft::write(&*plan, &table, &identity);
             assert!(lft::read(&text, &*plan, &identity).expect("ours") == table);
+            let both = (table.clone(), lft::to_switches(&*plan, &table));
+            assert!(lft::read_both(&text, &*plan, &identity).expect("ours") == both);
             // GUIDs alone say who is who: other addresses change nothing.
             let unpinned = Identity::planned(&*plan);
             assert!(lft::read(&text, &*plan, &unpinned).expect("ours") == table);
@@ -533,14 +535,98 @@ fn what_is_wrong_has_a_line() {
     }
 }
 
-/// The pairs of a table that arrive, by leaf switch; and that nothing goes round.
-fn arriving(fabric: &Fabric, table: &Table) -> Vec<bool> {
+/// Whatever a line is made of, what is said of it can be read, and names the line.
+#[test]
+fn errors_are_short() {
+    let plan = topology("mlfm:d=2").expect("a mesh");
+    let mut identity = Identity::planned(&*plan);
+    identity.pin(0).expect("few addresses");
+    for letter in ["x", "\0", "\u{1b}", "ü", "1", ","] {
+        let long = letter.repeat(200_000);
+        for (line, text) in [
+            (2, format!("switch,ports,port,peer,peer_port,reach\na,{long},1,b,1,hall")),
+            (2, format!("SwitchName=s0 Nodes=n0\nSwitchName=s1 Switches=s{long}")),
+            (1, format!("switchguid=0x{long}zz\nSwitch 4 \"a\"")),
+            (3, format!("Switch 4 \"a\"\n[1] \"b\"[1]\n[2{long}] \"b\"[1]")),
+            (2, format!("graph {{\ns [ports=\"{long}\"] }}")),
+            (3, format!("<platform>\n<zone id=\"z\">\n<route src=\"{long}\" dst=\"b\"/>")),
+            (1, format!("\"{}\" = 1\n", "y".repeat(200_000))),
+        ] {
+            let error = read(&text).expect_err("nonsense");
+            assert!(error.what.chars().count() < 300, "{} letters", error.what.len());
+            assert!(!error.what.contains(['\0', '\u{1b}']), "{error:?}");
+            assert_eq!(error.line, line, "{error}");
+        }
+        let table = format!("Unicast lids [0-1] of switch Lid 1 guid 0x99 (vertex-{long}):");
+        let error = lft::read(&table, &*plan, &identity).expect_err("no such switch");
+        assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
+        let error = guid2lid::read(&format!("0x{long}q 1 1"), &mut identity).expect_err("no GUID");
+        assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
+        assert!(error.what.ends_with("is no number"), "the end is told: {error}");
+        let error = pairs::read(&format!("0 {long}0 q"), &*plan).expect_err("no pair");
+        assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
+    }
+}
+
+/// A line of very many words or fields is wrong before they are kept.
+#[test]
+fn one_line_of_many_words_is_refused() {
+    let plan = topology("mlfm:d=2").expect("a mesh");
+    let words = "a ".repeat(1 << 20);
+    assert_eq!(pairs::read(&words, &*plan).expect_err("words").line, 1);
+    let fields = format!("switch,ports,port,peer,peer_port,reach\n{}", ",".repeat(1 << 20));
+    assert!(read(&fields).expect_err("fields").what.contains("more than six"));
+    let tree: String = (0..1 << 18).map(|at| format!(" k{at}=v")).collect();
+    let error = read(&format!("SwitchName=s0{tree}")).expect_err("words");
+    assert!(error.what.contains("more than 32 words"), "{error}");
+}
+
+#[test]
+fn a_switch_is_not_below_itself() {
+    for (line, text) in [
+        (2, "SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Switches=s[0-1]\n"),
+        (1, "SwitchName=s0 Switches=s0\n"),
+        (3, "SwitchName=a Switches=b\nSwitchName=b Nodes=n0 Switches=c\nSwitchName=c Switches=a"),
+    ] {
+        let error = read(text).expect_err(text);
+        assert_eq!(error.line, line, "{text}: {error}");
+        assert!(error.what.contains("below itself"), "{error}");
+    }
+    // Two above one are no circle.
+    let two = "SwitchName=a Nodes=n0\nSwitchName=b Switches=a\nSwitchName=c Switches=a,b\n";
+    assert_eq!(read(two).expect("a fabric").fabric.switches(), 3);
+}
+
+/// GUIDs of plans are numbers in a row, so that names tell whose table it is.
+#[test]
+fn the_table_of_another_plan_is_refused() {
+    let plan = topology("mlfm:d=4").expect("a mesh");
+    let mut identity = Identity::planned(&*plan);
+    identity.pin(0).expect("few addresses");
+    let text = lft::write(&*plan, &Table::of(&*plan, &*plan), &identity);
+    for spec in ["fat-tree-3:d=4", "mlfm:d=5"] {
+        let other = topology(spec).expect(spec);
+        let error = lft::read(&text, &*other, &Identity::planned(&*other)).expect_err(spec);
+        assert!(error.line > 0 && error.what.contains("another fabric"), "{spec}: {error}");
+    }
+    // Where the fabric's own file tells GUIDs, a switch may have a new name.
+    identity.switches.iter_mut().for_each(|id| id.guid += 1 << 40);
+    let renamed = lft::write(&*plan, &Table::of(&*plan, &*plan), &identity);
+    let renamed = renamed.replace("(vertex-0-0)", "(by the door)");
+    assert!(lft::read(&renamed, &*plan, &identity).is_ok());
+}
+
+/// The pairs of a table that arrive, by switch; and that nothing goes round.
+fn arriving(fabric: &Fabric, ends: Ends, table: &Table) -> Vec<bool> {
     let switches = fabric.switches();
     let mut all = Vec::new();
-    for host in 0..fabric.hosts() {
+    for host in 0..table.hosts() {
         for from in 0..switches {
             let (mut at, mut hops) = (from, 0);
             all.push(loop {
+                if ends == Ends::Switches && at == host {
+                    break true;
+                }
                 let Some(port) = table.port(at, host) else { break false };
                 match fabric.end(at, port) {
                     End::Host(other) => break other == host,
@@ -569,16 +655,21 @@ fn a_change_in_steps_breaks_nothing() {
             let (native, detour) = (Table::of(&*plan, &*plan), reroute(&*plan, &*plan, &fabric));
             let whole = Fabric::of(&*plan);
             let other = laneway_topo::engines::balanced::route(&*plan);
-            for (fabric, old, new) in [
-                (&fabric, &native, &detour),
-                (&whole, &detour, &native),
-                (&whole, &native, &other),
-                (&whole, &other, &native),
+            let to_switches = lft::to_switches(&whole, &native);
+            let around = lft::to_switches(&fabric, &detour);
+            for (fabric, ends, old, new) in [
+                (&fabric, Ends::Hosts, &native, &detour),
+                (&whole, Ends::Hosts, &detour, &native),
+                (&whole, Ends::Hosts, &native, &other),
+                (&whole, Ends::Hosts, &other, &native),
+                (&fabric, Ends::Switches, &to_switches, &around),
+                (&whole, Ends::Switches, &around, &to_switches),
             ] {
-                let (before, after) = (arriving(fabric, old), arriving(fabric, new));
+                let before = arriving(fabric, ends, old);
+                let after = arriving(fabric, ends, new);
                 let mut table = old.clone();
                 let mut changed = 0;
-                for mut step in steps(fabric, old, new) {
+                for mut step in steps(fabric, ends, old, new) {
                     // Within a step any order will do.
                     for last in (1..step.len()).rev() {
                         step.swap(last, draws.index(last + 1));
@@ -587,7 +678,7 @@ fn a_change_in_steps_breaks_nothing() {
                         apply(&mut table, std::slice::from_ref(change));
                         // Looking at every state takes long; some of them are as good.
                         if index % 37 == 0 || index + 1 == step.len() {
-                            let now = arriving(fabric, &table);
+                            let now = arriving(fabric, ends, &table);
                             let lost = |at: usize| before[at] && after[at] && !now[at];
                             assert!(!(0..now.len()).any(lost), "{}", plan.spec());
                         }
@@ -595,14 +686,7 @@ fn a_change_in_steps_breaks_nothing() {
                     changed += step.len();
                 }
                 assert!(table == *new, "all changes together are the new table");
-                let differ = |switch: u32| {
-                    old.row_of(switch)
-                        .iter()
-                        .zip(new.row_of(switch))
-                        .filter(|(a, b)| a != b)
-                        .count()
-                };
-                assert_eq!(changed, (0..plan.switches()).map(differ).sum::<usize>(), "no more");
+                assert_eq!(changed as u64, differing(old, new), "no more");
             }
             assert_eq!(prove(&fabric, &detour).circle, vec![]);
         }

@@ -129,7 +129,7 @@ fn damaged_files_are_refused_or_read_and_never_break_anything() {
         }
         for text in [&tables[0], &tables[2]] {
             let text = damaged(text, &others, &mut draws);
-            let result = lft::read(&text, &*plan, &identity);
+            let result = lft::read_both(&text, &*plan, &identity);
             count(&text, result.err().map(|error| error.line));
         }
         let text = damaged(&tables[1], &others, &mut draws);

@@ -4,6 +4,7 @@ use laneway_core::Phases;
 use laneway_stats::SplitMix64;
 use laneway_topo::job::{Board, Boxed, Ground, Job, Shape, place};
 use laneway_topo::order::Shift;
+use laneway_topo::repair::spread;
 use laneway_topo::topologies::mlfm::FullMesh;
 use laneway_topo::{
     Counter, End, Fabric, Host, Part, Topology, Wiring, engines, reroute, topology,
@@ -48,7 +49,7 @@ fn ground<'a>(
     order: &'a (dyn Phases + Sync),
     mesh: Option<&'a FullMesh>,
 ) -> Ground<'a> {
-    Ground { wiring: topology, routing: topology, order, mesh }
+    Ground { wiring: topology, routing: topology, order, mesh, is_whole: true }
 }
 
 /// Any layers, any vertices, and at each switch any nodes, of every shape up to d = 6.
@@ -206,7 +207,8 @@ fn who_is_not_reached_is_not_placed() {
     (4..8).for_each(|port| left.fail(Part::Link(3, port)));
     let table = reroute(&mesh, &mesh, &left);
     let order = mesh.order();
-    let ground = Ground { wiring: &left, routing: &table, order: &*order, mesh: None };
+    let ground =
+        Ground { wiring: &left, routing: &table, order: &*order, mesh: None, is_whole: false };
     let free: Vec<Host> = (0..80).collect();
     for size in [5, 40, 76] {
         let hosts = place(&ground, &free, size, 1).expect("76 reach each other");
@@ -216,6 +218,40 @@ fn who_is_not_reached_is_not_placed() {
     }
     assert!(place(&ground, &free, 77, 1).is_err());
     assert_eq!(place(&ground, &free[10..18], 4, 1).map(|hosts| hosts.len()), Ok(4));
+}
+
+/// A cable that a box does not use costs it nothing, and one that it would use sends it elsewhere.
+#[test]
+fn boxes_after_a_failure() {
+    let mesh = FullMesh::new(8);
+    let (order, free) = (mesh.order(), (0..576).collect::<Vec<Host>>());
+    for part in [Part::Link(0, 9), Part::Link(40, 15), Part::Switch(3), Part::Switch(107)] {
+        let mut left = Fabric::of(&mesh);
+        left.fail(part);
+        let table = spread(&mesh, &mesh, &left);
+        let (wiring, mesh) = (&left, Some(&mesh));
+        let ground = Ground { wiring, routing: &table, order: &*order, mesh, is_whole: false };
+        let counter = Counter::new(&left, &table).expect("small");
+        for size in [24, 40, 72, 144] {
+            let hosts = place(&ground, &free, size, 1).expect("reached");
+            let job = Job::new(&ground, hosts, 1).expect("reached");
+            let what = format!("{part:?}, {size} nodes, {:?}", job.shape);
+            assert!(job.is_shaped(), "{what}");
+            assert_complete(&job, &what);
+            assert_no_conflict(&counter, &job, 576, &what);
+        }
+    }
+    // The whole mesh less a cable is no box any more, whatever its nodes.
+    let mut left = Fabric::of(&mesh);
+    left.fail(Part::Link(0, 9));
+    let table = spread(&mesh, &mesh, &left);
+    let (wiring, mesh) = (&left, Some(&mesh));
+    let ground = Ground { wiring, routing: &table, order: &*order, mesh, is_whole: false };
+    let whole = Shape { layers: 8, vertices: 9, nodes: 8 };
+    assert!(mesh.is_some_and(|mesh| ground.find(mesh, &free, whole).is_none()));
+    let job = Job::new(&ground, free, 1).expect("reached");
+    assert!(!job.is_shaped() && job.phases() >= 656, "{}", job.phases());
+    assert_complete(&job, "the whole mesh");
 }
 
 /// Hosts may be numbered across switches.
@@ -234,7 +270,8 @@ fn switches_are_filled_whatever_the_numbers_of_their_hosts() {
     }
     let table = (engines::engine("balanced").expect("an engine").route)(&fabric);
     let order = Shift::new(12);
-    let ground = Ground { wiring: &fabric, routing: &table, order: &order, mesh: None };
+    let ground =
+        Ground { wiring: &fabric, routing: &table, order: &order, mesh: None, is_whole: false };
     let free: Vec<Host> = (0..12).collect();
     assert_eq!(place(&ground, &free, 4, 1), Ok(vec![0, 3, 6, 9]));
 }

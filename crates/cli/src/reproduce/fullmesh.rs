@@ -17,6 +17,7 @@ pub const PAPER: Paper = Paper {
     help: "Everything is counted on cables and forwarding tables, message by message, and takes \
            seconds.",
     parts: &PARTS,
+    drawn: "figure-10",
     reproduce: parts,
     notes: NOTES,
     platform: None,
@@ -43,8 +44,9 @@ const NOTES: &[&str] = &[
     "note: sizes are counted port by port on our wirings and set beside the paper's formulas.",
     "note: the rows of figures 4, 7 and 8 are printed as sources; they are phases, and the columns \
      are the sources.",
-    "note: the paper does not say how its fat trees forward; ours choose by the destination's \
-     number (d-mod-k), with which a shift has no conflict.",
+    "note: the paper does not say how its fat trees forward; ours choose the cable up by the \
+     destination's number (d-mod-k), with which a shift has no conflict. In the half tree \
+     neighbours share a cable instead, which gives the paper's figures; d-mod-k is set beside it.",
     "note: random permutations are those without fixed points, 100 of them, seed 1; the paper's \
      seed is not known. Standard errors are over permutations.",
     "note: figures 10 and 13 to 17 are drawings without numbers: what the text says of them is \

@@ -23,6 +23,8 @@ struct Paper {
     help: &'static str,
     /// In the order of the paper.
     parts: &'static [&'static str],
+    /// One of them that is a drawing.
+    drawn: &'static str,
     /// The wanted parts in the order of the paper; all where none is named.
     reproduce: fn(&[&str]) -> Result<Vec<Part>, Failure>,
     /// What a reader must know of all figures.
@@ -45,7 +47,7 @@ pub fn command() -> Command {
                  laneway reproduce {name} --format json\n\n\
                  Exit code 0 where every claim holds, 1 where one does not.",
                 paper.help,
-                paper.parts[0],
+                paper.drawn,
                 name = paper.name
             ))
             .arg(
@@ -93,7 +95,9 @@ fn reproduced(paper: &Paper, matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let parts = (paper.reproduce)(&wanted)?;
     if folder.is_some() && !parts.iter().any(Part::is_drawn) {
-        output::note("nothing to draw: only the figures are drawn");
+        let cause = "none of these parts is a figure with curves or bars";
+        let try_this = format!("--part {} --svg DIR", paper.drawn);
+        return Err(Failure::usage("nothing to draw", cause, try_this));
     }
     if let Some(folder) = folder {
         for part in parts.iter().filter(|part| part.is_drawn()) {

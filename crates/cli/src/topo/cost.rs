@@ -30,9 +30,11 @@ pub fn command() -> Command {
             "Cables are counted by where they run: in the rack (to a host), in the row (a pod, or \
              the switches of one vertex), across the hall. Power, failures, spares and price \
              appear where their figures are given. The bisection is the least number of cables \
-             between equal halves, for each node of a half; beside it what the full-mesh paper \
-             gives. Where a fabric is so large that ways were looked for between some of its \
-             switches only, `is_sampled` says so.\n\nExamples:\n  \
+             between equal halves, for each node of a half, where a formula gives it; beside it \
+             what the full-mesh paper gives. Switches without any cable, as those that have \
+             failed, are counted apart, and nothing is paid for them. Where a fabric is so \
+             large that ways were looked for between some of its switches only, `is_sampled` \
+             says so.\n\nExamples:\n  \
              laneway topo cost --nodes 6000\n  \
              laneway topo cost --topology mlfm:d=18,fat-tree-3:d=18,fat-tree-3-half:d=18\n  \
              laneway topo cost --topology mlfm:d=18 --fail switch\n  \
@@ -115,13 +117,26 @@ fn for_nodes(nodes: u64) -> Result<Vec<Machine>, Failure> {
     Ok(machines)
 }
 
+fn why_no_bisection(machine: &Machine, hosts: u32) -> String {
+    let why = match (hosts, machine.is_damaged()) {
+        (0 | 1, _) => "there are no two halves",
+        (_, true) => "it is known by formula, and not for what is left after a failure",
+        (_, false) => "it is known by formula, and a file may be any fabric",
+    };
+    format!("no bisection of {}: {why}", machine.spec)
+}
+
 fn row(machine: &Machine, matches: &ArgMatches) -> Row {
     let figure = |name: &str| matches.get_one::<f64>(name).copied();
     let wiring = machine.wiring();
     let parts = Parts::of(wiring);
     let topology = machine.topology().filter(|_| !machine.is_damaged());
     let far = distances(wiring, topology.is_some());
-    let bisection = topology.map(|topology| topology.bisection());
+    // One node has no halves.
+    let bisection = topology.filter(|_| parts.hosts > 1).map(|topology| topology.bisection());
+    if bisection.is_none() {
+        output::note(&why_no_bisection(machine, parts.hosts));
+    }
     let ports = (0..wiring.switches()).map(|switch| wiring.ports(switch)).max();
     let (switches, links) = (f64::from(parts.switches), parts.cables[1] + parts.cables[2]);
     let cables = parts.all_cables() as f64;
@@ -139,6 +154,7 @@ fn row(machine: &Machine, matches: &ArgMatches) -> Row {
         .with("topology", machine.spec.clone())
         .with("nodes", parts.hosts)
         .with("switches", parts.switches)
+        .with("switches_unplugged", parts.switches_unplugged)
         .with("ports", ports)
         .with("ports_used", parts.ports_used)
         .with("port_efficiency", parts.port_efficiency())

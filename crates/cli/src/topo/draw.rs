@@ -8,14 +8,14 @@ mod mesh;
 mod picture;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Exit, Failure, Phases};
+use laneway_core::{Exit, Failure};
 use laneway_topo::Counter;
 use laneway_topo::order::Random;
-use laneway_topo::topologies::mlfm::FullMesh;
 
-use super::export;
 use super::machine::{self, Machine};
+use super::orders::{self, Named};
 use super::schedule::range;
+use super::{check, export};
 use heat::Heat;
 use layout::Layout;
 use picture::{Panel, Pictured};
@@ -59,6 +59,7 @@ pub fn command() -> Command {
                 .conflicts_with_all(["heat", "phase"])
                 .help("The same for several phases, as small drawings"),
         )
+        .arg(orders::arg("native; repaired after a failure"))
         .arg(machine::seed_arg("Of the permutation that --heat random draws"))
 }
 
@@ -66,16 +67,20 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let machine = Machine::from(matches)?;
     let drawing = drawing(&machine, matches)?;
     export::save(matches.get_one::<String>("output").map(String::as_str), &drawing)?;
-    Ok(Exit::Done)
+    // Load that does not arrive is not drawn: then somebody must say so.
+    let is_loaded = ["heat", "phase", "phases"].iter().any(|name| matches.contains_id(name));
+    match is_loaded && machine.has_table() {
+        true => Ok(check::judged(machine.wiring(), &machine.table())),
+        false => Ok(Exit::Done),
+    }
 }
 
 fn drawing(machine: &Machine, matches: &ArgMatches) -> Result<String, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     if let Some(word) = text("phase").or(text("phases")) {
-        let order = machine.order();
-        let phases = range("phase", word, order.count())?;
-        let (fabric, mesh) = (pictured(machine), machine.planned_mesh());
-        return phases_drawn(machine, fabric, mesh.as_ref(), &*order, phases);
+        let order = Named::from(machine, matches)?;
+        let phases = range("phase", word, order.phases.count())?;
+        return phases_drawn(machine, &order, phases);
     }
     let heat = text("heat").map(|word| heated(machine, word, matches)).transpose()?;
     Ok(page(machine, heat.as_ref()))
@@ -104,9 +109,10 @@ pub fn page(machine: &Machine, heat: Option<&Heat>) -> String {
 
 /// The load that a word asks for.
 fn heated(machine: &Machine, word: &str, matches: &ArgMatches) -> Result<Heat, Failure> {
-    let (hosts, order) = (machine.wiring().hosts(), machine.order());
+    let hosts = machine.wiring().hosts();
     let counted = || machine::counter(machine);
     if let Some(phase) = word.strip_prefix("phase:") {
+        let order = Named::from(machine, matches)?.phases;
         let phases = range("phase", phase, order.count())?;
         if phases.end - phases.start > 1 {
             let what = format!("`{word}` is more than one phase");
@@ -117,6 +123,7 @@ fn heated(machine: &Machine, word: &str, matches: &ArgMatches) -> Result<Heat, F
     }
     match word {
         "alltoall" => {
+            let order = Named::from(machine, matches)?.phases;
             let words = format!(
                 "messages on a cable, mean over the {} phases of the all-to-all",
                 order.count()
@@ -139,11 +146,13 @@ fn heated(machine: &Machine, word: &str, matches: &ArgMatches) -> Result<Heat, F
 /// Phases with their load and the messages of one switch: one large, several small.
 fn phases_drawn(
     machine: &Machine,
-    fabric: Pictured,
-    mesh: Option<&FullMesh>,
-    order: &dyn Phases,
+    order: &Named,
     phases: std::ops::Range<u64>,
 ) -> Result<String, Failure> {
+    let (fabric, mesh) = (pictured(machine), machine.planned_mesh());
+    // Only the mesh's own order sends from each layer to the same number of layers ahead.
+    let native = mesh.as_ref().filter(|_| order.name == "native");
+    let order = &*order.phases;
     let (first, count) = (phases.start, phases.end - phases.start);
     if count > MOST_PANELS {
         let cause = format!("{count} phases; a page has room for {MOST_PANELS}");
@@ -152,7 +161,7 @@ fn phases_drawn(
     }
     let counter: Counter = machine::counter(machine)?;
     let hosts = machine.wiring().hosts();
-    let layout: Layout = match mesh {
+    let layout: Layout = match &mesh {
         Some(mesh) => mesh::plan(mesh, 300.0),
         None => levels::layout(fabric.plan),
     };
@@ -163,7 +172,7 @@ fn phases_drawn(
         let heat = Heat::of_phase(&counter, hosts, order, phase);
         let panel = Panel::new(fabric, &layout, Some(&heat), String::new());
         let mut panel = panel.with_messages(fabric, &partners);
-        let layers = mesh.map_or(String::new(), |mesh| match mesh.place(partners[0]).0 {
+        let layers = native.map_or(String::new(), |mesh| match mesh.place(partners[0]).0 {
             0 => ", within layers".to_string(),
             ahead => format!(", layer l to l + {ahead}"),
         });

@@ -9,34 +9,50 @@ use laneway_topo::formats::{
     Identity, cables, dot, guid2lid, lft, load, netlist, simgrid, slurm, toml,
 };
 
-use super::draw;
 use super::machine::{self, Machine, unreadable};
+use super::{check, draw};
 use crate::output;
 
 /// A format: its name, what it is for, and what writes it.
 struct Kind {
     name: &'static str,
     sentence: &'static str,
-    write: fn(&Machine, &Forwarding) -> Result<String, Failure>,
+    write: fn(&Machine, &Forwarding) -> Result<Written, Failure>,
+}
+
+/// A file's text; and the exit code, since forwarding is proven before it is handed on.
+struct Written {
+    text: String,
+    exit: Exit,
+}
+
+impl From<String> for Written {
+    fn from(text: String) -> Written {
+        Written { text, exit: Exit::Done }
+    }
 }
 
 static KINDS: &[Kind] = &[
     Kind {
         name: "ibsim",
         sentence: "a netlist that ibsim simulates",
-        write: |machine, own| Ok(netlist::write_ibsim(machine.wiring(), &own.identity)),
+        write: |machine, own| Ok(netlist::write_ibsim(machine.wiring(), &own.identity).into()),
     },
     Kind {
         name: "ibnetdiscover",
         sentence: "what ibnetdiscover prints",
-        write: |machine, own| Ok(netlist::write_ibnetdiscover(machine.wiring(), &own.identity)),
+        write: |machine, own| {
+            Ok(netlist::write_ibnetdiscover(machine.wiring(), &own.identity).into())
+        },
     },
     Kind {
         name: "lft",
         sentence: "forwarding tables: opensm -R file -U FILE",
         write: |machine, own| {
             own.ensure_pinned()?;
-            Ok(own.text(machine, &own.table(machine)))
+            let table = own.table(machine);
+            let exit = check::judged(machine.wiring(), &table);
+            Ok(Written { text: own.text(machine, &table), exit })
         },
     },
     Kind {
@@ -44,18 +60,18 @@ static KINDS: &[Kind] = &[
         sentence: "the addresses that the tables are for: opensm -x",
         write: |_, own| {
             own.ensure_pinned()?;
-            Ok(guid2lid::write(&own.identity))
+            Ok(guid2lid::write(&own.identity).into())
         },
     },
     Kind {
         name: "slurm",
         sentence: "topology.conf of Slurm's topology/tree",
-        write: |machine, _| Ok(slurm::write(machine.wiring())),
+        write: |machine, _| Ok(slurm::write(machine.wiring()).into()),
     },
     Kind {
         name: "cables",
         sentence: "a list of cables, CSV",
-        write: |machine, _| Ok(cables::write(machine.wiring())),
+        write: |machine, _| Ok(cables::write(machine.wiring()).into()),
     },
     Kind {
         name: "simgrid",
@@ -63,25 +79,26 @@ static KINDS: &[Kind] = &[
         write: |machine, _| {
             let written =
                 simgrid::write(machine.wiring(), machine.routing(), simgrid::Cable::default());
-            written.map_err(|cause| {
+            let text = written.map_err(|cause| {
                 Failure::usage("too large a platform for SimGrid", cause, "a smaller fabric")
-            })
+            })?;
+            Ok(Written { text, exit: check::judged(machine.wiring(), &machine.table()) })
         },
     },
     Kind {
         name: "dot",
         sentence: "a graph for Graphviz, which file: reads",
-        write: |machine, _| Ok(dot::write(machine.wiring())),
+        write: |machine, _| Ok(dot::write(machine.wiring()).into()),
     },
     Kind {
         name: "svg",
         sentence: "a drawing; `laneway topo draw` has more",
-        write: |machine, _| Ok(draw::page(machine, None)),
+        write: |machine, _| Ok(draw::page(machine, None).into()),
     },
     Kind {
         name: "toml",
         sentence: "switches, hosts and cables, which file: reads",
-        write: |machine, _| Ok(toml::write(machine.wiring())),
+        write: |machine, _| Ok(toml::write(machine.wiring()).into()),
     },
 ];
 
@@ -92,7 +109,9 @@ pub fn command() -> Command {
     Command::new("export")
         .about("Writes a fabric for OpenSM, ibsim, Slurm, SimGrid, Graphviz, and people")
         .after_help(format!(
-            "Formats:\n{formats}\nExamples:\n  \
+            "Formats:\n{formats}\nForwarding (lft, simgrid) is proven first: where a pair is not \
+             reached or links wait in a circle, that is said, and the exit code is 1.\n\n\
+             Examples:\n  \
              laneway topo export -t mlfm:d=4 --as ibsim -o net\n  \
              laneway topo export -t mlfm:d=4 --as guid2lid -o guid2lid\n  \
              laneway topo export -t mlfm:d=4 --as lft -o tables.lft\n  \
@@ -125,9 +144,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let machine = Machine::from(matches)?;
     let own = Forwarding::of(&machine, matches, None)?;
     let kind = KINDS.iter().find(|kind| Some(kind.name) == text("as"));
-    let written = kind.map_or(Ok(String::new()), |kind| (kind.write)(&machine, &own))?;
-    save(text("output"), &written)?;
-    Ok(Exit::Done)
+    let nothing = || Ok(String::new().into());
+    let written = kind.map_or_else(nothing, |kind| (kind.write)(&machine, &own))?;
+    save(text("output"), &written.text)?;
+    Ok(written.exit)
 }
 
 /// Writes to a file, or to standard output.

@@ -25,8 +25,16 @@ pub fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part,
                 .map(|&(switch, port)| Part::Link(switch, port))
                 .ok_or_else(|| refused("there are no cables between switches".into()))
         }
-        None if word == "switch" && fabric.switches() > 0 => {
-            Ok(Part::Switch(draws.index(fabric.switches() as usize) as Switch))
+        None if word == "switch" => {
+            // One without a cable has failed already, or is no loss.
+            let plugged = |&switch: &Switch| {
+                (0..fabric.ports(switch) as Port).any(|at| fabric.end(switch, at) != End::Nothing)
+            };
+            let left: Vec<Switch> = (0..fabric.switches()).filter(plugged).collect();
+            match left.is_empty() {
+                true => Err(refused("no switch is left that has a cable".into())),
+                false => Ok(Part::Switch(left[draws.index(left.len())])),
+            }
         }
         Some(("switch", name)) => Ok(Part::Switch(switch(name)?)),
         Some(("host", name)) => match fabric.host_by_name(name) {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::{Arg, ArgGroup, ArgMatches, Command, value_parser};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_topo::job::{Board, Ground, Job, MOST_LISTED, Refused, Shape, Unreached, place};
+use laneway_topo::job::{Ground, Job, MOST_LISTED, Refused, Shape, Unreached, place};
 use laneway_topo::node_list::{compress, expand};
 use laneway_topo::routing::Lost;
 use laneway_topo::sample::follow_phases;
@@ -81,9 +81,9 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let machine = Machine::from(matches)?;
     let seed = matches.get_one::<u64>("seed").copied().unwrap_or(1);
     let order = machine.order();
-    let mesh = machine.mesh();
+    let (mesh, is_whole) = (machine.planned_mesh(), machine.mesh().is_some());
     let (wiring, routing) = (machine.wiring(), machine.routing());
-    let ground = Ground { wiring, routing, order: &*order, mesh: mesh.as_ref() };
+    let ground = Ground { wiring, routing, order: &*order, mesh: mesh.as_ref(), is_whole };
     let hosts = chosen(&ground, matches, seed)?;
     let job = Job::new(&ground, hosts, seed).map_err(|refused| failure(wiring, refused))?;
     let (row, exit) = row(&machine, &job);
@@ -137,7 +137,7 @@ fn shaped(
         Failure::usage(format!("no job of the shape `{word}`"), cause, try_this)
     };
     let Some(mesh) = ground.mesh else {
-        let cause = "shapes are parts of a whole full mesh with its own forwarding";
+        let cause = "shapes are parts of a full mesh that was planned by its formula";
         return Err(refused(cause.into(), "--topology mlfm:d=8, or --size 24".into()));
     };
     let example = "--shape 1x2x1".to_string();
@@ -147,9 +147,16 @@ fn shaped(
         let cause = format!("it has {many} nodes");
         return Err(refused(cause, format!("--size {many}, or no --size")));
     }
-    Board::new(mesh, free).find(shape).ok_or_else(|| {
-        let cause = format!("no {shape} was found among the {} free nodes", free.len());
-        refused(cause, format!("--size {many}, which takes any nodes"))
+    ground.find(mesh, free, shape).ok_or_else(|| {
+        let (cause, try_this) = match ground.is_whole {
+            true => ("", "which takes any nodes"),
+            false => (
+                " whose ways are still the mesh's own",
+                "which takes any nodes, with the same --fail and --routing",
+            ),
+        };
+        let cause = format!("no {shape}{cause} was found among the {} free nodes", free.len());
+        refused(cause, format!("--size {many}, {try_this}"))
     })
 }
 

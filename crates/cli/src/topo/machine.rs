@@ -5,16 +5,18 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches};
 use laneway_core::{Failure, Phases};
 use laneway_stats::SplitMix64;
+use laneway_topo::differ::Difference;
 use laneway_topo::engines::{engine, several};
 use laneway_topo::formats::{self, Discovered, Identity, ReadError};
 use laneway_topo::order::{Renamed, Shift};
 use laneway_topo::repair;
 use laneway_topo::topologies::mlfm::{self, FullMesh};
 use laneway_topo::{
-    Counter, Fabric, Recognised, Routing, Table, Topology, Wiring, recognise, reroute, topology,
+    Counter, Fabric, Recognised, Repaired, Routing, Table, Topology, Wiring, recognise, reroute,
+    topology,
 };
 
-use super::fail;
+use super::{diff, fail};
 use crate::output;
 
 /// The engine for fabrics that have no forwarding of their own.
@@ -64,6 +66,9 @@ const MOST_TABLE: u64 = 1 << 30;
 /// detours are those that change least.
 const MOST_SPREAD: u32 = 16_384;
 
+/// Differences from its plan that are told of a found fabric.
+const MOST_NAMED: usize = 8;
+
 /// A fabric as it was planned or found.
 enum Plan {
     Formula(Box<dyn Topology>),
@@ -90,6 +95,7 @@ pub struct Machine {
 impl Machine {
     pub fn from(matches: &ArgMatches) -> Result<Machine, Failure> {
         let mut machine = Machine::unrouted(matches)?;
+        machine.tell_differences();
         if let Some(file) = matches.get_one::<String>("lids") {
             machine.addressed = Some(machine.pinned_by(file)?);
         }
@@ -166,17 +172,16 @@ impl Machine {
     pub fn order(&self) -> Box<dyn Phases + Send + Sync> {
         match &self.plan {
             Plan::Formula(topology) => topology.order(),
-            // A host that the plan lacks would never send.
-            Plan::File { plan: Some(plan), .. } if plan.map.hosts.iter().all(Option::is_some) => {
-                Box::new(Renamed::new(plan.plan.order(), &plan.map.hosts))
-            }
-            Plan::File { found, .. } => Box::new(Shift::new(found.fabric.hosts())),
+            Plan::File { found, .. } => match self.followed() {
+                Some(plan) => Box::new(Renamed::new(plan.plan.order(), &plan.map.hosts)),
+                None => Box::new(Shift::new(found.fabric.hosts())),
+            },
         }
     }
 
     /// The orders that a report shows where none is named.
     pub fn usual_orders(&self) -> Vec<&'static str> {
-        match self.is_damaged() {
+        match self.is_damaged() || self.differs() {
             false => vec!["native"],
             true if self.whole().hosts() <= MOST_SPREAD => vec!["native", "repaired"],
             true => {
@@ -187,29 +192,74 @@ impl Machine {
     }
 
     /// The order after a failure: as few phases as will take every message without conflict.
-    pub fn repaired(&self) -> Result<Box<dyn Phases + Send + Sync>, Failure> {
+    pub fn repaired(&self) -> Result<Repaired, Failure> {
         let refused = |cause: String| {
             let what = "no schedule to repair";
             Failure::usage(what, cause, "--fail link, or --schedule native")
         };
-        let Some(left) = &self.damaged else { return Err(refused("nothing has failed".into())) };
+        if !self.is_damaged() && !self.differs() {
+            return Err(refused("nothing has failed".into()));
+        }
+        let (left, order) = (self.wiring(), self.order());
         if left.hosts() > MOST_SPREAD {
             return Err(refused(format!("more than {MOST_SPREAD} nodes take too long")));
         }
-        let order = self.order();
-        let repaired = Counter::new(self.whole(), self.native()).and_then(|counter| {
-            let allowed = repair::allowed_conflicts(&counter, &*order, left.hosts());
-            repair::repair_over(&*order, &allowed, left, &self.table())
-        });
-        let repaired = repaired.map_err(refused)?;
+        let allowed = self.allowed_conflicts(&*order);
+        let repaired = allowed
+            .and_then(|allowed| repair::repair_over(&*order, &allowed, left, &self.table()))
+            .map_err(refused)?;
         output::note(&format!(
             "repaired: the time of {} phases, and no order over these tables takes less than {}; \
-             {} pairs cannot be reached",
+             {} pairs cannot be reached, {} could be but not over these tables",
             repaired.time,
             repaired.bound,
-            repaired.unreached.len()
+            repaired.unreached.len(),
+            repaired.lost.len()
         ));
-        Ok(Box::new(repaired.order))
+        Ok(repaired)
+    }
+
+    /// The largest conflict of each phase while everything was there.
+    fn allowed_conflicts(&self, order: &(dyn Phases + Sync)) -> Result<Vec<u32>, String> {
+        let conflicts =
+            |wiring: &dyn Wiring, routing: &dyn Routing, order: &(dyn Phases + Sync)| {
+                let counter = Counter::new(wiring, routing)?;
+                Ok(repair::allowed_conflicts(&counter, order, wiring.hosts()))
+            };
+        match self.followed() {
+            // Its phases are those of the plan, by other numbers.
+            Some(plan) => conflicts(&*plan.plan, &*plan.plan, &*plan.plan.order()),
+            None => conflicts(self.whole(), self.native(), order),
+        }
+    }
+
+    /// The plan of a found fabric all of whose hosts are in it.
+    fn followed(&self) -> Option<&Recognised> {
+        match &self.plan {
+            // A host that the plan lacks would never send.
+            Plan::File { plan: Some(plan), .. } if plan.map.hosts.iter().all(Option::is_some) => {
+                Some(plan)
+            }
+            Plan::File { .. } | Plan::Formula(_) => None,
+        }
+    }
+
+    /// Whether it was found with other cables than its plan has.
+    fn differs(&self) -> bool {
+        self.followed().is_some_and(|plan| !plan.differences.is_empty())
+    }
+
+    /// Tells how a found fabric differs from its plan.
+    fn tell_differences(&self) {
+        let Plan::File { plan: Some(plan), .. } = &self.plan else { return };
+        let many = plan.differences.len();
+        for difference in plan.differences.iter().take(MOST_NAMED) {
+            output::note(&format!("{}: {}", plan.plan.spec(), diff::told(difference)));
+        }
+        if many > MOST_NAMED {
+            let more = many - MOST_NAMED;
+            output::note(&format!("and {more} more: laneway topo diff names all"));
+        }
     }
 
     /// Whether a forwarding table of it fits into memory.
@@ -313,7 +363,8 @@ impl Machine {
         }
         let (whole, native) = (self.whole(), self.native());
         self.table = match (word, &self.damaged) {
-            (None | Some("native"), None) => None,
+            (None, None) => self.spread_over_plan(),
+            (Some("native"), None) => None,
             (None, Some(left)) => Some(match whole.hosts() <= MOST_SPREAD {
                 true => repair::spread(whole, native, left),
                 false => reroute(whole, native, left),
@@ -327,6 +378,20 @@ impl Machine {
             }),
         };
         Ok(())
+    }
+
+    /// The plan's forwarding with detours around the cables that were not found, as after a
+    /// failure.
+    fn spread_over_plan(&self) -> Option<Table> {
+        let Plan::File { found, .. } = &self.plan else { return None };
+        let is_missing = |difference: &Difference| matches!(difference, Difference::Missing(_));
+        let plan = self.followed().filter(|plan| {
+            let is_small = plan.plan.hosts() <= MOST_SPREAD;
+            is_small && self.differs() && plan.differences.iter().all(is_missing)
+        })?;
+        let left = plan.map.left(&found.fabric, &*plan.plan);
+        let table = repair::spread(&*plan.plan, &*plan.plan, &left);
+        Some(plan.map.table(&found.fabric, &table))
     }
 }
 

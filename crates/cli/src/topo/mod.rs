@@ -11,6 +11,7 @@ mod import;
 mod job;
 mod machine;
 mod new;
+mod orders;
 mod random;
 mod route;
 mod schedule;

@@ -11,6 +11,8 @@ use super::machine::{self, Machine};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
+    // A fabric's file says nothing of its forwarding.
+    let [topology, _, _, fail, fail_seed] = machine::args();
     Command::new("new")
         .about("Makes a fabric, says what it is, and writes it as a file")
         .after_help(
@@ -20,7 +22,7 @@ pub fn command() -> Command {
              laneway topo new --topology mlfm:p=36 -o fabric.toml\n  \
              laneway topo new --topology mlfm:d=4 --fail switch:edge-0-1 -o damaged.toml",
         )
-        .args(machine::args())
+        .args([topology, fail, fail_seed])
         .arg(Arg::new("output").short('o').value_name("FILE").help("Write the fabric, as TOML"))
         .args(output::args())
 }
@@ -43,8 +45,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("switches", parts.switches)
         .with("ports_used", parts.ports_used)
         .with("cables", parts.all_cables())
-        .with("node_names", names(parts.hosts, &|host| wiring.host_name(host)))
-        .with("switch_names", names(parts.switches, &|switch| wiring.switch_name(switch)));
+        .with("node_names", names(wiring.hosts(), &|host| wiring.host_name(host)))
+        .with("switch_names", names(wiring.switches(), &|switch| wiring.switch_name(switch)));
     let params = Row::new().with("topology", machine.spec.clone());
     let env = Row::new();
     output.write(&Document { verb: "topo", env, params, rows: vec![row], summary: None }, None)?;

@@ -2,8 +2,9 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_topo::Tally;
 use laneway_topo::order::Random;
+use laneway_topo::sample::follow_each;
+use laneway_topo::{Counter, Tally};
 
 use super::machine::{self, Machine};
 use crate::output::{self, Output};
@@ -44,8 +45,14 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let number = |name: &str| matches.get_one::<u64>(name).copied().unwrap_or(1);
     let (hosts, fixed_points) = (machine.wiring().hosts(), matches.get_flag("fixed-points"));
     let order = Random { hosts, phases: number("trials"), seed: number("seed"), fixed_points };
-    let counter = machine::counter(&machine)?;
-    let trials = counter.count_each(&order);
+    // To work out the ways of all pairs pays only where there are many trials.
+    let (wiring, routing) = (machine.wiring(), machine.routing());
+    let many = order.phases > u64::from(wiring.switches());
+    let counter = many.then(|| Counter::new(wiring, routing).ok()).flatten();
+    let trials = match counter {
+        Some(counter) => counter.count_each(&order),
+        None => follow_each(wiring, routing, &order, &(0..order.phases).collect::<Vec<_>>()),
+    };
     let throughputs: Vec<f64> = trials.iter().map(Tally::flow_mean).collect();
     let mut all = Tally::default();
     trials.iter().for_each(|trial| all.merge(trial));

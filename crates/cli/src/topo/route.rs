@@ -4,20 +4,25 @@ use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_topo::change::{apply, steps};
-use laneway_topo::prove;
+use laneway_topo::change::{Ends, apply, steps};
+use laneway_topo::formats::{lft, load};
+use laneway_topo::{Table, prove};
 
+use super::check;
 use super::export::{self, Forwarding};
-use super::machine::{self, Machine};
+use super::machine::{self, Machine, unreadable};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
     Command::new("route")
         .about("Writes forwarding tables for OpenSM, proven, or the steps from installed ones")
         .after_help(
-            "With --from the change is written as tables FILE.step1, FILE.step2, … too: after \
+            "A table with which a pair is not reached, or links wait in a circle, is written with \
+             exit code 1, and what is wrong is said.\n\n\
+             With --from the change is written as tables FILE.step1, FILE.step2, … too: after \
              each of them, and at every moment between, nothing goes round and no pair is lost \
-             that both the installed and the new tables serve. Load them in this order.\n\n\
+             that both the installed and the new tables serve. Load them in this order. \
+             `changed_entries` are those of hosts and of switches that differ.\n\n\
              Examples:\n  \
              laneway topo route -t mlfm:d=8 -o tables.lft\n  \
              opensm -x -R file -U tables.lft\n  \
@@ -42,6 +47,7 @@ pub fn command() -> Command {
             ),
         )
         .arg(export::file_arg().required(true).help("Where to write the tables"))
+        .arg(check::unreached_arg())
         .args(output::args())
 }
 
@@ -54,39 +60,67 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     own.ensure_pinned()?;
     let table = own.table(&machine);
     let proof = prove(machine.wiring(), &table);
-    let (mut changed, mut count) = (None, None);
-    if let Some(installed) = text("from") {
-        let mut now = machine.installed(installed)?;
-        if now.paths() != table.paths() {
-            let cause = format!("{} paths to a host there, {} here", now.paths(), table.paths());
-            let what = "these tables are not for the same addresses";
-            return Err(Failure::usage(what, cause, "leave --from out"));
-        }
-        let steps = steps(machine.wiring(), &now, &table);
-        for (number, step) in steps.iter().enumerate() {
-            apply(&mut now, step);
-            let name = format!("{file}.step{}", number + 1);
-            output::replace(Path::new(&name), &own.text(&machine, &now))?;
-        }
-        remove_steps(file, steps.len() + 1);
-        changed = Some(steps.iter().map(Vec::len).sum::<usize>() as u64);
-        count = Some(steps.len() as u64);
+    check::tell(machine.wiring(), Some(&table), &proof, "--unreached FILE lists all");
+    check::write_unreached(matches, machine.wiring(), &proof)?;
+    let installed = text("from").map(|file| installed(&machine, &table, file)).transpose()?;
+    let to_switches = lft::to_switches(machine.wiring(), &table);
+    let mut change = None;
+    if let Some(installed) = installed {
+        change = Some(write_steps(&machine, &own, installed, (&table, &to_switches), file)?);
     }
-    output::replace(Path::new(file), &own.text(&machine, &table))?;
+    let written = lft::write_both(machine.wiring(), &table, &to_switches, &own.identity);
+    output::replace(Path::new(file), &written)?;
     let row = Row::new()
         .with("file", file)
         .with("switches", machine.wiring().switches())
         .with("hosts", machine.wiring().hosts())
         .with("paths", table.paths())
-        .with("unreached", proof.unreached.len() as u64)
+        .with("unreached", proof.missed())
         .with("credit_circle", !proof.circle.is_empty())
-        .with("changed_entries", changed)
-        .with("steps", count);
+        .with("changed_entries", change.map(|(entries, _)| entries))
+        .with("steps", change.map(|(_, steps)| steps));
     let params = Row::new().with("topology", machine.spec.clone());
     let document =
         Document { verb: "topo", env: Row::new(), params, rows: vec![row], summary: None };
     output.write(&document, None)?;
     Ok(if proof.holds() { Exit::Done } else { Exit::Gate })
+}
+
+/// The installed tables, to hosts and to switches.
+fn installed(machine: &Machine, table: &Table, file: &str) -> Result<(Table, Table), Failure> {
+    let read = load(Path::new(file))
+        .and_then(|text| lft::read_both(&text, machine.whole(), &machine.identity()));
+    let (now, to_switches) = read.map_err(|error| unreadable("forwarding table", file, &error))?;
+    if now.paths() != table.paths() {
+        let cause = format!("{} paths to a host there, {} here", now.paths(), table.paths());
+        let what = "these tables are not for the same addresses";
+        return Err(Failure::usage(what, cause, "leave --from out"));
+    }
+    Ok((now, to_switches))
+}
+
+/// Writes the steps from the installed tables: how many entries change in them, and how many steps
+/// there are. Switches have addresses too, and the ways to them change in the same steps.
+fn write_steps(
+    machine: &Machine,
+    own: &Forwarding,
+    (mut now, mut now_to_switches): (Table, Table),
+    (table, to_switches): (&Table, &Table),
+    file: &str,
+) -> Result<(u64, u64), Failure> {
+    let wiring = machine.wiring();
+    let hosts = steps(wiring, Ends::Hosts, &now, table);
+    let switches = steps(wiring, Ends::Switches, &now_to_switches, to_switches);
+    let count = hosts.len().max(switches.len());
+    for number in 0..count {
+        hosts.get(number).into_iter().for_each(|step| apply(&mut now, step));
+        switches.get(number).into_iter().for_each(|step| apply(&mut now_to_switches, step));
+        let written = lft::write_both(wiring, &now, &now_to_switches, &own.identity);
+        output::replace(Path::new(&format!("{file}.step{}", number + 1)), &written)?;
+    }
+    remove_steps(file, count + 1);
+    let changed = hosts.iter().chain(&switches).map(Vec::len).sum::<usize>();
+    Ok((changed as u64, count as u64))
 }
 
 /// Removes what an earlier run with more steps has left: it would be loaded after the last one.

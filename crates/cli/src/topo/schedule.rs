@@ -1,11 +1,12 @@
 //! `laneway topo schedule`: whom a node sends to in a phase, and by which way.
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Exit, Failure, Phases, Row, own_partners};
 use laneway_topo::routing::walk;
 use laneway_topo::{End, Host};
 
 use super::machine::{self, Machine};
+use super::orders::{self, Named};
 use crate::output::{self, Output};
 
 /// Where a path ends that does not arrive.
@@ -24,11 +25,14 @@ pub fn command() -> Command {
             "Examples:\n  \
              laneway topo schedule --topology mlfm:d=3 --source 0 --phase 12\n  \
              laneway topo schedule --topology mlfm:d=3 --source 0-11 --phase 0-11\n  \
-             laneway topo schedule --topology fat-tree-2:d=4 --phase 5 --format csv",
+             laneway topo schedule --topology fat-tree-2:d=4 --phase 5 --format csv\n  \
+             laneway topo schedule --topology mlfm:d=8 --fail link --phase 600 --format csv",
         )
         .args(machine::args())
         .arg(numbers("source", "Nodes: 7, 0-11, all"))
         .arg(numbers("phase", "Phases: 12, 0-8, all"))
+        .arg(orders::arg("native; repaired after a failure"))
+        .arg(machine::seed_arg("Of the random schedule"))
         .args(output::args())
 }
 
@@ -53,7 +57,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let machine = Machine::from(matches)?;
     let text = |name: &str| matches.get_one::<String>(name).map_or("all", String::as_str);
-    let order = machine.order();
+    let named = Named::from(&machine, matches)?;
+    let order = &*named.phases;
     let sources = range("source", text("source"), u64::from(machine.wiring().hosts()))?;
     let phases = range("phase", text("phase"), order.count())?;
     let many = (sources.end - sources.start) * (phases.end - phases.start);
@@ -61,18 +66,22 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let cause = format!("{many} rows are more than {MOST_ROWS}");
         return Err(Failure::usage("too much to print", cause, "--source 0, or --phase 0"));
     }
-    let (mut rows, mut lost) = (Vec::new(), false);
+    let (mut rows, mut lost) = (Vec::new(), named.is_short(&machine));
     for phase in phases {
+        let mut keeps = None;
         for source in sources.clone() {
             let source = source as Host;
             let destination = order.partner(source, phase);
             let path = path(&machine, source, destination);
             lost |= path.ends_with(LOST);
+            let hosts = machine.wiring().hosts();
+            let is_sent = source != destination
+                || *keeps.get_or_insert_with(|| keeps_messages(order, phase, hosts));
             rows.push(
                 Row::new()
                     .with("phase", phase)
                     .with("source", source)
-                    .with("destination", destination)
+                    .with("destination", is_sent.then_some(destination))
                     .with("path", path),
             );
         }
@@ -80,6 +89,13 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let params = Row::new().with("topology", machine.spec.clone());
     output.write(&Document { verb: "topo", env: Row::new(), params, rows, summary: None }, None)?;
     Ok(if lost { Exit::Gate } else { Exit::Done })
+}
+
+/// Whether those who are their own partner keep a message to themselves; else they rest.
+fn keeps_messages(order: &dyn Phases, phase: u64, hosts: u32) -> bool {
+    let mut partners = vec![0; hosts as usize];
+    order.partners(phase, &mut partners);
+    order.resting(phase, &partners) < own_partners(&partners)
 }
 
 /// The switches on the way; a node that keeps its message to itself passes none.

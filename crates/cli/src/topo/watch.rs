@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::{Document, Exit, Failure, Row};
+use laneway_topo::change::differing;
 use laneway_topo::engines::{balanced, several};
 use laneway_topo::formats::{self, Discovered, MOST_BYTES, lft};
 use laneway_topo::map::Map;
@@ -88,6 +89,7 @@ struct Whole {
     table: Table,
     /// The same with a path for each address of a host.
     paths: Table,
+    to_switches: Table,
     topology: Option<String>,
 }
 
@@ -110,7 +112,8 @@ impl Whole {
         let own = own.and_then(|own| own.paths(&found.fabric, found.identity.paths()));
         let paths = own.unwrap_or_else(|| fanned(&found, &found.fabric, table.clone()));
         let topology = recognised.map(|recognised| recognised.plan.spec());
-        Ok(Whole { found, table, paths, topology })
+        let to_switches = lft::to_switches(&found.fabric, &paths);
+        Ok(Whole { found, table, paths, to_switches, topology })
     }
 
     /// The table of what is left of it: a path for each address of a host.
@@ -218,7 +221,8 @@ fn act(
 ) -> Result<Exit, Failure> {
     let table = whole.table_of(left);
     let proof = prove(left, &table);
-    let written = lft::write(left, &table, &whole.found.identity);
+    let to_switches = lft::to_switches(left, &table);
+    let written = lft::write_both(left, &table, &to_switches, &whole.found.identity);
     output::replace(std::path::Path::new(file), &written)?;
     for &(from, to, path) in proof.unreached.iter().take(MOST_NAMED) {
         let (from, to) = (left.host_name(from), left.host_name(to));
@@ -230,17 +234,14 @@ fn act(
     if let Some(command) = reload {
         perform(command, Stdio::null(), |_| {})?;
     }
-    let changed = (0..table.switches()).map(|switch| {
-        let first = table.row_of(switch).iter().step_by(table.paths() as usize);
-        first.zip(whole.table.row_of(switch)).filter(|(now, before)| now != before).count() as u64
-    });
+    let changed = differing(&table, &whole.paths) + differing(&to_switches, &whole.to_switches);
     let lost = cables(&whole.found.fabric) - cables(left);
     let row = Row::new()
         .with("file", file)
         .with("topology", whole.topology.clone())
         .with("cables_lost", lost)
-        .with("changed_entries", changed.sum::<u64>())
-        .with("unreached", proof.unreached.len() as u64)
+        .with("changed_entries", changed)
+        .with("unreached", proof.missed())
         .with("credit_circle", !proof.circle.is_empty())
         .with("reloaded", reload.is_some());
     let params = Row::new().with("file", file);

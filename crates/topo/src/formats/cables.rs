@@ -9,6 +9,9 @@ use crate::wiring::{End, Port, Wiring};
 /// The first line.
 pub const HEADER: &str = "switch,ports,port,peer,peer_port,reach";
 
+/// Its fields.
+const FIELDS: usize = 6;
+
 /// A line for each cable; a host's port is empty.
 pub fn write(wiring: &dyn Wiring) -> String {
     let mut text = format!("{HEADER}\n");
@@ -40,7 +43,8 @@ fn field(name: &str) -> String {
     }
 }
 
-/// The fields of a line; quotes keep commas, and a doubled quote is one.
+/// The fields of a line, one more than a good line has at most; quotes keep commas, and a doubled
+/// quote is one.
 fn fields(line: &str) -> Vec<String> {
     let (mut all, mut quoted) = (vec![String::new()], false);
     let mut letters = line.chars().peekable();
@@ -52,6 +56,7 @@ fn fields(line: &str) -> Vec<String> {
                 all[last].push('"');
             }
             '"' => quoted = !quoted,
+            ',' if !quoted && all.len() > FIELDS => break,
             ',' if !quoted => all.push(String::new()),
             letter => all[last].push(letter),
         }
@@ -67,7 +72,8 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
     let six = |number: usize, line: &str| {
         let fields = fields(line);
         match fields.len() {
-            6 => Ok(fields),
+            FIELDS => Ok(fields),
+            count if count > FIELDS => Err(ReadError::new(number, "more than six fields")),
             count => Err(ReadError::new(number, format!("{count} fields and not six"))),
         }
     };

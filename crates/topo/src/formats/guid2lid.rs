@@ -1,6 +1,6 @@
 //! OpenSM's `guid2lid`: which addresses a port keeps when OpenSM starts anew (`-x`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::ReadError;
@@ -20,6 +20,8 @@ pub fn write(identity: &Identity) -> String {
 
 /// Gives the parts of a fabric the addresses of a file; those that it does not name keep none.
 pub fn read(text: &str, identity: &mut Identity) -> Result<(), ReadError> {
+    let parts = identity.switches.iter().chain(&identity.hosts).map(|id| id.guid);
+    let parts: BTreeSet<u64> = parts.collect();
     let mut ranges: BTreeMap<u64, (u16, u16)> = BTreeMap::new();
     for (at, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
@@ -37,7 +39,10 @@ pub fn read(text: &str, identity: &mut Identity) -> Result<(), ReadError> {
             let what = format!("{first:#x} to {last:#x} are no addresses of a port");
             return Err(ReadError::new(at + 1, what));
         }
-        ranges.insert(guid, (first as u16, last as u16));
+        // A file may name any number of strangers.
+        if parts.contains(&guid) {
+            ranges.insert(guid, (first as u16, last as u16));
+        }
     }
     let mask = |id: &super::Id| {
         let range = ranges.get(&id.guid);

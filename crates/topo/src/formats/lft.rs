@@ -11,14 +11,21 @@ use crate::engines::heights::Heights;
 use crate::engines::turns::Turns;
 use crate::graph::Graph;
 use crate::table::Table;
-use crate::wiring::{NO_PORT, Port, Switch, Wiring};
-pub use reading::{addresses, read};
+use crate::wiring::{NO_PORT, Switch, Wiring};
+pub use reading::{addresses, read, read_both};
 
-/// Writes a table. The switches themselves are destinations too, because OpenSM and its tools talk
-/// to them: by ways that are legal in an order of the switches in which the table's own are, if
-/// there is such an order, so that they add no circle of waiting links.
+/// Writes a table, and the ways to the switches that go with it.
 pub fn write(wiring: &dyn Wiring, table: &Table, identity: &Identity) -> String {
-    let to_switches = ways_to_switches(wiring, table);
+    write_both(wiring, table, &to_switches(wiring, table), identity)
+}
+
+/// Writes a table to hosts and one to switches.
+pub fn write_both(
+    wiring: &dyn Wiring,
+    table: &Table,
+    to_switches: &Table,
+    identity: &Identity,
+) -> String {
     let last = identity.destinations().keys().last().copied().unwrap_or(0);
     let last = identity.switches.iter().map(|id| id.lid).fold(last, u16::max);
     let mut text = String::new();
@@ -44,8 +51,8 @@ pub fn write(wiring: &dyn Wiring, table: &Table, identity: &Identity) -> String 
                 "{lid:#06x} {port:03} : (Channel Adapter portguid {guid:#018x}: '{name}')"
             );
         }
-        for (to, ways) in to_switches.iter().enumerate() {
-            let port = match ways[switch as usize] {
+        for (to, &port) in to_switches.row_of(switch).iter().enumerate() {
+            let port = match port {
                 _ if to == switch as usize => 0,
                 NO_PORT => continue,
                 port => u32::from(port) + 1,
@@ -60,16 +67,21 @@ pub fn write(wiring: &dyn Wiring, table: &Table, identity: &Identity) -> String 
     text
 }
 
-/// For each switch the ports by which all of them send to it.
-fn ways_to_switches(wiring: &dyn Wiring, table: &Table) -> Vec<Vec<Port>> {
+/// The switches themselves are destinations too, because OpenSM and its tools talk to them: by ways
+/// that are legal in an order of the switches in which the table's own are, if there is such an
+/// order, so that they add no circle of waiting links. A table whose hosts are the switches.
+pub fn to_switches(wiring: &dyn Wiring, table: &Table) -> Table {
     let graph = Graph::of(wiring);
     let heights =
         Heights::from_turns(&graph, &Turns::of(&graph, table), &vec![0; graph.switches()]);
     let mut column = Column::new(&graph, &heights);
-    let ways = |to: Switch| {
+    let mut ways = Table::empty(wiring.switches(), wiring.switches(), 1);
+    for to in 0..wiring.switches() {
         column.begin(to, NO_PORT);
         column.complete(&mut [], Look::Blind);
-        (0..wiring.switches()).map(|from| column.port(from)).collect()
-    };
-    (0..wiring.switches()).map(ways).collect()
+        for from in (0..wiring.switches()).filter(|&from| from != to) {
+            ways.set(from, to, column.port(from));
+        }
+    }
+    ways
 }

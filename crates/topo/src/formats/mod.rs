@@ -34,6 +34,9 @@ pub const MOST_HOSTS: usize = 1 << 20;
 /// Bytes of a name at most.
 const MOST_NAME: usize = 255;
 
+/// Letters of an error at most: a line of a hostile file has millions.
+const MOST_TOLD: usize = 240;
+
 /// What is wrong with a file, and where; lines count from 1, and 0 is the file as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
@@ -42,9 +45,28 @@ pub struct ReadError {
 }
 
 impl ReadError {
+    /// Whatever it quotes of the file is cut and made harmless here, for every format.
     pub fn new(line: usize, what: impl Into<String>) -> ReadError {
-        ReadError { line, what: what.into() }
+        ReadError { line, what: told(&what.into()) }
     }
+}
+
+/// A text that a person can read: its beginning and its end where it is long, since quotes stand in
+/// the middle; and no control characters, which a terminal would obey.
+fn told(text: &str) -> String {
+    let harmless = |letter: char| match letter.is_control() && letter != '\n' {
+        true => char::REPLACEMENT_CHARACTER,
+        false => letter,
+    };
+    let shown = |part: &str| part.chars().map(harmless).collect::<String>();
+    let end = MOST_TOLD / 4;
+    let cut = |at: usize| text.char_indices().nth(at).map(|(at, _)| at);
+    let (Some(first), true) = (cut(MOST_TOLD - end), cut(MOST_TOLD).is_some()) else {
+        return shown(text);
+    };
+    // There are more letters than that before the last ones.
+    let last = text.char_indices().rev().nth(end - 1).map_or(text.len(), |(at, _)| at);
+    format!("{} … {}", shown(&text[..first]), shown(&text[last..]))
 }
 
 impl fmt::Display for ReadError {

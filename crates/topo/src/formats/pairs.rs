@@ -22,8 +22,9 @@ pub fn read(text: &str, wiring: &dyn Wiring) -> Result<Listed, ReadError> {
             }
             continue;
         }
-        let words: Vec<&str> =
-            line.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty()).collect();
+        let words = line.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty());
+        // A third word is wrong already, however many follow.
+        let words: Vec<&str> = words.take(3).collect();
         let &[from, to] = &words[..] else {
             return Err(ReadError::new(last, format!("`{line}` is no pair of hosts")));
         };

@@ -99,18 +99,60 @@ pub fn write(wiring: &dyn Wiring) -> String {
     text
 }
 
+/// Words of a line at most: Slurm knows four.
+const MOST_WORDS: usize = 32;
+
 /// A line's words: `SwitchName=s0 Nodes=n[0-3] LinkSpeed=100`.
 fn words(number: usize, line: &str) -> Result<BTreeMap<String, &str>, ReadError> {
+    if line.split_whitespace().nth(MOST_WORDS).is_some() {
+        return Err(ReadError::new(number, format!("more than {MOST_WORDS} words")));
+    }
     let pairs = line.split_whitespace().map(|word| word.split_once('='));
     let pairs = pairs.map(|pair| pair.map(|(key, value)| (key.to_lowercase(), value)));
     let all: Option<BTreeMap<String, &str>> = pairs.collect();
     all.ok_or_else(|| ReadError::new(number, "a line is written SwitchName=s0 Nodes=n[0-3]"))
 }
 
+/// What a line says is below a switch: the line, the switch, the names, and whether of hosts.
+type Below = (usize, Switch, Vec<String>, bool);
+
+/// Refuses a switch that is below itself, directly or by others.
+fn refuse_circles(builder: &Builder, below: &[Below]) -> Result<(), ReadError> {
+    let switch = |name: &String| match builder.names.get(name) {
+        Some(&Node::Switch(switch)) => Some(switch),
+        _ => None,
+    };
+    let mut children: Vec<Vec<(usize, Switch)>> = Vec::new();
+    children.resize(builder.fabric.switches() as usize, Vec::new());
+    for (number, parent, names, _) in below.iter().filter(|(.., are_hosts)| !are_hosts) {
+        let named = names.iter().filter_map(switch).map(|child| (*number, child));
+        children[*parent as usize].extend(named);
+    }
+    // Depth first: those on the way down from a root, and those that are done with.
+    let (mut is_above, mut is_done) = (vec![false; children.len()], vec![false; children.len()]);
+    for root in 0..children.len() {
+        let mut way = vec![(root, 0)];
+        while let Some((parent, next)) = way.pop() {
+            is_above[parent] = true;
+            let Some(&(number, child)) = children[parent].get(next).filter(|_| !is_done[parent])
+            else {
+                (is_above[parent], is_done[parent]) = (false, true);
+                continue;
+            };
+            if is_above[child as usize] {
+                let name = builder.fabric.switch_name(child);
+                return Err(ReadError::new(number, format!("`{name}` is below itself")));
+            }
+            way.extend([(parent, next + 1), (child as usize, 0)]);
+        }
+    }
+    Ok(())
+}
+
 /// Reads a tree as a fabric: a cable for each host and each switch below another, ports in order.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
     let mut builder = Builder::default();
-    let mut below: Vec<(usize, Switch, Vec<String>, bool)> = Vec::new();
+    let mut below: Vec<Below> = Vec::new();
     let mut names_left = super::MOST_HOSTS;
     for (at, line) in text.lines().enumerate() {
         let (number, line) = (at + 1, line.split('#').next().unwrap_or("").trim());
@@ -132,6 +174,7 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
             below.push((number, switch, names, is_host));
         }
     }
+    refuse_circles(&builder, &below)?;
     let mut used = vec![0u32; builder.fabric.switches() as usize];
     let mut free = |number: usize, switch: Switch| {
         let port = used[switch as usize];

@@ -7,12 +7,13 @@
 //! ([`search()`](search::search)) are tried, and the shortest is taken.
 
 mod flows;
+mod intact;
 mod place;
 mod search;
 mod shape;
 mod split;
 
-use laneway_core::{Phases, Rank};
+use laneway_core::{Phases, Rank, own_partners};
 
 use crate::order::{Listed, Shift};
 use crate::routing::Routing;
@@ -30,8 +31,11 @@ pub struct Ground<'a> {
     pub routing: &'a dyn Routing,
     /// The order of the all-to-all on the whole machine.
     pub order: &'a (dyn Phases + Sync),
-    /// The full mesh that it is, where all cables and the forwarding are the mesh's own.
+    /// The full mesh that it was planned as.
     pub mesh: Option<&'a FullMesh>,
+    /// Whether all cables and the forwarding are the mesh's own; else a box is looked at before it
+    /// is believed.
+    pub is_whole: bool,
 }
 
 /// Nodes and the order of their all-to-all.
@@ -66,7 +70,8 @@ impl Job {
     pub fn new(ground: &Ground, hosts: Vec<Host>, seed: u64) -> Result<Job, Refused> {
         let boxed = ground.mesh.map(|mesh| Boxed::around(mesh, &hosts));
         let shape = boxed.as_ref().map(Boxed::shape);
-        if let Some(boxed) = boxed.clone().filter(Boxed::is_full) {
+        let is_intact = || ground.mesh.is_some_and(|mesh| ground.intact(mesh, &hosts).is_ok());
+        if let Some(boxed) = boxed.clone().filter(|boxed| boxed.is_full() && is_intact()) {
             let bound = hosts.len() as u64;
             return Ok(Job { hosts, shape, bound, order: Box::new(boxed) });
         }
@@ -100,7 +105,8 @@ impl Job {
 
     /// Whether the job is a box, and so as short as can be.
     pub fn is_shaped(&self) -> bool {
-        self.shape.is_some_and(|shape| shape.size() == self.hosts.len() as u64)
+        let size = self.hosts.len() as u64;
+        self.shape.is_some_and(|shape| shape.size() == size) && self.phases() == size
     }
 
     /// The same order on the whole machine, on which all others rest.
@@ -169,5 +175,9 @@ impl Phases for OnMachine<'_> {
     fn partner(&self, host: Rank, phase: u64) -> Rank {
         let to = |rank| self.job.hosts[self.job.order.partner(rank, phase) as usize];
         self.rank[host as usize].map_or(host, to)
+    }
+
+    fn resting(&self, _phase: u64, partners: &[Rank]) -> u64 {
+        own_partners(partners)
     }
 }

@@ -29,12 +29,14 @@ pub fn place(
 ) -> Result<Vec<Host>, Unreached> {
     let mut choices: Vec<Vec<Host>> = Vec::new();
     if let Some(mesh) = ground.mesh {
-        let board = Board::new(mesh, free);
-        let shapes = Shape::of_size(size as u64, mesh.degree());
-        if let Some(hosts) = shapes.into_iter().find_map(|shape| board.find(shape)) {
+        let mut shapes = Shape::of_size(size as u64, mesh.degree()).into_iter();
+        if let Some(hosts) = shapes.find_map(|shape| ground.find(mesh, free, shape)) {
             return Ok(hosts);
         }
-        choices.extend(near_shape(&board, mesh.degree(), size));
+        // After a failure it may have nodes that others do not reach.
+        if ground.is_whole {
+            choices.extend(near_shape(&Board::new(mesh, free), mesh.degree(), size));
+        }
     }
     let (free, flows) = match free.len() > MOST_LISTED {
         true => (free.to_vec(), None),

@@ -8,12 +8,14 @@ mod mesh_paths;
 pub mod mlfm;
 pub mod tree_3;
 
+use std::ops::Range;
+
 use laneway_core::error::nearest;
 use laneway_core::{Failure, Phases};
 
 use crate::routing::Routing;
 use crate::table::Table;
-use crate::wiring::{MOST_PORTS, Wiring};
+use crate::wiring::{Host, MOST_PORTS, Wiring};
 
 /// A family of fabrics, one for each d: half the ports of a switch.
 pub struct Kind {
@@ -67,6 +69,12 @@ pub trait Topology: Wiring + Routing + Send {
     /// A table of several paths to each host, where it has one that keeps them further apart than
     /// the general engine does.
     fn paths(&self, _count: u32) -> Option<Table> {
+        None
+    }
+
+    /// Sources and destinations that stand for all pairs: any other pair is one of these with parts
+    /// renamed, its cables and its forwarding alike. None where none are known.
+    fn standing(&self) -> Option<(Vec<Host>, Range<Host>)> {
         None
     }
 

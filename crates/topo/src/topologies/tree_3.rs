@@ -1,5 +1,7 @@
 //! Three-level fat trees: pods of leaf and middle switches, and top switches above all pods.
 
+use std::ops::Range;
+
 use super::{Bisection, Kind, Topology};
 use crate::order::Shift;
 use crate::routing::Routing;
@@ -182,5 +184,91 @@ impl Topology for Tree3 {
     fn bisection(&self) -> Bisection {
         let per_host = f64::from(self.middles) / f64::from(self.degree);
         Bisection { per_host, in_paper: (self.middles == self.degree).then_some(1.0) }
+    }
+
+    /// Cables and forwarding ask of two pods only whether they are the same, so that pods can
+    /// change places: the first and second stand for all. Of a source they ask for its leaf alone;
+    /// with two of each leaf every destination has one that it is not itself.
+    fn standing(&self) -> Option<(Vec<Host>, Range<Host>)> {
+        let d = self.degree;
+        let mut sources: Vec<Host> = (0..d).flat_map(|leaf| [leaf * d, leaf * d + d - 1]).collect();
+        sources.dedup();
+        Some((sources, 0..self.hosts().min(2 * d * d)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{fat_tree_3, fat_tree_3_half, fat_tree_3_max};
+    use super::*;
+    use crate::prove::{prove, prove_standing};
+    use crate::table::Table;
+
+    /// The tree with two pods exchanged is the same tree: what [`Topology::standing`] rests on.
+    #[test]
+    fn pods_can_change_places() {
+        let (full, most, half) = (&fat_tree_3::KIND, &fat_tree_3_max::KIND, &fat_tree_3_half::KIND);
+        for (kind, d, pods, middles, parallel) in
+            [(full, 3, 3, 3, 2), (most, 3, 6, 3, 1), (half, 4, 4, 2, 2)]
+        {
+            let tree = Tree3::new(kind, d, pods, middles, parallel);
+            let built = (kind.build)(d);
+            assert_eq!((tree.hosts(), tree.switches()), (built.hosts(), built.switches()));
+            for (one, other) in [(0, 1), (1, pods - 1)] {
+                exchanged(&tree, one, other);
+            }
+        }
+    }
+
+    /// The pairs that stand for all show what the proof of the whole table shows.
+    #[test]
+    fn pairs_that_stand_for_all_prove_it() {
+        for spec in
+            ["fat-tree-3:d=2", "fat-tree-3:d=3", "fat-tree-3-max:d=3", "fat-tree-3-half:d=4"]
+        {
+            let tree = crate::topology(spec).expect(spec);
+            let found = prove_standing(&*tree).expect("some stand for all");
+            let proof = prove(&*tree, &Table::of(&*tree, &*tree));
+            assert!(proof.holds() && found.lost.is_empty() && found.astray == 0, "{spec}");
+            assert_eq!(found.longest, proof.longest, "{spec}");
+            assert!(found.pairs <= proof.pairs, "{spec}: {found:?}");
+        }
+    }
+
+    fn exchanged(tree: &Tree3, one: u32, other: u32) {
+        let pod = |pod: u32| match pod {
+            pod if pod == one => other,
+            pod if pod == other => one,
+            pod => pod,
+        };
+        let (d, leaves) = (tree.degree, tree.leaves());
+        let host = |host: Host| pod(host / (d * d)) * d * d + host % (d * d);
+        let switch = |switch: Switch| match tree.role(switch) {
+            Role::Leaf { pod: own, leaf } => pod(own) * d + leaf,
+            Role::Middle { pod: own, middle } => leaves + pod(own) * tree.middles + middle,
+            Role::Top { .. } => switch,
+        };
+        let port = |switch: Switch, port: Port| match tree.role(switch) {
+            Role::Top { .. } if u32::from(port) < tree.pods * tree.parallel => {
+                let (own, cable) =
+                    (u32::from(port) / tree.parallel, u32::from(port) % tree.parallel);
+                (pod(own) * tree.parallel + cable) as Port
+            }
+            _ => port,
+        };
+        for from in 0..tree.switches() {
+            for at in 0..tree.ports(from) as Port {
+                let there = match tree.end(from, at) {
+                    End::Nothing => End::Nothing,
+                    End::Host(to) => End::Host(host(to)),
+                    End::Switch(to, its) => End::Switch(switch(to), port(to, its)),
+                };
+                assert_eq!(tree.end(switch(from), port(from, at)), there);
+            }
+            for to in 0..tree.hosts() {
+                let sent = tree.port(from, to).map(|at| port(from, at));
+                assert_eq!(tree.port(switch(from), host(to)), sent, "switch {from} to {to}");
+            }
+        }
     }
 }

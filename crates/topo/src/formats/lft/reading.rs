@@ -60,6 +60,30 @@ impl Known {
     }
 }
 
+/// Letters of a node's description in InfiniBand: a longer name is cut there.
+const MOST_DESCRIBED: usize = 64;
+
+/// Refuses a switch by another name. Of a plan a GUID is no more than a number, which the table of
+/// any other plan has too; where a fabric's own file tells it, a switch may have been renamed.
+fn ensure_named(
+    line: usize,
+    wiring: &dyn Wiring,
+    switch: Switch,
+    name: &str,
+) -> Result<(), ReadError> {
+    let own = wiring.switch_name(switch);
+    let rest = own.strip_prefix(name);
+    let is_cut = |rest: &str| rest.starts_with(' ') || name.len() + 1 >= MOST_DESCRIBED;
+    match rest {
+        Some("") => Ok(()),
+        Some(rest) if name.is_empty() || is_cut(rest) => Ok(()),
+        _ => {
+            let what = format!("this switch is `{own}` in the fabric and `{name}` in the table");
+            Err(ReadError::new(line, format!("{what}: it is for another fabric")))
+        }
+    }
+}
+
 /// The GUID and the name in `# Channel Adapter portguid 0x0000000000200001: 'node0'`.
 fn comment(text: &str) -> (Option<u64>, &str) {
     let guid = text.split_once("portguid ").map(|(_, rest)| rest);
@@ -168,6 +192,9 @@ impl<'t> Source<'t> {
                     let what = format!("the fabric has no switch `{name}`, GUID {guid:#x}");
                     ReadError::new(number, what)
                 })?;
+                if !switches.told[switch as usize] {
+                    ensure_named(number, wiring, switch, name)?;
+                }
                 if std::mem::replace(&mut seen[switch as usize], true) {
                     return Err(ReadError::new(number, format!("a second table of `{name}`")));
                 }
@@ -223,6 +250,7 @@ impl<'t> Source<'t> {
 enum Place {
     Unknown,
     Destination(u32),
+    Switch(u32),
     Other,
 }
 
@@ -236,8 +264,8 @@ fn places(source: &Source, identity: &Identity) -> Result<(u32, Vec<Place>), Rea
         if !own.is_pinned() && own.pin(own.lmc).is_err() {
             own = Identity::default();
         }
-        for id in &own.switches {
-            places[usize::from(id.lid)] = Place::Other;
+        for (switch, id) in own.switches.iter().enumerate() {
+            places[usize::from(id.lid)] = Place::Switch(switch as u32);
         }
         for (lid, destination) in own.destinations() {
             places[usize::from(lid)] = Place::Destination(destination);
@@ -254,7 +282,8 @@ fn places(source: &Source, identity: &Identity) -> Result<(u32, Vec<Place>), Rea
     for (place, told) in places.iter_mut().zip(&source.told) {
         *place = match told {
             Told::Nothing | Told::Host(_) => Place::Unknown,
-            Told::Switch(_) | Told::Other => Place::Other,
+            Told::Switch(switch) => Place::Switch(*switch),
+            Told::Other => Place::Other,
         };
     }
     for (host, lids) in told {
@@ -292,6 +321,26 @@ pub fn addresses(
 
 /// Reads the table of a fabric. Entries for switches are left out: messages go to hosts.
 pub fn read(text: &str, wiring: &dyn Wiring, identity: &Identity) -> Result<Table, ReadError> {
+    read_into(text, wiring, identity, None)
+}
+
+/// Reads the table to hosts and the one to switches, as [`super::write_both`] writes them.
+pub fn read_both(
+    text: &str,
+    wiring: &dyn Wiring,
+    identity: &Identity,
+) -> Result<(Table, Table), ReadError> {
+    let mut to_switches = Table::empty(wiring.switches(), wiring.switches(), 1);
+    let table = read_into(text, wiring, identity, Some(&mut to_switches))?;
+    Ok((table, to_switches))
+}
+
+fn read_into(
+    text: &str,
+    wiring: &dyn Wiring,
+    identity: &Identity,
+    mut to_switches: Option<&mut Table>,
+) -> Result<Table, ReadError> {
     let source = Source::of(text, wiring, identity)?;
     let (paths, places) = places(&source, identity)?;
     let is_addressed = identity.hosts.iter().any(|id| id.lid != 0) || !source.hosts().is_empty();
@@ -300,8 +349,15 @@ pub fn read(text: &str, wiring: &dyn Wiring, identity: &Identity) -> Result<Tabl
         let (ports, row) = (wiring.ports(*switch), table.row_mut(*switch));
         for &Entry { line, lid, port } in entries {
             let wrong = |what: String| Err(ReadError::new(line as usize, what));
+            let has_port = (1..=ports).contains(&u32::from(port));
             match (places[usize::from(lid)], port) {
                 (_, NO_WAY) | (Place::Other, _) => {}
+                (Place::Switch(to), _) => {
+                    // Its own entry leads to port 0, itself.
+                    if let Some(ways) = to_switches.as_mut().filter(|_| has_port && to != *switch) {
+                        ways.set(*switch, to, port - 1);
+                    }
+                }
                 (Place::Unknown, _) if is_addressed => {
                     return wrong(format!("the fabric has no address {lid:#x}"));
                 }
@@ -309,9 +365,7 @@ pub fn read(text: &str, wiring: &dyn Wiring, identity: &Identity) -> Result<Tabl
                     let what = "addresses alone, and the fabric tells none: give a guid2lid file";
                     return wrong(format!("{what} with --lids"));
                 }
-                (Place::Destination(to), 1..) if u32::from(port) <= ports => {
-                    row[to as usize] = port - 1;
-                }
+                (Place::Destination(to), _) if has_port => row[to as usize] = port - 1,
                 _ => {
                     return wrong(format!("{} has no port {port}", wiring.switch_name(*switch)));
                 }
