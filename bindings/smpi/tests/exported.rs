@@ -1,30 +1,16 @@
 //! What `laneway topo export --as simgrid` writes, run in SimGrid: a message takes the time of the
 //! cables on its way, cables carry both directions at once, and what meets on one shares it.
 
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+
+use common::{BARE_NETWORK, ENVELOPE_BYTES, object};
 
 /// What the export says of every cable: 100 Gbit/s and 0.2 microseconds.
 const BYTES_PER_SECOND: f64 = 12.5e9;
 const CABLE_SECONDS: f64 = 0.2e-6;
-
-/// SMPI counts so many bytes more than a message has.
-const ENVELOPE_BYTES: f64 = 16.0;
-
-/// Leaves nothing but the time of the links.
-const BARE_NETWORK: [&str; 10] = [
-    "--cfg=network/model:CM02",
-    "--cfg=network/crosstraffic:0",
-    "--cfg=network/TCP-gamma:0",
-    "--cfg=network/latency-factor:1",
-    "--cfg=network/bandwidth-factor:1",
-    "--cfg=smpi/os:0:0:0",
-    "--cfg=smpi/or:0:0:0",
-    "--cfg=smpi/ois:0:0:0",
-    "--cfg=smpi/wtime:0",
-    "--cfg=smpi/send-is-detached-thresh:65536",
-];
 
 const SIZE: u32 = 1 << 20;
 
@@ -92,27 +78,6 @@ impl Exported {
         assert_eq!(times.len(), ranks as usize, "{printed}");
         times.into_iter().fold(0.0, f64::max)
     }
-}
-
-/// The shared object, built now: cargo does not build it for a test of its own package.
-fn object() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let mut path = std::env::current_exe().expect("a test has a program");
-        // From the folder of test programs to that of the profile.
-        path.pop();
-        path.pop();
-        let target = path.parent().expect("the folder of all profiles");
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
-        command.args(["build", "--quiet", "--package", "laneway-smpi", "--target-dir"]);
-        command.arg(target);
-        if path.ends_with("release") {
-            command.arg("--release");
-        }
-        assert!(command.status().expect("cargo can be started").success());
-        path.join("liblaneway_smpi.so")
-    })
 }
 
 /// A message over so many cables, with so many on the busiest of them.

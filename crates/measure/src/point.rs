@@ -1,7 +1,7 @@
 //! One point of a measurement: the samples of one operation, what they say, and how sure that is.
 
 use laneway_core::{Clock, Comm, CommError};
-use laneway_stats::{Interval, Summary, mean_interval, median, outliers, sorted, warm_up};
+use laneway_stats::{Interval, Summary, median, outliers, sorted};
 
 use crate::operation::Operation;
 use crate::repeat::Rule;
@@ -90,23 +90,16 @@ impl Point {
 
     /// What the samples say.
     fn conclude(&mut self, rule: &Rule, tick: f64) {
-        // A series that was to have a given length is taken as it is.
-        if rule.min_reps < rule.max_reps {
-            self.warm_up = warm_up(&self.samples) as u32;
-        }
+        self.warm_up = rule.warm_up(&self.samples) as u32;
         let settled = &self.samples[self.warm_up as usize..];
         self.estimate = rule.estimate(settled);
         self.interval = rule.interval(settled);
-        let few = self.interval.is_none() && settled.len() > 1;
-        if few {
-            self.interval = mean_interval(settled, rule.level());
-        }
         self.error = rule.error(settled);
         self.reached = rule.min_reps == rule.max_reps || rule.is_reached(settled);
         self.outliers = outliers(&sorted(settled)) as u32;
         self.summary = Summary::of(settled);
         self.samples.drain(..self.warm_up as usize);
-        if few {
+        if rule.is_student(self.samples.len() as u32) {
             self.note("student");
         }
         if self.samples.len() == 1 {

@@ -2,7 +2,7 @@
 
 use laneway_stats::{
     Interval, enough, mean_interval, median, median_interval, next_look, sequential_interval,
-    sorted, student_error,
+    sorted, student_error, warm_up,
 };
 
 /// Samples that an interval of the median at 95 % needs at least.
@@ -116,7 +116,7 @@ impl Rule {
         match self.aim {
             Aim::Mean { alpha } => self.error(samples).is_some_and(|error| error <= alpha),
             Aim::Median { precision, .. } => {
-                let half = self.interval(samples).map(|i| (i.high - i.low) / 2.0);
+                let half = self.own_interval(samples).map(|i| (i.high - i.low) / 2.0);
                 half.is_some_and(|half| half <= precision * self.estimate(samples).abs())
             }
         }
@@ -130,8 +130,23 @@ impl Rule {
         }
     }
 
-    /// Its interval, where there are samples enough for one.
+    /// Its interval; where the samples are too few for that of the median, Student's of the mean.
     pub fn interval(&self, samples: &[f64]) -> Option<Interval> {
+        self.own_interval(samples).or_else(|| mean_interval(samples, self.level()))
+    }
+
+    /// Whether so many samples have Student's interval in place of the median's.
+    pub fn is_student(&self, count: u32) -> bool {
+        count > 1 && self.own_interval(&vec![1.0; count as usize]).is_none()
+    }
+
+    /// First samples that do not count, as what is measured had not settled. A series that was to
+    /// have a given length is taken as it is.
+    pub fn warm_up(&self, samples: &[f64]) -> usize {
+        if self.is_fixed() { 0 } else { warm_up(samples) }
+    }
+
+    fn own_interval(&self, samples: &[f64]) -> Option<Interval> {
         match self.aim {
             Aim::Mean { alpha } => mean_interval(samples, 1.0 - alpha),
             Aim::Median { level, .. } if self.is_fixed() => {
@@ -202,6 +217,18 @@ mod tests {
         let samples: Vec<f64> = (0..9).map(f64::from).collect();
         let width = |rule: Rule| rule.interval(&samples).expect("an interval").half_width();
         assert!(width(Rule::default()) > width(Rule::fixed(9)));
+    }
+
+    #[test]
+    fn few_samples_have_students_interval() {
+        let rule = Rule::fixed(5);
+        let samples = [1.8, 1.9, 2.0, 2.1, 2.2];
+        let interval = rule.interval(&samples).expect("an interval");
+        // t(0.975, 4) = 2.776445; s = 0.1581139.
+        assert!((interval.half_width() - 0.196_324_3).abs() < 1e-6, "{interval:?}");
+        let students: Vec<u32> = (0..9).filter(|&count| rule.is_student(count)).collect();
+        assert_eq!(students, [2, 3, 4, 5]);
+        assert!(!Rule::paper(2, 9, 0.05).is_student(3));
     }
 
     #[test]

@@ -29,6 +29,13 @@ impl SplitMix64 {
         // The high half of the product: its bias, count in 2^64, is far below any we could see.
         ((u128::from(self.next_u64()) * count as u128) >> 64) as usize
     }
+
+    /// Puts things into a random order (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, things: &mut [T]) {
+        for last in (1..things.len()).rev() {
+            things.swap(last, self.index(last + 1));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -57,5 +64,18 @@ mod tests {
         assert!((sum / 10_000.0 - 0.5).abs() < 0.02, "{sum}");
         assert!(seen.iter().all(|times| (900..1100).contains(times)), "{seen:?}");
         assert_eq!(draws.index(0), 0);
+    }
+
+    #[test]
+    fn every_order_comes_equally_often() {
+        let mut draws = SplitMix64::new(3);
+        let mut seen = std::collections::BTreeMap::new();
+        for _ in 0..6_000 {
+            let mut things = [0, 1, 2];
+            draws.shuffle(&mut things);
+            *seen.entry(things).or_insert(0) += 1;
+        }
+        assert_eq!(seen.len(), 6);
+        assert!(seen.values().all(|times| (850..1150).contains(times)), "{seen:?}");
     }
 }

@@ -62,9 +62,7 @@ impl Phases for Random {
             for (at, partner) in out.iter_mut().enumerate() {
                 *partner = at as Rank;
             }
-            for last in (1..out.len()).rev() {
-                out.swap(last, draws.index(last + 1));
-            }
+            draws.shuffle(out);
             let fixed = |(at, &to): (usize, &Rank)| at == to as usize;
             // One permutation in e has no fixed point, and each of those is as likely as another.
             if self.fixed_points || out.len() < 2 || !out.iter().enumerate().any(fixed) {

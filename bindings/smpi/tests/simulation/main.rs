@@ -1,33 +1,19 @@
 //! The command as ranks of a cluster that SimGrid simulates.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod judge;
 mod measured;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+
+use common::{BARE_NETWORK, ENVELOPE_BYTES, object};
 
 /// Hosts of one switch, each with a link of its own.
 const BYTES_PER_SECOND: f64 = 125e6;
 const LINK_SECONDS: f64 = 5e-6;
 const HOSTS: usize = 16;
-
-/// SMPI counts so many bytes more than a message has.
-const ENVELOPE_BYTES: f64 = 16.0;
-
-/// Leaves nothing but the time of the links.
-const BARE_NETWORK: [&str; 10] = [
-    "--cfg=network/model:CM02",
-    "--cfg=network/crosstraffic:0",
-    "--cfg=network/TCP-gamma:0",
-    "--cfg=network/latency-factor:1",
-    "--cfg=network/bandwidth-factor:1",
-    "--cfg=smpi/os:0:0:0",
-    "--cfg=smpi/or:0:0:0",
-    "--cfg=smpi/ois:0:0:0",
-    "--cfg=smpi/wtime:0",
-    "--cfg=smpi/send-is-detached-thresh:65536",
-];
 
 /// A platform and the names of its hosts, in a folder that is removed at the end.
 struct Cluster(PathBuf);
@@ -99,27 +85,6 @@ struct Outcome {
     code: Option<i32>,
     out: String,
     err: String,
-}
-
-/// The shared object, built now: cargo does not build it for a test of its own package.
-fn object() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let mut path = std::env::current_exe().expect("a test has a program");
-        // From the folder of test programs to that of the profile.
-        path.pop();
-        path.pop();
-        let target = path.parent().expect("the folder of all profiles");
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
-        command.args(["build", "--quiet", "--package", "laneway-smpi", "--target-dir"]);
-        command.arg(target);
-        if path.ends_with("release") {
-            command.arg("--release");
-        }
-        assert!(command.status().expect("cargo can be started").success());
-        path.join("liblaneway_smpi.so")
-    })
 }
 
 #[test]

@@ -159,9 +159,7 @@ fn race(case: &Case, ranks: u32) -> Race {
 /// The numbers below `count` in a random order.
 fn shuffled(count: usize, random: &mut SplitMix64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
-    for last in (1..count).rev() {
-        order.swap(last, random.index(last + 1));
-    }
+    random.shuffle(&mut order);
     order
 }
 

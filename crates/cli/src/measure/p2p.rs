@@ -179,8 +179,10 @@ impl Found<'_> {
     fn document(&self) -> Document {
         let mut figures: Vec<_> = self.figures.iter().collect();
         figures.sort_by_key(|(place, figure)| (*place, figure.size()));
-        let rows =
-            figures.iter().map(|(_, figure)| figure.row(self.tick, self.asked.seed)).collect();
+        let rows = figures
+            .iter()
+            .map(|(_, figure)| figure.row(self.tick, self.asked.seed, &self.asked.rule))
+            .collect();
         Document { rows, ..self.document.clone() }
     }
 }
@@ -195,7 +197,7 @@ fn measured(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, Ran
     let own = comm.dup()?;
     let watchdog = Watchdog::new(comm);
     let each_round = |_, _| watchdog.alive();
-    let lab = Lab { comm: &*own, rule: asked.rule, each_round: &each_round };
+    let lab = Lab { each_round: &each_round, ..Lab::new(&*own, asked.rule) };
     let tick = GlobalClock::new(&*own, Procedure::default()).tick();
     let (env, params) = (session::environment(comm), asked.params());
     let document = Document { verb: "measure-p2p", env, params, rows: Vec::new(), summary: None };
@@ -203,10 +205,7 @@ fn measured(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, Ran
     let places = 0..asked.whats.len();
     let sizes = |place| asked.sizes.iter().map(move |&size| (place, size));
     let mut points: Vec<(usize, u64)> = places.flat_map(sizes).collect();
-    let mut random = SplitMix64::new(asked.seed);
-    for last in (1..points.len()).rev() {
-        points.swap(last, random.index(last + 1));
-    }
+    SplitMix64::new(asked.seed).shuffle(&mut points);
     found.measure(&lab, &points)?;
     if asked.refine > 0 && !found.refine(&lab)? && comm.rank() == 0 {
         refine::note_straight();
@@ -274,18 +273,9 @@ fn point(lab: &Lab, asked: &Asked, what: What, size: usize) -> Result<Vec<Figure
         None => Work::new(pattern, size, window, asked.cache),
     };
     let notes = Notes::new(lab.rule, asked.keep);
-    let each_round = |number, rounds| {
-        notes.close();
-        (lab.each_round)(number, rounds);
-    };
-    let lab = Lab { each_round: &each_round, ..*lab };
-    let found = lab.run(&plan, |members| {
-        let figure = pattern.once(members, &mut work)?;
-        if members.leads() {
-            notes.note(figure);
-        }
-        Ok(figure)
-    })?;
+    let note = |samples: &[f64]| notes.note(samples);
+    let lab = Lab { each_subset: &note, ..*lab };
+    let found = lab.run(&plan, |members| pattern.once(members, &mut work))?;
     let noted = notes.collect(lab.comm, &plan)?;
     let found = found.unwrap_or_default().into_iter().zip(noted).collect();
     let figure = |(ranks, (estimate, noted))| {

@@ -8,9 +8,9 @@ mod written;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::units::parse_size;
-use laneway_core::{Comm, CommError, Exit, Failure, Rank};
+use laneway_core::{Comm, Exit, Failure, Rank};
 use laneway_measure::Rule;
-use laneway_measure::p2p::{Cache, Lab, Limits, Pair, Pattern, Plan, Sizes, Work};
+use laneway_measure::p2p::{Lab, Limits, Pair, Plan, Sizes, Survey};
 use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
 
 use super::p2p::warn_of_crowd;
@@ -168,13 +168,13 @@ fn measured(
     let rounds = plan.rounds();
     let mut progress = Progress::new(rounds.len(), comm.rank() == 0);
     let alive = |_: usize, _: usize| watchdog.alive();
-    let lab = Lab { comm: &*own, rule: asked.rule, each_round: &alive };
-    let work = |bytes| Work::new(Pattern::Latency, bytes, 1, Cache::Warm);
-    let mut works = [work(asked.sizes.latency), work(asked.sizes.bandwidth)];
+    let lab = Lab { each_round: &alive, ..Lab::new(&*own, asked.rule) };
+    let mut survey = Survey::new(asked.sizes);
     let mut unfinished = written.unfinished();
     for (number, round) in rounds.iter().enumerate() {
         progress.at(number, "rounds of pairs");
-        if let Some(pairs) = survey(&lab, round, &mut works)? {
+        // Its pairs have no rank in common, and so are one round again.
+        if let Some(pairs) = survey.run(&lab, &Plan::of(round.to_vec())?)? {
             found.add(pairs);
             unfinished.save(asked, found, [number + 1, rounds.len()])?;
         }
@@ -182,30 +182,10 @@ fn measured(
     Ok(())
 }
 
-/// Collective: the pairs of one round, on rank 0: first the latency of each, then the bandwidth, in
-/// buffers that all rounds share.
-fn survey(
-    lab: &Lab,
-    round: &[Vec<Rank>],
-    works: &mut [Work; 2],
-) -> Result<Option<Vec<Pair>>, CommError> {
-    // They have no rank in common, and so are one round again.
-    let plan = Plan::of(round.to_vec())?;
-    let run = |work: &mut Work| lab.run(&plan, |members| Pattern::Latency.once(members, work));
-    let [short, long] = works;
-    let (Some(short), Some(long)) = (run(short)?, run(long)?) else { return Ok(None) };
-    let pair = |(ranks, (latency, transfer)): (&[Rank], _)| Pair {
-        from: ranks[0],
-        to: ranks[1],
-        latency,
-        transfer,
-    };
-    Ok(Some(plan.subsets().zip(short.into_iter().zip(long)).map(pair).collect()))
-}
-
 /// How the command ends.
 fn exit(asked: &Asked, pairs: &[Pair], judged: &Judged) -> Exit {
-    let flagged = |flag: &str| pairs.iter().any(|pair| found::flags(pair).contains(&flag));
+    let flagged =
+        |flag: &str| pairs.iter().any(|pair| found::flags(pair, &asked.rule).contains(&flag));
     if asked.gate && judged.verdict.slow.contains(&true) {
         Exit::Gate
     } else if flagged(found::MISSED) || asked.strict && flagged(found::IMPRECISE) {

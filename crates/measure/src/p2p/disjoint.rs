@@ -2,7 +2,7 @@
 //! content, and what came of all of them reaches rank 0 at the end at once.
 
 use laneway_core::{Comm, CommError, Rank};
-use laneway_stats::{Interval, warm_up};
+use laneway_stats::Interval;
 
 use super::WORD;
 use super::plan::Plan;
@@ -18,6 +18,8 @@ pub struct Lab<'c> {
     pub rule: Rule,
     /// Called on every rank before each round with its number, and how many there are.
     pub each_round: &'c dyn Fn(usize, usize),
+    /// Called on the leader of each subset with its samples, when they are all there.
+    pub each_subset: &'c dyn Fn(&[f64]),
 }
 
 /// The ranks of one experiment, as one of them sees it.
@@ -96,15 +98,13 @@ const NUMBERS: usize = 7;
 
 impl Estimate {
     pub(super) fn of(rule: &Rule, samples: &[f64]) -> Estimate {
-        // A series that was to have a given length is taken as it is.
-        let fixed = rule.min_reps == rule.max_reps;
-        let settled = if fixed { samples } else { &samples[warm_up(samples)..] };
+        let settled = &samples[rule.warm_up(samples)..];
         Estimate {
             value: rule.estimate(settled),
             interval: rule.interval(settled),
             error: rule.error(settled),
             reps: settled.len() as u32,
-            reached: fixed || rule.is_reached(settled),
+            reached: rule.min_reps == rule.max_reps || rule.is_reached(settled),
         }
     }
 
@@ -140,7 +140,7 @@ impl Estimate {
 
 impl<'c> Lab<'c> {
     pub fn new(comm: &'c dyn Comm, rule: Rule) -> Lab<'c> {
-        Lab { comm, rule, each_round: &|_, _| {} }
+        Lab { comm, rule, each_round: &|_, _| {}, each_subset: &|_| {} }
     }
 
     /// Collective: one repetition is one call of `experiment` on every member of a subset, and its
@@ -172,6 +172,7 @@ impl<'c> Lab<'c> {
                     let members = Members { comm: self.comm, ranks: subset, position };
                     let samples = self.repeat(&members, &mut experiment)?;
                     if members.leads() {
+                        (self.each_subset)(&samples);
                         own.extend(Estimate::of(&self.rule, &samples).numbers());
                     }
                 }

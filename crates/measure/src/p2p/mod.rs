@@ -27,7 +27,7 @@ pub use pattern::{Pattern, Work, window};
 pub use plan::Plan;
 pub use point_to_two::{point_to_two, point_to_two_once};
 pub use roundtrip::{RoundTrips, round_trip, round_trips};
-pub use survey::{Pair, Sizes, survey};
+pub use survey::{Pair, Sizes, Survey, survey};
 pub use verdict::{Limits, Node, SlowNode, SlowPair, Verdict, verdict};
 
 use crate::talk::{DATA, WORD};

@@ -26,21 +26,35 @@ pub struct Pair {
     pub transfer: Estimate,
 }
 
+/// A survey in rounds, whose buffers all of them share.
+pub struct Survey {
+    short: Work,
+    long: Work,
+}
+
+impl Survey {
+    pub fn new(sizes: Sizes) -> Survey {
+        let work = |bytes| Work::new(Pattern::Latency, bytes, 1, Cache::Warm);
+        Survey { short: work(sizes.latency), long: work(sizes.bandwidth) }
+    }
+
+    /// Collective: the pairs of some rounds, on rank 0: first the latency of each, then the
+    /// bandwidth.
+    pub fn run(&mut self, lab: &Lab, plan: &Plan) -> Result<Option<Vec<Pair>>, CommError> {
+        let run = |work: &mut Work| lab.run(plan, |members| Pattern::Latency.once(members, work));
+        let (short, long) = (run(&mut self.short)?, run(&mut self.long)?);
+        let (Some(short), Some(long)) = (short, long) else { return Ok(None) };
+        let pair = |(ranks, (latency, transfer)): (&[Rank], _)| Pair {
+            from: ranks[0],
+            to: ranks[1],
+            latency,
+            transfer,
+        };
+        Ok(Some(plan.subsets().zip(short.into_iter().zip(long)).map(pair).collect()))
+    }
+}
+
 /// Collective: every pair of the plan, on rank 0.
 pub fn survey(lab: &Lab, plan: &Plan, sizes: Sizes) -> Result<Option<Vec<Pair>>, CommError> {
-    let run = |bytes: usize| {
-        let mut work = Work::new(Pattern::Latency, bytes, 1, Cache::Warm);
-        lab.run(plan, |members| Pattern::Latency.once(members, &mut work))
-    };
-    let (Some(short), Some(long)) = (run(sizes.latency)?, run(sizes.bandwidth)?) else {
-        return Ok(None);
-    };
-    let pairs = plan.subsets().zip(short.into_iter().zip(long));
-    let pairs = pairs.map(|(pair, (latency, transfer))| Pair {
-        from: pair[0],
-        to: pair[1],
-        latency,
-        transfer,
-    });
-    Ok(Some(pairs.collect()))
+    Survey::new(sizes).run(lab, plan)
 }

@@ -4,6 +4,7 @@
 //! is, and whatever is wrong is an error with the number of its line.
 
 pub mod cables;
+mod cursor;
 pub mod dot;
 pub mod guid2lid;
 pub mod identity;

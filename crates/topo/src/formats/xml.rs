@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use super::ReadError;
+use super::cursor::Cursor;
 
 /// Elements within each other, and attributes of one, at most.
 const MOST_DEPTH: usize = 32;
@@ -35,8 +36,7 @@ impl<'t> Element<'t> {
 }
 
 pub struct Reader<'t> {
-    rest: &'t str,
-    line: usize,
+    at: Cursor<'t>,
     open: Vec<&'t str>,
     /// `<a/>` is open and has yet to be closed.
     is_empty: bool,
@@ -45,31 +45,19 @@ pub struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     pub fn new(text: &'t str) -> Reader<'t> {
-        Reader { rest: text, line: 1, open: Vec::new(), is_empty: false, is_begun: false }
+        Reader { at: Cursor::new(text), open: Vec::new(), is_empty: false, is_begun: false }
     }
 
     fn wrong<T>(&self, what: impl Into<String>) -> Result<T, ReadError> {
-        Err(ReadError::new(self.line, what))
-    }
-
-    fn advance(&mut self, bytes: usize) -> &'t str {
-        let (gone, rest) = self.rest.split_at(bytes);
-        self.line += gone.bytes().filter(|&byte| byte == b'\n').count();
-        self.rest = rest;
-        gone
-    }
-
-    fn advance_while(&mut self, is_own: impl Fn(char) -> bool) -> &'t str {
-        let end = self.rest.find(|letter| !is_own(letter)).unwrap_or(self.rest.len());
-        self.advance(end)
+        Err(ReadError::new(self.at.line, what))
     }
 
     /// Behind the next `end`; what is before it.
     fn until(&mut self, end: &str) -> Result<&'t str, ReadError> {
-        match self.rest.find(end) {
+        match self.at.rest.find(end) {
             Some(at) => {
-                let before = self.advance(at);
-                self.advance(end.len());
+                let before = self.at.advance(at);
+                self.at.advance(end.len());
                 Ok(before)
             }
             None => self.wrong(format!("no `{end}` follows this")),
@@ -82,29 +70,29 @@ impl<'t> Reader<'t> {
             return Ok(Event::Close);
         }
         loop {
-            self.advance_while(char::is_whitespace);
-            if self.rest.is_empty() {
+            self.at.advance_while(char::is_whitespace);
+            if self.at.rest.is_empty() {
                 return match self.open.last() {
                     Some(name) => self.wrong(format!("the file ends within <{name}>")),
                     None if !self.is_begun => self.wrong("no element at all"),
                     None => Ok(Event::End),
                 };
-            } else if self.rest.starts_with("<!--") {
-                self.advance(4);
+            } else if self.at.rest.starts_with("<!--") {
+                self.at.advance(4);
                 self.until("-->")?;
-            } else if self.rest.starts_with("<?") {
+            } else if self.at.rest.starts_with("<?") {
                 self.until("?>")?;
-            } else if self.rest.starts_with("<!DOCTYPE") && !self.is_begun {
+            } else if self.at.rest.starts_with("<!DOCTYPE") && !self.is_begun {
                 self.document_type()?;
-            } else if self.rest.starts_with("</") {
-                self.advance(2);
+            } else if self.at.rest.starts_with("</") {
+                self.at.advance(2);
                 let name = self.until(">")?.trim_end();
                 return match self.open.pop() {
                     Some(open) if open == name => Ok(Event::Close),
                     Some(open) => self.wrong(format!("</{name}> and not </{open}>")),
                     None => self.wrong(format!("</{name}> closes nothing")),
                 };
-            } else if self.rest.starts_with('<') && !self.rest.starts_with("<!") {
+            } else if self.at.rest.starts_with('<') && !self.at.rest.starts_with("<!") {
                 return self.element().map(Event::Open);
             } else {
                 return self.wrong("neither an element nor a comment");
@@ -115,37 +103,37 @@ impl<'t> Reader<'t> {
     /// Passes over `<!DOCTYPE platform SYSTEM "…">`; what it names is not read.
     fn document_type(&mut self) -> Result<(), ReadError> {
         loop {
-            self.advance_while(|letter| !"\"'[>".contains(letter));
-            match self.rest.chars().next() {
+            self.at.advance_while(|letter| !"\"'[>".contains(letter));
+            match self.at.rest.chars().next() {
                 Some('>') => break,
                 Some('[') => return self.wrong("a document type that defines things is not read"),
                 Some(quote) => {
-                    self.advance(1);
+                    self.at.advance(1);
                     self.until(&quote.to_string())?;
                 }
                 None => return self.wrong("the document type has no end"),
             }
         }
-        self.advance(1);
+        self.at.advance(1);
         Ok(())
     }
 
     fn element(&mut self) -> Result<Element<'t>, ReadError> {
-        let line = self.line;
+        let line = self.at.line;
         if self.open.is_empty() && self.is_begun {
             return self.wrong("a second element beside the outermost one");
         }
-        self.advance(1);
+        self.at.advance(1);
         let name = self.name()?;
         let mut element = Element { line, name, attributes: Vec::new() };
         loop {
-            let space = self.advance_while(char::is_whitespace);
-            if self.rest.starts_with("/>") {
-                self.advance(2);
+            let space = self.at.advance_while(char::is_whitespace);
+            if self.at.rest.starts_with("/>") {
+                self.at.advance(2);
                 self.is_empty = true;
                 break;
-            } else if self.rest.starts_with('>') {
-                self.advance(1);
+            } else if self.at.rest.starts_with('>') {
+                self.at.advance(1);
                 break;
             } else if space.is_empty() {
                 return self.wrong(format!("<{name}> has no end"));
@@ -168,7 +156,7 @@ impl<'t> Reader<'t> {
 
     fn name(&mut self) -> Result<&'t str, ReadError> {
         let is_own = |letter: char| letter.is_alphanumeric() || "_-.:".contains(letter);
-        match self.advance_while(is_own) {
+        match self.at.advance_while(is_own) {
             "" => self.wrong("a name is missing here"),
             name => Ok(name),
         }
@@ -176,19 +164,19 @@ impl<'t> Reader<'t> {
 
     fn attribute(&mut self) -> Result<(&'t str, Cow<'t, str>), ReadError> {
         let key = self.name()?;
-        self.advance_while(char::is_whitespace);
-        if !self.rest.starts_with('=') {
+        self.at.advance_while(char::is_whitespace);
+        if !self.at.rest.starts_with('=') {
             return self.wrong(format!("`{key}` has no value"));
         }
-        self.advance(1);
-        self.advance_while(char::is_whitespace);
-        let quote = match self.rest.as_bytes().first() {
+        self.at.advance(1);
+        self.at.advance_while(char::is_whitespace);
+        let quote = match self.at.rest.as_bytes().first() {
             Some(b'"') => "\"",
             Some(b'\'') => "'",
             _ => return self.wrong(format!("the value of `{key}` is not in quotes")),
         };
-        let line = self.line;
-        self.advance(1);
+        let line = self.at.line;
+        self.at.advance(1);
         let text = self.until(quote)?;
         if text.contains('<') {
             return Err(ReadError::new(line, format!("the value of `{key}` has a `<`")));

@@ -65,9 +65,7 @@ impl Order {
         let mut random = SplitMix64::new(u64::from(vertices));
         let mut drawn = |_| {
             let mut places: Vec<u32> = (0..colours).collect();
-            for at in (1..places.len()).rev() {
-                places.swap(at, random.index(at + 1));
-            }
+            random.shuffle(&mut places);
             places
         };
         let fewest = |places: &Vec<u32>| {

@@ -7,6 +7,7 @@ use std::time::Instant;
 use clap::ArgMatches;
 use laneway_core::{Document, Exit, Failure, Row, Value};
 use laneway_local::Transport;
+use laneway_measure::Rule;
 use laneway_measure::p2p::{Estimate, Pattern, memcpy};
 use laneway_report::{Record, csv};
 
@@ -137,7 +138,7 @@ fn copies(asked: &Asked) -> Result<(Vec<Row>, Exit), Failure> {
                 exit = Exit::Precision;
             }
             // Many copies make a sample, so that no clock is too coarse.
-            rows.push(figure.row(0.0, asked.seed));
+            rows.push(figure.row(0.0, asked.seed, &asked.rule));
         }
     }
     Ok((rows, exit))
@@ -207,7 +208,7 @@ fn row(record: &Record) -> Row {
         let empty = if matches!(empty, Value::Text(_)) { "".into() } else { Value::Nothing };
         (name, record.get(name).cloned().unwrap_or(empty))
     };
-    let row = Figure::new("", None, &[], 0, 1, any).row(0.0, 0);
+    let row = Figure::new("", None, &[], 0, 1, any).row(0.0, 0, &Rule::default());
     let row = Row(row.0.into_iter().map(value).collect());
     match record.samples_us.is_empty() {
         true => row,

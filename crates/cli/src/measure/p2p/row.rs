@@ -1,6 +1,7 @@
 //! A figure between ranks as a row, and the columns that fit a screen.
 
 use laneway_core::{Rank, Row, Value};
+use laneway_measure::Rule;
 use laneway_measure::p2p::{Estimate, Pattern};
 use laneway_stats::{Interval, Summary};
 
@@ -45,9 +46,7 @@ impl Figure {
     pub fn with_noted(self, noted: Option<Noted>) -> Figure {
         let reps = self.estimate.reps as usize;
         let noted = noted.filter(|noted| noted.summary.count == reps);
-        let student = noted.as_ref().and_then(|noted| noted.student);
-        let interval = self.estimate.interval.or(student);
-        Figure { noted, estimate: Estimate { interval, ..self.estimate }, ..self }
+        Figure { noted, ..self }
     }
 
     fn is_part(&self) -> bool {
@@ -75,9 +74,9 @@ impl Figure {
         if self.is_part() { !value.is_finite() } else { !(value > 0.0 && value.is_finite()) }
     }
 
-    /// All columns, the same for every pattern; `tick` is the clock's, and `seed` that of the order
-    /// of the points.
-    pub fn row(&self, tick: f64, seed: u64) -> Row {
+    /// All columns, the same for every pattern; `tick` is the clock's, `seed` that of the order of
+    /// the points, and `rule` what the repetitions followed.
+    pub fn row(&self, tick: f64, seed: u64, rule: &Rule) -> Row {
         let Estimate { value, interval, error, reps, reached } = self.estimate;
         let is_part = self.is_part();
         let is_triple = self.pattern == Some(Pattern::PointToTwo);
@@ -101,7 +100,7 @@ impl Figure {
             flags.push("single");
         } else if interval.is_none() {
             flags.push("no interval");
-        } else if noted.is_some_and(|noted| noted.student.is_some()) {
+        } else if rule.is_student(reps) {
             flags.push("student");
         }
         let span = self.pattern.map_or(1, |pattern| pattern.span(self.size, self.window));
@@ -188,7 +187,7 @@ mod tests {
         let interval = Some(Interval { low: value, high: value, level: 0.95 });
         let estimate = Estimate { value, interval, error: None, reps: 9, reached };
         let figure = Figure::new(name, pattern, &[0, 1], 8, 1, estimate);
-        let row = figure.row(1e-9, 1);
+        let row = figure.row(1e-9, 1, &Rule::default());
         assert_eq!(
             row.get("time_us").is_some_and(|time| *time == Value::Nothing),
             name == "overlap"

@@ -1,6 +1,7 @@
 //! What a survey found, as a document: a row for each pair, or a line for each node.
 
 use laneway_core::{Document, Rank, Row};
+use laneway_measure::Rule;
 use laneway_measure::p2p::{Estimate, Node, Pair};
 
 use super::Asked;
@@ -16,6 +17,7 @@ pub struct Found {
 
 pub const IMPRECISE: &str = "precision";
 pub const MISSED: &str = "no time";
+const STUDENT: &str = "student";
 const UNSURE: &str = "no interval";
 
 /// Whether a figure is none: what takes no time, or less, was not measured.
@@ -24,12 +26,13 @@ pub fn is_missed(figure: &Estimate) -> bool {
 }
 
 /// What a reader must know of a pair.
-pub fn flags(pair: &Pair) -> Vec<&'static str> {
+pub fn flags(pair: &Pair, rule: &Rule) -> Vec<&'static str> {
     let both = [&pair.latency, &pair.transfer];
     let imprecise = both.iter().any(|figure| !figure.reached);
     let missed = both.iter().any(|figure| is_missed(figure));
     let unsure = both.iter().any(|figure| figure.interval.is_none());
-    let all = [(imprecise, IMPRECISE), (missed, MISSED), (unsure, UNSURE)];
+    let student = both.iter().any(|figure| rule.is_student(figure.reps));
+    let all = [(imprecise, IMPRECISE), (missed, MISSED), (student, STUDENT), (unsure, UNSURE)];
     all.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect()
 }
 
@@ -97,7 +100,7 @@ impl Found {
             .with("usual_high_percent", usual.and_then(|usual| Some(usual.interval?.high)))
             .with("slow", judged.map(|judged| judged.verdict.slow[index]))
             .with("not_surely_slow", judged.map(unsure))
-            .with("flags", flags(pair).join(","))
+            .with("flags", flags(pair, &asked.rule).join(","))
     }
 
     /// A line for each node: what is usual for it, and its row of the map.
