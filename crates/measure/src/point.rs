@@ -99,11 +99,8 @@ impl Point {
         self.outliers = outliers(&sorted(settled)) as u32;
         self.summary = Summary::of(settled);
         self.samples.drain(..self.warm_up as usize);
-        if rule.is_student(self.samples.len() as u32) {
-            self.note("student");
-        }
-        if self.samples.len() == 1 {
-            self.note("single");
+        if let Some(flag) = rule.caution(self.samples.len() as u32) {
+            self.note(flag);
         }
         if self.lost {
             self.note("lost the race");

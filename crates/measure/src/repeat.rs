@@ -135,9 +135,15 @@ impl Rule {
         self.own_interval(samples).or_else(|| mean_interval(samples, self.level()))
     }
 
-    /// Whether so many samples have Student's interval in place of the median's.
-    pub fn is_student(&self, count: u32) -> bool {
-        count > 1 && self.own_interval(&vec![1.0; count as usize]).is_none()
+    /// The flag of a figure of so many samples: one has no interval, a few have Student's in place
+    /// of the median's.
+    pub fn caution(&self, count: u32) -> Option<&'static str> {
+        match count {
+            0 => None,
+            1 => Some("single"),
+            _ if self.own_interval(&vec![1.0; count as usize]).is_none() => Some("student"),
+            _ => None,
+        }
     }
 
     /// First samples that do not count, as what is measured had not settled. A series that was to
@@ -226,9 +232,11 @@ mod tests {
         let interval = rule.interval(&samples).expect("an interval");
         // t(0.975, 4) = 2.776445; s = 0.1581139.
         assert!((interval.half_width() - 0.196_324_3).abs() < 1e-6, "{interval:?}");
-        let students: Vec<u32> = (0..9).filter(|&count| rule.is_student(count)).collect();
+        let students: Vec<u32> =
+            (0..9).filter(|&count| rule.caution(count) == Some("student")).collect();
         assert_eq!(students, [2, 3, 4, 5]);
-        assert!(!Rule::paper(2, 9, 0.05).is_student(3));
+        assert_eq!([0, 1, 6].map(|count| rule.caution(count)), [None, Some("single"), None]);
+        assert_eq!(Rule::paper(2, 9, 0.05).caution(3), None);
     }
 
     #[test]

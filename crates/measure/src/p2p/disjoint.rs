@@ -108,6 +108,12 @@ impl Estimate {
         }
     }
 
+    /// The flag of a figure whose interval is not the usual one, or that has none.
+    pub fn caution(&self, rule: &Rule) -> Option<&'static str> {
+        let bare = self.interval.is_none().then_some("no interval");
+        rule.caution(self.reps).or(bare)
+    }
+
     fn numbers(&self) -> [f64; NUMBERS] {
         let none = Interval { low: f64::NAN, high: f64::NAN, level: f64::NAN };
         let Interval { low, high, level } = self.interval.unwrap_or(none);

@@ -96,13 +96,7 @@ impl Figure {
             flags.push("precision");
         }
         let noted = self.noted.as_ref();
-        if reps == 1 {
-            flags.push("single");
-        } else if interval.is_none() {
-            flags.push("no interval");
-        } else if rule.is_student(reps) {
-            flags.push("student");
-        }
+        flags.extend(self.estimate.caution(rule));
         let span = self.pattern.map_or(1, |pattern| pattern.span(self.size, self.window));
         if self.is_missed() {
             flags.push("no time");

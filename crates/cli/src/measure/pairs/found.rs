@@ -17,8 +17,6 @@ pub struct Found {
 
 pub const IMPRECISE: &str = "precision";
 pub const MISSED: &str = "no time";
-const STUDENT: &str = "student";
-const UNSURE: &str = "no interval";
 
 /// Whether a figure is none: what takes no time, or less, was not measured.
 pub fn is_missed(figure: &Estimate) -> bool {
@@ -30,10 +28,12 @@ pub fn flags(pair: &Pair, rule: &Rule) -> Vec<&'static str> {
     let both = [&pair.latency, &pair.transfer];
     let imprecise = both.iter().any(|figure| !figure.reached);
     let missed = both.iter().any(|figure| is_missed(figure));
-    let unsure = both.iter().any(|figure| figure.interval.is_none());
-    let student = both.iter().any(|figure| rule.is_student(figure.reps));
-    let all = [(imprecise, IMPRECISE), (missed, MISSED), (student, STUDENT), (unsure, UNSURE)];
-    all.into_iter().filter(|(is, _)| *is).map(|(_, flag)| flag).collect()
+    let mut all = Vec::new();
+    all.extend(imprecise.then_some(IMPRECISE));
+    all.extend(missed.then_some(MISSED));
+    all.extend(both.iter().filter_map(|figure| figure.caution(rule)));
+    all.dedup();
+    all
 }
 
 impl Found {
