@@ -308,6 +308,10 @@ fn what_cannot_be_measured_is_refused() {
         (&["bcast", "--race", "--algorithm", "binomial"], 2, "there is one"),
         (&["bcast", "--race", "--algorithm", "all", "--reps", "5"], 2, "exact number"),
         (&["bcast", "--budget", "-1"], 2, "budget"),
+        (&["bcast", "--clock-offset", "-1"], 2, "0 to 86400 seconds"),
+        (&["bcast", "--clock-drift", "300"], 2, "0 to 200 millionths"),
+        (&["bcast", "--clock-drift", "nan"], 2, "0 to 200 millionths"),
+        (&["bcast", "--clock-drift", "fast"], 2, "a number of millionths"),
         (&["bcast", "--algorithm", "native"], 2, "nothing was measured"),
         (&["alltoall", "--timing", "tasks"], 2, "nothing was measured"),
     ] {

@@ -74,6 +74,18 @@ fn clocks_that_drift_for_many_seconds_change_nothing() {
 }
 
 #[test]
+fn clocks_set_wrong_by_the_command_change_nothing_either() {
+    let wrong = ["--clock-offset", "0.5", "--clock-drift", "10"];
+    let args = ["bcast,alltoall", "--sizes", "8,64K", "--reps", "60"];
+    let right = rows(sites(false), &args);
+    let wrong = rows(sites(false), &[&args[..], &wrong].concat());
+    wrong.iter().for_each(ensure_true);
+    // Clocks that differ have to be compared, and that takes messages.
+    assert!(wrong.iter().all(|row| number(row, "clock_unknowable_us") > 0.0), "{wrong:?}");
+    assert!(right.iter().all(|row| number(row, "clock_unknowable_us") == 0.0), "{right:?}");
+}
+
+#[test]
 fn a_series_is_as_long_as_it_was_asked_to_be() {
     let args = ["scatter", "--algorithm", "linear", "--sizes", "20K", "--timing", "loop"];
     let rows = rows(sites(false), &[&args[..], &["--reps", "6", "--keep"]].concat());

@@ -111,6 +111,22 @@ fn forty_samples_cost_at_most_three_times_what_they_tell() {
 }
 
 #[test]
+fn clocks_that_are_off_and_drift_for_many_seconds_change_nothing() {
+    let Some((cluster, arguments)) = sites("clocks") else { return };
+    let settings: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let words = ["--clock-offset", "0.5", "--clock-drift", "10", "--reps", "60"];
+    let cells = cells(&cluster, &settings, &words);
+    for Cell { name, time, truth, reps, .. } in &cells {
+        let error = (time / truth - 1.0).abs();
+        println!("{name}: {:.3} %", 100.0 * error);
+        assert!(error < 0.002, "{name}: {time} us, {truth} us in truth");
+        assert_eq!(*reps, 60.0, "{name}");
+    }
+    let spent: f64 = cells.iter().map(|cell| cell.cost).sum();
+    assert!(spent > 7e6, "{spent} us");
+}
+
+#[test]
 fn every_native_is_started_too_and_the_simulated_network_goes_on_by_itself() {
     let Some(cluster) = Cluster::new("nonblocking") else { return };
     let all = laneway_core::Collective::ALL;

@@ -38,7 +38,8 @@ pub fn command() -> Command {
              laneway measure coll gather --backend sim:mpiblib16 --sizes 0:100K:+1K --reps 1\n  \
              laneway measure coll scatter --timing root --min-reps 5 --max-reps 100 --alpha 5%\n  \
              laneway measure coll bcast --launches 5 --launcher \"mpirun -n 4\"\n  \
-             laneway measure coll bcast --backend sim:two-sites:8x8 --truth --format json",
+             laneway measure coll bcast --backend sim:two-sites:8x8 --truth --format json\n  \
+             laneway measure coll bcast --ranks 2 --clock-offset 0.5 --clock-drift 10",
         )
         .args(plan::args())
         .args(launches::args())
@@ -182,7 +183,11 @@ impl Session<'_> {
     fn measure(&mut self, comm: &dyn Comm) -> Result<(), RankError> {
         let plan = self.plan;
         let own = comm.dup()?;
-        let clock = GlobalClock::new(&*own, plan.procedure);
+        let skewed = plan.skew.map(|skew| skew.of(own.clock(), plan.seed, own.rank()));
+        let clock = match &skewed {
+            Some(skewed) => GlobalClock::over(&*own, skewed, plan.procedure),
+            None => GlobalClock::new(&*own, plan.procedure),
+        };
         let mut stage = Stage { comm: &*own, clock, isolation: plan.isolation, start: plan.start };
         let cases = plan.cases(comm, &plan.sizes);
         let mut random = SplitMix64::new(plan.seed);
@@ -362,6 +367,8 @@ impl Session<'_> {
             .with("timing", self.plan.method.name())
             .with("isolation", self.plan.isolation_and_start())
             .with("sync", self.plan.procedure.name())
+            .with("clock_offset_s", self.plan.skew.map(|skew| skew.offset))
+            .with("clock_drift_ppm", self.plan.skew.map(|skew| skew.drift * 1e6))
             .with("seed", self.plan.seed);
         Document { verb: "measure", env: self.env.clone(), params, rows, summary: None }
     }

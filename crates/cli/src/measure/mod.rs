@@ -10,6 +10,7 @@ mod plan;
 mod refine;
 mod row;
 mod rule;
+mod skew;
 
 use clap::{ArgMatches, Command};
 use laneway_core::{Exit, Failure};

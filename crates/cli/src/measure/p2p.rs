@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::units::format_size;
 use laneway_core::{Comm, CommError, Document, Exit, Failure, Rank};
-use laneway_measure::p2p::{Lab, Pattern, Plan, Work, logp, window};
+use laneway_measure::p2p::{Estimate, Lab, LogP, Pattern, Plan, Work, window};
 use laneway_measure::talk::announce;
 use laneway_measure::{GlobalClock, Procedure, Rule};
 use laneway_stats::SplitMix64;
@@ -22,7 +22,7 @@ use crate::progress::Progress;
 use crate::session::{self, Choice, RankError};
 use crate::watchdog::Watchdog;
 use asked::{Asked, What};
-use noted::Notes;
+use noted::{Noted, Notes};
 use row::Figure;
 
 pub fn command() -> Command {
@@ -242,30 +242,57 @@ pub fn warn_of_crowd(comm: &dyn Comm) -> Result<(), CommError> {
     Ok(())
 }
 
-/// Collective: one pattern and size on all chosen ranks; the figures, on rank 0.
+/// Collective: one pattern and size on all chosen ranks; the figures, on rank 0, by the ranks of
+/// their subsets and not by their rounds.
 fn point(lab: &Lab, asked: &Asked, what: What, size: usize) -> Result<Vec<Figure>, CommError> {
     let plan = asked.plan(what, lab.comm.size())?;
-    let What::Pattern(pattern) = what else {
-        let found = logp(lab, &plan, size, asked.cache)?.unwrap_or_default();
-        let figures = in_order(&plan, found).into_iter().flat_map(|(ranks, pair)| {
-            let ([here, there], [home, away]) = (pair.send_overheads, pair.receive_overheads);
-            // An overhead belongs to the rank that sends, or to the one that receives.
-            let back = [ranks[1], ranks[0]];
-            let figure = |pattern: Pattern, ranks: &[Rank], estimate| {
-                Figure::new(pattern.name(), Some(pattern), ranks, size, 1, estimate)
-            };
-            [
-                figure(Pattern::SendOverhead, ranks, here),
-                figure(Pattern::ReceiveOverhead, ranks, away),
-                figure(Pattern::SendOverhead, &back, there),
-                figure(Pattern::ReceiveOverhead, &back, home),
-                figure(Pattern::Gap, ranks, pair.gap),
-                figure(Pattern::Latency, ranks, pair.trip),
-                Figure::new("L", None, ranks, size, 1, pair.latency),
-            ]
-        });
-        return Ok(figures.collect());
+    let found: Vec<Vec<Figure>> = match what {
+        What::LogP => parameters(lab, asked, &plan, size)?,
+        What::Pattern(pattern) => {
+            // Who leads receives, and a row is read the other way.
+            let turned = (pattern == Pattern::ReceiveOverhead).then(|| plan.turned());
+            let found = one_pattern(lab, asked, turned.as_ref().unwrap_or(&plan), pattern, size)?;
+            found.into_iter().map(|figure| vec![figure]).collect()
+        }
     };
+    let mut all: Vec<_> = plan.subsets().zip(found).collect();
+    all.sort_by_key(|(ranks, _)| *ranks);
+    Ok(all.into_iter().flat_map(|(_, figures)| figures).collect())
+}
+
+/// Collective: the parameters of LogGP and PLogP of each pair of a plan, in its order: each as the
+/// pattern that it is, and L, which comes from them.
+fn parameters(
+    lab: &Lab,
+    asked: &Asked,
+    plan: &Plan,
+    size: usize,
+) -> Result<Vec<Vec<Figure>>, CommError> {
+    let turned = plan.turned();
+    let mut found = Vec::new();
+    for (pattern, back) in LogP::EXPERIMENTS {
+        let plan = if back { &turned } else { plan };
+        found.push(one_pattern(lab, asked, plan, pattern, size)?.into_iter());
+    }
+    let mut all = Vec::new();
+    while let Some(pair) = found.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() {
+        let Ok(pair) = <[Figure; 6]>::try_from(pair) else { break };
+        let latency = LogP::of(pair.each_ref().map(|figure| figure.estimate)).latency;
+        let [sent, sent_back, received_back, received, gap, trip] = pair;
+        let rest = Figure::new("L", None, gap.ranks(), size, 1, latency);
+        all.push(vec![sent, received, sent_back, received_back, gap, trip, rest]);
+    }
+    Ok(all)
+}
+
+/// Collective: one pattern and size on the subsets of a plan, in its order; on rank 0.
+fn one_pattern(
+    lab: &Lab,
+    asked: &Asked,
+    plan: &Plan,
+    pattern: Pattern,
+    size: usize,
+) -> Result<Vec<Figure>, CommError> {
     let window = if pattern.has_window() { window(asked.window, size, asked.cache) } else { 1 };
     let back = asked.back(pattern, size);
     let mut work = match back {
@@ -275,19 +302,16 @@ fn point(lab: &Lab, asked: &Asked, what: What, size: usize) -> Result<Vec<Figure
     let notes = Notes::new(lab.rule, asked.keep);
     let note = |samples: &[f64]| notes.note(samples);
     let lab = Lab { each_subset: &note, ..*lab };
-    let found = lab.run(&plan, |members| pattern.once(members, &mut work))?;
-    let noted = notes.collect(lab.comm, &plan)?;
-    let found = found.unwrap_or_default().into_iter().zip(noted).collect();
-    let figure = |(ranks, (estimate, noted))| {
-        let figure = Figure::new(pattern.name(), Some(pattern), ranks, size, window, estimate);
+    let found = lab.run(plan, |members| pattern.once(members, &mut work))?.unwrap_or_default();
+    let noted = notes.collect(lab.comm, plan)?;
+    let figure = |((ranks, estimate), noted): ((&[Rank], Estimate), Option<Noted>)| {
+        let mut ranks = ranks.to_vec();
+        if pattern == Pattern::ReceiveOverhead {
+            // Who leads receives.
+            ranks.reverse();
+        }
+        let figure = Figure::new(pattern.name(), Some(pattern), &ranks, size, window, estimate);
         figure.with_back(back).with_noted(noted)
     };
-    Ok(in_order(&plan, found).into_iter().map(figure).collect())
-}
-
-/// What was found on each subset, by its ranks and not by its round.
-fn in_order<T>(plan: &Plan, found: Vec<T>) -> Vec<(&[Rank], T)> {
-    let mut all: Vec<_> = plan.subsets().zip(found).collect();
-    all.sort_by_key(|(ranks, _)| *ranks);
-    all
+    Ok(plan.subsets().zip(found).zip(noted).map(figure).collect())
 }

@@ -8,6 +8,7 @@ use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, StartTime, Tasks};
 use laneway_measure::{Isolation, Method, Procedure, Rule, Timing, sizes};
 
+use super::skew::{self, Skew};
 use super::{refine, rule};
 use crate::{session, words};
 
@@ -35,6 +36,8 @@ pub struct Plan {
     pub start: Isolation,
     confirmation: Confirmation,
     pub procedure: Procedure,
+    /// Clocks that are wrong on purpose.
+    pub skew: Option<Skew>,
     resync: u32,
     series: Series,
     pub rule: Rule,
@@ -137,7 +140,7 @@ pub fn args() -> Vec<Arg> {
         flag("keep", "Keep every sample and every rank's entry and exit, in JSON"),
         flag("race", "Stop early with algorithms that are surely slower than another one"),
     ];
-    own.into_iter().chain(rule::args(&Rule::default())).collect()
+    own.into_iter().chain(skew::args()).chain(rule::args(&Rule::default())).collect()
 }
 
 impl Plan {
@@ -183,6 +186,7 @@ impl Plan {
             start,
             confirmation: Confirmation::ALL[confirmation.unwrap_or(2)],
             procedure: Procedure::ALL[procedure],
+            skew: skew::asked(matches)?,
             resync: count("resync").unwrap_or(50),
             series: count("series").map_or(Series::default(), |length| Series { length }),
             rule,

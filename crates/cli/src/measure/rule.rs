@@ -43,7 +43,7 @@ pub fn args(usual: &Rule) -> [Arg; 7] {
 }
 
 /// A number, if it was given.
-fn number<T: FromStr>(
+pub fn number<T: FromStr>(
     matches: &ArgMatches,
     name: &str,
     kind: &str,

@@ -67,7 +67,7 @@ pub struct GlobalClock<'c> {
 const LEAST_SPAN: f64 = 0.02;
 const MOST_SPAN: f64 = 10.0;
 /// More than any quartz drifts, as a part.
-const MOST_DRIFT: f64 = 2e-4;
+pub const MOST_DRIFT: f64 = 2e-4;
 
 /// Readings of the clock until its tick is known.
 const READS: usize = 10_000;

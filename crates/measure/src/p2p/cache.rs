@@ -2,7 +2,6 @@
 
 use std::hint::black_box;
 
-use super::disjoint::Estimate;
 use crate::repeat::Rule;
 
 /// Whether the bytes of a message are in the cache before it is sent.
@@ -83,8 +82,9 @@ impl March {
 /// Seconds that a sample of copies lasts at least: far above what reading a clock costs.
 const COPY_SECONDS: f64 = 20e-6;
 
-/// One copy of `size` bytes within this process, the layer under all others; `now` reads a clock.
-pub fn memcpy(size: usize, cache: Cache, rule: &Rule, now: &dyn Fn() -> f64) -> Estimate {
+/// Samples of one copy of `size` bytes within this process, the layer under all others; `now` reads
+/// a clock.
+pub fn memcpy(size: usize, cache: Cache, rule: &Rule, now: &dyn Fn() -> f64) -> Vec<f64> {
     let mut buffers = Buffers::new(cache, size, size);
     let mut series = |copies: u32| {
         let begun = now();
@@ -101,7 +101,7 @@ pub fn memcpy(size: usize, cache: Cache, rule: &Rule, now: &dyn Fn() -> f64) -> 
     let (begun, mut samples) = (now(), Vec::new());
     loop {
         match rule.wanted(&samples, now() - begun) {
-            0 => return Estimate::of(rule, &samples),
+            0 => return samples,
             wanted => samples.extend((0..wanted).map(|_| series(copies) / f64::from(copies))),
         }
     }
@@ -138,7 +138,8 @@ mod tests {
         let start = std::time::Instant::now();
         let now = || start.elapsed().as_secs_f64();
         let rule = Rule { max_reps: 40, budget: 0.5, ..Rule::default() };
-        let [short, long] = [64, 1 << 20].map(|size| memcpy(size, Cache::Warm, &rule, &now).value);
+        let [short, long] =
+            [64, 1 << 20].map(|size| rule.estimate(&memcpy(size, Cache::Warm, &rule, &now)));
         assert!(short > 0.0 && long > 10.0 * short, "{short} {long}");
     }
 }

@@ -97,7 +97,8 @@ const REAL_SAMPLES: u32 = 100;
 const NUMBERS: usize = 7;
 
 impl Estimate {
-    pub(super) fn of(rule: &Rule, samples: &[f64]) -> Estimate {
+    /// What samples say, without those at the beginning that had not settled.
+    pub fn of(rule: &Rule, samples: &[f64]) -> Estimate {
         let settled = &samples[rule.warm_up(samples)..];
         Estimate {
             value: rule.estimate(settled),

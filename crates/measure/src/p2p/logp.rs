@@ -35,6 +35,27 @@ pub struct LogP {
     pub latency: Estimate,
 }
 
+impl LogP {
+    /// What is measured of each pair, and whether the second rank leads; in the order of
+    /// [`LogP::of`].
+    pub const EXPERIMENTS: [(Pattern, bool); 6] = [
+        (Pattern::SendOverhead, false),
+        (Pattern::SendOverhead, true),
+        (Pattern::ReceiveOverhead, false),
+        (Pattern::ReceiveOverhead, true),
+        (Pattern::Gap, false),
+        (Pattern::Latency, false),
+    ];
+
+    /// What the experiments came to on one pair.
+    pub fn of(found: [Estimate; 6]) -> LogP {
+        let [sent, sent_back, received, received_back, gap, trip] = found;
+        let latency = rest(&trip, &[sent, sent_back, received, received_back]);
+        let (send_overheads, receive_overheads) = ([sent, sent_back], [received, received_back]);
+        LogP { send_overheads, receive_overheads, gap, trip, latency }
+    }
+}
+
 /// Collective: the parameters of every pair of the plan, on rank 0.
 pub fn logp(
     lab: &Lab,
@@ -42,22 +63,16 @@ pub fn logp(
     size: usize,
     cache: Cache,
 ) -> Result<Option<Vec<LogP>>, CommError> {
-    let run = |plan: &Plan, pattern: Pattern| {
-        let mut work = Work::new(pattern, size, 1, cache);
-        let found = lab.run(plan, |members| pattern.once(members, &mut work))?;
-        Ok(found.unwrap_or_default())
-    };
     let turned = plan.turned();
-    let sent = [run(plan, Pattern::SendOverhead)?, run(&turned, Pattern::SendOverhead)?];
-    let received = [run(plan, Pattern::ReceiveOverhead)?, run(&turned, Pattern::ReceiveOverhead)?];
-    let (gaps, trips) = (run(plan, Pattern::Gap)?, run(plan, Pattern::Latency)?);
-    let pairs = gaps.into_iter().zip(trips).enumerate().map(|(index, (gap, trip))| {
-        let send_overheads = sent.each_ref().map(|all| all[index]);
-        let receive_overheads = received.each_ref().map(|all| all[index]);
-        let latency = rest(&trip, &[send_overheads, receive_overheads].concat());
-        LogP { send_overheads, receive_overheads, gap, trip, latency }
-    });
-    let pairs: Vec<LogP> = pairs.collect();
+    let mut found: Vec<Vec<Estimate>> = Vec::new();
+    for (pattern, back) in LogP::EXPERIMENTS {
+        let mut work = Work::new(pattern, size, 1, cache);
+        let plan = if back { &turned } else { plan };
+        let all = lab.run(plan, |members| pattern.once(members, &mut work))?;
+        found.push(all.unwrap_or_default());
+    }
+    let pair = |index: usize| LogP::of(std::array::from_fn(|experiment| found[experiment][index]));
+    let pairs = (0..found[0].len()).map(pair).collect();
     Ok((lab.comm.rank() == 0).then_some(pairs))
 }
 

@@ -12,6 +12,7 @@ use laneway_measure::p2p::{Estimate, Pattern, memcpy};
 use laneway_report::{Record, csv};
 
 use super::asked::{Asked, What};
+use super::noted::Noted;
 use super::row::{Figure, brief};
 use crate::output::Output;
 use crate::session::{self, Choice};
@@ -131,9 +132,11 @@ fn copies(asked: &Asked) -> Result<(Vec<Row>, Exit), Failure> {
             return Err(Failure::usage(what, cause, "--pattern latency,bandwidth"));
         };
         for &size in asked.sizes.iter().filter(|&&size| size > 0) {
-            let estimate = memcpy(size as usize, asked.cache, &asked.rule, &now);
+            let samples = memcpy(size as usize, asked.cache, &asked.rule, &now);
+            let estimate = Estimate::of(&asked.rule, &samples);
             let figure =
                 Figure::new(pattern.name(), Some(pattern), &[0], size as usize, 1, estimate);
+            let figure = figure.with_noted(Noted::of(&asked.rule, asked.keep, &samples));
             if figure.is_missed() || asked.strict && !estimate.reached {
                 exit = Exit::Precision;
             }

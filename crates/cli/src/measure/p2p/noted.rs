@@ -26,7 +26,7 @@ const NUMBERS: usize = 10;
 
 impl Noted {
     /// None where they do not tell.
-    fn of(rule: &Rule, keep: bool, samples: &[f64]) -> Option<Noted> {
+    pub fn of(rule: &Rule, keep: bool, samples: &[f64]) -> Option<Noted> {
         let skipped = rule.warm_up(samples);
         let settled = &samples[skipped..];
         Some(Noted {

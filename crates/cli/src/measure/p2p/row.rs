@@ -53,6 +53,10 @@ impl Figure {
         self.pattern == Some(Pattern::Overlap)
     }
 
+    pub fn ranks(&self) -> &[Rank] {
+        &self.ranks
+    }
+
     pub fn size(&self) -> u64 {
         self.size as u64
     }
