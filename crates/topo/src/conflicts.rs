@@ -283,8 +283,9 @@ impl<N: Number> Scratch<N> {
         } else {
             0
         };
-        let worst = self.counts[..self.nowhere].iter().copied().max().unwrap_or_default();
-        let worst: u32 = worst.max(1.into()).into();
+        // Iterator::max asks who comes last among equals, which keeps it from being done in lanes.
+        let worst = self.counts[..self.nowhere].iter().fold(1.into(), |most, &n| n.max(most));
+        let worst: u32 = worst.into();
         tally.lost += lost;
         tally.add_phase(worst);
         if worst == 1 {

@@ -3,9 +3,11 @@
 //! A [`Wiring`] says what is at the end of every port, a [`Routing`] by which port a switch sends
 //! to a host. A topology of [`topologies`] is both, by formula; a [`Fabric`] is a list of cables
 //! and a [`Table`] a forwarding table. [`conflicts`] counts which messages of an order share a
-//! link, [`prove()`] proves a table, [`engines`] make one, [`reroute()`] and [`repair()`] answer
-//! failures, [`job`] plans for a part of the hosts, and [`formats`] are files of fabric software.
+//! link, [`prove()`] proves a table, [`apart()`] compares its paths, [`engines`] make one,
+//! [`reroute()`] and [`repair()`] answer failures, [`job`] plans for a part of the hosts, and
+//! [`formats`] are files of fabric software.
 
+pub mod apart;
 pub mod change;
 pub mod conflicts;
 pub mod cost;
@@ -32,6 +34,7 @@ pub mod topologies;
 mod ways;
 pub mod wiring;
 
+pub use apart::{Apart, apart};
 pub use conflicts::{Counter, Tally};
 pub use fabric::{Fabric, Part};
 pub use links::Links;

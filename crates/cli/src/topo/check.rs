@@ -7,7 +7,7 @@ use laneway_core::{Document, Exit, Failure, Row};
 use laneway_topo::prove::prove_standing;
 use laneway_topo::routing::{Lost, walk};
 use laneway_topo::sample::{Followed, follow_pairs};
-use laneway_topo::{Hop, Proof, Table, Wiring, prove};
+use laneway_topo::{Apart, Hop, Proof, Table, Wiring, apart, prove};
 
 use super::machine::{self, Machine};
 use crate::output::{self, Output};
@@ -49,7 +49,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let (proof, how, certain) = proved(&machine);
     let holds = proof.holds() && proof.pairs > 0;
     let unplugged = (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_none()).count();
-    let table = (machine.has_table() && !holds).then(|| machine.table());
+    let table = machine.has_table().then(|| machine.table());
     tell(wiring, table.as_ref(), &proof, "--unreached FILE lists all");
     if !certain {
         output::note(&format!("nothing is proven of other pairs: {how}"));
@@ -64,10 +64,23 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("credit_circle", links(wiring, &proof.circle).join(" "))
         .with("holds", (certain || !holds).then_some(holds))
         .with("proof", how);
+    let row = with_paths(row, wiring, table.as_ref());
     let params = Row::new().with("topology", machine.spec.clone());
     let env = Row::new();
     output.write(&Document { verb: "topo", env, params, rows: vec![row], summary: None }, None)?;
     Ok(if holds && certain { Exit::Done } else { Exit::Gate })
+}
+
+/// How many paths there are and, of several, how far they keep apart: as parts of the pairs, and
+/// by the fullest link when all send over the first path, over the second, and so on.
+pub fn with_paths(row: Row, wiring: &dyn Wiring, table: Option<&Table>) -> Row {
+    let several = table.filter(|table| table.paths() > 1).map(|table| apart(wiring, table));
+    let text = |number: &u64| number.to_string();
+    let fullest = |found: &Apart| found.fullest.iter().map(text).collect::<Vec<_>>().join(" ");
+    row.with("paths", table.map_or(1, Table::paths))
+        .with("apart_by_cable", several.as_ref().and_then(|found| found.share(found.by_cable)))
+        .with("apart_by_switch", several.as_ref().and_then(|found| found.share(found.by_switch)))
+        .with("fullest_link", several.as_ref().map(fullest))
 }
 
 fn links(wiring: &dyn Wiring, circle: &[Hop]) -> Vec<String> {

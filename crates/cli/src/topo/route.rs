@@ -74,11 +74,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("file", file)
         .with("switches", machine.wiring().switches())
         .with("hosts", machine.wiring().hosts())
-        .with("paths", table.paths())
         .with("unreached", proof.missed())
         .with("credit_circle", !proof.circle.is_empty())
         .with("changed_entries", change.map(|(entries, _)| entries))
         .with("steps", change.map(|(_, steps)| steps));
+    let row = check::with_paths(row, machine.wiring(), Some(&table));
     let params = Row::new().with("topology", machine.spec.clone());
     let document =
         Document { verb: "topo", env: Row::new(), params, rows: vec![row], summary: None };
