@@ -19,8 +19,9 @@ pub fn command() -> Command {
              operation, algorithm, ranks and size, and by whatever else both files tell apart. A \
              difference counts where it exceeds the threshold and the interval of the ratio does \
              not hold 1: from the samples where both files kept them, else from the intervals of \
-             both figures, else by the threshold alone, which the note says. For bandwidths \
-             higher is better.\n\n\
+             both figures, else by the threshold alone, which the note says. Figures of single \
+             launches on a real machine count beyond 25 %, and are unknown below that. For \
+             bandwidths higher is better.\n\n\
              Exit codes: 0 nothing is slower, 1 something is, 2 nothing can be compared.\n\n\
              Examples:\n  \
              laneway compare before.json after.json\n  \
@@ -50,16 +51,20 @@ pub fn command() -> Command {
 struct Rule {
     threshold: f64,
     level: f64,
+    /// On a simulated cluster launches are alike, and one is enough.
+    simulated: bool,
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
-    let rule = Rule {
-        threshold: share("threshold", text("threshold"), THRESHOLDS, "5%")?,
-        level: share("level", text("level"), LEVELS, "95%")?,
-    };
+    let threshold = share("threshold", text("threshold"), THRESHOLDS, "5%")?;
+    let level = share("level", text("level"), LEVELS, "95%")?;
     let output = Output::from(matches)?;
     let (old, new) = (load(text("old"))?, load(text("new"))?);
+    // CSV does not tell the size of a survey.
+    let sized = size(&old).is_some() && size(&new).is_some();
+    let (old, new) = (parted(old, sized), parted(new, sized));
+    let rule = Rule { threshold, level, simulated: is_simulated(&old) && is_simulated(&new) };
     let columns = columns(&old, &new);
     let points: Vec<Point> =
         pairs(&old, &new, &columns).into_iter().map(|pair| judged(pair, &rule)).collect();
@@ -99,6 +104,45 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 const THRESHOLDS: [f64; 2] = [0.0, 10.0];
+
+fn is_simulated(run: &Run) -> bool {
+    let backend = run.env.iter().find(|(name, _)| name == "backend");
+    backend.is_some_and(|(_, backend)| plain(backend).starts_with("sim:"))
+}
+
+/// What the bandwidths of a survey were measured with.
+fn size(run: &Run) -> Option<&Value> {
+    run.params.iter().find(|(name, _)| name == "size_bytes").map(|(_, size)| size)
+}
+
+/// Each figure in a row of its own: `measure pairs` tells a latency and a bandwidth of each pair.
+fn parted(mut run: Run, sized: bool) -> Run {
+    let size = size(&run).filter(|_| sized).cloned();
+    let both = |row: &Record| row.op().is_none() && row.get("latency_us").is_some();
+    let part = |row: &Record, pattern: &str, names: [(&str, &str); 3]| {
+        let mut part = Record::default();
+        part.push("pattern", pattern.into());
+        let kept = ["from", "to", "ci_level"].map(|name| (name, name));
+        for (name, own) in kept.into_iter().chain(names) {
+            part.push(name, row.get(own).cloned().unwrap_or(Value::Nothing));
+        }
+        part.push("ci_scope", "launch".into());
+        part
+    };
+    let parts = |row: Record| {
+        if !both(&row) {
+            return vec![row];
+        }
+        let low_high = [("ci_low_us", "latency_ci_low_us"), ("ci_high_us", "latency_ci_high_us")];
+        let latency = part(&row, "latency", [("time_us", "latency_us"), low_high[0], low_high[1]]);
+        let rates = ["bandwidth_mb_s", "bandwidth_ci_low_mb_s", "bandwidth_ci_high_mb_s"];
+        let mut bandwidth = part(&row, "bandwidth", rates.map(|name| (name, name)));
+        size.iter().for_each(|size| bandwidth.push("size_bytes", size.clone()));
+        vec![latency, bandwidth]
+    };
+    run.rows = run.rows.into_iter().flat_map(parts).collect();
+    run
+}
 
 const ONLY_OLD: &str = "only in old";
 const ONLY_NEW: &str = "only in new";
@@ -248,7 +292,8 @@ fn judged<'a>(pair: Pair<'a>, rule: &Rule) -> Point<'a> {
     }
     // Placement and memory differ between launches, and nothing within one shows by how much.
     let launch = |row: &Record| row.get("ci_scope") == Some(&"launch".into());
-    let single = point.interval.is_some() && (launch(old_row) || launch(new_row));
+    let launches = launch(old_row) || launch(new_row);
+    let single = point.interval.is_some() && launches && !rule.simulated;
     if single {
         notes.push(SINGLE.into());
     }
@@ -260,7 +305,11 @@ fn judged<'a>(pair: Pair<'a>, rule: &Rule) -> Point<'a> {
         }
     };
     let least = if single { SINGLE_MARGIN } else { 0.0 };
-    point.verdict = verdict(slowdown, rule.threshold.max(least));
+    point.verdict = match verdict(slowdown, rule.threshold.max(least)) {
+        // More than was asked about, and less than launches differ by when nothing changed.
+        Verdict::Same if verdict(slowdown, rule.threshold) != Verdict::Same => Verdict::Unknown,
+        verdict => verdict,
+    };
     if point.verdict == Verdict::Unknown {
         notes.push("not significant".into());
     }

@@ -63,6 +63,12 @@ impl Output {
 
     /// Prints the document; `brief` stands in for it where a person reads.
     pub fn write(&self, document: &Document, brief: Option<&Document>) -> Result<(), Failure> {
+        let formats = [Some(self.format), self.export.as_ref().map(|(_, format)| *format)];
+        if let Some(format) = formats.into_iter().flatten().find(|format| !format.shows(document)) {
+            let what = format!("there is nothing to write as {}", format.name());
+            let cause = "no row has a size and a time or bandwidth";
+            return Err(Failure::usage(what, cause, "--format table, or --format json"));
+        }
         self.save(document)?;
         let shown = match (self.format, brief) {
             (Format::Table, Some(brief)) => brief,
@@ -117,8 +123,11 @@ pub fn print(text: &str) -> Result<(), Failure> {
         return Err(failed("it is closed".into()));
     }
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.map_err(|error| failed(error.to_string()))
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        // Who reads has seen enough, as `head` does.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written.map_err(|error| failed(error.to_string())),
+    }
 }
 
 /// A note for the person at the terminal.

@@ -280,6 +280,8 @@ pub fn reunite(comm: &dyn Comm, count: u32, alive: &dyn Fn()) -> Result<(), Comm
 pub enum RankError {
     /// All ranks know of it, or it concerns rank 0 alone.
     Failure(Failure),
+    /// It happened here, and the others do not know and may be waiting.
+    Alone(Failure),
     /// The others do not know and may be waiting.
     Comm(CommError),
 }
@@ -296,12 +298,14 @@ impl From<CommError> for RankError {
     }
 }
 
-/// The end of a rank's part: rank 0 tells of failures that all know, anybody of those they do not.
+/// The end of a rank's part: rank 0 tells of failures that all know, anybody of those they do not,
+/// and ends the whole run.
 fn concluded(comm: &dyn Comm, result: Result<Exit, RankError>) -> Result<Exit, Failure> {
     match result {
         Ok(exit) => Ok(exit),
         Err(RankError::Failure(failure)) if comm.rank() == 0 => Err(failure),
         Err(RankError::Failure(failure)) => Ok(failure.exit),
+        Err(RankError::Alone(failure)) => comm.abort(output::show(failure) as i32),
         Err(RankError::Comm(error)) => Err(fatal(comm, error)),
     }
 }

@@ -131,11 +131,12 @@ bcast  fresh         16           8       -   1.000       -          -          
     assert_eq!((code, &json["summary"]["same"]), (Some(0), &Value::from(5)));
     let (_, json) = compared(&[&old, &new, "--level", "99%"]);
     assert_eq!(json["rows"][0]["note"], "interval of 95%");
-    // Single launches of the same thing differ by as much as a fifth.
+    // Single launches of the same thing differ by as much as a fifth: nobody knows.
     let launch = format!("{}, \"ci_scope\": \"launch\"", interval(9.9, 10.1));
     let near = folder.file("near.json", ours(&[row("ring", 8, 10.0, &launch)]));
     let (code, json) = compared(&[&near, &new]);
-    assert_eq!((code, &json["rows"][0]["verdict"]), (Some(0), &Value::from("same")));
+    assert_eq!((code, &json["rows"][0]["verdict"]), (Some(0), &Value::from("unknown")));
+    assert_eq!(json["rows"][0]["note"], "single launch, not significant");
     let launch = format!("{}, \"ci_scope\": \"launch\"", interval(7.9, 8.1));
     let launch = folder.file("launch.json", ours(&[row("ring", 8, 8.0, &launch)]));
     let (code, json) = compared(&[&launch, &new]);
@@ -248,6 +249,49 @@ fn what_a_verb_exports_can_be_compared() {
     assert_eq!(same["summary"]["unknown"], 0);
     let (code, slower) = compared(&[&json, &slow]);
     assert_eq!((code, &slower["rows"][0]["verdict"]), (Some(1), &"slower".into()), "{slower}");
+}
+
+#[test]
+fn a_launch_of_a_simulation_is_enough() {
+    let folder = Folder::new("compare-simulated");
+    let measure = |file: &str, platform: &str| {
+        let args = ["measure", "coll", "bcast", "--backend", platform, "--export", file];
+        let output = laneway(&args);
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    let (old, new) = (folder.path("old.json"), folder.path("new.json"));
+    measure(&old, "sim:cluster:8,latency=50us");
+    measure(&new, "sim:cluster:8,latency=58us");
+    let (code, json) = compared(&[&old, &new]);
+    assert_eq!((code, &json["rows"][0]["verdict"]), (Some(1), &"slower".into()), "{json}");
+    assert_eq!(json["rows"][0]["note"], "");
+    assert_eq!(compared(&[&old, &old]).0, Some(0));
+}
+
+#[test]
+fn both_figures_of_a_pair_are_compared() {
+    let folder = Folder::new("compare-pairs");
+    let measure = |file: &str, platform: &str| {
+        let output = laneway(&["measure", "pairs", "--backend", platform, "--export", file]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    let path = |name: &str| folder.path(name);
+    let (old, late, narrow) = (path("old.json"), path("late.json"), path("narrow.csv"));
+    measure(&old, "sim:cluster:3");
+    measure(&late, "sim:cluster:3,latency=100us");
+    measure(&narrow, "sim:cluster:3,rate=500Mbit");
+    let (code, json) = compared(&[&old, &late]);
+    let count = |json: &Value, name: &str| json["summary"][name].as_u64();
+    assert_eq!((code, count(&json, "slower")), (Some(1), Some(3)), "{json}");
+    assert_eq!((&json["rows"][0]["op"], &json["rows"][0]["from"]), (&"latency".into(), &0.into()));
+    // CSV does not say that it was simulated, nor with which size.
+    let (code, json) = compared(&[&old, &narrow]);
+    assert_eq!((code, count(&json, "slower")), (Some(1), Some(3)), "{json}");
+    let slow = json["rows"].as_array().expect("rows").iter().find(|row| row["verdict"] == "slower");
+    let slow = slow.expect("a slower one");
+    assert_eq!(slow["op"], "bandwidth");
+    assert!(slow["ratio_low"].is_f64() && slow["old_mb_s"].is_f64(), "{slow}");
+    assert_eq!(compared(&[&old, &old]).0, Some(0));
 }
 
 #[test]

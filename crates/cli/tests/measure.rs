@@ -298,6 +298,9 @@ fn what_cannot_be_measured_is_refused() {
         (&["bcast", "--level", "30%"], 2, "50% to"),
         (&["bcast", "--reps", "5", "--precision", "1%"], 2, "exact"),
         (&["bcast", "--max-reps", "many"], 2, "whole number"),
+        (&["bcast", "--max-reps", "99999999999"], 2, "below 2^32"),
+        (&["bcast", "--timing", "global", "--resync", "0"], 2, "--resync 50"),
+        (&["bcast", "--launches", "2", "--launcher", " "], 2, "mpirun -n 4"),
         (&["bcast", "--ranks", "4:2"], 2, "before its beginning"),
         (&["bcast", "--ranks", "0,2"], 2, "1 to 1024"),
         (&["bcast", "--ranks", "2:5:"], 2, "a step is"),
@@ -332,4 +335,41 @@ fn what_cannot_be_measured_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{verb:?}: {text}");
         assert!(text.contains("error: ") && text.contains("it is one number"), "{verb:?}: {text}");
     }
+}
+
+/// What cannot be written while others are still measuring ends all of them at once.
+#[test]
+fn a_full_disk_is_told_and_nobody_waits() {
+    let file = std::env::temp_dir().join(format!("laneway-full-{}.json", std::process::id()));
+    let _ = std::fs::remove_file(&file);
+    std::os::unix::fs::symlink("/dev/full", &file).expect("a link");
+    let name = file.to_str().expect("a readable name");
+    for verb in [&["coll", "bcast"][..], &["p2p"], &["pairs"]] {
+        for backend in [["--backend", "sim:cluster:3"], ["--ranks", "2"]] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+            command.arg("measure").args(verb).args(backend).args(["--reps", "6", "--export", name]);
+            let output = command.output().expect("it starts");
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(3), "{verb:?} {backend:?}: {text}");
+            assert_eq!(text.matches("error: ").count(), 1, "{verb:?} {backend:?}: {text}");
+            assert!(text.contains("cannot write"), "{verb:?} {backend:?}: {text}");
+        }
+    }
+    let _ = std::fs::remove_file(&file);
+    // That a folder is no file is seen before.
+    std::fs::create_dir(&file).expect("a folder");
+    let output = measure(&["bcast", "--backend", "sim:cluster:3", "--export", name]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let _ = std::fs::remove_dir(&file);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("it is a folder"), "{text}");
+}
+
+#[test]
+fn who_has_read_enough_is_no_failure() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    command.args(["info", "algorithms", "--format", "json"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().expect("it starts");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }

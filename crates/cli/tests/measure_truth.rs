@@ -83,6 +83,14 @@ fn clocks_set_wrong_by_the_command_change_nothing_either() {
     // Clocks that differ have to be compared, and that takes messages.
     assert!(wrong.iter().all(|row| number(row, "clock_unknowable_us") > 0.0), "{wrong:?}");
     assert!(right.iter().all(|row| number(row, "clock_unknowable_us") == 0.0), "{right:?}");
+    // What needs no common clock waits by the clock that it reads.
+    for seed in ["1", "2", "3"] {
+        let tasks = ["bcast", "--algorithm", "linear", "--sizes", "8", "--timing", "tasks"];
+        let more = ["--reps", "6", "--clock-offset", "0.5", "--seed", seed];
+        let row = &rows(sites(false), &[&tasks[..], &more].concat())[0];
+        let part = number(row, "time_us") / number(row, "truth_us");
+        assert!((part - 1.0).abs() < 0.01 && number(row, "cost_us") < 200e3, "{row}");
+    }
 }
 
 #[test]

@@ -47,7 +47,8 @@ impl Metric {
     }
 
     /// The figure of a row where it has a positive one, and its interval where that is known. The
-    /// interval of a time may reach down to 0, and that of its bandwidth then has no upper end.
+    /// interval of a time may reach down to 0, and that of its bandwidth then has no upper end. A
+    /// bandwidth without a time may have an interval of its own.
     pub fn of(self, row: &Record) -> Option<(f64, Option<(f64, f64)>)> {
         let positive = |name: &str| row.number(name).filter(|number| *number > 0.0);
         let figure = positive(self.column())?;
@@ -58,7 +59,8 @@ impl Metric {
             // A bandwidth is a number of bytes over a time: as the one grows the other falls.
             Metric::Bandwidth => positive(Metric::Time.column())
                 .zip(ends)
-                .map(|(time, (low, high))| (figure * time / high, figure * time / low)),
+                .map(|(time, (low, high))| (figure * time / high, figure * time / low))
+                .or(positive("bandwidth_ci_low_mb_s").zip(positive("bandwidth_ci_high_mb_s"))),
         };
         Some((figure, interval))
     }

@@ -72,6 +72,15 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.ending() == Some(ending))
     }
 
+    /// Whether some row has what this format shows: OSU's text and gnuplot's have figures over
+    /// sizes alone.
+    pub fn shows(self, document: &Document) -> bool {
+        match self {
+            Format::Osu | Format::Gnuplot => !figure::charts(&[Run::from(document)]).is_empty(),
+            _ => true,
+        }
+    }
+
     /// The whole text of a document.
     pub fn render(self, document: &Document) -> String {
         match self {

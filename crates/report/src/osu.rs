@@ -50,8 +50,9 @@ pub fn is_osu(text: &str) -> bool {
     text.lines().any(|line| heading(line.trim()).is_some())
 }
 
-/// Whether this line is the heading of a block: if it has sizes, and what its figures are.
-fn heading(line: &str) -> Option<(bool, Metric)> {
+/// Whether this line is the heading of a block: if it has sizes, what its figures are, and how many
+/// of our units one of theirs is.
+fn heading(line: &str) -> Option<(bool, Metric, f64)> {
     let words = line.strip_prefix('#')?.trim();
     let (sized, figures) = match words.strip_prefix("Size") {
         Some(rest) if rest.starts_with(' ') => (true, rest.trim_start()),
@@ -62,7 +63,9 @@ fn heading(line: &str) -> Option<(bool, Metric)> {
     // A barrier has no sizes, and its heading is known by the column that it begins with.
     let known = sized || ["Avg Latency(us)", "Overall(us)"].contains(&first);
     let metric = if first.contains("B/s") { Metric::Bandwidth } else { Metric::Time };
-    known.then_some((sized, metric))
+    let units = [("(ms)", 1e3), ("(s)", 1e6), ("(ns)", 1e-3), ("GB/s", 1e3), ("KB/s", 1e-3)];
+    let unit = units.iter().find(|(unit, _)| first.contains(unit)).map_or(1.0, |unit| unit.1);
+    known.then_some((sized, metric, unit))
 }
 
 /// The figures of every block. Lines that do not begin with a number are what a launcher said.
@@ -80,7 +83,7 @@ pub fn read(text: &str) -> Result<Vec<Record>, ReadError> {
             }
             continue;
         }
-        let Some((sized, metric)) = block else { continue };
+        let Some((sized, metric, unit)) = block else { continue };
         let mut words = line.split_whitespace();
         let first = words.next().unwrap_or_default();
         if finite(first).is_none() {
@@ -96,7 +99,7 @@ pub fn read(text: &str) -> Result<Vec<Record>, ReadError> {
         let mut row = Record::default();
         title.iter().for_each(|(name, value)| row.push(name, value.clone()));
         row.push("size_bytes", size.into());
-        row.push(metric.column(), figure.into());
+        row.push(metric.column(), (figure * unit).into());
         rows.push(row);
     }
     Ok(rows)
@@ -274,5 +277,14 @@ mod tests {
         let said = read(text).expect_err("half a line").to_string();
         assert_eq!(said, "line 4: \"16\" is not a size and a figure");
         assert!(!is_osu("# Sizes of things\n8 1.0\n"));
+    }
+
+    #[test]
+    fn units_are_read() {
+        let text = "# OSU MPI Broadcast Latency Test v7.3\n# Size       Avg Latency(ms)\n8   0.25\n\
+            # OSU MPI Bandwidth Test v7.3\n# Size      Bandwidth (GB/s)\n8   0.5\n";
+        let (bcast, bandwidth) = ("bcast".to_string(), "bandwidth".to_string());
+        let wanted = [(bcast, 8.0, Some(250.0), None), (bandwidth, 8.0, None, Some(500.0))];
+        assert_eq!(points(text), wanted);
     }
 }

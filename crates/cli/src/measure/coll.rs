@@ -34,7 +34,8 @@ pub fn command() -> Command {
              mpirun -n 16 laneway measure coll allreduce --algorithm native,ring,rabenseifner\n  \
              mpirun -n 16 laneway measure coll allreduce --algorithm all --race\n  \
              laneway measure coll bcast --ranks 2:16 --backend sim:cluster:16\n  \
-             laneway measure coll gather --backend sim:mpiblib16 --sizes 1K,32K,128K --refine 8\n  \
+             laneway measure coll gather --algorithm linear --sizes 1K,32K,128K --refine 8 \
+             --backend sim:mpiblib16\n  \
              laneway measure coll gather --backend sim:mpiblib16 --sizes 0:100K:+1K --reps 1\n  \
              laneway measure coll scatter --timing root --min-reps 5 --max-reps 100 --alpha 5%\n  \
              laneway measure coll bcast --launches 5 --launcher \"mpirun -n 4\"\n  \
@@ -292,7 +293,7 @@ impl Session<'_> {
         let row = row(self.plan, &ongoing.case, comm.size(), &point, truth, overlap);
         let (ranks, case, time) = (comm.size(), ongoing.case, point.estimate);
         self.done.push(Done { ranks, case, place, time, row });
-        self.output.save(&self.document())?;
+        self.output.save(&self.document()).map_err(RankError::Alone)?;
         Ok(None)
     }
 

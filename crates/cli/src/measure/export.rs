@@ -7,9 +7,13 @@ use laneway_core::{Comm, Failure};
 use crate::agree;
 use crate::session::RankError;
 
-/// Why nothing can be written there: the folder is missing.
+/// Why nothing can be written there: it is a folder, or its folder is missing.
 pub fn objection(file: Option<&str>) -> Option<String> {
-    let folder = Path::new(file?).parent().filter(|folder| !folder.as_os_str().is_empty())?;
+    let file = Path::new(file?);
+    if file.is_dir() {
+        return Some("it is a folder".into());
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty())?;
     (!folder.is_dir()).then(|| format!("there is no folder `{}`", folder.display()))
 }
 

@@ -45,6 +45,10 @@ pub fn run(
     if laneway_local::is_rank() || (launches == 1 && launcher.is_none()) {
         return Ok(None);
     }
+    if launcher.is_some_and(|words| words.trim().is_empty()) {
+        let cause = "it names no program that would start the ranks";
+        return Err(Failure::usage("no launcher ``", cause, "--launcher \"mpirun -n 4\""));
+    }
     if let Some(started) = laneway_mpi::launched() {
         let what = "a launcher cannot be launched by its own rank";
         let cause = format!("this process was started by {started:?}");

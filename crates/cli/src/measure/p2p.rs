@@ -134,7 +134,7 @@ impl Found<'_> {
             let figures = point(lab, self.asked, what, size as usize)?;
             self.figures.extend(figures.into_iter().map(|figure| (place, figure)));
             if lab.comm.rank() == 0 {
-                self.output.save(&self.document())?;
+                self.output.save(&self.document()).map_err(RankError::Alone)?;
             }
         }
         Ok(())
@@ -208,7 +208,10 @@ fn measured(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, Ran
     SplitMix64::new(asked.seed).shuffle(&mut points);
     found.measure(&lab, &points)?;
     if asked.refine > 0 && !found.refine(&lab)? && comm.rank() == 0 {
-        refine::note_straight();
+        match found.figures.iter().any(|(_, figure)| figure.time().is_some()) {
+            true => refine::note_straight(),
+            false => output::note("nothing was refined: a part has no curve over the sizes"),
+        }
     }
     // Rank 0 alone knows, and all leave with the same code, even if it cannot write.
     let figures = || found.figures.iter().map(|(_, figure)| figure);

@@ -118,6 +118,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let written = Written::from(matches)?;
     session::run(&Choice::from(matches)?, &|comm| {
         export::refuse(comm, text("export"))?;
+        export::refuse(comm, text("svg"))?;
         surveyed(comm, &asked, &written)
     })
 }
@@ -176,7 +177,8 @@ fn measured(
         // Its pairs have no rank in common, and so are one round again.
         if let Some(pairs) = survey.run(&lab, &Plan::of(round.to_vec())?)? {
             found.add(pairs);
-            unfinished.save(asked, found, [number + 1, rounds.len()])?;
+            let done = [number + 1, rounds.len()];
+            unfinished.save(asked, found, done).map_err(RankError::Alone)?;
         }
     }
     Ok(())

@@ -148,7 +148,14 @@ impl Plan {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
         let count = |name: &str| matches.get_one::<u32>(name).copied();
         let ops: Vec<&String> = matches.get_many("op").unwrap_or_default().collect();
-        let collectives = ops.iter().map(|name| words::collective("measure coll", name));
+        let mut collectives = Vec::new();
+        for name in &ops {
+            let collective = words::collective("measure coll", name)?;
+            // Twice the same is measured once, as sizes are.
+            if !collectives.contains(&collective) {
+                collectives.push(collective);
+            }
+        }
         let sizes = sizes::parse(text("sizes").unwrap_or_default()).map_err(|cause| {
             Failure::usage("no such sizes", cause, "--sizes 8:4M, or --sizes 0:100K:+1K")
         })?;
@@ -169,12 +176,20 @@ impl Plan {
         let asked = |form: &Form| forms.iter().any(|name| *name == form.name());
         let (rule, strict) = rule::rule(matches, &Rule::default())?;
         let method = Method::ALL[method];
-        if count("series") == Some(0) {
-            let cause = "a series of no calls takes no time";
-            return Err(Failure::usage("--series 0", cause, "--series 100"));
+        for (name, cause, usual) in [
+            ("series", "a series of no calls takes no time", 100),
+            ("resync", "clocks are compared after one repetition at the soonest", 50),
+        ] {
+            if count(name) == Some(0) {
+                return Err(Failure::usage(
+                    format!("--{name} 0"),
+                    cause,
+                    format!("--{name} {usual}"),
+                ));
+            }
         }
         let plan = Plan {
-            collectives: collectives.collect::<Result<_, _>>()?,
+            collectives,
             choices: names.iter().map(|name| choice(name)).collect(),
             forms: Form::ALL.into_iter().filter(asked).collect(),
             ranks: session::counts(matches)?,
@@ -325,7 +340,12 @@ fn ignored(matches: &ArgMatches, method: Method) -> Vec<String> {
         let (user, method) = (user.name(), method.name());
         format!("--{name} has no effect: it is for --timing {user}, and this is {method}")
     };
-    useless.map(line).collect()
+    let mut lines: Vec<String> = useless.map(line).collect();
+    if given("start") && method == Method::StartTime {
+        let start = "--start has an effect only where ranks cannot keep their appointments";
+        lines.push(format!("{start}: with --timing start-time all begin at agreed instants"));
+    }
+    lines
 }
 
 fn choice(name: &str) -> Choice {

@@ -61,7 +61,7 @@ pub fn number<T: FromStr>(
 /// When to stop, and whether not reaching it is an error.
 pub fn rule(matches: &ArgMatches, usual: &Rule) -> Result<(Rule, bool), Failure> {
     let text = |name: &str| matches.get_one::<String>(name);
-    let count = |name: &str| number::<u32>(matches, name, "a whole number", "40");
+    let count = |name: &str| number::<u32>(matches, name, "a whole number below 2^32", "40");
     let mut rule = *usual;
     let level = text("level").map(|text| share("level", text, LEVELS, "95%")).transpose()?;
     if let (Some(asked), Aim::Median { level, .. }) = (level, &mut rule.aim) {

@@ -112,17 +112,20 @@ impl<'c> GlobalClock<'c> {
         self.tick
     }
 
-    /// Collective: compares the clocks now.
-    pub fn synchronise(&mut self) -> Result<(), CommError> {
+    /// Collective: compares the clocks now. How many seconds what this rank expected since the last
+    /// comparison had become wrong by; nothing where there was none.
+    pub fn synchronise(&mut self) -> Result<f64, CommError> {
         if self.global {
-            return Ok(());
+            return Ok(0.0);
         }
         let epoch = match self.procedure {
             Procedure::Offset => offset::epoch(self)?,
             Procedure::Tree => tree::epoch(self)?,
         };
+        let expected = self.offset_at(epoch.at);
+        let missed = if self.epochs.is_empty() { 0.0 } else { (epoch.offset - expected).abs() };
         self.epochs.push(epoch);
-        Ok(())
+        Ok(missed)
     }
 
     /// This rank's own time.
@@ -145,6 +148,11 @@ impl<'c> GlobalClock<'c> {
         // The offset changes by millionths while we wait: twice is exact enough.
         let near = global - self.offset_at(self.local());
         self.clock.sleep_until(global - self.offset_at(near));
+    }
+
+    /// Waits for an instant of this rank's own time.
+    pub fn sleep_until_local(&self, local: f64) {
+        self.clock.sleep_until(local);
     }
 
     fn offset_at(&self, local: f64) -> f64 {

@@ -186,10 +186,20 @@ const CLOCK_NUMBERS: usize = 2;
 impl Spans {
     /// Collective: what every rank has measured by its own clock, on rank 0's; on rank 0.
     pub fn gather(stage: &Stage, own: &[(f64, f64)]) -> Result<Option<Spans>, CommError> {
+        Spans::gather_begun(stage, own, 0.0)
+    }
+
+    /// The same where this rank began at instants that its idea of the time had missed by up to so
+    /// many seconds.
+    pub fn gather_begun(
+        stage: &Stage,
+        own: &[(f64, f64)],
+        missed: f64,
+    ) -> Result<Option<Spans>, CommError> {
         let clock = &stage.clock;
         let global = |&(entry, exit): &(f64, f64)| [clock.global_of(entry), clock.global_of(exit)];
         let mut numbers: Vec<f64> = own.iter().flat_map(global).collect();
-        numbers.extend([clock.error(), clock.unknowable()]);
+        numbers.extend([clock.error() + missed, clock.unknowable()]);
         let numbers = collect(stage.comm, &numbers)?;
         let ranks = stage.comm.size() as usize;
         let spans = Spans { count: own.len(), ranks, numbers };

@@ -178,8 +178,9 @@ impl Timing for StartTime {
         let count = fitting as u32;
         let own = self.appointments(stage, operation, (first, period, count))?;
         // Clocks that drift are compared before and after, so that what lies between is known.
-        stage.clock.synchronise()?;
-        let Some(spans) = Spans::gather(stage, &own)? else { return Ok(Batch::default()) };
+        let missed = stage.clock.synchronise()?;
+        let spans = Spans::gather_begun(stage, &own, missed)?;
+        let Some(spans) = spans else { return Ok(Batch::default()) };
         Ok(self.judged(&spans, first, count))
     }
 }

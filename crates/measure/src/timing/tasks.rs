@@ -1,7 +1,7 @@
 //! A broadcast or scatter as its individual tasks: for a rank, from the root's start until that
 //! rank alone has acknowledged, less what an acknowledgement takes. The longest counts. One call
 //! that all acknowledge shows first which ranks can be the last, so that only their tasks are
-//! timed.
+//! timed; and what these take, which of them are.
 //!
 //! paper: mpiblib 2.2, after de Supinski and Karonis. It needs no common clock and no barrier's
 //! precision: everybody but the root only has to be waiting when the root begins. It holds for
@@ -28,6 +28,10 @@ pub fn serves(collective: Collective, algorithm: &str) -> bool {
 /// Ranks that may be the last one: those that came so near to it in a first call, at most so many.
 const NEAR: f64 = 0.95;
 const MOST_CANDIDATES: usize = 4;
+/// Of these, those whose tasks alone come so near to the longest stay; after so many repetitions of
+/// each, of which the shortest is the least disturbed.
+const NEAREST: f64 = 0.98;
+const HEATS: usize = 3;
 
 #[derive(Clone, Debug)]
 pub struct Tasks {
@@ -36,11 +40,13 @@ pub struct Tasks {
     acknowledgements: Vec<f64>,
     /// The ranks whose tasks are timed.
     candidates: Vec<Rank>,
+    /// On the root, what each of them took so far, while all are timed.
+    heats: Vec<Vec<f64>>,
 }
 
 impl Tasks {
     pub fn new(root: Rank) -> Tasks {
-        Tasks { root, acknowledgements: Vec::new(), candidates: Vec::new() }
+        Tasks { root, acknowledgements: Vec::new(), candidates: Vec::new(), heats: Vec::new() }
     }
 
     /// Collective: half the shortest empty round trip of each rank with the root.
@@ -89,6 +95,30 @@ impl Tasks {
         near.sort_by(|&a, &b| ends[b as usize].total_cmp(&ends[a as usize]));
         let late = |rank: &Rank| ends[*rank as usize] >= NEAR * last;
         self.candidates = near.into_iter().filter(late).take(MOST_CANDIDATES).collect();
+        self.heats = Vec::new();
+        Ok(())
+    }
+
+    /// Collective: after enough repetitions of all candidates, those that are the last.
+    fn narrow(&mut self, stage: &Stage, times: &[f64]) -> Result<(), CommError> {
+        let heats = if stage.comm.clock().is_virtual() { 1 } else { HEATS };
+        if self.heats.len() >= heats || self.candidates.len() == 1 {
+            return Ok(());
+        }
+        self.heats.push(times.to_vec());
+        if self.heats.len() < heats {
+            return Ok(());
+        }
+        let shortest = |which: usize| {
+            self.heats.iter().map(|times| times[which]).fold(f64::INFINITY, f64::min)
+        };
+        let shortest: Vec<f64> = (0..times.len()).map(shortest).collect();
+        let mut shortest = deliver(stage, self.root, shortest)?;
+        shortest.resize(times.len(), 0.0);
+        announce(stage.comm, &mut shortest)?;
+        let longest = shortest.iter().copied().fold(0.0, f64::max);
+        let mut last = shortest.iter().map(|time| *time >= NEAREST * longest);
+        self.candidates.retain(|_| last.next().unwrap_or(true));
         Ok(())
     }
 
@@ -96,7 +126,7 @@ impl Tasks {
     fn settle(&self, stage: &Stage) {
         if stage.comm.rank() == self.root {
             let longest = self.acknowledgements.iter().copied().fold(0.0, f64::max);
-            stage.comm.clock().sleep_until(stage.clock.local() + SETTLE * 2.0 * longest);
+            stage.clock.sleep_until_local(stage.clock.local() + SETTLE * 2.0 * longest);
         }
     }
 
@@ -150,12 +180,13 @@ impl Timing for Tasks {
         let mut gate = gate.open(&mut room)?;
         let mut samples = Vec::with_capacity(count as usize);
         for _ in 0..count {
-            let mut longest = 0.0f64;
+            let mut times = Vec::with_capacity(self.candidates.len());
             for &of in &self.candidates {
                 gate.pass()?;
-                longest = longest.max(self.task(stage, operation, of)?);
+                times.push(self.task(stage, operation, of)?);
             }
-            samples.push(longest);
+            samples.push(times.iter().copied().fold(0.0, f64::max));
+            self.narrow(stage, &times)?;
         }
         let samples = deliver(stage, self.root, samples)?;
         Ok(Batch { samples, ..Batch::default() })

@@ -83,6 +83,29 @@ fn offsets_alone_drift_away_and_two_comparisons_tell_the_drift() {
     }
 }
 
+/// What a rank expected between two comparisons, without knowing the drift, and with it.
+#[test]
+fn a_comparison_tells_what_the_expectation_had_missed() {
+    let platform = sites(true);
+    let ended = Program::new(&platform, 4).run(|comm: &dyn Comm| {
+        let mut clock = GlobalClock::new(comm, Procedure::Tree);
+        let mut missed = Vec::new();
+        for _ in 0..3 {
+            missed.push(clock.synchronise().expect("a comparison"));
+            clock.sleep_until_local(clock.local() + 1.0);
+        }
+        missed
+    });
+    let missed = ended.expect("a program").results;
+    assert_eq!(missed[0], [0.0; 3]);
+    for rank in &missed[1..] {
+        assert_eq!(rank[0], 0.0);
+        // Two clocks of up to 10 millionths each; then all but the way there is known.
+        assert!((0.1e-6..=20.2e-6).contains(&rank[1]), "{rank:?}");
+        assert!(rank[2] < 0.1 * rank[1], "{rank:?}");
+    }
+}
+
 #[test]
 fn a_clock_that_all_share_needs_no_comparison() {
     let platform = sites(false);

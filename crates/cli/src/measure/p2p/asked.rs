@@ -1,5 +1,7 @@
 //! What a command line asks for: patterns, sizes, pairs, and when to stop.
 
+use std::collections::BTreeSet;
+
 use clap::ArgMatches;
 use laneway_core::units::{format_size, parse_size};
 use laneway_core::{CommError, Failure, Rank, Row};
@@ -243,7 +245,13 @@ fn pairs(text: &str) -> Result<Pairs, Failure> {
         (!ranks.iter().enumerate().any(twice)).then_some(ranks)
     };
     let found: Option<Vec<_>> = text.split(',').map(subset).collect();
-    found.map(Pairs::Given).ok_or_else(|| {
+    // Twice the same is measured once, as sizes are.
+    let once = |mut all: Vec<Vec<Rank>>| {
+        let mut seen = BTreeSet::new();
+        all.retain(|ranks| seen.insert(ranks.clone()));
+        Pairs::Given(all)
+    };
+    found.map(once).ok_or_else(|| {
         let cause = "a pair is two different ranks, as in 0:1";
         Failure::usage(format!("no pairs `{text}`"), cause, "--pairs 0:1,2:3, or --pairs all")
     })
