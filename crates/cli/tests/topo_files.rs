@@ -75,6 +75,31 @@ fn every_format_that_is_written_is_a_fabric_again() {
     }
 }
 
+/// Names that a format cannot tell apart end with an error that names them, and write no file.
+#[test]
+fn names_that_would_become_one_are_refused() {
+    let here = Folder::new();
+    let graph = "graph { sw [ports=4]; \"h 0\" [kind=host]; \"sw/1\" [kind=host]; \"h 1\" \
+                 [kind=host]; sw -- \"h 0\"; sw -- \"sw/1\"; sw -- \"h 1\" }";
+    fs::write(here.path("drawn.dot"), graph).expect("written");
+    for (args, said) in [
+        (&["export", "--as", "slurm"][..], "the hosts `h 0` and `h 1` would both be `h`"),
+        (&["export", "--as", "toml"], "`sw/1` is a host, and port 1 of switch `sw`"),
+        (&["export", "--as", "simgrid"], "`sw/1` is a host, and port 1 of switch `sw`"),
+        (&["new"], "`sw/1` is a host, and port 1 of switch `sw`"),
+    ] {
+        let output = here.topo(&[args, &["-t", "file:drawn.dot", "-o", "out"]].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", errors(&output));
+        assert!(errors(&output).contains(said), "{args:?}: {}", errors(&output));
+        assert!(!PathBuf::from(here.path("out")).exists(), "{args:?}");
+    }
+    // Where cables run is in a list of them.
+    here.done(&["export", "-t", "mlfm:d=3", "--as", "cables", "-o", "cables"]);
+    let cost = |of: &str| here.json(&["cost", "-t", of], 0)["rows"][0]["cables_row"].clone();
+    assert_eq!(cost("file:cables"), cost("mlfm:d=3"));
+    assert!(cost("mlfm:d=3").as_u64() > Some(0), "{}", cost("mlfm:d=3"));
+}
+
 /// What has failed is missing in the file, and nothing else is other than planned.
 #[test]
 fn a_damaged_fabric_comes_back_from_graphs_and_platforms() {

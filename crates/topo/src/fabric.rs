@@ -87,6 +87,17 @@ impl Fabric {
         Ok(())
     }
 
+    /// Says where the cable at a port runs; nothing where there is none.
+    pub fn set_reach(&mut self, (switch, port): (Switch, Port), reach: Reach) {
+        let end = self.end(switch, port);
+        if end != End::Nothing {
+            self.switches[switch as usize].reach[port as usize] = reach;
+        }
+        if let End::Switch(other, its) = end {
+            self.switches[other as usize].reach[its as usize] = reach;
+        }
+    }
+
     fn ensure_free(&self, switch: Switch, port: Port) -> Result<(), Impossible> {
         let Some(own) = self.switches.get(switch as usize) else {
             return Err(Impossible(format!("there is no switch {switch}")));

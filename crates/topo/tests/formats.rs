@@ -2,9 +2,10 @@
 
 use laneway_stats::SplitMix64;
 use laneway_topo::change::{Ends, apply, differing, steps};
+use laneway_topo::cost::Parts;
 use laneway_topo::differ::differ;
 use laneway_topo::formats::{
-    Identity, cables, dot, guid2lid, lft, netlist, pairs, read, simgrid, slurm, toml,
+    Identity, cables, dot, guid2lid, lft, load, netlist, pairs, read, simgrid, slurm, toml,
 };
 use laneway_topo::map::Map;
 use laneway_topo::{
@@ -45,7 +46,7 @@ fn what_is_written_is_read_back() {
             assert_eq!(cables_of(&back.fabric), cables_of(&*plan), "{}", plan.spec());
             assert_eq!(back.identity, identity, "{}", plan.spec());
         }
-        for text in [toml::write(&*plan), cables::write(&*plan)] {
+        for text in [toml::write(&*plan).expect("plain names"), cables::write(&*plan)] {
             let back = read(&text).unwrap_or_else(|error| panic!("{}: {error}", plan.spec()));
             assert_eq!(cables_of(&back.fabric), cables_of(&*plan), "{}", plan.spec());
             assert_eq!(back.identity.hosts.len(), plan.hosts() as usize);
@@ -274,7 +275,7 @@ fn a_mesh_of_72_ports_does_not_fit_into_a_subnet() {
 
 #[test]
 fn the_tree_of_slurm_joins_what_is_near() {
-    let text = |spec: &str| slurm::write(&*topology(spec).expect(spec));
+    let text = |spec: &str| slurm::write(&*topology(spec).expect(spec)).expect("plain names");
     let mesh = text("mlfm:d=3");
     assert!(mesh.contains("SwitchName=vertex-0-0 Nodes=node[0-2]\n"), "{mesh}");
     assert_eq!(mesh.matches("Switches=").count(), 1, "all are equally far: {mesh}");
@@ -296,10 +297,115 @@ fn names_of_slurm_are_unique() {
     let fabric = read(text).expect("a list").fabric;
     let top = fabric.switch_by_name("top").expect("a switch");
     assert_eq!(fabric.ports(top), 40, "as many as its cables need");
-    let tree = slurm::write(&fabric);
+    let tree = slurm::write(&fabric).expect("names that differ");
     assert!(tree.contains("SwitchName=sw-1 Nodes=node[1-2]\n"), "{tree}");
     assert!(tree.contains("SwitchName=sw-1-2 Nodes=node3\n"), "{tree}");
     assert_eq!(read(&tree).expect("ours").fabric.hosts(), 3);
+}
+
+/// Hosts at one switch.
+fn list(hosts: &[&str]) -> Fabric {
+    let mut fabric = Fabric::default();
+    fabric.add_switch("sw", hosts.len() as u32).expect("few ports");
+    for (at, name) in hosts.iter().enumerate() {
+        let host = fabric.add_host(name);
+        fabric.plug((0, at as u8), End::Host(host)).expect("free");
+    }
+    fabric
+}
+
+/// No host is lost without a word, and an adapter is told from a host.
+#[test]
+fn hosts_that_slurm_cannot_tell_apart_are_refused() {
+    for (one, other) in [
+        ("h 0", "h 1"),
+        ("nodé3", "nodè3"),
+        ("a/1", "a-1"),
+        ("nodé3 mlx5_0", "nodè3 mlx5_0"),
+        ("localhost HCA-1", "localhost HCA-1 H-0002c903000e0b72"),
+    ] {
+        let refusal = slurm::write(&list(&[one, "z", other])).expect_err(one);
+        assert!(refusal.contains(&format!("`{one}` and `{other}`")), "{refusal}");
+    }
+    let tree = slurm::write(&list(&["n1 mlx5_0", "n1 mlx5_1", "n2 HCA-1", "n2 HCA-1/2", "n3 x"]));
+    assert!(tree.expect("three nodes").contains("SwitchName=sw Nodes=n[1-3]\n"));
+    // As many switches of one name as there are unmanaged ones in a large hall.
+    let mut fabric = Fabric::default();
+    for at in 0..30_000u32 {
+        fabric.add_switch(&format!("SwitchX {at}"), 1).expect("few ports");
+        let host = fabric.add_host(&format!("n{at}"));
+        fabric.plug((at, 0), End::Host(host)).expect("free");
+    }
+    let tree = slurm::write(&fabric).expect("nodes that differ");
+    assert!(tree.contains("SwitchName=SwitchX-30000 Nodes=n29999\n"));
+}
+
+/// Where every switch has hosts they are joined too, piece by piece.
+#[test]
+fn the_tree_of_slurm_joins_leaves_that_have_cables_to_each_other() {
+    let mut fabric = Fabric::default();
+    for at in 0..8u32 {
+        fabric.add_switch(&format!("s{at}"), 3).expect("few ports");
+        let host = fabric.add_host(&format!("h{at}"));
+        fabric.plug((at, 0), End::Host(host)).expect("free");
+    }
+    // A ring of five, and a row of three.
+    for (one, other) in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (5, 6), (6, 7)] {
+        fabric.plug((one, 1), End::Switch(other, 2)).expect("free");
+    }
+    let tree = slurm::write(&fabric).expect("plain names");
+    assert!(tree.contains("SwitchName=group-0-0 Switches=s[0-4]\n"), "{tree}");
+    assert!(tree.ends_with("SwitchName=group-0-1 Switches=s[5-7]\n"), "{tree}");
+    assert_eq!(tree.matches("SwitchName=").count(), 10, "{tree}");
+    assert_eq!(read(&tree).expect("ours").fabric.hosts(), 8);
+}
+
+/// What would be read as another fabric is not written.
+#[test]
+fn a_host_that_is_named_like_a_port_is_not_written_as_one() {
+    let cable = simgrid::Cable::default();
+    for (names, is_port) in [
+        (["sw/1", "h"], true),
+        (["h", "sw/1"], true),
+        (["sw/3", "h"], false),
+        (["sw/01", "sw/"], false),
+        (["other/1", "h/2"], false),
+    ] {
+        let fabric = list(&names);
+        let table = Table::empty(1, 2, 1);
+        for written in [toml::write(&fabric), simgrid::write(&fabric, &table, cable)] {
+            match is_port {
+                true => assert!(written.expect_err("a port").contains("`sw/1` is a host")),
+                false => {
+                    let back = read(&written.expect("plain names")).expect("ours").fabric;
+                    assert_eq!(cables_of(&back), cables_of(&fabric));
+                }
+            }
+        }
+        for text in [dot::write(&fabric), cables::write(&fabric)] {
+            assert_eq!(cables_of(&read(&text).expect("ours").fabric), cables_of(&fabric));
+        }
+    }
+}
+
+/// What a list says of where its cables run is kept, so that they cost the same.
+#[test]
+fn the_reach_of_cables_is_read_back() {
+    for plan in small() {
+        let back = read(&cables::write(&*plan)).expect("ours").fabric;
+        let (had, has) = (Parts::of(&*plan).cables, Parts::of(&back).cables);
+        assert_eq!(had, has, "{}", plan.spec());
+        for switch in 0..back.switches() {
+            for port in 0..back.ports(switch) as u8 {
+                if let End::Switch(other, its) = back.end(switch, port) {
+                    assert_eq!(back.reach(switch, port), back.reach(other, its));
+                }
+            }
+        }
+    }
+    let told = format!("{}\na,2,1,h,,hall\na,2,2,b,1,\n", cables::HEADER);
+    let fabric = read(&told).expect("a list").fabric;
+    assert_eq!(Parts::of(&fabric).cables, [0, 0, 2], "none told is as ever");
 }
 
 #[test]
@@ -533,6 +639,81 @@ fn what_is_wrong_has_a_line() {
         let error = lft::read(text, &*plan, &identity).expect_err(text);
         assert_eq!(error.line, line, "{text}: {error}");
     }
+}
+
+/// Nothing that a person wrote is left out without a word.
+#[test]
+fn what_is_not_understood_is_refused_and_not_ignored() {
+    let csv = |lines: &str| format!("\n# ours\n{}\n{lines}", cables::HEADER);
+    let net = |lines: &str| format!("Switch 4 \"a\"\n{lines}");
+    for (line, word, text) in [
+        (1, "a second `Nodes`", "SwitchName=s Nodes=n1 Nodes=n[2-3]".to_string()),
+        (2, "a second `s`", "SwitchName=s Nodes=n1\nSwitchName=s Nodes=n2".to_string()),
+        (2, "`Nods` is none of", "SwitchName=s Nodes=n1\nSwitchName=t Nods=n2".to_string()),
+        (2, "a second cable in one line", net("[1] \"b\"[1] [2] \"b\"[2]\nSwitch 4 \"b\"")),
+        (3, "no port 7", net("Ca 1 \"h\"\n[7] \"a\"[1]")),
+        (3, "lid `70000`", net("Ca 1 \"h\"\n[1] \"a\"[1] # lid 70000 lmc 0")),
+        (3, "lmc `260`", net("Ca 1 \"h\"\n[1] \"a\"[1] # lid 7 lmc 260")),
+        (1, "lid `70000`", "Switch 4 \"a\" # \"a\" lid 70000".to_string()),
+        (4, "`prots`", "[[switch]]\nname = \"a\"\nports = 4\nprots = 7".to_string()),
+        (3, "`ports`", "[[host]]\nname = \"a\"\nports = 4".to_string()),
+        (3, "`length`", "[[cable]]\nfrom = \"a/1\"\nlength = 3\nto = \"b\"".to_string()),
+        (4, "no reach", csv("s,4,1,h1,,banana")),
+        (5, "4 ports in a line above", csv("s,4,1,h1,,rack\ns,36,2,h2,,rack")),
+        (5, "is no number", csv("s,4,1,h1,,rack\ns,,2,h2,,rack")),
+        (1, "no switch", "graph {}".to_string()),
+        (1, "no switch", "graph { h [kind=host] }".to_string()),
+        (1, "no switch", "<platform/>".to_string()),
+        (3, "no switch", csv("")),
+    ] {
+        let error = read(&text).map(|found| found.fabric).expect_err(&text);
+        assert!(error.line == line && error.what.contains(word), "{text}: {error}");
+    }
+    let plan = topology("mlfm:d=2").expect("a mesh");
+    let mut identity = Identity::planned(&*plan);
+    let guid = identity.switches[0].guid;
+    for (line, text) in [
+        (2, format!("{guid:#x} 1 1\n{guid:#x} 9 9")),
+        (1, format!("{guid:#x} 1 1 junk\n{guid:#x} 9 9")),
+    ] {
+        assert_eq!(guid2lid::read(&text, &mut identity).expect_err(&text).line, line, "{text}");
+    }
+    let same = format!("{guid:#x} 1 1\n{guid:#x} 1 1 # again\n0x77 2 2\n0x77 3 3\n");
+    guid2lid::read(&same, &mut identity).expect("the same twice, and a stranger");
+}
+
+/// Comments, marks and letters that people and programs put there.
+#[test]
+fn what_is_before_the_first_line_does_not_matter() {
+    let text = format!("\n # ours\n\n{}\ns,4,1,h1,,rack\n", cables::HEADER);
+    assert_eq!(plugged(&text), ["s: h1 nothing nothing nothing"]);
+    let small = "switchname=s0 nodes=n[0-1] LINKSPEED=100\nSWITCHNAME=s1 switches=s0";
+    let [below, above] = &plugged(small)[..] else { panic!("two switches") };
+    assert!(below.starts_with("s0: n0 n1 s1/1 ") && above.starts_with("s1: s0/3 "), "{below}");
+    let folder = std::env::temp_dir().join(format!("laneway-mark-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("marked");
+    for text in ["graph { s -- t; s -- h }", "SwitchName=s Nodes=n", &text] {
+        std::fs::write(&file, format!("\u{feff}{text}")).expect("written");
+        let loaded = load(&file).expect("a text");
+        assert_eq!(loaded, text);
+        read(&loaded).expect("a fabric");
+    }
+    std::fs::remove_dir_all(&folder).expect("gone");
+}
+
+/// Tables may stand in any order and in one line.
+#[test]
+fn toml_that_a_person_wrote_is_read() {
+    let text = "cable = [{ from = \"s/1\", to = \"h\" }, { to = \"t/1\", from = \"s/2\" }]\n\
+                [[cable]]\nfrom = \"i\"\nto = \"t/2\"\n  [[host]]\n  name = 'h'\n\
+                [[host]] # the last\nname = \"i\"\n\
+                [[switch]]\nname = \"s\"\nports = 2\n[[switch]]\nports = 3\nname = \"t\"";
+    assert_eq!(plugged(text), ["s: h t/1", "t: s/2 i nothing"].map(str::to_string));
+    let wrong = text.replace("ports = 3", "ports = = 3");
+    assert_eq!(read(&wrong).expect_err("a second sign").line, 13);
+    let wrong = text.replace("\"t/2\"", "\"t/9\"");
+    assert_eq!(read(&wrong).expect_err("no such port").line, 2);
 }
 
 /// Whatever a line is made of, what is said of it can be read, and names the line.

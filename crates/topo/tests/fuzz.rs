@@ -84,9 +84,9 @@ fn damaged_files_are_refused_or_read_and_never_break_anything() {
     let fabrics = [
         netlist::write_ibsim(&*plan, &identity),
         netlist::write_ibnetdiscover(&*plan, &identity),
-        toml::write(&*plan),
+        toml::write(&*plan).expect("plain names"),
         cables::write(&*plan),
-        slurm::write(&*plan),
+        slurm::write(&*plan).expect("plain names"),
         dot::write(&*plan),
         simgrid::write(&*plan, &*plan, simgrid::Cable::default()).expect("small"),
         GRAPH.to_string(),
@@ -178,6 +178,28 @@ fn hostile_files_take_little_memory() {
         let error = read(&text).expect_err("hostile");
         assert!(error.line >= 1);
     }
+}
+
+/// Many bytes that would stand for more: refused before all of it is in memory as parsed.
+#[test]
+fn large_files_are_refused_by_their_own_limits() {
+    let one = format!("[[host]]\nname = \"a\"\n[[x]]\ny = [{}]", "1,".repeat(2 << 20));
+    let error = read(&one).expect_err("too much at once");
+    assert!(error.line == 3 && error.what.contains("4 MiB"), "{error}");
+    let mut list = format!("{}\n", cables::HEADER);
+    (0..1 << 17).for_each(|at| list += &format!(",,,{at:x},1,\n"));
+    let error = read(&list).expect_err("too many switches");
+    assert!(error.line == 65_538 && error.what == "more than 65536 switches", "{error}");
+}
+
+/// Sets that come again and again; each cable looked up among all would take a quarter of a minute.
+#[test]
+fn a_strict_graph_of_repeated_sets_is_read() {
+    let set = |letter: char| (0..120).map(|at| format!("{letter}{at} ")).collect::<String>();
+    let again = format!("{{{}}} -- {{{}}}\n", set('a'), set('b'));
+    let text = format!("strict graph {{ {} }}", again.repeat(8000));
+    let fabric = read(&text).expect("a fabric").fabric;
+    assert_eq!((fabric.switches(), fabric.ports(0)), (240, 120));
 }
 
 /// A file that never ends is read no further than a bound.

@@ -66,7 +66,7 @@ static KINDS: &[Kind] = &[
     Kind {
         name: "slurm",
         sentence: "topology.conf of Slurm's topology/tree",
-        write: |machine, _| Ok(slurm::write(machine.wiring()).into()),
+        write: |machine, _| Ok(named(slurm::write(machine.wiring()))?.into()),
     },
     Kind {
         name: "cables",
@@ -80,7 +80,8 @@ static KINDS: &[Kind] = &[
             let written =
                 simgrid::write(machine.wiring(), machine.routing(), simgrid::Cable::default());
             let text = written.map_err(|cause| {
-                Failure::usage("too large a platform for SimGrid", cause, "a smaller fabric")
+                let what = "no platform of SimGrid can be written of this fabric";
+                Failure::usage(what, cause, "a smaller fabric, or other names in its file")
             })?;
             Ok(Written { text, exit: check::judged(machine.wiring(), &machine.table()) })
         },
@@ -98,7 +99,7 @@ static KINDS: &[Kind] = &[
     Kind {
         name: "toml",
         sentence: "switches, hosts and cables, which file: reads",
-        write: |machine, _| Ok(toml::write(machine.wiring()).into()),
+        write: |machine, _| Ok(named(toml::write(machine.wiring()))?.into()),
     },
 ];
 
@@ -148,6 +149,14 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let written = kind.map_or_else(nothing, |kind| (kind.write)(&machine, &own))?;
     save(text("output"), &written.text)?;
     Ok(written.exit)
+}
+
+/// Refuses a fabric with names that a format cannot tell apart.
+pub fn named(written: Result<String, String>) -> Result<String, Failure> {
+    written.map_err(|cause| {
+        let what = "the names of this fabric cannot be told apart in that format";
+        Failure::usage(what, cause, "other names in the fabric's file")
+    })
 }
 
 /// Writes to a file, or to standard output.

@@ -7,6 +7,7 @@ use laneway_core::{Document, Exit, Failure, Row};
 use laneway_topo::cost::Parts;
 use laneway_topo::formats;
 
+use super::export::named;
 use super::machine::{self, Machine};
 use crate::output::{self, Output};
 
@@ -33,7 +34,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let wiring = machine.wiring();
     let parts = Parts::of(wiring);
     if let Some(file) = matches.get_one::<String>("output") {
-        output::replace(Path::new(file), &formats::toml::write(wiring))?;
+        output::replace(Path::new(file), &named(formats::toml::write(wiring))?)?;
     }
     let names = |count: u32, name: &dyn Fn(u32) -> String| match count {
         0 => String::new(),

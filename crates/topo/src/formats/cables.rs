@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Builder, Discovered, Node, ReadError, port};
-use crate::wiring::{End, Port, Wiring};
+use super::{Builder, Discovered, MOST_SWITCHES, Node, ReadError, is_nothing, port};
+use crate::wiring::{End, Port, Reach, Wiring};
 
 /// The first line.
 pub const HEADER: &str = "switch,ports,port,peer,peer_port,reach";
@@ -36,7 +36,8 @@ pub fn write(wiring: &dyn Wiring) -> String {
     text
 }
 
-fn field(name: &str) -> String {
+/// A name as a field, in quotes where it needs them.
+pub fn field(name: &str) -> String {
     match name.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", name.replace('"', "\"\"")),
         false => name.to_string(),
@@ -64,42 +65,83 @@ fn fields(line: &str) -> Vec<String> {
     all
 }
 
-/// Reads a list. Switches have the ports that the list tells, the other switch of a cable as many
-/// as the first, or as it needs; hosts are in the order of their lines.
-pub fn read(text: &str) -> Result<Discovered, ReadError> {
-    let mut builder = Builder::default();
-    let lines = || text.lines().enumerate().skip(1).filter(|(_, line)| !line.trim().is_empty());
-    let six = |number: usize, line: &str| {
-        let fields = fields(line);
-        match fields.len() {
-            FIELDS => Ok(fields),
-            count if count > FIELDS => Err(ReadError::new(number, "more than six fields")),
-            count => Err(ReadError::new(number, format!("{count} fields and not six"))),
+/// The reach that a field tells, if any.
+fn reach(number: usize, word: &str) -> Result<Option<Reach>, ReadError> {
+    let word = word.trim();
+    match Reach::ALL.into_iter().find(|reach| reach.name() == word) {
+        None if !word.is_empty() => {
+            let what = format!("`{word}` is no reach: rack, row or hall");
+            Err(ReadError::new(number, what))
         }
-    };
+        reach => Ok(reach),
+    }
+}
+
+/// The lines behind the header with their numbers, those without anything left out.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let numbered = text.lines().enumerate().map(|(at, line)| (at + 1, line));
+    let from_header = numbered.skip_while(|(_, line)| is_nothing(line));
+    from_header.skip(1).filter(|(_, line)| !line.trim().is_empty())
+}
+
+fn six(number: usize, line: &str) -> Result<Vec<String>, ReadError> {
+    let fields = fields(line);
+    match fields.len() {
+        FIELDS => Ok(fields),
+        count if count > FIELDS => Err(ReadError::new(number, "more than six fields")),
+        count => Err(ReadError::new(number, format!("{count} fields and not six"))),
+    }
+}
+
+/// All switches: those that lines begin with, then those that only end cables.
+fn switches(text: &str) -> Result<Builder, ReadError> {
+    let mut builder = Builder::default();
     let mut needs: BTreeMap<String, u32> = BTreeMap::new();
-    for (at, line) in lines() {
-        let mut fields = six(at + 1, line)?;
+    for (number, line) in lines(text) {
+        let mut fields = six(number, line)?;
         if let Ok(its) = fields[4].trim().parse::<u32>() {
             let need = needs.entry(std::mem::take(&mut fields[3])).or_default();
             *need = its.max(*need);
         }
+        // Before a file of millions of them is in memory.
+        if needs.len() > MOST_SWITCHES {
+            return Err(ReadError::new(number, format!("more than {MOST_SWITCHES} switches")));
+        }
     }
     for place in [0, 3] {
-        for (at, line) in lines() {
-            let fields = six(at + 1, line)?;
-            let is_switch = place == 0 || !fields[4].is_empty();
-            if is_switch && !builder.names.contains_key(&fields[place]) {
-                let ports = fields[1].parse::<u32>().map_err(|_| {
-                    ReadError::new(at + 1, format!("`{}` is no number of ports", fields[1]))
-                })?;
-                let need = needs.get(&fields[place]).copied().filter(|_| place == 3);
-                builder.switch(at + 1, &fields[place], ports.max(need.unwrap_or(0)))?;
+        for (number, line) in lines(text) {
+            let fields = six(number, line)?;
+            let wrong =
+                |_| ReadError::new(number, format!("`{}` is no number of ports", fields[1]));
+            let (name, ports) = (&fields[place], fields[1].parse::<u32>().map_err(wrong)?);
+            match builder.names.get(name) {
+                None if place == 0 => {
+                    builder.switch(number, name, ports)?;
+                }
+                None if !fields[4].is_empty() => {
+                    let need = needs.get(name).copied().unwrap_or(0);
+                    builder.switch(number, name, ports.max(need))?;
+                }
+                Some(&Node::Switch(switch)) if place == 0 => {
+                    let had = builder.fabric.ports(switch);
+                    if had != ports {
+                        let what = format!("`{name}` has {had} ports in a line above, not {ports}");
+                        return Err(ReadError::new(number, what));
+                    }
+                }
+                _ => {}
             }
         }
     }
-    for (at, line) in lines() {
-        let (number, fields) = (at + 1, six(at + 1, line)?);
+    Ok(builder)
+}
+
+/// Reads a list. Switches have the ports that the list tells, the other switch of a cable as many
+/// as the first, or as it needs; hosts are in the order of their lines.
+pub fn read(text: &str) -> Result<Discovered, ReadError> {
+    let mut builder = switches(text)?;
+    for (number, line) in lines(text) {
+        let fields = six(number, line)?;
         let Some(&Node::Switch(switch)) = builder.names.get(&fields[0]) else {
             return Err(ReadError::new(number, format!("`{}` is no switch", fields[0])));
         };
@@ -110,7 +152,11 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
                 _ => return Err(ReadError::new(number, format!("`{}` is a host", fields[3]))),
             },
         };
-        builder.plug(number, (switch, port(number, &fields[2])?), end)?;
+        let own = port(number, &fields[2])?;
+        builder.plug(number, (switch, own), end)?;
+        if let Some(reach) = reach(number, &fields[5])? {
+            builder.fabric.set_reach((switch, own), reach);
+        }
     }
     Ok(builder.finish())
 }

@@ -39,9 +39,15 @@ pub fn read(text: &str, identity: &mut Identity) -> Result<(), ReadError> {
             let what = format!("{first:#x} to {last:#x} are no addresses of a port");
             return Err(ReadError::new(at + 1, what));
         }
+        if let Some(word) = words.next() {
+            let what = format!("`{word}` behind a GUID and its first and last address");
+            return Err(ReadError::new(at + 1, what));
+        }
         // A file may name any number of strangers.
-        if parts.contains(&guid) {
-            ranges.insert(guid, (first as u16, last as u16));
+        let range = (first as u16, last as u16);
+        if parts.contains(&guid) && *ranges.entry(guid).or_insert(range) != range {
+            let what = format!("other addresses of {guid:#x} than in a line above");
+            return Err(ReadError::new(at + 1, what));
         }
     }
     let mask = |id: &super::Id| {

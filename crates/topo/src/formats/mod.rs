@@ -17,12 +17,13 @@ pub mod slurm;
 pub mod toml;
 mod xml;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
 
 use crate::fabric::{Fabric, Impossible};
-use crate::wiring::Wiring;
+use crate::wiring::{End, Wiring};
 pub use identity::{Id, Identity};
 
 /// Bytes of a file that are read at most: a table for 6,156 hosts with names takes half of it.
@@ -90,12 +91,25 @@ pub struct Discovered {
 
 /// A fabric in any of the formats that say what is plugged into what.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.find(|line| !line.starts_with('#')).unwrap_or("");
+    let found = recognised(text)?;
+    match found.fabric.switches() {
+        0 => Err(ReadError::new(text.lines().count().max(1), "there is no switch in it")),
+        _ => Ok(found),
+    }
+}
+
+/// Whether a line is blank or a comment.
+fn is_nothing(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with('#')
+}
+
+fn recognised(text: &str) -> Result<Discovered, ReadError> {
+    let first = text.lines().find(|line| !is_nothing(line)).map_or("", str::trim);
     if first.starts_with(cables::HEADER) {
         return cables::read(text);
     }
-    if first.starts_with("SwitchName") {
+    if first.get(..10).is_some_and(|word| word.eq_ignore_ascii_case("SwitchName")) {
         return slurm::read(text);
     }
     if first.starts_with('<') {
@@ -121,7 +135,8 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
     Err(ReadError::new(line + 1, what))
 }
 
-/// The text of a file; one that is too large is not read to its end.
+/// The text of a file; one that is too large is not read to its end. The mark that some programs
+/// put before UTF-8 is left out.
 pub fn load(path: &Path) -> Result<String, ReadError> {
     let cannot = |error: std::io::Error| ReadError::new(0, error.to_string());
     let file = std::fs::File::open(path).map_err(cannot)?;
@@ -132,17 +147,36 @@ pub fn load(path: &Path) -> Result<String, ReadError> {
         let what = format!("here the file passes {} MiB, and is read no further", MOST_BYTES >> 20);
         return Err(ReadError::new(line(&bytes), what));
     }
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         ReadError::new(line(good), "this is no text")
     })
 }
 
+/// Refuses a host that has the name of a port with a cable, for formats that say `SWITCH/PORT`.
+fn ensure_told_apart(wiring: &dyn Wiring) -> Result<(), String> {
+    let hosts = (0..wiring.hosts()).map(|host| wiring.host_name(host));
+    let hosts: BTreeSet<String> = hosts.filter(|name| name.contains('/')).collect();
+    for switch in (0..wiring.switches()).filter(|_| !hosts.is_empty()) {
+        for port in 0..wiring.ports(switch) as u8 {
+            let name = wiring.port_name(switch, port);
+            if wiring.end(switch, port) != End::Nothing && hosts.contains(&name) {
+                let (port, switch) = (u32::from(port) + 1, wiring.switch_name(switch));
+                return Err(format!("`{name}` is a host, and port {port} of switch `{switch}`"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Builds a fabric from what a file says, and remembers names.
 #[derive(Default)]
 struct Builder {
     fabric: Fabric,
-    names: std::collections::BTreeMap<String, Node>,
+    names: BTreeMap<String, Node>,
 }
 
 /// What a name stands for.
@@ -186,12 +220,7 @@ impl Builder {
         }
     }
 
-    fn plug(
-        &mut self,
-        line: usize,
-        place: (u32, u8),
-        end: crate::wiring::End,
-    ) -> Result<(), ReadError> {
+    fn plug(&mut self, line: usize, place: (u32, u8), end: End) -> Result<(), ReadError> {
         self.fabric.plug(place, end).map_err(|Impossible(what)| ReadError::new(line, what))
     }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::guid2lid::hexadecimal;
-use super::identity::Identity;
+use super::identity::{Identity, MOST_LMC};
 use super::{Builder, Discovered, MOST_HOSTS, MOST_SWITCHES, ReadError, port};
 use crate::wiring::{End, Port, Wiring};
 
@@ -46,11 +46,15 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     text.split_once('"')?.1.split_once('"')
 }
 
-/// The number after a word of a comment.
-fn number_after(comment: &str, word: &str) -> Option<u16> {
-    let mut words = comment.split_whitespace();
-    words.by_ref().find(|found| *found == word)?;
-    words.next()?.parse().ok()
+/// The number after a word of a comment; 0 where there is none.
+fn number_after(line: usize, comment: &str, word: &str, most: u16) -> Result<u16, ReadError> {
+    let mut words = comment.split_whitespace().skip_while(|found| *found != word).skip(1);
+    let Some(number) = words.next().filter(|next| next.starts_with(|c: char| c.is_ascii_digit()))
+    else {
+        return Ok(0);
+    };
+    let wrong = || ReadError::new(line, format!("{word} `{number}` is none from 0 to {most}"));
+    number.parse().ok().filter(|&number| number <= most).ok_or_else(wrong)
 }
 
 fn header(line: usize, text: &str) -> Result<Option<Record>, ReadError> {
@@ -72,7 +76,7 @@ fn header(line: usize, text: &str) -> Result<Option<Record>, ReadError> {
         ports,
         id: id.to_string(),
         name: if name.trim().is_empty() { id } else { name.trim() }.to_string(),
-        lid: number_after(behind, "lid").unwrap_or(0),
+        lid: number_after(line, behind, "lid", u16::MAX)?,
         ..Record::default()
     }))
 }
@@ -86,15 +90,18 @@ fn cable(line: usize, text: &str) -> Result<Cable, ReadError> {
     let (peer, behind) = quoted(rest).ok_or_else(wrong)?;
     let its = behind.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let (its, behind) = its.ok_or_else(wrong)?;
-    let comment = behind.split_once('#').map_or("", |(_, comment)| comment);
+    let (behind, comment) = behind.split_once('#').unwrap_or((behind, ""));
+    if behind.contains('"') {
+        return Err(ReadError::new(line, "a second cable in one line"));
+    }
     // The numbers before the peer's name are this port's own.
     let own_part = comment.split('"').next().unwrap_or("");
     Ok(Cable {
         line,
         port: port(line, own)?,
         guid: guid.and_then(|(guid, _)| hexadecimal(guid.trim())),
-        lid: number_after(own_part, "lid").unwrap_or(0),
-        lmc: number_after(own_part, "lmc").unwrap_or(0) as u8,
+        lid: number_after(line, own_part, "lid", u16::MAX)?,
+        lmc: number_after(line, own_part, "lmc", MOST_LMC.into())? as u8,
         peer: peer.to_string(),
         peer_port: port(line, its)?,
     })
@@ -113,6 +120,11 @@ fn records(text: &str) -> Result<Vec<Record>, ReadError> {
                 return Err(ReadError::new(number, "a cable before the part that it leaves"));
             };
             let cable = cable(number, line)?;
+            if !record.is_switch && u32::from(cable.port) >= record.ports {
+                let (ports, port) = (record.ports, u32::from(cable.port) + 1);
+                let what = format!("an adapter has {ports} ports, and no port {port}");
+                return Err(ReadError::new(number, what));
+            }
             let (word, bit) = (usize::from(cable.port / 64), 1 << (cable.port % 64));
             if record.used[word] & bit != 0 {
                 let what = format!("a second cable at port {}", u32::from(cable.port) + 1);
@@ -195,7 +207,7 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
             let guid = cable.guid.or(record.guid.map(|guid| guid.wrapping_add(next)));
             let guid = guids.note(cable.line, guid)?;
             identity.hosts.push(super::Id { guid, lid: cable.lid });
-            identity.lmc = identity.lmc.max(cable.lmc.min(super::identity::MOST_LMC));
+            identity.lmc = identity.lmc.max(cable.lmc);
         }
         if record.cables.is_empty() {
             builder.host(record.line, &record.name)?;

@@ -35,12 +35,13 @@ impl Default for Cable {
     }
 }
 
-/// Pairs that are not reached have no route.
+/// Pairs that are not reached have no route; names must be told from ports.
 pub fn write(wiring: &dyn Wiring, routing: &dyn Routing, cable: Cable) -> Result<String, String> {
     let hosts = wiring.hosts();
     if hosts > MOST_HOSTS {
         return Err(format!("the ways of all pairs of {hosts} hosts; at most {MOST_HOSTS}"));
     }
+    super::ensure_told_apart(wiring)?;
     let mut text = String::from(
         "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\
          <platform version=\"4.1\">\n<zone id=\"fabric\" routing=\"Full\">\n",

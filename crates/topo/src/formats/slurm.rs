@@ -3,13 +3,28 @@
 //! The tree is made of what is left when the switches farthest from hosts are taken away: pods of a
 //! three-level tree are pieces of their own, vertex switches of a mesh are all equally far.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::{Builder, Discovered, Node, ReadError};
 use crate::graph::levels;
 use crate::node_list::{compress, expand};
 use crate::wiring::{End, MOST_PORTS, Port, Switch, Wiring};
+
+/// What the second word of a host's name begins with where it is an adapter's: `node1 mlx5_0`.
+const ADAPTERS: [&str; 8] = ["HCA-", "hfi", "ib", "ipath", "mlx", "mthca", "qib", "roce"];
+
+/// The node that a host is an adapter of: its own name, or what is before the adapter's.
+fn node(name: &str) -> &str {
+    match name.split_once(' ') {
+        Some((node, adapter))
+            if !adapter.contains(' ') && ADAPTERS.iter().any(|own| adapter.starts_with(own)) =>
+        {
+            node
+        }
+        _ => name,
+    }
+}
 
 /// A name of Slurm: what is before the first space, other letters than its own replaced.
 fn word(name: &str) -> String {
@@ -18,15 +33,49 @@ fn word(name: &str) -> String {
     first.chars().map(|letter| if own(letter) { letter } else { '-' }).collect()
 }
 
-/// A name that no other switch has.
-fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
-    let word = word(name);
-    let numbered = (2u64..).map(|number| format!("{word}-{number}"));
-    // There are more numbers than switches.
-    let free = std::iter::once(word.clone()).chain(numbered).find(|name| !taken.contains(name));
-    let free = free.unwrap_or(word);
-    taken.insert(free.clone());
-    free
+/// The first host of each word: two nodes must not have the same.
+#[derive(Default)]
+struct Nodes(BTreeMap<String, String>);
+
+impl Nodes {
+    /// The word of a host's node; none where the node is known by another adapter.
+    fn word(&mut self, host: &str) -> Result<Option<String>, String> {
+        let word = word(host);
+        match self.0.get(&word) {
+            None => {
+                self.0.insert(word.clone(), host.to_string());
+                Ok(Some(word))
+            }
+            Some(known) if node(known) == node(host) => Ok(None),
+            Some(known) => {
+                Err(format!("the hosts `{known}` and `{host}` would both be `{word}` in Slurm"))
+            }
+        }
+    }
+}
+
+/// Names that are taken, each with the number that another of the same name may have.
+#[derive(Default)]
+struct Taken(BTreeMap<String, u64>);
+
+impl Taken {
+    /// A name that no other switch has.
+    fn unique(&mut self, name: &str) -> String {
+        let word = word(name);
+        let Some(mut number) = self.0.get(&word).copied() else {
+            self.0.insert(word.clone(), 2);
+            return word;
+        };
+        let free = loop {
+            let numbered = format!("{word}-{number}");
+            number += 1;
+            if !self.0.contains_key(&numbered) {
+                break numbered;
+            }
+        };
+        self.0.extend([(word, number), (free.clone(), 2)]);
+        free
+    }
 }
 
 /// The pieces that leaves form over switches up to a level: for each switch the smallest leaf of
@@ -52,29 +101,31 @@ fn pieces(wiring: &dyn Wiring, levels: &[u32], most: u32) -> Vec<Option<Switch>>
     piece
 }
 
-/// Writes the tree, leaves first.
-pub fn write(wiring: &dyn Wiring) -> String {
+/// Writes the tree, leaves first, and a group for each piece of the fabric last. Hosts that Slurm
+/// could not tell apart are refused.
+pub fn write(wiring: &dyn Wiring) -> Result<String, String> {
     let levels = levels(wiring);
     let highest = levels.iter().copied().filter(|&level| level != u32::MAX).max().unwrap_or(0);
     let mut text = String::from("# Written by laneway: TopologyPlugin=topology/tree\n");
     // The groups of the level below, by their smallest leaf. Writing to a String cannot fail.
     let mut below: BTreeMap<Switch, String> = BTreeMap::new();
-    let (mut switches, mut hosts) = (BTreeSet::new(), BTreeSet::new());
+    let (mut switches, mut hosts) = (Taken::default(), Nodes::default());
     for leaf in (0..wiring.switches()).filter(|&switch| levels[switch as usize] == 0) {
         let ends = (0..wiring.ports(leaf) as Port).map(|port| wiring.end(leaf, port));
+        // A second adapter is no second node.
         let nodes = ends.filter_map(|end| match end {
-            End::Host(host) => Some(word(&wiring.host_name(host))),
+            End::Host(host) => hosts.word(&wiring.host_name(host)).transpose(),
             _ => None,
         });
-        // A second adapter is no second node.
-        let nodes: Vec<String> = nodes.filter(|node| hosts.insert(node.clone())).collect();
-        let name = unique(&wiring.switch_name(leaf), &mut switches);
+        let nodes = nodes.collect::<Result<Vec<String>, String>>()?;
+        let name = switches.unique(&wiring.switch_name(leaf));
         if !nodes.is_empty() {
             let _ = writeln!(text, "SwitchName={name} Nodes={}", compress(&nodes));
             below.insert(leaf, name);
         }
     }
-    for level in 1..=highest {
+    // Leaves may have cables to each other, so that they are a level too.
+    for level in 0..=highest {
         let piece = pieces(wiring, &levels, level);
         let mut groups: BTreeMap<Switch, Vec<(Switch, String)>> = BTreeMap::new();
         for (leaf, name) in &below {
@@ -88,7 +139,7 @@ pub fn write(wiring: &dyn Wiring) -> String {
         }
         let mut above = BTreeMap::new();
         for (number, (first, members)) in groups.into_iter().enumerate() {
-            let name = unique(&format!("group-{level}-{number}"), &mut switches);
+            let name = switches.unique(&format!("group-{level}-{number}"));
             let members: Vec<String> = members.into_iter().map(|(_, name)| name).collect();
             let members = compress(&members);
             let _ = writeln!(text, "SwitchName={name} Switches={members}");
@@ -96,21 +147,34 @@ pub fn write(wiring: &dyn Wiring) -> String {
         }
         below = above;
     }
-    text
+    Ok(text)
 }
 
 /// Words of a line at most: Slurm knows four.
 const MOST_WORDS: usize = 32;
 
-/// A line's words: `SwitchName=s0 Nodes=n[0-3] LinkSpeed=100`.
-fn words(number: usize, line: &str) -> Result<BTreeMap<String, &str>, ReadError> {
+/// The words that Slurm knows, in any case.
+const KEYS: [&str; 4] = ["SwitchName", "Switches", "Nodes", "LinkSpeed"];
+
+/// A line's words, by the keys as we write them: `SwitchName=s0 Nodes=n[0-3] LinkSpeed=100`.
+fn words(number: usize, line: &str) -> Result<BTreeMap<&'static str, &str>, ReadError> {
     if line.split_whitespace().nth(MOST_WORDS).is_some() {
         return Err(ReadError::new(number, format!("more than {MOST_WORDS} words")));
     }
-    let pairs = line.split_whitespace().map(|word| word.split_once('='));
-    let pairs = pairs.map(|pair| pair.map(|(key, value)| (key.to_lowercase(), value)));
-    let all: Option<BTreeMap<String, &str>> = pairs.collect();
-    all.ok_or_else(|| ReadError::new(number, "a line is written SwitchName=s0 Nodes=n[0-3]"))
+    let mut all = BTreeMap::new();
+    for word in line.split_whitespace() {
+        let Some((key, value)) = word.split_once('=') else {
+            return Err(ReadError::new(number, "a line is written SwitchName=s0 Nodes=n[0-3]"));
+        };
+        let Some(own) = KEYS.into_iter().find(|own| own.eq_ignore_ascii_case(key)) else {
+            let what = format!("`{key}` is none of {}", KEYS.join(", "));
+            return Err(ReadError::new(number, what));
+        };
+        if all.insert(own, value).is_some() {
+            return Err(ReadError::new(number, format!("a second `{key}` in one line")));
+        }
+    }
+    Ok(all)
 }
 
 /// What a line says is below a switch: the line, the switch, the names, and whether of hosts.
@@ -160,11 +224,11 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
             continue;
         }
         let words = words(number, line)?;
-        let Some(name) = words.get("switchname") else {
+        let Some(name) = words.get("SwitchName") else {
             return Err(ReadError::new(number, "`SwitchName` is missing"));
         };
         let switch = builder.switch(number, name, MOST_PORTS)?;
-        for (key, is_host) in [("nodes", true), ("switches", false)] {
+        for (key, is_host) in [("Nodes", true), ("Switches", false)] {
             let Some(list) = words.get(key) else { continue };
             let names = expand(list, super::MOST_HOSTS)
                 .map_err(|error| ReadError::new(number, error.to_string()))?;

@@ -1,5 +1,6 @@
 //! Any fabric as TOML: switches, hosts, and the cables between them.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use ::toml::Spanned;
@@ -8,11 +9,15 @@ use ::toml::de::{DeTable, DeValue};
 use super::{Builder, Discovered, Node, ReadError, port};
 use crate::wiring::{End, Port, Wiring};
 
-/// Bytes of a file that are read at most: its parsed form takes many times as much memory.
+/// Bytes of a file that are read at most.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Writes any fabric.
-pub fn write(wiring: &dyn Wiring) -> String {
+/// Bytes that are parsed at once at most: what is parsed takes some 250 times as much memory.
+const MOST_AT_ONCE: usize = 4 << 20;
+
+/// Writes any fabric whose names can be told from ports.
+pub fn write(wiring: &dyn Wiring) -> Result<String, String> {
+    super::ensure_told_apart(wiring)?;
     let mut text = String::from("# A fabric: ports count from 1.\n");
     // Writing to a String cannot fail.
     for switch in 0..wiring.switches() {
@@ -34,7 +39,7 @@ pub fn write(wiring: &dyn Wiring) -> String {
             let _ = writeln!(text, "\n[[cable]]\nfrom = {from}\nto = {to}");
         }
     }
-    text
+    Ok(text)
 }
 
 /// A basic string of TOML.
@@ -52,42 +57,105 @@ fn quote(name: &str) -> String {
     quoted + "\""
 }
 
+#[derive(Default)]
 struct Source<'t> {
-    /// Where each line begins.
-    lines: Vec<usize>,
     builder: Builder,
-    text: &'t str,
+    /// Ends of cables and their lines, until all switches and hosts are known.
+    cables: Vec<(usize, Cow<'t, str>, Cow<'t, str>)>,
+    /// The line before the part that is read, and where each line of the part begins.
+    before: usize,
+    lines: Vec<usize>,
 }
 
-impl Source<'_> {
+impl<'t> Source<'t> {
     fn line(&self, at: usize) -> usize {
-        self.lines.partition_point(|&begin| begin <= at).max(1)
+        self.before + self.lines.partition_point(|&begin| begin <= at).max(1)
     }
 
     fn wrong<T>(&self, at: &Spanned<T>, what: impl Into<String>) -> ReadError {
         ReadError::new(self.line(at.span().start), what)
     }
 
+    /// A part of the file with whole tables, behind so many lines.
+    fn part(&mut self, before: usize, text: &'t str) -> Result<(), ReadError> {
+        if text.len() > MOST_AT_ONCE {
+            let most = MOST_AT_ONCE >> 20;
+            let what = format!("more than {most} MiB from here without a line of [[, as [[cable]]");
+            return Err(ReadError::new(before + 1, what));
+        }
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        self.lines = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
+        self.before = before;
+        let document = DeTable::parse(text).map_err(|error| {
+            let line = self.line(error.span().map_or(0, |span| span.start));
+            ReadError::new(line, error.message().to_string())
+        })?;
+        for (key, value) in document.get_ref() {
+            let kind = &**key.get_ref();
+            if !matches!(kind, "switch" | "host" | "cable") {
+                let what = format!("`{kind}` is none of switch, host and cable");
+                return Err(self.wrong(value, what));
+            }
+            let DeValue::Array(items) = value.get_ref() else {
+                return Err(self.wrong(value, format!("one is written [[{kind}]]")));
+            };
+            for item in items {
+                let DeValue::Table(table) = item.get_ref() else {
+                    return Err(self.wrong(item, format!("one is written [[{kind}]]")));
+                };
+                self.item(kind, table, item)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn item(
+        &mut self,
+        kind: &str,
+        table: &DeTable<'t>,
+        place: &Spanned<DeValue<'t>>,
+    ) -> Result<(), ReadError> {
+        let keys: &[&str] = match kind {
+            "switch" => &["name", "ports"],
+            "host" => &["name"],
+            _ => &["from", "to"],
+        };
+        if let Some(key) = table.keys().find(|key| !keys.contains(&&**key.get_ref())) {
+            let what = format!("a {kind} has {}, and no `{}`", keys.join(" and "), key.get_ref());
+            return Err(self.wrong(key, what));
+        }
+        let line = self.line(place.span().start);
+        match kind {
+            "switch" => self.switch(table, place),
+            "host" => self.builder.host(line, &self.string(table, place, "name")?).map(|_| ()),
+            _ => {
+                let ends = (self.string(table, place, "from")?, self.string(table, place, "to")?);
+                self.cables.push((line, ends.0, ends.1));
+                Ok(())
+            }
+        }
+    }
+
     /// A string of a table.
-    fn string<'v>(
+    fn string(
         &self,
-        table: &'v DeTable<'_>,
-        place: &Spanned<DeValue<'_>>,
+        table: &DeTable<'t>,
+        place: &Spanned<DeValue<'t>>,
         key: &str,
-    ) -> Result<&'v str, ReadError> {
+    ) -> Result<Cow<'t, str>, ReadError> {
         let Some(value) = table.get(key) else {
             return Err(self.wrong(place, format!("`{key}` is missing")));
         };
         match value.get_ref() {
-            DeValue::String(text) => Ok(text),
+            DeValue::String(text) => Ok(text.clone()),
             _ => Err(self.wrong(value, format!("`{key}` is a string"))),
         }
     }
 
     fn switch(
         &mut self,
-        table: &DeTable<'_>,
-        place: &Spanned<DeValue<'_>>,
+        table: &DeTable<'t>,
+        place: &Spanned<DeValue<'t>>,
     ) -> Result<(), ReadError> {
         let name = self.string(table, place, "name")?;
         let ports = match table.get("ports").map(Spanned::get_ref) {
@@ -98,16 +166,10 @@ impl Source<'_> {
             return Err(self.wrong(place, format!("`ports` of {name} is a number")));
         };
         let line = self.line(place.span().start);
-        self.builder.switch(line, name, ports).map(|_| ())
+        self.builder.switch(line, &name, ports).map(|_| ())
     }
 
-    fn cable(
-        &mut self,
-        table: &DeTable<'_>,
-        place: &Spanned<DeValue<'_>>,
-    ) -> Result<(), ReadError> {
-        let (from, to) = (self.string(table, place, "from")?, self.string(table, place, "to")?);
-        let line = self.line(place.span().start);
+    fn cable(&mut self, line: usize, from: &str, to: &str) -> Result<(), ReadError> {
         let (from, to) = (self.end(line, from)?, self.end(line, to)?);
         match (from, to) {
             (End::Switch(switch, port), end) | (end, End::Switch(switch, port)) => {
@@ -136,45 +198,25 @@ impl Source<'_> {
     }
 }
 
-/// Reads a fabric that [`write`] wrote, or a person.
+/// Reads a fabric that [`write`] wrote, or a person. Lines of `[[` part the file, so that a large
+/// one need not be in memory as parsed.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
     if text.len() > MOST_BYTES {
         let what = format!("a fabric as TOML takes at most {} MiB", MOST_BYTES >> 20);
         return Err(ReadError::new(0, what));
     }
-    let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-    let lines = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
-    let mut source = Source { lines, builder: Builder::default(), text };
-    let document = DeTable::parse(source.text).map_err(|error| {
-        let line = source.line(error.span().map_or(0, |span| span.start));
-        ReadError::new(line, error.message().to_string())
-    })?;
-    let document = document.get_ref();
-    for (key, value) in document {
-        if !matches!(&**key.get_ref(), "switch" | "host" | "cable") {
-            let what = format!("`{}` is none of switch, host and cable", key.get_ref());
-            return Err(source.wrong(value, what));
+    let mut source = Source::default();
+    let (mut begin, mut before, mut at) = (0, 0, 0);
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        if line.trim_start().starts_with("[[") {
+            source.part(before, &text[begin..at])?;
+            (begin, before) = (at, number);
         }
+        at += line.len();
     }
-    for kind in ["switch", "host", "cable"] {
-        let Some(value) = document.get(kind) else { continue };
-        let DeValue::Array(items) = value.get_ref() else {
-            return Err(source.wrong(value, format!("one is written [[{kind}]]")));
-        };
-        for item in items {
-            let DeValue::Table(table) = item.get_ref() else {
-                return Err(source.wrong(item, format!("one is written [[{kind}]]")));
-            };
-            match kind {
-                "switch" => source.switch(table, item)?,
-                "host" => {
-                    let name = source.string(table, item, "name")?;
-                    let line = source.line(item.span().start);
-                    source.builder.host(line, name)?;
-                }
-                _ => source.cable(table, item)?,
-            }
-        }
+    source.part(before, &text[begin..])?;
+    for (line, from, to) in std::mem::take(&mut source.cables) {
+        source.cable(line, &from, &to)?;
     }
     Ok(source.builder.finish())
 }

@@ -41,8 +41,43 @@ struct Parser<'t> {
     line: usize,
     token: Token,
     sketch: Sketch,
-    /// The cables of a strict graph, which has no second one between two parts.
-    strict: Option<BTreeSet<(usize, usize)>>,
+    /// In a strict graph, which has no second cable between two parts.
+    strict: Option<Peers>,
+}
+
+/// What each part has a cable to. A part has few, so that marking them all for a set on the other
+/// side of `--` takes little, however often the same sets come.
+#[derive(Default)]
+struct Peers {
+    all: Vec<Vec<usize>>,
+    /// The turn that each part was last marked in.
+    marks: Vec<u64>,
+    turn: u64,
+}
+
+impl Peers {
+    /// Marks the peers of a part, among so many parts.
+    fn begin(&mut self, part: usize, parts: usize) {
+        self.all.resize_with(parts.max(self.all.len()), Vec::new);
+        self.marks.resize(self.all.len(), 0);
+        self.turn += 1;
+        for &peer in &self.all[part] {
+            self.marks[peer] = self.turn;
+        }
+    }
+
+    /// Whether the part that was begun with has no cable to another yet; now it has.
+    fn join(&mut self, part: usize, other: usize) -> bool {
+        let is_new = self.marks[other] != self.turn;
+        if is_new {
+            self.marks[other] = self.turn;
+            self.all[part].push(other);
+            if part != other {
+                self.all[other].push(part);
+            }
+        }
+        is_new
+    }
 }
 
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
@@ -105,7 +140,7 @@ impl Parser<'_> {
 
     fn graph(&mut self) -> Result<(), ReadError> {
         if self.token == Token::Keyword("strict") {
-            self.strict = Some(BTreeSet::new());
+            self.strict = Some(Peers::default());
             self.advance()?;
         }
         match self.token {
@@ -186,23 +221,20 @@ impl Parser<'_> {
         let told = self.attributes(usual.edge)?;
         for pair in chain.windows(2) {
             for &tail in &pair[0].parts {
+                if let Some(peers) = &mut self.strict {
+                    peers.begin(tail, self.sketch.parts.len());
+                }
                 for &head in &pair[1].parts {
+                    if self.strict.as_mut().is_some_and(|peers| !peers.join(tail, head)) {
+                        continue;
+                    }
                     let tail = Tip { part: tail, port: pair[0].port.or(told.tail) };
                     let head = Tip { part: head, port: pair[1].port.or(told.head) };
-                    self.cable(line, [tail, head])?;
+                    self.sketch.cable(line, [tail, head])?;
                 }
             }
         }
         Ok(())
-    }
-
-    fn cable(&mut self, line: usize, tips: [Tip; 2]) -> Result<(), ReadError> {
-        let [one, other] = tips.map(|tip| tip.part);
-        let pair = (one.min(other), one.max(other));
-        if self.strict.as_mut().is_some_and(|seen| !seen.insert(pair)) {
-            return Ok(());
-        }
-        self.sketch.cable(line, tips)
     }
 
     /// One side of a cable; none where it is an assignment.
