@@ -369,6 +369,155 @@ fn a_change_is_written_in_steps() {
     assert_eq!(read(format!("new.lft.step{steps}")), read("new.lft".into()));
 }
 
+/// Six switches with a host each, on which the shortest ways and those of `up-down` hold alone and
+/// close a circle together.
+fn loops() -> String {
+    let mut graph = String::from("graph {\n");
+    for at in 0..6 {
+        graph += &format!("s{at} [kind=switch ports=16]; h{at} [kind=host]; s{at}:16 -- h{at};\n");
+    }
+    graph
+        + "s0:1 -- s1:1; s0:2 -- s3:1; s1:2 -- s2:1; s1:3 -- s5:1;\n\
+             s2:2 -- s4:1; s3:2 -- s5:2; s4:2 -- s5:3 }\n"
+}
+
+/// Seven more, on which no order without a circle is found.
+const KNOT: &str = "graph {
+    s0:2 -- s1:2; s0:3 -- s2:2; s0:4 -- s6:2; s1:3 -- s5:2; s2:3 -- s3:2; s2:4 -- s3:4;
+    s3:3 -- s4:2; s4:3 -- s6:3; s4:4 -- s5:3; s4:5 -- s6:4;
+    s0:1 -- h0; s1:1 -- h1; s2:1 -- h2; s3:1 -- h3; s4:1 -- h4; s5:1 -- h5; s6:1 -- h6 }";
+
+/// Every step is proven, hosts and all; one with a circle is no success.
+#[test]
+fn the_table_of_a_step_is_proven() {
+    let here = Folder::new();
+    for (graph, new, circle) in [(loops(), "up-down", false), (KNOT.into(), "balanced", true)] {
+        fs::write(here.path("net.dot"), graph).expect("written");
+        let of = ["-t", "file:net.dot"];
+        here.done(&[&["route"], &of[..], &["--routing", "minimal", "-o", "old.lft"]].concat());
+        let change = ["route", "--routing", new, "--from", "old.lft", "-o", "new.lft"];
+        let code = i32::from(circle);
+        let row = here.json(&[&change[..], &of].concat(), code)["rows"][0].clone();
+        assert_eq!(row["credit_circle"], false, "{row}");
+        let steps = row["steps"].as_u64().expect("a number");
+        assert!(steps > 1, "{row}");
+        let mut with_circle = 0;
+        let said = errors(&here.topo(&[&change[..], &of].concat()));
+        for step in 1..=steps {
+            let file = format!("new.lft.step{step}");
+            let output = here.topo(&[&["check", "--routing", &file], &of[..]].concat());
+            assert!(!errors(&output).contains("not reached"), "{}", errors(&output));
+            let has = output.status.code() == Some(1);
+            assert_eq!(said.contains(&format!("{file}: links that wait")), has, "{said}");
+            with_circle += u64::from(has);
+        }
+        assert_eq!(
+            (row["steps_with_circle"].as_u64(), with_circle > 0),
+            (Some(with_circle), circle)
+        );
+    }
+    // What an earlier change has left is none of a whole table's.
+    here.done(&["route", "-t", "file:net.dot", "-o", "new.lft"]);
+    assert!(!here.0.join("new.lft.step1").exists());
+}
+
+/// Planned GUIDs are places in the order of a file; names are not.
+#[test]
+fn a_table_is_read_by_names_where_guids_are_planned() {
+    let here = Folder::new();
+    let fabric = |hosts: [&str; 2], switches: [&str; 2]| {
+        let mut text = String::new();
+        for name in switches {
+            text += &format!("[[switch]]\nname = \"{name}\"\nports = 4\n");
+        }
+        for name in hosts {
+            text += &format!("[[host]]\nname = \"{name}\"\n");
+        }
+        for (from, to) in [("b'/1", "x, y"), ("'c'/2", "z"), ("b'/3", "'c'/4")] {
+            text += &format!("[[cable]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+        }
+        text
+    };
+    fs::write(here.path("a"), fabric(["x, y", "z"], ["b'", "'c'"])).expect("written");
+    fs::write(here.path("b"), fabric(["z", "x, y"], ["'c'", "b'"])).expect("written");
+    here.done(&["diff", "file:a", "b"]);
+    here.done(&["route", "-t", "file:a", "-o", "a.lft"]);
+    let row =
+        &here.json(&["route", "-t", "file:b", "--from", "a.lft", "-o", "b.lft"], 0)["rows"][0];
+    assert_eq!(row["changed_entries"], 0, "{row}");
+    here.done(&["check", "-t", "file:b", "--routing", "a.lft"]);
+    let read = |file: &str| fs::read_to_string(here.path(file)).expect("written");
+    let address = |text: &str| {
+        let line = text.lines().find(|line| line.ends_with("'z')")).map(|line| &line[..6]);
+        line.map(str::to_string)
+    };
+    assert_eq!(address(&read("a.lft")), address(&read("b.lft")));
+    // A name with a comma is one field.
+    let whole = read("a.lft");
+    let hole = whole.lines().filter(|line| !line.contains("'x, y'"));
+    let hole: String = hole.map(|line| format!("{line}\n")).collect();
+    fs::write(here.path("hole.lft"), hole).expect("written");
+    let args = ["check", "-t", "file:a", "--routing", "hole.lft", "--unreached", "pairs.csv"];
+    assert_eq!(here.topo(&args).status.code(), Some(1));
+    assert_eq!(read("pairs.csv"), "from,to,path\nz,\"x, y\",0\n");
+}
+
+/// Whoever is not in the tables has the address that the fabric's file tells, if it is free.
+#[test]
+fn a_host_that_tables_lack_keeps_its_own_address() {
+    let here = Folder::new();
+    here.done(&["export", "-t", "mlfm:d=2", "--as", "guid2lid", "-o", "lids"]);
+    let lids = fs::read_to_string(here.path("lids")).expect("written");
+    for (place, address) in [("0x0001 0x0001", "0x0777 0x0777"), ("0x0002 0x0002", "0x0003 0x0003")]
+    {
+        let lids = match address {
+            "0x0777 0x0777" => lids.replace(place, address),
+            // Its address is that of the next one, who has this in the tables.
+            _ => lids.replace("0x0003 0x0003", "0x0888 0x0888").replace(place, address),
+        };
+        fs::write(here.path("lids"), lids).expect("written");
+        let net = ["--lids", "lids", "--as", "ibnetdiscover", "-o", "net"];
+        here.done(&[&["export", "-t", "mlfm:d=2"], &net[..]].concat());
+        here.done(&["route", "-t", "mlfm:d=2", "-o", "old.lft"]);
+        let old = fs::read_to_string(here.path("old.lft")).expect("written");
+        let name = if address.starts_with("0x0777") { "'node0'" } else { "'node1'" };
+        let lines = old.lines().filter(|line| !line.contains(name));
+        let old = lines.map(|line| format!("{line}\n")).collect::<String>();
+        fs::write(here.path("old.lft"), old).expect("written");
+        here.done(&["route", "-t", "file:net", "--from", "old.lft", "-o", "new.lft"]);
+        let new = fs::read_to_string(here.path("new.lft")).expect("written");
+        let line = new.lines().find(|line| line.contains(name)).expect("a way to it");
+        assert_eq!(line.starts_with("0x0777"), address.starts_with("0x0777"), "{line}");
+        let other = new.lines().find(|line| line.contains("'node2'")).expect("a way to it");
+        assert!(other.starts_with("0x0003"), "{other}");
+    }
+}
+
+/// Neither memory nor one of two answers is taken for granted.
+#[test]
+fn tables_that_cannot_be_are_refused() {
+    let here = Folder::new();
+    let heading = "Unicast lids [0x0-0x80] of switch Lid 1 guid 0x02004c5700000001 ():\n";
+    let node = ": (Channel Adapter portguid 0x02004c5780000001: 'node0')\n";
+    for (of, table, said) in [
+        (
+            "fat-tree-3:d=24",
+            format!("{heading}0x0001 001 {node}0x0080 001 {node}"),
+            "line 3: one host with 128 addresses",
+        ),
+        (
+            "mlfm:d=2",
+            format!("{heading}0x0001 001 {node}0x0001 002 {node}"),
+            "line 3: a second entry for 0x1",
+        ),
+    ] {
+        fs::write(here.path("table"), table).expect("written");
+        let output = here.topo(&["check", "-t", of, "--routing", "table"]);
+        assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+        assert!(errors(&output).contains(said), "{}", errors(&output));
+    }
+}
+
 /// An address more than a path would be the next host's.
 #[test]
 fn addresses_and_paths_agree() {
@@ -521,6 +670,78 @@ fn watching_says_what_it_cannot_mend() {
     let output = watch("echo 'Hca 1 \"lonely\"'", &["--once"]);
     assert_eq!(output.status.code(), Some(3), "{}", errors(&output));
     assert_eq!(fs::read_to_string(here.path("t.lft")).expect("still there"), before);
+}
+
+/// A host whose cable is cut is named, and so are its pairs; verbs about what is left count it.
+#[test]
+fn a_host_without_a_cable_is_named() {
+    let here = Folder::new();
+    let net = ["export", "-t", "mlfm:d=2", "--as", "ibnetdiscover", "-o"];
+    here.done(&[&net[..], &["whole"]].concat());
+    let cut = ["--fail", "host:node0"];
+    here.done(&[&net[..], &["cut"], &cut].concat());
+    let watch = ["watch", "--whole", "whole", "--discover", "cat cut", "-o", "t.lft", "--once"];
+    let row = &here.json(&watch, 1)["rows"][0];
+    assert_eq!((&row["unreached"], &row["hosts_unplugged"]), (&22.into(), &1.into()), "{row}");
+    let of = [&["-t", "mlfm:d=2"], &cut[..]].concat();
+    for verb in [&["check"][..], &["route", "-o", "r.lft"]] {
+        let row = &here.json(&[verb, &of[..]].concat(), 0)["rows"][0];
+        assert_eq!((&row["unreached"], &row["hosts_unplugged"]), (&0.into(), &1.into()), "{row}");
+    }
+    for args in [&watch[..], &[&["check"], &of[..]].concat()] {
+        let said = errors(&here.topo(args));
+        assert!(said.contains("hosts without a cable: node0\n"), "{said}");
+    }
+    // Of very many the first are named.
+    let many = ["check", "-t", "mlfm:d=5", "--fail"];
+    let parts: Vec<String> = (0..25).map(|at| format!("host:node{at}")).collect();
+    let parts = parts.join(" --fail ");
+    let said = errors(&here.topo(&[&many[..], &parts.split(' ').collect::<Vec<_>>()].concat()));
+    assert!(said.contains(", node19 and 5 more\n"), "{said}");
+}
+
+/// OpenSM may give other addresses than it did when the fabric was whole.
+#[test]
+fn watching_writes_the_addresses_that_are_discovered() {
+    let here = Folder::new();
+    let net = ["export", "-t", "mlfm:d=2", "--as", "ibnetdiscover", "-o"];
+    here.done(&[&net[..], &["whole"]].concat());
+    here.done(&["export", "-t", "mlfm:d=2", "--as", "guid2lid", "-o", "lids"]);
+    let lids = fs::read_to_string(here.path("lids")).expect("written");
+    // node3 has now what was node0's, who is gone.
+    let moved = lids.replace("0x0001 0x0001", "0x0777 0x0777").replace("0x0004", "0x0001");
+    fs::write(here.path("lids"), moved).expect("written");
+    let cut = ["now", "--lids", "lids", "--fail", "host:node0", "--fail", "link:vertex-0-0/3"];
+    here.done(&[&net[..], &cut].concat());
+    let watch = ["watch", "--whole", "whole", "--discover", "cat now", "-o", "t.lft", "--once"];
+    let row = &here.json(&watch, 1)["rows"][0];
+    assert_eq!((&row["cables_lost"], &row["hosts_unplugged"]), (&2.into(), &1.into()), "{row}");
+    let text = fs::read_to_string(here.path("t.lft")).expect("written");
+    for line in text.lines().filter(|line| line.starts_with("0x")) {
+        let is_node3 = line.contains("'node3'");
+        assert_eq!(line.starts_with("0x0001 "), is_node3, "{line}");
+        assert!(!line.contains("'node0'"), "{line}");
+    }
+    let checked = ["check", "-t", "file:now", "--routing", "t.lft"];
+    assert_eq!(here.json(&checked, 0)["rows"][0]["unreached"], 0);
+}
+
+/// Adapters are called `node0 mlx5_0`; two of one node are not told apart.
+#[test]
+fn a_host_is_found_by_the_first_word_of_its_name() {
+    let here = Folder::new();
+    here.done(&["export", "-t", "mlfm:d=2", "--as", "cables", "-o", "plan"]);
+    let plan = fs::read_to_string(here.path("plan")).expect("written");
+    let mut found = plan.clone();
+    for host in 0..12 {
+        found = found.replace(&format!(",node{host},"), &format!(",node{host} mlx5_0,"));
+    }
+    fs::write(here.path("found"), &found).expect("written");
+    here.done(&["diff", "mlfm:d=2", "found"]);
+    fs::write(here.path("found"), found.replace("node1 mlx5_0", "node0 mlx5_1")).expect("written");
+    let summary = here.json(&["diff", "mlfm:d=2", "found"], 1)["summary"].clone();
+    let counts = ["wrong", "missing", "extra"].map(|kind| summary[kind].as_u64());
+    assert_eq!(counts, [Some(2), Some(0), Some(0)], "{summary}");
 }
 
 /// Watching goes on, and tries again, when the tables cannot be loaded.

@@ -5,6 +5,12 @@
 //! switch that has not follows its old way until it arrives or meets one that has. So at no moment
 //! does a message go round, and nobody loses a destination that both tables reach. Entries equally
 //! near do not depend on each other: a step is all of them, in any order.
+//!
+//! Old and new ways together can let links wait in a circle where neither table does. So hosts may
+//! change in groups, one after another, chosen so that none comes to be; where there is no such
+//! choice, or it takes too long to find, a step can have a circle. [`crate::prove()`] tells.
+
+mod groups;
 
 use crate::table::Table;
 use crate::wiring::{End, NO_PORT, Port, Switch, Wiring};
@@ -29,15 +35,30 @@ pub enum Ends {
 }
 
 /// The steps from one table to another over the cables that there are now: each entry that differs
-/// is in one of them, and no other is. Destinations do not depend on each other, so that the steps
-/// to hosts and those to switches can be taken at the same time.
+/// is in one of them, and no other is. The steps to hosts and those to switches can be taken at the
+/// same time.
 pub fn steps(wiring: &dyn Wiring, ends: Ends, from: &Table, to: &Table) -> Vec<Vec<Change>> {
+    let groups = match ends {
+        Ends::Hosts => groups::groups(wiring, from, to),
+        Ends::Switches => vec![(0..to.destinations()).collect()],
+    };
+    let of = |group: &Vec<u32>| steps_of(wiring, ends, (from, to), group);
+    groups.iter().flat_map(of).collect()
+}
+
+/// The steps of some destinations. They do not depend on each other.
+fn steps_of(
+    wiring: &dyn Wiring,
+    ends: Ends,
+    (from, to): (&Table, &Table),
+    destinations: &[u32],
+) -> Vec<Vec<Change>> {
     let mut steps: Vec<Vec<Change>> = Vec::new();
     let switches = to.switches();
     // What arrives goes first; what ends somewhere else, after all that may have passed there.
     let lost = switches as usize + 1;
     let mut far = vec![UNKNOWN; switches as usize];
-    for destination in 0..to.destinations() {
+    for &destination in destinations {
         far.fill(UNKNOWN);
         for switch in 0..switches {
             let before = from.row_of(switch)[destination as usize];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::map::Map;
-use crate::wiring::{End, Port, Switch, Wiring};
+use crate::wiring::{End, Host, Port, Switch, Wiring};
 
 /// One difference; cables as `switch/port to switch/port`, in the names of their own side.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,29 @@ fn cables(wiring: &dyn Wiring, spot: impl Fn(End) -> Spot) -> Vec<Cable> {
         }
     }
     all
+}
+
+/// Finds hosts that have no planned name by the first word of theirs, where that is one host's
+/// alone: adapters are usually called `node0 mlx5_0`.
+pub fn find_by_first_word(plan: &dyn Wiring, found: &dyn Wiring, map: &mut Map) {
+    let words = |wiring: &dyn Wiring, hosts: Vec<Host>| {
+        let mut by_word: BTreeMap<String, Vec<Host>> = BTreeMap::new();
+        for host in hosts {
+            let name = wiring.host_name(host);
+            let word = name.split_whitespace().next().unwrap_or("");
+            by_word.entry(word.to_string()).or_default().push(host);
+        }
+        by_word
+    };
+    let mut is_known = vec![false; plan.hosts() as usize];
+    map.hosts.iter().flatten().for_each(|&host| is_known[host as usize] = true);
+    let unknown = |host: &Host| map.hosts[*host as usize].is_none();
+    let planned = words(plan, (0..plan.hosts()).filter(|&at| !is_known[at as usize]).collect());
+    for (word, hosts) in words(found, (0..found.hosts()).filter(unknown).collect()) {
+        if let ([host], Some(&[to])) = (&hosts[..], planned.get(&word).map(|hosts| &hosts[..])) {
+            map.hosts[*host as usize] = Some(to);
+        }
+    }
 }
 
 /// All differences, in the plan's order and then the found fabric's.

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
+use laneway_topo::formats::cables::field;
 use laneway_topo::prove::prove_standing;
 use laneway_topo::routing::{Lost, walk};
 use laneway_topo::sample::{Followed, follow_pairs};
-use laneway_topo::{Apart, Hop, Proof, Table, Wiring, apart, prove};
+use laneway_topo::{Apart, Hop, Host, Proof, Table, Wiring, apart, prove};
 
 use super::machine::{self, Machine};
 use crate::output::{self, Output};
@@ -48,7 +49,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let wiring = machine.wiring();
     let (proof, how, certain) = proved(&machine);
     let holds = proof.holds() && proof.pairs > 0;
-    let unplugged = (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_none()).count();
+    let unplugged = unplugged(wiring);
+    tell_unplugged(wiring, &unplugged);
     let table = machine.has_table().then(|| machine.table());
     tell(wiring, table.as_ref(), &proof, "--unreached FILE lists all");
     if !certain {
@@ -59,7 +61,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("topology", machine.spec.clone())
         .with("pairs", proof.pairs)
         .with("unreached", proof.missed())
-        .with("hosts_unplugged", unplugged as u64)
+        .with("hosts_unplugged", unplugged.len() as u64)
         .with("longest_path_switches", proof.longest)
         .with("credit_circle", links(wiring, &proof.circle).join(" "))
         .with("holds", (certain || !holds).then_some(holds))
@@ -87,6 +89,24 @@ fn links(wiring: &dyn Wiring, circle: &[Hop]) -> Vec<String> {
     circle.iter().map(|hop| wiring.port_name(hop.switch, hop.port)).collect()
 }
 
+/// Hosts without a cable: nothing is asked of their pairs.
+pub fn unplugged(wiring: &dyn Wiring) -> Vec<Host> {
+    (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_none()).collect()
+}
+
+/// Names hosts without a cable.
+pub fn tell_unplugged(wiring: &dyn Wiring, hosts: &[Host]) {
+    if hosts.is_empty() {
+        return;
+    }
+    let named: Vec<String> = hosts.iter().take(NAMED).map(|&host| wiring.host_name(host)).collect();
+    let more = match hosts.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    output::note(&format!("hosts without a cable: {}{more}", named.join(", ")));
+}
+
 /// Says what is wrong with a table: the first pairs that it does not serve and why, and a circle.
 /// `all` is where the other pairs are.
 pub fn tell(wiring: &dyn Wiring, table: Option<&Table>, proof: &Proof, all: &str) {
@@ -103,11 +123,16 @@ pub fn tell(wiring: &dyn Wiring, table: Option<&Table>, proof: &Proof, all: &str
         output::note(&format!("and {} more pairs: {all}", proof.missed() - NAMED as u64));
     }
     if !proof.circle.is_empty() {
-        let links = links(wiring, &proof.circle);
-        let more = if links.len() > NAMED { " …" } else { "" };
-        let named = links[..links.len().min(NAMED)].join(" ");
-        output::note(&format!("links that wait for each other in a circle: {named}{more}"));
+        output::note(&circle(wiring, &proof.circle));
     }
+}
+
+/// Names the links of a circle, the first of very many.
+pub fn circle(wiring: &dyn Wiring, circle: &[Hop]) -> String {
+    let links = links(wiring, circle);
+    let more = if links.len() > NAMED { " …" } else { "" };
+    let named = links[..links.len().min(NAMED)].join(" ");
+    format!("links that wait for each other in a circle: {named}{more}")
 }
 
 fn why(wiring: &dyn Wiring, lost: Lost) -> String {
@@ -135,7 +160,7 @@ pub fn write_unreached(
 ) -> Result<(), Failure> {
     let Some(file) = matches.get_one::<String>("unreached") else { return Ok(()) };
     let line = |&(from, to, path): &(u32, u32, u32)| {
-        format!("{},{},{path}\n", wiring.host_name(from), wiring.host_name(to))
+        format!("{},{},{path}\n", field(&wiring.host_name(from)), field(&wiring.host_name(to)))
     };
     let lines: String = proof.unreached.iter().map(line).collect();
     output::replace(Path::new(file), &format!("from,to,path\n{lines}"))?;

@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_topo::differ::{Difference, differ};
+use laneway_topo::differ::{Difference, differ, find_by_first_word};
 use laneway_topo::map::Map;
 use laneway_topo::{Fabric, topology};
 
@@ -14,7 +14,8 @@ pub fn command() -> Command {
         .about("Names the wrong, missing and extra cables of a discovered fabric")
         .after_help(
             "Where the found switches have the planned names, ports must be the planned ones too; \
-             otherwise only what is connected with what counts. Ports count from 1. Exit code 1 \
+             otherwise only what is connected with what counts. A host may have further words \
+             behind its planned name. Ports count from 1. Exit code 1 \
              where something differs.\n\nExamples:\n  \
              laneway topo diff mlfm:d=8 found.txt\n  \
              laneway topo diff file:plan.toml found.txt --format json",
@@ -32,7 +33,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         None => Fabric::of(&*topology(text("plan"))?),
     };
     let found = discovered(text("found"))?;
-    let map = Map::new(&found.fabric, &plan)?;
+    let mut map = Map::new(&found.fabric, &plan)?;
+    if map.by_name {
+        find_by_first_word(&plan, &found.fabric, &mut map);
+    }
     let differences = differ(&plan, &found.fabric, &map);
     let count = |kind: &str| {
         differences.iter().filter(|difference| parts(difference).0 == kind).count() as u64

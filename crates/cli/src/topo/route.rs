@@ -21,8 +21,12 @@ pub fn command() -> Command {
              exit code 1, and what is wrong is said.\n\n\
              With --from the change is written as tables FILE.step1, FILE.step2, … too: after \
              each of them, and at every moment between, nothing goes round and no pair is lost \
-             that both the installed and the new tables serve. Load them in this order. \
-             `changed_entries` are those of hosts and of switches that differ.\n\n\
+             that both the installed and the new tables serve. Load them in this order. Each is \
+             proven: hosts change in groups, one after another, where old and new ways together \
+             would let links wait in a circle. A step for which that is not found is written and \
+             named, `steps_with_circle` counts them, and the exit code is 1. The moments of \
+             loading, messages that are under way then, and the ways to switches are no part of \
+             that proof. `changed_entries` are those of hosts and of switches that differ.\n\n\
              Examples:\n  \
              laneway topo route -t mlfm:d=8 -o tables.lft\n  \
              opensm -x -R file -U tables.lft\n  \
@@ -60,30 +64,40 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     own.ensure_pinned()?;
     let table = own.table(&machine);
     let proof = prove(machine.wiring(), &table);
+    let unplugged = check::unplugged(machine.wiring());
+    check::tell_unplugged(machine.wiring(), &unplugged);
     check::tell(machine.wiring(), Some(&table), &proof, "--unreached FILE lists all");
     check::write_unreached(matches, machine.wiring(), &proof)?;
     let installed = text("from").map(|file| installed(&machine, &table, file)).transpose()?;
     let to_switches = lft::to_switches(machine.wiring(), &table);
-    let mut change = None;
-    if let Some(installed) = installed {
-        change = Some(write_steps(&machine, &own, installed, (&table, &to_switches), file)?);
-    }
+    let change = match installed {
+        Some(installed) => {
+            Some(write_steps(&machine, &own, installed, (&table, &to_switches), file)?)
+        }
+        None => {
+            remove_steps(file, 1);
+            None
+        }
+    };
     let written = lft::write_both(machine.wiring(), &table, &to_switches, &own.identity);
     output::replace(Path::new(file), &written)?;
     let row = Row::new()
         .with("file", file)
         .with("switches", machine.wiring().switches())
         .with("hosts", machine.wiring().hosts())
+        .with("hosts_unplugged", unplugged.len() as u64)
         .with("unreached", proof.missed())
         .with("credit_circle", !proof.circle.is_empty())
-        .with("changed_entries", change.map(|(entries, _)| entries))
-        .with("steps", change.map(|(_, steps)| steps));
+        .with("changed_entries", change.map(|change| change.entries))
+        .with("steps", change.map(|change| change.steps))
+        .with("steps_with_circle", change.map(|change| change.with_circle));
     let row = check::with_paths(row, machine.wiring(), Some(&table));
     let params = Row::new().with("topology", machine.spec.clone());
     let document =
         Document { verb: "topo", env: Row::new(), params, rows: vec![row], summary: None };
     output.write(&document, None)?;
-    Ok(if proof.holds() { Exit::Done } else { Exit::Gate })
+    let has_circle = change.is_some_and(|change| change.with_circle > 0);
+    Ok(if proof.holds() && !has_circle { Exit::Done } else { Exit::Gate })
 }
 
 /// The installed tables, to hosts and to switches.
@@ -99,28 +113,51 @@ fn installed(machine: &Machine, table: &Table, file: &str) -> Result<(Table, Tab
     Ok((now, to_switches))
 }
 
-/// Writes the steps from the installed tables: how many entries change in them, and how many steps
-/// there are. Switches have addresses too, and the ways to them change in the same steps.
+/// The change from installed tables: the entries that differ, its steps, and those of them after
+/// which links can wait in a circle.
+#[derive(Clone, Copy)]
+struct Change {
+    entries: u64,
+    steps: u64,
+    with_circle: u64,
+}
+
+/// Writes the steps from the installed tables, and proves each. Switches have addresses too, and
+/// the ways to them change in the same steps.
 fn write_steps(
     machine: &Machine,
     own: &Forwarding,
     (mut now, mut now_to_switches): (Table, Table),
     (table, to_switches): (&Table, &Table),
     file: &str,
-) -> Result<(u64, u64), Failure> {
+) -> Result<Change, Failure> {
     let wiring = machine.wiring();
     let hosts = steps(wiring, Ends::Hosts, &now, table);
     let switches = steps(wiring, Ends::Switches, &now_to_switches, to_switches);
     let count = hosts.len().max(switches.len());
+    let mut circle = prove(wiring, &now).circle;
+    if count > 0 && !circle.is_empty() {
+        let told = check::circle(wiring, &circle);
+        output::note(&format!("the installed tables, which are to change: {told}"));
+    }
+    let mut with_circle = 0;
     for number in 0..count {
-        hosts.get(number).into_iter().for_each(|step| apply(&mut now, step));
+        let name = format!("{file}.step{}", number + 1);
+        if let Some(step) = hosts.get(number) {
+            apply(&mut now, step);
+            circle = prove(wiring, &now).circle;
+        }
+        if !circle.is_empty() {
+            with_circle += 1;
+            output::note(&format!("{name}: {}", check::circle(wiring, &circle)));
+        }
         switches.get(number).into_iter().for_each(|step| apply(&mut now_to_switches, step));
         let written = lft::write_both(wiring, &now, &now_to_switches, &own.identity);
-        output::replace(Path::new(&format!("{file}.step{}", number + 1)), &written)?;
+        output::replace(Path::new(&name), &written)?;
     }
     remove_steps(file, count + 1);
-    let changed = hosts.iter().chain(&switches).map(Vec::len).sum::<usize>();
-    Ok((changed as u64, count as u64))
+    let entries = hosts.iter().chain(&switches).map(Vec::len).sum::<usize>();
+    Ok(Change { entries: entries as u64, steps: count as u64, with_circle })
 }
 
 /// Removes what an earlier run with more steps has left: it would be loaded after the last one.

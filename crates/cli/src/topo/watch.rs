@@ -11,12 +11,13 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_topo::change::differing;
 use laneway_topo::engines::{balanced, several};
-use laneway_topo::formats::{self, Discovered, MOST_BYTES, lft};
+use laneway_topo::formats::identity::is_planned;
+use laneway_topo::formats::{self, Discovered, Id, Identity, MOST_BYTES, lft};
 use laneway_topo::map::Map;
 use laneway_topo::{Fabric, Table, Wiring, prove, recognise, reroute};
 
-use super::export;
 use super::machine::discovered;
+use super::{check, export};
 use crate::output::{self, Output};
 
 /// A command that takes longer is stopped.
@@ -38,8 +39,9 @@ pub fn command() -> Command {
              fabric is routed anew, with its topology's own forwarding if it is one. A change is \
              believed when two discoveries show it. OpenSM runs with -R file -U FILE and reads \
              FILE again when it is told to; tables with a circle of waiting links are written \
-             and never loaded. With --once, exit code 1 where a pair has no way or a circle is \
-             left.\n\nExamples:\n  \
+             and never loaded. Addresses are those that are discovered. Hosts that have lost \
+             their cable are named, and their pairs are `unreached`. With --once, exit code 1 \
+             where a pair has no way or a circle is left.\n\nExamples:\n  \
              laneway topo watch -o tables.lft --reload 'kill -HUP $(pidof opensm)'\n  \
              laneway topo watch --whole found.txt -o tables.lft --once",
         )
@@ -124,16 +126,53 @@ impl Whole {
         }
     }
 
-    /// What is left of it, by GUIDs; none where something is new.
-    fn left(&self, now: &Discovered) -> Option<Fabric> {
-        let guids = |found: &Discovered| {
-            let all = |ids: &[formats::Id]| ids.iter().map(|id| id.guid).collect::<Vec<u64>>();
-            (all(&found.identity.switches), all(&found.identity.hosts))
+    /// What is left of it, by GUIDs, and by names where those are planned; and its addresses, as
+    /// they are now. None where something is new.
+    fn left(&self, now: &Discovered) -> Option<(Fabric, Identity)> {
+        let keys = |found: &Discovered| {
+            let (fabric, identity) = (&found.fabric, &found.identity);
+            let name = |host| fabric.host_name(host);
+            let hosts = identity.hosts.iter().zip(0..).map(|(id, at)| key(id, || name(at)));
+            let name = |switch| fabric.switch_name(switch);
+            let switches = identity.switches.iter().zip(0..).map(|(id, at)| key(id, || name(at)));
+            (switches.collect::<Vec<Key>>(), hosts.collect::<Vec<Key>>())
         };
-        let map = Map::by_keys(&now.fabric, guids(now), &self.found.fabric, guids(&self.found));
+        let map = Map::by_keys(&now.fabric, keys(now), &self.found.fabric, keys(&self.found));
         let known = !map.has_extra(&now.fabric, &self.found.fabric);
-        known.then(|| map.left(&now.fabric, &self.found.fabric))
+        known.then(|| (map.left(&now.fabric, &self.found.fabric), self.addressed(now, &map)))
     }
+
+    /// Its addresses: those that are discovered, and for what is told none its own, if nobody else
+    /// has it now.
+    fn addressed(&self, now: &Discovered, map: &Map) -> Identity {
+        let mut own = self.found.identity.clone();
+        if now.identity.hosts.iter().all(|id| id.lid == 0) {
+            return own;
+        }
+        own.lmc = now.identity.lmc;
+        let mut taken = now.identity.destinations();
+        taken.extend(now.identity.switches.iter().map(|id| (id.lid, 0)));
+        let is_taken = |lid: u16, many: u16| taken.range(lid..lid.saturating_add(many)).count() > 0;
+        let paths = own.paths() as u16;
+        own.hosts.iter_mut().filter(|id| is_taken(id.lid, paths)).for_each(|id| id.lid = 0);
+        own.switches.iter_mut().filter(|id| is_taken(id.lid, 1)).for_each(|id| id.lid = 0);
+        let hosts = map.hosts.iter().zip(&now.identity.hosts);
+        for (&to, id) in hosts.filter(|(_, id)| id.lid != 0) {
+            to.into_iter().for_each(|to| own.hosts[to as usize].lid = id.lid);
+        }
+        let switches = map.switches.iter().zip(&now.identity.switches);
+        for (&to, id) in switches.filter(|(_, id)| id.lid != 0) {
+            to.into_iter().for_each(|to| own.switches[to as usize].lid = id.lid);
+        }
+        own
+    }
+}
+
+/// A part's GUID, or its name where the GUID is planned and so a mere place in the order of a file.
+type Key = Result<u64, String>;
+
+fn key(id: &Id, name: impl Fn() -> String) -> Key {
+    if is_planned(id.guid) { Err(name()) } else { Ok(id.guid) }
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -181,7 +220,10 @@ impl Watch<'_> {
     fn see(&mut self, now: &Discovered) -> Result<Exit, Failure> {
         let known = self.whole.as_ref().and_then(|whole| whole.left(now));
         let left = match known {
-            Some(left) => left,
+            Some((left, identity)) => {
+                self.address(identity)?;
+                left
+            }
             None => {
                 self.whole = Some(Whole::new(now.clone())?);
                 now.fabric.clone()
@@ -193,6 +235,20 @@ impl Watch<'_> {
         let exit = act(whole, &left, self.file, self.reload, &self.output)?;
         self.last = Some(left);
         Ok(exit)
+    }
+
+    /// Takes other addresses than before.
+    fn address(&mut self, identity: Identity) -> Result<(), Failure> {
+        let Some(whole) = &self.whole else { return Ok(()) };
+        let mut pinned = identity.clone();
+        if pinned.pin(identity.lmc).is_ok() && pinned == whole.found.identity {
+            return Ok(());
+        }
+        output::note("other addresses than before are discovered");
+        let fabric = whole.found.fabric.clone();
+        self.whole = Some(Whole::new(Discovered { fabric, identity })?);
+        self.last = None;
+        Ok(())
     }
 }
 
@@ -229,6 +285,14 @@ fn act(
         let path = if table.paths() > 1 { format!(", path {path}") } else { String::new() };
         output::note(&format!("no way from {from} to {to}{path}"));
     }
+    let is_lost = |&host: &u32| whole.found.fabric.attached(host).is_some();
+    let gone: Vec<u32> = check::unplugged(left).into_iter().filter(is_lost).collect();
+    check::tell_unplugged(left, &gone);
+    let pairs = |fabric: &Fabric| {
+        let plugged = u64::from(fabric.hosts()) - check::unplugged(fabric).len() as u64;
+        plugged * plugged.saturating_sub(1) * u64::from(table.paths())
+    };
+    let unreached = proof.missed() + pairs(&whole.found.fabric) - pairs(left);
     // A circle of waiting links can stop the whole fabric; dead entries stop a few pairs.
     let reload = reload.filter(|_| proof.circle.is_empty());
     if let Some(command) = reload {
@@ -241,14 +305,15 @@ fn act(
         .with("topology", whole.topology.clone())
         .with("cables_lost", lost)
         .with("changed_entries", changed)
-        .with("unreached", proof.missed())
+        .with("hosts_unplugged", gone.len() as u64)
+        .with("unreached", unreached)
         .with("credit_circle", !proof.circle.is_empty())
         .with("reloaded", reload.is_some());
     let params = Row::new().with("file", file);
     let document =
         Document { verb: "topo", env: Row::new(), params, rows: vec![row], summary: None };
     output.write(&document, None)?;
-    Ok(if proof.holds() { Exit::Done } else { Exit::Gate })
+    Ok(if proof.holds() && gone.is_empty() { Exit::Done } else { Exit::Gate })
 }
 
 fn cables(fabric: &Fabric) -> u64 {

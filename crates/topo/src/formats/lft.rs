@@ -31,7 +31,11 @@ pub fn write_both(
     let mut text = String::new();
     // Writing to a String cannot fail.
     for switch in 0..wiring.switches() {
-        let (own, name) = (identity.switches[switch as usize], wiring.switch_name(switch));
+        let (own, mut name) = (identity.switches[switch as usize], wiring.switch_name(switch));
+        // Readers take a pair of quotes away.
+        if name.starts_with('\'') && name.ends_with('\'') {
+            name = format!("'{name}'");
+        }
         let _ = writeln!(
             text,
             "Unicast lids [0x0-{last:#x}] of switch Lid {} guid {:#018x} ({name}):",

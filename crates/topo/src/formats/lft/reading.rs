@@ -2,14 +2,15 @@
 //!
 //! A switch's entries follow its heading. What is behind the port of an entry may be a comment that
 //! names the destination; its GUID counts for more than the address, which another run of OpenSM
-//! may give to another port. The text is gone through once: a large fabric has 100 MiB of it, and
+//! may give to another port, and its name for more than a planned GUID, which is a mere place in
+//! the order of a file. The text is gone through once: a large fabric has 100 MiB of it, and
 //! nearly every line repeats what another switch's line has told about the address.
 
 use std::collections::BTreeMap;
 
 use super::super::ReadError;
 use super::super::guid2lid::hexadecimal;
-use super::super::identity::{Id, Identity, MOST_LMC, is_planned};
+use super::super::identity::{Id, Identity, LAST_LID, MOST_LMC, is_planned};
 use crate::table::Table;
 use crate::wiring::{MOST_PORTS, Switch, Wiring};
 
@@ -36,7 +37,7 @@ enum Told {
     Other,
 }
 
-/// Who is meant: by GUID, else by name.
+/// Who is meant: by a GUID that the fabric's own file tells, else by name.
 struct Known {
     guids: BTreeMap<u64, u32>,
     names: BTreeMap<String, u32>,
@@ -53,15 +54,27 @@ impl Known {
         }
     }
 
-    fn find(&self, guid: Option<u64>, name: &str) -> Option<u32> {
-        let by_guid = guid.and_then(|guid| self.guids.get(&guid));
-        let may = |at: &&u32| guid.is_none() || !self.told[**at as usize];
-        by_guid.or_else(|| self.names.get(name).filter(may)).copied()
+    /// A planned GUID alone is taken where it has no name with it, or one that nobody else has and
+    /// that `is_like` the part's own.
+    fn find(&self, guid: Option<u64>, name: &str, is_like: impl Fn(u32) -> bool) -> Option<u32> {
+        let by_guid = guid.and_then(|guid| self.guids.get(&guid)).copied();
+        if by_guid.is_some_and(|at| self.told[at as usize]) {
+            return by_guid;
+        }
+        let may = |at: &u32| guid.is_none() || !self.told[*at as usize];
+        let by_name = self.names.get(name).copied().filter(may);
+        by_name.or_else(|| by_guid.filter(|&at| is_like(at)))
     }
 }
 
 /// Letters of a node's description in InfiniBand: a longer name is cut there.
 const MOST_DESCRIBED: usize = 64;
+
+/// Whether a name in a table may be a part's own: it, none, or what is left where it was cut.
+fn is_like(own: &str, name: &str) -> bool {
+    let is_cut = |rest: &str| rest.starts_with(' ') || name.len() + 1 >= MOST_DESCRIBED;
+    name.is_empty() || own.strip_prefix(name).is_some_and(|rest| rest.is_empty() || is_cut(rest))
+}
 
 /// Refuses a switch by another name. Of a plan a GUID is no more than a number, which the table of
 /// any other plan has too; where a fabric's own file tells it, a switch may have been renamed.
@@ -72,16 +85,11 @@ fn ensure_named(
     name: &str,
 ) -> Result<(), ReadError> {
     let own = wiring.switch_name(switch);
-    let rest = own.strip_prefix(name);
-    let is_cut = |rest: &str| rest.starts_with(' ') || name.len() + 1 >= MOST_DESCRIBED;
-    match rest {
-        Some("") => Ok(()),
-        Some(rest) if name.is_empty() || is_cut(rest) => Ok(()),
-        _ => {
-            let what = format!("this switch is `{own}` in the fabric and `{name}` in the table");
-            Err(ReadError::new(line, format!("{what}: it is for another fabric")))
-        }
+    if is_like(&own, name) {
+        return Ok(());
     }
+    let what = format!("this switch is `{own}` in the fabric and `{name}` in the table");
+    Err(ReadError::new(line, format!("{what}: it is for another fabric")))
 }
 
 /// The GUID and the name in `# Channel Adapter portguid 0x0000000000200001: 'node0'`.
@@ -104,7 +112,9 @@ fn heading(text: &str) -> Option<(Option<u64>, &str, bool)> {
     let guid = rest.split_once("guid ").map(|(_, rest)| rest);
     let guid = guid.and_then(|rest| hexadecimal(rest.split_whitespace().next()?));
     let name = rest.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')'));
-    Some((guid, name.map_or("", |(name, _)| name.trim_matches('\'')), true))
+    let name = name.map_or("", |(name, _)| name);
+    let quoted = name.strip_prefix('\'').and_then(|name| name.strip_suffix('\''));
+    Some((guid, quoted.unwrap_or(name), true))
 }
 
 /// The address and the port of `0x0001 005 : (…)` or `0x0001 : 005  : 02   : yes`, and the rest.
@@ -158,6 +168,8 @@ struct Source<'t> {
     told: Vec<Told>,
     /// The comment that told it, so that the same one is not understood again.
     comments: Vec<&'t str>,
+    /// The last entry for each address: the number of its table, from 1, and its port.
+    last: Vec<(u32, u8)>,
 }
 
 impl<'t> Source<'t> {
@@ -172,28 +184,31 @@ impl<'t> Source<'t> {
             tables: Vec::new(),
             told: vec![Told::default(); ADDRESSES],
             comments: vec![""; ADDRESSES],
+            last: vec![(0, 0); ADDRESSES],
         };
         let mut seen = vec![false; switches.told.len()];
         let mut has_comments = false;
+        // The first switch that has another place in the order than its planned GUID.
+        let mut moved = None;
         for (at, line) in text.lines().enumerate() {
             let (number, line) = (at + 1, line.trim_ascii());
             if line.starts_with("0x") {
                 let (entry, rest) = entry(number, line)?;
-                let Some((_, entries)) = source.tables.last_mut() else {
-                    return Err(ReadError::new(number, "an entry before any switch"));
-                };
-                entries.push(entry);
+                source.push(entry)?;
                 if has_comments && source.comments[usize::from(entry.lid)] != rest {
-                    source.understand(number, entry.lid, rest, (&switches, &hosts))?;
+                    source.understand(&entry, rest, (&switches, &hosts), wiring)?;
                 }
             } else if let Some((guid, name, comments)) = heading(line) {
-                let switch = switches.find(guid, name).ok_or_else(|| {
+                let switch = switches.find(guid, name, |_| true).ok_or_else(|| {
                     let guid = guid.unwrap_or(0);
                     let what = format!("the fabric has no switch `{name}`, GUID {guid:#x}");
                     ReadError::new(number, what)
                 })?;
                 if !switches.told[switch as usize] {
                     ensure_named(number, wiring, switch, name)?;
+                    let place = guid.and_then(|guid| switches.guids.get(&guid));
+                    let is_moved = place.is_some_and(|&place| place != switch);
+                    moved = moved.or(place.filter(|_| is_moved).map(|&at| (number, at, name)));
                 }
                 if std::mem::replace(&mut seen[switch as usize], true) {
                     return Err(ReadError::new(number, format!("a second table of `{name}`")));
@@ -207,30 +222,58 @@ impl<'t> Source<'t> {
         if source.tables.is_empty() {
             return Err(ReadError::new(text.lines().count().max(1), "no table of any switch"));
         }
+        // Another order is one of the same switches; a smaller plan has some of the names too.
+        if let Some((line, at, name)) = moved.filter(|_| seen.contains(&false)) {
+            ensure_named(line, wiring, at, name)?;
+        }
         Ok(source)
+    }
+
+    /// An entry of the last table. Its switch has no two ways to one address.
+    fn push(&mut self, entry: Entry) -> Result<(), ReadError> {
+        let number = self.tables.len() as u32;
+        let Some((_, entries)) = self.tables.last_mut() else {
+            return Err(ReadError::new(entry.line as usize, "an entry before any switch"));
+        };
+        entries.push(entry);
+        let now = (number, entry.port);
+        let before = std::mem::replace(&mut self.last[usize::from(entry.lid)], now);
+        if before.0 == number && before != now {
+            let what = format!("a second entry for {:#x}, and another port", entry.lid);
+            return Err(ReadError::new(entry.line as usize, what));
+        }
+        Ok(())
     }
 
     /// Takes note of who a comment says is at an address.
     fn understand(
         &mut self,
-        line: usize,
-        lid: u16,
+        &Entry { line, lid, .. }: &Entry,
         rest: &'t str,
         (switches, hosts): (&Known, &Known),
+        wiring: &dyn Wiring,
     ) -> Result<(), ReadError> {
         self.comments[usize::from(lid)] = rest;
         if !rest.contains(['(', '#']) {
             return Ok(());
         }
         let (guid, name) = comment(rest);
-        let switch = || switches.find(guid, name).map(Told::Switch);
-        let now = hosts.find(guid, name).map(Told::Host).or_else(switch).unwrap_or(Told::Other);
+        let host = hosts.find(guid, name, |at| is_like(&wiring.host_name(at), name));
+        let switch = || switches.find(guid, name, |at| is_like(&wiring.switch_name(at), name));
+        let now = host.map(Told::Host).or_else(|| switch().map(Told::Switch));
+        let now = now.unwrap_or(Told::Other);
         let before = std::mem::replace(&mut self.told[usize::from(lid)], now);
         if before != Told::Nothing && before != now {
             let what = format!("address {lid:#x} was somebody else's before");
-            return Err(ReadError::new(line, what));
+            return Err(ReadError::new(line as usize, what));
         }
         Ok(())
+    }
+
+    /// The line of an address's first entry.
+    fn line_of(&self, lid: u16) -> usize {
+        let mut entries = self.tables.iter().flat_map(|(_, entries)| entries);
+        entries.find(|entry| entry.lid == lid).map_or(1, |entry| entry.line as usize)
     }
 
     /// The addresses of each host that is told one, in order.
@@ -273,12 +316,20 @@ fn places(source: &Source, identity: &Identity) -> Result<(u32, Vec<Place>), Rea
         return Ok((own.paths(), places));
     }
     let wide = |lids: &Vec<u16>| lids.last().zip(lids.first()).map_or(0, |(to, from)| to - from);
-    let paths = (u32::from(told.values().map(wide).max().unwrap_or(0)) + 1).next_power_of_two();
+    let widest = told.values().max_by_key(|lids| wide(lids));
+    let paths = (widest.map_or(0, |lids| u64::from(wide(lids))) + 1).next_power_of_two();
+    let line = || source.line_of(widest.and_then(|lids| lids.last()).copied().unwrap_or(0));
     if paths > 1 << MOST_LMC {
         let what = format!("one host with {paths} addresses, and at most 128 are possible");
-        let line = source.tables.last().and_then(|(_, entries)| entries.last());
-        return Err(ReadError::new(line.map_or(1, |entry| entry.line as usize), what));
+        return Err(ReadError::new(line(), what));
     }
+    // All hosts have equally many; what does not fit into a subnet need not fit into memory.
+    let (hosts, switches) = (identity.hosts.len() as u64, identity.switches.len() as u64);
+    if paths > 1 && hosts * paths + switches > u64::from(LAST_LID) {
+        let what = format!("one host with {paths} addresses, and so many for each of {hosts}");
+        return Err(ReadError::new(line(), format!("{what} do not fit into a subnet")));
+    }
+    let paths = paths as u32;
     for (place, told) in places.iter_mut().zip(&source.told) {
         *place = match told {
             Told::Nothing | Told::Host(_) => Place::Unknown,
@@ -308,8 +359,15 @@ pub fn addresses(
         return Ok(());
     }
     identity.lmc = paths.ilog2() as u8;
+    // A host that the tables lack keeps what its own file tells, unless somebody else is there.
+    let mut taken: Vec<bool> = source.told.iter().map(|told| *told != Told::Nothing).collect();
+    for lids in told.values() {
+        taken.iter_mut().skip(usize::from(lids[0])).take(paths as usize).for_each(|at| *at = true);
+    }
+    let is_free = |lid: u16| taken.iter().skip(usize::from(lid)).take(paths as usize).all(|at| !at);
     for (host, id) in identity.hosts.iter_mut().enumerate() {
-        id.lid = told.get(&(host as u32)).map_or(0, |lids| lids[0]);
+        let kept = if is_free(id.lid) { id.lid } else { 0 };
+        id.lid = told.get(&(host as u32)).map_or(kept, |lids| lids[0]);
     }
     for (lid, told) in source.told.iter().enumerate() {
         if let Told::Switch(switch) = told {
