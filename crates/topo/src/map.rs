@@ -12,9 +12,12 @@ use crate::fabric::{Fabric, Part};
 use crate::table::Table;
 use crate::wiring::{End, Host, NO_PORT, Port, Switch, Wiring};
 
-mod structure;
+pub(crate) mod fewest;
+pub(crate) mod structure;
 
-/// Switches that are known by structure at most: three bytes are kept for each pair of them.
+use structure::Shape;
+
+/// Switches that are known by structure at most: a byte is kept for each pair of them.
 pub const MOST_SWITCHES: u32 = 8192;
 
 /// Planned parts by found ones; none for what the plan does not have.
@@ -32,15 +35,8 @@ impl Map {
     /// By names where most switches have a planned one, else by structure, if they are not too many
     /// for that.
     pub fn new(found: &dyn Wiring, plan: &dyn Wiring) -> Result<Map, Failure> {
-        let names = |wiring: &dyn Wiring| {
-            let switches = (0..wiring.switches()).map(|at| wiring.switch_name(at)).collect();
-            let hosts = (0..wiring.hosts()).map(|at| wiring.host_name(at)).collect();
-            (switches, hosts)
-        };
-        let by_name = Map::by_keys(found, names(found), plan, names(plan));
-        let known = by_name.switches.iter().flatten().count();
-        if 2 * known > plan.switches() as usize {
-            return Ok(by_name);
+        if let Some(map) = Map::by_names(found, plan) {
+            return Ok(map);
         }
         let most = found.switches().max(plan.switches());
         if most > MOST_SWITCHES {
@@ -51,8 +47,20 @@ impl Map {
             let what = "too large a fabric to be known by its cables";
             return Err(Failure::usage(what, cause, "the planned names in the discovered fabric"));
         }
-        let switches = structure::lay(found, plan);
+        let switches = structure::lay(&Shape::of(found), &Shape::of(plan));
         Ok(Map::of_switches(found, plan, switches))
+    }
+
+    /// By names, where most switches have a planned one.
+    pub(crate) fn by_names(found: &dyn Wiring, plan: &dyn Wiring) -> Option<Map> {
+        let names = |wiring: &dyn Wiring| {
+            let switches = (0..wiring.switches()).map(|at| wiring.switch_name(at)).collect();
+            let hosts = (0..wiring.hosts()).map(|at| wiring.host_name(at)).collect();
+            (switches, hosts)
+        };
+        let by_name = Map::by_keys(found, names(found), plan, names(plan));
+        let known = by_name.switches.iter().flatten().count();
+        (2 * known > plan.switches() as usize).then_some(by_name)
     }
 
     /// By keys that are the same for the same part: names, or GUIDs.
@@ -79,7 +87,11 @@ impl Map {
     }
 
     /// Ports and hosts follow from the switches: cables between the same two are equals.
-    fn of_switches(found: &dyn Wiring, plan: &dyn Wiring, switches: Vec<Option<Switch>>) -> Map {
+    pub(crate) fn of_switches(
+        found: &dyn Wiring,
+        plan: &dyn Wiring,
+        switches: Vec<Option<Switch>>,
+    ) -> Map {
         let free =
             |switch: u32| (0..found.ports(switch)).map(|_| None).collect::<Vec<Option<Port>>>();
         let mut map = Map {

@@ -1,7 +1,11 @@
 //! Which topology a discovered fabric is, whatever its names, GUIDs and order of ports.
 
+use std::cell::OnceCell;
+
 use crate::differ::{Difference, differ};
 use crate::fabric::Fabric;
+use crate::map::fewest::{Counts, Squares};
+use crate::map::structure::{self, Shape};
 use crate::map::{self, Map};
 use crate::reroute::reroute;
 use crate::table::Table;
@@ -11,7 +15,7 @@ use crate::wiring::{End, MOST_PORTS, Port, Wiring};
 /// One cable in so many may be wrong or missing.
 const ONE_IN: usize = 10;
 
-/// Switches of a fabric that are recognised at most: all pairs of them are looked at.
+/// Switches of a fabric that are recognised at most: all pairs of them may be looked at.
 const MOST_SWITCHES: u32 = 4096;
 
 /// A plan that a fabric follows.
@@ -40,20 +44,12 @@ pub fn recognise(found: &Fabric) -> Option<Recognised> {
             }
         }
     }
-    let ports = |switch| (0..found.ports(switch) as Port).map(move |port| (switch, port));
-    let places = (0..found.switches()).flat_map(ports);
-    let cables = places
-        .filter(|&(switch, port)| match found.end(switch, port) {
-            End::Nothing => false,
-            End::Host(_) => true,
-            End::Switch(other, its) => (switch, port) < (other, its),
-        })
-        .count();
+    let known = Known::of(found);
+    let cables = known.counts.total();
     plans.sort_by_key(|(apart, _)| *apart);
     let mut best: Option<Recognised> = None;
     for (_, plan) in plans {
-        // Neither has too many switches.
-        let Ok(map) = Map::new(found, &*plan) else { continue };
+        let Some(map) = known.map(&*plan, cables / ONE_IN) else { continue };
         let differences = differ(&*plan, found, &map);
         if differences.len() * ONE_IN > cables {
             continue;
@@ -67,6 +63,38 @@ pub fn recognise(found: &Fabric) -> Option<Recognised> {
         }
     }
     best
+}
+
+/// What is known of a fabric, for all plans.
+struct Known<'a> {
+    found: &'a Fabric,
+    shape: Shape,
+    counts: Counts,
+    squares: OnceCell<Squares>,
+}
+
+impl Known<'_> {
+    fn of(found: &Fabric) -> Known<'_> {
+        let shape = Shape::of(found);
+        let counts = Counts::of(&shape);
+        Known { found, shape, counts, squares: OnceCell::new() }
+    }
+
+    /// How the fabric lies on a plan; none where it has more differences than these for certain.
+    fn map(&self, plan: &dyn Topology, most: usize) -> Option<Map> {
+        if let Some(map) = Map::by_names(self.found, plan) {
+            return Some(map);
+        }
+        let shape = Shape::of(plan);
+        if self.counts.fewest(&Counts::of(&shape)) > most {
+            return None;
+        }
+        let squares = self.squares.get_or_init(|| Squares::of(&self.shape));
+        if !squares.can_be(&Squares::of(&shape), most) {
+            return None;
+        }
+        Some(Map::of_switches(self.found, plan, structure::lay(&self.shape, &shape)))
+    }
 }
 
 impl Recognised {

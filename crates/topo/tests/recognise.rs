@@ -212,6 +212,87 @@ fn what_is_no_topology_is_not_taken_for_one() {
     assert!(recognise(&Fabric::default()).is_none());
 }
 
+/// The far ends of these cables, exchanged at random; a cable from a switch to itself is left out.
+fn rewired(mut fabric: Fabric, cables: &[(u32, u8)], draws: &mut SplitMix64) -> Fabric {
+    let ends: Vec<End> = cables.iter().map(|&(switch, port)| fabric.end(switch, port)).collect();
+    for &(switch, port) in cables {
+        fabric.fail(Part::Link(switch, port));
+    }
+    for (&place, to) in cables.iter().zip(order(cables.len() as u32, draws)) {
+        match ends[to as usize] {
+            End::Switch(other, _) if other == place.0 => {}
+            end => fabric.plug(place, end).expect("free"),
+        }
+    }
+    fabric
+}
+
+/// Were they laid on every plan of about their size, this test would take many minutes.
+#[test]
+fn large_fabrics_like_nothing_are_told_at_once() {
+    let mut draws = SplitMix64::new(29);
+    // As many hosts and switches as fat-tree-3-max:d=28 has, and hosts at all of them.
+    let mut random = Fabric::default();
+    for switch in 0..3920u32 {
+        random.add_switch(&format!("s{switch}"), 254).expect("few ports");
+    }
+    for host in 0..43_904 {
+        random.add_host(&format!("h{host}"));
+        random.plug((host % 3920, (host / 3920) as u8), End::Host(host)).expect("free");
+    }
+    for port in 0..20 {
+        for (one, other) in (0..3920).zip(order(3920, &mut draws)) {
+            random.plug((one, 100 + port), End::Switch(other, 200 + port)).expect("free");
+        }
+    }
+    assert!(recognise(&random).is_none());
+    // Every switch has the right number of hosts and cables, but they lead anywhere.
+    for spec in ["fat-tree-3:d=40", "mlfm:d=51"] {
+        let found = shuffled(&*topology(spec).expect(spec), &mut draws);
+        let cables = between(&found);
+        assert!(recognise(&rewired(found, &cables, &mut draws)).is_none(), "{spec}");
+    }
+}
+
+/// Nearly one cable in ten is wrong or missing, here and there or all at one kind of switch.
+#[test]
+fn much_damage_is_still_recognised() {
+    let mut draws = SplitMix64::new(31);
+    for spec in ["mlfm:d=8", "fat-tree-3:d=8", "fat-tree-3-half:d=8", "fat-tree-2:d=16"] {
+        let plan = topology(spec).expect(spec);
+        for trial in 0..4 {
+            let mut found = shuffled(&*plan, &mut draws);
+            let is_leaf = |switch: u32| {
+                (0..found.ports(switch) as u8)
+                    .any(|port| matches!(found.end(switch, port), End::Host(_)))
+            };
+            let mut cables = between(&found);
+            if trial % 2 == 0 {
+                // Those of every other leaf.
+                let half = |&(switch, port): &(u32, u8)| match found.end(switch, port) {
+                    End::Switch(other, _) if !is_leaf(switch) => other % 2 == 0,
+                    _ => switch % 2 == 0,
+                };
+                cables.retain(half);
+            }
+            let all = plan.hosts() as usize + between(&found).len();
+            let chosen: Vec<_> = order(cables.len() as u32, &mut draws)
+                .into_iter()
+                .take(all / 11)
+                .map(|at| cables[at as usize])
+                .collect();
+            if trial < 2 {
+                chosen.iter().for_each(|&(switch, port)| found.fail(Part::Link(switch, port)));
+            } else {
+                found = rewired(found, &chosen, &mut draws);
+            }
+            let recognised = recognise(&found).unwrap_or_else(|| panic!("{spec} {trial}"));
+            assert_eq!(recognised.plan.spec(), spec, "{trial}");
+            assert!(recognised.differences.len() <= all / 10, "{spec} {trial}");
+        }
+    }
+}
+
 /// A login node at a spare port: everybody reaches it, and the others' ways stay the mesh's own.
 #[test]
 fn what_the_plan_lacks_is_led_to_as_well() {
