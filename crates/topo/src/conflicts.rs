@@ -197,7 +197,7 @@ impl Counter {
         mut look: impl FnMut(&mut Tally),
     ) {
         let mut partners = vec![0; self.hosts as usize];
-        let mut scratch = Scratch::<N>::new(&self.links);
+        let mut scratch = Scratch::<N>::new(&self.links, self.hosts);
         for phase in phases {
             order.partners(phase as u64, &mut partners);
             scratch.phase(ways, &partners, tally);
@@ -209,30 +209,40 @@ impl Counter {
     /// How many messages each link carries when every host sends to its partner.
     pub fn load(&self, partners: &[Host]) -> Load<'_> {
         let counts = match &self.ways {
-            Held::Few(ways) => Scratch::new(&self.links).counted(ways, partners),
-            Held::Many(ways) => Scratch::new(&self.links).counted(ways, partners),
+            Held::Few(ways) => Scratch::new(&self.links, self.hosts).counted(ways, partners),
+            Held::Many(ways) => Scratch::new(&self.links, self.hosts).counted(ways, partners),
         };
         Load { counter: self, counts }
     }
 }
 
-/// A count for each link, used again for each phase.
+/// Counts, used again for each phase.
 struct Scratch<N: Number> {
+    /// Of each link between switches.
     counts: Vec<N::Count>,
+    /// Of the link to each host.
+    arrivals: Vec<N::Count>,
     nowhere: usize,
     lost: usize,
 }
 
 impl<N: Number> Scratch<N> {
-    fn new(links: &Links) -> Scratch<N> {
+    fn new(links: &Links, hosts: u32) -> Scratch<N> {
         let (nowhere, lost) = (ways::nowhere(links) as usize, ways::lost(links) as usize);
-        Scratch { counts: vec![N::Count::default(); lost + 1], nowhere, lost }
+        let counts = vec![N::Count::default(); N::ROOM.max(lost + 1)];
+        let arrivals = vec![N::Count::default(); hosts as usize];
+        Scratch { counts, arrivals, nowhere, lost }
     }
 
     fn counted(mut self, ways: &Ways<N>, partners: &[Host]) -> Vec<u32> {
         self.fill(ways, partners);
         self.take_back(ways, partners);
-        self.counts[..self.nowhere].iter().map(|&count| count.into()).collect()
+        let mut all: Vec<u32> = self.counts.iter().map(|&count| count.into()).collect();
+        for (link, &arrived) in ways.last.iter().zip(&self.arrivals) {
+            all[link.at()] = arrived.into();
+        }
+        all.truncate(self.nowhere);
+        all
     }
 
     fn fill(&mut self, ways: &Ways<N>, partners: &[Host]) {
@@ -240,35 +250,28 @@ impl<N: Number> Scratch<N> {
             2 => self.fill_ways::<2>(ways, partners),
             4 => self.fill_ways::<4>(ways, partners),
             8 => self.fill_ways::<8>(ways, partners),
-            hops => each_way(ways, partners, |to, at| {
-                self.pass(&ways.links[at * hops..][..hops], ways.last[to].at());
-            }),
+            hops => each_way(ways, partners, |to, row| self.pass(to, &row[to * hops..][..hops])),
         }
     }
 
     /// With a length that the compiler knows it is several times faster.
     fn fill_ways<const HOPS: usize>(&mut self, ways: &Ways<N>, partners: &[Host]) {
-        each_way(ways, partners, |to, at| {
-            self.pass(&ways.links[at * HOPS..][..HOPS], ways.last[to].at());
-        });
+        each_way(ways, partners, |to, row| self.pass(to, &row[to * HOPS..][..HOPS]));
     }
 
     /// Does not ask whether a message arrives; whoever finds that some do not takes them back.
     #[inline(always)]
-    fn pass(&mut self, way: &[N], last: usize) {
-        for link in way {
-            self.counts[link.at()] = N::more(self.counts[link.at()]);
-        }
-        self.counts[last] = N::more(self.counts[last]);
+    fn pass(&mut self, to: usize, way: &[N]) {
+        way.iter().for_each(|&link| N::add(&mut self.counts, link));
+        self.arrivals[to] = N::more(self.arrivals[to]);
     }
 
     /// What is lost loads no link to its destination; how many messages are lost.
     fn take_back(&mut self, ways: &Ways<N>, partners: &[Host]) -> u64 {
         let mut lost = 0;
-        each_way(ways, partners, |to, at| {
-            if ways.links[at * ways.hops].at() == self.lost {
-                let last = ways.last[to].at();
-                self.counts[last] = N::less(self.counts[last]);
+        each_way(ways, partners, |to, row| {
+            if row[to * ways.hops].at() == self.lost {
+                self.arrivals[to] = N::less(self.arrivals[to]);
                 lost += 1;
             }
         });
@@ -276,7 +279,8 @@ impl<N: Number> Scratch<N> {
     }
 
     fn phase(&mut self, ways: &Ways<N>, partners: &[Host], tally: &mut Tally) {
-        self.counts.fill(N::Count::default());
+        self.counts[..=self.lost].fill(N::Count::default());
+        self.arrivals.fill(N::Count::default());
         self.fill(ways, partners);
         let lost = if self.counts[self.lost] > N::Count::default() {
             self.take_back(ways, partners)
@@ -284,7 +288,8 @@ impl<N: Number> Scratch<N> {
             0
         };
         // Iterator::max asks who comes last among equals, which keeps it from being done in lanes.
-        let worst = self.counts[..self.nowhere].iter().fold(1.into(), |most, &n| n.max(most));
+        let most = |counts: &[N::Count]| counts.iter().fold(1.into(), |most, &n| n.max(most));
+        let worst = most(&self.counts[..self.nowhere]).max(most(&self.arrivals));
         let worst: u32 = worst.into();
         tally.lost += lost;
         tally.add_phase(worst);
@@ -296,12 +301,12 @@ impl<N: Number> Scratch<N> {
             tally.flows.resize(worst as usize + 1, 0);
         }
         let mut met = 0;
-        each_way(ways, partners, |to, at| {
-            let way = &ways.links[at * ways.hops..][..ways.hops];
+        each_way(ways, partners, |to, row| {
+            let way = &row[to * ways.hops..][..ways.hops];
             if way[0].at() == self.lost {
                 return;
             }
-            let last = self.counts[ways.last[to].at()];
+            let last = self.arrivals[to];
             let conflict = way.iter().map(|link| self.counts[link.at()]).fold(last, Ord::max);
             tally.flows[conflict.into() as usize] += 1;
             met += 1;
@@ -311,12 +316,17 @@ impl<N: Number> Scratch<N> {
     }
 }
 
-/// Every message to another host, by its destination and the number of its way.
+/// Every message to another host, by its destination and the ways of its switch to all hosts.
 #[inline(always)]
-fn each_way<N>(ways: &Ways<N>, partners: &[Host], mut visit: impl FnMut(usize, usize)) {
-    for (from, (&to, &begin)) in partners.iter().zip(&ways.begin).enumerate() {
-        if to as usize != from {
-            visit(to as usize, (begin + to) as usize);
+fn each_way<N>(ways: &Ways<N>, partners: &[Host], mut visit: impl FnMut(usize, &[N])) {
+    let firsts = ways.runs.iter().map(|&first| first as usize);
+    let ends = firsts.clone().skip(1).chain([partners.len()]);
+    for (first, end) in firsts.zip(ends) {
+        let row = &ways.links[ways.begin[first]..][..partners.len() * ways.hops];
+        for (from, &to) in (first..end).zip(&partners[first..end]) {
+            if to as usize != from {
+                visit(to as usize, row);
+            }
         }
     }
 }

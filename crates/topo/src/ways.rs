@@ -13,7 +13,10 @@ use crate::wiring::{End, Host, NO_PORT, Switch, Wiring};
 /// A number of a link, as small as it can be, so that ways lie densely; and a count of messages.
 pub(crate) trait Number: Copy + Send + Sync {
     type Count: Copy + Default + Ord + Into<u32> + From<u8> + Send;
-    /// One more. Only what is no link can wrap around, and nobody asks for that.
+    /// Counts that there are at least: with one for every number none has to be looked for.
+    const ROOM: usize;
+    /// One more of a link. Only what is no link can wrap around, and nobody asks for that.
+    fn add(counts: &mut [Self::Count], link: Self);
     fn more(count: Self::Count) -> Self::Count;
     fn less(count: Self::Count) -> Self::Count;
     fn new(link: u32) -> Self;
@@ -23,6 +26,15 @@ pub(crate) trait Number: Copy + Send + Sync {
 impl Number for u16 {
     /// A link to each host that has a cable: so a link carries fewer messages than there are links.
     type Count = u16;
+
+    const ROOM: usize = 1 << 16;
+
+    #[inline(always)]
+    fn add(counts: &mut [u16], link: u16) {
+        if let Some(all) = counts.first_chunk_mut::<{ 1 << 16 }>() {
+            all[link as usize] = all[link as usize].wrapping_add(1);
+        }
+    }
 
     fn more(count: u16) -> u16 {
         count.wrapping_add(1)
@@ -43,6 +55,13 @@ impl Number for u16 {
 
 impl Number for u32 {
     type Count = u32;
+
+    const ROOM: usize = 0;
+
+    #[inline(always)]
+    fn add(counts: &mut [u32], link: u32) {
+        counts[link as usize] = counts[link as usize].wrapping_add(1);
+    }
 
     fn more(count: u32) -> u32 {
         count.wrapping_add(1)
@@ -66,8 +85,10 @@ pub(crate) struct Ways<N> {
     /// Links of a way; shorter ones are filled up with `nowhere`.
     pub hops: usize,
     pub links: Vec<N>,
-    /// The number of the first way of a host's switch.
-    pub begin: Vec<u32>,
+    /// Where the ways of a host's switch begin.
+    pub begin: Vec<usize>,
+    /// Hosts in a row that share a switch: the first of them.
+    pub runs: Vec<Host>,
     /// The link to each host.
     pub last: Vec<N>,
 }
@@ -187,17 +208,15 @@ impl<N: Number> Ways<N> {
         }
         let row = |place: &Option<(Switch, _)>| {
             let row = place.and_then(|(switch, _)| switches.binary_search(&switch).ok());
-            row.unwrap_or(switches.len()) as u32 * hosts
+            row.unwrap_or(switches.len()) * wide
         };
+        let begin: Vec<usize> = places.iter().map(row).collect();
+        let is_first = |&host: &usize| host == 0 || begin[host] != begin[host - 1];
+        let runs = (0..begin.len()).filter(is_first).map(|host| host as Host).collect();
         let last = |place: &Option<(Switch, u8)>| {
             place.map_or(nowhere, |(switch, port)| N::new(links.link(switch, port)))
         };
-        Ok(Ways {
-            hops,
-            begin: places.iter().map(row).collect(),
-            last: places.iter().map(last).collect(),
-            links: found,
-        })
+        Ok(Ways { hops, begin, runs, last: places.iter().map(last).collect(), links: found })
     }
 }
 

@@ -40,8 +40,8 @@ impl Roads {
     }
 
     fn way(&self, from: Host, to: Host) -> &[u32] {
-        let number = (self.ways.begin[from as usize] + to) as usize;
-        &self.ways.links[number * self.ways.hops..][..self.ways.hops]
+        let at = self.ways.begin[from as usize] + to as usize * self.ways.hops;
+        &self.ways.links[at..][..self.ways.hops]
     }
 
     /// Whether there is a way. A host needs none to itself.
