@@ -1,6 +1,9 @@
 //! Do figures repeat? `laneway measure` over MPI, five times with five launches each, while two
 //! spinners take half of the machine: how far the runs differ, and whether their intervals hold.
+//! And how far the machine itself differs: a byte between two threads, told while each run is made.
 
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -32,6 +35,46 @@ fn spin(seed: u64, stop: &AtomicBool) {
         }
         thread::sleep(Duration::from_secs_f64(while_s));
     }
+}
+
+/// Between two looks at the machine, and round trips in each.
+const PAUSE: Duration = Duration::from_millis(200);
+const TRIPS: usize = 50;
+
+/// What a byte to another thread and back takes on this machine, now and then while a run is made:
+/// the median, in microseconds. Nothing of ours is in it.
+fn machine(stop: &AtomicBool) -> std::io::Result<f64> {
+    let (mut here, mut there) = UnixStream::pair()?;
+    let echo = thread::spawn(move || {
+        let mut byte = [0];
+        while there.read_exact(&mut byte).is_ok() && there.write_all(&byte).is_ok() {}
+    });
+    let mut trips = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        for _ in 0..TRIPS {
+            let begun = Instant::now();
+            here.write_all(&[0])?;
+            here.read_exact(&mut [0])?;
+            trips.push(begun.elapsed().as_secs_f64() * 1e6);
+        }
+        thread::sleep(PAUSE);
+    }
+    drop(here);
+    // It ends with the socket that it reads.
+    let _ = echo.join();
+    Ok(median(&trips).unwrap_or(f64::NAN))
+}
+
+/// A run, and what the machine was like meanwhile.
+fn watched_run(number: u64) -> Result<(Vec<Record>, f64), String> {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watch = scope.spawn(|| machine(&over));
+        let rows = run(number);
+        over.store(true, Ordering::Relaxed);
+        let machine = watch.join().map_err(|_| "a thread failed".to_string())?;
+        Ok((rows?, machine.map_err(|error| error.to_string())?))
+    })
 }
 
 /// The rows of one run.
@@ -72,6 +115,12 @@ impl Point {
             [least, .., most] => most / least,
             _ => f64::NAN,
         }
+    }
+
+    /// The runs' figures as parts of what the machine itself took meanwhile.
+    fn over(&self, machine: &[f64]) -> Point {
+        let figures = self.figures.iter().zip(machine).map(|(own, machine)| own / machine);
+        Point { figures: figures.collect(), ..Point::default() }
     }
 
     /// The median of all launches of all runs, each of which is a median itself.
@@ -120,32 +169,37 @@ fn main() {
             let stop = &stop;
             scope.spawn(move || spin(seed, stop));
         }
-        let runs = (1..=RUNS).map(run).collect();
+        let runs = (1..=RUNS).map(watched_run).collect();
         stop.store(true, Ordering::Relaxed);
         runs
     });
-    let points = runs.map(|runs| points(&runs)).and_then(|points| match incomplete(&points) {
-        Some(why) => Err(why),
-        None => Ok(points),
+    let found = runs.and_then(|runs| {
+        let (rows, machine): (Vec<Vec<Record>>, Vec<f64>) = runs.into_iter().unzip();
+        let points = points(&rows);
+        incomplete(&points).map_or(Ok((points, machine)), Err)
     });
-    let points = match points {
-        Ok(points) => points,
+    let (points, machine) = match found {
+        Ok(found) => found,
         Err(why) => {
             return eprintln!("error: {why}\ntry:   cargo build --release, and an Open MPI");
         }
     };
-    let (mut spreads, mut widths, mut hold) = (Vec::new(), Vec::new(), 0u32);
+    let (mut spreads, mut beside, mut widths, mut hold) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for point in &points {
         let (spread, pooled) = (point.spread(), point.pooled());
         println!("{}: {:.1?} us, {spread:.2} apart, pooled {pooled:.1}", point.name, point.figures);
         spreads.push(spread.ln());
+        beside.push(point.over(&machine).spread().ln());
         for &(low, high) in &point.intervals {
             widths.push(high / low);
-            hold += u32::from(low <= pooled && pooled <= high);
+            hold += u8::from(low <= pooled && pooled <= high);
         }
     }
-    let spread = (spreads.iter().sum::<f64>() / spreads.len() as f64).exp();
-    ratio("largest / smallest of five runs, geometric mean", spread, MOST_SPREAD);
+    let itself = Point { figures: machine.clone(), ..Point::default() }.spread();
+    println!("the machine itself, a byte there and back: {machine:.1?} us, {itself:.2} apart");
+    let mean = |logs: &[f64]| (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+    println!("the same over the machine's: {:.2} apart, geometric mean", mean(&beside));
+    ratio("largest / smallest of five runs, geometric mean", mean(&spreads), MOST_SPREAD);
     ratio("median high / low of an interval", median(&widths).unwrap_or(f64::NAN), MOST_WIDTH);
     println!("{hold} of {} intervals hold the pooled median", widths.len());
     ratio("26 / intervals that hold", LEAST_HOLD / f64::from(hold), 1.0);
