@@ -287,10 +287,9 @@ impl<N: Number> Scratch<N> {
         } else {
             0
         };
-        // Iterator::max asks who comes last among equals, which keeps it from being done in lanes.
-        let most = |counts: &[N::Count]| counts.iter().fold(1.into(), |most, &n| n.max(most));
+        let most = |counts: &[N::Count]| counts.iter().copied().max().unwrap_or_default();
         let worst = most(&self.counts[..self.nowhere]).max(most(&self.arrivals));
-        let worst: u32 = worst.into();
+        let worst: u32 = worst.max(1.into()).into();
         tally.lost += lost;
         tally.add_phase(worst);
         if worst == 1 {
