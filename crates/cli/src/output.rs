@@ -113,7 +113,7 @@ pub fn ensure_open() -> Result<(), Failure> {
     print("")
 }
 
-/// Prints results; a stdout that nobody holds open is an error and not an empty success.
+/// Prints results; a closed stdout is an error and not an empty success.
 pub fn print(text: &str) -> Result<(), Failure> {
     let failed = |cause: String| {
         let try_this = "leave standard output open, or --export FILE";

@@ -5,7 +5,7 @@ use crate::links::Links;
 use crate::routing::{Hop, walk};
 use crate::table::Table;
 use crate::threads::shared;
-use crate::wiring::{Host, Wiring};
+use crate::wiring::{Host, Wiring, by_switch};
 
 /// What is true of the paths of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Apart {
 /// Follows every path from every switch with hosts to every host.
 pub fn apart(wiring: &dyn Wiring, table: &Table) -> Apart {
     let links = Links::of(wiring);
-    let leaves = leaves(wiring);
+    let leaves: Vec<Vec<Host>> = by_switch(wiring, 0..wiring.hosts()).into_values().collect();
     let parts = shared(leaves.len(), |own| {
         let mut part = Part::new(table, &links);
         own.for_each(|leaf| part.look(wiring, &leaves[leaf]));
@@ -48,18 +48,6 @@ pub fn apart(wiring: &dyn Wiring, table: &Table) -> Apart {
     }
     all.fullest = loads.iter().map(|load| load.iter().copied().max().unwrap_or(0)).collect();
     all
-}
-
-/// The hosts of each switch that has some.
-fn leaves(wiring: &dyn Wiring) -> Vec<Vec<Host>> {
-    let mut hosts: Vec<Vec<Host>> = vec![Vec::new(); wiring.switches() as usize];
-    for host in 0..wiring.hosts() {
-        if let Some((switch, _)) = wiring.attached(host) {
-            hosts[switch as usize].push(host);
-        }
-    }
-    hosts.retain(|hosts| !hosts.is_empty());
-    hosts
 }
 
 /// What one thread finds.

@@ -6,15 +6,13 @@
 //! the links, each pointing at those that its messages take next, form no circle (Dally and Seitz
 //! 1987).
 
-use std::collections::BTreeMap;
-
 use crate::graph::levels;
 use crate::links::Links;
 use crate::routing::{Hop, walk};
 use crate::sample::Followed;
 use crate::table::Table;
 use crate::topologies::Topology;
-use crate::wiring::{End, Host, NO_PORT, Port, Switch, Wiring};
+use crate::wiring::{End, Host, NO_PORT, Port, Switch, Wiring, by_switch};
 
 /// What is true of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,12 +53,7 @@ pub fn prove(wiring: &dyn Wiring, table: &Table) -> Proof {
     let mut proof = Proof::default();
     let plugged: Vec<Host> =
         (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_some()).collect();
-    let mut leaves: BTreeMap<Switch, Vec<Host>> = BTreeMap::new();
-    for &host in &plugged {
-        if let Some((switch, _)) = wiring.attached(host) {
-            leaves.entry(switch).or_default().push(host);
-        }
-    }
+    let leaves = by_switch(wiring, plugged.iter().copied());
     for &host in &plugged {
         for path in 0..table.paths() {
             proof.pairs += plugged.len() as u64 - 1;

@@ -8,12 +8,12 @@ use std::thread;
 use crate::links::Links;
 use crate::table::Table;
 use crate::threads::threads;
-use crate::wiring::{End, Host, NO_PORT, Switch, Wiring};
+use crate::wiring::{End, Host, NO_PORT, Switch, Wiring, by_switch};
 
 /// A number of a link, as small as it can be, so that ways lie densely; and a count of messages.
 pub(crate) trait Number: Copy + Send + Sync {
     type Count: Copy + Default + Ord + Into<u32> + From<u8> + Send;
-    /// Counts that there are at least: with one for every number none has to be looked for.
+    /// Counts that there are at least: with one for every number no place has to be checked.
     const ROOM: usize;
     /// One more of a link. Only what is no link can wrap around, and nobody asks for that.
     fn add(counts: &mut [Self::Count], link: Self);
@@ -31,9 +31,9 @@ impl Number for u16 {
 
     #[inline(always)]
     fn add(counts: &mut [u16], link: u16) {
-        if let Some(all) = counts.first_chunk_mut::<{ 1 << 16 }>() {
-            all[link as usize] = all[link as usize].wrapping_add(1);
-        }
+        // Whoever counts has made ROOM.
+        let all = counts.first_chunk_mut::<{ 1 << 16 }>().expect("a count for every number");
+        all[link as usize] = all[link as usize].wrapping_add(1);
     }
 
     fn more(count: u16) -> u16 {
@@ -164,11 +164,7 @@ impl Map<'_> {
 
 /// The switches that have hosts.
 fn leaves(wiring: &dyn Wiring) -> Vec<Switch> {
-    let places = (0..wiring.hosts()).filter_map(|host| wiring.attached(host));
-    let mut leaves: Vec<Switch> = places.map(|place| place.0).collect();
-    leaves.sort_unstable();
-    leaves.dedup();
-    leaves
+    by_switch(wiring, 0..wiring.hosts()).into_keys().collect()
 }
 
 /// Bytes that all ways may take.

@@ -1,5 +1,7 @@
 //! What is plugged into what: hosts, switches with numbered ports, and the cable at each port.
 
+use std::collections::BTreeMap;
+
 /// A host, counted from 0.
 pub type Host = u32;
 
@@ -88,4 +90,18 @@ pub trait Wiring: Sync {
             End::Nothing | End::Switch(..) => Reach::Hall,
         }
     }
+}
+
+/// Some hosts by the switch that they are at; those without a cable are left out.
+pub(crate) fn by_switch(
+    wiring: &dyn Wiring,
+    hosts: impl IntoIterator<Item = Host>,
+) -> BTreeMap<Switch, Vec<Host>> {
+    let mut all: BTreeMap<Switch, Vec<Host>> = BTreeMap::new();
+    for host in hosts {
+        if let Some((switch, _)) = wiring.attached(host) {
+            all.entry(switch).or_default().push(host);
+        }
+    }
+    all
 }

@@ -54,8 +54,7 @@ fn circles(fabric: &Fabric, old: &Table, new: &Table, what: &str) -> usize {
     circles
 }
 
-/// All hosts at once would close a circle in 84 of these 2,278 changes. In the 16 that are left no
-/// order was found.
+/// In those that it prints no order without a circle was found.
 #[test]
 fn hardly_any_step_has_a_circle() {
     let names = ["up-down", "balanced", "minimal"];
@@ -75,6 +74,7 @@ fn hardly_any_step_has_a_circle() {
             with_circle += usize::from(circles(&left, &old, &new, &what) > 0);
         }
     }
+    println!("{with_circle} of {changes} changes have a step with a circle");
     assert!(changes > 2_000 && with_circle * 100 < changes, "{with_circle} of {changes}");
 }
 

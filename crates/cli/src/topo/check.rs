@@ -47,11 +47,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let machine = Machine::from(matches)?;
     let wiring = machine.wiring();
-    let (proof, how, certain) = proved(&machine);
+    let table = machine.has_table().then(|| machine.table());
+    let (proof, how, certain) = proved(&machine, table.as_ref());
     let holds = proof.holds() && proof.pairs > 0;
     let unplugged = unplugged(wiring);
     tell_unplugged(wiring, &unplugged);
-    let table = machine.has_table().then(|| machine.table());
     tell(wiring, table.as_ref(), &proof, "--unreached FILE lists all");
     if !certain {
         output::note(&format!("nothing is proven of other pairs: {how}"));
@@ -172,10 +172,10 @@ pub fn write_unreached(
 
 /// Every pair; of a fabric whose table does not fit into memory, pairs that are followed. And
 /// whether that proves it: of a mesh the first host stands for all, of a tree some pods do.
-fn proved(machine: &Machine) -> (Proof, String, bool) {
+fn proved(machine: &Machine, table: Option<&Table>) -> (Proof, String, bool) {
     let wiring = machine.wiring();
-    if machine.has_table() {
-        return (prove(wiring, &machine.table()), "every pair".to_string(), true);
+    if let Some(table) = table {
+        return (prove(wiring, table), "every pair".to_string(), true);
     }
     let Followed { mut pairs, mut lost, mut longest, mut astray } =
         follow_pairs(wiring, machine.routing(), SAMPLED_PAIRS, 1);

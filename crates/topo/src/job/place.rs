@@ -1,14 +1,12 @@
 //! Which of the free nodes a job takes.
 
-use std::collections::BTreeMap;
-
 use laneway_stats::SplitMix64;
 
 use super::flows::{Flows, Unreached};
 use super::shape::{Board, Shape};
 use super::{Ground, MOST_LISTED};
 use crate::routing::walk;
-use crate::wiring::{Host, Switch};
+use crate::wiring::{Host, by_switch};
 
 /// Larger shapes that are looked at where none has exactly the nodes that are wanted.
 const NEAR_SHAPES: usize = 64;
@@ -79,17 +77,6 @@ fn near_shape(board: &Board, degree: u32, size: usize) -> Option<Vec<Host>> {
     Some(order[..size].iter().map(|&at| hosts[at]).collect())
 }
 
-/// The free nodes of each switch.
-fn by_switch(ground: &Ground, free: &[Host]) -> BTreeMap<Switch, Vec<Host>> {
-    let mut all: BTreeMap<Switch, Vec<Host>> = BTreeMap::new();
-    for &host in free {
-        if let Some((switch, _)) = ground.wiring.attached(host) {
-            all.entry(switch).or_default().push(host);
-        }
-    }
-    all
-}
-
 /// The free nodes who reach each other, with their ways. One whom others do not reach is no reason
 /// to refuse all, as long as there are enough without him.
 fn reaching(ground: &Ground, free: &[Host], size: usize) -> Result<(Vec<Host>, Flows), Unreached> {
@@ -111,7 +98,7 @@ fn reached(ground: &Ground, free: &[Host]) -> Vec<Host> {
     // Hosts of one switch reach the same others.
     let mut row = vec![0; free.len()];
     let mut reach: Vec<Vec<bool>> = Vec::new();
-    for hosts in by_switch(ground, free).values() {
+    for hosts in by_switch(ground.wiring, free.iter().copied()).values() {
         let arrives =
             |&to: &Host| walk(ground.wiring, ground.routing, hosts[0], to, |_| {}).is_ok();
         for host in hosts {
@@ -138,7 +125,8 @@ fn reached(ground: &Ground, free: &[Host]) -> Vec<Host> {
 
 /// All nodes of the switch that has most of them free, of the next, and so on.
 fn switch_by_switch(ground: &Ground, free: &[Host], size: usize) -> Vec<Host> {
-    let mut switches: Vec<Vec<Host>> = by_switch(ground, free).into_values().collect();
+    let mut switches: Vec<Vec<Host>> =
+        by_switch(ground.wiring, free.iter().copied()).into_values().collect();
     switches.sort_by_key(|hosts| std::cmp::Reverse(hosts.len()));
     switches.into_iter().flatten().take(size).collect()
 }
@@ -146,7 +134,7 @@ fn switch_by_switch(ground: &Ground, free: &[Host], size: usize) -> Vec<Host> {
 /// A node of every switch, another of every switch, and so on.
 fn round_about(ground: &Ground, free: &[Host], size: usize) -> Vec<Host> {
     let mut all: Vec<(usize, Host)> = Vec::new();
-    for hosts in by_switch(ground, free).into_values() {
+    for hosts in by_switch(ground.wiring, free.iter().copied()).into_values() {
         all.extend(hosts.into_iter().enumerate());
     }
     all.sort_by_key(|&(turn, _)| turn);
