@@ -1,19 +1,20 @@
 //! One point of a measurement: the samples of one operation, what they say, and how sure that is.
 
 use laneway_core::{Clock, Comm, CommError};
-use laneway_stats::{Interval, Summary, median, outliers, sorted};
+use laneway_stats::{
+    Interval, Summary, dependent_interval, design_effect, median, outliers, sorted,
+};
 
+use crate::clock::Bound;
 use crate::operation::Operation;
+use crate::pace::Pace;
 use crate::repeat::Rule;
+use crate::spread::{Evidence, Spread, between_visits};
 use crate::talk::{announce, collect};
-use crate::timing::{Batch, Stage, Timing};
+use crate::timing::{Batch, Sample, Stage, Timing};
 
-/// A figure rests on a clock that shows so many steps for it.
-const TICKS: f64 = 20.0;
-/// Ranks that began further apart than this, as a part of the time, did not begin together.
-pub const SKEWED: f64 = 0.01;
-/// What clocks may leave uncertain, as a part of a figure that rests on them.
-const CLOCK_PART: f64 = 0.1;
+/// How surely the truth lies within a point's bound, as far as samples differ by chance.
+const BOUND_LEVEL: f64 = 0.999;
 
 /// What rank 0 knows when a point is done.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,7 +22,11 @@ pub struct Point {
     pub timing: &'static str,
     /// Seconds; the median, or the mean where that was aimed at.
     pub estimate: f64,
+    /// Where the truth lies if ways take as long out as back.
     pub interval: Option<Interval>,
+    /// Where it lies whatever the ways take, however far apart the ranks began, and whatever lies
+    /// between two steps of the clock.
+    pub bound: Option<Bound>,
     /// Half the interval over the estimate.
     pub error: Option<f64>,
     /// Whether the precision that was asked for is reached.
@@ -29,6 +34,8 @@ pub struct Point {
     pub summary: Option<Summary>,
     /// The samples that count, in the order they were taken.
     pub samples: Vec<f64>,
+    /// So many samples say as much as one independent sample; 1 where all are.
+    pub effect: f64,
     pub rejected: u32,
     /// First samples that were left out because the operation had not settled.
     pub warm_up: u32,
@@ -39,9 +46,11 @@ pub struct Point {
     pub rank_means: Vec<f64>,
     pub spans: Vec<(f64, f64)>,
     pub clock_error: f64,
-    pub clock_unknowable: f64,
-    /// Seconds that the whole point took on rank 0.
+    /// Seconds that a call of nothing takes by the same way.
+    pub overhead: f64,
+    /// Seconds that the whole point took on rank 0, and those in which it paused.
     pub cost: f64,
+    pub paused: f64,
     /// Whether it stopped early because another one is surely faster.
     pub lost: bool,
     /// What a reader must know.
@@ -49,30 +58,15 @@ pub struct Point {
 }
 
 impl Point {
-    fn add(&mut self, batch: Batch) {
-        // Samples of a method that was given up are not mixed with those of the other.
-        if batch.notes.contains(&"no appointments") && !self.notes.contains(&"no appointments") {
-            self.rejected += self.samples.len() as u32;
-            self.samples.clear();
-            self.spans.clear();
-            self.rank_means.clear();
-            self.skew = None;
-        }
-        self.join_means(&batch);
-        self.samples.extend(batch.samples);
-        self.rejected += batch.rejected;
-        self.clock_error = self.clock_error.max(batch.clock_error);
-        self.clock_unknowable = self.clock_unknowable.max(batch.clock_unknowable);
-        self.spans.extend(batch.spans);
-        self.skew = median(&batch.skews).or(self.skew);
-        for note in batch.notes {
-            self.note(note);
+    fn note(&mut self, note: &'static str) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
         }
     }
 
-    /// Each rank's mean over all samples so far.
-    fn join_means(&mut self, batch: &Batch) {
-        let (before, now) = (self.samples.len() as f64, batch.samples.len() as f64);
+    /// Each rank's mean over all samples, of which there were so many before.
+    fn join_means(&mut self, batch: &Batch, before: usize) {
+        let (before, now) = (before as f64, batch.samples.len() as f64);
         if self.rank_means.is_empty() {
             self.rank_means = batch.rank_means.clone();
         } else if now > 0.0 {
@@ -82,43 +76,62 @@ impl Point {
         }
     }
 
-    fn note(&mut self, note: &'static str) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
-    }
-
     /// What the samples say.
-    fn conclude(&mut self, rule: &Rule, tick: f64) {
-        self.warm_up = rule.warm_up(&self.samples) as u32;
-        let settled = &self.samples[self.warm_up as usize..];
-        self.estimate = rule.estimate(settled);
-        self.interval = rule.interval(settled);
-        self.error = rule.error(settled);
-        self.reached = rule.min_reps == rule.max_reps || rule.is_reached(settled);
-        self.outliers = outliers(&sorted(settled)) as u32;
-        self.summary = Summary::of(settled);
-        self.samples.drain(..self.warm_up as usize);
+    fn conclude(&mut self, samples: &[Sample], rule: &Rule) {
+        let times = times(samples);
+        self.warm_up = rule.warm_up(&times) as u32;
+        let settled = &samples[self.warm_up as usize..];
+        self.samples = times[self.warm_up as usize..].to_vec();
+        let times = &self.samples;
+        self.effect = effect(settled);
+        self.estimate = rule.estimate(times);
+        self.interval = rule.interval_of(times, self.effect);
+        self.bound = self.interval.and_then(|interval| bound(settled, self.effect, interval));
+        self.error = rule.error_of(times, self.effect);
+        self.reached = !rule.varies() || rule.is_reached_of(times, self.effect);
+        self.outliers = outliers(&sorted(times)) as u32;
+        self.summary = Summary::of(times);
+        let skews: Vec<f64> = settled.iter().filter_map(|sample| sample.skew).collect();
+        self.skew = median(&skews);
+        let few = self.interval.is_some_and(|i| i.level < rule.level() && rule.may_stop_early());
         if let Some(flag) = rule.caution(self.samples.len() as u32) {
             self.note(flag);
+        } else if few {
+            self.note("dependent");
         }
         if self.lost {
             self.note("lost the race");
         } else if !self.reached {
             self.note("precision");
         }
-        if self.estimate < TICKS * tick {
-            self.note("resolution");
-        }
         // What takes no time, or less, was not measured.
         if self.estimate <= 0.0 || self.estimate.is_nan() {
             self.note("no time");
             self.reached = false;
         }
-        if self.skew.is_some_and(|skew| skew > SKEWED * self.estimate.abs()) {
-            self.note("skewed start");
-        }
     }
+}
+
+fn times(samples: &[Sample]) -> Vec<f64> {
+    samples.iter().map(|sample| sample.time).collect()
+}
+
+/// How many samples say as much as one.
+fn effect(samples: &[Sample]) -> f64 {
+    let at: Vec<f64> = samples.iter().map(|sample| sample.at).collect();
+    design_effect(&at, &times(samples))
+}
+
+/// Between what the samples can have been at least and at most, and no narrower than the interval.
+fn bound(samples: &[Sample], effect: f64, interval: Interval) -> Option<Bound> {
+    let ends = |end: fn(&Bound) -> f64| {
+        let all = sorted(&samples.iter().map(|sample| end(&sample.bound)).collect::<Vec<f64>>());
+        let inner = dependent_interval(&all, BOUND_LEVEL, effect);
+        inner.map(|inner| (inner.low, inner.high)).or(Some((*all.first()?, *all.last()?)))
+    };
+    let (low, _) = ends(|bound| bound.low)?;
+    let (_, high) = ends(|bound| bound.high)?;
+    Some(Bound { low: low.min(interval.low), high: high.max(interval.high) })
 }
 
 /// A point that is being measured, in as many visits as it takes. Points that are visited in turns
@@ -126,24 +139,32 @@ impl Point {
 pub struct Measuring<'t> {
     timing: Box<dyn Timing + 't>,
     point: Point,
+    samples: Vec<Sample>,
     batches: u32,
-    /// Samples of the next batch, on every rank; none before the first, which the rule alone tells,
-    /// and after the last.
-    next: u32,
+    spread: Spread,
+    /// The next batch, on every rank; none before the first, which the rule alone tells.
+    next: Option<Pace>,
+    /// When the last visit ended, by this rank's clock.
+    left: Option<f64>,
     /// In a race: seconds that another one surely does not exceed, on rank 0.
     rival: Option<f64>,
 }
 
-/// A real machine has good and bad spells: so many batches at least, of so many samples, see some
-/// of them. A simulated one has none.
-const REAL_BATCHES: u32 = 10;
-const REAL_SAMPLES: u32 = 30;
-/// So many batches before a race is lost, for the same reason.
+/// So many batches before a race is lost on a real machine, whose spells may favour one.
 const REAL_HEATS: u32 = 3;
 
 impl<'t> Measuring<'t> {
     pub fn new(timing: Box<dyn Timing + 't>) -> Measuring<'t> {
-        Measuring { timing, point: Point::default(), batches: 0, next: 0, rival: None }
+        Measuring {
+            timing,
+            point: Point::default(),
+            samples: Vec::new(),
+            batches: 0,
+            spread: Spread::new(),
+            next: None,
+            left: None,
+            rival: None,
+        }
     }
 
     /// Stop as soon as this one surely takes longer, by what rank 0 knows; the others only need to
@@ -154,7 +175,7 @@ impl<'t> Measuring<'t> {
 
     /// What the samples say so far, on rank 0.
     pub fn interval(&self, rule: &Rule) -> Option<Interval> {
-        rule.interval(&self.point.samples)
+        rule.interval_of(&times(&self.samples), effect(&self.samples))
     }
 
     /// Collective: prepares and takes one batch of samples. True on every rank where the rule is
@@ -165,16 +186,29 @@ impl<'t> Measuring<'t> {
         operation: &mut dyn Operation,
         rule: &Rule,
     ) -> Result<bool, CommError> {
+        self.rest(stage, rule);
         let begun = stage.clock.local();
         self.timing.prepare(stage, operation)?;
-        let mut done = self.batch(stage, operation, rule, begun)?;
-        // A simulated machine has no spells that points would have to share, but may have a race.
+        self.point.cost += stage.clock.local() - begun;
+        let mut done = self.batch(stage, operation, rule)?;
+        // In virtual time nobody else has a turn in between: pauses cost nothing there.
         let stays = self.rival.is_none() && stage.comm.clock().is_virtual();
         while !done && stays {
-            let begun = stage.clock.local();
-            done = self.batch(stage, operation, rule, begun)?;
+            done = self.batch(stage, operation, rule)?;
         }
+        self.left = Some(stage.clock.local());
         Ok(done)
+    }
+
+    /// On a real machine: lets some time pass since the last visit, if no other point has.
+    fn rest(&mut self, stage: &Stage, rule: &Rule) {
+        let Some(left) = self.left.filter(|_| !stage.comm.clock().is_virtual()) else { return };
+        let now = stage.clock.local();
+        let until = left + between_visits(rule);
+        if until > now {
+            self.point.paused += until - now;
+            stage.clock.sleep_until_local(until);
+        }
     }
 
     /// Collective: one more batch.
@@ -183,46 +217,73 @@ impl<'t> Measuring<'t> {
         stage: &mut Stage,
         operation: &mut dyn Operation,
         rule: &Rule,
-        begun: f64,
     ) -> Result<bool, CommError> {
-        if self.batches == 0 {
-            self.next = self.wanted(stage, rule).max(1);
-        }
+        let begun = stage.clock.local();
+        let pace = match self.next {
+            Some(pace) => pace,
+            None => self.plan(stage, rule),
+        };
+        let pace = Pace { count: pace.count.max(1), ..pace };
         self.batches += 1;
-        let batch = self.timing.batch(stage, operation, self.next)?;
-        self.point.add(batch);
-        self.point.cost += stage.clock.local() - begun;
-        let told = stage.clock.local();
+        let batch = self.timing.batch(stage, operation, pace)?;
+        let taken = batch.samples.len() as u32 + batch.rejected;
+        self.add(batch);
         self.point.lost = self.has_lost(stage, rule);
-        let wanted = if self.point.lost { 0 } else { self.wanted(stage, rule) };
-        let mut words = [f64::from(wanted)];
+        // Some of the pauses may not have been made.
+        let paused = pace.shortened(taken).paused();
+        self.point.paused += paused;
+        self.point.cost += stage.clock.local() - begun - paused;
+        let told = stage.clock.local();
+        let next = if self.point.lost { Pace::dense(0) } else { self.plan(stage, rule) };
+        let mut words = next.words();
         announce(stage.comm, &mut words)?;
-        self.next = words[0] as u32;
+        let next = Pace::from_words(words);
+        self.next = Some(next);
         self.point.cost += stage.clock.local() - told;
-        Ok(self.next == 0)
+        Ok(next.count == 0)
     }
 
-    /// How many samples the next batch should have.
-    fn wanted(&self, stage: &Stage, rule: &Rule) -> u32 {
-        let (have, spent) = (self.point.samples.len() as u32, self.point.cost);
-        let wanted = rule.wanted(&self.point.samples, spent);
-        let varies = rule.min_reps < rule.max_reps && !stage.comm.clock().is_virtual();
-        let more = self.batches < REAL_BATCHES && spent < rule.budget && have < rule.max_reps;
-        if varies && more {
-            return wanted.max(REAL_SAMPLES).min(rule.max_reps - have);
+    fn add(&mut self, batch: Batch) {
+        let point = &mut self.point;
+        // Samples of a method that was given up are not mixed with those of the other.
+        if batch.notes.contains(&"no appointments") && !point.notes.contains(&"no appointments") {
+            point.rejected += self.samples.len() as u32;
+            self.samples.clear();
+            point.spans.clear();
+            point.rank_means.clear();
         }
-        wanted
+        point.join_means(&batch, self.samples.len());
+        self.samples.extend(batch.samples);
+        point.rejected += batch.rejected;
+        point.clock_error = point.clock_error.max(batch.clock_error);
+        point.spans.extend(batch.spans);
+        for note in batch.notes {
+            point.note(note);
+        }
+    }
+
+    /// What the next batch should be; what rank 0 says counts.
+    fn plan(&mut self, stage: &Stage, rule: &Rule) -> Pace {
+        let at: Vec<f64> = self.samples.iter().map(|sample| sample.at).collect();
+        let evidence = Evidence {
+            samples: &times(&self.samples),
+            at: &at,
+            effect: effect(&self.samples),
+            spent: self.point.cost + self.point.paused,
+            batches: self.batches,
+            real: !stage.comm.clock().is_virtual(),
+        };
+        self.spread.next(rule, &evidence)
     }
 
     /// Whether it stops because another one is surely faster.
     fn has_lost(&self, stage: &Stage, rule: &Rule) -> bool {
-        // What is enough at any rate has lost nothing.
-        let open = self.wanted(stage, rule) > 0;
+        let Some(rival) = self.rival else { return false };
         let settled = stage.comm.clock().is_virtual() || self.batches >= REAL_HEATS;
-        open && settled
-            && self
-                .rival
-                .is_some_and(|rival| self.interval(rule).is_some_and(|own| own.low > rival))
+        // What is enough at any rate has lost nothing.
+        let spent = self.point.cost + self.point.paused;
+        let open = rule.wanted_of(&times(&self.samples), effect(&self.samples), spent) > 0;
+        open && settled && self.interval(rule).is_some_and(|own| own.low > rival)
     }
 
     /// What the visits came to, on rank 0.
@@ -231,11 +292,8 @@ impl<'t> Measuring<'t> {
             return None;
         }
         self.point.timing = self.timing.name();
-        self.point.conclude(rule, stage.clock.tick());
-        let unsure = self.point.clock_error > CLOCK_PART * self.point.estimate.abs();
-        if self.timing.rests_on_clock() && unsure {
-            self.point.note("clock");
-        }
+        self.point.overhead = stage.overhead();
+        self.point.conclude(&self.samples, rule);
         Some(self.point)
     }
 }
@@ -250,8 +308,9 @@ pub fn measure(
     let mut measuring = Measuring::new(Box::new(timing));
     let mut done = measuring.visit(stage, operation, rule)?;
     while !done {
-        let begun = stage.clock.local();
-        done = measuring.batch(stage, operation, rule, begun)?;
+        measuring.rest(stage, rule);
+        done = measuring.batch(stage, operation, rule)?;
+        measuring.left = Some(stage.clock.local());
     }
     Ok(measuring.conclude(stage, rule))
 }

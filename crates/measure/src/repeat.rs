@@ -1,7 +1,7 @@
 //! When there are enough samples: the MPIBlib paper's rule, or a sequential one on the median.
 
 use laneway_stats::{
-    Interval, enough, mean_interval, median, median_interval, next_look, sequential_interval,
+    Interval, dependent_interval, enough, mean_interval, median, next_look, sequential_interval,
     sorted, student_error, warm_up,
 };
 
@@ -77,14 +77,29 @@ impl Rule {
         self.min_reps == self.max_reps
     }
 
+    /// Whether the samples have a say in how many there are.
+    pub(crate) fn varies(&self) -> bool {
+        !self.is_fixed()
+    }
+
+    /// Whether it is our rule, which looks at the median while samples come.
+    pub(crate) fn may_stop_early(&self) -> bool {
+        self.varies() && matches!(self.aim, Aim::Median { .. })
+    }
+
     /// How many more samples to take, having spent so many seconds; none where it is enough.
     pub fn wanted(&self, samples: &[f64], spent: f64) -> u32 {
+        self.wanted_of(samples, 1.0, spent)
+    }
+
+    /// The same of samples that are worth `1 / effect` as many independent ones.
+    pub fn wanted_of(&self, samples: &[f64], effect: f64, spent: f64) -> u32 {
         let have = samples.len() as u32;
-        let least = if self.is_fixed() { self.min_reps } else { self.least() };
+        let least = self.least();
         if have < least {
             return least - have;
         }
-        if have >= self.max_reps || self.may_stop(samples) || spent >= self.budget {
+        if have >= self.max_reps || self.may_stop(samples, effect) || spent >= self.budget {
             return 0;
         }
         // To the next count that is looked at; and no batch goes far beyond the budget.
@@ -95,17 +110,20 @@ impl Rule {
     }
 
     /// Whether the samples are near enough, and not by luck.
-    fn may_stop(&self, samples: &[f64]) -> bool {
+    fn may_stop(&self, samples: &[f64], effect: f64) -> bool {
         let by_luck = match self.aim {
             Aim::Mean { .. } => false,
-            Aim::Median { precision, level } => enough(samples, level, precision).is_none(),
+            Aim::Median { precision, level } => {
+                enough(samples, level, precision, effect).is_none()
+            }
         };
-        !by_luck && self.is_reached(samples)
+        !by_luck && self.is_reached_of(samples, effect)
     }
 
     /// The median has no interval below this.
-    fn least(&self) -> u32 {
+    pub(crate) fn least(&self) -> u32 {
         match self.aim {
+            _ if self.is_fixed() => self.min_reps,
             Aim::Mean { .. } => self.min_reps,
             Aim::Median { .. } => self.min_reps.max(LEAST_SAMPLES.min(self.max_reps)),
         }
@@ -113,10 +131,15 @@ impl Rule {
 
     /// Whether the samples are as near as was asked for.
     pub fn is_reached(&self, samples: &[f64]) -> bool {
+        self.is_reached_of(samples, 1.0)
+    }
+
+    /// The same of samples that are worth `1 / effect` as many independent ones.
+    pub fn is_reached_of(&self, samples: &[f64], effect: f64) -> bool {
         match self.aim {
             Aim::Mean { alpha } => self.error(samples).is_some_and(|error| error <= alpha),
             Aim::Median { precision, .. } => {
-                let half = self.own_interval(samples).map(|i| (i.high - i.low) / 2.0);
+                let half = self.own_interval(samples, effect).map(|i| (i.high - i.low) / 2.0);
                 half.is_some_and(|half| half <= precision * self.estimate(samples).abs())
             }
         }
@@ -132,7 +155,23 @@ impl Rule {
 
     /// Its interval; where the samples are too few for that of the median, Student's of the mean.
     pub fn interval(&self, samples: &[f64]) -> Option<Interval> {
-        self.own_interval(samples).or_else(|| mean_interval(samples, self.level()))
+        self.interval_of(samples, 1.0)
+    }
+
+    /// The same of samples that are worth `1 / effect` as many independent ones. Where they are
+    /// worth too few, all of them lie in it, and its level says how little that is.
+    pub fn interval_of(&self, samples: &[f64], effect: f64) -> Option<Interval> {
+        let students = || mean_interval(samples, self.level());
+        match self.own_interval(samples, effect) {
+            None if effect > 1.0 => {
+                let [low, .., high] = sorted(samples)[..] else { return students() };
+                let worth = samples.len() as f64 / effect;
+                let level = (1.0 - 0.5f64.powf(worth - 1.0)).max(0.0);
+                Some(Interval { low, high, level })
+            }
+            None => students(),
+            found => found,
+        }
     }
 
     /// The flag of a figure of so many samples: one has no interval, a few have Student's in place
@@ -141,7 +180,7 @@ impl Rule {
         match count {
             0 => None,
             1 => Some("single"),
-            _ if self.own_interval(&vec![1.0; count as usize]).is_none() => Some("student"),
+            _ if self.own_interval(&vec![1.0; count as usize], 1.0).is_none() => Some("student"),
             _ => None,
         }
     }
@@ -152,22 +191,27 @@ impl Rule {
         if self.is_fixed() { 0 } else { warm_up(samples) }
     }
 
-    fn own_interval(&self, samples: &[f64]) -> Option<Interval> {
+    fn own_interval(&self, samples: &[f64], effect: f64) -> Option<Interval> {
         match self.aim {
             Aim::Mean { alpha } => mean_interval(samples, 1.0 - alpha),
             Aim::Median { level, .. } if self.is_fixed() => {
-                median_interval(&sorted(samples), level)
+                dependent_interval(&sorted(samples), level, effect)
             }
-            Aim::Median { level, .. } => sequential_interval(&sorted(samples), level),
+            Aim::Median { level, .. } => sequential_interval(&sorted(samples), level, effect),
         }
     }
 
     /// The paper's error a: half the interval of the mean over the mean.
     pub fn error(&self, samples: &[f64]) -> Option<f64> {
+        self.error_of(samples, 1.0)
+    }
+
+    /// The same of samples that are worth `1 / effect` as many independent ones.
+    pub fn error_of(&self, samples: &[f64], effect: f64) -> Option<f64> {
         match self.aim {
             Aim::Mean { alpha } => student_error(samples, alpha),
             Aim::Median { .. } => {
-                let interval = self.interval(samples)?;
+                let interval = self.interval_of(samples, effect)?;
                 Some((interval.high - interval.low) / 2.0 / self.estimate(samples).abs())
             }
         }

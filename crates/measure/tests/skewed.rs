@@ -3,7 +3,7 @@
 //!
 //! One test alone: each rank is this program again, and runs it too.
 
-use laneway_core::{Clock, Comm, CommError};
+use laneway_core::{Comm, CommError};
 use laneway_local::{Launch, Transport, attach};
 use laneway_measure::clock::Skewed;
 use laneway_measure::talk::announce;
@@ -42,10 +42,10 @@ fn agree(comm: &dyn Comm) -> Result<(), CommError> {
     let apart = if comm.rank().is_multiple_of(2) { 0.0 } else { 2.0 * OFFSET };
     assert!(!clock.is_global() && (wrong(&clock, shared.now()) - apart).abs() < 0.01);
 
-    let (before, bound) = compare(&mut clock, shared)?;
+    let (before, bound) = compare(comm, &mut clock)?;
     assert!(wrong(&clock, before) <= bound, "{} s of {bound} s", wrong(&clock, before));
     shared.sleep_until(before + PAUSE);
-    let (after, next_bound) = compare(&mut clock, shared)?;
+    let (after, next_bound) = compare(comm, &mut clock)?;
     // Between two comparisons the drift is known.
     for part in 0..=10 {
         let at = before + (after - before) * f64::from(part) / 10.0;
@@ -56,11 +56,18 @@ fn agree(comm: &dyn Comm) -> Result<(), CommError> {
     Ok(())
 }
 
-/// Collective: compares the clocks; when that was over, and what it leaves uncertain. While they
-/// are compared, two clocks drift apart.
-fn compare(clock: &mut GlobalClock, shared: &dyn Clock) -> Result<(f64, f64), CommError> {
+/// Collective: compares the clocks; when that was over, and what it leaves uncertain on this rank,
+/// whatever ways take. Until all have heard of it, two clocks drift apart.
+fn compare(comm: &dyn Comm, clock: &mut GlobalClock) -> Result<(f64, f64), CommError> {
+    let shared = comm.clock();
     let begun = shared.now();
     clock.synchronise()?;
+    let mut bounds = vec![0.0; comm.size() as usize];
+    if let Some(ways) = clock.ways()? {
+        let apart = |rank: usize| ways.most(rank, 0).max(ways.most(0, rank));
+        bounds = (0..bounds.len()).map(apart).collect();
+    }
+    announce(comm, &mut bounds)?;
     let over = shared.now();
-    Ok((over, clock.error() + clock.unknowable() + 2.0 * DRIFT * (over - begun)))
+    Ok((over, bounds[comm.rank() as usize] + 2.0 * DRIFT * (over - begun)))
 }

@@ -14,6 +14,7 @@
 
 pub mod bootstrap;
 pub mod compare;
+pub mod dependence;
 pub mod distribution;
 pub mod histogram;
 pub mod interval;
@@ -30,6 +31,7 @@ mod rank;
 
 pub use bootstrap::bootstrap;
 pub use compare::{RankTest, hodges_lehmann, mann_whitney, ratio_interval};
+pub use dependence::{dependent_interval, design_effect};
 pub use histogram::Histogram;
 pub use interval::{
     Interval, log_mean_interval, mean_interval, median_interval, quantile_interval,

@@ -138,7 +138,7 @@ fn sequential_stopping_keeps_the_coverage() {
     for times in ALL {
         let truth = times.quantile(0.5);
         for precision in [0.1, 0.03] {
-            let rule = |samples: &[f64]| enough(samples, 0.95, precision);
+            let rule = |samples: &[f64]| enough(samples, 0.95, precision, 1.0);
             let covered = share(TRIALS, || until(times, &mut draws, next_look, rule).holds(truth));
             assert!(covered >= 0.94, "{times:?} at {precision}: {covered}");
         }

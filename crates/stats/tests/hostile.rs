@@ -67,7 +67,7 @@ fn odd_samples() {
         interval(mean_interval(&samples, level));
         interval(log_mean_interval(&samples, level));
         interval(ratio_interval(&samples, &other, level));
-        interval(enough(&samples, level, share));
+        interval(enough(&samples, level, share, 1.0));
         interval(bootstrap(&samples, level, 50, 1, |x| x[0]));
         assert!(warm_up(&samples) <= samples.len() / 2);
         assert!(outliers(&ordered) <= samples.len());

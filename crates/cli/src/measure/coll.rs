@@ -288,8 +288,9 @@ impl Session<'_> {
         let Some(point) = ongoing.measuring.conclude(stage, rule) else {
             return Ok(None);
         };
-        let strict = self.plan.strict && !point.lost;
-        self.imprecise |= !point.reached && (strict || point.notes.contains(&"no time"));
+        let strict = self.plan.strict && !point.lost && !self.plan.is_near(&point);
+        let no_figure = ["no time", "dependent"].iter().any(|flag| point.notes.contains(flag));
+        self.imprecise |= strict || no_figure;
         let row = row(self.plan, &ongoing.case, comm.size(), &point, truth, overlap);
         let (ranks, case, time) = (comm.size(), ongoing.case, point.estimate);
         self.done.push(Done { ranks, case, place, time, row });
@@ -368,6 +369,7 @@ impl Session<'_> {
             .with("timing", self.plan.method.name())
             .with("isolation", self.plan.isolation_and_start())
             .with("sync", self.plan.procedure.name())
+            .with("assume", self.plan.assume.name())
             .with("clock_offset_s", self.plan.skew.map(|skew| skew.offset))
             .with("clock_drift_ppm", self.plan.skew.map(|skew| skew.drift * 1e6))
             .with("seed", self.plan.seed);

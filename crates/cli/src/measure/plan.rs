@@ -6,7 +6,10 @@ use laneway_coll::{algorithms, find, usual};
 use laneway_core::{Collective, Comm, Failure, Form, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, StartTime, Tasks};
-use laneway_measure::{Isolation, Method, Procedure, Rule, Timing, sizes};
+use laneway_measure::clock::Bound;
+use laneway_measure::repeat::Aim;
+use laneway_measure::{Isolation, Method, Point, Procedure, Rule, Timing, sizes};
+use laneway_stats::Interval;
 
 use super::skew::{self, Skew};
 use super::{refine, rule};
@@ -20,6 +23,27 @@ enum Choice {
     All,
     Native,
     Named(String),
+}
+
+/// What is taken for granted of the ways between hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Assume {
+    /// They take as long out as back.
+    #[default]
+    Symmetric,
+    /// Nothing but that no message arrives before it leaves.
+    None,
+}
+
+impl Assume {
+    const ALL: [Assume; 2] = [Assume::Symmetric, Assume::None];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Assume::Symmetric => "symmetric",
+            Assume::None => "none",
+        }
+    }
 }
 
 /// Everything that was asked for, checked.
@@ -36,6 +60,7 @@ pub struct Plan {
     pub start: Isolation,
     confirmation: Confirmation,
     pub procedure: Procedure,
+    pub assume: Assume,
     /// Clocks that are wrong on purpose.
     pub skew: Option<Skew>,
     resync: u32,
@@ -124,6 +149,9 @@ pub fn args() -> Vec<Arg> {
         text("sync", "P", "How clocks are brought together")
             .value_parser(Procedure::ALL.map(Procedure::name))
             .default_value(Procedure::default().name()),
+        text("assume", "A", "Of ways: symmetric, or none, so that intervals are the bounds")
+            .value_parser(Assume::ALL.map(Assume::name))
+            .default_value(Assume::default().name()),
         number::<u32>(
             "resync",
             "N",
@@ -201,6 +229,7 @@ impl Plan {
             start,
             confirmation: Confirmation::ALL[confirmation.unwrap_or(2)],
             procedure: Procedure::ALL[procedure],
+            assume: if text("assume") == Some("none") { Assume::None } else { Assume::Symmetric },
             skew: skew::asked(matches)?,
             resync: count("resync").unwrap_or(50),
             series: count("series").map_or(Series::default(), |length| Series { length }),
@@ -215,6 +244,27 @@ impl Plan {
         plan.known_algorithms()?;
         plan.known_rivals()?;
         Ok(plan)
+    }
+
+    /// The interval that a row leads with.
+    pub fn headline(&self, point: &Point) -> Option<Interval> {
+        let bound = || {
+            let Bound { low, high } = point.bound?;
+            Some(Interval { low, high, level: point.interval?.level })
+        };
+        if self.assume == Assume::None { bound() } else { point.interval }
+    }
+
+    /// Whether a point is as near as was asked for, by the interval that its row leads with.
+    pub fn is_near(&self, point: &Point) -> bool {
+        let Some(interval) = self.headline(point).filter(|_| self.assume == Assume::None) else {
+            return point.reached;
+        };
+        let asked = match self.rule.aim {
+            Aim::Mean { alpha } => alpha,
+            Aim::Median { precision, .. } => precision,
+        };
+        point.reached && interval.half_width() <= asked * point.estimate.abs()
     }
 
     /// The numbers of ranks to measure on, where there are so many at most.

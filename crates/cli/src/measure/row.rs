@@ -20,7 +20,8 @@ pub fn row(
 ) -> Row {
     let summary = point.summary;
     let of = |which: fn(&laneway_stats::Summary) -> f64| summary.as_ref().map(|s| us(which(s)));
-    let interval = point.interval;
+    let bound = point.bound;
+    let interval = plan.headline(point);
     let isolation = plan.isolation_and_start();
     let mut row = Row::new()
         .with("op", case.collective.name())
@@ -38,6 +39,9 @@ pub fn row(
         .with("ci_high_us", interval.map(|interval| us(interval.high)))
         .with("ci_level", interval.map(|interval| interval.level))
         .with("ci_scope", interval.map(|_| "launch"))
+        .with("assume", plan.assume.name())
+        .with("bound_low_us", bound.map(|bound| us(bound.low)))
+        .with("bound_high_us", bound.map(|bound| us(bound.high)))
         .with("error", point.error)
         .with("mean_us", of(|s| s.mean))
         .with("median_us", of(|s| s.median))
@@ -49,8 +53,10 @@ pub fn row(
         .with("outliers", point.outliers)
         .with("start_skew_us", point.skew.map(us))
         .with("clock_error_us", us(point.clock_error))
-        .with("clock_unknowable_us", us(point.clock_unknowable))
+        .with("samples_per_independent", point.effect)
+        .with("overhead_us", us(point.overhead))
         .with("cost_us", us(point.cost))
+        .with("paused_us", us(point.paused))
         .with("flags", point.notes.join(","))
         .with("seed", plan.seed);
     if plan.method == Method::Loop {
@@ -83,7 +89,7 @@ pub fn row(
 
 /// The columns that fit a screen; JSON and CSV have them all.
 pub fn brief(row: &Row) -> Row {
-    const SHOWN: [&str; 15] = [
+    const SHOWN: [&str; 17] = [
         "op",
         "algorithm",
         "form",
@@ -95,6 +101,8 @@ pub fn brief(row: &Row) -> Row {
         "time_us",
         "ci_low_us",
         "ci_high_us",
+        "bound_low_us",
+        "bound_high_us",
         "truth_us",
         "overlap_percent",
         "rank_min_us",

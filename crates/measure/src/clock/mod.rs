@@ -5,16 +5,20 @@
 //! two of them the drift is known as well: what happened between two epochs is placed by
 //! interpolation, and what is planned after the last one by going on in the same line.
 //!
-//! Nothing can be known of a link that is faster one way than the other: half the shortest round
-//! trip is what such a link could hide, and is told as [`GlobalClock::unknowable`].
+//! Both take a way to be as long out as back, which nobody can see. What clocks could be where that
+//! is not so follows from the departures and arrivals of the same messages, and is told as [`Ways`].
 
 mod offset;
 mod skewed;
 mod tree;
+mod ways;
 
-use laneway_core::{Clock, Comm, CommError};
+use laneway_core::{Clock, Comm, CommError, Rank};
+
+use crate::talk::collect;
 
 pub use skewed::Skewed;
+pub use ways::{Bound, Message, Ways};
 
 /// How the clocks are brought together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +42,7 @@ impl Procedure {
 }
 
 /// One comparison of this rank's clock with that of rank 0.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Epoch {
     /// By this rank's clock.
     pub at: f64,
@@ -46,8 +50,27 @@ pub(crate) struct Epoch {
     pub offset: f64,
     /// What the round trips leave uncertain, if both ways take equally long.
     pub error: f64,
-    /// What a link that is faster one way than the other could hide.
-    pub unknowable: f64,
+    /// How long it took, in which clocks drift.
+    pub lasted: f64,
+    /// What this rank's questions say of clocks without assuming anything.
+    pub heard: Vec<Heard>,
+}
+
+/// The shortest that messages between this rank and another took, each end by its own clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Heard {
+    pub teacher: Rank,
+    /// From this rank to the other.
+    pub there: f64,
+    pub back: f64,
+}
+
+impl Heard {
+    /// The shorter of both, each way for itself.
+    fn and(self, other: Heard) -> Heard {
+        let (there, back) = (self.there.min(other.there), self.back.min(other.back));
+        Heard { teacher: self.teacher, there, back }
+    }
 }
 
 /// This rank's clock, and what it knows of rank 0's.
@@ -58,6 +81,10 @@ pub struct GlobalClock<'c> {
     /// All ranks read one clock: nothing needs to be found out.
     global: bool,
     epochs: Vec<Epoch>,
+    /// Comparisons that rank 0 has not heard of yet.
+    untold: usize,
+    /// On rank 0, what the last comparison that it has heard of allows clocks to be.
+    ways: Option<Ways>,
     /// Seconds between two different readings.
     tick: f64,
 }
@@ -81,7 +108,8 @@ impl<'c> GlobalClock<'c> {
     /// With another clock than the communicator's, and all ranks alike.
     pub fn over(comm: &'c dyn Comm, clock: &'c dyn Clock, procedure: Procedure) -> GlobalClock<'c> {
         let (global, tick) = (clock.is_global(), tick(clock));
-        GlobalClock { comm, clock, procedure, global, epochs: Vec::new(), tick }
+        let (epochs, untold, ways) = (Vec::new(), 0, None);
+        GlobalClock { comm, clock, procedure, global, epochs, untold, ways, tick }
     }
 
     /// Whether all ranks read one clock anyway.
@@ -99,12 +127,12 @@ impl<'c> GlobalClock<'c> {
     }
 
     /// The two comparisons that tell the drift, if there are such.
-    fn watched(&self) -> Option<(Epoch, Epoch)> {
-        let last = *self.epochs.last()?;
+    fn watched(&self) -> Option<(&Epoch, &Epoch)> {
+        let last = self.epochs.last()?;
         let recent = self.epochs.partition_point(|epoch| epoch.at < last.at - MOST_SPAN);
         let apart = |at: usize| last.at - self.epochs[at].at >= LEAST_SPAN;
         let first = (0..=recent).rev().find(|&at| apart(at))?;
-        Some((self.epochs[first], last))
+        Some((&self.epochs[first], last))
     }
 
     /// The smallest step of this rank's clock, in seconds.
@@ -125,6 +153,7 @@ impl<'c> GlobalClock<'c> {
         let expected = self.offset_at(epoch.at);
         let missed = if self.epochs.is_empty() { 0.0 } else { (epoch.offset - expected).abs() };
         self.epochs.push(epoch);
+        self.untold += 1;
         Ok(missed)
     }
 
@@ -156,12 +185,12 @@ impl<'c> GlobalClock<'c> {
     }
 
     fn offset_at(&self, local: f64) -> f64 {
-        let [first, .., last] = self.epochs[..] else {
+        let [first, .., last] = &self.epochs[..] else {
             return self.epochs.first().map_or(0.0, |epoch| epoch.offset);
         };
         let after = self.epochs.partition_point(|epoch| epoch.at <= local);
         if (1..self.epochs.len()).contains(&after) {
-            let (one, next) = (self.epochs[after - 1], self.epochs[after]);
+            let (one, next) = (&self.epochs[after - 1], &self.epochs[after]);
             let part = (local - one.at) / (next.at - one.at);
             return one.offset + (next.offset - one.offset) * part;
         }
@@ -179,10 +208,95 @@ impl<'c> GlobalClock<'c> {
         self.epochs.last().map_or(0.0, |epoch| epoch.error + self.tick)
     }
 
-    /// What links that are faster one way than the other could hide from it.
-    pub fn unknowable(&self) -> f64 {
-        self.epochs.last().map_or(0.0, |epoch| epoch.unknowable)
+    /// How far this rank's time may have gone wrong since the last comparison, in seconds, by an
+    /// instant of its own.
+    pub(crate) fn stale(&self, local: f64) -> f64 {
+        let last = self.epochs.last().map_or(local, |epoch| epoch.at);
+        if self.global { 0.0 } else { MOST_DRIFT * (local - last).max(0.0) }
     }
+
+    /// Collective: what the last comparison allows clocks to be, whatever the ways take; on rank 0.
+    pub fn ways(&mut self) -> Result<Option<Ways>, CommError> {
+        let own = self.tell();
+        let all = collect(self.comm, &own)?;
+        if self.comm.rank() != 0 {
+            return Ok(None);
+        }
+        let told: Vec<&[f64]> = match own.len() {
+            0 => vec![&[]; self.comm.size() as usize],
+            each => all.chunks(each).collect(),
+        };
+        Ok(Some(self.hear(&told)))
+    }
+
+    fn words_of_epoch(&self) -> usize {
+        let heard = match self.procedure {
+            Procedure::Offset => 1,
+            Procedure::Tree => tree::most_heard(self.comm.size()),
+        };
+        EPOCH_WORDS + HEARD_WORDS * heard
+    }
+
+    /// What rank 0 has not heard yet of this rank's comparisons, as numbers.
+    pub(crate) fn tell(&mut self) -> Vec<f64> {
+        let each = self.words_of_epoch();
+        let mut words = Vec::with_capacity(self.untold * each);
+        for epoch in &self.epochs[self.epochs.len() - self.untold..] {
+            let end = words.len() + each;
+            words.extend([epoch.offset, MOST_DRIFT * epoch.lasted]);
+            for heard in &epoch.heard {
+                words.extend([f64::from(heard.teacher), heard.there, heard.back]);
+            }
+            words.resize(end, NOBODY);
+        }
+        self.untold = 0;
+        words
+    }
+
+    /// On rank 0: what clocks could be while what is told happened, from every rank's numbers.
+    pub(crate) fn hear(&mut self, told: &[&[f64]]) -> Ways {
+        if self.global {
+            return Ways::OneClock;
+        }
+        let each = self.words_of_epoch();
+        let epochs = told.first().map_or(0, |words| words.len() / each);
+        let mut all = self.ways.take();
+        for epoch in 0..epochs {
+            let of: Vec<&[f64]> = told.iter().map(|words| &words[epoch * each..][..each]).collect();
+            let ways = Ways::of(told.len(), &messages(&of));
+            all = Some(match all {
+                Some(before) => before.or(&ways),
+                None => ways.clone(),
+            });
+            self.ways = Some(ways);
+        }
+        if epochs == 0 {
+            self.ways.clone_from(&all);
+        }
+        all.unwrap_or(Ways::of(told.len(), &[]))
+    }
+}
+
+/// Numbers of one comparison and of each rank that was asked in it, and what stands for no rank.
+const EPOCH_WORDS: usize = 2;
+const HEARD_WORDS: usize = 3;
+const NOBODY: f64 = -1.0;
+
+/// The messages of one comparison, by the ranks' ideas of the time right after it.
+fn messages(told: &[&[f64]]) -> Vec<Message> {
+    let mut messages = Vec::new();
+    for (pupil, words) in told.iter().enumerate() {
+        for heard in words[EPOCH_WORDS..].chunks(HEARD_WORDS).filter(|heard| heard[0] >= 0.0) {
+            let teacher = heard[0] as usize;
+            let Some(theirs) = told.get(teacher) else { continue };
+            // Ideas differ from clocks by offsets; and clocks drift while they are compared.
+            let (ahead, drifted) = (theirs[0] - words[0], theirs[1].max(words[1]));
+            let (there, back) = (heard[1] + ahead + drifted, heard[2] - ahead + drifted);
+            messages.push(Message { from: pupil, to: teacher, took: there });
+            messages.push(Message { from: teacher, to: pupil, took: back });
+        }
+    }
+    messages
 }
 
 /// The smallest difference between two readings; a virtual clock has none.

@@ -4,10 +4,13 @@
 //! round all pairs are disjoint. A pair exchanges small messages until the shortest round trip has
 //! not become shorter a few times; the offset is that of the shortest, because it was delayed
 //! least. Question and answer are equally long, so that both take equally long.
+//!
+//! Then each rank asks the others whose number differs in one bit, once: these answers tell nothing
+//! new where ways are symmetric, but limit what clocks could be where they are not (`ways.rs`).
 
 use laneway_core::{CommError, Rank};
 
-use super::{Epoch, GlobalClock};
+use super::{Epoch, GlobalClock, Heard};
 use crate::talk::{CLOCK, bytes_of, numbers_of};
 
 /// So many round trips in a row without a shorter one end a comparison.
@@ -19,67 +22,132 @@ const PATIENCE_REAL: u32 = 8;
 const MOST_TRIPS: u32 = 60;
 /// A round trip must be so much shorter to count as shorter.
 const SHORTER: f64 = 0.98;
+/// Numbers in a question, and in an answer.
+const WORDS: usize = 4;
+/// What a question says: that more will follow, that there was none, that it is the only one.
+const MORE: f64 = 0.0;
+const LAST: f64 = 1.0;
+const ONLY: f64 = 2.0;
 
 pub(super) fn epoch(clock: &GlobalClock) -> Result<Epoch, CommError> {
     let (rank, ranks) = (clock.comm.rank(), clock.comm.size());
-    let mut own = Epoch { at: clock.local(), offset: 0.0, error: 0.0, unknowable: 0.0 };
-    let mut distance = ranks.next_power_of_two() / 2;
-    while distance > 0 {
+    let begun = clock.local();
+    let mut own = Epoch { at: begun, ..Epoch::default() };
+    let largest = ranks.next_power_of_two() / 2;
+    for distance in halves(largest) {
         if rank % (2 * distance) == 0 && rank + distance < ranks {
             teach(clock, rank + distance, &own)?;
         } else if rank % (2 * distance) == distance {
             own = learn(clock, rank - distance)?;
         }
-        distance /= 2;
     }
+    for distance in halves(largest).filter(|distance| rank % distance != 0) {
+        if rank & distance != 0 {
+            own.heard.push(ask_once(clock, rank - distance)?);
+        } else if rank + distance < ranks {
+            teach(clock, rank + distance, &own)?;
+        }
+    }
+    own.lasted = clock.local() - begun;
     Ok(own)
+}
+
+/// A power of two and its halves, down to 1.
+fn halves(largest: u32) -> impl Iterator<Item = u32> {
+    std::iter::successors(Some(largest), |distance| Some(distance / 2)).take_while(|d| *d > 0)
+}
+
+/// How many others a rank asks at most in one comparison.
+pub(super) fn most_heard(ranks: u32) -> usize {
+    ranks.next_power_of_two().trailing_zeros() as usize
 }
 
 /// Answers with rank 0's time until the other has enough.
 fn teach(clock: &GlobalClock, pupil: Rank, own: &Epoch) -> Result<(), CommError> {
-    let mut question = [0; 24];
+    let mut question = [0; 8 * WORDS];
     loop {
         clock.comm.recv(Some(pupil), Some(CLOCK), &mut question)?;
-        if numbers_of(&question)[0] != 0.0 {
+        let came = clock.local();
+        if numbers_of(&question)[0] == LAST {
             return Ok(());
         }
         // Within an epoch the teacher's own offset is fresh: it has had no time to drift.
-        let answer = [clock.local() + own.offset, own.error, own.unknowable];
+        let answered = clock.local();
+        let answer = [answered + own.offset, own.error, came, answered];
         clock.comm.send(pupil, CLOCK, &bytes_of(&answer))?;
+        if numbers_of(&question)[0] == ONLY {
+            return Ok(());
+        }
     }
+}
+
+/// What a question and its answer told.
+struct Trip {
+    asked: f64,
+    heard: f64,
+    /// The teacher's idea of rank 0's time when it answered, and what that left uncertain.
+    time: f64,
+    error: f64,
+    /// By the teacher's clock.
+    came: f64,
+    answered: f64,
+}
+
+impl Trip {
+    fn took(&self) -> f64 {
+        self.heard - self.asked
+    }
+
+    /// What it says of the two clocks.
+    fn ways(&self, teacher: Rank) -> Heard {
+        Heard { teacher, there: self.came - self.asked, back: self.heard - self.answered }
+    }
+}
+
+fn ask(clock: &GlobalClock, teacher: Rank, word: f64) -> Result<Trip, CommError> {
+    let mut answer = [0; 8 * WORDS];
+    let asked = clock.local();
+    clock.comm.send(teacher, CLOCK, &bytes_of(&[word; WORDS]))?;
+    clock.comm.recv(Some(teacher), Some(CLOCK), &mut answer)?;
+    let heard = clock.local();
+    let answer = numbers_of(&answer);
+    let [time, error, came, answered] = [answer[0], answer[1], answer[2], answer[3]];
+    Ok(Trip { asked, heard, time, error, came, answered })
+}
+
+/// One question for its ways alone.
+fn ask_once(clock: &GlobalClock, teacher: Rank) -> Result<Heard, CommError> {
+    Ok(ask(clock, teacher, ONLY)?.ways(teacher))
 }
 
 fn learn(clock: &GlobalClock, teacher: Rank) -> Result<Epoch, CommError> {
     let patience = if clock.epochs.is_empty() { PATIENCE } else { PATIENCE_AGAIN };
     let patience = if clock.clock.is_virtual() { patience } else { PATIENCE_REAL };
     let (mut shortest, mut second) = (f64::INFINITY, f64::INFINITY);
-    let mut best = Epoch { at: 0.0, offset: 0.0, error: 0.0, unknowable: 0.0 };
+    let mut best = Epoch::default();
+    let mut ways = Heard { teacher, there: f64::INFINITY, back: f64::INFINITY };
     let mut in_vain = 0;
     for _ in 0..MOST_TRIPS {
-        let mut answer = [0; 24];
-        let asked = clock.local();
-        clock.comm.send(teacher, CLOCK, &bytes_of(&[0.0; 3]))?;
-        clock.comm.recv(Some(teacher), Some(CLOCK), &mut answer)?;
-        let heard = clock.local();
-        let trip = heard - asked;
-        in_vain = if trip < SHORTER * shortest { 0 } else { in_vain + 1 };
-        if trip < shortest {
-            let answer = numbers_of(&answer);
-            let (time, error, unknowable) = (answer[0], answer[1], answer[2]);
+        let trip = ask(clock, teacher, MORE)?;
+        let took = trip.took();
+        ways = ways.and(trip.ways(teacher));
+        in_vain = if took < SHORTER * shortest { 0 } else { in_vain + 1 };
+        if took < shortest {
             second = shortest;
-            shortest = trip;
-            let middle = asked + trip / 2.0;
-            best = Epoch { at: middle, offset: time - middle, error, unknowable };
+            shortest = took;
+            let middle = trip.asked + took / 2.0;
+            let (offset, error) = (trip.time - middle, trip.error);
+            best = Epoch { at: middle, offset, error, ..Epoch::default() };
         } else {
-            second = second.min(trip);
+            second = second.min(took);
         }
         if in_vain >= patience {
             break;
         }
     }
-    clock.comm.send(teacher, CLOCK, &bytes_of(&[1.0; 3]))?;
+    clock.comm.send(teacher, CLOCK, &bytes_of(&[LAST; WORDS]))?;
     let jitter = if second.is_finite() { (second - shortest) / 2.0 } else { shortest / 2.0 };
     best.error += jitter + clock.tick;
-    best.unknowable += shortest / 2.0;
+    best.heard.push(ways);
     Ok(best)
 }

@@ -5,8 +5,9 @@
 
 use laneway_core::CommError;
 
-use super::{Batch, Spans, Stage, Timing, isolated};
+use super::{Batch, Remarks, Spans, Stage, Timing, isolated};
 use crate::operation::Operation;
+use crate::pace::Pace;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Global {
@@ -27,22 +28,20 @@ impl Timing for Global {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        count: u32,
+        pace: Pace,
     ) -> Result<Batch, CommError> {
-        let mut own = Vec::with_capacity(count as usize);
-        while own.len() < count as usize {
-            let next = (count - own.len() as u32).min(self.resync.max(1));
+        let mut own = Vec::with_capacity(pace.count as usize);
+        while own.len() < pace.count as usize {
+            let next = (pace.count - own.len() as u32).min(self.resync.max(1));
             stage.clock.synchronise()?;
-            own.extend(isolated(stage, operation, next)?);
+            let seed = pace.seed + own.len() as u64;
+            own.extend(isolated(stage, operation, Pace { count: next, seed, ..pace })?);
         }
         // What lies between two comparisons is placed by interpolation.
         stage.clock.synchronise()?;
-        let Some(spans) = Spans::gather(stage, &own)? else { return Ok(Batch::default()) };
-        let all = 0..count as usize;
-        Ok(Batch {
-            samples: all.clone().map(|repetition| spans.whole(repetition)).collect(),
-            skews: all.map(|repetition| spans.skew(repetition)).collect(),
-            ..spans.batch()
-        })
+        let spans = Spans::gather(stage, &own, Remarks::default())?;
+        let Some(spans) = spans else { return Ok(Batch::default()) };
+        let sample = |repetition| spans.sample(repetition, spans.whole(repetition));
+        Ok(Batch { samples: (0..own.len()).map(sample).collect(), ..spans.batch() })
     }
 }

@@ -5,8 +5,9 @@
 
 use laneway_core::CommError;
 
-use super::{Batch, Spans, Stage, Timing, isolated, warm_up};
+use super::{Batch, Remarks, Spans, Stage, Timing, isolated, warm_up};
 use crate::operation::Operation;
+use crate::pace::Pace;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Maximum;
@@ -30,10 +31,10 @@ impl Timing for Maximum {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        count: u32,
+        pace: Pace,
     ) -> Result<Batch, CommError> {
-        let own = isolated(stage, operation, count)?;
-        let spans = Spans::gather(stage, &own)?;
+        let own = isolated(stage, operation, pace)?;
+        let spans = Spans::gather(stage, &own, Remarks::default())?;
         Ok(spans.map_or_else(Batch::default, |spans| spans.longest_of_each()))
     }
 }

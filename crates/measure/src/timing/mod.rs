@@ -11,6 +11,7 @@ mod start_time;
 mod tasks;
 
 use laneway_core::{Comm, CommError, Rank};
+use laneway_stats::median;
 
 pub use global::Global;
 pub use maximum::Maximum;
@@ -19,14 +20,18 @@ pub use series::Series;
 pub use start_time::StartTime;
 pub use tasks::{Tasks, serves};
 
-use crate::clock::GlobalClock;
+use crate::clock::{Bound, GlobalClock, Ways};
 use crate::isolation::{Gate, Isolation};
 use crate::operation::Operation;
+use crate::pace::Pace;
 use crate::talk::{DELIVER, bytes_of, collect, numbers_of};
 
 /// Calls that warm caches and connections before the first sample; one less where the operation
 /// says that it is warm.
 pub const WARM_UP_CALLS: u32 = 2;
+
+/// Calls of nothing that tell what a call costs by itself.
+const NOTHINGS: u32 = 101;
 
 /// Where measurements happen: messages of our own, a clock, and what keeps repetitions apart.
 pub struct Stage<'c> {
@@ -45,28 +50,52 @@ impl<'c> Stage<'c> {
         Stage { comm, clock, isolation: Isolation::barrier(), start: Isolation::None }
     }
 
+    /// Seconds that a call of nothing takes on this rank when it is timed as operations are; the
+    /// median of some.
+    pub fn overhead(&self) -> f64 {
+        let mut nothing = || Ok(());
+        let span = |_| timed(self, &mut nothing).map_or(0.0, |(entry, exit)| exit - entry);
+        let spans: Vec<f64> = (0..NOTHINGS).map(span).collect();
+        median(&spans).unwrap_or(0.0)
+    }
+
     /// What is passed before each repetition.
     pub(crate) fn gate(&self) -> Result<Gate<'c>, CommError> {
         self.isolation.gate_and(self.start, self.comm)
     }
 }
 
+/// One repetition that counts, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// When it began, by rank 0's clock.
+    pub at: f64,
+    pub time: f64,
+    /// What it can have been, whatever the clocks are: between these.
+    pub bound: Bound,
+    /// How far apart the ranks began, where it is known.
+    pub skew: Option<f64>,
+}
+
+impl Sample {
+    /// One that rests on no common clock.
+    pub fn certain(at: f64, time: f64) -> Sample {
+        Sample { at, time, bound: Bound { low: time, high: time }, skew: None }
+    }
+}
+
 /// Some samples, known on rank 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
-    /// Seconds, of the repetitions that count.
-    pub samples: Vec<f64>,
+    pub samples: Vec<Sample>,
     pub rejected: u32,
-    /// Of each counted repetition, how far apart the ranks began, in seconds; where it is known.
-    pub skews: Vec<f64>,
     /// The mean of every rank over the batch, where a method tells it.
     pub rank_means: Vec<f64>,
     /// Every rank's entry and exit, if they are to be kept: repetition after repetition, rank after
     /// rank, on rank 0's clock.
     pub spans: Vec<(f64, f64)>,
-    /// What the clocks of all ranks leave uncertain, and what asymmetric links could hide.
+    /// What the clocks of all ranks leave uncertain where ways are symmetric.
     pub clock_error: f64,
-    pub clock_unknowable: f64,
     /// Something that a reader of the figure must know.
     pub notes: Vec<&'static str>,
 }
@@ -94,7 +123,7 @@ pub trait Timing {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        count: u32,
+        pace: Pace,
     ) -> Result<Batch, CommError>;
 }
 
@@ -119,9 +148,9 @@ impl<T: Timing + ?Sized> Timing for &mut T {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        count: u32,
+        pace: Pace,
     ) -> Result<Batch, CommError> {
-        (**self).batch(stage, operation, count)
+        (**self).batch(stage, operation, pace)
     }
 }
 
@@ -176,40 +205,62 @@ impl Method {
 pub(crate) struct Spans {
     count: usize,
     ranks: usize,
-    /// Rank after rank: all entries and exits of a rank, then what its clock leaves uncertain.
+    /// Rank after rank: all entries and exits of a rank, then its [`Remarks`].
     numbers: Vec<f64>,
+    /// Numbers of one rank.
+    each: usize,
+    /// What clocks could be.
+    ways: Ways,
+    tick: f64,
 }
 
-/// Numbers of a rank beside its entries and exits.
-const CLOCK_NUMBERS: usize = 2;
+/// What a rank tells beside its entries and exits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Remarks {
+    /// When it was ready for the first repetition, by rank 0's clock.
+    pub ready: f64,
+    /// How far its idea of the time had gone wrong when it began.
+    pub missed: f64,
+}
+
+/// Numbers of a rank after its entries and exits: when it was ready, what its clock leaves
+/// uncertain, and how far that may have gone wrong since. What it has heard of clocks follows.
+const READY: usize = 0;
+const ERROR: usize = 1;
+const STALE: usize = 2;
+const REMARKS: usize = 3;
 
 impl Spans {
     /// Collective: what every rank has measured by its own clock, on rank 0's; on rank 0.
-    pub fn gather(stage: &Stage, own: &[(f64, f64)]) -> Result<Option<Spans>, CommError> {
-        Spans::gather_begun(stage, own, 0.0)
-    }
-
-    /// The same where this rank began at instants that its idea of the time had missed by up to so
-    /// many seconds.
-    pub fn gather_begun(
-        stage: &Stage,
+    pub fn gather(
+        stage: &mut Stage,
         own: &[(f64, f64)],
-        missed: f64,
+        remarks: Remarks,
     ) -> Result<Option<Spans>, CommError> {
-        let clock = &stage.clock;
+        let clock = &mut stage.clock;
         let global = |&(entry, exit): &(f64, f64)| [clock.global_of(entry), clock.global_of(exit)];
         let mut numbers: Vec<f64> = own.iter().flat_map(global).collect();
-        numbers.extend([clock.error() + missed, clock.unknowable()]);
+        let last = own.last().map_or(0.0, |span| span.1);
+        numbers.extend([remarks.ready, clock.error() + remarks.missed, clock.stale(last)]);
+        numbers.extend(clock.tell());
+        let each = numbers.len();
         let numbers = collect(stage.comm, &numbers)?;
-        let ranks = stage.comm.size() as usize;
-        let spans = Spans { count: own.len(), ranks, numbers };
-        Ok((stage.comm.rank() == 0).then_some(spans))
+        if stage.comm.rank() != 0 {
+            return Ok(None);
+        }
+        let (count, ranks) = (own.len(), stage.comm.size() as usize);
+        let told: Vec<&[f64]> =
+            numbers.chunks(each).map(|rank| &rank[2 * count + REMARKS..]).collect();
+        let ways = clock.hear(&told);
+        let spans = Spans { count, ranks, each, ways, tick: clock.tick(), numbers };
+        let stale = spans.largest(STALE);
+        // Two ranks may have gone wrong in opposite directions.
+        Ok(Some(Spans { ways: spans.ways.clone().widened(2.0 * stale), ..spans }))
     }
 
     /// The numbers of one rank.
     fn own(&self, rank: usize) -> &[f64] {
-        let each = 2 * self.count + CLOCK_NUMBERS;
-        &self.numbers[rank * each..][..each]
+        &self.numbers[rank * self.each..][..self.each]
     }
 
     fn of(&self, repetition: usize) -> impl Iterator<Item = (f64, f64)> + '_ {
@@ -217,35 +268,49 @@ impl Spans {
         (0..self.ranks).map(move |rank| (own(rank)[0], own(rank)[1]))
     }
 
+    /// The largest of a remark.
+    fn largest(&self, remark: usize) -> f64 {
+        let of = |rank: usize| self.own(rank)[2 * self.count + remark];
+        (0..self.ranks).map(of).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// When the last rank was ready for the first repetition.
+    pub fn ready(&self) -> f64 {
+        self.largest(READY)
+    }
+
     /// A batch of these repetitions, with everything but what the method makes of them.
     pub fn batch(&self) -> Batch {
-        let largest = |number: usize| {
-            let of = |rank: usize| self.own(rank)[2 * self.count + number];
-            (0..self.ranks).map(of).fold(0.0, f64::max)
-        };
         Batch {
             rank_means: self.rank_means(),
             spans: (0..self.count).flat_map(|repetition| self.of(repetition)).collect(),
-            clock_error: largest(0),
-            clock_unknowable: largest(1),
+            clock_error: self.largest(ERROR),
             ..Batch::default()
         }
     }
 
+    /// A repetition that took so long in the eyes of a method. The clock shows steps, so that it
+    /// may have been a step more or less.
+    pub fn sample(&self, repetition: usize, time: f64) -> Sample {
+        let all: Vec<(f64, f64)> = self.of(repetition).collect();
+        let Bound { low, high } = self.ways.bound(&all);
+        let bound = Bound {
+            low: (low - self.tick).min(time).max(0.0),
+            high: (high + self.tick).max(time),
+        };
+        let skew = Some(self.skew(repetition));
+        Sample { at: self.first_entry(repetition), time, bound, skew }
+    }
+
     /// A batch whose samples are the longest of all ranks' own.
     pub fn longest_of_each(&self) -> Batch {
-        Batch {
-            samples: (0..self.count).map(|repetition| self.longest(repetition)).collect(),
-            skews: (0..self.count).map(|repetition| self.skew(repetition)).collect(),
-            ..self.batch()
-        }
+        let sample = |repetition| self.sample(repetition, self.longest(repetition));
+        Batch { samples: (0..self.count).map(sample).collect(), ..self.batch() }
     }
 
     /// From the first entry to the last exit.
     pub fn whole(&self, repetition: usize) -> f64 {
-        let first = self.of(repetition).map(|(entry, _)| entry).fold(f64::INFINITY, f64::min);
-        let last = self.of(repetition).map(|(_, exit)| exit).fold(f64::NEG_INFINITY, f64::max);
-        last - first
+        self.last_exit(repetition) - self.first_entry(repetition)
     }
 
     /// The longest of all ranks' own.
@@ -255,13 +320,19 @@ impl Spans {
 
     /// From the first entry to the last.
     pub fn skew(&self, repetition: usize) -> f64 {
-        let entries = || self.of(repetition).map(|(entry, _)| entry);
-        entries().fold(f64::NEG_INFINITY, f64::max) - entries().fold(f64::INFINITY, f64::min)
+        self.last_entry(repetition) - self.first_entry(repetition)
     }
 
-    /// The last entry.
+    pub fn first_entry(&self, repetition: usize) -> f64 {
+        self.of(repetition).map(|(entry, _)| entry).fold(f64::INFINITY, f64::min)
+    }
+
     pub fn last_entry(&self, repetition: usize) -> f64 {
         self.of(repetition).map(|(entry, _)| entry).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    pub fn last_exit(&self, repetition: usize) -> f64 {
+        self.of(repetition).map(|(_, exit)| exit).fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// The mean of each rank's own time.
@@ -305,13 +376,14 @@ pub(crate) fn warm_up(stage: &mut Stage, operation: &mut dyn Operation) -> Resul
 pub(crate) fn isolated(
     stage: &Stage,
     operation: &mut dyn Operation,
-    count: u32,
+    pace: Pace,
 ) -> Result<Vec<(f64, f64)>, CommError> {
     let gate = stage.gate()?;
     let mut room = Default::default();
     let mut gate = gate.open(&mut room)?;
-    let mut own = Vec::with_capacity(count as usize);
-    for _ in 0..count {
+    let mut own = Vec::with_capacity(pace.count as usize);
+    for repetition in 0..pace.count {
+        pace.wait_before(repetition, stage.comm.clock());
         gate.pass()?;
         own.push(timed(stage, operation)?);
     }

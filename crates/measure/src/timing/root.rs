@@ -8,9 +8,10 @@
 use laneway_core::{Comm, CommError, Rank};
 use laneway_stats::median;
 
-use super::{Batch, Spans, Stage, Timing, deliver, isolated, warm_up};
+use super::{Batch, Remarks, Sample, Spans, Stage, Timing, deliver, isolated, warm_up};
 use crate::isolation::Isolation;
 use crate::operation::Operation;
+use crate::pace::Pace;
 use crate::talk::CONFIRM;
 
 /// Confirmations that are averaged for the correction.
@@ -78,14 +79,15 @@ impl Root {
     fn confirmed(
         &self,
         stage: &Stage,
-        count: u32,
+        pace: Pace,
         what: &mut dyn FnMut() -> Result<(), CommError>,
     ) -> Result<Vec<f64>, CommError> {
         let (gate, confirm) = (stage.gate()?, self.confirmation.isolation().gate(stage.comm)?);
         let (mut room, mut other_room) = Default::default();
         let (mut gate, mut confirm) = (gate.open(&mut room)?, confirm.open(&mut other_room)?);
-        let mut times = Vec::with_capacity(count as usize);
-        for _ in 0..count {
+        let mut times = Vec::with_capacity(pace.count as usize);
+        for repetition in 0..pace.count {
+            pace.wait_before(repetition, stage.comm.clock());
             gate.pass()?;
             let entry = stage.clock.local();
             what()?;
@@ -111,11 +113,12 @@ impl Timing for Root {
     ) -> Result<(), CommError> {
         stage.clock.synchronise()?;
         warm_up(stage, operation)?;
-        let nothing = isolated(stage, &mut || Ok(()), CONFIRMATIONS)?;
-        if let Some(spans) = Spans::gather(stage, &nothing)? {
-            self.skew = median(&spans.longest_of_each().skews).unwrap_or(0.0);
+        let nothing = isolated(stage, &mut || Ok(()), Pace::dense(CONFIRMATIONS))?;
+        if let Some(spans) = Spans::gather(stage, &nothing, Remarks::default())? {
+            let skews: Vec<f64> = (0..nothing.len()).map(|pass| spans.skew(pass)).collect();
+            self.skew = median(&skews).unwrap_or(0.0);
         }
-        let alone = self.confirmed(stage, CONFIRMATIONS, &mut || Ok(()))?;
+        let alone = self.confirmed(stage, Pace::dense(CONFIRMATIONS), &mut || Ok(()))?;
         self.correction = alone.iter().sum::<f64>() / alone.len() as f64;
         Ok(())
     }
@@ -124,9 +127,10 @@ impl Timing for Root {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        count: u32,
+        pace: Pace,
     ) -> Result<Batch, CommError> {
-        let times = self.confirmed(stage, count, &mut || operation.call())?;
+        let begun = stage.clock.local();
+        let times = self.confirmed(stage, pace, &mut || operation.call())?;
         let mut found: Vec<f64> = times.iter().map(|time| time - self.correction).collect();
         found.push(self.correction);
         let mut samples = deliver(stage, self.root, found)?;
@@ -138,7 +142,8 @@ impl Timing for Root {
         if samples.iter().any(|sample| *sample < correction) {
             notes.push("confirmation");
         }
-        let skews = vec![self.skew; samples.len()];
-        Ok(Batch { samples, skews, notes, ..Batch::default() })
+        let skew = Some(self.skew);
+        let sample = |time: &f64| Sample { skew, ..Sample::certain(begun, *time) };
+        Ok(Batch { samples: samples.iter().map(sample).collect(), notes, ..Batch::default() })
     }
 }

@@ -5,8 +5,9 @@
 
 use laneway_core::CommError;
 
-use super::{Batch, Stage, Timing};
+use super::{Batch, Sample, Stage, Timing};
 use crate::operation::Operation;
+use crate::pace::Pace;
 use crate::talk::collect;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,16 +31,19 @@ impl Timing for Series {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        count: u32,
+        pace: Pace,
     ) -> Result<Batch, CommError> {
         let gate = stage.gate()?;
         let mut room = Default::default();
         let mut gate = gate.open(&mut room)?;
         let length = self.length.max(1);
-        let mut means = Vec::with_capacity(count as usize);
-        for _ in 0..count {
+        let mut means = Vec::with_capacity(pace.count as usize);
+        let mut begun = Vec::with_capacity(pace.count as usize);
+        for series in 0..pace.count {
+            pace.wait_before(series, stage.comm.clock());
             gate.pass()?;
             let entry = stage.clock.local();
+            begun.push(entry);
             for _ in 0..length {
                 operation.call()?;
             }
@@ -50,7 +54,7 @@ impl Timing for Series {
         let longest = |at: usize| ranks.iter().map(|own| own[at]).fold(0.0, f64::max);
         let count = if ranks.is_empty() { 0 } else { means.len() };
         Ok(Batch {
-            samples: (0..count).map(longest).collect(),
+            samples: (0..count).map(|at| Sample::certain(begun[at], longest(at))).collect(),
             rank_means: ranks.iter().map(|own| own.iter().sum::<f64>() / count as f64).collect(),
             ..Batch::default()
         })

@@ -12,21 +12,32 @@
 //! come to be seen.
 
 use laneway_core::CommError;
-use laneway_stats::SplitMix64;
+use laneway_stats::{SplitMix64, quantile, sorted};
 
-use super::{Batch, Spans, Stage, Timing, isolated, timed, warm_up};
+use super::{Batch, Remarks, Spans, Stage, Timing, isolated, timed, warm_up};
 use crate::operation::Operation;
+use crate::pace::Pace;
 use crate::talk::{announce, collect};
 
 /// A period, as so many times what the operation seems to take.
 const PERIOD: f64 = 1.05;
-/// By how much it grows when many come late.
+/// By how much it grows when many come late, and how far.
 const LONGER: f64 = 1.6;
-/// How late a rank may begin, as a part of the operation, and at least, in seconds.
+const LONGEST: f64 = 8.0;
+/// How far from its instant a rank may begin, as a part of the operation, and at least, in seconds.
 const LATE_PART: f64 = 0.001;
 const LATE_SECONDS: f64 = 1e-6;
-/// So many batches of mostly late repetitions in a row, and nobody can keep an appointment.
+/// On a real machine somebody is always late. So many repetitions count whatever the lateness is,
+/// which their bounds tell.
+const KEPT: f64 = 0.8;
+/// The operation is over by then in so many of the repetitions of a real machine.
+const OVER: f64 = 0.9;
+/// Where half of the repetitions begin apart by more than this part of what they take, the ranks
+/// are not together; and so many batches of this in a row are the evidence that they never will be.
+const APART: f64 = 0.5;
 const SPOILED: u32 = 3;
+/// A simulated rank is late only if it is told so, or if the period is too short.
+const SPOILED_VIRTUAL: u32 = 8;
 /// Seconds of a batch after which clocks that drift are compared again: at most, and while the
 /// drift is hardly known.
 const LONGEST_BATCH: f64 = 1.0;
@@ -35,79 +46,169 @@ const FIRST_BATCH: f64 = 0.05;
 /// the ranks in step, and with fewer repetitions between them it is their cost that is measured.
 const IN_STEP: u32 = 10;
 const LONGEST_SLEEP: f64 = 1e-3;
-/// The time until the first instant of a batch, as so many times what telling everybody takes.
+/// The time until the first instant of a batch, as so many times what it took to reach everybody;
+/// and how much of it is kept where less would do.
 const LEAD: f64 = 1.1;
+const LEAD_KEPT: f64 = 0.8;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StartTime {
-    /// What one repetition seems to take, and what it takes to tell everybody something; on rank 0.
+    /// What one repetition seems to take, from its instant to the last exit; on rank 0.
     rough: f64,
-    telling: f64,
-    period: f64,
-    /// Whether the period rests on a repetition that began at an appointment.
+    /// From announcing a batch to its first instant; on rank 0.
+    lead: f64,
+    /// How many times longer than usual the period is, because many came late.
+    slower: f64,
+    /// Whether `rough` rests on a repetition that began at an appointment.
     seen: bool,
     spoiled: u32,
     fallen_back: bool,
+    /// Whether somebody else has decided if appointments are kept.
+    decided: bool,
     /// How often this rank slept to get out of step.
     slept: u32,
 }
 
+/// The instants of one batch.
+struct Appointments {
+    /// When they were announced, by rank 0's clock.
+    announced: f64,
+    first: f64,
+    period: f64,
+    pace: Pace,
+}
+
+impl Appointments {
+    /// How many of them lie within so many seconds.
+    fn within(&self, seconds: f64) -> u32 {
+        let mut last = self.period;
+        let mut fitting = 1;
+        while fitting < self.pace.count {
+            last += self.period + self.pace.pause_before(fitting);
+            if last > seconds {
+                break;
+            }
+            fitting += 1;
+        }
+        fitting
+    }
+
+    fn instants(&self) -> Vec<f64> {
+        let mut instant = self.first;
+        let mut all = Vec::with_capacity(self.pace.count as usize);
+        for repetition in 0..self.pace.count {
+            if repetition > 0 {
+                instant += self.period + self.pace.pause_before(repetition);
+            }
+            all.push(instant);
+        }
+        all
+    }
+}
+
 impl StartTime {
-    /// Collective: the repetitions of one batch, each at its instant.
-    fn appointments(
+    /// For a point of which it is known whether ranks can keep appointments: a launch among others
+    /// follows the first one, so that all are timed alike.
+    pub fn decided(keeps_appointments: bool) -> StartTime {
+        StartTime { fallen_back: !keeps_appointments, decided: true, ..StartTime::default() }
+    }
+
+    /// Collective: the repetitions of one batch, each at its instant; and when this rank was ready
+    /// for the first.
+    fn keep(
         &self,
         stage: &Stage,
         operation: &mut dyn Operation,
-        (first, period, count): (f64, f64, u32),
-    ) -> Result<Vec<(f64, f64)>, CommError> {
-        let mut own = Vec::with_capacity(count as usize);
-        for repetition in 0..count {
-            stage.clock.sleep_until(first + f64::from(repetition) * period);
+        plan: &Appointments,
+    ) -> Result<(f64, Vec<(f64, f64)>), CommError> {
+        let ready = stage.clock.local();
+        let mut own = Vec::with_capacity(plan.pace.count as usize);
+        let instants = plan.instants();
+        for instant in &instants {
+            stage.clock.sleep_until(*instant);
             own.push(timed(stage, operation)?);
         }
-        Ok(own)
+        // Who is done early must not talk while others still work.
+        let last = instants.last().copied().unwrap_or(plan.first);
+        stage.clock.sleep_until(last + plan.period);
+        Ok((ready, own))
     }
 
-    /// Rank 0 looks at a batch: what counts, what was late, and how long the period should be.
-    fn judged(&mut self, spans: &Spans, first: f64, count: u32) -> Batch {
-        let mut batch = spans.batch();
-        for repetition in 0..count as usize {
-            let whole = spans.whole(repetition);
-            let instant = first + repetition as f64 * self.period;
+    /// Rank 0 looks at a batch: what counts, what was late, and when the next one should be.
+    fn judge(&mut self, spans: &Spans, plan: &Appointments, real: bool) -> Batch {
+        let instants = plan.instants();
+        let apart = |(repetition, instant): (usize, &f64)| {
             let late = spans.last_entry(repetition) - instant;
-            if late > (LATE_PART * whole).max(LATE_SECONDS) {
+            late.max(instant - spans.first_entry(repetition))
+        };
+        let late: Vec<f64> = instants.iter().enumerate().map(apart).collect();
+        let needed = spans.ready() - plan.announced;
+        self.lead = (LEAD * needed + LATE_SECONDS).max(LEAD_KEPT * self.lead);
+        // Who was told too late says nothing about who can keep an appointment.
+        let told_late = usize::from(spans.ready() > plan.first);
+        let bearable = match real {
+            true => quantile(&sorted(&late[told_late.min(late.len() - 1)..]), KEPT).unwrap_or(0.0),
+            false => 0.0,
+        };
+        let usual = |whole: f64| (LATE_PART * whole).max(LATE_SECONDS);
+        let mut batch = spans.batch();
+        let mut busy = Vec::new();
+        let (mut unusual, mut asunder) = (0, 0);
+        for (repetition, instant) in instants.iter().enumerate() {
+            let whole = spans.whole(repetition);
+            if repetition >= told_late {
+                unusual += u32::from(late[repetition] > usual(whole));
+                asunder += u32::from(spans.skew(repetition) > APART * whole);
+            }
+            if late[repetition] > usual(whole).max(bearable) {
                 batch.rejected += 1;
                 continue;
             }
-            batch.samples.push(whole);
-            batch.skews.push(spans.skew(repetition));
+            batch.samples.push(spans.sample(repetition, whole));
+            busy.push(spans.last_exit(repetition) - instant);
         }
-        let longest = (0..count as usize).map(|r| spans.whole(r)).fold(0.0, f64::max);
-        let kept = batch.samples.iter().copied().fold(0.0, f64::max);
-        self.rough = if kept > 0.0 { kept } else { longest.min(self.rough * 4.0) };
-        if 2 * batch.rejected > count {
-            self.spoiled += 1;
-            self.period = (self.period * LONGER).max(PERIOD * self.rough);
-        } else {
-            self.spoiled = 0;
-            self.period = PERIOD * self.rough;
+        let judged = (instants.len() - told_late) as u32;
+        self.adapt(spans, &busy, real, instants.len());
+        let many = |late: u32| 2 * late > judged;
+        self.slower =
+            if many(unusual) { (self.slower * LONGER).min(LONGEST) } else { 1.0 };
+        let spoiled = if real { many(asunder) } else { many(unusual) };
+        if judged > 0 {
+            self.spoiled = if spoiled { self.spoiled + 1 } else { 0 };
         }
         batch
+    }
+
+    /// What the operation seems to take.
+    fn adapt(&mut self, spans: &Spans, busy: &[f64], real: bool, count: usize) {
+        let longest = busy.iter().copied().fold(0.0, f64::max);
+        self.rough = match (busy.is_empty(), real) {
+            (false, true) => quantile(&sorted(busy), OVER).unwrap_or(longest),
+            // What took long once may do so again, as others come and go.
+            (false, false) => if self.seen { longest.max(self.rough) } else { longest },
+            (true, _) => {
+                let longest = (0..count).map(|r| spans.whole(r)).fold(0.0, f64::max);
+                longest.min(self.rough * 4.0)
+            }
+        };
+        self.seen |= !busy.is_empty();
     }
 
     /// Collective: a batch after a barrier, by the ranks' own clocks.
     fn fall_back(
         &mut self,
-        stage: &Stage,
+        stage: &mut Stage,
         operation: &mut dyn Operation,
-        count: u32,
+        pace: Pace,
     ) -> Result<Batch, CommError> {
-        let mut own = Vec::with_capacity(count as usize);
-        for done in (0..count).step_by(IN_STEP as usize) {
+        let mut own = Vec::with_capacity(pace.count as usize);
+        pace.wait_before(0, stage.comm.clock());
+        for done in (0..pace.count).step_by(IN_STEP as usize) {
             self.get_out_of_step(stage);
-            own.extend(isolated(stage, operation, IN_STEP.min(count - done))?);
+            let next = Pace::dense(IN_STEP.min(pace.count - done));
+            own.extend(isolated(stage, operation, next)?);
         }
-        let spans = Spans::gather(stage, &own)?;
+        let spans = Spans::gather(stage, &own, Remarks::default())?;
         let mut batch = spans.map_or_else(Batch::default, |spans| spans.longest_of_each());
         batch.notes.push("no appointments");
         Ok(batch)
@@ -120,6 +221,29 @@ impl StartTime {
         let part = SplitMix64::new(seed).uniform();
         let clock = stage.comm.clock();
         clock.sleep_until(clock.now() + part * LONGEST_SLEEP);
+    }
+
+    /// Collective: agrees on the instants of a batch; none where appointments are given up.
+    fn agree(&self, stage: &Stage, pace: Pace, real: bool) -> Result<Option<Appointments>, CommError> {
+        let longest = stage.clock.foresight().clamp(FIRST_BATCH, LONGEST_BATCH);
+        let announced = stage.clock.now();
+        let (first, period) = (announced + self.lead, PERIOD * self.rough * self.slower);
+        let mut plan = Appointments { announced, first, period, pace };
+        // What a call after a barrier took may be too little, and all but the first come late.
+        let fitting = match (self.seen, stage.clock.is_global()) {
+            (false, _) => 1,
+            (true, true) => pace.count,
+            (true, false) => plan.within(longest),
+        };
+        let enough = if real { SPOILED } else { SPOILED_VIRTUAL };
+        let give_up = !self.decided && self.spoiled >= enough;
+        // Only rank 0 knows what the operation takes.
+        let mut words = [first, period, f64::from(fitting), f64::from(u8::from(give_up))];
+        announce(stage.comm, &mut words)?;
+        let [first, period, fitting, give_up] = words;
+        (plan.first, plan.period) = (first, period);
+        plan.pace = pace.shortened(fitting as u32);
+        Ok((give_up == 0.0).then_some(plan))
     }
 }
 
@@ -139,14 +263,16 @@ impl Timing for StartTime {
     ) -> Result<(), CommError> {
         stage.clock.synchronise()?;
         let rough = warm_up(stage, operation)?;
-        if !self.seen {
-            (self.rough, self.period) = (rough, PERIOD * rough);
+        if self.lead > 0.0 {
+            return Ok(());
         }
-        // There and back, over the tree that announcements take.
+        (self.rough, self.slower) = (rough, 1.0);
+        // There and back, over the tree that announcements take. Where the way there is longer than
+        // the way back, the first batch shows it.
         let begun = stage.clock.local();
         announce(stage.comm, &mut [0.0])?;
         collect(stage.comm, &[0.0])?;
-        self.telling = stage.clock.local() - begun;
+        self.lead = LEAD * (stage.clock.local() - begun) / 2.0 + LATE_SECONDS;
         Ok(())
     }
 
@@ -154,33 +280,27 @@ impl Timing for StartTime {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        count: u32,
+        pace: Pace,
     ) -> Result<Batch, CommError> {
         if self.fallen_back {
-            return self.fall_back(stage, operation, count);
+            return self.fall_back(stage, operation, pace);
         }
-        let longest = stage.clock.foresight().clamp(FIRST_BATCH, LONGEST_BATCH);
-        let most = (longest / self.period.max(1e-9)).max(1.0) as u32;
-        let fitting = if stage.clock.is_global() { count } else { count.min(most) };
-        // What a call after a barrier took may be too little, and all but the first come late.
-        let fitting = if self.seen { fitting } else { 1 };
-        let give_up = self.spoiled >= SPOILED;
-        let first = stage.clock.now() + LEAD * self.telling / 2.0 + LATE_SECONDS;
-        // Only rank 0 knows what the operation takes.
-        let mut plan = [first, self.period, f64::from(fitting), f64::from(u8::from(give_up))];
-        announce(stage.comm, &mut plan)?;
-        let [first, period, fitting, give_up] = plan;
-        if give_up != 0.0 {
+        let real = !stage.comm.clock().is_virtual();
+        let mut missed: f64 = 0.0;
+        if pace.pause_before(0) > 0.0 {
+            pace.wait_before(0, stage.comm.clock());
+            missed = stage.clock.synchronise()?;
+        }
+        let Some(plan) = self.agree(stage, pace, real)? else {
             self.fallen_back = true;
-            return self.fall_back(stage, operation, count);
-        }
-        self.seen = true;
-        let count = fitting as u32;
-        let own = self.appointments(stage, operation, (first, period, count))?;
+            return self.fall_back(stage, operation, pace);
+        };
+        let (ready, own) = self.keep(stage, operation, &plan)?;
         // Clocks that drift are compared before and after, so that what lies between is known.
-        let missed = stage.clock.synchronise()?;
-        let spans = Spans::gather_begun(stage, &own, missed)?;
+        missed = missed.max(stage.clock.synchronise()?);
+        let remarks = Remarks { ready: stage.clock.global_of(ready), missed };
+        let spans = Spans::gather(stage, &own, remarks)?;
         let Some(spans) = spans else { return Ok(Batch::default()) };
-        Ok(self.judged(&spans, first, count))
+        Ok(self.judge(&spans, &plan, real))
     }
 }

@@ -10,8 +10,9 @@
 
 use laneway_core::{Collective, CommError, Rank};
 
-use super::{Batch, Stage, Timing, deliver, warm_up};
+use super::{Batch, Sample, Stage, Timing, deliver, warm_up};
 use crate::operation::Operation;
+use crate::pace::Pace;
 use crate::talk::{TASK, announce};
 
 /// Empty round trips with each rank, of which the shortest counts.
@@ -173,13 +174,15 @@ impl Timing for Tasks {
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
-        count: u32,
+        pace: Pace,
     ) -> Result<Batch, CommError> {
+        let begun = stage.clock.local();
         let gate = stage.gate()?;
         let mut room = Default::default();
         let mut gate = gate.open(&mut room)?;
-        let mut samples = Vec::with_capacity(count as usize);
-        for _ in 0..count {
+        let mut samples = Vec::with_capacity(pace.count as usize);
+        for repetition in 0..pace.count {
+            pace.wait_before(repetition, stage.comm.clock());
             let mut times = Vec::with_capacity(self.candidates.len());
             for &of in &self.candidates {
                 gate.pass()?;
@@ -189,6 +192,7 @@ impl Timing for Tasks {
             self.narrow(stage, &times)?;
         }
         let samples = deliver(stage, self.root, samples)?;
-        Ok(Batch { samples, ..Batch::default() })
+        let sample = |time: &f64| Sample::certain(begun, *time);
+        Ok(Batch { samples: samples.iter().map(sample).collect(), ..Batch::default() })
     }
 }

@@ -23,7 +23,9 @@ fn drift_changes_nothing(kind: Kind) {
             assert!(reps == 30 || found.point.cost > 7.0, "{what}: {}", found.point.cost);
             assert_eq!(found.point.timing, "start-time", "{what}");
             assert!(found.point.clock_error < 10e-6, "{what}: {}", found.point.clock_error);
-            assert!(found.point.clock_unknowable > 100e-6, "{what}");
+            let bound = found.point.bound.expect("a bound");
+            assert!(bound.low <= found.truth && found.truth <= bound.high, "{what}: {bound:?}");
+            assert!(bound.high - bound.low > 100e-6, "{what}: {bound:?}");
         }
     }
 }
