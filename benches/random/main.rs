@@ -10,6 +10,7 @@ mod cell;
 mod judge;
 mod ours;
 mod simgrid;
+mod truth;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -8,6 +8,7 @@ use laneway_sim::platform::Platform;
 
 use crate::cell::{OPERATIONS, SIZES, read_cells};
 use crate::judge::Judged;
+use crate::truth::{is_steady, true_median_us};
 
 /// Seconds that a platform may take on a real clock.
 const LIMIT: &str = "300";
@@ -31,7 +32,12 @@ pub fn measure(laneway: &Path, seed: u64) -> Result<Judged, String> {
         let err = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{}: {}\n  {replay}", output.status, err.trim()));
     }
-    let cells = read_cells(&String::from_utf8_lossy(&output.stdout))?;
+    let mut cells = read_cells(&String::from_utf8_lossy(&output.stdout))?;
+    if !is_steady(&platform) {
+        for cell in &mut cells {
+            cell.truth_us = true_median_us(&platform, cell)?;
+        }
+    }
     Ok(Judged { platform: describe(&platform), replay, exact: is_exact(&platform), cells })
 }
 

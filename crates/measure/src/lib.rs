@@ -101,6 +101,7 @@ pub mod repeat;
 pub mod sizes;
 pub mod talk;
 pub mod timing;
+pub mod truth;
 
 pub use clock::{GlobalClock, Procedure};
 pub use isolation::Isolation;
@@ -109,3 +110,4 @@ pub use overlap::overlap;
 pub use point::{Measuring, Point, measure, truth};
 pub use repeat::Rule;
 pub use timing::{Batch, Method, Stage, Timing};
+pub use truth::{Starts, TrueTimes, true_times};

@@ -42,12 +42,11 @@ const COSTS_PER_BYTE: [f64; 2] = [10e-12, 2e-9];
 const OFFSET: f64 = 0.5;
 const DRIFT: f64 = 50e-6;
 
-/// Traffic of others: its part of the narrowest place on its way; messages that pass there in so
-/// many seconds, and so many seconds between two of them at least.
+/// Traffic of others: its part of the narrowest place on its way, and seconds from one of several
+/// messages to the next.
 const STEADY_PART: [f64; 2] = [0.1, 0.6];
 const BURSTY_PART: [f64; 2] = [0.02, 0.3];
-const BURST: [f64; 2] = [50e-6, 20e-3];
-const LEAST_GAP: f64 = 5e-3;
+const BURST_EVERY: [f64; 2] = [5e-3, 100e-3];
 const MOST_SOURCES: usize = 4;
 
 /// What others send.
@@ -280,11 +279,11 @@ impl Cluster {
         }
         let traffic = match others {
             Others::InBursts => {
-                let lasts = draws.between(BURST);
-                let every = (lasts / draws.between(BURSTY_PART)).max(LEAST_GAP);
+                let every = draws.between(BURST_EVERY);
+                let bytes = (narrowest * every * draws.between(BURSTY_PART)).max(1.0) as u64;
                 // Its own seed is given where the platform is built.
                 let seed = draws.chance(0.7).then_some(0);
-                Traffic::Messages { bytes: (narrowest * lasts).max(1.0) as u64, every, seed }
+                Traffic::Messages { bytes, every, seed }
             }
             _ => Traffic::Steady { rate: narrowest * draws.between(STEADY_PART) },
         };
