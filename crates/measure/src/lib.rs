@@ -103,6 +103,7 @@ pub mod sizes;
 mod spread;
 pub mod talk;
 pub mod timing;
+pub mod truth;
 
 pub use clock::{GlobalClock, Procedure};
 pub use isolation::Isolation;
@@ -112,3 +113,4 @@ pub use pace::Pace;
 pub use point::{Measuring, Point, measure, truth};
 pub use repeat::Rule;
 pub use timing::{Batch, Method, Stage, Timing};
+pub use truth::{Starts, TrueTimes, true_times};

@@ -45,6 +45,19 @@ impl BackgroundGroup {
     }
 }
 
+impl BackgroundGroup {
+    /// Traffic that a generator draws, from the beginning and for ever.
+    pub fn always(
+        place: &Place,
+        from: HostNames,
+        to: HostNames,
+        traffic: Traffic,
+    ) -> BackgroundGroup {
+        let (start, until) = (0.0, f64::INFINITY);
+        BackgroundGroup { place: place.clone(), from, to, traffic, start, until }
+    }
+}
+
 fn size(text: &str) -> Result<u64, String> {
     match parse_size(text)? {
         0 => Err(format!("`{text}`: a message of others must be above 0")),

@@ -284,7 +284,7 @@ impl Builder {
     /// The way of a route, there and back.
     fn ways(&self, group: &RouteGroup) -> Result<[Way; 2], PlatformError> {
         let (mut there, mut back) = (Vec::new(), Vec::new());
-        let mut latency = 0.0;
+        let mut latency = group.latency;
         for (word, place) in &group.links {
             let (link, backwards) = self.link(word, place)?;
             let (mut one, mut other) = (link.there, link.back.unwrap_or(link.there));

@@ -128,6 +128,8 @@ pub(super) struct RouteGroup {
     pub from: HostNames,
     pub to: HostNames,
     pub links: Vec<(String, Place)>,
+    /// Seconds beyond those of the links, in each direction.
+    pub latency: f64,
     pub both_ways: bool,
     pub limit: Limit,
 }
@@ -276,6 +278,7 @@ impl RouteGroup {
             from: fields.needed_text("from")?,
             to: fields.needed_text("to")?,
             links: fields.list("links")?.ok_or_else(|| fields.missing("links"))?,
+            latency: fields.time("latency")?.unwrap_or(0.0),
             both_ways: fields.flag("both-ways")?.unwrap_or(true),
             limit: limit(fields)?,
         })

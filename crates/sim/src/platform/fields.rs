@@ -106,6 +106,14 @@ impl Fields {
         self.read(key, parse_size)
     }
 
+    /// What all that is drawn begins with.
+    pub fn seed(&mut self) -> Result<Option<u64>, PlatformError> {
+        self.read("seed", |text| {
+            let wrong = |_| format!("`{text}` is not a whole number from 0 to {}", u64::MAX);
+            text.parse().map_err(wrong)
+        })
+    }
+
     pub fn flag(&mut self, key: &'static str) -> Result<Option<bool>, PlatformError> {
         match self.take(key) {
             None => Ok(None),

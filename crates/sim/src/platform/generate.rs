@@ -5,6 +5,7 @@ use laneway_core::error::nearest;
 use super::description::{self, Card, Description, HostGroup, HostNames, Limit, Site, Wan};
 use super::error::{Fault, Place, PlatformError};
 use super::fields::{Entry, Fields};
+use super::random::random;
 use super::settings::Settings;
 use super::{MOST_HOSTS, MOST_SITES};
 use crate::network::HostCost;
@@ -16,9 +17,16 @@ pub struct Generator {
     /// How it is written.
     pub example: &'static str,
     describe: fn(&[u32], &mut Fields) -> Result<Description, PlatformError>,
-    /// How the sizes are written: what stands between them, and how many there are at least and at
-    /// most.
-    sizes: (char, usize, usize),
+    /// What the words without a key are.
+    words: Words,
+}
+
+/// What stands in a generator's words without a key.
+enum Words {
+    /// Numbers of hosts: what is between them, and how many there are at least and at most.
+    Hosts(char, usize, usize),
+    /// One number that all is drawn from.
+    Seed,
 }
 
 /// All of them.
@@ -28,7 +36,7 @@ pub static GENERATORS: &[Generator] = &[
         sentence: "Hosts behind one switch, a 1 Gbit/s card each, 50 us apart.",
         example: "cluster:16,rate=10Gbit,latency=5us",
         describe: cluster,
-        sizes: ('x', 1, 1),
+        words: Words::Hosts('x', 1, 1),
     },
     Generator {
         name: "two-sites",
@@ -36,14 +44,14 @@ pub static GENERATORS: &[Generator] = &[
                    1 Gbit/s between the sites, 5 ms, 250 Mbit/s a connection.",
         example: "two-sites:32x32,latency=20ms,connection=125Mbit",
         describe: two_sites,
-        sizes: ('x', 2, 2),
+        words: Words::Hosts('x', 2, 2),
     },
     Generator {
         name: "sites",
         sentence: "Any number of sites, each with an uplink of 1 Gbit/s; else as two-sites.",
         example: "sites:32,16,8,uplink=10Gbit",
         describe: sites,
-        sizes: (',', 1, MOST_SITES as usize),
+        words: Words::Hosts(',', 1, MOST_SITES as usize),
     },
     Generator {
         name: "mpiblib16",
@@ -51,7 +59,15 @@ pub static GENERATORS: &[Generator] = &[
                    Gigabit switch.",
         example: "mpiblib16",
         describe: mpiblib16,
-        sizes: (',', 0, 0),
+        words: Words::Hosts(',', 0, 0),
+    },
+    Generator {
+        name: "random",
+        sentence: "A cluster drawn from a seed: 4 to 32 hosts that differ, at one to three sites, \
+                   uneven ways, perhaps traffic of others and wrong clocks.",
+        example: "random:7,ways=symmetric,background=none",
+        describe: random,
+        words: Words::Seed,
     },
 ];
 
@@ -104,13 +120,25 @@ pub(super) fn describe(
             None => numbers.push(word),
         }
     }
-    let (between, least, most) = generator.sizes;
-    let numbers: Vec<&str> = numbers.iter().flat_map(|word| word.split(between)).collect();
-    if numbers.len() < least || numbers.len() > most {
-        return Err(syntax(format!("write it like {}", generator.example)));
-    }
-    let sizes = numbers.iter().map(|number| size(number, generator, place));
-    let sizes = sizes.collect::<Result<Vec<u32>, PlatformError>>()?;
+    let sizes = match generator.words {
+        Words::Hosts(between, least, most) => {
+            let numbers: Vec<&str> = numbers.iter().flat_map(|word| word.split(between)).collect();
+            if numbers.len() < least || numbers.len() > most {
+                return Err(syntax(format!("write it like {}", generator.example)));
+            }
+            let sizes = numbers.iter().map(|number| size(number, generator, place));
+            sizes.collect::<Result<Vec<u32>, PlatformError>>()?
+        }
+        Words::Seed => {
+            let [seed] = numbers[..] else {
+                return Err(syntax(format!("write it like {}", generator.example)));
+            };
+            if !fields.insert("seed", Entry::Text(seed.to_string()), place.clone()) {
+                return Err(syntax("`seed` is given twice".to_string()));
+            }
+            Vec::new()
+        }
+    };
     let mut said = (generator.describe)(&sizes, &mut fields)?;
     said.settings = Settings::read(&mut fields)?.over(said.settings);
     fields.finish()?;

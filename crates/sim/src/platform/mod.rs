@@ -15,6 +15,7 @@ mod file;
 mod generate;
 mod names;
 mod quantity;
+mod random;
 mod settings;
 mod simgrid;
 
@@ -40,6 +41,9 @@ pub const MOST_ROUTES: usize = 1_000_000;
 pub const MOST_CHANGES: usize = 1_000_000;
 /// More pairs of hosts with background traffic than this are refused.
 pub const MOST_SOURCES: usize = 100_000;
+
+/// Sums of the same numbers in another order differ by so small a part.
+const ROUNDING: f64 = 1e-12;
 
 /// A checked platform: every host has a way to every other, and every way a limit.
 #[derive(Clone, Debug)]
@@ -113,6 +117,26 @@ impl Platform {
     /// The site of a host, as an index of the site names.
     pub fn site_of(&self, host: HostId) -> Option<u32> {
         self.hosts.get(host as usize)?.site
+    }
+
+    /// Whether a message between any two hosts takes as long there as back: the latency, the
+    /// narrowest place on the way, and what the two hosts add. Looks at every pair.
+    pub fn is_symmetric(&self) -> bool {
+        let alike = |a: f64, b: f64| a == b || (a - b).abs() <= ROUNDING * a.abs().max(b.abs());
+        let one_way = |from: HostId, to: HostId| {
+            let mut route = Route::default();
+            self.route(from, to, &mut route);
+            let rates = route.resources.iter().map(|id| self.resources[*id as usize].rate);
+            let narrowest = rates.fold(route.most, f64::min);
+            [route.latency, narrowest, self.cost(from).per_send + self.cost(to).per_recv]
+        };
+        let hosts = self.hosts();
+        (1..hosts).all(|b| {
+            (0..b).all(|a| {
+                let ways = one_way(a, b).into_iter().zip(one_way(b, a));
+                ways.into_iter().all(|(there, back)| alike(there, back))
+            })
+        })
     }
 
     /// What lies between two hosts, and whether the cards for other sites carry it.

@@ -42,11 +42,17 @@ impl Settings {
         Ok(Settings {
             eager: fields.size("eager")?,
             header: fields.read("header", header)?,
-            seed: fields.read("seed", seed)?,
+            seed: fields.seed()?,
             in_order: in_order.map(|flag| (flag, fields.place_of("in-order").clone())),
             receive_buffer: fields.read("receive-buffer", receive_buffer)?,
             retransmit: retransmit.map(|time| (time, fields.place_of("retransmit").clone())),
         })
+    }
+
+    /// What a generator draws.
+    pub fn drawn(seed: u64, eager: u64, header: u64) -> Settings {
+        let (seed, eager, header) = (Some(seed), Some(eager), Some(header));
+        Settings { seed, eager, header, ..Settings::default() }
     }
 
     /// Messages over TCP, to receivers that hold so many bytes.
@@ -96,10 +102,6 @@ fn header(text: &str) -> Result<u64, String> {
         bytes if bytes > MOST_HEADER_BYTES => Err(format!("`{text}`: no header is above 1M")),
         bytes => Ok(bytes),
     }
-}
-
-fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 to {}", u64::MAX))
 }
 
 fn receive_buffer(text: &str) -> Result<Option<u64>, String> {

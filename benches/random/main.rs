@@ -1,0 +1,132 @@
+//! Holds `laneway measure` to the truth on random platforms: 200 of our simulator's and 100 of
+//! SimGrid's, fresh ones in every run.
+//!
+//! `LANEWAY_SEED=7` begins with that seed, and does one platform of each simulator unless
+//! `LANEWAY_PLATFORMS=20` says how many. `LANEWAY_SIMULATOR=ours` or `simgrid` leaves out the other.
+//! Ends with code 1 where a claim does not hold; each cell that breaks one is told with a line that
+//! does its platform again.
+
+mod cell;
+mod judge;
+mod ours;
+mod simgrid;
+mod truth;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use judge::{Judged, Tally};
+
+const OURS: usize = 200;
+const SIMGRIDS: usize = 100;
+const THREADS: usize = 2;
+
+type Measure = fn(&Path, u64) -> Result<Judged, String>;
+
+/// Seeds one after the other.
+struct Seeds {
+    first: u64,
+    /// None: as many as there should be.
+    count: Option<usize>,
+}
+
+impl Seeds {
+    fn from_env() -> Result<Seeds, String> {
+        let number = |name: &str| match std::env::var(name) {
+            Ok(text) => text.parse::<u64>().map(Some).map_err(|_| format!("{name}={text}")),
+            Err(_) => Ok(None),
+        };
+        let (given, count) = (number("LANEWAY_SEED")?, number("LANEWAY_PLATFORMS")?);
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|e| e.to_string())?;
+        let fresh = since.as_millis() as u64 % 10_000_000_000;
+        let count = count.map(|count| count as usize).or(given.map(|_| 1));
+        Ok(Seeds { first: given.unwrap_or(fresh), count })
+    }
+}
+
+/// Measures all platforms of a simulator, prints them, and tells whether all claims hold.
+fn hold(simulator: &str, seeds: &Seeds, usual: usize, folder: &Path, measure: Measure) -> bool {
+    let count = seeds.count.unwrap_or(usual);
+    println!("{simulator}: {count} platforms from seed {}", seeds.first);
+    let tally = Mutex::new(Tally::default());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                return;
+            }
+            let seed = seeds.first + number as u64;
+            let judged = measure(folder, seed);
+            // A thread that holds the tally only counts and prints: it does not panic.
+            let Ok(mut tally) = tally.lock() else { return };
+            print(&mut tally, simulator, seed, judged);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(work);
+        }
+    });
+    let Ok(tally) = tally.into_inner() else { return false };
+    let claims = tally.claims();
+    for (claim, holds) in &claims {
+        println!("{simulator}: {claim}: {}", if *holds { "ok" } else { "MISSED" });
+    }
+    claims.iter().all(|(_, holds)| *holds)
+}
+
+fn print(tally: &mut Tally, simulator: &str, seed: u64, judged: Result<Judged, String>) {
+    match judged {
+        Ok(judged) => {
+            let lines = tally.add(&judged);
+            println!("seed {seed}: {}, {} cells fail", judged.platform, lines.len());
+            lines.iter().for_each(|line| println!("  {line}"));
+            if !lines.is_empty() {
+                println!("  {}", judged.replay);
+            }
+        }
+        Err(why) => {
+            tally.platforms += 1;
+            tally.failed += 1;
+            println!("seed {seed}: failed: {why}");
+        }
+    }
+    if seed % 20 == 0 {
+        eprintln!("{simulator}: {} platforms done", tally.platforms);
+    }
+}
+
+/// The folder of what was built.
+fn built() -> Result<PathBuf, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let folder = program.parent().and_then(Path::parent).ok_or("no folder")?;
+    Ok(folder.to_path_buf())
+}
+
+fn main() -> ExitCode {
+    let (seeds, folder) = match Seeds::from_env().and_then(|seeds| Ok((seeds, built()?))) {
+        Ok(found) => found,
+        Err(why) => {
+            eprintln!("error: {why}\ntry:   LANEWAY_SEED=7 LANEWAY_PLATFORMS=20");
+            return ExitCode::from(2);
+        }
+    };
+    let simulator = std::env::var("LANEWAY_SIMULATOR").unwrap_or_default();
+    let mut holds = true;
+    if simulator != "simgrid" {
+        holds &= hold("ours", &seeds, OURS, &folder, |folder, seed| {
+            ours::measure(&folder.join("laneway"), seed)
+        });
+    }
+    if simulator != "ours" {
+        holds &= hold("simgrid", &seeds, SIMGRIDS, &folder, |folder, seed| {
+            simgrid::measure(&folder.join("liblaneway_smpi.so"), seed)
+        });
+    }
+    if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

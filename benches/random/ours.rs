@@ -1,0 +1,61 @@
+//! Random platforms in our own simulator, measured by the command as it is built.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use laneway_sim::Network;
+use laneway_sim::platform::Platform;
+
+use crate::cell::{OPERATIONS, SIZES, read_cells};
+use crate::judge::Judged;
+use crate::truth::{is_steady, true_median_us};
+
+/// Seconds that a platform may take on a real clock.
+const LIMIT: &str = "300";
+
+/// Measures the platform of a seed.
+pub fn measure(laneway: &Path, seed: u64) -> Result<Judged, String> {
+    let word = format!("random:{seed}");
+    let platform = Platform::read(&word).map_err(|error| error.to_string())?;
+    let backend = format!("sim:{word}");
+    let args = ["measure", "coll", OPERATIONS, "--sizes", SIZES, "--backend", &backend, "--truth"];
+    let output = Command::new("timeout")
+        .args(["--kill-after=5", LIMIT])
+        .arg(laneway)
+        .args(args)
+        .args(["--format", "json"])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
+    let replay = format!("laneway {}", args.join(" "));
+    if !output.status.success() {
+        let err = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{}: {}\n  {replay}", output.status, err.trim()));
+    }
+    let mut cells = read_cells(&String::from_utf8_lossy(&output.stdout))?;
+    if !is_steady(&platform) {
+        for cell in &mut cells {
+            cell.truth_us = true_median_us(&platform, cell)?;
+        }
+    }
+    Ok(Judged { platform: describe(&platform), replay, exact: is_exact(&platform), cells })
+}
+
+/// Whether the printed time must be the true one.
+pub fn is_exact(platform: &Platform) -> bool {
+    platform.is_symmetric() && platform.background().is_empty()
+}
+
+/// A platform in a few words.
+pub fn describe(platform: &Platform) -> String {
+    let ways = if platform.is_symmetric() { "symmetric" } else { "asymmetric" };
+    let right = (0..platform.hosts()).all(|host| platform.clock(host) == Default::default());
+    let clocks = if right { "right" } else { "wrong" };
+    format!(
+        "{} hosts, {} sites, {ways}, eager {}, {} sources of background, clocks {clocks}",
+        platform.hosts(),
+        platform.site_names().len(),
+        platform.eager_bytes(),
+        platform.background().len(),
+    )
+}

@@ -1,0 +1,84 @@
+//! The true time of a cell where others send in bursts: the median over isolated calls at random
+//! instants. One call is not it, and the method's own samples must not be.
+
+use laneway_coll::usual;
+use laneway_core::{Collective as Kind, Comm, CommError, Shape};
+use laneway_measure::operation::Answerer;
+use laneway_measure::{Collective, Starts, TrueTimes, true_times};
+use laneway_sim::network::Traffic;
+use laneway_sim::platform::Platform;
+use laneway_sim::{Network, Program};
+use laneway_stats::{median, median_interval, sorted};
+
+use crate::cell::Cell;
+
+/// Calls that mostly decide whether the truth is inside a bound, and those that decide at last.
+const FEW: u32 = 500;
+const MANY: u32 = 10_000;
+/// How sure the few must be.
+const LEVEL: f64 = 0.9999;
+/// Starts are so many times the printed time apart; and on top up to so many periods of others.
+const APART: f64 = 3.0;
+const PERIODS: f64 = 3.0;
+
+/// Whether one call is as good as any other.
+pub fn is_steady(platform: &Platform) -> bool {
+    longest_period(platform) == 0.0
+}
+
+fn longest_period(platform: &Platform) -> f64 {
+    let period = |traffic: &Traffic| match *traffic {
+        Traffic::Steady { .. } => 0.0,
+        Traffic::Messages { every, .. } => every,
+    };
+    platform.background().iter().map(|source| period(&source.traffic)).fold(0.0, f64::max)
+}
+
+/// The true median of a cell, in microseconds, as exactly as its bound asks for.
+pub fn true_median_us(platform: &Platform, cell: &Cell) -> Result<f64, String> {
+    let us = |times: &[f64]| median(times).map_or(f64::NAN, |median| 1e6 * median);
+    let few = isolated(platform, cell, FEW)?;
+    let own = median_interval(&sorted(&few), LEVEL);
+    let is_decided = own.zip(cell.bound).is_none_or(|(own, bound)| {
+        let (low, high) = (1e6 * own.low, 1e6 * own.high);
+        let inside = bound.low_us <= low && high <= bound.high_us;
+        inside || high < bound.low_us || bound.high_us < low
+    });
+    if is_decided {
+        return Ok(us(&few));
+    }
+    Ok(us(&isolated(platform, cell, MANY)?))
+}
+
+/// The times of so many isolated calls.
+fn isolated(platform: &Platform, cell: &Cell, count: u32) -> Result<Vec<f64>, String> {
+    let mut apart = APART * cell.time_us / 1e6;
+    for _ in 0..10 {
+        let spread = (PERIODS * longest_period(platform)).max(apart);
+        let found = run(platform, cell, &Starts { count, seed: 1, apart, spread })?;
+        if found.late == 0 {
+            return Ok(found.times);
+        }
+        apart *= 2.0;
+    }
+    Err(format!("{} {}: calls never end", cell.op, cell.size_bytes))
+}
+
+fn run(platform: &Platform, cell: &Cell, starts: &Starts) -> Result<TrueTimes, String> {
+    let kind = Kind::by_name(&cell.op).ok_or_else(|| format!("no operation {}", cell.op))?;
+    let shape = Shape::new(kind, cell.ranks, cell.size_bytes);
+    let (algorithm, params) = usual(&shape).ok_or("no algorithm")?;
+    if algorithm.name != cell.algorithm {
+        return Err(format!("{} was measured with {}", cell.op, cell.algorithm));
+    }
+    let ended = Program::new(platform, cell.ranks).run(|comm: &dyn Comm| {
+        let own = comm.dup()?;
+        let made = Collective::new(comm, &shape, Answerer::Ours(algorithm, params))?;
+        let mut collective = made.map_err(|what| CommError::Argument { what })?;
+        true_times(&*own, &mut collective.ready()?, starts)
+    });
+    let results = ended.map_err(|error| error.to_string())?.results;
+    let first = results.into_iter().next().ok_or("no rank")?;
+    let found = first.map_err(|error: CommError| error.to_string())?;
+    found.ok_or_else(|| "no truth".to_string())
+}
