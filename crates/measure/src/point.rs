@@ -93,7 +93,7 @@ impl Point {
         self.summary = Summary::of(times);
         let skews: Vec<f64> = settled.iter().filter_map(|sample| sample.skew).collect();
         self.skew = median(&skews);
-        let few = self.interval.is_some_and(|i| i.level < rule.level() && rule.may_stop_early());
+        let few = !self.reached && self.interval.is_some_and(|i| i.level < rule.level());
         if let Some(flag) = rule.caution(self.samples.len() as u32) {
             self.note(flag);
         } else if few {

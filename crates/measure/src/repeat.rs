@@ -113,9 +113,7 @@ impl Rule {
     fn may_stop(&self, samples: &[f64], effect: f64) -> bool {
         let by_luck = match self.aim {
             Aim::Mean { .. } => false,
-            Aim::Median { precision, level } => {
-                enough(samples, level, precision, effect).is_none()
-            }
+            Aim::Median { precision, level } => enough(samples, level, precision, effect).is_none(),
         };
         !by_luck && self.is_reached_of(samples, effect)
     }
@@ -161,17 +159,7 @@ impl Rule {
     /// The same of samples that are worth `1 / effect` as many independent ones. Where they are
     /// worth too few, all of them lie in it, and its level says how little that is.
     pub fn interval_of(&self, samples: &[f64], effect: f64) -> Option<Interval> {
-        let students = || mean_interval(samples, self.level());
-        match self.own_interval(samples, effect) {
-            None if effect > 1.0 => {
-                let [low, .., high] = sorted(samples)[..] else { return students() };
-                let worth = samples.len() as f64 / effect;
-                let level = (1.0 - 0.5f64.powf(worth - 1.0)).max(0.0);
-                Some(Interval { low, high, level })
-            }
-            None => students(),
-            found => found,
-        }
+        self.own_interval(samples, effect).or_else(|| mean_interval(samples, self.level()))
     }
 
     /// The flag of a figure of so many samples: one has no interval, a few have Student's in place

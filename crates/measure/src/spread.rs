@@ -90,9 +90,8 @@ impl Spread {
     /// On a real machine a batch is a visit, between those of other points.
     fn wanted_really(&self, rule: &Rule, evidence: &Evidence, wanted: u32) -> u32 {
         let have = evidence.samples.len() as u32;
-        let more = evidence.batches < REAL_BATCHES
-            && evidence.spent < rule.budget
-            && have < rule.max_reps;
+        let more =
+            evidence.batches < REAL_BATCHES && evidence.spent < rule.budget && have < rule.max_reps;
         match evidence.real && rule.varies() && more {
             true => wanted.max(REAL_SAMPLES).min(rule.max_reps - have),
             false => wanted,

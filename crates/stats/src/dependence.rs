@@ -7,11 +7,13 @@
 //! interval of a median rests on, and what neighbours in time have in common is added up
 //! (Newey and West 1987, with Bartlett's weights).
 
-use crate::interval::{Interval, median_interval, places_of_median};
+use crate::interval::{Interval, is_level, median_interval, places_of_median};
 use crate::summary::{ends_are_finite, quantile, sorted};
 
 /// Samples nearer to each other in time than this part of the whole span are neighbours.
 const NEIGHBOURS: f64 = 0.125;
+/// Fewer samples than this show no effect that could be told from chance.
+const LEAST: usize = 12;
 /// Below this an effect is what independent samples show by chance as well.
 const BY_CHANCE: f64 = 1.3;
 
@@ -27,7 +29,7 @@ pub fn design_effect(at: &[f64], samples: &[f64]) -> f64 {
     let alone: f64 = sides.iter().map(|side| side * side).sum();
     let (Some(first), Some(last)) = (at.first(), at.last()) else { return 1.0 };
     let window = NEIGHBOURS * (last - first);
-    if alone <= 0.0 || at.len() != samples.len() || window <= 0.0 {
+    if samples.len() < LEAST || alone <= 0.0 || at.len() != samples.len() || window <= 0.0 {
         return 1.0;
     }
     let mut together = alone;
@@ -44,16 +46,17 @@ pub fn design_effect(at: &[f64], samples: &[f64]) -> f64 {
     if effect > BY_CHANCE { effect } else { 1.0 }
 }
 
-/// The interval of the median of samples that are worth `1 / effect` as many independent ones.
+/// The interval of the median of samples that are worth `1 / effect` as many independent ones. Where
+/// these are too few, it is all that was seen, and its level says how little that is.
 pub fn dependent_interval(sorted: &[f64], level: f64, effect: f64) -> Option<Interval> {
-    if effect <= 1.0 {
+    if effect <= 1.0 || !ends_are_finite(sorted) || !is_level(level) {
         return median_interval(sorted, level);
     }
-    let worth = (sorted.len() as f64 / effect).floor() as u64;
-    let (place, level) = places_of_median(worth, level)?;
-    let place = (place as f64 * effect).floor() as usize;
-    let finite = ends_are_finite(sorted) && 2 * place < sorted.len();
-    finite.then(|| Interval { low: sorted[place], high: sorted[sorted.len() - 1 - place], level })
+    let worth = sorted.len() as f64 / effect;
+    let all = (0, (1.0 - 0.5f64.powf(worth - 1.0)).max(0.0));
+    let (place, level) = places_of_median(worth as u64, level).unwrap_or(all);
+    let place = ((place as f64 * effect) as usize).min((sorted.len() - 1) / 2);
+    Some(Interval { low: sorted[place], high: sorted[sorted.len() - 1 - place], level })
 }
 
 #[cfg(test)]
@@ -113,12 +116,15 @@ mod tests {
     #[test]
     fn too_few_are_worth_nothing() {
         let ladder: Vec<f64> = (0..20).map(f64::from).collect();
-        assert_eq!(dependent_interval(&ladder, 0.95, 4.0), None);
+        let all = dependent_interval(&ladder, 0.95, 4.0).expect("what was seen");
+        assert_eq!((all.low, all.high, all.level), (0.0, 19.0, 0.9375));
         let wide = dependent_interval(&ladder, 0.95, 2.0).expect("ten are enough");
         let narrow = dependent_interval(&ladder, 0.95, 1.0).expect("twenty are enough");
         assert!(wide.low < narrow.low && wide.high > narrow.high);
         assert_eq!(design_effect(&[], &[]), 1.0);
         assert_eq!(design_effect(&[0.0, 1.0], &[f64::NAN, 1.0]), 1.0);
-        assert_eq!(design_effect(&[0.0; 4], &[1.0, 2.0, 3.0, 4.0]), 1.0);
+        assert_eq!(design_effect(&[0.0; 20], &ladder), 1.0);
+        assert_eq!(design_effect(&[0.0, 1.0, 2.0], &[1.0, 1.0, 2.0]), 1.0);
+        assert_eq!(dependent_interval(&[], 0.95, 2.0), None);
     }
 }

@@ -47,9 +47,11 @@ pub fn enough(samples: &[f64], level: f64, precision: f64, effect: f64) -> Optio
 /// The interval of the median of samples that were looked at while they came: a little wider than
 /// that of a count fixed before, which the looks use up.
 pub fn sequential_interval(sorted: &[f64], level: f64, effect: f64) -> Option<Interval> {
-    let found = dependent_interval(sorted, 1.0 - (1.0 - level) * RISK_OF_A_LOOK, effect)?;
-    // The level asked for and not the interval's own, which holds for a count fixed before.
-    Some(Interval { level, ..found })
+    let asked = 1.0 - (1.0 - level) * RISK_OF_A_LOOK;
+    let found = dependent_interval(sorted, asked, effect)?;
+    // The level asked for and not the interval's own, which holds for a count fixed before; unless
+    // that is less.
+    Some(Interval { level: if found.level < asked { found.level } else { level }, ..found })
 }
 
 #[cfg(test)]

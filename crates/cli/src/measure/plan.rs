@@ -4,10 +4,10 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use laneway_coll::{algorithms, find, usual};
 use laneway_core::{Collective, Comm, Failure, Form, Shape};
-use laneway_measure::operation::Answerer;
-use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, StartTime, Tasks};
 use laneway_measure::clock::Bound;
+use laneway_measure::operation::Answerer;
 use laneway_measure::repeat::Aim;
+use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, StartTime, Tasks};
 use laneway_measure::{Isolation, Method, Point, Procedure, Rule, Timing, sizes};
 use laneway_stats::Interval;
 

@@ -145,9 +145,8 @@ impl Ways {
                 let entry_low = all().map(|((entry, _), _, down)| entry - down);
                 let exit_low = all().map(|((_, exit), _, down)| exit - down);
                 let entry_high = all().map(|((entry, _), up, _)| entry + up);
-                let largest = |all: &mut dyn Iterator<Item = f64>| {
-                    all.fold(f64::NEG_INFINITY, f64::max)
-                };
+                let largest =
+                    |all: &mut dyn Iterator<Item = f64>| all.fold(f64::NEG_INFINITY, f64::max);
                 let first = { entry_low }.fold(f64::INFINITY, f64::min);
                 Bound {
                     low: largest(&mut { exit_low }) - largest(&mut { entry_high }),
@@ -244,9 +243,8 @@ mod tests {
             let c = |rank: usize| f64::from(corrections[rank]);
             if world.messages.iter().all(|m| c(m.from) - c(m.to) <= m.took) {
                 let true_times = || {
-                    let shifted = |(rank, span): (usize, &(f64, f64))| {
-                        (span.0 + c(rank), span.1 + c(rank))
-                    };
+                    let shifted =
+                        |(rank, span): (usize, &(f64, f64))| (span.0 + c(rank), span.1 + c(rank));
                     world.spans.iter().enumerate().map(shifted)
                 };
                 let last = true_times().map(|span| span.1).fold(f64::NEG_INFINITY, f64::max);
@@ -303,14 +301,18 @@ mod tests {
         };
         assert_eq!((up[0], up[4], down[6]), (0.0, 6.0, 6.0));
         // 255 is above by 254, 252, 248, ... 128.
-        assert_eq!(up[255], [255, 254, 252, 248, 240, 224, 192, 128].map(|r| 2.0 + f64::from(r)).iter().sum());
+        assert_eq!(
+            up[255],
+            [255, 254, 252, 248, 240, 224, 192, 128].map(|r| 2.0 + f64::from(r)).iter().sum()
+        );
     }
 
     #[test]
     fn one_clock_leaves_what_was_seen() {
         let spans = [(1.0, 5.0), (2.0, 4.0)];
         assert_eq!(Ways::OneClock.bound(&spans), Bound { low: 3.0, high: 4.0 });
-        let certain = Ways::of(2, &[(0, 1), (1, 0)].map(|(from, to)| Message { from, to, took: 0.0 }));
+        let certain =
+            Ways::of(2, &[(0, 1), (1, 0)].map(|(from, to)| Message { from, to, took: 0.0 }));
         assert_eq!(certain.bound(&spans), Bound { low: 3.0, high: 4.0 });
         let wider = certain.or(&Ways::of(2, &[])).widened(1.0);
         assert_eq!(wider.widest(), f64::INFINITY);

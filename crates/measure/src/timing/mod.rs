@@ -294,10 +294,8 @@ impl Spans {
     pub fn sample(&self, repetition: usize, time: f64) -> Sample {
         let all: Vec<(f64, f64)> = self.of(repetition).collect();
         let Bound { low, high } = self.ways.bound(&all);
-        let bound = Bound {
-            low: (low - self.tick).min(time).max(0.0),
-            high: (high + self.tick).max(time),
-        };
+        let bound =
+            Bound { low: (low - self.tick).min(time).max(0.0), high: (high + self.tick).max(time) };
         let skew = Some(self.skew(repetition));
         Sample { at: self.first_entry(repetition), time, bound, skew }
     }

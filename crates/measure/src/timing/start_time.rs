@@ -170,8 +170,7 @@ impl StartTime {
         let judged = (instants.len() - told_late) as u32;
         self.adapt(spans, &busy, real, instants.len());
         let many = |late: u32| 2 * late > judged;
-        self.slower =
-            if many(unusual) { (self.slower * LONGER).min(LONGEST) } else { 1.0 };
+        self.slower = if many(unusual) { (self.slower * LONGER).min(LONGEST) } else { 1.0 };
         let spoiled = if real { many(asunder) } else { many(unusual) };
         if judged > 0 {
             self.spoiled = if spoiled { self.spoiled + 1 } else { 0 };
@@ -185,7 +184,13 @@ impl StartTime {
         self.rough = match (busy.is_empty(), real) {
             (false, true) => quantile(&sorted(busy), OVER).unwrap_or(longest),
             // What took long once may do so again, as others come and go.
-            (false, false) => if self.seen { longest.max(self.rough) } else { longest },
+            (false, false) => {
+                if self.seen {
+                    longest.max(self.rough)
+                } else {
+                    longest
+                }
+            }
             (true, _) => {
                 let longest = (0..count).map(|r| spans.whole(r)).fold(0.0, f64::max);
                 longest.min(self.rough * 4.0)
@@ -224,7 +229,12 @@ impl StartTime {
     }
 
     /// Collective: agrees on the instants of a batch; none where appointments are given up.
-    fn agree(&self, stage: &Stage, pace: Pace, real: bool) -> Result<Option<Appointments>, CommError> {
+    fn agree(
+        &self,
+        stage: &Stage,
+        pace: Pace,
+        real: bool,
+    ) -> Result<Option<Appointments>, CommError> {
         let longest = stage.clock.foresight().clamp(FIRST_BATCH, LONGEST_BATCH);
         let announced = stage.clock.now();
         let (first, period) = (announced + self.lead, PERIOD * self.rough * self.slower);

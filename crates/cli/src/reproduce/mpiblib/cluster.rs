@@ -5,7 +5,7 @@ use laneway_core::{Collective as Kind, Comm, CommError, Failure, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::talk::announce;
 use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series};
-use laneway_measure::{Batch, Collective, GlobalClock, Procedure, Stage, Timing, truth};
+use laneway_measure::{Batch, Collective, GlobalClock, Pace, Procedure, Stage, Timing, truth};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program};
 
@@ -90,7 +90,11 @@ impl Cluster {
                 // Rank 0 has just collected and would come last to the barrier, which a single
                 // repetition shows: all come as between two batches of a point.
                 announce(stage.comm, &mut [f64::from(reps)])?;
-                batches.push(timing.batch(&mut stage, &mut collective.ready()?, reps)?);
+                batches.push(timing.batch(
+                    &mut stage,
+                    &mut collective.ready()?,
+                    Pace::dense(reps),
+                )?);
             }
             Ok(batches)
         })?;

@@ -21,7 +21,7 @@ pub fn part(cluster: &Cluster, compared: &Compared) -> Result<Part, Failure> {
             .zip(&compared.sweeps[op])
             .map(|(method, sweep)| {
                 let samples = sweep.batches[1..].iter().flat_map(|batch| batch.samples.first());
-                curve(name, method().name(), sizes, samples.copied())
+                curve(name, method().name(), sizes, samples.map(|sample| sample.time))
             })
             .collect();
         for method in &methods {
