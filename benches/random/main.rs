@@ -7,6 +7,7 @@
 //! does its platform again.
 
 mod cell;
+mod isolated;
 mod judge;
 mod ours;
 mod simgrid;

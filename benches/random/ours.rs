@@ -49,13 +49,17 @@ pub fn is_exact(platform: &Platform) -> bool {
 /// A platform in a few words.
 pub fn describe(platform: &Platform) -> String {
     let ways = if platform.is_symmetric() { "symmetric" } else { "asymmetric" };
+    let others = match platform.background() {
+        [] => "no background",
+        _ if is_steady(platform) => "steady background",
+        _ => "bursty background",
+    };
     let right = (0..platform.hosts()).all(|host| platform.clock(host) == Default::default());
     let clocks = if right { "right" } else { "wrong" };
     format!(
-        "{} hosts, {} sites, {ways}, eager {}, {} sources of background, clocks {clocks}",
+        "{} hosts, {} sites, {ways}, eager {}, {others}, clocks {clocks}",
         platform.hosts(),
         platform.site_names().len(),
         platform.eager_bytes(),
-        platform.background().len(),
     )
 }
