@@ -28,6 +28,8 @@ pub struct Tally {
     pub cells: usize,
     pub exact_cells: usize,
     pub inexact: usize,
+    /// Inexact ones that nothing warns of: neither a flag nor another method.
+    pub silent: usize,
     pub fallen: usize,
     pub flagged: usize,
     pub outside: usize,
@@ -66,6 +68,8 @@ impl Tally {
             }
             if error.is_nan() || error > MOST_ERROR {
                 self.inexact += 1;
+                let warned = cell.has_fallen_back() || !cell.flags.is_empty();
+                self.silent += usize::from(!warned);
                 faults.push(format!("{:.3} % off", 100.0 * error));
             }
             if cell.has_fallen_back() {
@@ -103,6 +107,7 @@ impl Tally {
                 ),
                 self.outside == 0,
             ),
+            (format!("{} exact cells are off without a warning", self.silent), self.silent == 0),
             (
                 format!(
                     "{} of {} exact cells are off by more than {} %, the worst by {:.3} %",

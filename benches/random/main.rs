@@ -9,6 +9,7 @@
 mod cell;
 mod isolated;
 mod judge;
+mod kind;
 mod ours;
 mod simgrid;
 mod truth;

@@ -9,7 +9,7 @@ use laneway_sim::platform::Platform;
 
 use crate::cell::{OPERATIONS, SIZES, read_cells};
 use crate::judge::Judged;
-use crate::ours::{describe, is_exact};
+use crate::kind::{describe, has_right_clocks, is_exact};
 
 /// Seconds that a platform may take on a real clock.
 const LIMIT: &str = "300";
@@ -58,7 +58,7 @@ pub fn measure(object: &Path, seed: u64) -> Result<Judged, String> {
     command.args(export.arguments.iter().filter(|word| eager || !word.starts_with(EAGER)));
     command.arg(object).args(["measure", "coll", OPERATIONS, "--sizes", SIZES, "--truth"]);
     command.args(["--format", "json"]);
-    if (0..platform.hosts()).any(|host| platform.clock(host) != Default::default()) {
+    if !has_right_clocks(&platform) {
         command.args(["--clock-offset", "0.5", "--clock-drift", "50"]);
     }
     command.args(["--seed", &seed.to_string()]);

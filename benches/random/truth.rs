@@ -4,13 +4,12 @@
 use laneway_coll::usual;
 use laneway_core::{Collective as Kind, Shape};
 use laneway_measure::Starts;
-use laneway_sim::Network;
-use laneway_sim::network::Traffic;
 use laneway_sim::platform::Platform;
 use laneway_stats::{median, median_interval, sorted};
 
 use crate::cell::Cell;
 use crate::isolated::isolated_times;
+use crate::kind::longest_period;
 
 /// Calls that mostly decide whether the truth is inside a bound, and those that decide at last.
 const FEW: u32 = 500;
@@ -20,19 +19,6 @@ const LEVEL: f64 = 0.9999;
 /// Starts are so many times the printed time apart; and on top up to so many periods of others.
 const APART: f64 = 3.0;
 const PERIODS: f64 = 3.0;
-
-/// Whether one call is as good as any other.
-pub fn is_steady(platform: &Platform) -> bool {
-    longest_period(platform) == 0.0
-}
-
-fn longest_period(platform: &Platform) -> f64 {
-    let period = |traffic: &Traffic| match *traffic {
-        Traffic::Steady { .. } => 0.0,
-        Traffic::Messages { every, .. } => every,
-    };
-    platform.background().iter().map(|source| period(&source.traffic)).fold(0.0, f64::max)
-}
 
 /// The true median of a cell, in microseconds, as exactly as its bound asks for.
 pub fn true_median_us(platform: &Platform, cell: &Cell) -> Result<f64, String> {
