@@ -7,8 +7,8 @@
 //! does its platform again.
 
 mod cell;
+mod claims;
 mod isolated;
-mod judge;
 mod kind;
 mod ours;
 mod simgrid;
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use judge::{Judged, Tally};
+use claims::{Judged, Tally};
 
 const OURS: usize = 200;
 const SIMGRIDS: usize = 100;
@@ -98,7 +98,7 @@ fn print(tally: &mut Tally, simulator: &str, seed: u64, judged: Result<Judged, S
             println!("seed {seed}: failed: {why}");
         }
     }
-    if seed % 20 == 0 {
+    if tally.platforms.is_multiple_of(20) {
         eprintln!("{simulator}: {} platforms done", tally.platforms);
     }
 }

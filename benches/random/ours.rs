@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use laneway_sim::platform::Platform;
 
 use crate::cell::{OPERATIONS, SIZES, read_cells};
-use crate::judge::Judged;
+use crate::claims::Judged;
 use crate::kind::{describe, is_exact, is_steady};
 use crate::truth::true_median_us;
 

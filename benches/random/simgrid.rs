@@ -8,7 +8,7 @@ use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 
 use crate::cell::{OPERATIONS, SIZES, read_cells};
-use crate::judge::Judged;
+use crate::claims::Judged;
 use crate::kind::{describe, has_right_clocks, is_exact};
 
 /// Seconds that a platform may take on a real clock.
@@ -44,7 +44,7 @@ pub fn measure(object: &Path, seed: u64) -> Result<Judged, String> {
     let platform = Platform::read(&word).map_err(|error| error.to_string())?;
     let export = platform.export_simgrid().map_err(|error| error.to_string())?;
     let files = Files::write(seed, &export.platform_xml, &export.hostfile)?;
-    let (eager, selector) = (seed % 2 == 0, ["ompi", "mpich"][(seed / 2 % 2) as usize]);
+    let (eager, selector) = (seed.is_multiple_of(2), ["ompi", "mpich"][(seed / 2 % 2) as usize]);
     let mut command = Command::new("timeout");
     command.args(["--kill-after=5", LIMIT, "smpirun", "-np", &platform.hosts().to_string()]);
     command.arg("-platform").arg(files.0.join("platform.xml"));

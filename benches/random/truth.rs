@@ -4,6 +4,7 @@
 use laneway_coll::usual;
 use laneway_core::{Collective as Kind, Shape};
 use laneway_measure::Starts;
+use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 use laneway_stats::{median, median_interval, sorted};
 
@@ -39,7 +40,7 @@ pub fn true_median_us(platform: &Platform, cell: &Cell) -> Result<f64, String> {
 /// The times of so many isolated calls.
 fn isolated(platform: &Platform, cell: &Cell, count: u32) -> Result<Vec<f64>, String> {
     let kind = Kind::by_name(&cell.op).ok_or_else(|| format!("no operation {}", cell.op))?;
-    let shape = Shape::new(kind, cell.ranks, cell.size_bytes);
+    let shape = Shape::new(kind, platform.hosts(), cell.size_bytes);
     match usual(&shape) {
         Some((algorithm, _)) if algorithm.name == cell.algorithm => {}
         _ => return Err(format!("{} was measured with {}", cell.op, cell.algorithm)),

@@ -2,10 +2,10 @@
 
 #[path = "../../../benches/random/cell.rs"]
 mod cell;
+#[path = "../../../benches/random/claims.rs"]
+mod claims;
 #[path = "../../../benches/random/isolated.rs"]
 mod isolated;
-#[path = "../../../benches/random/judge.rs"]
-mod judge;
 #[path = "../../../benches/random/kind.rs"]
 mod kind;
 #[path = "../../../benches/random/ours.rs"]
@@ -15,7 +15,7 @@ mod truth;
 
 use std::path::Path;
 
-use judge::Tally;
+use claims::Tally;
 
 /// Measures the platforms of these seeds and holds every claim.
 fn hold(seeds: std::ops::RangeInclusive<u64>) {
@@ -24,9 +24,8 @@ fn hold(seeds: std::ops::RangeInclusive<u64>) {
     for seed in seeds {
         let judged =
             ours::measure(laneway, seed).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-        let lines = tally.add(&judged);
         println!("seed {seed}: {}", judged.platform);
-        lines.iter().for_each(|line| println!("  {line}"));
+        tally.add(&judged).iter().for_each(|line| println!("  {line}"));
         println!("  {}", judged.replay);
     }
     for (claim, holds) in tally.claims().iter().filter(|(claim, _)| is_held_today(claim)) {

@@ -82,9 +82,9 @@ impl Tally {
             }
         }
         (!faults.is_empty()).then(|| {
-            let Cell { op, size_bytes, time_us, truth_us, .. } = cell;
+            let Cell { op, algorithm, size_bytes, time_us, truth_us, .. } = cell;
             let faults = faults.join(", ");
-            format!("{op} {size_bytes}: {time_us:.3} us, {truth_us:.3} us in truth: {faults}")
+            format!("{op} {algorithm} {size_bytes}: {time_us:.3} us, {truth_us:.3} us in truth: {faults}")
         })
     }
 
