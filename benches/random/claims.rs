@@ -83,8 +83,8 @@ impl Tally {
         }
         (!faults.is_empty()).then(|| {
             let Cell { op, algorithm, size_bytes, time_us, truth_us, .. } = cell;
-            let faults = faults.join(", ");
-            format!("{op} {algorithm} {size_bytes}: {time_us:.3} us, {truth_us:.3} us in truth: {faults}")
+            let figures = format!("{time_us:.3} us, {truth_us:.3} us in truth");
+            format!("{op} {algorithm} {size_bytes}: {figures}: {}", faults.join(", "))
         })
     }
 
@@ -101,10 +101,7 @@ impl Tally {
                 self.failed == 0,
             ),
             (
-                format!(
-                    "{} of {} cells have the truth outside the bound",
-                    self.outside, self.cells
-                ),
+                format!("{} of {} true times are outside their bound", self.outside, self.cells),
                 self.outside == 0,
             ),
             (format!("{} exact cells are off without a warning", self.silent), self.silent == 0),

@@ -64,7 +64,8 @@ pub fn measure(object: &Path, seed: u64) -> Result<Judged, String> {
     command.args(["--seed", &seed.to_string()]);
     let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
     let replay = format!(
-        "LANEWAY_SIMULATOR=simgrid LANEWAY_SEED={seed} cargo bench -p laneway-benches --bench random"
+        "LANEWAY_SIMULATOR=simgrid LANEWAY_SEED={seed} cargo bench -p laneway-benches \
+         --bench random"
     );
     if !output.status.success() {
         let err = String::from_utf8_lossy(&output.stderr);
