@@ -2,12 +2,14 @@
 //! SimGrid's, fresh ones in every run.
 //!
 //! `LANEWAY_SEED=7` begins with that seed, and does one platform of each simulator unless
-//! `LANEWAY_PLATFORMS=20` says how many. `LANEWAY_SIMULATOR=ours` or `simgrid` leaves out the other.
+//! `LANEWAY_PLATFORMS=20` says how many. `LANEWAY_SIMULATOR=ours` or `simgrid` does that one.
 //! Ends with code 1 where a claim does not hold; each cell that breaks one is told with a line that
 //! does its platform again.
 
 mod cell;
-mod judge;
+mod claims;
+mod isolated;
+mod kind;
 mod ours;
 mod simgrid;
 mod truth;
@@ -19,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use judge::{Judged, Tally};
+use claims::{Judged, Tally};
 
 const OURS: usize = 200;
 const SIMGRIDS: usize = 100;
@@ -96,7 +98,7 @@ fn print(tally: &mut Tally, simulator: &str, seed: u64, judged: Result<Judged, S
             println!("seed {seed}: failed: {why}");
         }
     }
-    if seed % 20 == 0 {
+    if tally.platforms.is_multiple_of(20) {
         eprintln!("{simulator}: {} platforms done", tally.platforms);
     }
 }

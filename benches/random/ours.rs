@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 
 use crate::cell::{OPERATIONS, SIZES, read_cells};
-use crate::judge::Judged;
-use crate::truth::{is_steady, true_median_us};
+use crate::claims::Judged;
+use crate::kind::{describe, is_exact, is_steady};
+use crate::truth::true_median_us;
 
 /// Seconds that a platform may take on a real clock.
 const LIMIT: &str = "300";
@@ -39,23 +39,4 @@ pub fn measure(laneway: &Path, seed: u64) -> Result<Judged, String> {
         }
     }
     Ok(Judged { platform: describe(&platform), replay, exact: is_exact(&platform), cells })
-}
-
-/// Whether the printed time must be the true one.
-pub fn is_exact(platform: &Platform) -> bool {
-    platform.is_symmetric() && platform.background().is_empty()
-}
-
-/// A platform in a few words.
-pub fn describe(platform: &Platform) -> String {
-    let ways = if platform.is_symmetric() { "symmetric" } else { "asymmetric" };
-    let right = (0..platform.hosts()).all(|host| platform.clock(host) == Default::default());
-    let clocks = if right { "right" } else { "wrong" };
-    format!(
-        "{} hosts, {} sites, {ways}, eager {}, {} sources of background, clocks {clocks}",
-        platform.hosts(),
-        platform.site_names().len(),
-        platform.eager_bytes(),
-        platform.background().len(),
-    )
 }

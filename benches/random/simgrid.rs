@@ -8,8 +8,8 @@ use laneway_sim::Network;
 use laneway_sim::platform::Platform;
 
 use crate::cell::{OPERATIONS, SIZES, read_cells};
-use crate::judge::Judged;
-use crate::ours::{describe, is_exact};
+use crate::claims::Judged;
+use crate::kind::{describe, has_right_clocks, is_exact};
 
 /// Seconds that a platform may take on a real clock.
 const LIMIT: &str = "300";
@@ -44,7 +44,7 @@ pub fn measure(object: &Path, seed: u64) -> Result<Judged, String> {
     let platform = Platform::read(&word).map_err(|error| error.to_string())?;
     let export = platform.export_simgrid().map_err(|error| error.to_string())?;
     let files = Files::write(seed, &export.platform_xml, &export.hostfile)?;
-    let (eager, selector) = (seed % 2 == 0, ["ompi", "mpich"][(seed / 2 % 2) as usize]);
+    let (eager, selector) = (seed.is_multiple_of(2), ["ompi", "mpich"][(seed / 2 % 2) as usize]);
     let mut command = Command::new("timeout");
     command.args(["--kill-after=5", LIMIT, "smpirun", "-np", &platform.hosts().to_string()]);
     command.arg("-platform").arg(files.0.join("platform.xml"));
@@ -58,13 +58,14 @@ pub fn measure(object: &Path, seed: u64) -> Result<Judged, String> {
     command.args(export.arguments.iter().filter(|word| eager || !word.starts_with(EAGER)));
     command.arg(object).args(["measure", "coll", OPERATIONS, "--sizes", SIZES, "--truth"]);
     command.args(["--format", "json"]);
-    if (0..platform.hosts()).any(|host| platform.clock(host) != Default::default()) {
+    if !has_right_clocks(&platform) {
         command.args(["--clock-offset", "0.5", "--clock-drift", "50"]);
     }
     command.args(["--seed", &seed.to_string()]);
     let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
     let replay = format!(
-        "LANEWAY_SIMULATOR=simgrid LANEWAY_SEED={seed} cargo bench -p laneway-benches --bench random"
+        "LANEWAY_SIMULATOR=simgrid LANEWAY_SEED={seed} cargo bench -p laneway-benches \
+         --bench random"
     );
     if !output.status.success() {
         let err = String::from_utf8_lossy(&output.stderr);

@@ -1,9 +1,18 @@
 //! The command as ranks of a cluster that SimGrid simulates.
 
+#[path = "../../../../benches/random/cell.rs"]
+mod cell;
+#[path = "../../../../benches/random/claims.rs"]
+mod claims;
 #[path = "../common/mod.rs"]
 mod common;
 mod judge;
+#[path = "../../../../benches/random/kind.rs"]
+mod kind;
 mod measured;
+mod random;
+#[path = "../../../../benches/random/simgrid.rs"]
+mod simgrid;
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

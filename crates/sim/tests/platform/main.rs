@@ -2,6 +2,7 @@
 
 mod bad;
 mod good;
+mod random;
 mod simgrid;
 mod time;
 

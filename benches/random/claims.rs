@@ -28,6 +28,8 @@ pub struct Tally {
     pub cells: usize,
     pub exact_cells: usize,
     pub inexact: usize,
+    /// Inexact ones that nothing warns of: neither a flag nor another method.
+    pub silent: usize,
     pub fallen: usize,
     pub flagged: usize,
     pub outside: usize,
@@ -66,6 +68,8 @@ impl Tally {
             }
             if error.is_nan() || error > MOST_ERROR {
                 self.inexact += 1;
+                let warned = cell.has_fallen_back() || !cell.flags.is_empty();
+                self.silent += usize::from(!warned);
                 faults.push(format!("{:.3} % off", 100.0 * error));
             }
             if cell.has_fallen_back() {
@@ -78,9 +82,9 @@ impl Tally {
             }
         }
         (!faults.is_empty()).then(|| {
-            let Cell { op, size_bytes, time_us, truth_us, .. } = cell;
-            let faults = faults.join(", ");
-            format!("{op} {size_bytes}: {time_us:.3} us, {truth_us:.3} us in truth: {faults}")
+            let Cell { op, algorithm, size_bytes, time_us, truth_us, .. } = cell;
+            let figures = format!("{time_us:.3} us, {truth_us:.3} us in truth");
+            format!("{op} {algorithm} {size_bytes}: {figures}: {}", faults.join(", "))
         })
     }
 
@@ -97,12 +101,10 @@ impl Tally {
                 self.failed == 0,
             ),
             (
-                format!(
-                    "{} of {} cells have the truth outside the bound",
-                    self.outside, self.cells
-                ),
+                format!("{} of {} true times are outside their bound", self.outside, self.cells),
                 self.outside == 0,
             ),
+            (format!("{} exact cells are off without a warning", self.silent), self.silent == 0),
             (
                 format!(
                     "{} of {} exact cells are off by more than {} %, the worst by {:.3} %",

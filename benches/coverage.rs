@@ -1,0 +1,306 @@
+//! Whether 95 % intervals hold what they promise while others send in bursts: a gather of 64 KiB on
+//! 8 hosts, on 200 platforms for each kind of burst and of clocks, with the default budget.
+//!
+//! The truth is the median over isolated calls at random instants of other platforms that differ in
+//! the seed alone. `LANEWAY_SEED=7` measures the platform of that seed in each case,
+//! `LANEWAY_PLATFORMS=20` so many of them. Ends with code 1 where a claim does not hold.
+
+#[path = "random/isolated.rs"]
+mod isolated;
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use isolated::isolated_times;
+use laneway_core::{Collective, Shape, Value};
+use laneway_measure::Starts;
+use laneway_report::{Record, read};
+use laneway_sim::platform::Platform;
+use laneway_stats::{SplitMix64, median, sequential_interval, sorted};
+
+const PLATFORMS: u64 = 200;
+const HOSTS: u32 = 8;
+const SIZE_BYTES: u64 = 64 << 10;
+const THREADS: u64 = 2;
+/// Isolated calls behind each truth: so many on each of several platforms.
+const CALLS: u32 = 5_000;
+const TRUTH_SEEDS: [u64; 4] = [1_000_001, 1_000_002, 1_000_003, 1_000_004];
+/// Seconds between two of them: at least, and at random.
+const APART: f64 = 0.2;
+const SPREAD: f64 = 0.3;
+
+const LEVEL: f64 = 0.95;
+const LEAST_COVERAGE: f64 = 0.92;
+/// The width of an interval over that of as many independent samples.
+const MOST_WIDTH: f64 = 2.0;
+/// Where independent samples do not differ at all: the width as a part of the time.
+const MOST_WIDTH_OF_EQUALS: f64 = 0.002;
+/// Virtual time is rounded.
+const ROUNDING_US: f64 = 1e-3;
+
+/// What one host sends to the root; gaps are random, so many milliseconds on average.
+struct Bursts {
+    name: &'static str,
+    size: &'static str,
+    every: &'static str,
+}
+
+const BURSTS: [Bursts; 5] = [
+    Bursts { name: "no bursts", size: "", every: "" },
+    Bursts { name: "64 KiB every 20 ms", size: "64K", every: "20ms" },
+    // The bytes a second of the two below.
+    Bursts { name: "64 KiB every 1.25 ms", size: "64K", every: "1.25ms" },
+    Bursts { name: "1 MB every 20 ms", size: "1M", every: "20ms" },
+    Bursts { name: "4 MB every 80 ms", size: "4M", every: "80ms" },
+];
+
+/// One platform file.
+fn platform(bursts: &Bursts, clocks_are_right: bool, seed: u64) -> String {
+    let mut text = format!("seed = {seed}\n[[site]]\nname = \"s\"\nlatency = \"50us\"\n");
+    text.push_str("[[host]]\nname = \"n[0-7]\"\nsite = \"s\"\nrate = \"1Gbit\"\n");
+    if !clocks_are_right {
+        text.push_str("clock-offset = \"+-500ms\"\nclock-drift = \"+-50ppm\"\n");
+    }
+    if !bursts.size.is_empty() {
+        let Bursts { size, every, .. } = bursts;
+        // Writing into a string cannot fail.
+        _ = write!(text, "[[background]]\nfrom = \"n5\"\nto = \"n0\"\nrandom = true\n");
+        _ = write!(text, "size = \"{size}\"\nevery = \"{every}\"\n");
+    }
+    text
+}
+
+/// Files of platforms, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Folder, String> {
+        let folder = std::env::temp_dir().join(format!("laneway-coverage-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        Ok(Folder(folder))
+    }
+
+    fn file(&self, bursts: &Bursts, clocks_are_right: bool, seed: u64) -> Result<String, String> {
+        let file = self.0.join(format!("{seed}.toml"));
+        let text = platform(bursts, clocks_are_right, seed);
+        std::fs::write(&file, text).map_err(|error| error.to_string())?;
+        Ok(file.display().to_string())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Isolated calls, in microseconds.
+fn truth(folder: &Folder, bursts: &Bursts) -> Result<Vec<f64>, String> {
+    let shape = Shape::new(Collective::Gather, HOSTS, SIZE_BYTES);
+    let mut all = Vec::new();
+    for seed in TRUTH_SEEDS {
+        let file = folder.file(bursts, true, seed)?;
+        let platform = Platform::read(&file).map_err(|error| error.to_string())?;
+        let starts = Starts { count: CALLS, seed, apart: APART, spread: SPREAD };
+        let times = isolated_times(&platform, &shape, starts)?;
+        all.extend(times.iter().map(|time| 1e6 * time));
+    }
+    Ok(all)
+}
+
+/// What the command printed for one platform.
+struct Printed {
+    seed: u64,
+    time_us: f64,
+    low_us: f64,
+    high_us: f64,
+    bound_us: Option<(f64, f64)>,
+    reps: usize,
+    flags: String,
+}
+
+impl Printed {
+    fn new(seed: u64, record: &Record) -> Printed {
+        let number = |name: &str| record.number(name).unwrap_or(f64::NAN);
+        let flags = match record.get("flags") {
+            Some(Value::Text(flags)) => flags.clone(),
+            _ => String::new(),
+        };
+        Printed {
+            seed,
+            time_us: number("time_us"),
+            low_us: number("ci_low_us"),
+            high_us: number("ci_high_us"),
+            bound_us: record.number("bound_low_us").zip(record.number("bound_high_us")),
+            reps: number("reps") as usize,
+            flags,
+        }
+    }
+
+    fn width_us(&self) -> f64 {
+        self.high_us - self.low_us
+    }
+}
+
+fn holds(low_us: f64, truth_us: f64, high_us: f64) -> bool {
+    low_us - ROUNDING_US <= truth_us && truth_us <= high_us + ROUNDING_US
+}
+
+fn run(laneway: &Path, file: &str, seed: u64) -> Result<Printed, String> {
+    let backend = format!("sim:{file}");
+    let output = Command::new("timeout")
+        .args(["--kill-after=5", "120"])
+        .arg(laneway)
+        .args(["measure", "coll", "gather", "--sizes", "64K", "--backend", &backend])
+        .args(["--format", "json"])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        let err = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("seed {seed}: {}: {}", output.status, err.trim()));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let rows = read("a run", &text).map_err(|error| error.to_string())?.rows;
+    rows.first().map(|row| Printed::new(seed, row)).ok_or_else(|| "no row".to_string())
+}
+
+/// Which platforms are measured.
+#[derive(Clone, Copy)]
+struct Seeds {
+    first: u64,
+    count: u64,
+}
+
+impl Seeds {
+    fn from_env() -> Result<Seeds, String> {
+        let number = |name: &str| match std::env::var(name) {
+            Ok(text) => text.parse::<u64>().map(Some).map_err(|_| format!("{name}={text}")),
+            Err(_) => Ok(None),
+        };
+        let (first, count) = (number("LANEWAY_SEED")?, number("LANEWAY_PLATFORMS")?);
+        let usual = if first.is_some() { 1 } else { PLATFORMS };
+        Ok(Seeds { first: first.unwrap_or(1), count: count.unwrap_or(usual) })
+    }
+}
+
+/// The command on every platform of a case.
+fn measure(
+    laneway: &Path,
+    folder: &Folder,
+    bursts: &Bursts,
+    clocks_are_right: bool,
+    seeds: Seeds,
+) -> Result<Vec<Printed>, String> {
+    let next = AtomicU64::new(0);
+    let work = || {
+        let mut own = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= seeds.count {
+                return Ok(own);
+            }
+            let seed = seeds.first + number;
+            let file = folder.file(bursts, clocks_are_right, seed)?;
+            own.push(run(laneway, &file, seed)?);
+        }
+    };
+    let found: Vec<Result<Vec<Printed>, String>> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
+        let ended = threads.into_iter().map(|thread| thread.join());
+        ended.map(|end| end.unwrap_or_else(|_| Err("a thread failed".to_string()))).collect()
+    });
+    let mut all: Vec<Printed> =
+        found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+    all.sort_by_key(|printed| printed.seed);
+    Ok(all)
+}
+
+/// The width of the interval of as many independent samples.
+fn independent_width(truth: &[f64], printed: &Printed) -> Option<f64> {
+    let mut random = SplitMix64::new(printed.seed);
+    let drawn: Vec<f64> = (0..printed.reps).map(|_| truth[random.index(truth.len())]).collect();
+    sequential_interval(&sorted(&drawn), LEVEL).map(|interval| interval.high - interval.low)
+}
+
+/// Prints what a case came to; whether its claims hold.
+fn judge(name: &str, truth: &[f64], all: &[Printed]) -> bool {
+    let centre = median(truth).unwrap_or(f64::NAN);
+    let part = |counts: &dyn Fn(&Printed) -> bool| {
+        all.iter().filter(|printed| counts(printed)).count() as f64 / all.len().max(1) as f64
+    };
+    let middle = |values: Vec<f64>| median(&values).unwrap_or(f64::NAN);
+    let coverage = part(&|printed| holds(printed.low_us, centre, printed.high_us));
+    let bounded = part(&|printed| {
+        printed.bound_us.is_some_and(|(low_us, high_us)| holds(low_us, centre, high_us))
+    });
+    let own = middle(all.iter().map(Printed::width_us).collect());
+    let independent =
+        middle(all.iter().filter_map(|printed| independent_width(truth, printed)).collect());
+    let equals = independent <= ROUNDING_US;
+    let narrow = match equals {
+        true => own <= MOST_WIDTH_OF_EQUALS * centre,
+        false => own <= MOST_WIDTH * independent,
+    };
+    let bias = middle(all.iter().map(|printed| printed.time_us / centre - 1.0).collect());
+    let reps = middle(all.iter().map(|printed| printed.reps as f64).collect());
+    println!("{name}: true median {centre:.3} us, {reps} samples");
+    let verdict = |holds: bool| if holds { "ok" } else { "MISSED" };
+    println!(
+        "  intervals hold it: {:.1} % {}",
+        100.0 * coverage,
+        verdict(coverage >= LEAST_COVERAGE)
+    );
+    println!("  bounds hold it: {:.1} % {}", 100.0 * bounded, verdict(bounded == 1.0));
+    println!(
+        "  width {own:.3} us, of independent samples {independent:.3} us: {:.2} times {}",
+        own / independent,
+        verdict(narrow)
+    );
+    println!(
+        "  flagged {:.1} %, precision {:.1} %, median bias {:+.3} %",
+        100.0 * part(&|printed| !printed.flags.is_empty()),
+        100.0 * part(&|printed| printed.flags.split(',').any(|flag| flag == "precision")),
+        100.0 * bias
+    );
+    let missed: Vec<String> = all
+        .iter()
+        .filter(|printed| !holds(printed.low_us, centre, printed.high_us))
+        .map(|printed| printed.seed.to_string())
+        .collect();
+    if !missed.is_empty() {
+        println!("  not held with seeds {}", missed.join(" "));
+    }
+    coverage >= LEAST_COVERAGE && narrow && bounded == 1.0
+}
+
+fn all_cases() -> Result<bool, String> {
+    let seeds = Seeds::from_env()?;
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let built = program.parent().and_then(Path::parent).ok_or("no folder")?;
+    let (laneway, folder) = (built.join("laneway"), Folder::new()?);
+    let mut holds = true;
+    for bursts in &BURSTS {
+        let truth = truth(&folder, bursts)?;
+        for clocks_are_right in [true, false] {
+            let all = measure(&laneway, &folder, bursts, clocks_are_right, seeds)?;
+            let clocks = if clocks_are_right { "right" } else { "wrong" };
+            holds &= judge(&format!("{}, clocks {clocks}", bursts.name), &truth, &all);
+        }
+    }
+    Ok(holds)
+}
+
+fn main() -> ExitCode {
+    match all_cases() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("error: {why}\ntry:   cargo build --release -p laneway-cli first");
+            ExitCode::from(3)
+        }
+    }
+}
