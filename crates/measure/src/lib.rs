@@ -92,6 +92,8 @@
 //! ```
 
 pub mod clock;
+pub mod cores;
+pub mod crowd;
 pub mod isolation;
 pub mod operation;
 pub mod overlap;
@@ -103,6 +105,7 @@ pub mod talk;
 pub mod timing;
 
 pub use clock::{GlobalClock, Procedure};
+pub use crowd::{Crowd, crowded};
 pub use isolation::Isolation;
 pub use operation::{Collective, Operation};
 pub use overlap::overlap;
