@@ -38,8 +38,15 @@ const MOST_APART: f64 = 1e-6;
 /// How much dearer a message may be with twice the ranks; its logarithm grows by 1.11.
 const MOST_GROWTH: f64 = 1.3;
 
+/// How much dearer an all-to-all may be where the messages of a pair go in order, as they do by
+/// default, than where they flow beside each other, as in SimGrid.
+const MOST_OF_BESIDE: f64 = 1.5;
+
 /// Every host has a link up and a link down.
-struct Flat(Vec<Resource>);
+struct Flat {
+    links: Vec<Resource>,
+    in_order: bool,
+}
 
 fn links(count: u32) -> Vec<Resource> {
     let link = |number| Resource { name: format!("link {number}"), rate: RATE, shared: true };
@@ -48,11 +55,11 @@ fn links(count: u32) -> Vec<Resource> {
 
 impl Network for Flat {
     fn hosts(&self) -> u32 {
-        self.0.len() as u32 / 2
+        self.links.len() as u32 / 2
     }
 
     fn resources(&self) -> &[Resource] {
-        &self.0
+        &self.links
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Route) {
@@ -67,6 +74,10 @@ impl Network for Flat {
     /// As SMPI has it, so that both simulate the same.
     fn header_bytes(&self) -> u64 {
         16
+    }
+
+    fn in_order(&self) -> bool {
+        self.in_order
     }
 }
 
@@ -89,8 +100,8 @@ struct Run {
     finish: f64,
 }
 
-fn all_to_all(ranks: u32) -> Result<Run, String> {
-    let network = Flat(links(2 * ranks));
+fn all_to_all(ranks: u32, in_order: bool) -> Result<Run, String> {
+    let network = Flat { links: links(2 * ranks), in_order };
     let (algorithm, params) =
         find(Collective::Alltoall, "pairwise").map_err(|refusal| refusal.to_string())?;
     let shape = Shape::new(Collective::Alltoall, ranks, BLOCK_BYTES);
@@ -240,9 +251,10 @@ fn difference(ours: &[f64], theirs: &[f64]) -> Result<f64, String> {
 fn events(simgrid: Option<&Simgrid>) -> Result<(), String> {
     let mut passes = Vec::new();
     for _ in 0..PASSES {
-        passes.push([all_to_all(RANKS[0])?, all_to_all(RANKS[1])?, all_to_all(RANKS[2])?]);
+        let beside = |place: usize| all_to_all(RANKS[place], false);
+        passes.push([beside(0)?, beside(1)?, beside(2)?, all_to_all(RANKS[2], true)?]);
     }
-    let spread = |figure: &dyn Fn(&[Run; 3]) -> f64| {
+    let spread = |figure: &dyn Fn(&[Run; 4]) -> f64| {
         Spread::of(&passes.iter().map(figure).collect::<Vec<f64>>())
     };
     for (i, ranks) in RANKS.iter().enumerate() {
@@ -252,6 +264,8 @@ fn events(simgrid: Option<&Simgrid>) -> Result<(), String> {
     }
     let seconds = spread(&|pass| pass[2].seconds).median;
     ratio("1,024 ranks, seconds", seconds, MOST_S);
+    let in_order = spread(&|pass| pass[3].seconds / pass[2].seconds).median;
+    ratio("1,024 ranks, in order / beside each other", in_order, MOST_OF_BESIDE);
     for (i, ranks) in RANKS.windows(2).enumerate() {
         let cost = |run: &Run| run.seconds / run.messages;
         let growth = spread(&|pass| cost(&pass[i + 1]) / cost(&pass[i])).median;

@@ -11,6 +11,10 @@ use crate::system;
 /// How long the others may take to end by themselves after a rank has failed in an orderly way.
 const GRACE: Duration = Duration::from_millis(300);
 
+/// How long a look may be away where no signal comes: in a program with other threads one of those
+/// may have taken it.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// The signals that a launcher answers, blocked while it runs so that none is lost.
 pub(crate) struct Signals {
     set: libc::sigset_t,
@@ -111,7 +115,7 @@ impl Supervisor<'_> {
             if self.children.iter().all(|child| child.ended.is_some()) {
                 return self.verdict();
             }
-            let mut limit = Duration::from_secs(3600);
+            let mut limit = LOOK;
             if let Some((rank, when)) = self.first {
                 let spent = when.elapsed();
                 let signalled =

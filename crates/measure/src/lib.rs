@@ -92,6 +92,8 @@
 //! ```
 
 pub mod clock;
+pub mod cores;
+pub mod crowd;
 pub mod isolation;
 pub mod operation;
 pub mod overlap;
@@ -106,6 +108,7 @@ pub mod timing;
 pub mod truth;
 
 pub use clock::{GlobalClock, Procedure};
+pub use crowd::{Crowd, crowded};
 pub use isolation::Isolation;
 pub use operation::{Collective, Operation};
 pub use overlap::overlap;

@@ -117,10 +117,10 @@ pub trait Network: Sync {
         0
     }
 
-    /// Whether the messages from one host to another go one after the other, as over one connection
-    /// of TCP; otherwise they flow beside each other.
+    /// Whether the messages from one host to another go one after the other, as over every real
+    /// transport; otherwise they share the links beside each other, as in SimGrid.
     fn in_order(&self) -> bool {
-        false
+        true
     }
 
     /// Whether too many bytes at once are lost; only where messages go in order.

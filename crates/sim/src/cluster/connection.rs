@@ -1,16 +1,18 @@
 //! Connections of TCP between hosts: messages one after the other, and what is lost where too much
 //! arrives at once.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::carrier::MessageId;
 use crate::instant::after;
 use crate::network::{HostId, Overflow};
 
 /// The messages from one host to another; the first is on the network.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Line {
-    messages: VecDeque<MessageId>,
+    first: MessageId,
+    last: MessageId,
     /// It lost something since it was idle: now it sends carefully.
     lost: bool,
 }
@@ -29,6 +31,8 @@ pub(super) struct Joined {
 #[derive(Debug)]
 pub(super) struct Connections {
     lines: BTreeMap<(HostId, HostId), Line>,
+    /// The message behind each one, by its number; of the last of a line it means nothing.
+    behind: Vec<MessageId>,
     overflow: Option<Overflow>,
     /// Eager bytes on their way to each host, or there and not yet received.
     held: Vec<u64>,
@@ -36,7 +40,8 @@ pub(super) struct Connections {
 
 impl Connections {
     pub fn new(hosts: u32, overflow: Option<Overflow>) -> Connections {
-        Connections { lines: BTreeMap::new(), overflow, held: vec![0; hosts as usize] }
+        let held = vec![0; hosts as usize];
+        Connections { lines: BTreeMap::new(), behind: Vec::new(), overflow, held }
     }
 
     /// A message is ready to leave.
@@ -47,9 +52,15 @@ impl Connections {
         id: MessageId,
         eager_bytes: Option<u64>,
     ) -> Joined {
-        let line = self.lines.entry(hosts).or_default();
-        line.messages.push_back(id);
-        let first = line.messages.len() == 1;
+        let line = self.lines.entry(hosts).or_insert(Line { first: id, last: id, lost: false });
+        let first = line.first == id;
+        if !first {
+            if self.behind.len() <= line.last as usize {
+                self.behind.resize(line.last as usize + 1, 0);
+            }
+            self.behind[line.last as usize] = id;
+            line.last = id;
+        }
         let (Some(Overflow { buffer, retransmit }), Some(bytes)) = (self.overflow, eager_bytes)
         else {
             return Joined { left: now, held: false, first };
@@ -65,13 +76,14 @@ impl Connections {
 
     /// The first message has arrived; the one behind it.
     pub fn arrived(&mut self, hosts: (HostId, HostId)) -> Option<MessageId> {
-        let line = self.lines.get_mut(&hosts)?;
-        line.messages.pop_front();
-        let next = line.messages.front().copied();
-        if next.is_none() {
-            self.lines.remove(&hosts);
+        let Entry::Occupied(mut line) = self.lines.entry(hosts) else { return None };
+        let Line { first, last, .. } = line.get_mut();
+        if first == last {
+            line.remove();
+            return None;
         }
-        next
+        *first = self.behind[*first as usize];
+        Some(*first)
     }
 
     /// A message that was held has been received.

@@ -91,7 +91,7 @@ impl Settings {
             eager_bytes: self.eager.unwrap_or(EAGER_BYTES),
             header_bytes: self.header.unwrap_or(0),
             seed: self.seed.unwrap_or(1),
-            in_order: buffer.is_some() || self.in_order.as_ref().is_some_and(|(flag, _)| *flag),
+            in_order: self.in_order.as_ref().is_none_or(|(flag, _)| *flag),
             overflow: buffer.map(|buffer| Overflow { buffer, retransmit }),
         })
     }

@@ -101,7 +101,12 @@ impl Platform {
                 header != SMPI_HEADER_BYTES,
                 format!("a header of {header} bytes: its MPI adds {SMPI_HEADER_BYTES}, always"),
             ),
-            (self.in_order(), "in-order: its messages flow beside each other".to_string()),
+            (
+                self.in_order(),
+                "in-order: its messages of a pair flow beside each other, as ours with \
+                 in-order=false"
+                    .to_string(),
+            ),
             (self.overflow().is_some(), "receive-buffer: it loses no message".to_string()),
             (changes > 0, format!("the {changes} changes of rates by events")),
             (sources > 0, format!("the background traffic of {sources} pairs of hosts")),

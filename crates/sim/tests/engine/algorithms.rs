@@ -32,7 +32,8 @@ fn every_algorithm_ends_and_sends_what_the_checker_counts() {
                 Err(refusal) => panic!("{name}: {refusal}"),
             };
             let proof = check(&shape, &*schedule).unwrap_or_else(|fault| panic!("{name}: {fault}"));
-            for network in [Flat::new(ranks), Flat::new(ranks).eager()] {
+            let eager = || Flat::new(ranks).eager();
+            for network in [Flat::new(ranks), eager(), eager().beside()] {
                 let outcome = simulate(&network, &*schedule, None);
                 let outcome = outcome.unwrap_or_else(|error| panic!("{name}: {error}"));
                 assert_eq!(outcome.messages, proof.messages, "{name}");

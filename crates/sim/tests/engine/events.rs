@@ -75,7 +75,6 @@ fn a_link_killed_in_mid_collective_delays_it_as_the_fluid_model_says() {
     let (ranks, seconds) = (8, 0.125);
     let ring = algorithm(Collective::Allgather, "ring", ranks, BYTES);
     let mut network = Flat::new(ranks);
-    network.in_order = true;
     let before = simulate(&network, &*ring, None).expect("a run that ends").finish;
     assert_close(before, 7.0 * (LATENCY + WHOLE));
     let at = 3.5 * (LATENCY + WHOLE);
@@ -166,8 +165,7 @@ fn messages_of_a_connection_keep_their_order_and_overlap_their_latencies() {
         let recvs = all.map(|chan| recv_on(0, chan, len)).chain([DRAIN]).collect();
         vec![sends, recvs]
     };
-    let mut network = Flat::new(2).eager();
-    network.in_order = true;
+    let network = Flat::new(2).eager();
     // In turn they take as long as together, for one latency.
     assert_close(finish(&network, steps(BYTES)), LATENCY + 10.0 * WHOLE);
     // But the first is there after a tenth of it, not with all the others.
@@ -175,8 +173,7 @@ fn messages_of_a_connection_keep_their_order_and_overlap_their_latencies() {
     let run = Simulation::new(&network).observed(&mut seen).run(&Script(steps(BYTES)));
     run.expect("a run that ends");
     assert_close(seen[0].end, LATENCY + WHOLE);
-    let mut beside = Flat::new(2).eager();
-    beside.in_order = false;
+    let beside = Flat::new(2).eager().beside();
     let mut seen = Vec::new();
     let run = Simulation::new(&beside).observed(&mut seen).run(&Script(steps(BYTES)));
     run.expect("a run that ends");
@@ -187,7 +184,6 @@ fn messages_of_a_connection_keep_their_order_and_overlap_their_latencies() {
 fn lossy() -> Flat {
     let mut network = Flat::new(8);
     network.eager_bytes = 64 << 10;
-    network.in_order = true;
     network.overflow = Some(Overflow { buffer: 64 << 10, retransmit: 0.2 });
     network.cost = HostCost { per_send: 1e-6, per_recv: 1e-6, per_byte: 0.0 };
     network

@@ -26,12 +26,18 @@ fn executed(comm: &dyn Comm, algorithm: &laneway_coll::Algorithm, shape: &Shape)
 
 #[test]
 fn every_algorithm_takes_the_same_time_as_by_events_alone() {
-    for eager in [false, true] {
+    let networks: [fn() -> Flat; 4] = [
+        || Flat::new(16),
+        || Flat::new(16).eager(),
+        || Flat::new(16).beside(),
+        || Flat::new(16).eager().beside(),
+    ];
+    for (kind, network) in networks.iter().enumerate() {
         for algorithm in all() {
             let shape = Shape::new(algorithm.family, 16, 4_096).with_element(1, true);
-            let name = format!("{} {}, eager {eager}", algorithm.family.name(), algorithm.name);
+            let name = format!("{} {}, kind {kind}", algorithm.family.name(), algorithm.name);
             let schedule = algorithm.schedule(&shape, &algorithm.defaults()).expect("a schedule");
-            let mut network = if eager { Flat::new(16).eager() } else { Flat::new(16) };
+            let mut network = network();
             network.cost = HostCost { per_send: 3e-6, per_recv: 2e-6, per_byte: 1e-10 };
             let by_events = simulate(&network, &*schedule, None).expect("a run that ends");
             let ended = Program::new(&network, 16).run(|comm| executed(comm, algorithm, &shape));

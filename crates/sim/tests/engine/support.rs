@@ -24,7 +24,7 @@ pub struct Flat {
 }
 
 impl Flat {
-    /// Shared links, no eager messages, no cost of hosts.
+    /// Shared links, no eager messages, no cost of hosts, messages of a pair in order.
     pub fn new(hosts: u32) -> Flat {
         Flat::with_links(hosts, true)
     }
@@ -37,7 +37,7 @@ impl Flat {
             eager_bytes: 0,
             header_bytes: 0,
             most: f64::INFINITY,
-            in_order: false,
+            in_order: true,
             overflow: None,
             changes: Vec::new(),
             background: Vec::new(),
@@ -47,6 +47,12 @@ impl Flat {
 
     pub fn eager(mut self) -> Flat {
         self.eager_bytes = u64::MAX;
+        self
+    }
+
+    /// Messages of a pair share the links beside each other, as in SimGrid.
+    pub fn beside(mut self) -> Flat {
+        self.in_order = false;
         self
     }
 }

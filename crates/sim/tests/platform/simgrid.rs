@@ -116,7 +116,7 @@ fn simgrid_gives_the_same_times() {
         ("cluster:4,duplex=half,lan=80Mbit", 5e6),
     ];
     for (spec, rate) in cases {
-        let platform = Platform::read(&format!("{spec},header=16")).expect(spec);
+        let platform = Platform::read(&format!("{spec},header=16,in-order=false")).expect(spec);
         for bytes in [1, 1_000_000] {
             for (kind, rank, theirs) in simulate(&folder, &platform, bytes) {
                 let what = format!("{spec} {bytes} B {kind} {rank}");
@@ -139,7 +139,7 @@ fn what_simgrid_cannot_say_is_told() {
     let told = ["costs of 16 hosts", "header of 0 bytes", "in-order", "receive-buffer"];
     assert_eq!(lost.len(), told.len(), "{lost:?}");
     told.iter().zip(&lost).for_each(|(word, what)| assert!(what.contains(word), "{lost:?}"));
-    let text = "include = ['cluster:3,header=16,clock-offset=1s']\n\
+    let text = "include = ['cluster:3,header=16,in-order=false,clock-offset=1s']\n\
         event = [{ at = '1s', host = 'node0', down = true }]\n\
         background = [{ from = 'node0', to = 'node[1-2]', rate = '1bit' }]\n";
     let lost = read_text(text).expect("a platform").export_simgrid().expect("an export").lost;

@@ -5,10 +5,10 @@ use super::*;
 #[test]
 fn what_holds_for_every_message() {
     let plain = Platform::read("cluster:2").expect("a cluster");
-    assert_eq!((plain.header_bytes(), plain.in_order(), plain.overflow()), (0, false, None));
-    let spec = "cluster:2,header=16,in-order=true";
-    let ordered = Platform::read(spec).expect(spec);
-    assert_eq!((ordered.header_bytes(), ordered.in_order(), ordered.overflow()), (16, true, None));
+    assert_eq!((plain.header_bytes(), plain.in_order(), plain.overflow()), (0, true, None));
+    let spec = "cluster:2,header=16,in-order=false";
+    let beside = Platform::read(spec).expect(spec);
+    assert_eq!((beside.header_bytes(), beside.in_order(), beside.overflow()), (16, false, None));
     let lossy = Platform::read("cluster:2,receive-buffer=32K").expect("a buffer");
     let overflow = Overflow { buffer: 32 << 10, retransmit: 0.2 };
     assert_eq!((lossy.in_order(), lossy.overflow()), (true, Some(overflow)));
@@ -182,10 +182,12 @@ every = '1ns'
 fn a_file_stands_over_what_it_includes() {
     let folder = Folder::new();
     folder.write("b.toml", "include = ['cluster:2,eager=1K,header=16,seed=7']\neager = '2K'\n");
-    let path = folder.write("a.toml", "eager = '4K'\nin-order = true\ninclude = ['b.toml']\n");
+    let path = folder.write("a.toml", "eager = '4K'\nin-order = false\ninclude = ['b.toml']\n");
     let platform = Platform::read(&path).expect("three platforms");
     assert_eq!((platform.eager_bytes(), platform.header_bytes()), (4096, 16));
-    assert!(platform.in_order());
+    assert!(!platform.in_order());
+    let ordered = folder.write("c.toml", "in-order = true\ninclude = ['a.toml']\n");
+    assert!(Platform::read(&ordered).expect("four platforms").in_order());
     assert_eq!(platform.host_names(), ["node0", "node1"]);
     let calm = read_text("include = ['mpiblib16']\nreceive-buffer = 'none'\n").expect("no buffer");
     assert_eq!((calm.in_order(), calm.overflow()), (true, None));
