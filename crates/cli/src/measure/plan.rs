@@ -199,7 +199,8 @@ impl Plan {
             method,
             isolation,
             start,
-            confirmation: Confirmation::ALL[confirmation.unwrap_or(2)],
+            confirmation: confirmation
+                .map_or_else(Confirmation::default, |at| Confirmation::ALL[at]),
             procedure: Procedure::ALL[procedure],
             skew: skew::asked(matches)?,
             resync: count("resync").unwrap_or(50),

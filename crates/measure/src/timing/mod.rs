@@ -56,6 +56,10 @@ impl<'c> Stage<'c> {
 pub struct Batch {
     /// Seconds, of the repetitions that count.
     pub samples: Vec<f64>,
+    /// What each of them could be at least and at most, where a method cannot know better; empty
+    /// means the same as `samples`.
+    pub lows: Vec<f64>,
+    pub highs: Vec<f64>,
     pub rejected: u32,
     /// Of each counted repetition, how far apart the ranks began, in seconds; where it is known.
     pub skews: Vec<f64>,
@@ -69,6 +73,15 @@ pub struct Batch {
     pub clock_unknowable: f64,
     /// Something that a reader of the figure must know.
     pub notes: Vec<&'static str>,
+}
+
+impl Batch {
+    /// Something that a reader must know, once.
+    pub(crate) fn note(&mut self, note: &'static str) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
 }
 
 /// A way to time an operation.
