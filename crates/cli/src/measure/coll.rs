@@ -189,6 +189,7 @@ impl Session<'_> {
             Some(skewed) => GlobalClock::over(&*own, skewed, plan.procedure),
             None => GlobalClock::new(&*own, plan.procedure),
         };
+        let clock = plan.clock(clock);
         let mut stage = Stage { comm: &*own, clock, isolation: plan.isolation, start: plan.start };
         let cases = plan.cases(comm, &plan.sizes);
         let mut random = SplitMix64::new(plan.seed);

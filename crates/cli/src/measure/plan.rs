@@ -6,7 +6,7 @@ use laneway_coll::{algorithms, find, usual};
 use laneway_core::{Collective, Comm, Failure, Form, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, StartTime, Tasks};
-use laneway_measure::{Isolation, Method, Procedure, Rule, Timing, sizes};
+use laneway_measure::{GlobalClock, Isolation, Method, Procedure, Rule, Timing, sizes};
 
 use super::skew::{self, Skew};
 use super::{refine, rule};
@@ -36,6 +36,8 @@ pub struct Plan {
     pub start: Isolation,
     confirmation: Confirmation,
     pub procedure: Procedure,
+    /// Round trips without a shorter one that end a comparison; none for the usual number.
+    trips: Option<u32>,
     /// Clocks that are wrong on purpose.
     pub skew: Option<Skew>,
     resync: u32,
@@ -125,6 +127,12 @@ pub fn args() -> Vec<Arg> {
             .value_parser(Procedure::ALL.map(Procedure::name))
             .default_value(Procedure::default().name()),
         number::<u32>(
+            "trips",
+            "N",
+            "Round trips without a shorter one that end a comparison of two clocks, for --sync offset \
+             [default: 10]",
+        ),
+        number::<u32>(
             "resync",
             "N",
             "Compare clocks after N repetitions, for --timing global [default: 50]",
@@ -179,6 +187,7 @@ impl Plan {
         for (name, cause, usual) in [
             ("series", "a series of no calls takes no time", 100),
             ("resync", "clocks are compared after one repetition at the soonest", 50),
+            ("trips", "two clocks are compared by one round trip at least", 10),
         ] {
             if count(name) == Some(0) {
                 return Err(Failure::usage(
@@ -202,6 +211,7 @@ impl Plan {
             confirmation: confirmation
                 .map_or_else(Confirmation::default, |at| Confirmation::ALL[at]),
             procedure: Procedure::ALL[procedure],
+            trips: count("trips"),
             skew: skew::asked(matches)?,
             resync: count("resync").unwrap_or(50),
             series: count("series").map_or(Series::default(), |length| Series { length }),
@@ -221,6 +231,11 @@ impl Plan {
     /// The numbers of ranks to measure on, where there are so many at most.
     pub fn counts(&self, most: u32) -> Vec<u32> {
         if self.ranks.is_empty() { vec![most] } else { self.ranks.clone() }
+    }
+
+    /// A clock as it was asked for.
+    pub fn clock<'c>(&self, clock: GlobalClock<'c>) -> GlobalClock<'c> {
+        self.trips.into_iter().fold(clock, GlobalClock::with_trips)
     }
 
     /// A race takes rivals, and some that may stop early.
@@ -342,6 +357,11 @@ fn ignored(matches: &ArgMatches, method: Method) -> Vec<String> {
         format!("--{name} has no effect: it is for --timing {user}, and this is {method}")
     };
     let mut lines: Vec<String> = useless.map(line).collect();
+    if given("trips")
+        && matches.get_one::<String>("sync").is_some_and(|sync| sync != Procedure::Offset.name())
+    {
+        lines.push("--trips has no effect: it is for --sync offset".to_string());
+    }
     if given("start") && method == Method::StartTime {
         let start = "--start has an effect only where ranks cannot keep their appointments";
         lines.push(format!("{start}: with --timing start-time all begin at agreed instants"));
