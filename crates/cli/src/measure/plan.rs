@@ -5,11 +5,12 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use laneway_coll::{algorithms, find, usual};
 use laneway_core::{Collective, Comm, Failure, Form, Shape};
 use laneway_measure::operation::Answerer;
+use laneway_measure::p2p::Cache;
 use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, StartTime, Tasks};
 use laneway_measure::{GlobalClock, Isolation, Method, Procedure, Rule, Timing, sizes};
 
 use super::skew::{self, Skew};
-use super::{refine, rule};
+use super::{p2p, refine, rule};
 use crate::{session, words};
 
 /// Which algorithms.
@@ -47,6 +48,8 @@ pub struct Plan {
     pub strict: bool,
     pub seed: u64,
     pub truth: bool,
+    /// Whether buffers lie in the cache before a call.
+    pub cache: Cache,
     pub keep: bool,
     /// Whether algorithms that are surely slower than another one stop early.
     pub race: bool,
@@ -145,6 +148,7 @@ pub fn args() -> Vec<Arg> {
             .default_value("1")
             .help("Shuffles the order of the points"),
         flag("truth", "On a simulated cluster: also the true time (truth_us)"),
+        p2p::cache_arg(),
         flag("keep", "Keep every sample and every rank's entry and exit, in JSON"),
         flag("race", "Stop early with algorithms that are surely slower than another one"),
     ];
@@ -219,6 +223,7 @@ impl Plan {
             strict,
             seed: matches.get_one::<u64>("seed").copied().unwrap_or(1),
             truth: matches.get_flag("truth"),
+            cache: p2p::cache(text("cache").unwrap_or("warm"))?,
             keep: matches.get_flag("keep"),
             race: matches.get_flag("race"),
             ignored: ignored(matches, method),

@@ -81,7 +81,12 @@ fn parts(wanted: &[&str]) -> Result<Vec<Part>, Failure> {
         parts.push(table_1::part(compared));
     }
     if let Some(compared) = compared.as_ref().filter(|_| wants("figure-2")) {
-        parts.push(figure_2::part(compared));
+        let mut part = figure_2::part(compared);
+        if wants("table-1") {
+            // They stand there.
+            part.commands.clear();
+        }
+        parts.push(part);
     }
     if wants("p2p") {
         parts.push(p2p::part(&cluster)?);

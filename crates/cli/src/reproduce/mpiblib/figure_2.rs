@@ -35,7 +35,7 @@ pub fn part(compared: &Compared) -> Part {
     Part {
         name: "figure-2",
         heading: "Figure 2: the timing methods against each other and the truth, one repetition of \
-                  each size; relative differences; from",
+                  each size; relative differences; by the commands of table 1",
         commands: compared.commands(),
         claims,
         curves,
