@@ -1,7 +1,7 @@
 //! The promises of `laneway measure` on a simulated cluster, as the command itself keeps them: five
 //! operations, three sizes, sixteen hosts of two kinds at two sites.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -23,7 +23,8 @@ fn sites(skewed: bool) -> PathBuf {
     file
 }
 
-fn rows(platform: PathBuf, args: &[&str]) -> Vec<Value> {
+fn rows(platform: impl AsRef<Path>, args: &[&str]) -> Vec<Value> {
+    let platform = platform.as_ref();
     let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
     let backend = format!("sim:{}", platform.display());
     command.args(["measure", "coll"]).args(args);
@@ -141,4 +142,41 @@ fn the_start_is_a_choice_beside_the_isolation() {
     let output = output.expect("the command starts");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--start barrier:dissemination"));
+}
+
+#[test]
+fn tasks_cost_about_as_much_as_the_maximum_method_and_are_true() {
+    let platform = "mpiblib16,clock-offset=+-500ms,clock-drift=+-10ppm";
+    for op in ["bcast", "scatter"] {
+        for algorithm in ["linear", "binomial"] {
+            let args = [op, "--algorithm", algorithm, "--sizes", "1K,16K", "--reps", "20"];
+            let by = |method| rows(platform, &[&args[..], &["--timing", method]].concat());
+            for (tasks, maximum) in by("tasks").iter().zip(&by("maximum")) {
+                let error = number(tasks, "time_us") / number(tasks, "truth_us") - 1.0;
+                assert!(error.abs() < 0.001, "{error}: {tasks}");
+                let cost = number(tasks, "cost_us") / number(maximum, "cost_us");
+                assert!(cost < 1.1, "{cost}: {tasks} {maximum}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_barrier_confirms_best_and_is_the_default() {
+    let args = ["scatter", "--algorithm", "linear", "--sizes", "64,1K,16K", "--timing", "root"];
+    let error = |more: &[&str]| {
+        let rows = rows("mpiblib16", &[&args[..], more].concat());
+        rows.iter().map(|row| number(row, "time_us") / number(row, "truth_us") - 1.0).collect()
+    };
+    let default: Vec<f64> = error(&[]);
+    assert_eq!(default, error(&["--confirmation", "barrier"]));
+    for (size, error) in default.iter().enumerate() {
+        // What the root itself took is left, whatever is subtracted.
+        assert!((-0.25..0.0).contains(error), "size {size}: {error}");
+    }
+    for other in ["reduce", "messages"] {
+        let others = error(&["--confirmation", other]);
+        let worse = others.iter().zip(&default).all(|(other, own)| other.abs() > own.abs() - 1e-9);
+        assert!(worse, "{other}: {others:?}, barrier: {default:?}");
+    }
 }

@@ -193,6 +193,18 @@ impl<'a> Exec<'a> {
         Ok(Exec { run: Run::new(schedule, comm.rank()), port, done: Vec::new() })
     }
 
+    /// Takes the In and Out of other buffers for its next runs and gives its own in exchange; Tmp
+    /// stays. A collective that was begun must have finished.
+    pub fn exchange(&mut self, buffers: &mut Buffers<'a>) -> Result<(), CommError> {
+        if self.run.outstanding() > 0 {
+            let what = "buffers were exchanged before a collective had finished".into();
+            return Err(CommError::Argument { what });
+        }
+        std::mem::swap(&mut self.port.buffers.input, &mut buffers.input);
+        std::mem::swap(&mut self.port.buffers.output, &mut buffers.output);
+        Ok(())
+    }
+
     /// Begins the collective; one that was begun before must have finished.
     pub fn start(&mut self) -> Result<(), CommError> {
         if self.run.outstanding() > 0 {

@@ -6,6 +6,8 @@ use laneway_core::{
     Reduction, Schedule, Shape,
 };
 
+use crate::p2p::{Cache, Places};
+
 /// One collective call on this rank, as often as wanted.
 pub trait Operation {
     fn call(&mut self) -> Result<(), CommError>;
@@ -49,6 +51,8 @@ pub struct Collective<'c> {
     input: Vec<u8>,
     output: Vec<u8>,
     tmp: Vec<u8>,
+    /// Other buffers for each call, where caches are to be cold.
+    places: Option<Places>,
     warm: bool,
 }
 
@@ -114,11 +118,18 @@ impl<'c> Collective<'c> {
             input: vec![0; shape.in_len(rank) as usize],
             output: vec![0; shape.out_len(rank) as usize],
             tmp: vec![0; tmp as usize],
+            places: None,
             warm: false,
             shape,
         };
         made.refill();
         Ok(Ok(made))
+    }
+
+    /// With In and Out that lie in the cache before each call, or not.
+    pub fn with_cache(self, cache: Cache) -> Collective<'c> {
+        let places = Places::new(cache, self.input.len(), self.output.len());
+        Collective { places, ..self }
     }
 
     pub fn shape(&self) -> &Shape {
@@ -138,6 +149,7 @@ impl<'c> Collective<'c> {
     /// Lets it be called: the calls borrow its buffers.
     pub fn ready(&mut self) -> Result<Ready<'_>, CommError> {
         let reduction = self.reduction.map(|(op, data)| Reduction::Builtin(op, data));
+        let pairs = self.places.as_mut().into_iter().flat_map(Places::pairs);
         let by = match &self.schedule {
             None => By::Library {
                 comm: self.comm,
@@ -145,19 +157,27 @@ impl<'c> Collective<'c> {
                 reduction: self.reduction,
                 input: &self.input,
                 output: &mut self.output,
+                places: pairs.collect(),
             },
             Some(schedule) => {
                 let buffers = Buffers::new(&self.input, &mut self.output, &mut self.tmp);
-                By::Schedule(Box::new(Exec::new(self.comm, &**schedule, buffers, reduction, 0)?))
+                By::Schedule {
+                    exec: Box::new(Exec::new(self.comm, &**schedule, buffers, reduction, 0)?),
+                    places: pairs.map(|(i, o)| Buffers::new(i, o, &mut [])).collect(),
+                }
             }
         };
-        Ok(Ready { by, form: self.form, warm: self.warm })
+        Ok(Ready { by, next: 0, form: self.form, warm: self.warm })
     }
 
     /// Calls it once and compares every byte of this rank's answer; what is wrong, if something is.
     pub fn validate(&mut self) -> Result<Option<String>, CommError> {
         self.refill();
-        self.ready()?.call()?;
+        // The answer is looked for in the buffers themselves.
+        let places = self.places.take();
+        let called = self.ready()?.call();
+        self.places = places;
+        called?;
         self.warm = true;
         let (rank, element) = (self.comm.rank(), self.shape.element);
         if self.shape.collective == laneway_core::Collective::Exscan && rank == 0 {
@@ -175,28 +195,54 @@ impl<'c> Collective<'c> {
 /// A collective that can be called.
 pub struct Ready<'a> {
     by: By<'a>,
+    /// Where the buffers of the next call are, if each has others.
+    next: usize,
     form: Form,
     warm: bool,
 }
 
 /// Who does it, with everything at hand.
 enum By<'a> {
-    Schedule(Box<Exec<'a>>),
+    Schedule {
+        exec: Box<Exec<'a>>,
+        places: Vec<Buffers<'a>>,
+    },
     Library {
         comm: &'a dyn Comm,
         shape: &'a Shape,
         reduction: Option<(ReduceOp, DataType)>,
         input: &'a [u8],
         output: &'a mut [u8],
+        places: Vec<(&'a [u8], &'a mut [u8])>,
     },
 }
 
 impl Ready<'_> {
+    /// Other buffers for the next call, if each has others: those that were not used for longest.
+    fn advance(&mut self) -> Result<(), CommError> {
+        let count = match &mut self.by {
+            By::Schedule { exec, places } => {
+                places.get_mut(self.next).map_or(Ok(()), |place| exec.exchange(place))?;
+                places.len()
+            }
+            By::Library { input, output, places, .. } => {
+                if let Some((other_input, other_output)) = places.get_mut(self.next) {
+                    std::mem::swap(input, other_input);
+                    std::mem::swap(output, other_output);
+                }
+                places.len()
+            }
+        };
+        self.next = if self.next + 1 < count { self.next + 1 } else { 0 };
+        Ok(())
+    }
+
     /// The non-blocking form: starts the call, does `meanwhile`, and returns when both are done.
     pub fn call_meanwhile(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<(), CommError> {
+        self.advance()?;
         match &mut self.by {
-            By::Schedule(exec) => exec.run_meanwhile(meanwhile),
-            By::Library { comm, shape, reduction, input, output } => {
+            By::Schedule { exec, .. } => exec.run_meanwhile(meanwhile),
+            By::Library { comm, shape, reduction, input, output, .. } => {
                 let call = NativeCall { shape, input, output, reduction: *reduction };
                 comm.native_meanwhile(call, meanwhile)
             }
@@ -209,9 +255,10 @@ impl Operation for Ready<'_> {
         if self.form == Form::NonBlocking {
             return self.call_meanwhile(&mut |_| Ok(()));
         }
+        self.advance()?;
         match &mut self.by {
-            By::Schedule(exec) => exec.run(),
-            By::Library { comm, shape, reduction, input, output } => {
+            By::Schedule { exec, .. } => exec.run(),
+            By::Library { comm, shape, reduction, input, output, .. } => {
                 comm.native(NativeCall { shape, input, output, reduction: *reduction })
             }
         }

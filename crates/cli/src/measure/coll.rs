@@ -15,7 +15,7 @@ use laneway_stats::SplitMix64;
 
 use super::plan::{self, Case, Plan};
 use super::row::{brief, row};
-use super::{export, launches, memory, refine};
+use super::{export, launches, memory, p2p, refine};
 use crate::agree;
 use crate::output::{self, Output};
 use crate::progress::Progress;
@@ -38,6 +38,7 @@ pub fn command() -> Command {
              --backend sim:mpiblib16\n  \
              laneway measure coll gather --backend sim:mpiblib16 --sizes 0:100K:+1K --reps 1\n  \
              laneway measure coll scatter --timing root --min-reps 5 --max-reps 100 --alpha 5%\n  \
+             laneway measure coll allreduce --ranks 4 --cache cold\n  \
              laneway measure coll bcast --launches 5 --launcher \"mpirun -n 4\"\n  \
              laneway measure coll bcast --backend sim:two-sites:8x8 --truth --format json\n  \
              laneway measure coll bcast --ranks 2 --clock-offset 0.5 --clock-drift 10",
@@ -137,6 +138,7 @@ fn refuse_early(comm: &dyn Comm, plan: &Plan, counts: &[u32]) -> Result<(), Rank
         let cause = "only a simulated cluster has one";
         return Err(Failure::usage(what, cause, "--backend sim:cluster:16 --truth").into());
     }
+    p2p::check_cache(plan.cache, comm.clock().is_virtual())?;
     let barrier = Shape::new(laneway_core::Collective::Barrier, comm.size(), 0);
     let gates = [plan.isolation, plan.start];
     let native = gates.iter().any(|gate| matches!(gate, Isolation::Native { .. }));
@@ -189,6 +191,7 @@ impl Session<'_> {
             Some(skewed) => GlobalClock::over(&*own, skewed, plan.procedure),
             None => GlobalClock::new(&*own, plan.procedure),
         };
+        let clock = plan.clock(clock);
         let mut stage = Stage { comm: &*own, clock, isolation: plan.isolation, start: plan.start };
         let cases = plan.cases(comm, &plan.sizes);
         let mut random = SplitMix64::new(plan.seed);
@@ -340,7 +343,7 @@ impl Session<'_> {
             return Ok(None);
         }
         let mut collective = match Collective::in_form(comm, &shape, case.answerer, case.form)? {
-            Ok(collective) => collective,
+            Ok(collective) => collective.with_cache(self.plan.cache),
             Err(why) => {
                 self.refuse(format!("{op} {name}: {why}"));
                 return Ok(None);
@@ -370,6 +373,7 @@ impl Session<'_> {
             .with("isolation", self.plan.isolation_and_start())
             .with("sync", self.plan.procedure.name())
             .with("assume", self.plan.assume.name())
+            .with("cache", p2p::cache_words(self.plan.cache))
             .with("clock_offset_s", self.plan.skew.map(|skew| skew.offset))
             .with("clock_drift_ppm", self.plan.skew.map(|skew| skew.drift * 1e6))
             .with("seed", self.plan.seed);

@@ -3,6 +3,7 @@
 use laneway_core::units::format_size;
 use laneway_core::{Comm, CommError, Failure, Rank};
 use laneway_measure::operation::Answerer;
+use laneway_measure::p2p::Places;
 
 use super::plan::{Case, Plan};
 use crate::agree;
@@ -66,7 +67,8 @@ fn need(comm: &dyn Comm, plan: &Plan, case: &Case, ranks: &[Rank]) -> u64 {
         let answers = output.saturating_mul(2 + u64::from(case.collective.reduces()));
         // A simulator keeps what is under way.
         let under_way = output.saturating_add(scratch).saturating_mul(simulated);
-        [input, answers, scratch, under_way].into_iter().fold(0, u64::saturating_add)
+        let marched = Places::need(plan.cache, input, output);
+        [input, answers, scratch, under_way, marched].into_iter().fold(0, u64::saturating_add)
     };
     ranks.iter().map(of_rank).fold(0, u64::saturating_add)
 }

@@ -22,6 +22,7 @@ use crate::progress::Progress;
 use crate::session::{self, Choice, RankError};
 use crate::watchdog::Watchdog;
 use asked::{Asked, What};
+pub use asked::{cache, cache_words, check_cache};
 use noted::{Noted, Notes};
 use row::Figure;
 
@@ -40,7 +41,8 @@ pub fn command() -> Command {
              mpirun -n 16 laneway measure p2p --pattern round-trip --back 0 --pairs all\n  \
              laneway measure p2p --launches 5 --launcher \"mpirun -n 2\"\n  \
              laneway measure p2p --pattern logp --backend sim:mpiblib16 --pairs 0:15\n  \
-             laneway measure p2p --backend local:memcpy,shm,unix,tcp    layers side by side",
+             laneway measure p2p --backend local:memcpy,shm,unix,tcp    layers side by side\n  \
+             laneway measure p2p --backend local:memcpy,shm,tcp,mpi --launcher \"mpirun -n 2\"",
             asked::patterns(),
         ))
         .arg(
@@ -67,14 +69,7 @@ pub fn command() -> Command {
         .arg(
             text("window", "N", "Messages under way; cold ones at most 64 MiB").default_value("64"),
         )
-        .arg(
-            text(
-                "cache",
-                "C",
-                "warm: one buffer; cold[:SIZE]: march through SIZE, more than the cache [256M]",
-            )
-            .default_value("warm"),
-        )
+        .arg(cache_arg())
         .arg(
             text("seed", "N", "Shuffles the order of the points")
                 .value_parser(value_parser!(u64))
@@ -92,6 +87,12 @@ pub fn command() -> Command {
         .args(output::args())
 }
 
+/// `--cache`, of all verbs whose buffers can be cold.
+pub fn cache_arg() -> Arg {
+    let help = "warm: one buffer; cold[:SIZE]: march through SIZE, more than the cache [256M]";
+    Arg::new("cache").long("cache").value_name("C").help(help).default_value("warm")
+}
+
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let asked = Asked::from(matches)?;
     let output = Output::from(matches)?;
@@ -99,6 +100,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         if asked.refine > 0 {
             let cause = "each layer bends elsewhere, and side by side they have the same sizes";
             return Err(Failure::usage("no --refine of layers", cause, "--backend local:shm"));
+        }
+        if matches.get_one::<u32>("launches").is_some() {
+            let cause = "layers side by side are measured once each";
+            return Err(Failure::usage("no --launches of layers", cause, "--backend local:shm"));
         }
         return layers::run(matches, &asked, &layers, &output);
     }

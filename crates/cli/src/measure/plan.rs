@@ -6,13 +6,14 @@ use laneway_coll::{algorithms, find, usual};
 use laneway_core::{Collective, Comm, Failure, Form, Shape};
 use laneway_measure::clock::Bound;
 use laneway_measure::operation::Answerer;
+use laneway_measure::p2p::Cache;
 use laneway_measure::repeat::Aim;
 use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, StartTime, Tasks};
-use laneway_measure::{Isolation, Method, Point, Procedure, Rule, Timing, sizes};
+use laneway_measure::{GlobalClock, Isolation, Method, Point, Procedure, Rule, Timing, sizes};
 use laneway_stats::Interval;
 
 use super::skew::{self, Skew};
-use super::{refine, rule};
+use super::{p2p, refine, rule};
 use crate::{session, words};
 
 /// Which algorithms.
@@ -61,6 +62,8 @@ pub struct Plan {
     confirmation: Confirmation,
     pub procedure: Procedure,
     pub assume: Assume,
+    /// Round trips without a shorter one that end a comparison; none for the usual number.
+    trips: Option<u32>,
     /// Clocks that are wrong on purpose.
     pub skew: Option<Skew>,
     resync: u32,
@@ -70,6 +73,8 @@ pub struct Plan {
     pub strict: bool,
     pub seed: u64,
     pub truth: bool,
+    /// Whether buffers lie in the cache before a call.
+    pub cache: Cache,
     pub keep: bool,
     /// Whether algorithms that are surely slower than another one stop early.
     pub race: bool,
@@ -153,6 +158,12 @@ pub fn args() -> Vec<Arg> {
             .value_parser(Assume::ALL.map(Assume::name))
             .default_value(Assume::default().name()),
         number::<u32>(
+            "trips",
+            "N",
+            "Round trips without a shorter one that end a comparison of two clocks, for --sync offset \
+             [default: 10]",
+        ),
+        number::<u32>(
             "resync",
             "N",
             "Compare clocks after N repetitions, for --timing global [default: 50]",
@@ -165,6 +176,7 @@ pub fn args() -> Vec<Arg> {
             .default_value("1")
             .help("Shuffles the order of the points"),
         flag("truth", "On a simulated cluster: also the true time (truth_us)"),
+        p2p::cache_arg(),
         flag("keep", "Keep every sample and every rank's entry and exit, in JSON"),
         flag("race", "Stop early with algorithms that are surely slower than another one"),
     ];
@@ -207,6 +219,7 @@ impl Plan {
         for (name, cause, usual) in [
             ("series", "a series of no calls takes no time", 100),
             ("resync", "clocks are compared after one repetition at the soonest", 50),
+            ("trips", "two clocks are compared by one round trip at least", 10),
         ] {
             if count(name) == Some(0) {
                 return Err(Failure::usage(
@@ -227,9 +240,11 @@ impl Plan {
             method,
             isolation,
             start,
-            confirmation: Confirmation::ALL[confirmation.unwrap_or(2)],
+            confirmation: confirmation
+                .map_or_else(Confirmation::default, |at| Confirmation::ALL[at]),
             procedure: Procedure::ALL[procedure],
             assume: if text("assume") == Some("none") { Assume::None } else { Assume::Symmetric },
+            trips: count("trips"),
             skew: skew::asked(matches)?,
             resync: count("resync").unwrap_or(50),
             series: count("series").map_or(Series::default(), |length| Series { length }),
@@ -237,6 +252,7 @@ impl Plan {
             strict,
             seed: matches.get_one::<u64>("seed").copied().unwrap_or(1),
             truth: matches.get_flag("truth"),
+            cache: p2p::cache(text("cache").unwrap_or("warm"))?,
             keep: matches.get_flag("keep"),
             race: matches.get_flag("race"),
             ignored: ignored(matches, method),
@@ -270,6 +286,11 @@ impl Plan {
     /// The numbers of ranks to measure on, where there are so many at most.
     pub fn counts(&self, most: u32) -> Vec<u32> {
         if self.ranks.is_empty() { vec![most] } else { self.ranks.clone() }
+    }
+
+    /// A clock as it was asked for.
+    pub fn clock<'c>(&self, clock: GlobalClock<'c>) -> GlobalClock<'c> {
+        self.trips.into_iter().fold(clock, GlobalClock::with_trips)
     }
 
     /// A race takes rivals, and some that may stop early.
@@ -391,6 +412,11 @@ fn ignored(matches: &ArgMatches, method: Method) -> Vec<String> {
         format!("--{name} has no effect: it is for --timing {user}, and this is {method}")
     };
     let mut lines: Vec<String> = useless.map(line).collect();
+    if given("trips")
+        && matches.get_one::<String>("sync").is_some_and(|sync| sync != Procedure::Offset.name())
+    {
+        lines.push("--trips has no effect: it is for --sync offset".to_string());
+    }
     if given("start") && method == Method::StartTime {
         let start = "--start has an effect only where ranks cannot keep their appointments";
         lines.push(format!("{start}: with --timing start-time all begin at agreed instants"));

@@ -118,6 +118,17 @@ fn reproduced(paper: &Paper, matches: &ArgMatches) -> Result<Exit, Failure> {
     Ok(if parts.iter().all(Part::holds) { Exit::Done } else { Exit::Gate })
 }
 
+/// What was run, a line each; several parts may rest on one run.
+fn commands(parts: &[Part]) -> String {
+    let mut all: Vec<&str> = Vec::new();
+    for line in parts.iter().flat_map(|part| &part.commands) {
+        if !all.contains(&line.as_str()) {
+            all.push(line);
+        }
+    }
+    all.join("\n")
+}
+
 fn document(paper: &Paper, parts: &[Part]) -> Document {
     let claims = || parts.iter().flat_map(|part| &part.claims).filter_map(Claim::holds);
     let count = |wanted: bool| claims().filter(|holds| *holds == wanted).count() as u64;
@@ -127,7 +138,10 @@ fn document(paper: &Paper, parts: &[Part]) -> Document {
             Some(platform) => Row::new().with("backend", format!("sim:{platform}")),
             None => Row::new(),
         },
-        params: Row::new().with("paper", paper.name).with("notes", paper.notes.join(" ")),
+        params: Row::new()
+            .with("paper", paper.name)
+            .with("notes", paper.notes.join(" "))
+            .with("commands", commands(parts)),
         rows: parts.iter().flat_map(Part::rows).collect(),
         summary: Some(Row::new().with("hold", count(true)).with("differ", count(false))),
     }

@@ -64,6 +64,8 @@ pub struct Part {
     /// As on the command line.
     pub name: &'static str,
     pub heading: &'static str,
+    /// What was run, as a person would type it; none where the library was called.
+    pub commands: Vec<String>,
     pub claims: Vec<Claim>,
     pub curves: Vec<Curve>,
     pub axes: Axes,
@@ -72,6 +74,11 @@ pub struct Part {
 impl Claim {
     pub fn ratio_of(what: impl Into<String>, paper: Option<f64>, ours: f64) -> Claim {
         Claim { what: what.into(), unit: None, paper, ours, verdict: None }
+    }
+
+    /// Seconds that the paper does not tell.
+    pub fn own_seconds(what: impl Into<String>, ours: f64) -> Claim {
+        Claim { unit: Some("s"), ..Claim::ratio_of(what, None, ours) }
     }
 
     pub fn seconds(what: impl Into<String>, paper: f64, ours: f64) -> Claim {
@@ -169,7 +176,8 @@ impl Part {
         let mut lines = vec![heading];
         lines.extend(self.claims.iter().map(Claim::cells));
         let claims = align(&lines, &[false, true, true, true, false]);
-        let mut text = format!("{}\n\n{claims}", self.heading);
+        let commands: String = self.commands.iter().map(|line| format!("  {line}\n")).collect();
+        let mut text = format!("{}\n{commands}\n{claims}", self.heading);
         for op in self.operations() {
             let unit = self.axes.unit.map_or(String::new(), |unit| format!(", {unit}"));
             text += &format!("\n{op}{unit}\n{}", self.curves_of(op));
@@ -234,7 +242,7 @@ mod tests {
         let claim = claim.asked("at least 3: it grows", |ratio| ratio >= 3.0);
         let told = Claim::seconds("a", 2.0, 1.0);
         let (claims, axes) = (vec![told, claim], Axes::TIMES);
-        Part { name: "p", heading: "P", claims, curves: Vec::new(), axes }
+        Part { name: "p", heading: "P", commands: Vec::new(), claims, curves: Vec::new(), axes }
     }
 
     #[test]

@@ -78,6 +78,8 @@ pub struct GlobalClock<'c> {
     comm: &'c dyn Comm,
     clock: &'c dyn Clock,
     procedure: Procedure,
+    /// Round trips without a shorter one that end a comparison of [`Procedure::Offset`].
+    trips: u32,
     /// All ranks read one clock: nothing needs to be found out.
     global: bool,
     epochs: Vec<Epoch>,
@@ -109,7 +111,14 @@ impl<'c> GlobalClock<'c> {
     pub fn over(comm: &'c dyn Comm, clock: &'c dyn Clock, procedure: Procedure) -> GlobalClock<'c> {
         let (global, tick) = (clock.is_global(), tick(clock));
         let (epochs, untold, ways) = (Vec::new(), 0, None);
-        GlobalClock { comm, clock, procedure, global, epochs, untold, ways, tick }
+        let trips = offset::TRIPS;
+        GlobalClock { comm, clock, procedure, trips, global, epochs, untold, ways, tick }
+    }
+
+    /// With another number of round trips without a shorter one, at least one, that end a comparison
+    /// by [`Procedure::Offset`]; all ranks alike.
+    pub fn with_trips(self, trips: u32) -> GlobalClock<'c> {
+        GlobalClock { trips: trips.max(1), ..self }
     }
 
     /// Whether all ranks read one clock anyway.

@@ -1,16 +1,18 @@
 //! Offsets rank after rank, as MPIBench does it and the MPIBlib paper tells (section 2.1): rank 0
-//! sends its time plus half the shortest round trip so far, the other one sends it back, and takes
-//! the difference to its own clock whenever the round trip before was the shortest yet; until no
-//! shorter one was seen a number of times.
+//! sends its time, the other one sends the message back, and if the round trip was the shortest so
+//! far, the next message tells when this one must have arrived: half of it after it was sent. Until
+//! no shorter one was seen a number of times.
 
 use laneway_core::{CommError, Rank};
 
 use super::{Epoch, GlobalClock, Heard};
 use crate::talk::{CLOCK, bytes_of, numbers_of};
 
-/// So many round trips in a row without a shorter one end the comparison.
-const PATIENCE: u32 = 10;
-const MOST_TRIPS: u32 = 1000;
+/// So many round trips in a row without a shorter one end the comparison, where nobody asked for
+/// another number.
+pub(super) const TRIPS: u32 = 10;
+/// A comparison ends after so many of that number at the latest.
+const MOST: u32 = 100;
 
 pub(super) fn epoch(clock: &GlobalClock) -> Result<Epoch, CommError> {
     let mut own = Epoch { at: clock.local(), ..Epoch::default() };
@@ -24,66 +26,95 @@ pub(super) fn epoch(clock: &GlobalClock) -> Result<Epoch, CommError> {
     Ok(own)
 }
 
-/// Numbers in a message.
-const WORDS: usize = 7;
+/// What rank 0 says with each message.
+#[derive(Clone, Copy)]
+struct Word {
+    /// When the message before arrived by its clock, if that was the shortest round trip so far.
+    arrival: Option<f64>,
+    /// The shortest round trip and the next.
+    shortest: f64,
+    second: f64,
+    go_on: bool,
+    /// When this message left, and when the answer before came, by its clock.
+    left: f64,
+    came: f64,
+}
 
-/// Rank 0's part for one other rank. Each message says: the time of its arrival as estimated,
-/// whether the round trip before was the shortest, that trip, the second shortest, whether to go
-/// on, when it left, and when the answer before came.
+/// Its numbers as bytes.
+type Bytes = [u8; 56];
+
+impl Word {
+    fn bytes(self) -> Vec<u8> {
+        let Word { arrival, shortest, second, go_on, left, came } = self;
+        let told = f64::from(u8::from(arrival.is_some()));
+        let go_on = f64::from(u8::from(go_on));
+        bytes_of(&[arrival.unwrap_or(0.0), told, shortest, second, go_on, left, came])
+    }
+
+    fn from(bytes: &Bytes) -> Word {
+        let numbers = numbers_of(bytes);
+        Word {
+            arrival: (numbers[1] != 0.0).then_some(numbers[0]),
+            shortest: numbers[2],
+            second: numbers[3],
+            go_on: numbers[4] != 0.0,
+            left: numbers[5],
+            came: numbers[6],
+        }
+    }
+}
+
+/// Rank 0's part for one other rank.
 fn lead(clock: &GlobalClock, other: Rank) -> Result<(), CommError> {
-    let (mut shortest, mut in_vain, mut better) = (f64::INFINITY, 0, 0.0);
-    let mut second = f64::INFINITY;
-    let mut echo = [0; 8 * WORDS];
-    let mut came = f64::INFINITY;
-    for _ in 0..MOST_TRIPS {
-        let half = if shortest.is_finite() { shortest / 2.0 } else { 0.0 };
+    let (shortest, second) = (f64::INFINITY, f64::INFINITY);
+    let (left, came) = (0.0, f64::INFINITY);
+    let mut word = Word { arrival: None, shortest, second, go_on: true, left, came };
+    let mut in_vain = 0;
+    let mut echo: Bytes = [0; 56];
+    for _ in 0..clock.trips.saturating_mul(MOST) {
         let sent = clock.local();
-        let words = [sent + half, better, shortest, second, 1.0, sent, came];
-        clock.comm.send(other, CLOCK, &bytes_of(&words))?;
+        word.left = sent;
+        clock.comm.send(other, CLOCK, &word.bytes())?;
         clock.comm.recv(Some(other), Some(CLOCK), &mut echo)?;
-        came = clock.local();
-        let trip = came - sent;
-        better = f64::from(u8::from(trip < shortest));
-        if trip < shortest {
-            second = shortest;
-            shortest = trip;
+        word.came = clock.local();
+        let trip = word.came - sent;
+        if trip < word.shortest {
+            word.arrival = Some(sent + trip / 2.0);
+            (word.shortest, word.second) = (trip, word.shortest);
             in_vain = 0;
         } else {
-            second = second.min(trip);
+            word.arrival = None;
+            word.second = word.second.min(trip);
             in_vain += 1;
         }
-        if in_vain >= PATIENCE {
+        if in_vain >= clock.trips {
             break;
         }
     }
-    let words = [0.0, better, shortest, second, 0.0, clock.local(), came];
-    clock.comm.send(other, CLOCK, &bytes_of(&words))
+    clock.comm.send(other, CLOCK, &Word { go_on: false, left: clock.local(), ..word }.bytes())
 }
 
 fn follow(clock: &GlobalClock) -> Result<Epoch, CommError> {
     let begun = clock.local();
     let mut own = Epoch { at: begun, ..Epoch::default() };
     let mut ways = Heard { teacher: 0, there: f64::INFINITY, back: f64::INFINITY };
-    let mut bytes = [0; 8 * WORDS];
-    let mut answered = f64::NEG_INFINITY;
+    let mut bytes: Bytes = [0; 56];
+    let (mut before, mut answered) = (begun, f64::NEG_INFINITY);
     loop {
         clock.comm.recv(Some(0), Some(CLOCK), &mut bytes)?;
         let heard = clock.local();
-        let words = numbers_of(&bytes);
-        let (time, shortest, second, go_on) = (words[0], words[2], words[3], words[4] != 0.0);
-        let (left, came) = (words[5], words[6]);
+        let Word { arrival, shortest, second, go_on, left, came } = Word::from(&bytes);
         ways = ways.and(Heard { teacher: 0, there: came - answered, back: heard - left });
+        if let Some(arrival) = arrival {
+            (own.at, own.offset) = (before, arrival - before);
+        }
         if !go_on {
             own.error = if second.is_finite() { (second - shortest) / 2.0 } else { 0.0 };
             own.heard.push(ways);
             own.lasted = heard - begun;
             return Ok(own);
         }
-        // The estimate that this message carries rests on the shortest trip: take it if that trip
-        // was the one before.
-        if words[1] != 0.0 || own.offset == 0.0 {
-            (own.at, own.offset) = (heard, time - heard);
-        }
+        before = heard;
         answered = clock.local();
         clock.comm.send(0, CLOCK, &bytes)?;
     }

@@ -79,6 +79,62 @@ impl March {
     }
 }
 
+/// Buffers of one rank for the calls of a collective, In and Out: so many that a march lies between
+/// two uses of one. A place is in pages of its own, as those of a [`March`].
+pub struct Places {
+    input: Line,
+    output: Line,
+}
+
+/// As many buffers of one length.
+struct Line {
+    bytes: Vec<u8>,
+    len: usize,
+    count: usize,
+}
+
+impl Line {
+    fn stride(len: usize) -> usize {
+        len.div_ceil(PAGE).saturating_mul(PAGE)
+    }
+
+    fn new(len: usize, count: usize) -> Line {
+        // Written once, so that every page is there.
+        Line { bytes: vec![1; Line::stride(len).saturating_mul(count)], len, count }
+    }
+
+    fn parts(&mut self) -> Vec<&mut [u8]> {
+        if self.len == 0 {
+            return (0..self.count).map(|_| &mut [][..]).collect();
+        }
+        let (len, stride) = (self.len, Line::stride(self.len));
+        self.bytes.chunks_exact_mut(stride).map(|place| &mut place[..len]).collect()
+    }
+}
+
+impl Places {
+    /// None where buffers stay the same.
+    pub fn new(cache: Cache, in_bytes: usize, out_bytes: usize) -> Option<Places> {
+        let Cache::Cold { bytes } = cache else { return None };
+        let count = bytes.div_ceil(Line::stride(in_bytes.max(out_bytes)).max(PAGE)).max(2);
+        Some(Places { input: Line::new(in_bytes, count), output: Line::new(out_bytes, count) })
+    }
+
+    /// What they need at most, in bytes.
+    pub fn need(cache: Cache, in_bytes: u64, out_bytes: u64) -> u64 {
+        let Cache::Cold { bytes } = cache else { return 0 };
+        let largest = in_bytes.max(out_bytes).saturating_add(PAGE as u64);
+        let line = |len: u64| if len == 0 { 0 } else { largest.max(bytes as u64) };
+        line(in_bytes).saturating_add(line(out_bytes)).saturating_add(largest.saturating_mul(4))
+    }
+
+    /// An In and an Out for each call, in the order of the march.
+    pub fn pairs(&mut self) -> impl Iterator<Item = (&[u8], &mut [u8])> {
+        let input = self.input.parts().into_iter().map(|part| &*part);
+        input.zip(self.output.parts())
+    }
+}
+
 /// Seconds that a sample of copies lasts at least: far above what reading a clock costs.
 const COPY_SECONDS: f64 = 20e-6;
 
@@ -131,6 +187,28 @@ mod tests {
         let mut long = March::new(Cache::Cold { bytes: 100 }, 5000);
         let places: Vec<usize> = (0..3).map(|_| long.advance().as_ptr() as usize).collect();
         assert_eq!([places[1] - places[0], places[2] - places[0]], [8192, 0]);
+    }
+
+    #[test]
+    fn places_of_a_collective_are_apart_and_there_for_either_buffer_alone() {
+        assert!(Places::new(Cache::Warm, 8, 8).is_none());
+        let cold = Cache::Cold { bytes: 20_000 };
+        for (input, output, count) in [(8, 0, 5), (0, 5000, 3), (8, 5000, 3), (0, 0, 5)] {
+            let mut places = Places::new(cold, input, output).expect("places");
+            let pairs: Vec<_> = places.pairs().collect();
+            assert_eq!(pairs.len(), count, "{input} {output}");
+            assert!(pairs.iter().all(|(i, o)| i.len() == input && o.len() == output));
+            let mut starts: Vec<_> = pairs.iter().map(|(_, out)| out.as_ptr()).collect();
+            starts.dedup();
+            assert!(output == 0 || starts.len() == count, "{input} {output}");
+            let need = Places::need(cold, input as u64, output as u64);
+            drop(pairs);
+            let taken = places.input.bytes.len() + places.output.bytes.len();
+            assert!(taken as u64 <= need, "{taken} of {need}");
+        }
+        // A buffer longer than the march still has two places.
+        let mut long = Places::new(Cache::Cold { bytes: 1 }, 9000, 0).expect("places");
+        assert_eq!(long.pairs().count(), 2);
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod survey;
 mod transfers;
 mod verdict;
 
-pub use cache::{Buffers, COLD_BYTES, Cache, memcpy};
+pub use cache::{Buffers, COLD_BYTES, Cache, Places, memcpy};
 pub use disjoint::{Estimate, Lab, Members};
 pub use logp::{LogP, logp};
 pub use overlap::overlap;

@@ -100,6 +100,15 @@ pub struct Batch {
     pub notes: Vec<&'static str>,
 }
 
+impl Batch {
+    /// Something that a reader must know, once.
+    pub(crate) fn note(&mut self, note: &'static str) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
 /// A way to time an operation.
 pub trait Timing {
     fn name(&self) -> &'static str;

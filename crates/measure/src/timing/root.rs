@@ -2,28 +2,34 @@
 //! what a confirmation takes.
 //!
 //! paper: mpiblib 2.1. A confirmation may overlap with the operation, so that what is left can be
-//! too little, and with small messages below zero: such a figure is told and flagged, and so is one
-//! that is less than what was taken away.
+//! too little, and with small messages below zero. A sample is no less than what the root was in the
+//! operation; where the subtraction left nothing, or less than was taken away, it is flagged. With
+//! it goes what is left uncertain: a confirmation may have overlapped as a whole or not at all, and
+//! the root may have begun before the others or after them.
 
 use laneway_core::{Comm, CommError, Rank};
 use laneway_stats::median;
 
-use super::{Batch, Remarks, Sample, Spans, Stage, Timing, deliver, isolated, warm_up};
+use super::{Batch, Remarks, Sample, Spans, Stage, Timing, deliver, warm_up};
+use crate::clock::Bound;
 use crate::isolation::Isolation;
 use crate::operation::Operation;
 use crate::pace::Pace;
-use crate::talk::CONFIRM;
+use crate::talk::{CONFIRM, announce};
 
-/// Confirmations that are averaged for the correction.
+/// Confirmations that are averaged for the correction; in virtual time they hardly differ.
 const CONFIRMATIONS: u32 = 10;
+const VIRTUAL_CONFIRMATIONS: u32 = 3;
 
 /// How the root learns that everybody is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Confirmation {
+    /// The default: nobody is through before the last one has come, so that it overlaps least with
+    /// the operation.
+    #[default]
     Barrier,
     Reduce,
     /// An empty message of everybody.
-    #[default]
     Messages,
 }
 
@@ -59,20 +65,32 @@ fn messages(comm: &dyn Comm, root: Rank) -> Result<(), CommError> {
     Ok(())
 }
 
+/// One repetition by the root's clock: its entry, and seconds from there.
+#[derive(Clone, Copy)]
+struct Confirmed {
+    entry: f64,
+    /// Until the root itself was done.
+    own: f64,
+    /// Until everybody had confirmed.
+    whole: f64,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Root {
     root: Rank,
     confirmation: Confirmation,
-    /// What a confirmation takes on average, by the root's clock.
+    /// What a confirmation takes on average and at most, by the root's clock.
     correction: f64,
-    /// How far apart ranks come out of the isolation, on rank 0.
+    longest: f64,
+    /// How far apart ranks come out of the isolation, usually and at most; on rank 0.
     skew: f64,
+    most_skew: f64,
 }
 
 impl Root {
     /// For operations with this root, or any rank where there is none.
     pub fn new(root: Rank, confirmation: Confirmation) -> Root {
-        Root { root, confirmation, correction: 0.0, skew: 0.0 }
+        Root { root, confirmation, correction: 0.0, longest: 0.0, skew: 0.0, most_skew: 0.0 }
     }
 
     /// Collective: repetitions of something and its confirmation, on the root's clock.
@@ -81,7 +99,7 @@ impl Root {
         stage: &Stage,
         pace: Pace,
         what: &mut dyn FnMut() -> Result<(), CommError>,
-    ) -> Result<Vec<f64>, CommError> {
+    ) -> Result<Vec<Confirmed>, CommError> {
         let (gate, confirm) = (stage.gate()?, self.confirmation.isolation().gate(stage.comm)?);
         let (mut room, mut other_room) = Default::default();
         let (mut gate, mut confirm) = (gate.open(&mut room)?, confirm.open(&mut other_room)?);
@@ -91,13 +109,24 @@ impl Root {
             gate.pass()?;
             let entry = stage.clock.local();
             what()?;
+            let own = stage.clock.local() - entry;
             confirm.pass()?;
             if self.confirmation == Confirmation::Messages {
                 messages(stage.comm, self.root)?;
             }
-            times.push(stage.clock.local() - entry);
+            times.push(Confirmed { entry, own, whole: stage.clock.local() - entry });
         }
         Ok(times)
+    }
+
+    /// On the root, what is told to rank 0: of each repetition the sample, what the subtraction
+    /// left, what the longest confirmation leaves, and all of it; and the correction.
+    fn numbers(&self, times: &[Confirmed]) -> Vec<f64> {
+        let of = |time: &Confirmed| {
+            let left = time.whole - self.correction;
+            [left.max(time.own), left, time.whole - self.longest, time.whole]
+        };
+        times.iter().flat_map(of).chain([self.correction]).collect()
     }
 }
 
@@ -113,14 +142,21 @@ impl Timing for Root {
     ) -> Result<(), CommError> {
         stage.clock.synchronise()?;
         warm_up(stage, operation)?;
-        let nothing = isolated(stage, &mut || Ok(()), Pace::dense(CONFIRMATIONS))?;
-        if let Some(spans) = Spans::gather(stage, &nothing, Remarks::default())? {
-            let skews: Vec<f64> = (0..nothing.len()).map(|pass| spans.skew(pass)).collect();
+        let is_virtual = stage.comm.clock().is_virtual();
+        let count = if is_virtual { VIRTUAL_CONFIRMATIONS } else { CONFIRMATIONS };
+        let alone = self.confirmed(stage, Pace::dense(count), &mut || Ok(()))?;
+        let own: Vec<_> = alone.iter().map(|time| (time.entry, time.entry + time.own)).collect();
+        if let Some(spans) = Spans::gather(stage, &own, Remarks::default())? {
+            let skews: Vec<f64> = (0..own.len()).map(|pass| spans.skew(pass)).collect();
             self.skew = median(&skews).unwrap_or(0.0);
+            self.most_skew = skews.iter().copied().fold(0.0, f64::max);
         }
-        let alone = self.confirmed(stage, Pace::dense(CONFIRMATIONS), &mut || Ok(()))?;
-        self.correction = alone.iter().sum::<f64>() / alone.len() as f64;
-        Ok(())
+        let times = || alone.iter().map(|time| time.whole);
+        self.correction = times().sum::<f64>() / alone.len() as f64;
+        self.longest = times().fold(0.0, f64::max);
+        // Rank 0 has just collected and would come last to the isolation, which a single repetition
+        // shows: all come as between two batches.
+        announce(stage.comm, &mut [0.0])
     }
 
     fn batch(
@@ -129,21 +165,24 @@ impl Timing for Root {
         operation: &mut dyn Operation,
         pace: Pace,
     ) -> Result<Batch, CommError> {
-        let begun = stage.clock.local();
         let times = self.confirmed(stage, pace, &mut || operation.call())?;
-        let mut found: Vec<f64> = times.iter().map(|time| time - self.correction).collect();
-        found.push(self.correction);
-        let mut samples = deliver(stage, self.root, found)?;
-        let correction = samples.pop().unwrap_or(0.0);
-        let mut notes = Vec::new();
-        if samples.iter().any(|sample| *sample <= 0.0) {
-            notes.push("negative");
+        let mut numbers = deliver(stage, self.root, self.numbers(&times))?;
+        let correction = numbers.pop().unwrap_or(0.0);
+        let mut batch = Batch::default();
+        for (number, begun) in numbers.chunks_exact(4).zip(&times) {
+            let &[sample, left, low, high] = number else { continue };
+            if left <= 0.0 {
+                batch.note("negative");
+            }
+            if left < correction {
+                batch.note("confirmation");
+            }
+            // The root may have begun before the others or after them.
+            let bound =
+                Bound { low: (low - self.most_skew).max(0.0), high: high + self.most_skew };
+            let skew = Some(self.skew);
+            batch.samples.push(Sample { at: begun.entry, time: sample, bound, skew });
         }
-        if samples.iter().any(|sample| *sample < correction) {
-            notes.push("confirmation");
-        }
-        let skew = Some(self.skew);
-        let sample = |time: &f64| Sample { skew, ..Sample::certain(begun, *time) };
-        Ok(Batch { samples: samples.iter().map(sample).collect(), notes, ..Batch::default() })
+        Ok(batch)
     }
 }

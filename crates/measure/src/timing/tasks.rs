@@ -1,24 +1,29 @@
 //! A broadcast or scatter as its individual tasks: for a rank, from the root's start until that
 //! rank alone has acknowledged, less what an acknowledgement takes. The longest counts. One call
 //! that all acknowledge shows first which ranks can be the last, so that only their tasks are
-//! timed; and what these take, which of them are.
+//! timed; and what these take, which of them is.
 //!
-//! paper: mpiblib 2.2, after de Supinski and Karonis. It needs no common clock and no barrier's
-//! precision: everybody but the root only has to be waiting when the root begins. It holds for
-//! operations in which a rank's end does not depend on who else acknowledges: the linear and
-//! binomial broadcasts and scatters, where data flows from the root alone.
+//! paper: mpiblib 2.2, after de Supinski and Karonis. It needs no common clock and no barrier
+//! between repetitions: when the last rank's acknowledgement is there, everybody is waiting for the
+//! next. It holds for operations in which a rank's end does not depend on who else acknowledges:
+//! the linear and binomial broadcasts and scatters, where data flows from the root alone.
+//!
+//! What an acknowledgement takes is half a round trip where both ways are alike. Where they are not
+//! it is anything up to the whole, and so each sample goes with the least and the most that it can
+//! be.
 
 use laneway_core::{Collective, CommError, Rank};
 
 use super::{Batch, Sample, Stage, Timing, deliver, warm_up};
 use crate::operation::Operation;
+use crate::clock::Bound;
 use crate::pace::Pace;
-use crate::talk::{TASK, announce};
+use crate::talk::{TASK, bytes_of, numbers_of};
 
-/// Empty round trips with each rank, of which the shortest counts.
+/// Empty round trips with a rank that may be the last, of which the shortest counts; in virtual
+/// time the first is as good as any.
 const TRIPS: u32 = 3;
-/// How long the root waits after the isolation, in longest round trips.
-const SETTLE: f64 = 1.0;
+const VIRTUAL_TRIPS: u32 = 1;
 
 /// The operations and algorithms that consist of such tasks.
 pub fn serves(collective: Collective, algorithm: &str) -> bool {
@@ -26,132 +31,231 @@ pub fn serves(collective: Collective, algorithm: &str) -> bool {
     flows_from_root && matches!(algorithm, "linear" | "binomial")
 }
 
-/// Ranks that may be the last one: those that came so near to it in a first call, at most so many.
+/// Ranks that may be the last one: those that came so near to it in a first call, at most so many,
+/// and the one that acknowledged last.
 const NEAR: f64 = 0.95;
-const MOST_CANDIDATES: usize = 4;
-/// Of these, those whose tasks alone come so near to the longest stay; after so many repetitions of
-/// each, of which the shortest is the least disturbed.
-const NEAREST: f64 = 0.98;
+const MOST_NEAR: usize = 3;
+const MOST_CANDIDATES: usize = MOST_NEAR + 1;
+/// So many repetitions of each of their tasks, of which the shortest is the least disturbed, show
+/// which one is the last.
 const HEATS: usize = 3;
+
+/// One task by the root's clock, from its start.
+#[derive(Clone, Copy, Debug, Default)]
+struct Task {
+    /// Until the root itself was done.
+    own: f64,
+    /// Until the acknowledgement had come.
+    acknowledged: f64,
+    /// The shortest empty round trip with the rank.
+    trip: f64,
+}
+
+impl Task {
+    /// If the acknowledgement took such a part of a round trip. The operation takes no less than
+    /// the root was in it.
+    fn time(&self, part: f64) -> f64 {
+        (self.acknowledged - part * self.trip).max(self.own)
+    }
+}
 
 #[derive(Clone, Debug)]
 pub struct Tasks {
     root: Rank,
-    /// On the root, what an acknowledgement of each rank takes.
-    acknowledgements: Vec<f64>,
+    /// On the root, the shortest round trip seen with each rank.
+    trips: Vec<f64>,
+    /// On the root, when the last acknowledgement of a call comes: nobody is at it any more.
+    over: f64,
+    /// The same of candidates that are not timed any more: they can have taken so long at most.
+    dropped: f64,
     /// The ranks whose tasks are timed.
     candidates: Vec<Rank>,
     /// On the root, what each of them took so far, while all are timed.
-    heats: Vec<Vec<f64>>,
+    heats: Vec<Vec<Task>>,
 }
 
 impl Tasks {
     pub fn new(root: Rank) -> Tasks {
-        Tasks { root, acknowledgements: Vec::new(), candidates: Vec::new(), heats: Vec::new() }
+        let (trips, candidates, heats) = Default::default();
+        Tasks { root, trips, over: 0.0, dropped: 0.0, candidates, heats }
     }
 
-    /// Collective: half the shortest empty round trip of each rank with the root.
-    fn round_trips(&mut self, stage: &Stage) -> Result<(), CommError> {
-        let (comm, root) = (stage.comm, self.root);
-        self.acknowledgements = vec![0.0; comm.size() as usize];
-        for other in (0..comm.size()).filter(|&other| other != root) {
-            let mut shortest = f64::INFINITY;
-            for _ in 0..TRIPS {
-                if comm.rank() == root {
-                    let asked = stage.clock.local();
-                    comm.send(other, TASK, &[])?;
-                    comm.recv(Some(other), Some(TASK), &mut [])?;
-                    shortest = shortest.min(stage.clock.local() - asked);
-                } else if comm.rank() == other {
-                    comm.recv(Some(root), Some(TASK), &mut [])?;
-                    comm.send(root, TASK, &[])?;
-                }
-            }
-            self.acknowledgements[other as usize] = shortest / 2.0;
+    /// The ranks but the root.
+    fn others(&self, stage: &Stage) -> impl Iterator<Item = Rank> + use<> {
+        let root = self.root;
+        (0..stage.comm.size()).filter(move |&rank| rank != root)
+    }
+
+    /// Collective: one round trip with everybody at once. They delay each other at the root, so
+    /// that each is the most that it can be.
+    fn trip_with_all(&mut self, stage: &Stage) -> Result<(), CommError> {
+        let comm = stage.comm;
+        if comm.rank() != self.root {
+            comm.recv(Some(self.root), Some(TASK), &mut [])?;
+            return comm.send(self.root, TASK, &[]);
+        }
+        self.trips = vec![0.0; comm.size() as usize];
+        for other in self.others(stage) {
+            self.trips[other as usize] = -stage.clock.local();
+            comm.send(other, TASK, &[])?;
+        }
+        for _ in self.others(stage) {
+            let from = comm.recv(None, Some(TASK), &mut [])?.from;
+            self.trips[from as usize] += stage.clock.local();
         }
         Ok(())
     }
 
-    /// Collective: one call that everybody acknowledges, to see who may be the last. Their
-    /// acknowledgements may delay each other a little, which is why tasks are timed apart.
-    fn screen(&mut self, stage: &Stage, operation: &mut dyn Operation) -> Result<(), CommError> {
-        let (comm, root) = (stage.comm, self.root);
-        let mut ends = vec![0.0; comm.size() as usize];
-        self.settle(stage);
+    /// On the root: the shortest of some round trips with one rank, which is answering.
+    fn trip_with(&self, stage: &Stage, other: Rank) -> Result<f64, CommError> {
+        let trips = if stage.comm.clock().is_virtual() { VIRTUAL_TRIPS } else { TRIPS };
+        let mut shortest = f64::INFINITY;
+        for _ in 0..trips {
+            let asked = stage.clock.local();
+            stage.comm.send(other, TASK, &[])?;
+            stage.comm.recv(Some(other), Some(TASK), &mut [])?;
+            shortest = shortest.min(stage.clock.local() - asked);
+        }
+        Ok(shortest)
+    }
+
+    /// Collective: one call that everybody acknowledges; on the root when each one's came. They may
+    /// delay each other a little, which is why tasks are timed apart.
+    fn screen(&self, stage: &Stage, operation: &mut dyn Operation) -> Result<Vec<f64>, CommError> {
+        let comm = stage.comm;
+        let mut arrivals = vec![0.0; comm.size() as usize];
         let begun = stage.clock.local();
         operation.call()?;
-        if comm.rank() != root {
-            comm.send(root, TASK, &[])?;
-        } else {
-            for _ in 1..comm.size() {
-                let from = comm.recv(None, Some(TASK), &mut [])?.from as usize;
-                ends[from] = stage.clock.local() - begun - self.acknowledgements[from];
-            }
+        if comm.rank() != self.root {
+            comm.send(self.root, TASK, &[])?;
+            return Ok(arrivals);
         }
-        let mut ends = deliver(stage, root, ends)?;
-        ends.resize(comm.size() as usize, 0.0);
-        announce(comm, &mut ends)?;
-        let last = ends.iter().copied().fold(0.0, f64::max);
-        let mut near: Vec<Rank> = (0..comm.size()).filter(|&rank| rank != root).collect();
-        near.sort_by(|&a, &b| ends[b as usize].total_cmp(&ends[a as usize]));
-        let late = |rank: &Rank| ends[*rank as usize] >= NEAR * last;
-        self.candidates = near.into_iter().filter(late).take(MOST_CANDIDATES).collect();
-        self.heats = Vec::new();
+        for _ in self.others(stage) {
+            let from = comm.recv(None, Some(TASK), &mut [])?.from;
+            arrivals[from as usize] = stage.clock.local() - begun;
+        }
+        Ok(arrivals)
+    }
+
+    /// Collective: the root finds out who may be the last, and tells everybody. The others answer
+    /// until then.
+    fn choose(&mut self, stage: &Stage, arrivals: &[f64]) -> Result<(), CommError> {
+        if stage.comm.rank() == self.root {
+            self.candidates = self.latest(stage, arrivals)?;
+        }
+        self.agree(stage)
+    }
+
+    /// Collective: everybody learns from the root whose tasks are timed. The root goes on when all
+    /// have heard of it.
+    fn agree(&mut self, stage: &Stage) -> Result<(), CommError> {
+        let comm = stage.comm;
+        let mut word = [0; 8 * MOST_CANDIDATES];
+        if comm.rank() == self.root {
+            // The root is no candidate: it stands where there is none.
+            let mut ranks = [f64::from(self.root); MOST_CANDIDATES];
+            ranks.iter_mut().zip(&self.candidates).for_each(|(to, of)| *to = f64::from(*of));
+            word.copy_from_slice(&bytes_of(&ranks));
+            self.others(stage).try_for_each(|other| comm.send(other, TASK, &word))?;
+            self.settle(stage);
+            return Ok(());
+        }
+        // An empty message is a round trip.
+        while comm.recv(Some(self.root), Some(TASK), &mut word)?.len == 0 {
+            comm.send(self.root, TASK, &[])?;
+        }
+        let ranks = numbers_of(&word).into_iter().map(|rank| rank as Rank);
+        self.candidates = ranks.filter(|rank| *rank != self.root).collect();
         Ok(())
     }
 
-    /// Collective: after enough repetitions of all candidates, those that are the last.
-    fn narrow(&mut self, stage: &Stage, times: &[f64]) -> Result<(), CommError> {
+    /// On the root: the ranks that may be the last by when their acknowledgements came, the last
+    /// first.
+    fn latest(&mut self, stage: &Stage, arrivals: &[f64]) -> Result<Vec<Rank>, CommError> {
+        let arrival = |rank: &Rank| arrivals[*rank as usize];
+        let mut ranks: Vec<Rank> = self.others(stage).collect();
+        ranks.sort_by(|a, b| arrival(b).total_cmp(&arrival(a)));
+        // Where a way is slower back than there this one is early, and the other way round late.
+        let latest = ranks.first().copied();
+        self.over = latest.map_or(0.0, |rank| arrival(&rank));
+        // At once all round trips are too long by about as much, so that the order is right.
+        self.sort_by_end(&mut ranks, arrivals);
+        ranks.truncate(MOST_NEAR);
+        ranks.extend(latest.filter(|latest| !ranks.contains(latest)));
+        for &rank in &ranks {
+            let trip = self.trip_with(stage, rank)?;
+            self.trips[rank as usize] = trip.min(self.trips[rank as usize]);
+        }
+        self.sort_by_end(&mut ranks, arrivals);
+        let last = ranks.first().map_or(0.0, |&rank| self.end(arrivals, rank));
+        ranks.retain(|&rank| Some(rank) == latest || self.end(arrivals, rank) >= NEAR * last);
+        Ok(ranks)
+    }
+
+    /// When a rank was done, if both ways are alike.
+    fn end(&self, arrivals: &[f64], rank: Rank) -> f64 {
+        arrivals[rank as usize] - self.trips[rank as usize] / 2.0
+    }
+
+    fn sort_by_end(&self, ranks: &mut [Rank], arrivals: &[f64]) {
+        let end = |rank: &Rank| self.end(arrivals, *rank);
+        ranks.sort_by(|a, b| end(b).total_cmp(&end(a)));
+    }
+
+    /// Collective: after enough repetitions of all candidates, the one that is the last. On the root
+    /// the tasks of one repetition.
+    fn narrow(&mut self, stage: &Stage, tasks: &[Task]) -> Result<(), CommError> {
         let heats = if stage.comm.clock().is_virtual() { 1 } else { HEATS };
-        if self.heats.len() >= heats || self.candidates.len() == 1 {
+        if self.candidates.len() <= 1 {
             return Ok(());
         }
-        self.heats.push(times.to_vec());
+        self.heats.push(tasks.to_vec());
         if self.heats.len() < heats {
             return Ok(());
         }
-        let shortest = |which: usize| {
-            self.heats.iter().map(|times| times[which]).fold(f64::INFINITY, f64::min)
+        let shortest = |which: usize, part: f64| {
+            self.heats.iter().map(|tasks| tasks[which].time(part)).fold(f64::INFINITY, f64::min)
         };
-        let shortest: Vec<f64> = (0..times.len()).map(shortest).collect();
-        let mut shortest = deliver(stage, self.root, shortest)?;
-        shortest.resize(times.len(), 0.0);
-        announce(stage.comm, &mut shortest)?;
-        let longest = shortest.iter().copied().fold(0.0, f64::max);
-        let mut last = shortest.iter().map(|time| *time >= NEAREST * longest);
-        self.candidates.retain(|_| last.next().unwrap_or(true));
-        Ok(())
+        let all = || 0..tasks.len();
+        self.dropped = all().map(|which| shortest(which, 0.0)).fold(0.0, f64::max);
+        let last = all().max_by(|&a, &b| shortest(a, 0.5).total_cmp(&shortest(b, 0.5)));
+        self.candidates = last.map(|last| self.candidates[last]).into_iter().collect();
+        self.agree(stage)
     }
 
-    /// On the root: waits until the others are waiting.
+    /// On the root: waits until everybody has come out of the isolation, or heard what it said.
     fn settle(&self, stage: &Stage) {
         if stage.comm.rank() == self.root {
-            let longest = self.acknowledgements.iter().copied().fold(0.0, f64::max);
-            stage.clock.sleep_until_local(stage.clock.local() + SETTLE * 2.0 * longest);
+            let longest = self.trips.iter().copied().fold(0.0, f64::max);
+            stage.clock.sleep_until_local(stage.clock.local() + longest);
         }
     }
 
-    /// Collective: one task; on the root what it took.
+    /// Collective: one task; on the root what it took. When it is over, everybody waits for the
+    /// next.
     fn task(
         &self,
         stage: &Stage,
         operation: &mut dyn Operation,
         of: Rank,
-    ) -> Result<f64, CommError> {
+    ) -> Result<Task, CommError> {
         let (comm, clock) = (stage.comm, &stage.clock);
-        self.settle(stage);
         let begun = clock.local();
         operation.call()?;
-        let done = clock.local() - begun;
+        let own = clock.local() - begun;
         if comm.rank() == of {
             comm.send(self.root, TASK, &[])?;
         }
         if comm.rank() != self.root {
-            return Ok(0.0);
+            return Ok(Task::default());
         }
         comm.recv(Some(of), Some(TASK), &mut [])?;
-        let acknowledged = clock.local() - begun - self.acknowledgements[of as usize];
-        Ok(acknowledged.max(done))
+        let acknowledged = clock.local() - begun;
+        if self.candidates.len() > 1 {
+            // Others may be a little later than this one.
+            clock.sleep_until_local(begun + self.over);
+        }
+        Ok(Task { own, acknowledged, trip: self.trips[of as usize] })
     }
 }
 
@@ -166,8 +270,10 @@ impl Timing for Tasks {
         operation: &mut dyn Operation,
     ) -> Result<(), CommError> {
         warm_up(stage, operation)?;
-        self.round_trips(stage)?;
-        self.screen(stage, operation)
+        self.trip_with_all(stage)?;
+        let arrivals = self.screen(stage, operation)?;
+        (self.heats, self.dropped) = (Vec::new(), 0.0);
+        self.choose(stage, &arrivals)
     }
 
     fn batch(
@@ -176,23 +282,29 @@ impl Timing for Tasks {
         operation: &mut dyn Operation,
         pace: Pace,
     ) -> Result<Batch, CommError> {
-        let begun = stage.clock.local();
         let gate = stage.gate()?;
         let mut room = Default::default();
-        let mut gate = gate.open(&mut room)?;
-        let mut samples = Vec::with_capacity(pace.count as usize);
+        gate.open(&mut room)?.pass()?;
+        self.settle(stage);
+        let mut numbers = Vec::with_capacity(3 * pace.count as usize);
+        let mut begun = Vec::with_capacity(pace.count as usize);
         for repetition in 0..pace.count {
             pace.wait_before(repetition, stage.comm.clock());
-            let mut times = Vec::with_capacity(self.candidates.len());
-            for &of in &self.candidates {
-                gate.pass()?;
-                times.push(self.task(stage, operation, of)?);
+            begun.push(stage.clock.local());
+            let mut tasks = Vec::with_capacity(self.candidates.len());
+            for of in self.candidates.clone() {
+                tasks.push(self.task(stage, operation, of)?);
             }
-            samples.push(times.iter().copied().fold(0.0, f64::max));
-            self.narrow(stage, &times)?;
+            let longest = |part| tasks.iter().map(|task| task.time(part)).fold(0.0, f64::max);
+            numbers.extend([longest(0.5), longest(1.0), longest(0.0).max(self.dropped)]);
+            self.narrow(stage, &tasks)?;
         }
-        let samples = deliver(stage, self.root, samples)?;
-        let sample = |time: &f64| Sample::certain(begun, *time);
-        Ok(Batch { samples: samples.iter().map(sample).collect(), ..Batch::default() })
+        let numbers = deliver(stage, self.root, numbers)?;
+        let sample = |(number, at): (&[f64], &f64)| {
+            let (time, bound) = (number[0], Bound { low: number[1], high: number[2] });
+            Sample { at: *at, time, bound, skew: None }
+        };
+        let samples = numbers.chunks_exact(3).zip(&begun).map(sample).collect();
+        Ok(Batch { samples, ..Batch::default() })
     }
 }

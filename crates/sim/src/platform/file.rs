@@ -40,6 +40,13 @@ pub(super) fn read(path: &str) -> Result<Description, PlatformError> {
     Ok(reader.description)
 }
 
+/// Reads what a file would say; files that it includes are beside the working folder.
+pub(super) fn parse(name: &str, text: &str) -> Result<Description, PlatformError> {
+    let mut reader = Reader::default();
+    reader.text(&Source::new(name, text), text, Path::new(""))?;
+    Ok(reader.description)
+}
+
 #[derive(Default)]
 struct Reader {
     description: Description,
@@ -65,14 +72,18 @@ impl Reader {
         let text = load(&real).map_err(|error| refuse(format!("cannot read {shown}: {error}")))?;
         self.open.push(real.clone());
         self.seen.push(real);
-        let source = Source::new(&shown, &text);
-        let document = DeTable::parse(&text).map_err(|error| {
+        self.text(&Source::new(&shown, &text), &text, path)?;
+        self.open.pop();
+        Ok(())
+    }
+
+    /// Reads the text of a file.
+    fn text(&mut self, source: &Source, text: &str, path: &Path) -> Result<(), PlatformError> {
+        let document = DeTable::parse(text).map_err(|error| {
             let place = source.place(error.span().map_or(0, |span| span.start));
             place.refuse(Fault::Syntax, format!("not TOML: {}", one_line(error.message())))
         })?;
-        self.document(&source, document.get_ref(), path)?;
-        self.open.pop();
-        Ok(())
+        self.document(source, document.get_ref(), path)
     }
 
     /// Included platforms come first, so that their hosts have the first ranks; what the file says

@@ -101,6 +101,11 @@ impl Platform {
         build::build(spec, said)
     }
 
+    /// Reads the text of a file; `name` is what mistakes are told by.
+    pub fn parse(name: &str, text: &str) -> Result<Platform, PlatformError> {
+        build::build(name, file::parse(name, text)?)
+    }
+
     /// The name that it was read by.
     pub fn name(&self) -> &str {
         &self.name

@@ -125,17 +125,13 @@ impl Asked {
 
     pub fn params(&self) -> Row {
         let sizes: Vec<String> = self.sizes.iter().map(|&size| format_size(size)).collect();
-        let cache = match self.cache {
-            Cache::Warm => "warm".to_string(),
-            Cache::Cold { bytes } => format!("cold:{}", format_size(bytes as u64)),
-        };
         let whats: Vec<&str> = self.whats.iter().map(|what| what.name()).collect();
         Row::new()
             .with("pattern", whats.join(","))
             .with("sizes", sizes.join(","))
             .with("parallel", self.parallel)
             .with("window", self.window as u64)
-            .with("cache", cache)
+            .with("cache", cache_words(self.cache))
             .with("min_reps", self.rule.min_reps)
             .with("max_reps", self.rule.max_reps)
             .with("seed", self.seed)
@@ -186,11 +182,7 @@ impl Asked {
 
     /// What a simulated cluster cannot do.
     pub fn check_clock(&self, is_virtual: bool) -> Result<(), Failure> {
-        if is_virtual && self.cache != Cache::Warm {
-            let cause = "a simulated cluster has no caches: its figures would be the warm ones";
-            return Err(Failure::usage("no cold caches here", cause, "--cache warm"));
-        }
-        Ok(())
+        check_cache(self.cache, is_virtual)
     }
 
     /// Why the buffers of so many ranks do not fit into this machine.
@@ -257,8 +249,25 @@ fn pairs(text: &str) -> Result<Pairs, Failure> {
     })
 }
 
+/// A simulated cluster has no cold caches.
+pub fn check_cache(cache: Cache, is_virtual: bool) -> Result<(), Failure> {
+    if is_virtual && cache != Cache::Warm {
+        let cause = "a simulated cluster has no caches: its figures would be the warm ones";
+        return Err(Failure::usage("no cold caches here", cause, "--cache warm"));
+    }
+    Ok(())
+}
+
+/// As it is asked for.
+pub fn cache_words(cache: Cache) -> String {
+    match cache {
+        Cache::Warm => "warm".to_string(),
+        Cache::Cold { bytes } => format!("cold:{}", format_size(bytes as u64)),
+    }
+}
+
 /// `warm`, `cold` or `cold:SIZE`.
-fn cache(text: &str) -> Result<Cache, Failure> {
+pub fn cache(text: &str) -> Result<Cache, Failure> {
     let refused = |cause: String| {
         let what = format!("no cache `{text}`");
         Failure::usage(what, cause, "--cache warm, or --cache cold:256M")

@@ -1,5 +1,7 @@
 //! The layers of this machine side by side, as NetPIPE has them: a copy within a process, shared
-//! memory, Unix sockets, TCP. One run after another, so that none disturbs another.
+//! memory, Unix sockets, TCP, an MPI library. One run after another, so that none disturbs another.
+
+mod launcher;
 
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -26,7 +28,7 @@ pub struct Layer {
 /// The columns of a row that a layer's stand for.
 const FIGURES: [&str; 4] = ["time_us", "bandwidth_mb_s", "messages_per_s", "overlap_percent"];
 
-static LAYERS: [Layer; 4] = [
+static LAYERS: [Layer; 5] = [
     Layer {
         name: COPY,
         columns: ["memcpy_us", "memcpy_mb_s", "memcpy_messages_per_s", "memcpy_percent"],
@@ -37,17 +39,23 @@ static LAYERS: [Layer; 4] = [
         columns: ["unix_us", "unix_mb_s", "unix_messages_per_s", "unix_percent"],
     },
     Layer { name: "tcp", columns: ["tcp_us", "tcp_mb_s", "tcp_messages_per_s", "tcp_percent"] },
+    Layer { name: MPI, columns: ["mpi_us", "mpi_mb_s", "mpi_messages_per_s", "mpi_percent"] },
 ];
+
+/// Rows in CSV begin with this.
+const FIRST_COLUMN: &str = "pattern,";
 
 /// The layer that is no backend.
 const COPY: &str = "memcpy";
+/// The layer that needs a launcher.
+const MPI: &str = "mpi";
 
 /// The layers of `--backend local:memcpy,shm`, where it is a list or has a layer that is no
 /// backend.
 pub fn named(matches: &ArgMatches) -> Result<Option<Vec<&'static Layer>>, Failure> {
     let backend = matches.get_one::<String>("backend").map_or("", String::as_str);
     let Some(list) = backend.strip_prefix("local:") else { return Ok(None) };
-    if laneway_local::is_rank() || !(list.contains(',') || list == COPY) {
+    if laneway_local::is_rank() || !(list.contains(',') || list == COPY || list == MPI) {
         return Ok(None);
     }
     let layer = |name: &str| {
@@ -81,10 +89,17 @@ pub fn run(
     if laneway_mpi::launched().is_some() {
         let what = "layers of one machine need no launcher";
         let cause = "each of the processes that it started would measure them all";
-        return Err(Failure::usage(what, cause, "the same command without the launcher"));
+        let try_this =
+            "the same command without the launcher; for the layer mpi --launcher names it";
+        return Err(Failure::usage(what, cause, try_this));
     }
     let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(2);
     asked.check(ranks)?;
+    // Before anything is measured in vain.
+    let launcher = match layers.iter().any(|layer| layer.name == MPI) {
+        true => launcher::words(matches, ranks)?,
+        false => Vec::new(),
+    };
     // A copy has one process; the others refuse for themselves.
     if let Some(cause) = asked.too_large(1) {
         let what = "these sizes do not fit into memory";
@@ -101,7 +116,11 @@ pub fn run(
     for layer in layers {
         let (rows, ended) = match layer.name {
             COPY => copies(asked)?,
-            name => started(matches, name, ranks)?,
+            MPI => started(matches, launcher::command(&launcher)?, "mpi", ranks)?,
+            name => {
+                let own = Command::new("/proc/self/exe");
+                started(matches, own, &format!("local:{name}"), ranks)?
+            }
         };
         let named = |row: Row| Row([vec![("layer", layer.name.into())], row.0].concat());
         document.rows.extend(rows.into_iter().map(named));
@@ -147,15 +166,23 @@ fn copies(asked: &Asked) -> Result<(Vec<Row>, Exit), Failure> {
     Ok((rows, exit))
 }
 
-/// The same command on two processes over one layer; its rows come back as CSV.
-fn started(matches: &ArgMatches, layer: &str, ranks: u32) -> Result<(Vec<Row>, Exit), Failure> {
+/// The same command on two processes over one layer; its rows come back as CSV. `command` is what
+/// starts it.
+fn started(
+    matches: &ArgMatches,
+    mut command: Command,
+    backend: &str,
+    ranks: u32,
+) -> Result<(Vec<Row>, Exit), Failure> {
     let failed = |exit: Exit, cause: String| {
-        let what = format!("cannot measure over {layer}");
-        Failure::new(exit, what, cause, format!("laneway measure p2p --backend local:{layer}"))
+        let what = format!("cannot measure over {backend}");
+        let alone = match backend {
+            MPI => "mpirun -n 2 laneway measure p2p, which says why".to_string(),
+            _ => format!("laneway measure p2p --backend {backend}"),
+        };
+        Failure::new(exit, what, cause, alone)
     };
-    let mut command = Command::new("/proc/self/exe");
-    command.args(["measure", "p2p", "--format", "csv", "--backend"]);
-    command.arg(format!("local:{layer}"));
+    command.args(["measure", "p2p", "--format", "csv", "--backend", backend]);
     command.arg("--ranks").arg(ranks.to_string());
     for name in [
         "sizes",
@@ -195,7 +222,9 @@ fn started(matches: &ArgMatches, layer: &str, ranks: u32) -> Result<(Vec<Row>, E
         Some(2) => return Err(failed(Exit::Usage, said())),
         _ => return Err(failed(Exit::Environment, said())),
     };
-    let rows = csv::read(&String::from_utf8_lossy(&ended.stdout));
+    let text = String::from_utf8_lossy(&ended.stdout);
+    // A launcher may say something of its own before.
+    let rows = csv::read(text.find(FIRST_COLUMN).map_or("", |at| &text[at..]));
     let rows = rows.map_err(|error| failed(Exit::Environment, error.to_string()))?;
     if rows.is_empty() {
         return Err(failed(Exit::Environment, "its run said nothing".to_string()));

@@ -18,6 +18,7 @@ pub fn figure_4() -> Part {
         heading: "Figure 4: the shift, 9 nodes: destinations as printed, by phase and in all",
         claims,
         curves,
+        commands: Vec::new(),
         axes: TABLE,
     }
 }
@@ -31,6 +32,7 @@ pub fn figure_7() -> Part {
                   in all",
         claims,
         curves,
+        commands: Vec::new(),
         axes: TABLE,
     }
 }
@@ -44,6 +46,7 @@ pub fn figure_8() -> Part {
                   phase and in all",
         claims,
         curves,
+        commands: Vec::new(),
         axes: TABLE,
     }
 }
@@ -163,6 +166,7 @@ pub fn equations() -> Part {
                   mod d) + 1 mod d+1 while i mod d(d+1) < d^2, then v",
         claims,
         curves: Vec::new(),
+        commands: Vec::new(),
         axes: TABLE,
     }
 }

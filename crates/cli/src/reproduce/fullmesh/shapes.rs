@@ -46,6 +46,7 @@ pub fn figure_9() -> Part {
         heading: "Figure 9: the switches of one vertex over all layers",
         claims,
         curves: Vec::new(),
+        commands: Vec::new(),
         axes: TABLE,
     }
 }
@@ -101,6 +102,7 @@ pub fn table_2() -> Result<Part, Failure> {
                   (d+2)/(2d+2)",
         claims,
         curves: Vec::new(),
+        commands: Vec::new(),
         axes: TABLE,
     })
 }

@@ -58,6 +58,7 @@ pub fn table_1() -> Result<Part, Failure> {
                   beside counts",
         claims,
         curves: Vec::new(),
+        commands: Vec::new(),
         axes: TABLE,
     })
 }
@@ -102,6 +103,7 @@ pub fn figure_10() -> Result<Part, Failure> {
         heading: "Figure 10: the largest number of nodes, p = 4 to 64",
         claims,
         curves,
+        commands: Vec::new(),
         axes: Axes { across: "at", unit: Some("nodes"), title, drawn: Drawn::Lines },
     })
 }
@@ -149,6 +151,7 @@ pub fn table_3() -> Result<Part, Failure> {
                   our copy",
         claims,
         curves: Vec::new(),
+        commands: Vec::new(),
         axes: TABLE,
     })
 }

@@ -153,6 +153,7 @@ impl Traffic {
                       out, with d-mod-k more phases are free of conflict",
             claims,
             curves: bars.into(),
+            commands: Vec::new(),
             axes: axes("throughput by d"),
         })
     }
@@ -200,6 +201,7 @@ impl Traffic {
             heading: "Figure 14: 100 random permutations, the mean over messages of 1 / conflict",
             claims,
             curves: bars.into(),
+            commands: Vec::new(),
             axes: axes("throughput by d"),
         })
     }
@@ -244,6 +246,7 @@ impl Traffic {
             },
             claims,
             curves: curves.collect(),
+            commands: Vec::new(),
             axes: axes("100 random permutations"),
         })
     }
