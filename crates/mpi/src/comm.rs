@@ -12,7 +12,8 @@ use crate::library::Found;
 use crate::native;
 use crate::queue::MpiQueue;
 use crate::status::Status;
-use crate::world::{Mpi, ThreadLevel, World};
+use crate::threads::ThreadLevel;
+use crate::world::{Mpi, World};
 
 /// The predefined attributes of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,8 +176,8 @@ impl Comm for MpiComm {
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {
-        let World { found, launcher, threads, clock, .. } = &*self.world;
-        vec![
+        let World { found, launcher, threads_asked, threads, clock, .. } = &*self.world;
+        let mut pairs = vec![
             ("mpi", found.version.clone()),
             ("mpi_file", found.file.display().to_string()),
             ("mpi_flavour", found.family.name().into()),
@@ -185,7 +186,9 @@ impl Comm for MpiComm {
             ("thread_level", threads.name().into()),
             ("launcher", launcher.kind.name().into()),
             ("wtime_is_global", clock.global.to_string()),
-        ]
+        ];
+        pairs.extend(threads_asked.map(|level| ("thread_level_asked", level.name().into())));
+        pairs
     }
 
     fn hosts(&self) -> Result<Vec<String>, CommError> {
