@@ -340,8 +340,7 @@ pub fn alone(choice: &Choice) -> Result<Row, Failure> {
     };
     let chosen = explicit.is_some() || std::env::var_os("LANEWAY_MPI").is_some();
     let row = machine();
-    let threads =
-        laneway_mpi::ThreadLevel::asked().map_err(laneway_mpi::MpiError::into_failure)?;
+    let threads = laneway_mpi::ThreadLevel::asked().map_err(laneway_mpi::MpiError::into_failure)?;
     match laneway_mpi::open(explicit.as_deref()) {
         Ok(found) => Ok(row
             .with("mpi", found.version)

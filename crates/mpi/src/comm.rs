@@ -1,5 +1,6 @@
 //! An MPI communicator as laneway's [`Comm`].
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use laneway_core::{
@@ -9,7 +10,7 @@ use laneway_core::{
 use crate::flavour::Handle;
 use crate::large;
 use crate::library::Found;
-use crate::native;
+use crate::native::{self, Prepared};
 use crate::queue::MpiQueue;
 use crate::status::Status;
 use crate::threads::ThreadLevel;
@@ -38,6 +39,8 @@ pub struct MpiComm {
     size: u32,
     /// Whether the handle was made here and is to be given back.
     made: bool,
+    /// What the last native collective took, for the next one that is like it.
+    prepared: Cell<Option<Box<Prepared>>>,
 }
 
 impl MpiComm {
@@ -62,7 +65,8 @@ impl MpiComm {
             mpi.check("MPI_Comm_size", (f.comm_size)(handle, &mut size))?;
         }
         // MPI counts ranks from 0 and a communicator has at least one.
-        Ok(MpiComm { handle, rank: rank as Rank, size: size as u32, made, world })
+        let (rank, size, prepared) = (rank as Rank, size as u32, Cell::new(None));
+        Ok(MpiComm { handle, rank, size, made, prepared, world })
     }
 
     pub(crate) fn shared(&self) -> &World {
@@ -75,6 +79,10 @@ impl MpiComm {
 
     pub(crate) fn handle(&self) -> Handle {
         self.handle
+    }
+
+    pub(crate) fn prepared(&self) -> &Cell<Option<Box<Prepared>>> {
+        &self.prepared
     }
 
     /// The library in use.
