@@ -1,7 +1,8 @@
 //! What the benchmarks share: launching themselves under each MPI and on local processes, in turn,
 //! and medians with their spread.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use laneway_core::Comm;
@@ -10,17 +11,20 @@ use laneway_local::{Launch, Transport};
 /// Launches of each kind; they alternate, so that a slow minute strikes all of them.
 pub const LAUNCHES: usize = 9;
 
-/// A way to start two ranks of this benchmark.
+/// A way to start two ranks of this benchmark, or of another program.
+#[derive(Clone)]
 pub struct Starter {
     pub name: String,
     /// Empty for processes of our own backend.
     command: Vec<String>,
     env: Vec<(String, String)>,
+    /// What is started, where it is not this benchmark, with its arguments.
+    program: Vec<String>,
 }
 
 impl Starter {
     pub fn local() -> Starter {
-        Starter { name: "laneway local:shm".into(), command: vec![], env: vec![] }
+        Starter { name: "laneway local:shm".into(), command: vec![], env: vec![], program: vec![] }
     }
 
     /// The MPIs that are installed here, each with the arguments and variables given by its family.
@@ -37,7 +41,7 @@ impl Starter {
             command.extend(open_mpi.iter().map(|word| (*word).to_owned()));
             let env = ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"];
             let env = env.map(|name| (name.to_owned(), "1".to_owned())).to_vec();
-            all.push(Starter { name: name.into(), command, env });
+            all.push(Starter { name: name.into(), command, env, program: vec![] });
         }
         for (name, launcher) in [
             ("MPICH 4 (Debian)", "/usr/bin/mpirun.mpich".to_owned()),
@@ -46,19 +50,43 @@ impl Starter {
             let mut command = vec![launcher, "-n".into(), "2".into()];
             command.extend(["-bind-to", "core"].map(String::from));
             let env = mpich.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-            all.push(Starter { name: name.into(), command, env });
+            all.push(Starter { name: name.into(), command, env, program: vec![] });
         }
         let here = |starter: &Starter| PathBuf::from(&starter.command[0]).exists();
         all.into_iter().filter(here).collect()
     }
 
-    /// Starts two ranks of this program and gives the figures that rank 0 printed.
+    /// The same under another name.
+    pub fn named(&self, name: &str) -> Starter {
+        Starter { name: name.into(), ..self.clone() }
+    }
+
+    /// The same with a variable set.
+    pub fn with_env(&self, name: &str, value: impl AsRef<OsStr>) -> Starter {
+        let mut with = self.clone();
+        with.env.push((name.into(), value.as_ref().to_string_lossy().into_owned()));
+        with
+    }
+
+    /// The same for another program, which prints its figures as this one does.
+    pub fn with_program(&self, program: &Path, arguments: &[&str]) -> Starter {
+        let words = std::iter::once(program.display().to_string());
+        let words = words.chain(arguments.iter().map(|&word| word.to_owned())).collect();
+        Starter { program: words, ..self.clone() }
+    }
+
+    /// Where the launcher is installed.
+    pub fn prefix(&self) -> Option<&Path> {
+        Path::new(self.command.first()?).parent()?.parent()
+    }
+
+    /// Starts two ranks of the program and gives the figures that rank 0 printed.
     pub fn figures(&self) -> Result<Vec<f64>, String> {
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
-        let own = own.display().to_string();
+        let own = vec![own.display().to_string()];
         let mut words = vec!["timeout".to_owned(), "120".to_owned()];
         words.extend(self.command.iter().cloned());
-        words.push(own);
+        words.extend(if self.program.is_empty() { own } else { self.program.clone() });
         let output = Command::new(&words[0])
             .args(&words[1..])
             .envs(self.env.iter().map(|(name, value)| (name, value)))

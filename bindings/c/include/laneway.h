@@ -81,6 +81,54 @@ int laneway_call(int comm,
                  int size,
                  int root);
 
+// Collective over `comm`: measures an experiment of the caller's on `n` subsets of the ranks, the
+// first of which has `lengths`[0] members, and so on; `members` has the ranks of all of them, one
+// subset after the other. One repetition is one call of the function on every member of a subset:
+// with `data`, how many members there are, their ranks in `comm`, this rank's place among them,
+// and the address of a time. The first member leads: the time of a repetition is what its call
+// takes, or what it writes there, in seconds. The function may send messages on `comm`; those of
+// the measurement do not meet them. It answers 0 where all went well, and otherwise is called on,
+// so that no rank waits for another, and fails the measurement in the end. Where `parallel` is
+// not 0, subsets without a common rank are measured at the same time, else one after the other
+// while all other ranks wait. `times` in seconds, `reps` and `errors` have room for `n`, in the
+// order of the subsets, and are filled on every rank. All ranks give the same subsets.
+//
+// # Safety
+// The function may be called with `data`, from this thread; it throws no exception. `lengths`,
+// `times`, `reps` and `errors` have `n` members, and `members` as many as all lengths together.
+int laneway_time_experiment(int comm,
+                            int (*experiment)(void*, int, const int*, int, double*),
+                            void *data,
+                            int n,
+                            const int *lengths,
+                            const int *members,
+                            int parallel,
+                            int min_reps,
+                            int max_reps,
+                            double alpha,
+                            double *times,
+                            int *reps,
+                            double *errors);
+
+// Collective over `comm`: point-to-two, for all ranks i and all pairs j < k of others: i sends
+// `size` bytes to j and then to k, both answer with an empty message, and the time is that of i,
+// from its first send to the second answer. Where `parallel` is not 0, triples without a common
+// rank are measured at the same time, else one after the other while all other ranks wait. Of p
+// ranks, `times` in seconds, `reps` and `errors` have room for p (p - 1) (p - 2) / 2, by i, then
+// j, then k, and are filled on every rank.
+//
+// # Safety
+// The lists have so much room.
+int laneway_time_point_to_two(int comm,
+                              int size,
+                              int min_reps,
+                              int max_reps,
+                              double alpha,
+                              int parallel,
+                              double *times,
+                              int *reps,
+                              double *errors);
+
 // Collective over `comm`: measures an operation by an algorithm of ours, or by MPI's own where
 // that is "native", for `n` sizes in bytes (of one rank's block, or of the vector). `times` in
 // seconds, `reps` and `errors` have room for `n` and are filled on every rank; an error is half
@@ -143,6 +191,34 @@ int laneway_time_function_sizes(int comm,
                                 double *times,
                                 int *reps,
                                 double *errors);
+
+// Collective over `comm`: measures the caller's own implementation of an MPI collective for `n`
+// points; laneway.h has a function for each collective that calls this one. `describe` is given
+// `data`, a rank, the number of ranks, the root and a point, and writes eight numbers: where the
+// send buffer begins and ends, in bytes from its address; the same of the receive buffer; how the
+// buffers are filled (0: any bytes, 1: whole numbers, 2: float, 3: double) in elements of how many
+// bytes, and the largest number; and a mark that is the same on every rank. It answers 0, or what
+// is wrong. `make` is given `data`, whether MPI's own function is wanted, the root, a point and
+// the buffers. Before a point is timed, and once more afterwards with other content, both
+// functions are called with equal buffers: where they leave different bytes, or the caller's
+// fails, the measurement ends and the point has no figure.
+//
+// # Safety
+// Both functions may be called with `data`, from this thread; they throw no exception and touch
+// no bytes but those that they describe. The text is a C string, and lists have `n` members.
+int laneway_time_own(int comm,
+                     int timing,
+                     const char *operation,
+                     int (*describe)(void*, int, int, int, int, long long*),
+                     int (*make)(void*, int, int, int, void*, void*),
+                     void *data,
+                     int n,
+                     int min_reps,
+                     int max_reps,
+                     double alpha,
+                     double *times,
+                     int *reps,
+                     double *errors);
 
 // Collective over `comm`: round trips between all pairs of ranks i < j, `out` bytes there and
 // `back` bytes home; one pair after the other, or where `parallel` is not 0 at the same time those
@@ -280,6 +356,322 @@ static inline int laneway_measure_p2p(
   return laneway_time_round_trips(laneway_comm(comm), M1, M2, min_reps, max_reps, alpha, parallel,
                                   T, reps, a);
 }
+
+// Point-to-two: i sends M bytes to j and then to k, and both answer with an empty message. With p
+// ranks T, reps and a are arrays of p (p - 1) (p - 2) / 2, by i, then j, then k, with j < k;
+// triples that share no rank are measured in parallel, or all of them one after the other.
+static inline int laneway_measure_point_to_two(
+    MPI_Comm comm, int M, int min_reps, int max_reps, double alpha, int parallel,
+    double *T, int *reps, double *a) {
+  return laneway_time_point_to_two(laneway_comm(comm), M, min_reps, max_reps, alpha, parallel, T,
+                                   reps, a);
+}
+
+// An experiment of one's own on n subsets of the ranks, of lengths[i] members each, whose ranks are
+// in members, subset after subset: in parallel on those that share no rank, or on one after the
+// other. f is called on every member of a subset, with the ranks of the subset and this rank's
+// place among them; the first leads. The time is what the leader's call takes, or what it writes
+// to *seconds. T, reps and a are arrays of n, filled on every rank.
+static inline int laneway_measure_experiment(
+    MPI_Comm comm,
+    int (*f)(void *data, int count, const int *ranks, int place, double *seconds), void *data,
+    int n, const int *lengths, const int *members, int parallel,
+    int min_reps, int max_reps, double alpha, double *T, int *reps, double *a) {
+  return laneway_time_experiment(laneway_comm(comm), f, data, n, lengths, members, parallel,
+                                 min_reps, max_reps, alpha, T, reps, a);
+}
+
+// One's own implementation of an MPI collective, with its very signature: the answer is compared
+// with MPI's, byte by byte and with any datatypes, before it is timed and once more afterwards. A
+// wrong answer, a send buffer that is changed, or a code that is not MPI_SUCCESS ends the
+// measurement on every rank with LANEWAY_WRONG and no figure for that point.
+//
+//   typedef int laneway_scatter_function(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+//           void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+//   int laneway_measure_own_scatter_root(MPI_Comm comm, laneway_scatter_function *f,
+//           MPI_Datatype sendtype, MPI_Datatype recvtype, int n, const int *sendcounts,
+//           const int *recvcounts, int min_reps, int max_reps, double alpha,
+//           double *T, int *reps, double *a);
+//   int laneway_measure_own_bcast_root(MPI_Comm comm, laneway_bcast_function *f,
+//           MPI_Datatype type, int n, const int *counts, ...);
+//   int laneway_measure_own_reduce_root(MPI_Comm comm, laneway_reduce_function *f,
+//           MPI_Datatype type, MPI_Op op, int n, const int *counts, ...);
+//   int laneway_measure_own_scatterv_root(MPI_Comm comm, laneway_scatterv_function *f,
+//           MPI_Datatype sendtype, MPI_Datatype recvtype, const int *sendcounts,
+//           const int *displs, int recvcount, ...);
+//
+// gather, allgather and alltoall are as scatter; allreduce as reduce; gatherv has the counts and
+// displacements of what is received: (..., sendtype, recvtype, sendcount, recvcounts, displs, ...).
+// Point i has sendcounts[i] and recvcounts[i], the counts of one rank's block as in MPI. scatterv
+// and gatherv have one point, and lists with an entry for each rank that all ranks give alike; each
+// gives its own sendcount or recvcount. A reduction takes the numbers of C. The root is that of
+// laneway_set("root", ...), and f is called on comm itself. The other timings are ..._maximum,
+// ..._global, ..._start_time and ..._loop.
+
+typedef int laneway_scatter_function(
+    const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, int root, MPI_Comm comm);
+typedef laneway_scatter_function laneway_gather_function;
+typedef int laneway_allgather_function(
+    const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+    MPI_Datatype recvtype, MPI_Comm comm);
+typedef laneway_allgather_function laneway_alltoall_function;
+typedef int laneway_bcast_function(
+    void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
+typedef int laneway_reduce_function(
+    const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
+    MPI_Comm comm);
+typedef int laneway_allreduce_function(
+    const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+typedef int laneway_scatterv_function(
+    const void *sendbuf, const int *sendcounts, const int *displs, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+typedef int laneway_gatherv_function(
+    const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm);
+
+// What follows, up to the functions themselves, is how they tell the library what a call needs.
+enum laneway_kind_ {
+  LANEWAY_SCATTER_, LANEWAY_GATHER_, LANEWAY_ALLGATHER_, LANEWAY_ALLTOALL_, LANEWAY_BCAST_,
+  LANEWAY_REDUCE_, LANEWAY_ALLREDUCE_, LANEWAY_SCATTERV_, LANEWAY_GATHERV_
+};
+
+// A function of any of these types, and its arguments.
+struct laneway_own_ {
+  enum laneway_kind_ kind;
+  void (*function)(void);
+  MPI_Datatype sendtype, recvtype;
+  MPI_Op op;
+  // Of each point, or of scatterv and gatherv one count and a list for all ranks.
+  const int *sendcounts, *recvcounts, *displs;
+  MPI_Comm comm;
+};
+
+// Widens span, from low to high, by count elements of a type from element first on.
+static inline int laneway_widen_(MPI_Datatype type, double first, double count, long long *span) {
+  MPI_Aint lb, extent, true_lb, true_extent;
+  double low, high;
+  if (count == 0) return 0;
+  MPI_Type_get_extent(type, &lb, &extent);
+  MPI_Type_get_true_extent(type, &true_lb, &true_extent);
+  low = first * (double)extent + (double)true_lb;
+  high = low + (count - 1) * (double)extent;
+  if (high < low) {
+    double turned = low;
+    low = high;
+    high = turned;
+  }
+  high += (double)true_extent;
+  // Doubles are exact up to here.
+  if (low < -9e15 || high > 9e15) return 7;
+  if (low < (double)span[0]) span[0] = (long long)low;
+  if (high > (double)span[1]) span[1] = (long long)high;
+  return 0;
+}
+
+// How a number of C is to be filled: 1 whole, 2 float, 3 double; 0 where it is none.
+static inline int laneway_number_(MPI_Datatype type) {
+  const MPI_Datatype whole[] = {
+      MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_INT, MPI_UNSIGNED,
+      MPI_LONG, MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_INT8_T, MPI_UINT8_T,
+      MPI_INT16_T, MPI_UINT16_T, MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T, MPI_BYTE};
+  size_t i;
+  for (i = 0; i < sizeof whole / sizeof *whole; i++)
+    if (type == whole[i]) return 1;
+  return type == MPI_FLOAT ? 2 : type == MPI_DOUBLE ? 3 : 0;
+}
+
+static inline long long laneway_mix_(long long mark, long long word) {
+  return (long long)(((unsigned long long)mark ^ (unsigned long long)word) * 0x100000001b3ull);
+}
+
+// The blocks of scatterv (0) or gatherv (1) and what this rank's other buffer has to be.
+static inline int laneway_describe_blocks_(
+    const struct laneway_own_ *own, int gathers, int rank, int ranks, int root, long long *told) {
+  const int *counts = gathers ? own->recvcounts : own->sendcounts;
+  const int *single = gathers ? own->sendcounts : own->recvcounts;
+  MPI_Datatype blocks = gathers ? own->recvtype : own->sendtype;
+  MPI_Datatype other = gathers ? own->sendtype : own->recvtype;
+  int i, j, of_block, of_other, bad = 0;
+  if (!counts || !own->displs) return 1;
+  if (single[0] < 0) return 2;
+  MPI_Type_size(blocks, &of_block);
+  MPI_Type_size(other, &of_other);
+  for (i = 0; i < ranks; i++) {
+    if (counts[i] < 0) return 2;
+    told[7] = laneway_mix_(laneway_mix_(told[7], counts[i]), own->displs[i]);
+    if (rank == root && !bad)
+      bad = laneway_widen_(blocks, own->displs[i], counts[i], told + (gathers ? 2 : 0));
+    for (j = 0; gathers && counts[i] && j < i; j++) {
+      long long before = own->displs[j], here = own->displs[i];
+      if (counts[j] && here < before + counts[j] && before < here + counts[i]) return 6;
+    }
+  }
+  told[7] = laneway_mix_(told[7], of_block);
+  if ((long long)counts[rank] * of_block != (long long)single[0] * of_other) return 4;
+  return bad ? bad : laneway_widen_(other, 0, single[0], told + (gathers ? 0 : 2));
+}
+
+static inline int laneway_describe_(
+    void *data, int rank, int ranks, int root, int point, long long *told) {
+  const struct laneway_own_ *own = (const struct laneway_own_ *)data;
+  enum laneway_kind_ kind = own->kind;
+  int sent, received, of_sent, of_received, bad, reduces;
+  double sends = 1, receives = 1;
+  if (own->sendtype == MPI_DATATYPE_NULL || own->recvtype == MPI_DATATYPE_NULL) return 3;
+  if (kind == LANEWAY_SCATTERV_ || kind == LANEWAY_GATHERV_)
+    return laneway_describe_blocks_(own, kind == LANEWAY_GATHERV_, rank, ranks, root, told);
+  if (!own->sendcounts || !own->recvcounts) return 1;
+  sent = own->sendcounts[point];
+  received = own->recvcounts[point];
+  if (sent < 0 || received < 0) return 2;
+  MPI_Type_size(own->sendtype, &of_sent);
+  MPI_Type_size(own->recvtype, &of_received);
+  if ((long long)sent * of_sent != (long long)received * of_received) return 4;
+  told[7] = laneway_mix_(told[7], (long long)sent * of_sent);
+  // How many blocks this rank has in each buffer.
+  if (kind == LANEWAY_SCATTER_) sends = rank == root ? ranks : 0;
+  if (kind == LANEWAY_ALLTOALL_) sends = ranks;
+  if (kind == LANEWAY_BCAST_) sends = 0;
+  if (kind == LANEWAY_GATHER_) receives = rank == root ? ranks : 0;
+  if (kind == LANEWAY_ALLGATHER_ || kind == LANEWAY_ALLTOALL_) receives = ranks;
+  if (kind == LANEWAY_REDUCE_) receives = rank == root;
+  reduces = kind == LANEWAY_REDUCE_ || kind == LANEWAY_ALLREDUCE_;
+  if (reduces) {
+    told[4] = laneway_number_(own->sendtype);
+    told[5] = of_sent;
+    // Products of ones and twos are exact for long.
+    told[6] = own->op == MPI_PROD ? 2 : 13;
+    if (!told[4]) return 5;
+    if (own->op == MPI_OP_NULL) return 8;
+  }
+  bad = laneway_widen_(own->sendtype, 0, sends * sent, told);
+  return bad ? bad : laneway_widen_(own->recvtype, 0, receives * received, told + 2);
+}
+
+static inline int laneway_make_(
+    void *data, int mpis, int root, int point, void *send, void *receive) {
+  const struct laneway_own_ *o = (const struct laneway_own_ *)data;
+#define LANEWAY_CHOSEN_(type, mpi) (mpis ? mpi : (laneway_##type##_function *)o->function)
+  switch (o->kind) {
+    case LANEWAY_SCATTER_:
+      return LANEWAY_CHOSEN_(scatter, MPI_Scatter)(
+          send, o->sendcounts[point], o->sendtype, receive, o->recvcounts[point], o->recvtype,
+          root, o->comm);
+    case LANEWAY_GATHER_:
+      return LANEWAY_CHOSEN_(gather, MPI_Gather)(
+          send, o->sendcounts[point], o->sendtype, receive, o->recvcounts[point], o->recvtype,
+          root, o->comm);
+    case LANEWAY_ALLGATHER_:
+      return LANEWAY_CHOSEN_(allgather, MPI_Allgather)(
+          send, o->sendcounts[point], o->sendtype, receive, o->recvcounts[point], o->recvtype,
+          o->comm);
+    case LANEWAY_ALLTOALL_:
+      return LANEWAY_CHOSEN_(alltoall, MPI_Alltoall)(
+          send, o->sendcounts[point], o->sendtype, receive, o->recvcounts[point], o->recvtype,
+          o->comm);
+    case LANEWAY_BCAST_:
+      return LANEWAY_CHOSEN_(bcast, MPI_Bcast)(
+          receive, o->recvcounts[point], o->recvtype, root, o->comm);
+    case LANEWAY_REDUCE_:
+      return LANEWAY_CHOSEN_(reduce, MPI_Reduce)(
+          send, receive, o->sendcounts[point], o->sendtype, o->op, root, o->comm);
+    case LANEWAY_ALLREDUCE_:
+      return LANEWAY_CHOSEN_(allreduce, MPI_Allreduce)(
+          send, receive, o->sendcounts[point], o->sendtype, o->op, o->comm);
+    case LANEWAY_SCATTERV_:
+      return LANEWAY_CHOSEN_(scatterv, MPI_Scatterv)(
+          send, o->sendcounts, o->displs, o->sendtype, receive, o->recvcounts[0], o->recvtype,
+          root, o->comm);
+    case LANEWAY_GATHERV_:
+      return LANEWAY_CHOSEN_(gatherv, MPI_Gatherv)(
+          send, o->sendcounts[0], o->sendtype, receive, o->recvcounts, o->displs, o->recvtype,
+          root, o->comm);
+  }
+#undef LANEWAY_CHOSEN_
+  return MPI_ERR_OTHER;
+}
+
+// Calls the library for one of these functions.
+static inline int laneway_time_own_(
+    enum laneway_kind_ kind, const char *name, int timing, MPI_Comm comm, void (*function)(void),
+    MPI_Datatype sendtype, MPI_Datatype recvtype, MPI_Op op, const int *sendcounts,
+    const int *recvcounts, const int *displs, int n, int min_reps, int max_reps, double alpha,
+    double *T, int *reps, double *a) {
+  struct laneway_own_ own;
+  own.kind = kind;
+  own.function = function;
+  own.sendtype = sendtype;
+  own.recvtype = recvtype;
+  own.op = op;
+  own.sendcounts = sendcounts;
+  own.recvcounts = recvcounts;
+  own.displs = displs;
+  own.comm = comm;
+  return laneway_time_own(laneway_comm(comm), timing, name, laneway_describe_,
+                          function ? laneway_make_ : NULL, &own, n, min_reps, max_reps, alpha, T,
+                          reps, a);
+}
+
+#define LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, op, kind, mpi) \
+  static inline int laneway_measure_own_##op##_##name( \
+      MPI_Comm comm, laneway_##op##_function *f, MPI_Datatype sendtype, MPI_Datatype recvtype, \
+      int n, const int *sendcounts, const int *recvcounts, \
+      int min_reps, int max_reps, double alpha, double *T, int *reps, double *a) { \
+    return laneway_time_own_(kind, mpi, timing, comm, (void (*)(void))f, sendtype, recvtype, \
+                             MPI_OP_NULL, sendcounts, recvcounts, NULL, n, min_reps, max_reps, \
+                             alpha, T, reps, a); \
+  }
+
+#define LANEWAY_MEASURE_OWN_VECTOR_(name, timing, op_name, kind, mpi) \
+  static inline int laneway_measure_own_##op_name##_##name( \
+      MPI_Comm comm, laneway_##op_name##_function *f, MPI_Datatype type, MPI_Op op, int n, \
+      const int *counts, int min_reps, int max_reps, double alpha, \
+      double *T, int *reps, double *a) { \
+    return laneway_time_own_(kind, mpi, timing, comm, (void (*)(void))f, type, type, op, counts, \
+                             counts, NULL, n, min_reps, max_reps, alpha, T, reps, a); \
+  }
+
+#define LANEWAY_MEASURE_OWN_(name, timing) \
+  LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, scatter, LANEWAY_SCATTER_, "Scatter") \
+  LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, gather, LANEWAY_GATHER_, "Gather") \
+  LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, allgather, LANEWAY_ALLGATHER_, "Allgather") \
+  LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, alltoall, LANEWAY_ALLTOALL_, "Alltoall") \
+  LANEWAY_MEASURE_OWN_VECTOR_(name, timing, reduce, LANEWAY_REDUCE_, "Reduce") \
+  LANEWAY_MEASURE_OWN_VECTOR_(name, timing, allreduce, LANEWAY_ALLREDUCE_, "Allreduce") \
+  static inline int laneway_measure_own_bcast_##name( \
+      MPI_Comm comm, laneway_bcast_function *f, MPI_Datatype type, int n, const int *counts, \
+      int min_reps, int max_reps, double alpha, double *T, int *reps, double *a) { \
+    return laneway_time_own_(LANEWAY_BCAST_, "Bcast", timing, comm, (void (*)(void))f, type, \
+                             type, MPI_OP_NULL, counts, counts, NULL, n, min_reps, max_reps, \
+                             alpha, T, reps, a); \
+  } \
+  static inline int laneway_measure_own_scatterv_##name( \
+      MPI_Comm comm, laneway_scatterv_function *f, MPI_Datatype sendtype, \
+      MPI_Datatype recvtype, const int *sendcounts, const int *displs, int recvcount, \
+      int min_reps, int max_reps, double alpha, double *T, int *reps, double *a) { \
+    return laneway_time_own_(LANEWAY_SCATTERV_, "Scatterv", timing, comm, (void (*)(void))f, \
+                             sendtype, recvtype, MPI_OP_NULL, sendcounts, &recvcount, displs, 1, \
+                             min_reps, max_reps, alpha, T, reps, a); \
+  } \
+  static inline int laneway_measure_own_gatherv_##name( \
+      MPI_Comm comm, laneway_gatherv_function *f, MPI_Datatype sendtype, \
+      MPI_Datatype recvtype, int sendcount, const int *recvcounts, const int *displs, \
+      int min_reps, int max_reps, double alpha, double *T, int *reps, double *a) { \
+    return laneway_time_own_(LANEWAY_GATHERV_, "Gatherv", timing, comm, (void (*)(void))f, \
+                             sendtype, recvtype, MPI_OP_NULL, &sendcount, recvcounts, displs, 1, \
+                             min_reps, max_reps, alpha, T, reps, a); \
+  }
+
+LANEWAY_MEASURE_OWN_(root, LANEWAY_ROOT)
+LANEWAY_MEASURE_OWN_(maximum, LANEWAY_MAXIMUM)
+LANEWAY_MEASURE_OWN_(global, LANEWAY_GLOBAL)
+LANEWAY_MEASURE_OWN_(start_time, LANEWAY_START_TIME)
+LANEWAY_MEASURE_OWN_(loop, LANEWAY_LOOP)
+
+#undef LANEWAY_MEASURE_OWN_
+#undef LANEWAY_MEASURE_OWN_VECTOR_
+#undef LANEWAY_MEASURE_OWN_BLOCKS_
 
 // The collectives by an algorithm that was measured; sizes are those of one rank's block (scatter,
 // gather) or of the vector (bcast), in bytes.

@@ -107,6 +107,15 @@ impl Manner {
         self.timing == LANEWAY_TASKS
     }
 
+    /// A function of the caller's has no tasks that anybody knows.
+    pub fn refuse_tasks(&self) -> Result<(), Failure> {
+        if !self.by_tasks() {
+            return Ok(());
+        }
+        let cause = "nobody knows the tasks of a function";
+        Err(refused("no such timing here", cause, "another timing, as LANEWAY_ROOT"))
+    }
+
     /// What so few ranks cannot do; all of them refuse alike.
     pub fn check(&self, ranks: u32) -> Result<(), Failure> {
         let root = self.settings.root;
@@ -147,7 +156,7 @@ pub unsafe fn sizes<'a>(first: *const c_int, n: c_int) -> Result<&'a [c_int], Fa
 ///
 /// # Safety
 /// `first` is null or the first of `n`, which stay during the call and are changed by nobody else.
-unsafe fn list<'a, T>(first: *const T, n: c_int, name: &str) -> Result<&'a [T], Failure> {
+pub unsafe fn list<'a, T>(first: *const T, n: c_int, name: &str) -> Result<&'a [T], Failure> {
     let n = length(n)?;
     if first.is_null() {
         return Err(null(name));
@@ -186,6 +195,12 @@ impl<'a> Figures<'a> {
             Some((name, _)) => Err(null(name)),
             None => Ok(Figures { room, times, reps, errors, flags }),
         }
+    }
+
+    /// Takes back the figures of the last point, which is none.
+    pub fn withdraw(&mut self, flags: &str) {
+        self.flags.pop();
+        self.put(f64::NAN, 0, f64::NAN, flags);
     }
 
     /// The figures of the next point, and what is to be known of them.

@@ -149,10 +149,7 @@ impl<'a, F> Own<'a, F> {
         sizes: &'a [c_int],
         function: Option<F>,
     ) -> Result<Own<'a, F>, Failure> {
-        if manner.by_tasks() {
-            let cause = "nobody knows the tasks of a function";
-            return Err(refused("no such timing here", cause, "another timing, as LANEWAY_ROOT"));
-        }
+        manner.refuse_tasks()?;
         let missing = || refused("an argument is missing", "the function is NULL", "a function");
         let function = function.ok_or_else(missing)?;
         let mark = mark_of([manner.mark].into_iter().chain(sizes.iter().map(|&size| size as u64)));
@@ -255,7 +252,7 @@ impl<'a> Plan<'a> {
 }
 
 /// Collective: measures one point, and tells every rank; whether it is as precise as was asked.
-fn point(
+pub fn point(
     comm: &MpiComm,
     manner: &Manner,
     operation: &mut dyn Operation,

@@ -340,12 +340,14 @@ pub fn alone(choice: &Choice) -> Result<Row, Failure> {
     };
     let chosen = explicit.is_some() || std::env::var_os("LANEWAY_MPI").is_some();
     let row = machine();
+    let threads = laneway_mpi::ThreadLevel::asked().map_err(laneway_mpi::MpiError::into_failure)?;
     match laneway_mpi::open(explicit.as_deref()) {
         Ok(found) => Ok(row
             .with("mpi", found.version)
             .with("mpi_file", found.file.display().to_string())
             .with("mpi_flavour", found.family.name())
-            .with("mpi_chosen", found.why)),
+            .with("mpi_chosen", found.why)
+            .with("thread_level_asked", threads.name())),
         // A library that was named must be one; that none is installed is only worth telling.
         Err(error) if chosen => Err(error.into_failure()),
         Err(error) => Ok(row.with("mpi", format!("none: {error}"))),

@@ -1,5 +1,5 @@
 //! Exercises the MPI backend under a real launcher: `mpirun -n 3 mpi_probe [MODE]`, where
-//! MODE is all, large, speed, abandon or info.
+//! MODE is all, describe, large, speed, abandon or info.
 //! Prints "ok NAME" for each check at rank 0; a check that fails ends the run with exit code 1.
 
 #[path = "mpi_probe/collectives.rs"]
@@ -10,7 +10,7 @@ mod messages;
 mod speed;
 
 use laneway_core::{Clock, Comm, CommError};
-use laneway_mpi::{Attribute, MpiComm, MpiError, ThreadLevel};
+use laneway_mpi::{Attribute, MpiComm, MpiError};
 
 /// Fails the check unless the condition holds.
 #[macro_export]
@@ -48,12 +48,13 @@ fn main() {
     if mode == "info" {
         return info();
     }
-    let comm = match laneway_mpi::init_with_threads(None, ThreadLevel::Funneled) {
+    let comm = match laneway_mpi::init(None) {
         Ok(comm) => comm,
         Err(error) => leave(error),
     };
     let checks: Vec<(&str, Check)> = match mode.as_str() {
         "all" => ALL.to_vec(),
+        "describe" => vec![("describe", describe)],
         "large" => vec![("large", messages::large)],
         "speed" => vec![("speed", speed::compare)],
         "abandon" => vec![("abandon", messages::abandon)],
@@ -78,8 +79,9 @@ fn main() {
 }
 
 fn leave(error: MpiError) -> ! {
-    eprintln!("{}", error.into_failure());
-    std::process::exit(3)
+    let failure = error.into_failure();
+    eprintln!("{failure}");
+    std::process::exit(failure.exit as i32)
 }
 
 fn info() {

@@ -18,7 +18,8 @@ use crate::functions::Keeping;
 use crate::launcher::{self, Kind, Launcher};
 use crate::library::Library;
 use crate::selftest;
-use crate::world::{Mpi, Opened, ThreadLevel, World, identify};
+use crate::threads::ThreadLevel;
+use crate::world::{Mpi, Opened, World, identify};
 
 /// What is kept with a caller's communicator.
 struct Adopted {
@@ -153,6 +154,7 @@ impl Ways {
             mpi,
             found,
             launcher,
+            threads_asked: None,
             threads,
             clock,
             abandoned: Cell::new(false),

@@ -1,5 +1,6 @@
 //! An MPI communicator as laneway's [`Comm`].
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use laneway_core::{
@@ -9,10 +10,11 @@ use laneway_core::{
 use crate::flavour::Handle;
 use crate::large;
 use crate::library::Found;
-use crate::native;
+use crate::native::{self, Prepared};
 use crate::queue::MpiQueue;
 use crate::status::Status;
-use crate::world::{Mpi, ThreadLevel, World};
+use crate::threads::ThreadLevel;
+use crate::world::{Mpi, World};
 
 /// The predefined attributes of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,8 @@ pub struct MpiComm {
     size: u32,
     /// Whether the handle was made here and is to be given back.
     made: bool,
+    /// What the last native collective took, for the next one that is like it.
+    prepared: Cell<Option<Box<Prepared>>>,
 }
 
 impl MpiComm {
@@ -61,7 +65,8 @@ impl MpiComm {
             mpi.check("MPI_Comm_size", (f.comm_size)(handle, &mut size))?;
         }
         // MPI counts ranks from 0 and a communicator has at least one.
-        Ok(MpiComm { handle, rank: rank as Rank, size: size as u32, made, world })
+        let (rank, size, prepared) = (rank as Rank, size as u32, Cell::new(None));
+        Ok(MpiComm { handle, rank, size, made, prepared, world })
     }
 
     pub(crate) fn shared(&self) -> &World {
@@ -74,6 +79,10 @@ impl MpiComm {
 
     pub(crate) fn handle(&self) -> Handle {
         self.handle
+    }
+
+    pub(crate) fn prepared(&self) -> &Cell<Option<Box<Prepared>>> {
+        &self.prepared
     }
 
     /// The library in use.
@@ -175,8 +184,8 @@ impl Comm for MpiComm {
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {
-        let World { found, launcher, threads, clock, .. } = &*self.world;
-        vec![
+        let World { found, launcher, threads_asked, threads, clock, .. } = &*self.world;
+        let mut pairs = vec![
             ("mpi", found.version.clone()),
             ("mpi_file", found.file.display().to_string()),
             ("mpi_flavour", found.family.name().into()),
@@ -185,7 +194,9 @@ impl Comm for MpiComm {
             ("thread_level", threads.name().into()),
             ("launcher", launcher.kind.name().into()),
             ("wtime_is_global", clock.global.to_string()),
-        ]
+        ];
+        pairs.extend(threads_asked.map(|level| ("thread_level_asked", level.name().into())));
+        pairs
     }
 
     fn hosts(&self) -> Result<Vec<String>, CommError> {

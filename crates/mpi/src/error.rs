@@ -30,6 +30,8 @@ pub enum MpiError {
     UnknownFlavour { file: PathBuf, version: String },
     /// `LANEWAY_MPI_FLAVOUR` names a flavour that this library cannot be, or none at all.
     WrongFlavour { file: PathBuf, asked: String, why: String },
+    /// `variable` names a thread level that MPI does not have.
+    NoThreadLevel { asked: String, variable: &'static str },
     /// The library did not behave as its flavour says.
     SelfTest { file: PathBuf, flavour: &'static str, what: String },
     /// MPI could not start.
@@ -74,6 +76,7 @@ impl fmt::Display for MpiError {
             MpiError::WrongFlavour { file, asked, .. } => {
                 write!(f, "{} is no MPI of the flavour '{asked}'", file.display())
             }
+            MpiError::NoThreadLevel { asked, .. } => write!(f, "no thread level '{asked}'"),
             MpiError::SelfTest { file, flavour, .. } => {
                 write!(f, "{} does not behave as {flavour} should", file.display())
             }
@@ -94,10 +97,13 @@ impl fmt::Display for MpiError {
 impl std::error::Error for MpiError {}
 
 impl MpiError {
-    /// What the screen shows, and exit code 3.
+    /// What the screen shows, and exit code 3; 2 where a word is wrong.
     pub fn into_failure(self) -> Failure {
         let (cause, try_this) = (self.cause(), self.advice());
-        Failure::environment(self.to_string(), cause, try_this)
+        match self {
+            MpiError::NoThreadLevel { .. } => Failure::usage(self.to_string(), cause, try_this),
+            _ => Failure::environment(self.to_string(), cause, try_this),
+        }
     }
 
     fn cause(&self) -> String {
@@ -111,6 +117,9 @@ impl MpiError {
             MpiError::Refused { text, .. } | MpiError::Start { text, .. } => text.clone(),
             MpiError::UnknownFlavour { version, .. } => format!("it calls itself: {version}"),
             MpiError::WrongFlavour { why, .. } => why.clone(),
+            MpiError::NoThreadLevel { variable, .. } => {
+                format!("{variable} is single, funneled, serialized or multiple")
+            }
             MpiError::SelfTest { what, .. } => what.clone(),
             MpiError::Alone { file, .. } => {
                 format!("{} does not understand this launcher", file.display())
@@ -157,6 +166,9 @@ impl MpiError {
                 "LANEWAY_MPI_FLAVOUR=open-mpi, mpich or standard-abi, if you know it to be one"
             }
             MpiError::WrongFlavour { .. } => "unset LANEWAY_MPI_FLAVOUR",
+            MpiError::NoThreadLevel { variable, .. } => {
+                return format!("{variable}=funneled, or unset it for single");
+            }
             MpiError::SelfTest { .. } => "LANEWAY_MPI=FILE with another MPI, or report this one",
             MpiError::Start { .. } => "a small MPI program of your own under the same launcher",
             MpiError::Alone { .. } => {

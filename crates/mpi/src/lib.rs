@@ -9,7 +9,8 @@
 //! every little-endian register calling convention allows.
 //!
 //! `LANEWAY_MPI` names a library file or an installation's folder; `LANEWAY_MPI_FLAVOUR` names the
-//! flavour of a library that does not tell it (open-mpi, mpich, standard-abi, smpi).
+//! flavour of a library that does not tell it (open-mpi, mpich, standard-abi, smpi);
+//! `LANEWAY_MPI_THREADS` names the thread level to ask for (single, funneled, serialized, multiple).
 //!
 //! A program that has started MPI itself lends its communicators: `adopt.rs`.
 //!
@@ -35,6 +36,7 @@ mod queue;
 mod selftest;
 mod simulation;
 mod status;
+mod threads;
 mod world;
 
 pub use adopt::with_adopted;
@@ -44,4 +46,5 @@ pub use flavour::Family;
 pub use launcher::launched;
 pub use library::Found;
 pub use simulation::is_simulated;
-pub use world::{ThreadLevel, init, init_with_threads, open};
+pub use threads::ThreadLevel;
+pub use world::{init, init_with_threads, open};

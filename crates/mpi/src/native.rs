@@ -2,19 +2,21 @@
 //! bytes, data that is reduced as its real type.
 
 mod call;
+mod prepared;
 mod request;
 
 use std::ops::Range;
 
 use laneway_core::{
-    Blocks, Collective, Comm, CommError, Form, Layout, Matrix, Meanwhile, NativeCall, Place, Rank,
-    Shape,
+    Blocks, Collective, Comm, CommError, Form, Layout, Matrix, Meanwhile, NativeCall, Rank, Shape,
 };
 
 use crate::comm::MpiComm;
 use crate::functions::NonBlocking;
-use crate::large::{self, LongType};
-use call::{Narrow, Ready, Unit, Wide};
+use crate::large;
+use call::{Lists, Narrow};
+use prepared::Counts;
+pub use prepared::Prepared;
 use request::Request;
 
 /// Why the shape cannot be one call of this library; none where it can.
@@ -96,49 +98,62 @@ fn known_flaw(
     }
 }
 
-/// Carries the call out, in its non-blocking form where there is something to do meanwhile.
+/// Carries the call out, in its non-blocking form where there is something to do meanwhile. What it
+/// takes to make it is kept with the communicator for the next one.
 pub fn call(
     comm: &MpiComm,
     mut call: NativeCall<'_>,
     meanwhile: Option<&mut Meanwhile<'_>>,
 ) -> Result<(), CommError> {
-    let (shape, rank, mpi) = (call.shape, comm.rank(), comm.mpi());
     let form = if meanwhile.is_some() { Form::NonBlocking } else { Form::Blocking };
-    check(comm, &call, form)?;
+    // What is done meanwhile may be a call on the same communicator, and finds nothing kept.
+    let prepared = match comm.prepared().take() {
+        Some(prepared) if prepared.serves(&call, form) => prepared,
+        _ => Box::new(Prepared::new(comm, &call, form)?),
+    };
+    let end = make(comm, &prepared, &mut call, meanwhile);
+    comm.prepared().set(Some(prepared));
+    end
+}
+
+fn make(
+    comm: &MpiComm,
+    prepared: &Prepared,
+    call: &mut NativeCall<'_>,
+    meanwhile: Option<&mut Meanwhile<'_>>,
+) -> Result<(), CommError> {
     let unsupported = |why| CommError::Unsupported { what: "a non-blocking native".into(), why };
     let started = match meanwhile {
         Some(meanwhile) => Some((non_blocking(comm).map_err(unsupported)?, meanwhile)),
         None => None,
     };
-    if shape.collective == Collective::Barrier {
+    if prepared.is_barrier() {
         return barrier(comm, started);
     }
-    let mut unit = Unit { handle: mpi.flavour.byte, bytes: 1 };
-    let mut operator = 0;
-    if let Some((op, ty)) = call.reduction.filter(|_| shape.collective.reduces()) {
-        unit = Unit { handle: mpi.flavour.data_type(ty), bytes: u64::from(ty.size()) };
-        operator = mpi.flavour.operator(op);
-    }
-    let mut wide = needs_wide(shape, rank, unit.bytes);
-    let mut long = None;
-    if wide && !has_wide(comm, form) {
-        let long = long.insert(LongType::new(mpi, moved(shape) as usize)?);
-        unit = Unit { handle: long.handle(), bytes: moved(shape) };
-        wide = false;
-    }
-    let (send, receive) = buffers(comm, &mut call);
-    let ready = Ready { comm, shape, unit, operator, send, receive };
-    // SAFETY: `check` saw that the buffers have the lengths of the shape, which are those that MPI
-    // touches, and that every rank's number fits.
+    let long = prepared.long_type(comm)?;
+    let ready = prepared.ready(comm, call, long.as_ref())?;
+    let tables = &comm.mpi().tables;
+    let none = Lists::<Narrow>::default();
+    // SAFETY: `ready` saw that the buffers have the lengths of the shape, which are those that MPI
+    // touches, and `prepared` has a width that holds every rank's numbers: where it is wide, the
+    // tables are there.
     unsafe {
-        match started {
-            None => match &mpi.tables.large {
-                Some(large) if wide => ready.complete::<Wide>(large),
-                _ => ready.complete::<Narrow>(&mpi.tables.small),
+        match (started, &prepared.counts) {
+            (None, Counts::Narrow(lists)) => ready.complete(&tables.small, lists),
+            (None, Counts::Long) => ready.complete(&tables.small, &none),
+            (None, Counts::Wide(lists)) => match &tables.large {
+                Some(large) => ready.complete(large, lists),
+                None => Err(unsupported(no_wide(comm))),
             },
-            Some((table, meanwhile)) => match &table.large {
-                Some(large) if wide => ready.complete_meanwhile::<Wide>(large, meanwhile),
-                _ => ready.complete_meanwhile::<Narrow>(&table.small, meanwhile),
+            (Some((table, meanwhile)), Counts::Narrow(lists)) => {
+                ready.complete_meanwhile(&table.small, lists, meanwhile)
+            }
+            (Some((table, meanwhile)), Counts::Long) => {
+                ready.complete_meanwhile(&table.small, &none, meanwhile)
+            }
+            (Some((table, meanwhile)), Counts::Wide(lists)) => match &table.large {
+                Some(large) => ready.complete_meanwhile(large, lists, meanwhile),
+                None => Err(unsupported(no_wide(comm))),
             },
         }
     }
@@ -160,57 +175,6 @@ fn barrier(
     request.finish(meanwhile)
 }
 
-/// Refuses what would make MPI read or write outside the buffers, or wait for ever.
-fn check(comm: &MpiComm, call: &NativeCall<'_>, form: Form) -> Result<(), CommError> {
-    let (shape, rank) = (call.shape, comm.rank());
-    let refuse = |what: String| Err(CommError::Argument { what });
-    let name = shape.collective.name();
-    if let Err(bad) = shape.validate() {
-        return refuse(bad.0);
-    }
-    if shape.ranks != comm.size() {
-        return refuse(format!("{name} for {} ranks on {}", shape.ranks, comm.size()));
-    }
-    let (reads, writes) = (shape.in_len(rank), shape.out_len(rank));
-    let (input, output) = match shape.place(rank) {
-        Place::Apart => (reads, writes),
-        Place::InWithinOut(_) => (0, writes),
-        Place::OutWithinIn(_) => (0, reads),
-    };
-    let (has_in, has_out) = (call.input.len() as u64, call.output.len() as u64);
-    if (has_in < input) || (has_out < output) {
-        return refuse(format!(
-            "{name} needs buffers of {input} and {output} bytes, not {has_in} and {has_out}"
-        ));
-    }
-    if !exchange_is_symmetric(shape, rank) {
-        return refuse(format!("{name} in place needs as much from each rank as to it"));
-    }
-    if shape.collective.reduces() {
-        match call.reduction {
-            None => return refuse(format!("{name} was given no reduction")),
-            Some((op, ty)) if !op.serves(ty) => {
-                return refuse(format!("{} of {} does not exist", op.name(), ty.name()));
-            }
-            Some((_, ty)) if shape.element % ty.size() != 0 => {
-                return refuse(format!("elements of {} bytes are no {}", shape.element, ty.name()));
-            }
-            Some(_) => {}
-        }
-    }
-    if let Some(why) = known_flaw(comm, shape, form, rank..rank + 1) {
-        let place = if shape.in_place { " in place" } else { "" };
-        let what = format!("{} native {name}{place}", form.name());
-        return Err(CommError::Unsupported { what, why: why.into() });
-    }
-    let unit = call.reduction.map_or(1, |(_, ty)| u64::from(ty.size()));
-    if needs_wide(shape, rank, unit) && !has_wide(comm, form) && !by_long_type(shape) {
-        let what = format!("native {name} with counts over 2 GiB");
-        return Err(CommError::Unsupported { what, why: no_wide(comm) });
-    }
-    Ok(())
-}
-
 /// In place, MPI exchanges blocks of equal length between each pair.
 fn exchange_is_symmetric(shape: &Shape, rank: Rank) -> bool {
     match &shape.layout {
@@ -218,29 +182,6 @@ fn exchange_is_symmetric(shape: &Shape, rank: Rank) -> bool {
             (0..shape.ranks).all(|peer| matrix.len(rank, peer) == matrix.len(peer, rank))
         }
         _ => true,
-    }
-}
-
-/// The two buffers as MPI takes them. An empty slice has an address of its own, which for two
-/// flavours is the very word for "in place": such a slice becomes null, or, for SMPI, which refuses
-/// that also where nothing is received, the address of bytes that nobody touches.
-fn buffers(comm: &MpiComm, call: &mut NativeCall<'_>) -> (*const u8, *mut u8) {
-    static UNTOUCHED: [u8; 2] = [0; 2];
-    let flavour = &comm.mpi().flavour;
-    let here = flavour.in_place as *mut u8;
-    let nothing = |number: usize| match flavour.simulator {
-        Some(_) => &raw const UNTOUCHED[number],
-        None => std::ptr::null(),
-    };
-    let input = if call.input.is_empty() { nothing(0) } else { call.input.as_ptr() };
-    let output =
-        if call.output.is_empty() { nothing(1).cast_mut() } else { call.output.as_mut_ptr() };
-    match call.shape.place(comm.rank()) {
-        Place::Apart => (input, output),
-        Place::OutWithinIn(_) if call.shape.collective.family() == Collective::Scatter => {
-            (output, here)
-        }
-        Place::InWithinOut(_) | Place::OutWithinIn(_) => (here, output),
     }
 }
 

@@ -17,39 +17,7 @@ use crate::launcher::{self, Launcher};
 use crate::library::{Found, Library, first_line};
 use crate::selftest;
 use crate::simulation;
-
-/// How the threads of a process may call MPI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ThreadLevel {
-    Single,
-    Funneled,
-    Serialized,
-    Multiple,
-}
-
-impl ThreadLevel {
-    const ALL: [ThreadLevel; 4] = [
-        ThreadLevel::Single,
-        ThreadLevel::Funneled,
-        ThreadLevel::Serialized,
-        ThreadLevel::Multiple,
-    ];
-
-    /// The level that a library answered.
-    pub(crate) fn of(flavour: &Flavour, provided: i32) -> ThreadLevel {
-        let level = flavour.threads.iter().position(|&level| level == provided);
-        ThreadLevel::ALL[level.unwrap_or(0)]
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            ThreadLevel::Single => "single",
-            ThreadLevel::Funneled => "funneled",
-            ThreadLevel::Serialized => "serialized",
-            ThreadLevel::Multiple => "multiple",
-        }
-    }
-}
+use crate::threads::ThreadLevel;
 
 /// A library's functions and constants: all that a call needs.
 pub(crate) struct Mpi {
@@ -136,6 +104,9 @@ pub(crate) struct World {
     pub mpi: Mpi,
     pub found: Found,
     pub launcher: Launcher,
+    /// What was asked for; none where the program around us asked.
+    pub threads_asked: Option<ThreadLevel>,
+    /// What the library gives.
     pub threads: ThreadLevel,
     pub clock: MpiClock,
     /// Set when transfers were given up, after which the end of MPI could wait for ever.
@@ -224,24 +195,34 @@ pub fn open(choice: Option<&Path>) -> Result<Found, MpiError> {
     open_library(choice).map(|opened| opened.found)
 }
 
-/// Starts MPI for a process whose one thread calls it, and gives the communicator of all ranks.
-/// `choice` is a library file or an installation's folder; without it the library is searched for.
+/// Starts MPI for a process whose one thread calls it, unless `LANEWAY_MPI_THREADS` asks for more,
+/// and gives the communicator of all ranks. `choice` is a library file or an installation's folder;
+/// without it the library is searched for.
 pub fn init(choice: Option<&Path>) -> Result<MpiComm, MpiError> {
-    init_with_threads(choice, ThreadLevel::Funneled)
+    init_with_threads(choice, ThreadLevel::asked()?)
 }
 
 /// As [`init`], asking for a thread level; [`MpiComm::thread_level`] tells what the library gives.
-pub fn init_with_threads(choice: Option<&Path>, threads: ThreadLevel) -> Result<MpiComm, MpiError> {
+pub fn init_with_threads(choice: Option<&Path>, asked: ThreadLevel) -> Result<MpiComm, MpiError> {
     let launcher = launcher::detect(&launcher::of_process)
         .map_err(|because| MpiError::NotLaunched { because })?;
     let Opened { mpi, found } = open_library(choice)?;
     let wtime = mpi.tables.functions.wtime;
     let (abandoned, ended) = (Cell::new(false), Cell::new(false));
-    let provided = start(&mpi, threads)?;
+    let provided = start(&mpi, asked)?;
     // From here on dropping the world ends MPI, whatever fails.
     let clock = MpiClock { wtime, global: false, simulator: mpi.flavour.simulator };
-    let threads = ThreadLevel::Single;
-    let mut world = World { mpi, found, launcher, threads, clock, abandoned, lent: false, ended };
+    let mut world = World {
+        mpi,
+        found,
+        launcher,
+        threads_asked: Some(asked),
+        threads: ThreadLevel::Single,
+        clock,
+        abandoned,
+        lent: false,
+        ended,
+    };
     if let Err(what) = proof(&world, provided) {
         // Ranks that did pass would keep MPI_Finalize waiting; a process that leaves without it
         // makes the launcher end them all.

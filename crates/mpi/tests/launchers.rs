@@ -132,6 +132,50 @@ fn a_wrong_flavour_is_an_error_and_no_crash() {
     }
 }
 
+/// What a run of the probe that only describes itself says of thread levels: asked for, provided.
+fn thread_levels(mpi: &Mpi, asked: Option<&str>) -> [String; 2] {
+    let mut command = mpi.command(2, &probe());
+    command.arg("describe");
+    if let Some(asked) = asked {
+        command.env("LANEWAY_MPI_THREADS", asked);
+    }
+    let outcome = run(command, LIMIT);
+    assert_eq!(outcome.code, Some(0), "{}, {asked:?}:\n{}", mpi.name, outcome.text);
+    ["thread_level_asked: ", "thread_level: "].map(|start| {
+        let line = outcome.text.lines().find_map(|line| line.strip_prefix(start));
+        line.unwrap_or_else(|| panic!("{}: no {start}\n{}", mpi.name, outcome.text)).into()
+    })
+}
+
+#[test]
+fn no_more_threads_are_asked_for_than_wanted() {
+    let (_turn, _tidy) = (turn(), Tidy::new());
+    for mpi in all() {
+        // A library may give more than was asked, and every one here gives what was.
+        let usual = thread_levels(&mpi, None);
+        assert_eq!(usual, thread_levels(&mpi, Some("single")), "{}", mpi.name);
+        assert_eq!(usual[0], "single", "{}", mpi.name);
+        for level in ["funneled", "multiple"] {
+            let [asked, provided] = thread_levels(&mpi, Some(level));
+            assert_eq!((asked.as_str(), provided.as_str()), (level, level), "{}", mpi.name);
+        }
+        println!("{}: {usual:?}", mpi.name);
+    }
+}
+
+#[test]
+fn a_thread_level_that_does_not_exist_is_refused() {
+    let (_turn, _tidy) = (turn(), Tidy::new());
+    let mpis = all();
+    let Some(mpi) = mpis.first() else { return println!("skipped: no MPI is here") };
+    let mut command = mpi.command(1, &probe());
+    command.arg("describe").env("LANEWAY_MPI_THREADS", "many");
+    let outcome = run(command, LIMIT);
+    assert_eq!(outcome.code, Some(2), "{}", outcome.text);
+    assert!(outcome.text.contains("error: no thread level 'many'"), "{}", outcome.text);
+    assert!(outcome.text.contains("single, funneled, serialized or multiple"), "{}", outcome.text);
+}
+
 #[test]
 fn without_a_launcher_the_way_out_is_named() {
     let mut command = Command::new(probe());

@@ -33,6 +33,12 @@ fn promises_are_kept_under_every_mpi() {
     everywhere("promises", &program, "all as promised on 4 ranks");
 }
 
+#[test]
+fn ones_own_functions_are_checked_and_measured_under_every_mpi() {
+    let program = source("tests/library/own.c");
+    everywhere("own", &program, "one's own as promised on 4 ranks");
+}
+
 /// The same program in Rust, on a simulated cluster.
 #[test]
 fn the_papers_program_works_in_rust() {

@@ -1,6 +1,6 @@
 //! One MPI call, in either form and with either width of counts.
 
-use laneway_core::{Collective, Comm, CommError, Meanwhile, Shape};
+use laneway_core::{Collective, Comm, CommError, Meanwhile, Rank, Shape};
 
 use super::request::Request;
 use super::{irregular, moved};
@@ -71,10 +71,37 @@ macro_rules! made {
 
 /// Counts and offsets of blocks that are given one by one; a call that was started reads them until
 /// it is done.
-struct Lists<W: Width> {
+pub struct Lists<W: Width> {
     /// What an exchange sends; else empty.
     sent: (Vec<W::Count>, Vec<W::Displacement>),
     blocks: (Vec<W::Count>, Vec<W::Displacement>),
+}
+
+impl<W: Width> Default for Lists<W> {
+    fn default() -> Lists<W> {
+        Lists { sent: Default::default(), blocks: Default::default() }
+    }
+}
+
+impl<W: Width> Lists<W> {
+    /// Those of a shape at a rank, counted in so much; empty where all blocks are equal.
+    pub fn new(shape: &Shape, rank: Rank, unit: Unit) -> Lists<W> {
+        let ranks = 0..shape.ranks;
+        let pair = |(len, off): (u64, u64)| (W::count(len / unit.bytes), W::displacement(off));
+        if !irregular(shape) {
+            return Lists::default();
+        }
+        if shape.collective.family() != Collective::Alltoall {
+            let blocks = shape.blocks();
+            let each = ranks.map(|rank| (blocks.len(rank), blocks.off(rank)));
+            return Lists { sent: Default::default(), blocks: each.map(pair).unzip() };
+        }
+        let matrix = shape.matrix();
+        let figures = |span: laneway_core::Span| (span.len, span.off);
+        let sent = ranks.clone().map(|peer| figures(matrix.sent(rank, peer)));
+        let received = ranks.map(|peer| figures(matrix.received(peer, rank)));
+        Lists { sent: sent.map(pair).unzip(), blocks: received.map(pair).unzip() }
+    }
 }
 
 /// One call, made ready: buffers and handles as MPI takes them.
@@ -95,9 +122,10 @@ impl Ready<'_> {
     pub unsafe fn complete<W: Width>(
         &self,
         table: &Counted<W::Count, W::Displacement>,
+        lists: &Lists<W>,
     ) -> Result<(), CommError> {
         // SAFETY: as promised.
-        let (name, code) = unsafe { self.make(&Table::Blocking(table), &self.lists::<W>()) };
+        let (name, code) = unsafe { self.make(&Table::Blocking(table), lists) };
         self.comm.mpi().check(name, code)
     }
 
@@ -108,12 +136,13 @@ impl Ready<'_> {
     pub unsafe fn complete_meanwhile<W: Width>(
         &self,
         table: &Started<W::Count, W::Displacement>,
+        lists: &Lists<W>,
         meanwhile: &mut Meanwhile<'_>,
     ) -> Result<(), CommError> {
-        let (lists, mut request) = (self.lists::<W>(), Request::new(self.comm));
+        let mut request = Request::new(self.comm);
         let table = Table::Started(table, request.room());
         // SAFETY: as promised; buffers and lists stay until the request is waited for.
-        let (name, code) = unsafe { self.make(&table, &lists) };
+        let (name, code) = unsafe { self.make(&table, lists) };
         request.started(name, code)?;
         request.finish(meanwhile)
     }
@@ -139,25 +168,6 @@ impl Ready<'_> {
 
     fn count<W: Width>(&self, bytes: u64) -> W::Count {
         W::count(bytes / self.unit.bytes)
-    }
-
-    fn lists<W: Width>(&self) -> Lists<W> {
-        let (shape, rank, ranks) = (self.shape, self.comm.rank(), 0..self.shape.ranks);
-        let pair = |(len, off): (u64, u64)| (self.count::<W>(len), W::displacement(off));
-        let nothing = || (Vec::new(), Vec::new());
-        if !irregular(shape) {
-            return Lists { sent: nothing(), blocks: nothing() };
-        }
-        if shape.collective.family() != Collective::Alltoall {
-            let blocks = shape.blocks();
-            let each = ranks.map(|rank| (blocks.len(rank), blocks.off(rank)));
-            return Lists { sent: nothing(), blocks: each.map(pair).unzip() };
-        }
-        let matrix = shape.matrix();
-        let figures = |span: laneway_core::Span| (span.len, span.off);
-        let sent = ranks.clone().map(|peer| figures(matrix.sent(rank, peer)));
-        let received = ranks.map(|peer| figures(matrix.received(peer, rank)));
-        Lists { sent: sent.map(pair).unzip(), blocks: received.map(pair).unzip() }
     }
 
     unsafe fn vector<W: Width>(&self, table: &Table<W>) -> (&'static str, i32) {
