@@ -39,6 +39,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-coll",
             "laneway-sim",
             "laneway-local",
+            "laneway-measure",
             "laneway-mpi",
             "laneway-report",
             "laneway-stats",
