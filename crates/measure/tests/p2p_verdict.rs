@@ -2,7 +2,7 @@
 
 use laneway_core::Rank;
 use laneway_measure::p2p::{
-    Direction, Estimate, LeastRate, Limits, Pair, SlowPair, Verdict, verdict,
+    Direction, Estimate, LeastRate, Limits, Pair, Scope, SlowPair, Verdict, verdict,
 };
 
 fn estimate(value: f64) -> Estimate {
@@ -112,7 +112,7 @@ fn ways_that_hide_a_slow_card_say_nothing_for_it() {
     let sites: Vec<u32> = (0..14).map(site).collect();
     let card = |rank: Rank| if rank == 9 { 1.0 / 0.36 } else { 1.0 };
     let way = |a: Rank, b: Rank| if site(a) == site(b) { 1.0 } else { 4.0 };
-    let long = |a: Rank, b: Rank| card(a).max(card(b)).max(way(a, b));
+    let long = |a: Rank, b: Rank| f64::max(card(a), card(b)).max(way(a, b));
     let found = judge(&sites, long, |a, b| if site(a) == site(b) { 1.0 } else { 40.0 });
     assert_eq!((names(&found), found.slow_pairs.len()), (vec![9], 0), "{found:?}");
     assert_eq!((found.slow_nodes[0].slow, found.slow_nodes[0].pairs), (6, 13));
@@ -126,6 +126,18 @@ fn ways_that_hide_a_slow_card_say_nothing_for_it() {
     assert_eq!(found.slow_nodes[0].measure, "latency");
     // A pair that is late is slow, as the verdict is.
     assert_eq!(found.marks.iter().filter(|marks| marks.is_slow()).count(), 6);
+}
+
+#[test]
+fn a_card_for_other_sites_is_slow_with_them_alone() {
+    let site = |rank: Rank| u32::from(rank >= 4);
+    let sites: Vec<u32> = (0..9).map(site).collect();
+    for (scope, far) in [(Scope::Far, true), (Scope::Near, false)] {
+        let slow = |a: Rank, b: Rank| (a == 6 || b == 6) && (site(a) != site(b)) == far;
+        let found = judge(&sites, |a, b| if slow(a, b) { 3.0 } else { 1.0 }, |_, _| 1.0);
+        assert_eq!((names(&found), found.slow_pairs.len()), (vec![6], 0), "{found:?}");
+        assert_eq!(found.slow_nodes[0].scope, scope);
+    }
 }
 
 #[test]
@@ -164,6 +176,16 @@ fn what_cannot_be_told_is_said_so_and_blamed_on_nobody() {
     assert!(!found.is_healthy());
     let words = &found.sentences(&[], &Limits::default())[0];
     assert!(words.contains("no other pair can tell"), "{words}");
+}
+
+#[test]
+fn a_narrow_switch_is_not_a_heap_of_links() {
+    let long = |a: Rank, b: Rank| if (a < 5) == (b < 5) { 1.0 } else { 2.0 };
+    let found = judge(&[0; 10], long, |_, _| 1.0);
+    assert!(found.slow_nodes.is_empty() && found.slow_pairs.is_empty(), "{found:?}");
+    assert_eq!((found.scattered_pairs.len(), found.is_healthy()), (25, false));
+    let words = &found.sentences(&[], &Limits::default())[0];
+    assert!(words.starts_with("25 pairs are slow, and no few"), "{words}");
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //! receiver's card. So a slow card does not show where something else is slower still, such as the
 //! way to another site, and such a way says nothing for or against the card. Latencies add up, and
 //! a little more does not show on a long way. An end is blamed for what is slow if it shows on two
-//! ways at least, and on all that would show it, but for one of four.
+//! ways at least, and on all that would show it, but for one of four. A host may have a card of its
+//! own for other sites, so an end is also looked at for near ways alone and for far ways alone.
 
 use super::usual::lower_quantile;
 
@@ -19,19 +20,19 @@ pub(super) enum Model {
 }
 
 impl Model {
-    /// The time of a way that usually takes `usual`, and whose ends have what is given.
-    fn expected(self, usual: f64, ends: [f64; 2]) -> f64 {
+    /// A time and what one end has.
+    fn with(self, seconds: f64, end: f64) -> f64 {
         match self {
-            Model::Slowest => usual.max(ends[0]).max(ends[1]),
-            Model::Sum => usual + ends[0] + ends[1],
+            Model::Slowest => seconds.max(end),
+            Model::Sum => seconds + end,
         }
     }
 
-    /// What one end has if it alone explains the time, beside what the other end has.
-    fn end(self, seen: &Seen, other: f64) -> f64 {
+    /// What an end has if it alone explains a time that is expected to be another.
+    fn end(self, seconds: f64, expected: f64) -> f64 {
         match self {
-            Model::Slowest => seen.seconds,
-            Model::Sum => seen.seconds - seen.usual - other,
+            Model::Slowest => seconds,
+            Model::Sum => seconds - expected,
         }
     }
 }
@@ -41,8 +42,9 @@ impl Model {
 pub(super) struct Seen {
     /// The place of its pair.
     pub pair: usize,
-    /// Who is at the ends, by number.
-    pub ends: [usize; 2],
+    /// Who is at the ends, by number: each for all of its ways, and for ways that are as near or as
+    /// far as this one.
+    pub ends: [usize; 4],
     pub usual: f64,
     pub seconds: f64,
     /// At the fast end of the interval.
@@ -112,7 +114,7 @@ pub(super) fn blame(seen: &[Seen], ends: usize, model: Model, most: f64) -> Blam
 impl Search<'_> {
     fn expected(&self, place: usize) -> f64 {
         let way = &self.seen[place];
-        self.model.expected(way.usual, way.ends.map(|end| self.blamed[end]))
+        way.ends.iter().fold(way.usual, |time, &end| self.model.with(time, self.blamed[end]))
     }
 
     /// Slow beyond what is explained, even at the fast end of its interval.
@@ -120,14 +122,19 @@ impl Search<'_> {
         self.seen[place].fastest > self.most * self.expected(place)
     }
 
-    /// Whether a way would show that one of its ends has so many seconds, and does not.
-    fn is_against(&self, place: usize, end: usize, seconds: f64) -> bool {
-        let (way, explained) = (&self.seen[place], self.most * self.expected(place));
-        let ends = way.ends.map(|e| if e == end { seconds } else { self.blamed[e] });
-        way.seconds < explained && self.model.expected(way.usual, ends) > CLEARLY * explained
+    /// Whether a way would show that one of its ends has so many seconds more, and does not.
+    fn is_against(&self, place: usize, seconds: f64) -> bool {
+        let expected = self.expected(place);
+        let shown = self.model.with(expected, seconds) > CLEARLY * self.most * expected;
+        shown && self.seen[place].seconds < self.most * expected
     }
 
-    /// The end that explains most of what is left.
+    /// What an end has if it alone explains what is not yet explained of a way.
+    fn seconds(&self, place: usize) -> f64 {
+        self.model.end(self.seen[place].seconds, self.expected(place))
+    }
+
+    /// The end that explains most of what is left; for all of its ways rather than for some.
     fn strongest(&self) -> Option<Case> {
         let cases = (0..self.own.len()).filter(|&end| self.blamed[end] == 0.0);
         let cases = cases.filter_map(|end| self.case(end));
@@ -143,18 +150,37 @@ impl Search<'_> {
         let own = &self.own[end];
         let slow: Vec<usize> =
             own.iter().copied().filter(|&place| self.is_unexplained(place)).collect();
-        if slow.len() < 2 {
+        let seconds = |&place: &usize| self.seconds(place);
+        let seconds = lower_quantile(slow.iter().map(seconds).collect(), 2);
+        let enough = match slow[..] {
+            [] => false,
+            [only] => self.is_shown_by_others(end, only, seconds),
+            _ => true,
+        };
+        if !enough {
             return None;
         }
-        let seconds = |place: usize| {
-            let way = &self.seen[place];
-            let other = way.ends.iter().find(|&&e| e != end).map_or(0.0, |&e| self.blamed[e]);
-            self.model.end(way, other)
-        };
-        let seconds = lower_quantile(slow.iter().map(|&place| seconds(place)).collect(), 2);
-        let against = own.iter().filter(|&&place| self.is_against(place, end, seconds)).count();
+        let against = own.iter().filter(|&&place| self.is_against(place, seconds)).count();
         let enough = slow.len() >= FOR_EACH_AGAINST * against;
         enough.then_some(Case { end, seconds, slow, against })
+    }
+
+    /// Whether an end that is left with one way is slow on others too, though somebody else explains
+    /// these, while the other end of that way is not.
+    fn is_shown_by_others(&self, end: usize, only: usize, seconds: f64) -> bool {
+        let is_slow = |place: usize| {
+            let way = &self.seen[place];
+            let alone = self.model.with(way.usual, seconds);
+            place != only && way.fastest > self.most * way.usual && way.fastest * self.most > alone
+        };
+        let [from_all, from_some, to_all, _] = self.seen[only].ends;
+        let other = if end == from_all || end == from_some { to_all } else { from_all };
+        self.own[end].iter().any(|&place| is_slow(place)) && self.is_cleared(other, seconds)
+    }
+
+    /// Whether some way of an end shows that it does not have so many seconds more.
+    fn is_cleared(&self, end: usize, seconds: f64) -> bool {
+        self.own[end].iter().any(|&place| self.is_against(place, seconds))
     }
 
     /// What no end explains.
@@ -163,19 +189,18 @@ impl Search<'_> {
         let level: Vec<f64> = self
             .own
             .iter()
-            .map(|own| lower_quantile(own.iter().map(|&place| part(place)).collect(), 2).max(1.0))
+            .map(|own| lower_quantile(own.iter().map(|&place| part(place)).collect(), 4).max(1.0))
             .collect();
         for place in (0..self.seen.len()).filter(|&place| self.is_unexplained(place)) {
             let way = &self.seen[place];
-            let is_cleared = |end: usize| {
-                let other = way.ends.iter().find(|&&e| e != end).map_or(0.0, |&e| self.blamed[e]);
-                let seconds = self.model.end(way, other);
-                self.own[end].iter().any(|&other| self.is_against(other, end, seconds))
-            };
-            let ends = level[way.ends[0]] * level[way.ends[1]];
+            let seconds = self.seconds(place);
+            let [from, _, to, _] = way.ends;
+            let ends = level[from] * level[to];
             let list = match part(place) / ends > ends {
                 false => &mut found.together,
-                true if way.ends.iter().all(|&end| is_cleared(end)) => &mut found.between,
+                true if [from, to].iter().all(|&end| self.is_cleared(end, seconds)) => {
+                    &mut found.between
+                }
                 true => &mut found.unclear,
             };
             list.push(place);

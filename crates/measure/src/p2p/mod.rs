@@ -34,7 +34,7 @@ pub use point_to_two::{point_to_two, point_to_two_once};
 pub use roundtrip::{RoundTrips, round_trip, round_trips};
 pub use survey::{Latencies, Pair, Sizes, Survey, survey};
 pub use verdict::{
-    BANDWIDTH, Direction, LATENCY, LeastRate, Limits, Mark, Marks, Node, SlowNode, SlowPair,
+    BANDWIDTH, Direction, LATENCY, LeastRate, Limits, Mark, Marks, Node, Scope, SlowNode, SlowPair,
     Verdict, verdict,
 };
 pub use words::name;

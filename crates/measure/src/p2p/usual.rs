@@ -3,7 +3,8 @@
 //! A slow rank spoils a way of everybody, but nobody is made faster by another. So the level of a
 //! rank is the time of the fastest quarter of its ways, which a sound rank has with other sound
 //! ones, and usual is the middle of these levels: as long as half of the ranks are sound, it is
-//! theirs.
+//! theirs. Of three ranks one that is slow both ways and one that is so in one direction are most
+//! ends already, so that among so few the faster quarter counts.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,9 @@ pub(super) struct Timed {
     pub seconds: f64,
 }
 
+/// The ends of three ranks in two directions.
+const FEW: usize = 6;
+
 /// The usual seconds of each kind.
 pub(super) fn usual(all: impl Iterator<Item = Timed>) -> BTreeMap<Kind, f64> {
     let mut kinds: BTreeMap<Kind, BTreeMap<usize, Vec<f64>>> = BTreeMap::new();
@@ -25,8 +29,9 @@ pub(super) fn usual(all: impl Iterator<Item = Timed>) -> BTreeMap<Kind, f64> {
         ends.iter().for_each(|end| by_end.entry(*end).or_default().push(seconds));
     }
     let middle = |by_end: BTreeMap<usize, Vec<f64>>| {
-        let levels = by_end.into_values().map(|own| lower_quantile(own, 4));
-        lower_quantile(levels.collect(), 2)
+        let levels: Vec<f64> = by_end.into_values().map(|own| lower_quantile(own, 4)).collect();
+        let parts = if levels.len() <= FEW { 4 } else { 2 };
+        lower_quantile(levels, parts)
     };
     kinds.into_iter().map(|(kind, by_end)| (kind, middle(by_end))).collect()
 }

@@ -55,6 +55,9 @@ pub struct Verdict {
     pub slow_together: Vec<SlowPair>,
     /// Pairs that are slow, and nothing tells whether it is one of the two or what is between.
     pub unclear_pairs: Vec<SlowPair>,
+    /// Pairs that are slow, and too many for each to have a cause of its own: something that they
+    /// share is narrow.
+    pub scattered_pairs: Vec<SlowPair>,
     /// Of each pair, in its order, how it compares with what is usual.
     pub marks: Vec<Marks>,
 }
@@ -131,6 +134,21 @@ impl Direction {
     }
 }
 
+/// Which ways of a host are slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All that would show it.
+    All,
+    /// Those to its own site alone.
+    Near,
+    /// Those to other sites alone, which may have a card of their own.
+    Far,
+}
+
+impl Scope {
+    const ALL: [Scope; 3] = [Scope::All, Scope::Near, Scope::Far];
+}
+
 /// A host, or a rank among those of its host, that explains slow pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowNode {
@@ -139,6 +157,7 @@ pub struct SlowNode {
     pub ranks: usize,
     pub measure: &'static str,
     pub direction: Direction,
+    pub scope: Scope,
     /// In the middle of the pairs that it explains, how many times the usual time.
     pub ratio: f64,
     /// Pairs that it explains, of all that it has.
@@ -179,23 +198,47 @@ struct Way<'p> {
     from: Rank,
     to: Rank,
     kind: Kind,
-    ends: [usize; 2],
+    ends: [usize; 4],
     estimate: &'p Estimate,
 }
 
-/// An end is a culprit in one of two directions.
-fn end(culprit: usize, receives: bool) -> usize {
-    2 * culprit + usize::from(receives)
+/// A culprit in one of two directions, for ways of a scope.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct End {
+    culprit: usize,
+    receives: bool,
+    scope: Scope,
+}
+
+impl End {
+    /// Of each culprit.
+    const COUNT: usize = 2 * Scope::ALL.len();
+
+    fn number(self) -> usize {
+        (2 * self.culprit + usize::from(self.receives)) * Scope::ALL.len() + self.scope as usize
+    }
+
+    fn of(number: usize) -> End {
+        let (rest, scope) = (number / Scope::ALL.len(), number % Scope::ALL.len());
+        End { culprit: rest / 2, receives: rest % 2 == 1, scope: Scope::ALL[scope] }
+    }
+
+    /// The numbers of a culprit at one end of a way.
+    fn at(culprit: usize, receives: bool, kind: Kind) -> [usize; 2] {
+        let scope = match kind {
+            Kind::Sites { from, to } if from != to => Scope::Far,
+            _ => Scope::Near,
+        };
+        [Scope::All, scope].map(|scope| End { culprit, receives, scope }.number())
+    }
 }
 
 fn long<'p>(pairs: &'p [Pair], places: &Places, limits: &Limits) -> Figure<'p> {
-    let way = |pair: usize, from: Rank, to: Rank, estimate: &'p Estimate| Way {
-        pair,
-        from,
-        to,
-        kind: places.kind(from, to),
-        ends: [end(places.culprit(from, to), false), end(places.culprit(to, from), true)],
-        estimate,
+    let way = |pair: usize, from: Rank, to: Rank, estimate: &'p Estimate| {
+        let kind = places.kind(from, to);
+        let [a, b] = End::at(places.culprit(from, to), false, kind);
+        let [c, d] = End::at(places.culprit(to, from), true, kind);
+        Way { pair, from, to, kind, ends: [a, b, c, d], estimate }
     };
     let both = |(place, pair): (usize, &'p Pair)| {
         let there = way(place, pair.from, pair.to, &pair.there);
@@ -211,13 +254,11 @@ fn long<'p>(pairs: &'p [Pair], places: &Places, limits: &Limits) -> Figure<'p> {
 }
 
 fn short<'p>(pairs: &'p [Pair], places: &Places, limits: &Limits) -> Figure<'p> {
-    let way = |(pair, Pair { from, to, latency, .. }): (usize, &'p Pair)| Way {
-        pair,
-        from: *from,
-        to: *to,
-        kind: places.kind_both_ways(*from, *to),
-        ends: [end(places.culprit(*from, *to), false), end(places.culprit(*to, *from), false)],
-        estimate: latency,
+    let way = |(pair, &Pair { from, to, ref latency, .. }): (usize, &'p Pair)| {
+        let kind = places.kind_both_ways(from, to);
+        let [a, b] = End::at(places.culprit(from, to), false, kind);
+        let [c, d] = End::at(places.culprit(to, from), false, kind);
+        Way { pair, from, to, kind, ends: [a, b, c, d], estimate: latency }
     };
     Figure {
         measure: LATENCY,
@@ -244,7 +285,7 @@ impl Figure<'_> {
         let measured = self.ways.iter().filter(|way| way.estimate.is_measured());
         usual(measured.map(|way| Timed {
             kind: way.kind,
-            ends: way.ends,
+            ends: [way.ends[0], way.ends[2]],
             seconds: way.estimate.value,
         }))
     }
@@ -281,7 +322,7 @@ impl Figure<'_> {
                 fastest: way.estimate.fastest(),
             })
             .collect();
-        let blame = blame(&seen, 2 * places.culprits(), self.model, self.most);
+        let blame = blame(&seen, End::COUNT * places.culprits(), self.model, self.most);
         (self.ways.iter().map(|way| self.mark(way, usual(way))).collect(), seen, blame)
     }
 
@@ -308,38 +349,46 @@ impl Figure<'_> {
             }
             merged.into_values().collect::<Vec<_>>()
         };
-        verdict.slow_pairs.extend(pairs(&blame.between));
+        let between = pairs(&blame.between);
+        match between.len() > most_links(places) {
+            true => verdict.scattered_pairs.extend(between),
+            false => verdict.slow_pairs.extend(between),
+        }
         verdict.slow_together.extend(pairs(&blame.together));
         verdict.unclear_pairs.extend(pairs(&blame.unclear));
-        for (direction, ends) in by_culprit(&blame.ends, self.model) {
-            let explained: Vec<usize> = ends.iter().flat_map(|end| end.ways.clone()).collect();
-            let ranks = places.ranks(ends[0].end / 2);
-            let mut slow: Vec<usize> = explained.iter().map(|&place| seen[place].pair).collect();
-            slow.sort_unstable();
-            slow.dedup();
-            let own = |way: &Seen| way.ends.iter().any(|end| end / 2 == ends[0].end / 2);
-            let mut all: Vec<usize> =
-                seen.iter().filter(|way| own(way)).map(|way| way.pair).collect();
-            all.sort_unstable();
-            all.dedup();
-            verdict.slow_nodes.push(SlowNode {
-                rank: ranks.first().copied().unwrap_or_default(),
-                ranks: ranks.len(),
-                measure: self.measure,
-                direction,
-                ratio: lower_quantile(explained.iter().map(|&place| ratio(place)).collect(), 2),
-                slow: slow.len(),
-                pairs: all.len(),
-                others_slow: 0,
-                others: 0,
-            });
-        }
+        let nodes = by_culprit(&blame.ends, self.model).into_iter();
+        verdict.slow_nodes.extend(nodes.map(|slow| self.node(&slow, places, seen)));
         self.count_others(&ways, seen, blame, verdict);
+    }
+
+    fn node(&self, slow: &SlowCulprit, places: &Places, seen: &[Seen]) -> SlowNode {
+        let distinct = |mut pairs: Vec<usize>| {
+            pairs.sort_unstable();
+            pairs.dedup();
+            pairs.len()
+        };
+        let is_own = |way: &&Seen| way.ends.iter().any(|&end| End::of(end).culprit == slow.culprit);
+        let ratio = |&place: &usize| seen[place].seconds / seen[place].usual;
+        let ranks = places.ranks(slow.culprit);
+        SlowNode {
+            rank: ranks.first().copied().unwrap_or_default(),
+            ranks: ranks.len(),
+            measure: self.measure,
+            direction: slow.direction,
+            scope: slow.scope,
+            ratio: lower_quantile(slow.ways.iter().map(ratio).collect(), 2),
+            slow: distinct(slow.ways.iter().map(|&place| seen[place].pair).collect()),
+            pairs: distinct(seen.iter().filter(is_own).map(|way| way.pair).collect()),
+            others_slow: 0,
+            others: 0,
+        }
     }
 
     /// Partners are those that are not to blame themselves.
     fn count_others(&self, ways: &[&Way], seen: &[Seen], blame: &Blame, verdict: &mut Verdict) {
-        let blamed = |end: &usize| blame.ends.iter().any(|other| other.end / 2 == end / 2);
+        let culprit = |end: usize| End::of(end).culprit;
+        let blamed =
+            |end: &usize| blame.ends.iter().any(|other| culprit(other.end) == culprit(*end));
         let mut others: BTreeMap<usize, bool> = BTreeMap::new();
         for (way, seen) in ways.iter().zip(seen) {
             if !way.ends.iter().any(blamed) {
@@ -353,27 +402,41 @@ impl Figure<'_> {
     }
 }
 
+/// A culprit with the ways that it explains.
+struct SlowCulprit {
+    culprit: usize,
+    direction: Direction,
+    scope: Scope,
+    ways: Vec<usize>,
+}
+
 /// The two directions of one culprit are one.
-fn by_culprit(ends: &[BlamedEnd], model: Model) -> Vec<(Direction, Vec<&BlamedEnd>)> {
-    let mut all: Vec<(Direction, Vec<&BlamedEnd>)> = Vec::new();
-    for end in ends {
-        let known = all.iter_mut().find(|(_, known)| known[0].end / 2 == end.end / 2);
+fn by_culprit(ends: &[BlamedEnd], model: Model) -> Vec<SlowCulprit> {
+    let mut all: Vec<SlowCulprit> = Vec::new();
+    for BlamedEnd { end, ways } in ends {
+        let End { culprit, receives, scope } = End::of(*end);
+        let known = all.iter_mut().find(|known| known.culprit == culprit && known.scope == scope);
         match known {
-            Some((direction, known)) => {
-                *direction = Direction::Both;
-                known.push(end);
+            Some(known) => {
+                known.direction = Direction::Both;
+                known.ways.extend(ways);
             }
             None => {
-                let direction = match (model, end.end.is_multiple_of(2)) {
+                let direction = match (model, receives) {
                     (Model::Sum, _) => Direction::Both,
-                    (Model::Slowest, true) => Direction::Out,
-                    (Model::Slowest, false) => Direction::In,
+                    (Model::Slowest, false) => Direction::Out,
+                    (Model::Slowest, true) => Direction::In,
                 };
-                all.push((direction, vec![end]));
+                all.push(SlowCulprit { culprit, direction, scope, ways: ways.clone() });
             }
         }
     }
     all
+}
+
+/// So many links may be slow each for itself.
+fn most_links(places: &Places) -> usize {
+    (places.culprits() / 4).max(4)
 }
 
 /// What the pairs say; each rank has a host and a site.
@@ -422,7 +485,8 @@ fn nodes(pairs: &[Pair], ranks: usize, marks: &[Marks]) -> Vec<Node> {
 impl Verdict {
     /// Whether nothing is to blame for anything.
     pub fn is_healthy(&self) -> bool {
-        self.slow_nodes.is_empty() && self.slow_pairs.is_empty() && self.unclear_pairs.is_empty()
+        let pairs = [&self.slow_pairs, &self.unclear_pairs, &self.scattered_pairs];
+        self.slow_nodes.is_empty() && pairs.iter().all(|pairs| pairs.is_empty())
     }
 
     /// Pairs with a slow figure.

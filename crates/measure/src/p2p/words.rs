@@ -2,7 +2,10 @@
 
 use laneway_core::Rank;
 
-use super::verdict::{BANDWIDTH, Direction, Limits, SlowNode, SlowPair, Verdict};
+use super::verdict::{BANDWIDTH, Direction, Limits, Scope, SlowNode, SlowPair, Verdict};
+
+/// So many pairs that are slow without anybody to blame are named.
+const NAMED: usize = 8;
 
 impl Limits {
     /// What is slow, in words.
@@ -44,8 +47,13 @@ impl SlowNode {
             Direction::In => " inward",
             Direction::Out => " outward",
         };
+        let scope = match self.scope {
+            Scope::All => "",
+            Scope::Near => " within its site",
+            Scope::Far => " with other sites",
+        };
         format!(
-            "{} is slow{direction}: {slow} of its {pairs} pairs are, with {} in the middle; it and \
+            "{} is slow{direction}{scope}: {slow} of its {pairs} pairs are, with {} in the middle; it and \
              not its partners, for of their {others} pairs with each other {others_slow} are slow",
             self.name(hosts),
             compared(self.measure, self.ratio),
@@ -122,7 +130,23 @@ impl Verdict {
                 pair.figure(),
             )
         });
-        nodes.chain(links).chain(unclear).chain(together).collect()
+        let scattered = match self.scattered_pairs.len() {
+            0 => None,
+            count => Some(format!(
+                "{count} pairs are slow, and no few hosts or links explain it: what they share, \
+                 such as a switch between groups of hosts, may be narrow, or pairs that are \
+                 measured at the same time disturb each other"
+            )),
+        };
+        let mut all: Vec<String> = nodes.chain(links).chain(scattered).collect();
+        let doubts = [unclear.collect(), together.collect()];
+        for mut sentences in doubts.into_iter().filter(|list: &Vec<String>| !list.is_empty()) {
+            let more = sentences.len().saturating_sub(NAMED);
+            sentences.truncate(NAMED);
+            all.append(&mut sentences);
+            all.extend((more > 0).then(|| format!("and so have {more} more pairs")));
+        }
+        all
     }
 }
 

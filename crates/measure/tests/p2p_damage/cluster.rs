@@ -14,6 +14,8 @@ pub enum Damage {
     Card(u32),
     CardIn(u32),
     CardOut(u32),
+    /// The card that a host has for other sites.
+    FarCard(u32),
     Link(u32, u32),
     LinkTowards(u32, u32),
     HostLatency(u32),
@@ -21,10 +23,11 @@ pub enum Damage {
 }
 
 impl Damage {
-    pub const KINDS: [&str; 7] = [
+    pub const KINDS: [&str; 8] = [
         "card",
         "card in",
         "card out",
+        "card for other sites",
         "link",
         "link one way",
         "latency of a host",
@@ -37,18 +40,18 @@ impl Damage {
             Damage::Card(_) => 0,
             Damage::CardIn(_) => 1,
             Damage::CardOut(_) => 2,
-            Damage::Link(..) => 3,
-            Damage::LinkTowards(..) => 4,
-            Damage::HostLatency(_) => 5,
-            Damage::LinkLatency(..) => 6,
+            Damage::FarCard(_) => 3,
+            Damage::Link(..) => 4,
+            Damage::LinkTowards(..) => 5,
+            Damage::HostLatency(_) => 6,
+            Damage::LinkLatency(..) => 7,
         }
     }
 
     fn hosts(self) -> Vec<u32> {
         match self {
-            Damage::Card(a) | Damage::CardIn(a) | Damage::CardOut(a) | Damage::HostLatency(a) => {
-                vec![a]
-            }
+            Damage::Card(a) | Damage::CardIn(a) | Damage::CardOut(a) => vec![a],
+            Damage::FarCard(a) | Damage::HostLatency(a) => vec![a],
             Damage::Link(a, b) | Damage::LinkTowards(a, b) | Damage::LinkLatency(a, b) => {
                 vec![a, b]
             }
@@ -72,6 +75,10 @@ struct Plan {
     wan_latency: f64,
     /// What one connection between sites may have.
     connection: f64,
+    /// Whether hosts have a second card for other sites.
+    far_cards: bool,
+    /// How far a host's card may be from the rate of its site: a part.
+    spread: f64,
 }
 
 struct Dice(SplitMix64);
@@ -122,7 +129,9 @@ impl Plan {
             _ => slowest * dice.between(0.02, 1.0),
         };
         let wan_latency = dice.pick(&[300.0, 1000.0, 2000.0, 5000.0, 20_000.0]);
-        Plan { sites, rates, latencies, wan_latency, connection }
+        let far_cards = sites.len() > 1 && dice.chance(0.25);
+        let spread = dice.pick(&[0.0, 0.0, 0.02, 0.04]);
+        Plan { sites, rates, latencies, wan_latency, connection, far_cards, spread }
     }
 
     fn hosts(&self) -> u32 {
@@ -160,26 +169,42 @@ impl Plan {
 
     /// Whether so slow a card would show on enough ways.
     fn shows(&self, host: u32, factor: f64) -> bool {
+        self.sites[self.site(host)] >= 3 || self.shows_abroad(host, factor)
+    }
+
+    /// Whether it would on ways to another site.
+    fn shows_abroad(&self, host: u32, factor: f64) -> bool {
         let site = self.site(host);
         let far = |(other, size): (usize, &u32)| {
             let way = self.connection.min(self.rates[other]).min(self.rates[site]);
             other != site && *size >= 2 && self.rates[site] * factor < 0.75 * way
         };
-        self.sites[site] >= 3 || self.sites.iter().enumerate().any(far)
+        self.sites.iter().enumerate().any(far)
     }
 
-    fn text(&self) -> String {
+    /// Whether a card for other sites would, while the other card shows that it is sound.
+    fn shows_far(&self, host: u32, factor: f64) -> bool {
+        let has_company = self.sites[self.site(host)] >= 3;
+        self.far_cards && has_company && self.shows_abroad(host, factor)
+    }
+
+    fn text(&self, dice: &mut Dice) -> String {
         let mut text = String::new();
-        for (site, size) in self.sites.iter().enumerate() {
+        for (site, latency) in self.latencies.iter().enumerate() {
             // Writing to a string cannot fail.
+            let _ = write!(text, "[[site]]\nname = \"site{site}\"\nlatency = \"{latency}us\"\n");
+        }
+        for host in 0..self.hosts() {
+            let site = self.site(host);
+            let rate = self.rates[site] * (1.0 + dice.between(-self.spread, self.spread));
+            let name = self.name(host);
             let _ = write!(
                 text,
-                "[[site]]\nname = \"site{site}\"\nlatency = \"{}us\"\n\
-                 [[host]]\nname = \"s{site}n[0-{}]\"\nsite = \"site{site}\"\nrate = \"{}Mbit\"\n",
-                self.latencies[site],
-                size - 1,
-                self.rates[site],
+                "[[host]]\nname = \"{name}\"\nsite = \"site{site}\"\nrate = \"{rate}Mbit\"\n"
             );
+            if self.far_cards {
+                let _ = writeln!(text, "wan-rate = \"{rate}Mbit\"");
+            }
         }
         let _ = write!(
             text,
@@ -208,18 +233,21 @@ impl Plan {
     }
 }
 
-/// The traffic of others: a few messages now and then, and a little all the time.
+/// The traffic of others: a few messages now and then, and a little all the time. No host sends or
+/// receives for two of them: one that is busy all the time is slow, and found to be.
 fn background(plan: &Plan, dice: &mut Dice) -> String {
     let mut text = String::new();
-    let level = dice.pick(&[0.0, 0.0, 0.02, 0.05]);
+    let level = dice.pick(&[0.0, 0.02, 0.05, 0.1]);
     if level == 0.0 {
         return text;
     }
+    let mut busy = Vec::new();
     for _ in 0..1 + dice.below(4) {
         let (a, b) = (dice.below(plan.hosts()), dice.below(plan.hosts()));
-        if a == b {
+        if a == b || busy.contains(&a) || busy.contains(&b) {
             continue;
         }
+        busy.extend([a, b]);
         let rate = plan.way(a, b).0 * level;
         let (from, to) = (plan.name(a), plan.name(b));
         let _ = match dice.chance(0.5) {
@@ -227,13 +255,16 @@ fn background(plan: &Plan, dice: &mut Dice) -> String {
                 text,
                 "[[background]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}Mbit\"\n"
             ),
-            // A message of 64 KiB is half a megabit.
-            false => write!(
-                text,
-                "[[background]]\nfrom = \"{from}\"\nto = \"{to}\"\nsize = \"64K\"\n\
-                 every = \"{}us\"\nrandom = true\n",
-                0.524e6 / rate
-            ),
+            false => {
+                let kibibytes = dice.pick(&[64u32, 256, 1024]);
+                let megabits = f64::from(kibibytes) * 1024.0 * 8e-6;
+                write!(
+                    text,
+                    "[[background]]\nfrom = \"{from}\"\nto = \"{to}\"\nsize = \"{kibibytes}K\"\n\
+                     every = \"{}us\"\nrandom = true\n",
+                    1e6 * megabits / rate
+                )
+            }
         };
     }
     text
@@ -243,7 +274,7 @@ fn background(plan: &Plan, dice: &mut Dice) -> String {
 pub fn healthy(seed: u64) -> Cluster {
     let mut dice = Dice(SplitMix64::new(seed));
     let plan = Plan::draw(&mut dice);
-    let text = plan.text() + &background(&plan, &mut dice);
+    let text = plan.text(&mut dice) + &background(&plan, &mut dice);
     Cluster { text: format!("seed = {}\n{text}", seed % 1000 + 1), damage: Vec::new() }
 }
 
@@ -251,7 +282,7 @@ pub fn healthy(seed: u64) -> Cluster {
 pub fn damaged(seed: u64) -> Cluster {
     let mut dice = Dice(SplitMix64::new(seed));
     let plan = Plan::draw(&mut dice);
-    let mut cluster = Cluster { text: plan.text(), damage: Vec::new() };
+    let mut cluster = Cluster { text: plan.text(&mut dice), damage: Vec::new() };
     cluster.text += &background(&plan, &mut dice);
     cluster.text = format!("seed = {}\n{}", seed % 1000 + 1, cluster.text);
     let wanted = if dice.chance(0.35) { 2 } else { 1 };
@@ -270,13 +301,14 @@ fn add(cluster: &mut Cluster, plan: &Plan, dice: &mut Dice) {
     let a = dice.below(plan.hosts());
     let b = (a + 1 + dice.below(plan.hosts() - 1)) % plan.hosts();
     let (low, high) = (a.min(b), a.max(b));
-    let damage = match dice.below(7) {
+    let damage = match dice.below(8) {
         0 => Damage::Card(a),
         1 => Damage::CardIn(a),
         2 => Damage::CardOut(a),
         3 => Damage::Link(low, high),
         4 => Damage::LinkTowards(a, b),
         5 => Damage::HostLatency(a),
+        6 => Damage::FarCard(a),
         _ => Damage::LinkLatency(low, high),
     };
     let factor = dice.between(0.2, 0.7);
@@ -290,6 +322,7 @@ fn add(cluster: &mut Cluster, plan: &Plan, dice: &mut Dice) {
     let crowded = |host: &u32| plan.sites[plan.site(*host)] < least;
     let hidden = match damage {
         Damage::Card(_) | Damage::CardIn(_) | Damage::CardOut(_) => !plan.shows(a, factor),
+        Damage::FarCard(_) => !plan.shows_far(a, factor),
         Damage::HostLatency(_) => plan.sites[plan.site(a)] < 3,
         _ => near && plan.sites[plan.site(a)] < 3,
     };
@@ -317,6 +350,7 @@ fn written(damage: Damage, factor: f64, number: usize, plan: &Plan, dice: &mut D
         Damage::Card(host) => event(host, ""),
         Damage::CardIn(host) => event(host, "direction = \"in\"\n"),
         Damage::CardOut(host) => event(host, "direction = \"out\"\n"),
+        Damage::FarCard(host) => event(host, "card = \"wan\"\n"),
         Damage::Link(a, b) | Damage::LinkTowards(a, b) => {
             let (rate, latency) = plan.way(a, b);
             plan.route(number, [a, b], rate * factor, latency, matches!(damage, Damage::Link(..)))

@@ -3,7 +3,7 @@
 use laneway_core::{Comm, Rank};
 use laneway_measure::Rule;
 use laneway_measure::p2p::{
-    Direction, LATENCY, Lab, Limits, Pair, Plan, Sizes, Verdict, survey, verdict,
+    Direction, LATENCY, Lab, Limits, Pair, Plan, Scope, Sizes, Verdict, survey, verdict,
 };
 use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
 use laneway_sim::platform::Platform;
@@ -40,6 +40,7 @@ pub fn pairs(platform: &Platform, sites: &[u32]) -> Result<Vec<Pair>, String> {
 pub fn blamed(verdict: &Verdict) -> Vec<Damage> {
     let nodes = verdict.slow_nodes.iter().map(|node| match (node.measure, node.direction) {
         (LATENCY, _) => Damage::HostLatency(node.rank),
+        (_, Direction::Both) if node.scope == Scope::Far => Damage::FarCard(node.rank),
         (_, Direction::Both) => Damage::Card(node.rank),
         (_, Direction::In) => Damage::CardIn(node.rank),
         (_, Direction::Out) => Damage::CardOut(node.rank),
