@@ -63,6 +63,9 @@ pub fn command() -> Command {
             "Exit with 1 where a pair is surely slow: below P, such as 90% of the usual bandwidth \
              or 12GB/s, or too late [default: no gate, and slow is below 80%]",
         ))
+        .arg(Arg::new("max-latency").long("max-latency").value_name("X").help(
+            "Slow is also what has more than X times the usual latency of its kind [default: 2]",
+        ))
         .arg(
             Arg::new("suspects")
                 .long("suspects")
@@ -121,7 +124,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let gate = text("min-bw").map(Gate::read).transpose()?;
     let (rule, strict) = rule::rule(matches, &USUAL)?;
     let asked = Asked {
-        limits: Gate::limits(gate, size),
+        limits: Limits { most_latency: most_latency(matches)?, ..Gate::limits(gate, size) },
         gate,
         sizes: Sizes { latency: SHORT, bandwidth: size },
         sites: Sites::from(text("sites"), text("backend"))?,
@@ -135,6 +138,17 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         export::refuse(comm, text("svg"))?;
         surveyed(comm, &asked, &written)
     })
+}
+
+/// How many times the usual latency a pair may have.
+fn most_latency(matches: &ArgMatches) -> Result<f64, Failure> {
+    let usual = Limits::default().most_latency;
+    let most = rule::number(matches, "max-latency", "a number of times", "1.5")?.unwrap_or(usual);
+    if (1.01..=1e6).contains(&most) {
+        return Ok(most);
+    }
+    let cause = "it is how many times the usual latency a pair may have, 1.01 or more";
+    Err(Failure::usage(format!("no max-latency `{most}`"), cause, "--max-latency 1.5"))
 }
 
 /// Measures all pairs; rank 0 judges and prints.
