@@ -368,6 +368,133 @@ fn a_slow_link_is_told_from_a_slow_host() {
     );
 }
 
+/// A cluster with something wrong, and what is found there.
+fn damaged(name: &str, text: &str, more: &[&str], code: i32) -> Value {
+    let platform = File::with(name, text);
+    let backend = format!("sim:{}", platform.name());
+    let found = document(&[&["pairs", "--backend", &backend][..], more].concat(), code);
+    if let Some(rows) = found["rows"].as_array().filter(|rows| rows[0]["slow"].is_boolean()) {
+        let slow = rows.iter().filter(|row| row["slow"] == true).count();
+        assert_eq!(found["summary"]["slow_pairs"], slow, "{found}");
+        assert_eq!(found["summary"]["healthy"], slow == 0, "{found}");
+    }
+    found
+}
+
+#[test]
+fn a_slow_host_of_one_of_two_sites_is_named() {
+    let text = "include = [\"two-sites:7x7,latency=2ms\"]\n\
+                [[event]]\nat = \"0s\"\nhost = \"s1n4\"\nfactor = 0.36\n";
+    let found = damaged("two-sites.toml", text, &[], 0);
+    let summary = &found["summary"];
+    assert_eq!((&summary["slow_nodes"], &summary["slow_links"]), (&"s1n4".into(), &"".into()));
+    assert_eq!(summary["suspects"], "s1n4 bandwidth both");
+    assert_eq!(summary["slow_pairs"], 6);
+}
+
+#[test]
+fn a_card_that_is_slow_in_one_direction_fails_the_gate() {
+    let text = "include = [\"cluster:6\"]\n[[event]]\nat = \"0s\"\nhost = \"node0\"\n\
+                direction = \"in\"\nfactor = 0.71\n";
+    let found = damaged("inward.toml", text, &["--min-bw", "80%"], 1);
+    assert_eq!(found["summary"]["suspects"], "node0 bandwidth in");
+    for row in found["rows"].as_array().expect("rows") {
+        let slow = row["from"] == 0;
+        assert_eq!(row["slow"], slow, "{row}");
+        assert_eq!(row["slow_in"], if slow { "back" } else { "" }, "{row}");
+        let percent = if slow { 71.0 } else { 100.0 };
+        assert!((number(row, "back_percent") - percent).abs() < 0.1, "{row}");
+        assert!((number(row, "usual_percent") - percent).abs() < 0.1, "{row}");
+        assert!((number(row, "there_percent") - 100.0).abs() < 0.1, "{row}");
+        assert!((number(row, "there_mb_s") - 125.0).abs() < 0.1, "{row}");
+    }
+}
+
+#[test]
+fn a_late_pair_is_slow_and_fails_the_gate() {
+    let text = "include = [\"cluster:5\"]\n\
+                [[link]]\nname = \"bad\"\nrate = \"10Gbit\"\nlatency = \"80us\"\n\
+                [[route]]\nfrom = \"node1\"\nto = \"node3\"\nlinks = [\"bad\"]\n";
+    let found = damaged("late.toml", text, &["--min-bw", "80%"], 0);
+    assert_eq!(found["summary"]["healthy"], true);
+    let more = ["--min-bw", "80%", "--max-latency", "1.5"];
+    let found = damaged("late.toml", text, &more, 1);
+    assert_eq!(found["summary"]["suspects"], "node1:node3 latency both");
+    let late = text.replace("80us", "200us");
+    let found = damaged("late.toml", &late, &["--min-bw", "80%"], 1);
+    let rows = found["rows"].as_array().expect("rows");
+    let slow: Vec<&Value> = rows.iter().filter(|row| row["slow"] == true).collect();
+    assert_eq!((slow.len(), &slow[0]["slow_in"]), (1, &"latency".into()));
+}
+
+#[test]
+fn a_gate_may_be_a_rate() {
+    let run = |rate: &str, code: i32| {
+        document(&["pairs", "--backend", "sim:cluster:3", "--min-bw", rate], code)
+    };
+    assert_eq!(run("124MB/s", 0)["summary"]["healthy"], true);
+    let found = run("1.1Gbit", 1);
+    assert_eq!(
+        (&found["summary"]["slow_pairs"], &found["summary"]["suspects"]),
+        (&3.into(), &"".into())
+    );
+    let verdict = found["summary"]["verdict"].as_str().unwrap_or_default();
+    assert!(verdict.contains("less than the bandwidth that was asked for"), "{verdict}");
+    // One pair cannot be compared, but it has a rate.
+    let args = ["pairs", "--backend", "sim:cluster:2", "--min-bw", "2Gbit"];
+    assert_eq!(document(&args, 1)["summary"]["slow_pairs"], 1);
+}
+
+#[test]
+fn suspects_stand_alone_and_the_report_has_the_map() {
+    let text = "include = [\"cluster:6\"]\n\
+                [[event]]\nat = \"0s\"\nhost = \"node2\"\ndirection = \"out\"\nfactor = 0.3\n\
+                [[link]]\nname = \"bad\"\nrate = \"300Mbit\"\nlatency = \"50us\"\n\
+                [[route]]\nfrom = \"node1\"\nto = \"node4\"\nlinks = [\"bad\"]\n";
+    let file = File::new("suspects.json");
+    let found = damaged("suspects.toml", text, &["--suspects", "--export", file.name()], 0);
+    let rows = found["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    let columns = |row: &Value| {
+        ["suspect", "host", "to_host", "direction", "measure"].map(|name| row[name].clone())
+    };
+    let nothing = Value::Null;
+    let words = |words: [&str; 5]| words.map(Value::from);
+    let mut host = words(["host", "node2", "", "out", "bandwidth"]);
+    host[2] = nothing;
+    assert_eq!(columns(&rows[0]), host);
+    assert_eq!(columns(&rows[1]), words(["link", "node1", "node4", "both", "bandwidth"]));
+    assert!((number(&rows[0], "usual_percent") - 30.0).abs() < 0.1, "{}", rows[0]);
+    // The file has all pairs, and so has the page that is made of it.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    let output = command.args(["report", file.name()]).output().expect("the command starts");
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && page.contains("<h2>Map</h2>"), "{}", said(&output));
+    assert_eq!(page.matches("</title></rect>").count(), 30, "a cell for each pair and way");
+    assert!(page.contains("fill=\"#b00020\">node2 2"), "who is to blame is red");
+    assert!(page.contains("2 to 0: 30.0 %") && page.contains("0 to 2: 100.0 %"));
+    // Where nobody is to blame there is no table.
+    let output = measure(&["pairs", "--backend", "sim:cluster:3", "--suspects"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.starts_with("nothing suspicious") && text.lines().count() == 1, "{text}");
+}
+
+#[test]
+fn sites_that_nobody_told_of_are_found_by_latency() {
+    let text = "[[host]]\nname = \"a[0-3]\"\nrate = \"1Gbit\"\n\
+                [[host]]\nname = \"b[0-2]\"\nrate = \"1Gbit\"\n\
+                [[link]]\nname = \"near\"\nrate = \"10Gbit\"\nlatency = \"50us\"\nshared = false\n\
+                [[link]]\nname = \"far\"\nrate = \"200Mbit\"\nlatency = \"3ms\"\n\
+                [[route]]\nfrom = \"a[0-3]\"\nto = \"a[0-3]\"\nlinks = [\"near\"]\n\
+                [[route]]\nfrom = \"b[0-2]\"\nto = \"b[0-2]\"\nlinks = [\"near\"]\n\
+                [[route]]\nfrom = \"a[0-3]\"\nto = \"b[0-2]\"\nlinks = [\"far\"]\n";
+    let found = damaged("graph.toml", text, &["--min-bw", "90%"], 0);
+    assert_eq!(found["summary"]["healthy"], true, "{}", found["summary"]);
+    let slow = format!("{text}[[event]]\nat = \"0s\"\nhost = \"a2\"\nfactor = 0.5\n");
+    let found = damaged("graph.toml", &slow, &["--min-bw", "90%"], 1);
+    assert_eq!(found["summary"]["suspects"], "a2 bandwidth both");
+}
+
 #[test]
 fn every_format_shows_the_pairs_or_refuses() {
     let args = ["pairs", "--backend", "sim:cluster:5", "--format"];
@@ -507,6 +634,12 @@ fn mistakes_are_usage_errors() {
         (&["pairs", "--ranks", "4", "--min-bw", "90"], "--min-bw"),
         (&["pairs", "--ranks", "4", "--sites", "2,1"], "4 ranks"),
         (&["pairs", "--ranks", "4", "--size", "0"], "--size 1M"),
+        (&["pairs", "--ranks", "4", "--size", "100"], "1024 bytes"),
+        (&["pairs", "--ranks", "4", "--min-bw", "12GB"], "--min-bw 12GB/s"),
+        (&["pairs", "--ranks", "4", "--min-bw", "0Gbit"], "above 0"),
+        (&["pairs", "--ranks", "4", "--max-latency", "1"], "--max-latency 1.5"),
+        (&["pairs", "--ranks", "4", "--max-latency", "nan"], "--max-latency 1.5"),
+        (&["pairs", "--ranks", "4", "--suspects", "--format", "gnuplot"], "--suspects"),
         (&["pairs", "--backend", "sim:clutser:4"], "cluster"),
     ] {
         let output = measure(args);

@@ -9,6 +9,7 @@ use laneway_core::units::format_size;
 
 use crate::chart;
 use crate::figure::{Chart, charts, plain};
+use crate::map::Map;
 use crate::run::{Fields, Record, Run};
 use crate::svg::escaped;
 use crate::table::{cell, significant};
@@ -35,8 +36,9 @@ pub fn render(title: &str, runs: &[Run]) -> String {
          style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <header><h1>{title}</h1><p>{count}</p></header>\n\
-         {}{}{}{}{}<footer>Written by laneway {}.</footer>\n<script>\n{SCRIPT}</script>\n\
+         {}{}{}{}{}{}<footer>Written by laneway {}.</footer>\n<script>\n{SCRIPT}</script>\n\
          </body>\n</html>\n",
+        maps(runs),
         figures(&charts(runs)),
         spreads(runs),
         flags(runs),
@@ -44,6 +46,21 @@ pub fn render(title: &str, runs: &[Run]) -> String {
         environments(runs),
         env!("CARGO_PKG_VERSION"),
     )
+}
+
+/// The map of each run of `laneway measure pairs`.
+fn maps(runs: &[Run]) -> String {
+    let mut html = String::new();
+    for (run, map) in runs.iter().filter_map(|run| Some((run, Map::of(run)?))) {
+        let heading = if runs.len() > 1 { escaped(&run.name) } else { String::new() };
+        let verdict = run.summary.iter().find(|(name, _)| name == "verdict");
+        let verdict = verdict.map(|(_, text)| escaped(&plain(text))).unwrap_or_default();
+        let _ = write!(html, "<figure><h3>{heading}</h3><p>{verdict}</p>{}</figure>", map.draw());
+    }
+    match html.is_empty() {
+        true => html,
+        false => format!("<section><h2>Map</h2><div class=\"grid-of\">\n{html}</div></section>\n"),
+    }
 }
 
 fn figures(charts: &[Chart]) -> String {

@@ -2,15 +2,17 @@
 
 mod doubt;
 mod found;
+mod gate;
 mod picture;
 mod sites;
+mod suspects;
 mod written;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::units::parse_size;
 use laneway_core::{Comm, Exit, Failure, Rank};
 use laneway_measure::Rule;
-use laneway_measure::p2p::{Lab, Limits, Pair, Plan, Sizes, Survey};
+use laneway_measure::p2p::{Lab, Latencies, Limits, Pair, Plan, Sizes, Survey, sites_by_latency};
 use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
 
 use super::p2p::warn_of_crowd;
@@ -20,14 +22,17 @@ use crate::output;
 use crate::progress::Progress;
 use crate::session::{self, Choice, RankError};
 use crate::watchdog::Watchdog;
-use crate::words::{PARTS, share};
 use doubt::Judged;
 use found::Found;
+use gate::Gate;
 use sites::Sites;
 use written::Written;
 
 /// Bytes of the message that tells the latency.
 const SHORT: usize = 8;
+
+/// Shorter messages tell a latency and no bandwidth.
+const LEAST_LONG: u64 = 1024;
 
 /// Thousands of pairs are to be looked at, and slow ones are slow by more than a little.
 const USUAL: Rule = Rule {
@@ -41,21 +46,32 @@ pub fn command() -> Command {
     Command::new("pairs")
         .about("Measures every pair of ranks and names the slow node or link")
         .after_help(
-            "Pairs without a common rank are measured at the same time, but pairs between sites \
-             only where they share no site's way out. A node is named when most of its pairs are \
-             slow and its partners are fast with each other; else what lies between two nodes \
-             is. Pairs are compared with those of their kind: within a host, a site, between two \
-             sites. Slow is what is so even at the fast end of its interval.\n\nExamples:\n  \
+            "Pairs without a common host are measured at the same time, but pairs between sites \
+             only where they share no site's way out. Each direction is measured apart. A host is \
+             named, with the direction if it is one, when all its pairs that could show it are \
+             slow; else what lies between two hosts is. Pairs are compared with those of their \
+             kind: within a host, a site, from one site to another. Slow is what is so even at the \
+             fast end of its interval.\n\nExamples:\n  \
              mpirun -n 64 --map-by node laneway measure pairs\n  \
              mpirun -n 64 laneway measure pairs --min-bw 90% --svg pairs.svg    a gate\n  \
-             mpirun -n 64 laneway measure pairs --export pairs.html    with the map\n  \
+             mpirun -n 64 laneway measure pairs --min-bw 12GB/s --suspects    only what is slow\n  \
+             mpirun -n 64 laneway measure pairs --export pairs.json    for laneway report\n  \
              mpirun -n 16 laneway measure pairs --sites 8,8\n  \
              laneway measure pairs --backend sim:two-sites:8x8",
         )
         .arg(Arg::new("min-bw").long("min-bw").value_name("P").help(
-            "Exit with 1 where a pair surely has less than P, such as 90%, of the usual bandwidth \
-             [default: no gate, and slow is below 80%]",
+            "Exit with 1 where a pair is surely slow: below P, such as 90% of the usual bandwidth \
+             or 12GB/s, or too late [default: no gate, and slow is below 80%]",
         ))
+        .arg(Arg::new("max-latency").long("max-latency").value_name("X").help(
+            "Slow is also what has more than X times the usual latency of its kind [default: 2]",
+        ))
+        .arg(
+            Arg::new("suspects")
+                .long("suspects")
+                .action(ArgAction::SetTrue)
+                .help("Print only the hosts and links that are to blame; --export has all pairs"),
+        )
         .arg(
             Arg::new("size")
                 .long("size")
@@ -64,8 +80,8 @@ pub fn command() -> Command {
                 .help("Bytes of the message that tells the bandwidth"),
         )
         .arg(Arg::new("sites").long("sites").value_name("N,M").help(
-            "So many ranks at the first site, the second, ... [default: by the platform, or the \
-             domains of the hosts' names]",
+            "So many ranks at the first site, the second, ... [default: by the platform, the \
+             domains of the hosts' names, or the latencies]",
         ))
         .arg(
             Arg::new("sequential")
@@ -87,7 +103,7 @@ pub fn command() -> Command {
 /// What the command line asked for.
 struct Asked {
     limits: Limits,
-    gate: bool,
+    gate: Option<Gate>,
     sizes: Sizes,
     sites: Sites,
     sequential: bool,
@@ -99,16 +115,17 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let refused = |cause: String| Failure::usage("no such size", cause, "--size 1M");
     let size = match parse_size(text("size").unwrap_or_default()).map_err(refused)? {
-        0 => return Err(refused("a message without bytes tells no bandwidth".to_string())),
+        size if size < LEAST_LONG => {
+            let cause = format!("a message of less than {LEAST_LONG} bytes tells no bandwidth");
+            return Err(refused(cause));
+        }
         size => size as usize,
     };
-    let least = text("min-bw").map(|text| share("min-bw", text, PARTS, "90%")).transpose()?;
-    let mut limits = Limits::default();
-    limits.least_bandwidth = least.unwrap_or(limits.least_bandwidth);
+    let gate = text("min-bw").map(Gate::read).transpose()?;
     let (rule, strict) = rule::rule(matches, &USUAL)?;
     let asked = Asked {
-        limits,
-        gate: least.is_some(),
+        limits: Limits { most_latency: most_latency(matches)?, ..Gate::limits(gate, size) },
+        gate,
         sizes: Sizes { latency: SHORT, bandwidth: size },
         sites: Sites::from(text("sites"), text("backend"))?,
         sequential: matches.get_flag("sequential"),
@@ -123,6 +140,17 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     })
 }
 
+/// How many times the usual latency a pair may have.
+fn most_latency(matches: &ArgMatches) -> Result<f64, Failure> {
+    let usual = Limits::default().most_latency;
+    let most = rule::number(matches, "max-latency", "a number of times", "1.5")?.unwrap_or(usual);
+    if (1.01..=1e6).contains(&most) {
+        return Ok(most);
+    }
+    let cause = "it is how many times the usual latency a pair may have, 1.01 or more";
+    Err(Failure::usage(format!("no max-latency `{most}`"), cause, "--max-latency 1.5"))
+}
+
 /// Measures all pairs; rank 0 judges and prints.
 fn surveyed(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, RankError> {
     let ranks = comm.size();
@@ -130,7 +158,7 @@ fn surveyed(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, R
         let cause = "a pair is two ranks, and there is one";
         return Err(Failure::usage("there are no pairs", cause, "--ranks 4").into());
     }
-    if asked.gate && ranks < 3 {
+    if matches!(asked.gate, Some(Gate::Share(_))) && ranks < 3 {
         let cause = "one pair has nothing that it could be compared with";
         return Err(Failure::usage("such a gate would always be open", cause, "--ranks 3").into());
     }
@@ -141,10 +169,9 @@ fn surveyed(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, R
     memory::refuse(comm, memory::objection(need, size), "--size 1M")?;
     let hosts = comm.hosts()?;
     warn_of_crowd(comm)?;
-    let sites = asked.sites.of(&hosts)?;
-    let plan = plan(&sites, asked.sequential)?;
+    let known = asked.sites.of(&hosts)?;
     let mut found = Found { env: session::environment(comm), hosts, pairs: Vec::new() };
-    measured(comm, asked, written, &plan, &mut found)?;
+    let sites = measured(comm, asked, written, known, &mut found)?;
     let judged = Judged::new(&found.pairs, &found.hosts, &sites, &asked.limits);
     // Rank 0 alone knows, and all leave with the same code, even if it cannot write.
     let code = agree::announce(comm, &[exit(asked, &found.pairs, &judged) as u8])?;
@@ -155,40 +182,57 @@ fn surveyed(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, R
     Ok(known.unwrap_or(Exit::Done))
 }
 
-/// Collective: all rounds of the plan, each in its turn, so that what is done is saved before the
-/// next; the pairs, on rank 0.
+/// Collective: the latencies of all pairs, and then their bandwidths in rounds, each in its turn, so
+/// that what is done is saved before the next; the pairs, on rank 0. The sites, on all.
 fn measured(
     comm: &dyn Comm,
     asked: &Asked,
     written: &Written,
-    plan: &Plan,
+    known: Option<Vec<u32>>,
     found: &mut Found,
-) -> Result<(), RankError> {
+) -> Result<Vec<u32>, RankError> {
     let own = comm.dup()?;
     let watchdog = Watchdog::new(comm);
-    let rounds = plan.rounds();
-    let mut progress = Progress::new(rounds.len(), comm.rank() == 0);
     let alive = |_: usize, _: usize| watchdog.alive();
     let lab = Lab { each_round: &alive, ..Lab::new(&*own, asked.rule) };
     let mut survey = Survey::new(asked.sizes);
+    let all = Plan::pairs(comm.size());
+    let all = if asked.sequential { all.one_by_one() } else { all };
+    let latencies = survey.latencies(&lab, &all)?.unwrap_or_default();
+    let sites = match known {
+        Some(sites) => sites,
+        None => agreed_sites(comm, &latencies)?,
+    };
+    let plan = plan(&found.hosts, &sites, asked.sequential)?;
+    let rounds = plan.rounds();
+    let mut progress = Progress::new(rounds.len(), comm.rank() == 0);
     let mut unfinished = written.unfinished();
     for (number, round) in rounds.iter().enumerate() {
         progress.at(number, "rounds of pairs");
         // Its pairs have no rank in common, and so are one round again.
-        if let Some(pairs) = survey.run(&lab, &Plan::of(round.to_vec())?)? {
+        if let Some(pairs) = survey.transfers(&lab, &Plan::of(round.to_vec())?, &latencies)? {
             found.add(pairs);
             let done = [number + 1, rounds.len()];
             unfinished.save(asked, found, done).map_err(RankError::Alone)?;
         }
     }
-    Ok(())
+    Ok(sites)
+}
+
+/// Collective: the sites that rank 0 finds from the latencies, which it alone has.
+fn agreed_sites(comm: &dyn Comm, latencies: &Latencies) -> Result<Vec<u32>, RankError> {
+    let sites = sites_by_latency(latencies, comm.size());
+    let bytes: Vec<u8> = sites.iter().flat_map(|site| site.to_le_bytes()).collect();
+    let bytes = agree::announce(comm, &bytes)?;
+    let (words, _) = bytes.as_chunks::<4>();
+    Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
 }
 
 /// How the command ends.
 fn exit(asked: &Asked, pairs: &[Pair], judged: &Judged) -> Exit {
     let flagged =
         |flag: &str| pairs.iter().any(|pair| found::flags(pair, &asked.rule).contains(&flag));
-    if asked.gate && judged.verdict.slow.contains(&true) {
+    if asked.gate.is_some() && judged.verdict.count_slow() > 0 {
         Exit::Gate
     } else if flagged(found::MISSED) || asked.strict && flagged(found::IMPRECISE) {
         Exit::Precision
@@ -197,15 +241,25 @@ fn exit(asked: &Asked, pairs: &[Pair], judged: &Judged) -> Exit {
     }
 }
 
-/// All pairs in rounds; those between sites apart where they share the way out of one.
-fn plan(sites: &[u32], sequential: bool) -> Result<Plan, RankError> {
-    let ranks = sites.len() as u32;
-    let site = |rank: Rank| sites[rank as usize];
-    let ways_out = |pair: &[Rank]| match (site(pair[0]), site(pair[1])) {
-        (a, b) if a == b => Vec::new(),
-        (a, b) => vec![a, b],
+/// All pairs in rounds. Pairs between hosts are apart where they share one, and pairs between sites
+/// where they share the way out of one.
+fn plan(hosts: &[String], sites: &[u32], sequential: bool) -> Result<Plan, RankError> {
+    let mut names: Vec<&String> = hosts.iter().collect();
+    names.sort_unstable();
+    names.dedup();
+    let first_site = names.len() as u32;
+    let host = |rank: Rank| names.binary_search(&&hosts[rank as usize]).unwrap_or(0) as u32;
+    let site = |rank: Rank| first_site + sites[rank as usize];
+    let shared = |pair: &[Rank]| {
+        let [a, b] = [pair[0], pair[1]];
+        match (host(a) == host(b), site(a) == site(b)) {
+            (true, _) => Vec::new(),
+            (false, true) => vec![host(a), host(b)],
+            (false, false) => vec![host(a), host(b), site(a), site(b)],
+        }
     };
-    let all: Vec<Vec<Rank>> = Plan::pairs(ranks).subsets().map(<[Rank]>::to_vec).collect();
-    let plan = Plan::apart(all, ways_out)?;
+    let all: Vec<Vec<Rank>> =
+        Plan::pairs(sites.len() as u32).subsets().map(<[Rank]>::to_vec).collect();
+    let plan = Plan::apart(all, shared)?;
     Ok(if sequential { plan.one_by_one() } else { plan })
 }

@@ -7,8 +7,10 @@
 //!
 //! Begin with [`Lab::run`], then [`round_trips`], then [`Pattern`].
 
+mod blame;
 mod cache;
 mod disjoint;
+mod kinds;
 mod logp;
 mod overlap;
 mod pattern;
@@ -17,17 +19,24 @@ mod point_to_two;
 mod roundtrip;
 mod survey;
 mod transfers;
+mod usual;
 mod verdict;
+mod words;
 
 pub use cache::{Buffers, COLD_BYTES, Cache, Places, memcpy};
 pub use disjoint::{Estimate, Lab, Members};
+pub use kinds::sites_by_latency;
 pub use logp::{LogP, logp};
 pub use overlap::overlap;
 pub use pattern::{Pattern, Work, window};
 pub use plan::Plan;
 pub use point_to_two::{point_to_two, point_to_two_once};
 pub use roundtrip::{RoundTrips, round_trip, round_trips};
-pub use survey::{Pair, Sizes, Survey, survey};
-pub use verdict::{Limits, Node, SlowNode, SlowPair, Verdict, verdict};
+pub use survey::{Latencies, Pair, Sizes, Survey, survey};
+pub use verdict::{
+    BANDWIDTH, Direction, LATENCY, LeastRate, Limits, Mark, Marks, Node, Scope, SlowNode, SlowPair,
+    Verdict, verdict,
+};
+pub use words::name;
 
 use crate::talk::{DATA, WORD};

@@ -1,47 +1,47 @@
-//! Who is to blame for slow pairs: a node, if most of its pairs are slow while its partners are
-//! fast with each other; else what lies between the two.
+//! Who is to blame for slow pairs: a host, in one direction or both, or what lies between two.
 //!
-//! Pairs are compared with what is usual for their kind: within a host, within a site, between two
-//! sites. The usual time is the median over the ranks of each rank's median, so that one slow node,
-//! which spoils a pair of everybody, moves it for nobody. The lower of two middle values is taken:
-//! of few pairs half may be slow.
-//!
-//! Two nodes that are a little slower than others may be too slow together, with nothing wrong
-//! between them. So the time of a pair is taken as a product of what each node adds and what is
-//! between, and it is blamed on what is between only if that is the larger part.
+//! Every way is compared with what is usual for its kind (`kinds.rs`, `usual.rs`), and what is slow
+//! is put down to as few causes as possible (`blame.rs`): bandwidths by direction, latencies there
+//! and back. `words.rs` says it in sentences.
 
 use std::collections::BTreeMap;
 
 use laneway_core::Rank;
 
+use super::blame::{Blame, BlamedEnd, Model, Seen, blame};
 use super::disjoint::Estimate;
+use super::kinds::{Kind, Places};
 use super::survey::Pair;
+use super::usual::{Timed, lower_quantile, usual};
 
 /// When a pair is slow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// The part of the usual bandwidth that it must reach.
+    /// The part of the usual bandwidth that it must reach in both directions.
     pub least_bandwidth: f64,
     /// So many times the usual latency it may have.
     pub most_latency: f64,
+    /// The rate that it must reach in both directions, whatever is usual.
+    pub least_rate: Option<LeastRate>,
+}
+
+/// Bytes a second that a long message of so many bytes must reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LeastRate {
+    pub bytes_per_second: f64,
+    pub bytes: usize,
+}
+
+impl LeastRate {
+    /// What the long message may take.
+    fn seconds(&self) -> f64 {
+        self.bytes as f64 / self.bytes_per_second
+    }
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { least_bandwidth: 0.8, most_latency: 2.0 }
-    }
-}
-
-impl Limits {
-    /// What is slow, in words.
-    pub fn words(&self) -> String {
-        // As many places as a percentage needs to be told from its neighbours.
-        let percent = (self.least_bandwidth * 1e4).round() / 100.0;
-        let times = self.most_latency;
-        format!(
-            "less than {percent} % of the usual bandwidth or more than {times} times the usual \
-             latency"
-        )
+        Limits { least_bandwidth: 0.8, most_latency: 2.0, least_rate: None }
     }
 }
 
@@ -53,10 +53,51 @@ pub struct Verdict {
     pub slow_pairs: Vec<SlowPair>,
     /// Pairs that are slow only as each of the two is a little.
     pub slow_together: Vec<SlowPair>,
-    /// Of each pair, in its order, how many times the usual time a long message takes.
-    pub ratios: Vec<f64>,
-    /// Pairs, in their order, that are too slow for long messages.
-    pub slow: Vec<bool>,
+    /// Pairs that are slow, and nothing tells whether it is one of the two or what is between.
+    pub unclear_pairs: Vec<SlowPair>,
+    /// Pairs that are slow, and too many for each to have a cause of its own: something that they
+    /// share is narrow.
+    pub scattered_pairs: Vec<SlowPair>,
+    /// Of each pair, in its order, how it compares with what is usual.
+    pub marks: Vec<Marks>,
+}
+
+/// How the figures of one pair compare.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Marks {
+    pub latency: Mark,
+    pub there: Mark,
+    pub back: Mark,
+}
+
+/// A figure beside what is usual for its kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Mark {
+    /// Seconds.
+    pub usual: f64,
+    /// How many times the usual time.
+    pub ratio: f64,
+    /// Beyond a limit even at the fast end of its interval.
+    pub slow: bool,
+    /// Beyond a limit by its estimate, but not by the fast end of its interval.
+    pub not_surely: bool,
+    /// Slow by the limit in seconds alone, whatever is usual.
+    pub only_below_rate: bool,
+}
+
+impl Marks {
+    pub fn is_slow(&self) -> bool {
+        self.latency.slow || self.there.slow || self.back.slow
+    }
+
+    pub fn is_not_surely_slow(&self) -> bool {
+        self.latency.not_surely || self.there.not_surely || self.back.not_surely
+    }
+
+    /// How many times the usual time the slower direction takes.
+    pub fn worse(&self) -> f64 {
+        self.there.ratio.max(self.back.ratio)
+    }
 }
 
 /// A rank over all its pairs.
@@ -65,19 +106,61 @@ pub struct Node {
     pub rank: Rank,
     /// Seconds, in the middle.
     pub latency: f64,
-    pub transfer: f64,
-    /// Pairs that are too slow for long messages, of all that it has.
+    /// Of long messages that it sends, and that it receives.
+    pub sent: f64,
+    pub received: f64,
+    /// Slow pairs of all that it has.
     pub slow: usize,
     pub pairs: usize,
 }
 
-/// A node that explains slow pairs.
+/// Which direction of a host's card is slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    Both,
+    /// Towards it.
+    In,
+    /// From it.
+    Out,
+}
+
+impl Direction {
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Both => "both",
+            Direction::In => "in",
+            Direction::Out => "out",
+        }
+    }
+}
+
+/// Which ways of a host are slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All that would show it.
+    All,
+    /// Those to its own site alone.
+    Near,
+    /// Those to other sites alone, which may have a card of their own.
+    Far,
+}
+
+impl Scope {
+    const ALL: [Scope; 3] = [Scope::All, Scope::Near, Scope::Far];
+}
+
+/// A host, or a rank among those of its host, that explains slow pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowNode {
+    /// The first of its ranks, and how many there are.
     pub rank: Rank,
+    pub ranks: usize,
     pub measure: &'static str,
-    /// In the middle of its pairs, how many times the usual time.
+    pub direction: Direction,
+    pub scope: Scope,
+    /// In the middle of the pairs that it explains, how many times the usual time.
     pub ratio: f64,
+    /// Pairs that it explains, of all that it has.
     pub slow: usize,
     pub pairs: usize,
     /// Pairs of its partners with each other that are slow, and all of them.
@@ -88,295 +171,326 @@ pub struct SlowNode {
 /// A pair that no slow node explains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowPair {
+    /// The slow direction is from here, if it is one alone.
     pub from: Rank,
     pub to: Rank,
+    pub both_ways: bool,
     pub measure: &'static str,
     pub ratio: f64,
 }
 
-/// The lower of the two middle ones.
-fn lower_median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
-}
+pub const BANDWIDTH: &str = "bandwidth";
+pub const LATENCY: &str = "latency";
 
-/// The places of each rank's pairs.
-fn by_rank(pairs: &[Pair]) -> Vec<Vec<usize>> {
-    let ranks = pairs.iter().map(|pair| pair.from.max(pair.to) + 1).max().unwrap_or(0);
-    let mut own = vec![Vec::new(); ranks as usize];
-    for (index, pair) in pairs.iter().enumerate() {
-        own[pair.from as usize].push(index);
-        own[pair.to as usize].push(index);
-    }
-    own
-}
-
-/// One figure of every pair, over what is usual for its kind.
-struct Compared<'p> {
-    pairs: &'p [Pair],
+/// One figure of all pairs.
+struct Figure<'p> {
     measure: &'static str,
-    ratios: Vec<f64>,
-    slow: Vec<bool>,
+    model: Model,
+    /// So many times the usual time it may take.
+    most: f64,
+    most_seconds: Option<f64>,
+    ways: Vec<Way<'p>>,
 }
 
-impl<'p> Compared<'p> {
-    fn new(
-        pairs: &'p [Pair],
-        measure: &'static str,
-        kind: &dyn Fn(&Pair) -> (u32, u32),
-        figure: fn(&Pair) -> &Estimate,
-        most: f64,
-    ) -> Compared<'p> {
-        let mut kinds: BTreeMap<(u32, u32), BTreeMap<Rank, Vec<f64>>> = BTreeMap::new();
-        for pair in pairs {
-            let ranks = kinds.entry(kind(pair)).or_default();
-            for rank in [pair.from, pair.to] {
-                ranks.entry(rank).or_default().push(figure(pair).value);
+/// One way of a pair.
+struct Way<'p> {
+    pair: usize,
+    from: Rank,
+    to: Rank,
+    kind: Kind,
+    ends: [usize; 4],
+    estimate: &'p Estimate,
+}
+
+/// A culprit in one of two directions, for ways of a scope.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct End {
+    culprit: usize,
+    receives: bool,
+    scope: Scope,
+}
+
+impl End {
+    /// Of each culprit.
+    const COUNT: usize = 2 * Scope::ALL.len();
+
+    fn number(self) -> usize {
+        (2 * self.culprit + usize::from(self.receives)) * Scope::ALL.len() + self.scope as usize
+    }
+
+    fn of(number: usize) -> End {
+        let (rest, scope) = (number / Scope::ALL.len(), number % Scope::ALL.len());
+        End { culprit: rest / 2, receives: rest % 2 == 1, scope: Scope::ALL[scope] }
+    }
+
+    /// The numbers of a culprit at one end of a way.
+    fn at(culprit: usize, receives: bool, kind: Kind) -> [usize; 2] {
+        let scope = match kind {
+            Kind::Sites { from, to } if from != to => Scope::Far,
+            _ => Scope::Near,
+        };
+        [Scope::All, scope].map(|scope| End { culprit, receives, scope }.number())
+    }
+}
+
+fn long<'p>(pairs: &'p [Pair], places: &Places, limits: &Limits) -> Figure<'p> {
+    let way = |pair: usize, from: Rank, to: Rank, estimate: &'p Estimate| {
+        let kind = places.kind(from, to);
+        let [a, b] = End::at(places.culprit(from, to), false, kind);
+        let [c, d] = End::at(places.culprit(to, from), true, kind);
+        Way { pair, from, to, kind, ends: [a, b, c, d], estimate }
+    };
+    let both = |(place, pair): (usize, &'p Pair)| {
+        let there = way(place, pair.from, pair.to, &pair.there);
+        [there, way(place, pair.to, pair.from, &pair.back)]
+    };
+    Figure {
+        measure: BANDWIDTH,
+        model: Model::Slowest,
+        most: 1.0 / limits.least_bandwidth,
+        most_seconds: limits.least_rate.map(|rate| rate.seconds()),
+        ways: pairs.iter().enumerate().flat_map(both).collect(),
+    }
+}
+
+fn short<'p>(pairs: &'p [Pair], places: &Places, limits: &Limits) -> Figure<'p> {
+    let way = |(pair, &Pair { from, to, ref latency, .. }): (usize, &'p Pair)| {
+        let kind = places.kind_both_ways(from, to);
+        let [a, b] = End::at(places.culprit(from, to), false, kind);
+        let [c, d] = End::at(places.culprit(to, from), false, kind);
+        Way { pair, from, to, kind, ends: [a, b, c, d], estimate: latency }
+    };
+    Figure {
+        measure: LATENCY,
+        model: Model::Sum,
+        most: limits.most_latency,
+        most_seconds: None,
+        ways: pairs.iter().enumerate().map(way).collect(),
+    }
+}
+
+impl Estimate {
+    /// Whether it is a figure: what takes no time, or less, was not measured.
+    pub fn is_measured(&self) -> bool {
+        self.value > 0.0 && self.value.is_finite()
+    }
+
+    fn fastest(&self) -> f64 {
+        self.interval.map_or(self.value, |interval| interval.low)
+    }
+}
+
+impl Figure<'_> {
+    fn usual(&self) -> BTreeMap<Kind, f64> {
+        let measured = self.ways.iter().filter(|way| way.estimate.is_measured());
+        usual(measured.map(|way| Timed {
+            kind: way.kind,
+            ends: [way.ends[0], way.ends[2]],
+            seconds: way.estimate.value,
+        }))
+    }
+
+    fn mark(&self, way: &Way, usual: f64) -> Mark {
+        if !way.estimate.is_measured() {
+            return Mark { usual, ratio: f64::NAN, ..Mark::default() };
+        }
+        let beyond = |seconds: f64| {
+            [seconds > self.most * usual, self.most_seconds.is_some_and(|most| seconds > most)]
+        };
+        let (sure, likely) = (beyond(way.estimate.fastest()), beyond(way.estimate.value));
+        let slow = sure[0] || sure[1];
+        Mark {
+            usual,
+            ratio: way.estimate.value / usual,
+            slow,
+            not_surely: !slow && (likely[0] || likely[1]),
+            only_below_rate: sure[1] && !sure[0],
+        }
+    }
+
+    /// What the marks are, way by way, and who is to blame.
+    fn judge(&self, places: &Places) -> (Vec<Mark>, Vec<Seen>, Blame) {
+        let usual = self.usual();
+        let usual = |way: &Way| usual.get(&way.kind).copied().unwrap_or(f64::NAN);
+        let measured = self.ways.iter().filter(|way| way.estimate.is_measured());
+        let seen: Vec<Seen> = measured
+            .map(|way| Seen {
+                pair: way.pair,
+                ends: way.ends,
+                usual: usual(way),
+                seconds: way.estimate.value,
+                fastest: way.estimate.fastest(),
+            })
+            .collect();
+        let blame = blame(&seen, End::COUNT * places.culprits(), self.model, self.most);
+        (self.ways.iter().map(|way| self.mark(way, usual(way))).collect(), seen, blame)
+    }
+
+    /// Adds what the figure says to a verdict.
+    fn add(&self, places: &Places, seen: &[Seen], blame: &Blame, verdict: &mut Verdict) {
+        let ways: Vec<&Way> = self.ways.iter().filter(|way| way.estimate.is_measured()).collect();
+        let ratio = |place: usize| seen[place].seconds / seen[place].usual;
+        let pairs = |places: &[usize]| {
+            let mut merged: BTreeMap<usize, SlowPair> = BTreeMap::new();
+            for &place in places {
+                let Way { from, to, pair, .. } = *ways[place];
+                let both_ways = self.model == Model::Sum;
+                let (measure, ratio) = (self.measure, ratio(place));
+                let slow = SlowPair { from, to, both_ways, measure, ratio };
+                merged
+                    .entry(pair)
+                    .and_modify(|known| {
+                        // The other way of the same pair: they are named as the pair is.
+                        let worse = known.ratio.max(ratio);
+                        *known = SlowPair { from: to, to: from, ratio: worse, ..slow };
+                        known.both_ways = true;
+                    })
+                    .or_insert(slow);
+            }
+            merged.into_values().collect::<Vec<_>>()
+        };
+        let between = pairs(&blame.between);
+        match between.len() > most_links(places) {
+            true => verdict.scattered_pairs.extend(between),
+            false => verdict.slow_pairs.extend(between),
+        }
+        verdict.slow_together.extend(pairs(&blame.together));
+        verdict.unclear_pairs.extend(pairs(&blame.unclear));
+        let nodes = by_culprit(&blame.ends, self.model).into_iter();
+        verdict.slow_nodes.extend(nodes.map(|slow| self.node(&slow, places, seen)));
+        self.count_others(&ways, seen, blame, verdict);
+    }
+
+    fn node(&self, slow: &SlowCulprit, places: &Places, seen: &[Seen]) -> SlowNode {
+        let distinct = |mut pairs: Vec<usize>| {
+            pairs.sort_unstable();
+            pairs.dedup();
+            pairs.len()
+        };
+        let is_own = |way: &&Seen| way.ends.iter().any(|&end| End::of(end).culprit == slow.culprit);
+        let ratio = |&place: &usize| seen[place].seconds / seen[place].usual;
+        let ranks = places.ranks(slow.culprit);
+        SlowNode {
+            rank: ranks.first().copied().unwrap_or_default(),
+            ranks: ranks.len(),
+            measure: self.measure,
+            direction: slow.direction,
+            scope: slow.scope,
+            ratio: lower_quantile(slow.ways.iter().map(ratio).collect(), 2),
+            slow: distinct(slow.ways.iter().map(|&place| seen[place].pair).collect()),
+            pairs: distinct(seen.iter().filter(is_own).map(|way| way.pair).collect()),
+            others_slow: 0,
+            others: 0,
+        }
+    }
+
+    /// Partners are those that are not to blame themselves.
+    fn count_others(&self, ways: &[&Way], seen: &[Seen], blame: &Blame, verdict: &mut Verdict) {
+        let culprit = |end: usize| End::of(end).culprit;
+        let blamed =
+            |end: &usize| blame.ends.iter().any(|other| culprit(other.end) == culprit(*end));
+        let mut others: BTreeMap<usize, bool> = BTreeMap::new();
+        for (way, seen) in ways.iter().zip(seen) {
+            if !way.ends.iter().any(blamed) {
+                *others.entry(way.pair).or_default() |= seen.fastest > self.most * seen.usual;
             }
         }
-        let usual = |ranks: BTreeMap<Rank, Vec<f64>>| {
-            lower_median(ranks.into_values().map(lower_median).collect())
-        };
-        let usual: BTreeMap<_, f64> =
-            kinds.into_iter().map(|(kind, ranks)| (kind, usual(ranks))).collect();
-        let usual = |pair: &Pair| usual.get(&kind(pair)).copied().unwrap_or(f64::NAN);
-        // Slow is what is slow even at the fast end of its interval.
-        let surely = |pair: &Pair| figure(pair).interval.map_or(figure(pair).value, |i| i.low);
-        Compared {
-            pairs,
-            measure,
-            ratios: pairs.iter().map(|pair| figure(pair).value / usual(pair)).collect(),
-            slow: pairs.iter().map(|pair| surely(pair) > most * usual(pair)).collect(),
-        }
-    }
-
-    /// Blames the node with most slow pairs, takes its pairs away, and so on; a node is blamed for
-    /// two slow pairs or more that are most of those it has left. What remains is between nodes.
-    fn blame(&self, by_rank: &[Vec<usize>], verdict: &mut Verdict) {
-        let middle = |own: &Vec<usize>| lower_median(own.iter().map(|&i| self.ratios[i]).collect());
-        // What is usual for the pairs of each rank.
-        let usual: Vec<f64> = by_rank.iter().map(middle).collect();
-        let mut left = vec![true; self.pairs.len()];
-        loop {
-            let count = |own: &Vec<usize>| {
-                let own = || own.iter().filter(|&&index| left[index]);
-                (own().filter(|&&index| self.slow[index]).count(), own().count())
-            };
-            let counts = by_rank.iter().map(count).zip(0..);
-            let blamed = counts.filter(|((slow, own), _)| *slow >= 2 && slow * 2 > *own);
-            let worst = blamed.max_by_key(|((slow, _), rank)| (*slow, std::cmp::Reverse(*rank)));
-            let Some((_, rank)) = worst else { break };
-            let own = &by_rank[rank as usize];
-            own.iter().for_each(|&index| left[index] = false);
-            verdict.slow_nodes.push(SlowNode {
-                rank,
-                measure: self.measure,
-                ratio: usual[rank as usize],
-                slow: own.iter().filter(|&&index| self.slow[index]).count(),
-                pairs: own.len(),
-                others_slow: 0,
-                others: 0,
-            });
-        }
-        // Its partners are those that are not to blame themselves.
-        let rest = || (0..left.len()).filter(|&index| left[index]);
-        let slow = || rest().filter(|&index| self.slow[index]);
+        let slow = others.values().filter(|slow| **slow).count();
         for node in verdict.slow_nodes.iter_mut().filter(|node| node.measure == self.measure) {
-            (node.others_slow, node.others) = (slow().count(), rest().count());
+            (node.others_slow, node.others) = (slow, others.len());
         }
-        let pair = |index: usize| SlowPair {
-            from: self.pairs[index].from,
-            to: self.pairs[index].to,
-            measure: self.measure,
-            ratio: self.ratios[index],
-        };
-        let is_between = |index: &usize| {
-            let Pair { from, to, .. } = self.pairs[*index];
-            let nodes = usual[from as usize] * usual[to as usize];
-            self.ratios[*index] / nodes > nodes
-        };
-        let (between, together): (Vec<_>, Vec<_>) = slow().partition(is_between);
-        verdict.slow_pairs.extend(between.into_iter().map(pair));
-        verdict.slow_together.extend(together.into_iter().map(pair));
     }
+}
+
+/// A culprit with the ways that it explains.
+struct SlowCulprit {
+    culprit: usize,
+    direction: Direction,
+    scope: Scope,
+    ways: Vec<usize>,
+}
+
+/// The two directions of one culprit are one.
+fn by_culprit(ends: &[BlamedEnd], model: Model) -> Vec<SlowCulprit> {
+    let mut all: Vec<SlowCulprit> = Vec::new();
+    for BlamedEnd { end, ways } in ends {
+        let End { culprit, receives, scope } = End::of(*end);
+        let known = all.iter_mut().find(|known| known.culprit == culprit && known.scope == scope);
+        match known {
+            Some(known) => {
+                known.direction = Direction::Both;
+                known.ways.extend(ways);
+            }
+            None => {
+                let direction = match (model, receives) {
+                    (Model::Sum, _) => Direction::Both,
+                    (Model::Slowest, false) => Direction::Out,
+                    (Model::Slowest, true) => Direction::In,
+                };
+                all.push(SlowCulprit { culprit, direction, scope, ways: ways.clone() });
+            }
+        }
+    }
+    all
+}
+
+/// So many links may be slow each for itself.
+fn most_links(places: &Places) -> usize {
+    (places.culprits() / 4).max(4)
 }
 
 /// What the pairs say; each rank has a host and a site.
 pub fn verdict(pairs: &[Pair], hosts: &[String], sites: &[u32], limits: &Limits) -> Verdict {
-    let site = |rank: Rank| sites.get(rank as usize).copied().unwrap_or(0);
-    let kind = |pair: &Pair| {
-        let host = |rank: Rank| hosts.get(rank as usize);
-        if host(pair.from) == host(pair.to) {
-            return (u32::MAX, u32::MAX);
-        }
-        let (a, b) = (site(pair.from), site(pair.to));
-        (a.min(b), a.max(b))
-    };
-    let most = 1.0 / limits.least_bandwidth;
-    let long = Compared::new(pairs, "bandwidth", &kind, |pair| &pair.transfer, most);
-    let short = Compared::new(pairs, "latency", &kind, |pair| &pair.latency, limits.most_latency);
-    let by_rank = by_rank(pairs);
+    let ranks = pairs.iter().map(|pair| pair.from.max(pair.to) as usize + 1).max().unwrap_or(0);
+    let places = Places::new(ranks, hosts, sites);
+    let (long, short) = (long(pairs, &places, limits), short(pairs, &places, limits));
     let mut verdict = Verdict::default();
-    long.blame(&by_rank, &mut verdict);
-    short.blame(&by_rank, &mut verdict);
+    let (transfers, seen, blame) = long.judge(&places);
+    long.add(&places, &seen, &blame, &mut verdict);
+    let (latencies, seen, blame) = short.judge(&places);
+    short.add(&places, &seen, &blame, &mut verdict);
+    let marks = transfers.chunks(2).zip(latencies);
+    let marks = marks.map(|(ways, latency)| Marks { latency, there: ways[0], back: ways[1] });
+    verdict.marks = marks.collect();
+    verdict.nodes = nodes(pairs, ranks, &verdict.marks);
+    verdict
+}
+
+/// Every rank with its figures.
+fn nodes(pairs: &[Pair], ranks: usize, marks: &[Marks]) -> Vec<Node> {
+    let mut own = vec![Vec::new(); ranks];
+    for (index, pair) in pairs.iter().enumerate() {
+        own[pair.from as usize].push(index);
+        own[pair.to as usize].push(index);
+    }
     let node = |(own, rank): (&Vec<usize>, Rank)| {
-        let middle = |figure: fn(&Pair) -> &Estimate| {
-            lower_median(own.iter().map(|&index| figure(&pairs[index]).value).collect())
+        let middle = |figure: &dyn Fn(&Pair) -> f64| {
+            lower_quantile(own.iter().map(|&index| figure(&pairs[index])).collect(), 2)
         };
+        let sends = |pair: &Pair| pair.from == rank;
+        let sent = |pair: &Pair| if sends(pair) { pair.there.value } else { pair.back.value };
+        let received = |pair: &Pair| if sends(pair) { pair.back.value } else { pair.there.value };
         Node {
             rank,
-            latency: middle(|pair| &pair.latency),
-            transfer: middle(|pair| &pair.transfer),
-            slow: own.iter().filter(|&&index| long.slow[index]).count(),
+            latency: middle(&|pair| pair.latency.value),
+            sent: middle(&sent),
+            received: middle(&received),
+            slow: own.iter().filter(|&&index| marks[index].is_slow()).count(),
             pairs: own.len(),
         }
     };
-    verdict.nodes = by_rank.iter().zip(0..).map(node).filter(|node| node.pairs > 0).collect();
-    (verdict.ratios, verdict.slow) = (long.ratios, long.slow);
-    verdict
+    own.iter().zip(0..).map(node).filter(|node| node.pairs > 0).collect()
 }
 
 impl Verdict {
     /// Whether nothing is to blame for anything.
     pub fn is_healthy(&self) -> bool {
-        self.slow_nodes.is_empty() && self.slow_pairs.is_empty()
+        let pairs = [&self.slow_pairs, &self.unclear_pairs, &self.scattered_pairs];
+        self.slow_nodes.is_empty() && pairs.iter().all(|pairs| pairs.is_empty())
     }
 
-    /// The verdict in words, a sentence each.
-    pub fn sentences(&self, hosts: &[String], limits: &Limits) -> Vec<String> {
-        let pairs = self.ratios.len();
-        if pairs == 1 {
-            return vec!["one pair has nothing that it could be compared with".to_string()];
-        }
-        if self.is_healthy() && self.slow_together.is_empty() {
-            let bounds = limits.words();
-            return vec![format!(
-                "nothing is surely slow: even at the fast end of its interval none of {pairs} \
-                 pairs has {bounds}"
-            )];
-        }
-        let name = |rank: Rank| match hosts.get(rank as usize) {
-            Some(host) => format!("{host} (rank {rank})"),
-            None => format!("rank {rank}"),
-        };
-        let nodes = self.slow_nodes.iter().map(|node| {
-            let SlowNode { slow, pairs, others_slow, others, .. } = node;
-            format!(
-                "{} is slow: {slow} of its {pairs} pairs are, with {} in the middle; it and not \
-                 its partners, for of their {others} pairs with each other {others_slow} are slow",
-                name(node.rank),
-                compared(node.measure, node.ratio),
-            )
-        });
-        let links = self.slow_pairs.iter().map(|pair| {
-            format!(
-                "what is between {} and {} is slow, with {}; not the two, for most of their other \
-                 pairs are not",
-                name(pair.from),
-                name(pair.to),
-                compared(pair.measure, pair.ratio),
-            )
-        });
-        let together = self.slow_together.iter().map(|pair| {
-            format!(
-                "{} and {} have {} together, for each of them is a little slower than most; \
-                 nothing is wrong between them",
-                name(pair.from),
-                name(pair.to),
-                compared(pair.measure, pair.ratio),
-            )
-        });
-        nodes.chain(links).chain(together).collect()
-    }
-}
-
-fn compared(measure: &str, ratio: f64) -> String {
-    match measure {
-        "bandwidth" => format!("{:.1} % of the usual bandwidth", 100.0 / ratio),
-        _ => format!("{ratio:.1} times the usual latency"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// All pairs, with a latency of 1 and the long message's time given.
-    fn all(ranks: u32, time: impl Fn(Rank, Rank) -> f64) -> Verdict {
-        let estimate =
-            |value: f64| Estimate { value, interval: None, error: None, reps: 6, reached: true };
-        let pairs = (0..ranks).flat_map(|from| (from + 1..ranks).map(move |to| (from, to)));
-        let pair = |(from, to)| Pair {
-            from,
-            to,
-            latency: estimate(1.0),
-            transfer: estimate(time(from, to)),
-        };
-        let pairs: Vec<Pair> = pairs.map(pair).collect();
-        let hosts: Vec<String> = (0..ranks).map(|rank| format!("n{rank}")).collect();
-        // The last two are another site, a hundred times as far.
-        let sites: Vec<u32> = (0..ranks).map(|rank| u32::from(rank + 2 >= ranks)).collect();
-        verdict(&pairs, &hosts, &sites, &Limits::default())
-    }
-
-    fn names(verdict: &Verdict) -> Vec<Rank> {
-        verdict.slow_nodes.iter().map(|node| node.rank).collect()
-    }
-
-    #[test]
-    fn one_or_several_slow_nodes_are_named() {
-        for ranks in 5..12 {
-            for slow in 0..ranks - 2 {
-                let found = all(ranks, |a, b| if a == slow || b == slow { 10.0 } else { 1.0 });
-                assert_eq!((names(&found), found.slow_pairs.len()), (vec![slow], 0), "{ranks}");
-                assert_eq!(found.slow_nodes[0].slow, ranks as usize - 1);
-                assert_eq!(found.slow_nodes[0].others_slow, 0);
-            }
-        }
-        let slow = [1, 4, 6];
-        let found = all(16, |a, b| if slow.contains(&a) || slow.contains(&b) { 3.0 } else { 1.0 });
-        assert_eq!(names(&found), slow);
-    }
-
-    #[test]
-    fn a_slow_pair_is_no_slow_node() {
-        let found = all(8, |a, b| if (a, b) == (2, 5) { 10.0 } else { 1.0 });
-        assert_eq!(names(&found), []);
-        assert_eq!((found.slow_pairs[0].from, found.slow_pairs[0].to), (2, 5));
-        assert!((found.slow_pairs[0].ratio - 10.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn a_link_that_is_a_little_too_slow_is_still_the_link() {
-        let little = |rank: Rank| if rank == 1 { 1.05 } else { 1.0 };
-        let bad = |a: Rank, b: Rank| if (a, b) == (1, 4) { 1.3 } else { 1.0 };
-        let found = all(8, |a, b| little(a) * little(b) * bad(a, b));
-        assert_eq!((found.slow_pairs.len(), found.slow_together.len()), (1, 0), "{found:?}");
-        assert_eq!((found.slow_pairs[0].from, found.slow_pairs[0].to), (1, 4));
-    }
-
-    #[test]
-    fn two_that_are_a_little_slow_are_so_together() {
-        let little = |rank: Rank| if rank == 1 || rank == 3 { 1.2 } else { 1.0 };
-        let found = all(8, |a, b| little(a) * little(b));
-        assert!(found.is_healthy(), "{found:?}");
-        let together: Vec<_> = found.slow_together.iter().map(|p| (p.from, p.to)).collect();
-        assert_eq!(together, [(1, 3)]);
-        assert!(found.sentences(&[], &Limits::default())[0].contains("a little slower"));
-    }
-
-    #[test]
-    fn far_pairs_are_not_slow_pairs() {
-        let far = |a: Rank, b: Rank| (a >= 6) != (b >= 6);
-        let found = all(8, |a, b| if far(a, b) { 100.0 } else { 1.0 });
-        assert!(found.is_healthy(), "{found:?}");
-    }
-
-    #[test]
-    fn few_or_no_pairs_are_no_trouble() {
-        let limits = Limits::default();
-        assert!(verdict(&[], &[], &[], &limits).is_healthy());
-        let two = all(2, |_, _| 5.0);
-        assert!(two.sentences(&[], &limits)[0].starts_with("one pair"), "{two:?}");
+    /// Pairs with a slow figure.
+    pub fn count_slow(&self) -> usize {
+        self.marks.iter().filter(|marks| marks.is_slow()).count()
     }
 }

@@ -24,6 +24,7 @@ use std::path::Path;
 
 pub use error::{Fault, Place, PlatformError};
 pub use generate::{GENERATORS, Generator};
+pub use quantity::parse_rate;
 pub use simgrid::SimgridExport;
 
 use crate::network::{

@@ -29,8 +29,8 @@ const RATES: &[(&str, f64)] = &[
 
 const TIMES: &[(&str, f64)] = &[("ns", 1e9), ("us", 1e6), ("ms", 1e3), ("s", 1.0)];
 
-/// Reads a rate: bytes a second.
-pub(super) fn parse_rate(text: &str) -> Result<f64, String> {
+/// Reads a rate, such as `250Mbit` or `125MB/s`: bytes a second.
+pub fn parse_rate(text: &str) -> Result<f64, String> {
     let (number, unit) = split(text, "a rate")?;
     let unit = unit.to_ascii_lowercase();
     // `Mbit/s` is `Mbit`; `MB` alone could be a size, so bytes keep their `/s`.

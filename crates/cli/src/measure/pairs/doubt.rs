@@ -1,29 +1,7 @@
 //! A verdict whose words hold for its rule: a pair is slow by the fast end of its interval, so one
 //! that is slow by its estimate alone is told, with its figures, as not surely slow.
 
-use laneway_core::Rank;
-use laneway_measure::p2p::{Estimate, Limits, Pair, Verdict, verdict};
-
-use super::found::is_missed;
-
-/// One of the two figures of a pair.
-#[derive(Clone, Copy, PartialEq)]
-enum Measure {
-    Bandwidth,
-    Latency,
-}
-
-impl Measure {
-    const ALL: [Measure; 2] = [Measure::Bandwidth, Measure::Latency];
-
-    /// Seconds, of a long message or of a short one.
-    fn figure(self, pair: &Pair) -> &Estimate {
-        match self {
-            Measure::Bandwidth => &pair.transfer,
-            Measure::Latency => &pair.latency,
-        }
-    }
-}
+use laneway_measure::p2p::{Estimate, Limits, Mark, Pair, Verdict, name, verdict};
 
 /// So many pairs are named; JSON and CSV have them all.
 const NAMED: usize = 8;
@@ -31,85 +9,53 @@ const NAMED: usize = 8;
 /// What all pairs together say, and how they compare with what is usual.
 pub struct Judged {
     pub verdict: Verdict,
-    /// The same question of short messages; its figures alone count.
-    short: Verdict,
     limits: Limits,
+}
+
+/// A figure as a multiple of the usual time.
+pub fn times(figure: &Estimate, mark: &Mark) -> Estimate {
+    figure.map(|seconds| seconds / mark.usual)
+}
+
+/// A figure in percent of the usual bandwidth.
+pub fn percent(figure: &Estimate, mark: &Mark) -> Estimate {
+    figure.map(|seconds| 100.0 * mark.usual / seconds)
 }
 
 impl Judged {
     pub fn new(pairs: &[Pair], hosts: &[String], sites: &[u32], limits: &Limits) -> Judged {
-        let latency = |pair: &Pair| Pair { transfer: pair.latency, ..*pair };
-        let turned: Vec<Pair> = pairs.iter().map(latency).collect();
-        let most = Limits { least_bandwidth: 1.0 / limits.most_latency, ..*limits };
-        Judged {
-            verdict: verdict(pairs, hosts, sites, limits),
-            short: verdict(&turned, hosts, sites, &most),
-            limits: *limits,
-        }
+        Judged { verdict: verdict(pairs, hosts, sites, limits), limits: *limits }
     }
 
-    /// What is said of it, and how many times the usual time it may have.
-    fn of(&self, measure: Measure) -> (&Verdict, f64) {
-        match measure {
-            Measure::Bandwidth => (&self.verdict, 1.0 / self.limits.least_bandwidth),
-            Measure::Latency => (&self.short, self.limits.most_latency),
-        }
-    }
-
-    /// The time of a pair over the usual one, with its interval.
-    fn ratio(&self, pairs: &[Pair], index: usize, measure: Measure) -> Estimate {
-        let figure = measure.figure(&pairs[index]);
-        let usual = figure.value / self.of(measure).0.ratios[index];
-        figure.map(|seconds| seconds / usual)
-    }
-
-    /// The bandwidth of a pair in percent of the usual one.
-    pub fn usual_percent(&self, pairs: &[Pair], index: usize) -> Estimate {
-        self.ratio(pairs, index, Measure::Bandwidth).map(|ratio| 100.0 / ratio)
-    }
-
-    /// Whether a pair is slow by its estimate, but not by the fast end of its interval.
-    fn is_unsure(&self, pairs: &[Pair], index: usize, measure: Measure) -> bool {
-        let (verdict, most) = self.of(measure);
-        let missed = is_missed(measure.figure(&pairs[index]));
-        !missed && verdict.ratios[index] > most && !verdict.slow[index]
-    }
-
-    pub fn is_not_surely_slow(&self, pairs: &[Pair], index: usize) -> bool {
-        Measure::ALL.iter().any(|measure| self.is_unsure(pairs, index, *measure))
-    }
-
-    /// The places of such pairs.
-    pub fn not_surely_slow(&self, pairs: &[Pair]) -> Vec<usize> {
-        (0..pairs.len()).filter(|&index| self.is_not_surely_slow(pairs, index)).collect()
+    /// The places of pairs that are slow by their estimates alone.
+    pub fn not_surely_slow(&self) -> Vec<usize> {
+        let marks = self.verdict.marks.iter().enumerate();
+        marks.filter(|(_, marks)| marks.is_not_surely_slow()).map(|(index, _)| index).collect()
     }
 
     /// The verdict, a sentence each, the rule among them.
     pub fn sentences(&self, pairs: &[Pair], hosts: &[String]) -> Vec<String> {
-        let count = pairs.len();
-        if count == 1 {
-            return self.verdict.sentences(hosts, &self.limits);
+        let (count, bounds) = (pairs.len(), self.limits.words());
+        let mut sentences = self.verdict.sentences(hosts, &self.limits);
+        if count == 1 && self.limits.least_rate.is_none() {
+            return sentences;
         }
-        let missed = |pair: &Pair| is_missed(&pair.latency) || is_missed(&pair.transfer);
-        let missed = pairs.iter().filter(|pair| missed(pair)).count();
-        let unsure = self.not_surely_slow(pairs);
-        let bounds = self.limits.words();
-        let clean = self.verdict.is_healthy() && self.verdict.slow_together.is_empty();
-        let mut sentences = match (clean, unsure.is_empty() && missed == 0) {
-            (true, true) => {
-                vec![format!(
-                    "nothing suspicious: by their estimates none of {count} pairs has {bounds}"
-                )]
-            }
-            (true, false) => self.verdict.sentences(hosts, &self.limits),
-            (false, _) => {
-                let rule =
-                    format!("slow is what has {bounds} even at the fast end of its interval");
-                let mut all = self.verdict.sentences(hosts, &self.limits);
-                all.push(rule);
-                all
-            }
+        let missed = |pair: &&Pair| {
+            [pair.latency, pair.there, pair.back].iter().any(|figure| !figure.is_measured())
         };
+        let missed = pairs.iter().filter(missed).count();
+        let unsure = self.not_surely_slow();
+        let clean = self.verdict.is_healthy() && self.verdict.count_slow() == 0;
+        match (clean, unsure.is_empty() && missed == 0) {
+            (true, true) => {
+                sentences = vec![format!(
+                    "nothing suspicious: by their estimates none of {count} pairs has {bounds}"
+                )];
+            }
+            (true, false) => {}
+            (false, _) => sentences
+                .push(format!("slow is what has {bounds} even at the fast end of its interval")),
+        }
         for &index in unsure.iter().take(NAMED) {
             sentences.push(self.doubt(pairs, hosts, index));
         }
@@ -124,32 +70,30 @@ impl Judged {
 
     /// Why a pair is not surely slow, with its figures.
     fn doubt(&self, pairs: &[Pair], hosts: &[String], index: usize) -> String {
-        let pair = &pairs[index];
-        let name = |rank: Rank| match hosts.get(rank as usize) {
-            Some(host) => format!("{host} (rank {rank})"),
-            None => format!("rank {rank}"),
-        };
-        let said = |measure: Measure| {
-            let (figure, unit, usual) = match measure {
-                Measure::Bandwidth => {
-                    (self.usual_percent(pairs, index), " %", "of the usual bandwidth")
-                }
-                Measure::Latency => {
-                    (self.ratio(pairs, index, measure), " times", "the usual latency")
-                }
-            };
+        let (pair, marks) = (&pairs[index], &self.verdict.marks[index]);
+        let said = |figure: Estimate, unit: &str, usual: &str| {
             let ends = figure.interval.map_or(String::new(), |i| {
                 let (low, high) = (rounded(i.low), rounded(i.high));
                 format!(", but their interval is {low} to {high}{unit}")
             });
-            let words = format!("{}{unit} {usual}{ends}", rounded(figure.value));
-            self.is_unsure(pairs, index, measure).then_some(words)
+            format!("{}{unit} {usual}{ends}", rounded(figure.value))
         };
-        let words: Vec<String> = Measure::ALL.into_iter().filter_map(said).collect();
+        let ways = [(&pair.there, &marks.there), (&pair.back, &marks.back)];
+        let worse = ways
+            .into_iter()
+            .filter(|(_, mark)| mark.not_surely)
+            .max_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
+        let bandwidth =
+            worse.map(|(figure, mark)| said(percent(figure, mark), " %", "of the usual bandwidth"));
+        let latency = marks
+            .latency
+            .not_surely
+            .then(|| said(times(&pair.latency, &marks.latency), " times", "the usual latency"));
+        let words: Vec<String> = [bandwidth, latency].into_iter().flatten().collect();
         format!(
             "not surely slow: {} and {} have {}",
-            name(pair.from),
-            name(pair.to),
+            name(hosts, pair.from),
+            name(hosts, pair.to),
             words.join(", and ")
         )
     }
@@ -173,14 +117,15 @@ mod tests {
     /// Three pairs of usual figures, of which the last is as given.
     fn sentences(latency: Estimate, transfer: Estimate, least: f64) -> (Judged, Vec<String>) {
         let usual = figure(1.0, 1.0, 1.0);
-        let pair = |from, to| Pair { from, to, latency: usual, transfer: usual };
-        let pairs = [pair(0, 1), pair(0, 2), Pair { latency, transfer, ..pair(1, 2) }];
+        let pair = |from, to| Pair { from, to, latency: usual, there: usual, back: usual };
+        let slow = Pair { latency, there: transfer, back: transfer, ..pair(1, 2) };
+        let pairs = [pair(0, 1), pair(0, 2), slow];
         let hosts = ["a", "b", "c"].map(str::to_string);
         let limits = Limits { least_bandwidth: least, ..Limits::default() };
         let judged = Judged::new(&pairs, &hosts, &[0; 3], &limits);
         let words = judged.sentences(&pairs, &hosts);
         let doubts = words.iter().filter(|words| words.starts_with("not surely slow: ")).count();
-        assert_eq!(judged.not_surely_slow(&pairs).len(), doubts);
+        assert_eq!(judged.not_surely_slow().len(), doubts);
         (judged, words)
     }
 

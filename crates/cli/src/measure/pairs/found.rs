@@ -2,11 +2,11 @@
 
 use laneway_core::{Document, Rank, Row};
 use laneway_measure::Rule;
-use laneway_measure::p2p::{Estimate, Node, Pair};
+use laneway_measure::p2p::{Estimate, Marks, Node, Pair};
 
 use super::Asked;
-use super::doubt::Judged;
-use super::picture;
+use super::doubt::{Judged, percent};
+use super::{picture, suspects};
 
 /// The pairs that are done, by their ranks.
 pub struct Found {
@@ -18,20 +18,15 @@ pub struct Found {
 pub const IMPRECISE: &str = "precision";
 pub const MISSED: &str = "no time";
 
-/// Whether a figure is none: what takes no time, or less, was not measured.
-pub fn is_missed(figure: &Estimate) -> bool {
-    !(figure.value > 0.0 && figure.value.is_finite())
-}
-
 /// What a reader must know of a pair.
 pub fn flags(pair: &Pair, rule: &Rule) -> Vec<&'static str> {
-    let both = [&pair.latency, &pair.transfer];
-    let imprecise = both.iter().any(|figure| !figure.reached);
-    let missed = both.iter().any(|figure| is_missed(figure));
+    let figures = [&pair.latency, &pair.there, &pair.back];
+    let imprecise = figures.iter().any(|figure| !figure.reached);
+    let missed = figures.iter().any(|figure| !figure.is_measured());
     let mut all = Vec::new();
     all.extend(imprecise.then_some(IMPRECISE));
     all.extend(missed.then_some(MISSED));
-    all.extend(both.iter().filter_map(|figure| figure.caution(rule)));
+    all.extend(figures.iter().filter_map(|figure| figure.caution(rule)));
     all.dedup();
     all
 }
@@ -47,6 +42,7 @@ impl Found {
         let params = Row::new()
             .with("size_bytes", asked.sizes.bandwidth as u64)
             .with("min_bandwidth", asked.limits.least_bandwidth)
+            .with("min_mb_s", asked.limits.least_rate.map(|rate| rate.bytes_per_second / 1e6))
             .with("most_latency", asked.limits.most_latency)
             .with("sequential", asked.sequential);
         Document {
@@ -61,45 +57,59 @@ impl Found {
     /// What a program reads of a verdict.
     pub fn summary(&self, judged: &Judged, sentences: &[String]) -> Row {
         let verdict = &judged.verdict;
-        let name = |rank: Rank| self.hosts.get(rank as usize).map_or("", String::as_str);
-        let slow: Vec<&str> = verdict.slow_nodes.iter().map(|node| name(node.rank)).collect();
         Row::new()
             .with("complete", true)
             .with("pairs", self.pairs.len() as u64)
-            .with("slow_pairs", verdict.slow.iter().filter(|slow| **slow).count() as u64)
-            .with("not_surely_slow_pairs", judged.not_surely_slow(&self.pairs).len() as u64)
-            .with("slow_nodes", slow.join(","))
-            .with("healthy", verdict.is_healthy())
+            .with("slow_pairs", verdict.count_slow() as u64)
+            .with("not_surely_slow_pairs", judged.not_surely_slow().len() as u64)
+            .with("slow_nodes", suspects::hosts(verdict, &self.hosts))
+            .with("slow_links", suspects::links(verdict, &self.hosts))
+            .with("suspects", suspects::brief(verdict, &self.hosts))
+            .with("healthy", verdict.is_healthy() && verdict.count_slow() == 0)
             .with("verdict", sentences.join("; "))
     }
 
     /// One pair with everything that is known of it.
     fn row(&self, asked: &Asked, judged: Option<&Judged>, index: usize) -> Row {
         let pair = &self.pairs[index];
+        let marks = judged.map(|judged| judged.verdict.marks[index]);
         let host = |rank: Rank| self.hosts.get(rank as usize).cloned();
         let latency = pair.latency.map(|seconds| seconds * 1e6);
-        let rate = pair.transfer.map(|seconds| asked.sizes.bandwidth as f64 / seconds / 1e6);
-        let usual = judged.map(|judged| judged.usual_percent(&self.pairs, index));
-        let unsure = |judged: &Judged| judged.is_not_surely_slow(&self.pairs, index);
+        let bytes = asked.sizes.bandwidth as f64;
+        let rate = |seconds: &Estimate| seconds.map(|seconds| bytes / seconds / 1e6);
+        let ways = Ways::of(pair, marks.as_ref());
+        let (slower, there, back) = (rate(ways.slower), rate(&pair.there), rate(&pair.back));
+        let low = |figure: Estimate| figure.interval.map(|interval| interval.low);
+        let high = |figure: Estimate| figure.interval.map(|interval| interval.high);
         Row::new()
             .with("from", pair.from)
             .with("to", pair.to)
             .with("from_host", host(pair.from))
             .with("to_host", host(pair.to))
             .with("latency_us", latency.value)
-            .with("latency_ci_low_us", latency.interval.map(|i| i.low))
-            .with("latency_ci_high_us", latency.interval.map(|i| i.high))
+            .with("latency_ci_low_us", low(latency))
+            .with("latency_ci_high_us", high(latency))
             .with("latency_reps", latency.reps)
-            .with("bandwidth_mb_s", rate.value)
-            .with("bandwidth_ci_low_mb_s", rate.interval.map(|i| i.low))
-            .with("bandwidth_ci_high_mb_s", rate.interval.map(|i| i.high))
-            .with("bandwidth_reps", rate.reps)
-            .with("ci_level", rate.interval.map(|i| i.level))
-            .with("usual_percent", usual.map(|usual| usual.value))
-            .with("usual_low_percent", usual.and_then(|usual| Some(usual.interval?.low)))
-            .with("usual_high_percent", usual.and_then(|usual| Some(usual.interval?.high)))
-            .with("slow", judged.map(|judged| judged.verdict.slow[index]))
-            .with("not_surely_slow", judged.map(unsure))
+            .with("latency_times", marks.map(|marks| marks.latency.ratio))
+            .with("bandwidth_mb_s", slower.value)
+            .with("bandwidth_ci_low_mb_s", low(slower))
+            .with("bandwidth_ci_high_mb_s", high(slower))
+            .with("bandwidth_reps", slower.reps)
+            .with("ci_level", slower.interval.map(|i| i.level))
+            .with("usual_percent", ways.usual.map(|usual| usual.value))
+            .with("usual_low_percent", ways.usual.and_then(low))
+            .with("usual_high_percent", ways.usual.and_then(high))
+            .with("there_mb_s", there.value)
+            .with("there_ci_low_mb_s", low(there))
+            .with("there_ci_high_mb_s", high(there))
+            .with("there_percent", marks.map(|marks| 100.0 / marks.there.ratio))
+            .with("back_mb_s", back.value)
+            .with("back_ci_low_mb_s", low(back))
+            .with("back_ci_high_mb_s", high(back))
+            .with("back_percent", marks.map(|marks| 100.0 / marks.back.ratio))
+            .with("slow", marks.map(|marks| marks.is_slow()))
+            .with("slow_in", marks.as_ref().map(slow_in))
+            .with("not_surely_slow", marks.map(|marks| marks.is_not_surely_slow()))
             .with("flags", flags(pair, &asked.rule).join(","))
     }
 
@@ -110,10 +120,36 @@ impl Found {
                 .with("rank", node.rank)
                 .with("host", self.hosts.get(node.rank as usize).cloned())
                 .with("latency_us", node.latency * 1e6)
-                .with("bandwidth_mb_s", asked.sizes.bandwidth as f64 / node.transfer / 1e6)
+                .with("out_mb_s", asked.sizes.bandwidth as f64 / node.sent / 1e6)
+                .with("in_mb_s", asked.sizes.bandwidth as f64 / node.received / 1e6)
                 .with("slow_pairs", format!("{} of {}", node.slow, node.pairs))
                 .with("map", picture::shades(&self.pairs, &judged.verdict, node.rank))
         };
         judged.verdict.nodes.iter().map(line).collect()
     }
+}
+
+/// The slower direction of a pair, and its percent of what is usual.
+struct Ways<'p> {
+    slower: &'p Estimate,
+    usual: Option<Estimate>,
+}
+
+impl<'p> Ways<'p> {
+    fn of(pair: &'p Pair, marks: Option<&Marks>) -> Ways<'p> {
+        let back_is_slower = match marks {
+            Some(marks) => marks.back.ratio > marks.there.ratio,
+            None => pair.back.value > pair.there.value,
+        };
+        let slower = if back_is_slower { &pair.back } else { &pair.there };
+        let mark = marks.map(|marks| if back_is_slower { &marks.back } else { &marks.there });
+        Ways { slower, usual: mark.map(|mark| percent(slower, mark)) }
+    }
+}
+
+/// In which of its figures a pair is slow.
+fn slow_in(marks: &Marks) -> String {
+    let all = [(marks.there, "there"), (marks.back, "back"), (marks.latency, "latency")];
+    let slow = all.iter().filter(|(mark, _)| mark.slow).map(|(_, name)| *name);
+    slow.collect::<Vec<_>>().join(",")
 }

@@ -1,5 +1,5 @@
 //! Which ranks share a site, and so a way to the others: the platform knows, or the hosts' names,
-//! or the person who asks.
+//! or the person who asks; and else the latencies tell.
 
 use laneway_core::Failure;
 use laneway_sim::Network;
@@ -8,8 +8,8 @@ use laneway_sim::platform::Platform;
 /// Where the sites are known from.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Sites {
-    /// The site of each host of a simulated cluster.
-    Platform(Vec<u32>),
+    /// The site of each host of a simulated cluster, where all are at one.
+    Platform(Vec<Option<u32>>),
     /// So many ranks at each, one after the other.
     Given(Vec<u32>),
     /// What follows the first dot of a host's name.
@@ -29,15 +29,15 @@ impl Sites {
         match backend.and_then(|backend| backend.strip_prefix("sim:")) {
             Some(spec) => {
                 let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
-                let site = |host: u32| platform.site_of(host).unwrap_or(0);
-                Ok(Sites::Platform((0..platform.hosts()).map(site).collect()))
+                let sites = (0..platform.hosts()).map(|host| platform.site_of(host));
+                Ok(Sites::Platform(sites.collect()))
             }
             None => Ok(Sites::Domains),
         }
     }
 
-    /// The site of each rank.
-    pub fn of(&self, hosts: &[String]) -> Result<Vec<u32>, Failure> {
+    /// The site of each rank, where that is known before anything is measured.
+    pub fn of(&self, hosts: &[String]) -> Result<Option<Vec<u32>>, Failure> {
         match self {
             // Rank r is on host r.
             Sites::Platform(sites) => Ok(sites.iter().copied().take(hosts.len()).collect()),
@@ -49,7 +49,7 @@ impl Sites {
                     })
                     .collect();
                 if sites.len() == hosts.len() {
-                    return Ok(sites);
+                    return Ok(Some(sites));
                 }
                 let total: u64 = counts.iter().map(|&count| u64::from(count)).sum();
                 let what = format!("sites of {total} ranks");
@@ -68,7 +68,9 @@ impl Sites {
                         known.len() - 1
                     }) as u32
                 };
-                Ok(hosts.iter().map(site).collect())
+                let sites = hosts.iter().map(site).collect();
+                // Hosts of one domain may be anywhere.
+                Ok((known.len() > 1).then_some(sites))
             }
         }
     }
@@ -86,9 +88,10 @@ mod tests {
     fn sites_are_found_each_way() {
         let four = hosts(&["a.x.org", "b.y.org", "c.x.org", "d"]);
         let of = |given, backend| Sites::from(given, backend).and_then(|sites| sites.of(&four));
-        assert_eq!(of(None, None), Ok(vec![0, 1, 0, 2]));
-        assert_eq!(of(Some("1,3"), Some("mpi")), Ok(vec![0, 1, 1, 1]));
-        assert_eq!(of(None, Some("sim:two-sites:2x3")), Ok(vec![0, 0, 1, 1]));
+        assert_eq!(of(None, None), Ok(Some(vec![0, 1, 0, 2])));
+        assert_eq!(of(Some("1,3"), Some("mpi")), Ok(Some(vec![0, 1, 1, 1])));
+        assert_eq!(of(None, Some("sim:two-sites:2x3")), Ok(Some(vec![0, 0, 1, 1])));
+        assert_eq!(Sites::Domains.of(&hosts(&["a.x.org", "b.x.org"])), Ok(None));
         for bad in ["", "4,", "0,4", "x", "1,1", "4,1", "4294967295,4294967295"] {
             assert!(of(Some(bad), None).is_err(), "{bad}");
         }

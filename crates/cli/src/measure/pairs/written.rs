@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
 use laneway_core::{Document, Failure, Row};
-use laneway_report::{Format, Run, html};
+use laneway_report::map::Map;
+use laneway_report::{Format, Run};
 
 use super::Asked;
 use super::doubt::Judged;
 use super::found::Found;
-use super::picture;
+use super::{picture, suspects};
 use crate::output::{self, Output};
 
 /// How and where.
@@ -19,6 +20,8 @@ pub struct Written {
     format: Format,
     export: Option<(String, Format)>,
     svg: Option<String>,
+    /// Print what is to blame and nothing else.
+    suspects: bool,
 }
 
 impl Written {
@@ -37,7 +40,13 @@ impl Written {
             let try_this = "--format table, json, csv, html or gnuplot";
             return Err(Failure::usage("no text of OSU for pairs", cause, try_this));
         }
-        Ok(Written { format, export, svg: text("svg") })
+        let suspects = matches.get_flag("suspects");
+        if suspects && format == Format::Gnuplot {
+            let cause = "gnuplot draws the map of all pairs";
+            let try_this = "--suspects with --format table, json, csv or html";
+            return Err(Failure::usage("no map of suspects alone", cause, try_this));
+        }
+        Ok(Written { format, export, svg: text("svg"), suspects })
     }
 
     /// A survey that is not at its end.
@@ -54,29 +63,53 @@ impl Written {
         if let Some((file, format)) = &self.export {
             output::replace(Path::new(file), &text(*format))?;
         }
-        if self.format == Format::Table {
-            let rows = found.nodes(asked, judged);
-            let brief = Document { rows, summary: None, ..document.clone() };
-            output::print(&format!(
-                "{}\n{}\n\n{}\n",
-                self.format.render(&brief),
-                picture::legend(),
-                sentences.join("\n")
-            ))?;
-        } else {
-            output::print(&text(self.format))?;
-        }
+        self.print(asked, found, judged, &document, &sentences)?;
         match &self.svg {
             Some(file) => {
-                let map = picture::drawing(&found.pairs, &found.hosts, &judged.verdict);
-                output::replace(Path::new(file), &map)
+                let map = Map::of(&Run::from(&document)).unwrap_or_default();
+                output::replace(Path::new(file), &map.draw())
             }
             None => Ok(()),
         }
     }
+
+    fn print(
+        &self,
+        asked: &Asked,
+        found: &Found,
+        judged: &Judged,
+        document: &Document,
+        sentences: &[String],
+    ) -> Result<(), Failure> {
+        let blamed = || suspects::rows(&judged.verdict, &found.hosts);
+        let sentences = sentences.join("\n");
+        match (self.format, self.suspects) {
+            (Format::Table, true) => {
+                let brief = Document { rows: blamed(), summary: None, ..document.clone() };
+                let table = match brief.rows.is_empty() {
+                    true => String::new(),
+                    false => self.format.render(&brief) + "\n",
+                };
+                output::print(&format!("{table}{sentences}\n"))
+            }
+            (Format::Table, false) => {
+                let rows = found.nodes(asked, judged);
+                let brief = Document { rows, summary: None, ..document.clone() };
+                let table = self.format.render(&brief);
+                output::print(&format!("{table}\n{}\n\n{sentences}\n", picture::legend()))
+            }
+            (format, true) => {
+                let brief = Document { rows: blamed(), ..document.clone() };
+                output::print(&format.render(&brief))
+            }
+            (format, false) => {
+                output::print(&rendered(format, document, asked, found, Some(judged)))
+            }
+        }
+    }
 }
 
-/// A whole file, with the map where the format can show one.
+/// A whole file; gnuplot has maps in the place of curves.
 fn rendered(
     format: Format,
     document: &Document,
@@ -86,14 +119,6 @@ fn rendered(
 ) -> String {
     let verdict = judged.map(|judged| &judged.verdict);
     match format {
-        Format::Html => {
-            let page = html::render("laneway measure-pairs", &[Run::from(document)]);
-            let map = verdict.map_or(String::new(), |verdict| {
-                let map = picture::drawing(&found.pairs, &found.hosts, verdict);
-                format!("<section><h2>Map</h2>\n{map}</section>\n")
-            });
-            page.replacen("</header>\n", &format!("</header>\n{map}"), 1)
-        }
         Format::Gnuplot => {
             picture::script(&found.pairs, &found.hosts, asked.sizes.bandwidth, verdict)
         }

@@ -1,0 +1,158 @@
+//! A verdict in sentences.
+
+use laneway_core::Rank;
+
+use super::verdict::{BANDWIDTH, Direction, Limits, Scope, SlowNode, SlowPair, Verdict};
+
+/// So many pairs that are slow without anybody to blame are named.
+const NAMED: usize = 8;
+
+impl Limits {
+    /// What is slow, in words.
+    pub fn words(&self) -> String {
+        // As many places as a percentage needs to be told from its neighbours.
+        let percent = (self.least_bandwidth * 1e4).round() / 100.0;
+        let times = self.most_latency;
+        let rate = self.least_rate.map_or(String::new(), |rate| {
+            format!("less than {} MB/s, ", rate.bytes_per_second / 1e6)
+        });
+        format!(
+            "{rate}less than {percent} % of the usual bandwidth or more than {times} times the \
+             usual latency"
+        )
+    }
+}
+
+/// A rank as people know it.
+pub fn name(hosts: &[String], rank: Rank) -> String {
+    match hosts.get(rank as usize) {
+        Some(host) => format!("{host} (rank {rank})"),
+        None => format!("rank {rank}"),
+    }
+}
+
+impl SlowNode {
+    /// The host with its ranks.
+    pub fn name(&self, hosts: &[String]) -> String {
+        match (self.ranks, hosts.get(self.rank as usize)) {
+            (2.., Some(host)) => format!("{host} ({} ranks from rank {})", self.ranks, self.rank),
+            _ => name(hosts, self.rank),
+        }
+    }
+
+    fn sentence(&self, hosts: &[String]) -> String {
+        let SlowNode { slow, pairs, others_slow, others, .. } = self;
+        let direction = match self.direction {
+            Direction::Both => "",
+            Direction::In => " inward",
+            Direction::Out => " outward",
+        };
+        let scope = match self.scope {
+            Scope::All => "",
+            Scope::Near => " within its site",
+            Scope::Far => " with other sites",
+        };
+        format!(
+            "{} is slow{direction}{scope}: {slow} of its {pairs} pairs are, with {} in the middle; it and \
+             not its partners, for of their {others} pairs with each other {others_slow} are slow",
+            self.name(hosts),
+            compared(self.measure, self.ratio),
+        )
+    }
+}
+
+impl SlowPair {
+    fn figure(&self) -> String {
+        compared(self.measure, self.ratio)
+    }
+
+    fn direction(&self, hosts: &[String]) -> String {
+        match self.both_ways {
+            true => String::new(),
+            false => format!(" towards {}", name(hosts, self.to)),
+        }
+    }
+}
+
+impl Verdict {
+    /// The verdict in words, a sentence each.
+    pub fn sentences(&self, hosts: &[String], limits: &Limits) -> Vec<String> {
+        let pairs = self.marks.len();
+        if pairs == 1 && limits.least_rate.is_none() {
+            return vec!["one pair has nothing that it could be compared with".to_string()];
+        }
+        let mut all = self.blame(hosts);
+        let below = self.marks.iter().filter(|m| m.there.only_below_rate || m.back.only_below_rate);
+        match below.count() {
+            0 => {}
+            below => all.push(format!(
+                "{below} of {pairs} pairs have less than the bandwidth that was asked for, but no \
+                 less than is usual for their kind"
+            )),
+        }
+        if all.is_empty() {
+            let bounds = limits.words();
+            all.push(format!(
+                "nothing is surely slow: even at the fast end of its interval none of {pairs} \
+                 pairs has {bounds}"
+            ));
+        }
+        all
+    }
+
+    /// A sentence for each that is to blame, or that is slow without anybody to blame.
+    fn blame(&self, hosts: &[String]) -> Vec<String> {
+        let named = |pair: &SlowPair| (name(hosts, pair.from), name(hosts, pair.to));
+        let nodes = self.slow_nodes.iter().map(|node| node.sentence(hosts));
+        let links = self.slow_pairs.iter().map(|pair| {
+            let (from, to) = named(pair);
+            format!(
+                "what is between {from} and {to} is slow{}, with {}; not the two, for other pairs \
+                 of both are not",
+                pair.direction(hosts),
+                pair.figure(),
+            )
+        });
+        let unclear = self.unclear_pairs.iter().map(|pair| {
+            let (from, to) = named(pair);
+            format!(
+                "{from} and {to} have {}{}; whether one of them is slow or what is between them \
+                 no other pair can tell",
+                pair.figure(),
+                pair.direction(hosts),
+            )
+        });
+        let together = self.slow_together.iter().map(|pair| {
+            let (from, to) = named(pair);
+            format!(
+                "{from} and {to} have {} together, for each of them is a little slower than most; \
+                 nothing is wrong between them",
+                pair.figure(),
+            )
+        });
+        let scattered = match self.scattered_pairs.len() {
+            0 => None,
+            count => Some(format!(
+                "{count} pairs are slow, and no few hosts or links explain it: what they share, \
+                 such as a switch between groups of hosts, may be narrow, or pairs that are \
+                 measured at the same time disturb each other"
+            )),
+        };
+        let mut all: Vec<String> = nodes.chain(links).chain(scattered).collect();
+        let doubts = [unclear.collect(), together.collect()];
+        for mut sentences in doubts.into_iter().filter(|list: &Vec<String>| !list.is_empty()) {
+            let more = sentences.len().saturating_sub(NAMED);
+            sentences.truncate(NAMED);
+            all.append(&mut sentences);
+            all.extend((more > 0).then(|| format!("and so have {more} more pairs")));
+        }
+        all
+    }
+}
+
+fn compared(measure: &str, ratio: f64) -> String {
+    match measure {
+        BANDWIDTH => format!("{:.1} % of the usual bandwidth", 100.0 / ratio),
+        _ => format!("{ratio:.1} times the usual latency"),
+    }
+}

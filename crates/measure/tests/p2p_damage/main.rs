@@ -1,0 +1,42 @@
+//! Damaged clusters by seed: the slow card, direction or link is named, and nothing sound.
+
+mod cluster;
+mod score;
+
+use score::{Score, outcome};
+
+/// Seeds of damaged clusters and of healthy ones.
+const DAMAGED: std::ops::Range<u64> = 0..60;
+const HEALTHY: std::ops::Range<u64> = 0..15;
+
+#[test]
+fn damage_is_named_and_nothing_sound() {
+    let mut score = Score::default();
+    for seed in DAMAGED {
+        let cluster = cluster::damaged(seed);
+        let found = outcome(&format!("d{seed}"), &cluster).expect("a survey");
+        if !found.wrong.is_empty() || !found.missed.is_empty() {
+            println!(
+                "seed {seed}: wrong {:?}, missed {:?}: {:#?}\n{}",
+                found.wrong, found.missed, found.sentences, cluster.text
+            );
+        }
+        score.add(&found);
+    }
+    for (kind, recall, count) in score.recalls() {
+        println!("{kind}: {recall:.3} of {count}");
+        assert!(recall >= 0.9, "{kind}: {recall:.3} of {count}");
+    }
+    let (precision, recall) = (score.precision(), score.recall());
+    println!("precision {precision:.3}, recall {recall:.3}");
+    assert!(precision >= 0.97 && recall >= 0.97, "{precision:.3}, {recall:.3}");
+}
+
+#[test]
+fn healthy_clusters_are_not_blamed() {
+    for seed in HEALTHY {
+        let cluster = cluster::healthy(seed);
+        let found = outcome(&format!("h{seed}"), &cluster).expect("a survey");
+        assert!(found.wrong.is_empty(), "seed {seed}: {:#?}\n{}", found.sentences, cluster.text);
+    }
+}
