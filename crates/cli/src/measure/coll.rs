@@ -15,7 +15,7 @@ use laneway_stats::SplitMix64;
 
 use super::plan::{self, Case, Plan};
 use super::row::{brief, row};
-use super::{export, launches, memory, p2p, refine};
+use super::{bounds, export, launches, memory, p2p, refine};
 use crate::agree;
 use crate::output::{self, Output};
 use crate::progress::Progress;
@@ -176,8 +176,9 @@ struct Ongoing {
 }
 
 impl Ongoing {
-    fn new(plan: &Plan, case: Case) -> Ongoing {
-        Ongoing { case, measuring: Measuring::new(plan.timing()), validated: false }
+    fn new(plan: &Plan, case: Case, ranks: u32) -> Ongoing {
+        let measuring = Measuring::new(plan.timing(&case, ranks));
+        Ongoing { case, measuring, validated: false }
     }
 }
 
@@ -192,7 +193,8 @@ impl Session<'_> {
             None => GlobalClock::new(&*own, plan.procedure),
         };
         let clock = plan.clock(clock);
-        let mut stage = Stage { comm: &*own, clock, isolation: plan.isolation, start: plan.start };
+        let (isolation, start) = (plan.isolation, plan.start);
+        let mut stage = Stage { isolation, start, ..Stage::new(&*own, clock) };
         let cases = plan.cases(comm, &plan.sizes);
         let mut random = SplitMix64::new(plan.seed);
         self.points(comm, &mut stage, &cases, &mut random)?;
@@ -209,7 +211,7 @@ impl Session<'_> {
         random: &mut SplitMix64,
     ) -> Result<(), RankError> {
         let mut progress = Progress::new(cases.len(), comm.rank() == 0);
-        let ongoing = |case: &Case| Some(Ongoing::new(self.plan, *case));
+        let ongoing = |case: &Case| Some(Ongoing::new(self.plan, *case, comm.size()));
         let mut open: Vec<Option<Ongoing>> = cases.iter().map(ongoing).collect();
         while open.iter().any(Option::is_some) {
             for place in shuffled(cases.len(), random) {
@@ -402,6 +404,7 @@ impl Session<'_> {
             let rows = brief_rows(&full.rows);
             let shown = Document { rows, ..full.clone() };
             self.output.write(&full, Some(&shown))?;
+            bounds::explain(&full.rows);
         }
         Ok(match (wrong, imprecise) {
             (true, _) => Exit::Gate,

@@ -12,7 +12,7 @@ use laneway_core::{Document, Exit, Failure, Row};
 use laneway_report::run::Fields;
 use laneway_report::{Run, read};
 
-use super::export;
+use super::{bounds, decided, export};
 use crate::output::{self, Output};
 use crate::progress::Progress;
 
@@ -73,6 +73,9 @@ pub fn run(
             own = own_words(&[OUTER, &["--refine", "--sizes"]].concat());
             own.extend(["--sizes".into(), sizes(first).into()]);
         }
+        if let Some(fallen) = runs.first().and_then(decided::of_first) {
+            own.extend([format!("--{}={fallen}", decided::OPTION).into()]);
+        }
         let seed = seed.wrapping_add(u64::from(number));
         own.extend(["--seed".into(), seed.to_string().into()]);
         let (run, ended) = launch(&words, own, number)?;
@@ -96,6 +99,7 @@ pub fn run(
     let full = document(&env, &params, &runs, level)?;
     let shown = brief(&full.rows);
     output.write(&full, Some(&Document { rows: shown, ..full.clone() }))?;
+    bounds::explain(&full.rows);
     Ok(Some(exit))
 }
 

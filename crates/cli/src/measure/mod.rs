@@ -1,6 +1,8 @@
 //! `laneway measure`: times operations, every figure with its interval.
 
+mod bounds;
 mod coll;
+mod decided;
 mod export;
 mod launches;
 mod memory;

@@ -8,10 +8,11 @@ use laneway_measure::clock::Bound;
 use laneway_measure::operation::Answerer;
 use laneway_measure::p2p::Cache;
 use laneway_measure::repeat::Aim;
-use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, StartTime, Tasks};
+use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, Tasks};
 use laneway_measure::{GlobalClock, Isolation, Method, Point, Procedure, Rule, Timing, sizes};
 use laneway_stats::Interval;
 
+use super::decided::{self, Decided};
 use super::skew::{self, Skew};
 use super::{p2p, refine, rule};
 use crate::{session, words};
@@ -69,6 +70,7 @@ pub struct Plan {
     resync: u32,
     series: Series,
     pub rule: Rule,
+    decided: Decided,
     /// Whether the precision was asked for, and is an error where it is not reached.
     pub strict: bool,
     pub seed: u64,
@@ -180,7 +182,7 @@ pub fn args() -> Vec<Arg> {
         flag("keep", "Keep every sample and every rank's entry and exit, in JSON"),
         flag("race", "Stop early with algorithms that are surely slower than another one"),
     ];
-    own.into_iter().chain(skew::args()).chain(rule::args(&Rule::default())).collect()
+    own.into_iter().chain([decided::arg()]).chain(skew::args()).chain(rule::args(&Rule::default())).collect()
 }
 
 impl Plan {
@@ -249,6 +251,7 @@ impl Plan {
             resync: count("resync").unwrap_or(50),
             series: count("series").map_or(Series::default(), |length| Series { length }),
             rule,
+            decided: Decided::asked(matches),
             strict,
             seed: matches.get_one::<u64>("seed").copied().unwrap_or(1),
             truth: matches.get_flag("truth"),
@@ -389,12 +392,17 @@ impl Plan {
         }
     }
 
-    pub fn timing(&self) -> Box<dyn Timing> {
+    pub fn timing(&self, case: &Case, ranks: u32) -> Box<dyn Timing> {
         match self.method {
             Method::Root => Box::new(Root::new(self.root, self.confirmation)),
             Method::Maximum => Box::new(Maximum),
             Method::Global => Box::new(Global { resync: self.resync }),
-            Method::StartTime => Box::new(StartTime::default()),
+            Method::StartTime => {
+                let names = [case.collective.name(), case.answerer.name(), case.form.name()];
+                let [op, algorithm, form] = names;
+                let key = decided::key(op, algorithm, form, ranks, case.size);
+                Box::new(self.decided.timing(&key))
+            }
             Method::Loop => Box::new(self.series),
             Method::Tasks => Box::new(Tasks::new(self.root)),
         }

@@ -21,6 +21,7 @@ pub use start_time::StartTime;
 pub use tasks::{Tasks, serves};
 
 use crate::clock::{Bound, GlobalClock, Ways};
+use crate::crowd::crowded;
 use crate::isolation::{Gate, Isolation};
 use crate::operation::Operation;
 use crate::pace::Pace;
@@ -42,12 +43,25 @@ pub struct Stage<'c> {
     pub isolation: Isolation,
     /// What lets all start together after it, if that is something else.
     pub start: Isolation,
+    /// Whether a host has more ranks than cores; none where nobody asked yet.
+    crowded: Option<bool>,
 }
 
 impl<'c> Stage<'c> {
     /// Repetitions are kept apart, and start, by a barrier.
     pub fn new(comm: &'c dyn Comm, clock: GlobalClock<'c>) -> Stage<'c> {
-        Stage { comm, clock, isolation: Isolation::barrier(), start: Isolation::None }
+        let (isolation, start) = (Isolation::barrier(), Isolation::None);
+        Stage { comm, clock, isolation, start, crowded: None }
+    }
+
+    /// Collective: whether a host has more ranks than cores, so that they take turns.
+    pub(crate) fn is_crowded(&mut self) -> Result<bool, CommError> {
+        let crowded = match self.crowded {
+            Some(known) => known,
+            None => crowded(self.comm)?.is_some(),
+        };
+        self.crowded = Some(crowded);
+        Ok(crowded)
     }
 
     /// Seconds that a call of nothing takes on this rank when it is timed as operations are; the

@@ -3,8 +3,11 @@
 //! The instants of a whole batch are agreed on at once, a period apart that is a little longer than
 //! the operation. A rank that comes late to one (because the operation before was not over, or the
 //! system had other work) spoils that repetition: it is rejected, counted, and if there are many
-//! the period grows. Where ranks share cores nobody can keep an appointment, and the method falls
-//! back on a barrier and the ranks' own clocks, and says so.
+//! the period grows. How long it takes to tell everybody is seen in each batch, and the next one
+//! begins accordingly. On a real machine the latest fifth is rejected at most: what lateness does
+//! to the rest is in their bounds. Where a host has more ranks than cores, or ranks were far apart
+//! batch after batch, nobody can keep an appointment: the method falls back on a barrier and the
+//! ranks' own clocks, and says so.
 //!
 //! Ranks that share cores also fall into step: who runs first on a core goes on being first, often
 //! for as long as the launch lives, and its median is one of several that the operation can have,
@@ -277,6 +280,8 @@ impl Timing for StartTime {
             return Ok(());
         }
         (self.rough, self.slower) = (rough, 1.0);
+        // Ranks that take turns on a core keep no appointments.
+        self.fallen_back |= !self.decided && stage.is_crowded()?;
         // There and back, over the tree that announcements take. Where the way there is longer than
         // the way back, the first batch shows it.
         let begun = stage.clock.local();

@@ -197,11 +197,9 @@ impl Point<'_> {
     fn column(&self, name: &str) -> Value {
         match name {
             "reps" | "rejected" | "warm_up" | "outliers" => self.sum(name).into(),
-            "cost_us" => self.all(name).iter().sum::<f64>().into(),
-            "min_us" => self.least(name).into(),
-            "max_us" | "p99_us" | "clock_error_us" | "clock_unknowable_us" => {
-                self.most(name).into()
-            }
+            "cost_us" | "paused_us" => self.all(name).iter().sum::<f64>().into(),
+            "min_us" | "bound_low_us" => self.least(name).into(),
+            "max_us" | "p99_us" | "clock_error_us" | "bound_high_us" => self.most(name).into(),
             "rank_entries_us" | "rank_exits_us" => self.joined(name).into(),
             // The first launch's, and the same in all of them.
             "seed" => self.word(name),
