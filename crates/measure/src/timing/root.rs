@@ -2,10 +2,10 @@
 //! what a confirmation takes.
 //!
 //! paper: mpiblib 2.1. A confirmation may overlap with the operation, so that what is left can be
-//! too little, and with small messages below zero. A sample is no less than what the root was in the
-//! operation; where the subtraction left nothing, or less than was taken away, it is flagged. With
-//! it goes what is left uncertain: a confirmation may have overlapped as a whole or not at all, and
-//! the root may have begun before the others or after them.
+//! too little, and with small messages below zero. A sample is no less than what the root was in
+//! the operation; where the subtraction left nothing, or less than was taken away, it is flagged.
+//! With it goes what is left uncertain: a confirmation may have overlapped as a whole or not at all,
+//! and the root may have begun before the others or after them.
 
 use laneway_core::{Comm, CommError, Rank};
 use laneway_stats::median;
