@@ -300,6 +300,11 @@ fn what_cannot_be_measured_is_refused() {
         (&["bcast", "--max-reps", "many"], 2, "whole number"),
         (&["bcast", "--max-reps", "99999999999"], 2, "below 2^32"),
         (&["bcast", "--timing", "global", "--resync", "0"], 2, "--resync 50"),
+        (&["bcast", "--sync", "offset", "--trips", "0"], 2, "--trips 10"),
+        (&["bcast", "--sync", "offset", "--trips", "-3"], 2, "--trips"),
+        (&["bcast", "--cache", "cold"], 2, "has no caches"),
+        (&["bcast", "--cache", "tepid"], 2, "warm or cold"),
+        (&["bcast", "--cache", "cold:0"], 2, "needs room"),
         (&["bcast", "--launches", "2", "--launcher", " "], 2, "mpirun -n 4"),
         (&["bcast", "--ranks", "4:2"], 2, "before its beginning"),
         (&["bcast", "--ranks", "0,2"], 2, "1 to 1024"),
@@ -372,4 +377,31 @@ fn who_has_read_enough_is_no_failure() {
     let mut child = command.stdout(std::process::Stdio::piped()).spawn().expect("it starts");
     drop(child.stdout.take());
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn cold_buffers_are_measured_and_their_memory_is_asked_for() {
+    let ops = "bcast,scatter,gather,allreduce,alltoall,barrier";
+    let args = [ops, "--ranks", "2", "--sizes", "8,20K", "--reps", "20", "--cache", "cold:1M"];
+    for more in [&[][..], &["--form", "nonblocking"]] {
+        let output = measure(&[&args[..], &["--format", "json"], more].concat());
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(json["params"]["cache"], "cold:1M");
+        let rows = json["rows"].as_array().expect("rows");
+        assert_eq!(rows.len(), 11, "{text}");
+        assert!(rows.iter().all(|row| row["time_us"].as_f64() > Some(0.0)));
+    }
+    let output = measure(&["bcast", "--ranks", "2", "--cache", "cold:900G"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("memory"));
+}
+
+#[test]
+fn round_trips_of_another_procedure_are_told_to_have_no_effect() {
+    let output = measure(&["bcast", "--trips", "4", "--sizes", "8", "--backend", "sim:cluster:4"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("--trips has no effect"), "{text}");
 }

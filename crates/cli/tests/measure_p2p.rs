@@ -139,6 +139,34 @@ fn bandwidths_are_those_of_the_cards() {
 }
 
 #[test]
+fn an_mpi_library_is_a_layer_where_there_is_one() {
+    let _alone = alone();
+    let args = ["p2p", "--backend", "local:memcpy,mpi,shm", "--sizes", "8,64K", "--budget", "0.3"];
+    let mut nowhere = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    let output = nowhere.arg("measure").args(args).env("PATH", "/nonexistent").output();
+    let output = output.expect("the command starts");
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    for words in ["error: no MPI to measure over", "mpirun nor mpiexec", "try: "] {
+        assert!(said(&output).contains(words), "{}", said(&output));
+    }
+    let missing = [&args[..], &["--launcher", "no-such-launcher -n 2"]].concat();
+    let output = measure(&missing);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("no-such-launcher"), "{}", said(&output));
+    let launcher = "/usr/bin/mpirun.mpich";
+    if !Path::new(launcher).exists() {
+        assert!(std::env::var_os("LANEWAY_REQUIRE_MPI").is_none(), "{launcher} is not installed");
+        println!("skipped: {launcher} is not installed");
+        return;
+    }
+    let launcher = format!("{launcher} -n 2");
+    let rows = rows(&[&args[..], &["--launcher", &launcher]].concat());
+    let layers: Vec<&str> = rows.iter().filter_map(|row| row["layer"].as_str()).collect();
+    assert_eq!(layers, ["memcpy", "memcpy", "mpi", "mpi", "shm", "shm"]);
+    assert!(rows.iter().all(|row| number(row, "time_us") > 0.0), "{rows:?}");
+}
+
+#[test]
 fn layers_of_this_machine_stand_side_by_side() {
     let _alone = alone();
     let args = ["p2p", "--backend", "local:memcpy,shm,unix,tcp", "--sizes", "64,256K"];
@@ -619,6 +647,8 @@ fn mistakes_are_usage_errors() {
         (&["p2p", "--backend", "local:memcpy", "--sizes", "0"], "--sizes"),
         (&["p2p", "--backend", "local:memcpy", "--sizes", "900G"], "memory"),
         (&["p2p", "--backend", "local:shm,tcp,shm"], "twice"),
+        (&["p2p", "--backend", "local:shm,mpi", "--launcher", " "], "mpirun -n 2"),
+        (&["p2p", "--backend", "local:shm,tcp", "--launches", "2"], "once each"),
         (&["p2p", "--ranks", "2", "--seed", "x"], "seed"),
         (&["p2p", "--ranks", "2", "--export", "no-such-folder/rows.json"], "no-such-folder"),
         (&["pairs", "--ranks", "2", "--svg", "no-such-folder/map.svg"], "no-such-folder"),

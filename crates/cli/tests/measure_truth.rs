@@ -180,3 +180,20 @@ fn a_barrier_confirms_best_and_is_the_default() {
         assert!(worse, "{other}: {others:?}, barrier: {default:?}");
     }
 }
+
+#[test]
+fn more_round_trips_between_clocks_cost_more_and_change_nothing() {
+    let platform = "mpiblib16,clock-offset=+-500ms,clock-drift=+-10ppm";
+    let args = ["scatter", "--sizes", "8", "--timing", "global", "--resync", "1", "--reps", "6"];
+    let by = |trips| {
+        let more = ["--sync", "offset", "--trips", trips];
+        rows(platform, &[&args[..], &more].concat()).remove(0)
+    };
+    let (few, usual, many) = (by("1"), by("10"), by("40"));
+    for row in [&few, &usual, &many] {
+        let error = number(row, "time_us") / number(row, "truth_us") - 1.0;
+        assert!(error.abs() < 0.001, "{error}: {row}");
+    }
+    assert!(number(&usual, "cost_us") > 3.0 * number(&few, "cost_us"), "{few} {usual}");
+    assert!(number(&many, "cost_us") > 3.0 * number(&usual, "cost_us"), "{usual} {many}");
+}

@@ -1,4 +1,5 @@
-//! `laneway reproduce` as a person or a script meets it: every claim of the paper, here.
+//! `laneway reproduce` as a person or a script meets it: every claim of the paper, and which of
+//! them do not hold here.
 
 use std::process::{Command, Output};
 
@@ -13,17 +14,37 @@ fn words(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn rows(args: &[&str]) -> Vec<Value> {
+/// The document, whose exit code and summary are what its claims say.
+fn document(args: &[&str]) -> Value {
     let output = reproduce(&[&["mpiblib", "--format", "json"], args].concat());
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", words(&output.stderr));
-    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let json: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{args:?}: {}", words(&output.stderr)));
     assert_eq!(json["schema"], "laneway.reproduce/1");
-    assert_eq!(json["summary"]["differ"], 0);
-    let rows = json["rows"].as_array().expect("rows").clone();
-    let held = rows.iter().filter(|row| row["holds"] == true).count();
+    let rows = json["rows"].as_array().expect("rows");
+    let count = |holds: bool| rows.iter().filter(|row| row["holds"] == holds).count();
+    let (held, differ) = (count(true), count(false));
     assert!(held > 0 && json["summary"]["hold"] == held, "{held} hold: {}", json["summary"]);
-    rows
+    assert_eq!(json["summary"]["differ"], differ);
+    assert_eq!(output.status.code(), Some(i32::from(differ > 0)), "{differ} differ");
+    json
 }
+
+fn rows(args: &[&str]) -> Vec<Value> {
+    document(args)["rows"].as_array().expect("rows").clone()
+}
+
+/// Claims of the paper that do not hold on our cluster, each of them explained in its page.
+const DIFFER: [&str; 9] = [
+    "scatter, medium: maximum less minimum, 10x over 1x, the worst",
+    "scatter, medium: maximum less minimum, 100x over 10x, the worst",
+    "gather, small: maximum less minimum, 10x over 1x, the worst",
+    "gather: global over maximum",
+    "scatter: root over maximum",
+    "scatter: root to the truth, below 16K, largest",
+    "gather: global to the truth, below 16K, largest",
+    "gather: maximum to the truth, below 16K, largest",
+    "gather: root to the truth, below 16K, largest",
+];
 
 fn ours(rows: &[Value], what: &str) -> f64 {
     let row = rows.iter().find(|row| row["what"] == what && row["size_bytes"].is_null());
@@ -31,16 +52,22 @@ fn ours(rows: &[Value], what: &str) -> f64 {
 }
 
 #[test]
-fn every_claim_of_the_paper_holds() {
+fn every_claim_of_the_paper_is_judged_and_most_hold() {
     let dir = std::env::temp_dir().join(format!("laneway-reproduce-{}", std::process::id()));
     let folder = dir.to_str().expect("a readable name");
-    let rows = rows(&["--svg", folder]);
+    let document = document(&["--svg", folder]);
+    let rows = document["rows"].as_array().expect("rows");
+    let differ: Vec<&str> = rows
+        .iter()
+        .filter(|row| row["holds"] == false)
+        .filter_map(|row| row["what"].as_str())
+        .collect();
+    assert_eq!(differ, DIFFER);
     for part in ["figure-1", "table-1", "figure-2", "p2p"] {
         let own = || rows.iter().filter(|row| row["part"] == part);
         assert!(own().any(|row| row["holds"] == true), "{part} claims nothing");
     }
-    for row in &rows {
-        assert!(row["holds"].is_null() || row["holds"] == true, "{row}");
+    for row in rows {
         let figure = row["ours"].as_f64().expect("a figure");
         assert!(figure.is_finite() && figure > 0.0, "{row}");
         if let Some(paper) = row["paper"].as_f64() {
@@ -61,16 +88,40 @@ fn every_claim_of_the_paper_holds() {
             .filter(|row| row["what"] == format!("{op}: maximum") && row["part"] == "figure-2")
             .filter_map(|row| row["ours"].as_f64())
             .sum();
-        let whole = ours(&rows, &format!("{op} by maximum"));
-        assert!((1.0..1.2).contains(&(whole / (calls * 1e-6))), "{op}: {whole} s, {calls} us");
+        let whole = ours(rows, &format!("{op} by maximum"));
+        // Each is called once more before, and ranks are told what comes.
+        assert!((2.0..2.7).contains(&(whole / (calls * 1e-6))), "{op}: {whole} s, {calls} us");
+        // The default method is right where those of the paper are not.
+        for sizes in ["below", "from"] {
+            let what = format!("{op}: start-time to the truth, {sizes} 16K, largest");
+            assert!(ours(rows, &what) < 0.001, "{what}");
+        }
     }
-    for (figure, curves) in [("figure-1", 18), ("figure-2", 8)] {
+    let commands = document["params"]["commands"].as_str().expect("commands");
+    assert_eq!(commands.lines().count(), 8);
+    for (figure, curves) in [("figure-1", 18), ("figure-2", 10)] {
         let file = dir.join(format!("{figure}.svg"));
         let drawing = std::fs::read_to_string(file).expect("a drawing");
         assert_eq!(drawing.matches("<polyline").count(), curves, "{figure}");
         assert!(!drawing.contains("NaN") && !drawing.contains("inf"), "{figure}");
     }
     std::fs::remove_dir_all(&dir).expect("removed");
+}
+
+#[test]
+fn table_1_is_what_its_commands_say() {
+    let document = document(&["--part", "table-1"]);
+    let commands = document["params"]["commands"].as_str().expect("commands");
+    let line = commands.lines().nth(2).expect("scatter by root");
+    let typed: Vec<&str> = line.split(' ').skip(1).collect();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    let output = command.args(typed).args(["--format", "json"]).output().expect("it starts");
+    assert!(output.status.success(), "{line}: {}", words(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let cost = |row: &Value| row["cost_us"].as_f64().expect("a cost");
+    let seconds: f64 = json["rows"].as_array().expect("rows").iter().map(cost).sum::<f64>() * 1e-6;
+    let told = ours(document["rows"].as_array().expect("rows"), "scatter by root");
+    assert!((told / seconds - 1.0).abs() < 1e-9, "{told} s, {line}: {seconds} s");
 }
 
 #[test]

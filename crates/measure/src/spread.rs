@@ -92,9 +92,11 @@ impl Spread {
         let have = evidence.samples.len() as u32;
         let more =
             evidence.batches < REAL_BATCHES && evidence.spent < rule.budget && have < rule.max_reps;
-        match evidence.real && rule.varies() && more {
-            true => wanted.max(REAL_SAMPLES).min(rule.max_reps - have),
-            false => wanted,
+        match evidence.real && rule.varies() {
+            true if more => wanted.max(REAL_SAMPLES).min(rule.max_reps - have),
+            // Of samples that agree with each other, those of another visit say more.
+            true if evidence.effect > 1.0 => wanted.min(REAL_SAMPLES / 3),
+            _ => wanted,
         }
     }
 }

@@ -162,8 +162,8 @@ pub fn args() -> Vec<Arg> {
         number::<u32>(
             "trips",
             "N",
-            "Round trips without a shorter one that end a comparison of two clocks, for --sync offset \
-             [default: 10]",
+            "Round trips without a shorter one that end a comparison of two clocks, for --sync \
+             offset [default: 10]",
         ),
         number::<u32>(
             "resync",

@@ -115,8 +115,8 @@ impl<'c> GlobalClock<'c> {
         GlobalClock { comm, clock, procedure, trips, global, epochs, untold, ways, tick }
     }
 
-    /// With another number of round trips without a shorter one, at least one, that end a comparison
-    /// by [`Procedure::Offset`]; all ranks alike.
+    /// With another number of round trips without a shorter one, at least one, that end a
+    /// comparison by [`Procedure::Offset`]; all ranks alike.
     pub fn with_trips(self, trips: u32) -> GlobalClock<'c> {
         GlobalClock { trips: trips.max(1), ..self }
     }

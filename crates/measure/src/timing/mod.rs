@@ -44,7 +44,7 @@ pub struct Stage<'c> {
     /// What lets all start together after it, if that is something else.
     pub start: Isolation,
     /// Whether a host has more ranks than cores; none where nobody asked yet.
-    crowded: Option<bool>,
+    pub crowded: Option<bool>,
 }
 
 impl<'c> Stage<'c> {

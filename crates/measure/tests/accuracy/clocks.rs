@@ -3,6 +3,7 @@
 use laneway_core::{Collective as Kind, Comm};
 use laneway_measure::timing::{StartTime, Timing};
 use laneway_measure::{GlobalClock, Procedure, Rule};
+use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program};
 
 use crate::support::*;
@@ -117,4 +118,46 @@ fn a_clock_that_all_share_needs_no_comparison() {
         (clock.is_global(), comm.clock().now())
     });
     assert_eq!(ended.expect("a program").results, [(true, 0.0); 4]);
+}
+
+/// Hosts whose messages are delayed at random by those of others.
+fn noisy(seed: u64) -> Platform {
+    let clocks = "clock-offset=+-500ms";
+    let mut text = format!("include = [\"cluster:8,rate=100Mbit,{clocks}\"]\nseed = {seed}\n");
+    for host in 0..8 {
+        text += &format!(
+            "[[background]]\nfrom = \"node{host}\"\nto = \"node{}\"\n\
+             size = \"1K\"\nevery = \"300us\"\nrandom = true\n",
+            (host + 1) % 8
+        );
+    }
+    Platform::parse("noise", &text).expect("a platform")
+}
+
+/// How far the ranks' ideas of one true instant are apart, and the largest error that one tells.
+fn apart_with_noise(seed: u64, trips: u32) -> (f64, f64) {
+    let platform = noisy(seed);
+    let ended = Program::new(&platform, 8).run(|comm: &dyn Comm| {
+        let mut clock = GlobalClock::new(comm, Procedure::Offset).with_trips(trips);
+        clock.synchronise().expect("a comparison");
+        let truth = comm.clock().truth().expect("a simulation");
+        truth.sleep_until(0.5);
+        (clock.now(), clock.error() + clock.unknowable())
+    });
+    let told = ended.expect("a program that ends").results;
+    let times = || told.iter().map(|(now, _)| *now);
+    let first = times().fold(f64::INFINITY, f64::min);
+    let apart = times().fold(f64::NEG_INFINITY, f64::max) - first;
+    (apart, told.iter().map(|(_, error)| *error).fold(0.0, f64::max))
+}
+
+#[test]
+fn an_offset_is_that_of_the_shortest_trip_whatever_comes_after_it() {
+    for seed in 1..=10 {
+        let (apart, most) = apart_with_noise(seed, 20);
+        // The shortest of twenty and more was not delayed.
+        assert!(apart < 1e-6, "seed {seed}: {apart}, told {most}");
+        let (apart, most) = apart_with_noise(seed, 1);
+        assert!(apart <= 2.0 * most, "seed {seed}: {apart}, told {most}");
+    }
 }

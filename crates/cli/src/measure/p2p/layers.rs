@@ -214,7 +214,10 @@ fn started(
         }
     }
     let ended = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
-    let ended = ended.map_err(|error| failed(Exit::Environment, error.to_string()))?;
+    let ended = ended.map_err(|error| {
+        let program = command.get_program().to_string_lossy();
+        failed(Exit::Environment, format!("{program}: {error}"))
+    })?;
     let said = || format!("its run ended with {}", ended.status);
     let exit = match ended.status.code() {
         Some(0) => Exit::Done,
