@@ -9,6 +9,7 @@ use laneway_core::{Comm, CommError, Rank};
 use laneway_stats::median;
 
 use super::{Batch, Spans, Stage, Timing, deliver, isolated, warm_up};
+use crate::flags;
 use crate::isolation::Isolation;
 use crate::operation::Operation;
 use crate::talk::CONFIRM;
@@ -133,10 +134,10 @@ impl Timing for Root {
         let correction = samples.pop().unwrap_or(0.0);
         let mut notes = Vec::new();
         if samples.iter().any(|sample| *sample <= 0.0) {
-            notes.push("negative");
+            notes.push(flags::NEGATIVE);
         }
         if samples.iter().any(|sample| *sample < correction) {
-            notes.push("confirmation");
+            notes.push(flags::CONFIRMATION);
         }
         let skews = vec![self.skew; samples.len()];
         Ok(Batch { samples, skews, notes, ..Batch::default() })
