@@ -198,12 +198,12 @@ fn perform(choice: &Choice, comm: &dyn Comm, part: Part) -> Result<Exit, Failure
 /// Collective: rank 0 says so where more ranks than cores are on a host.
 fn warn_of_crowd(comm: &dyn Comm) -> Result<(), CommError> {
     let Some(crowd) = crowded(comm)?.filter(|_| comm.rank() == 0) else { return Ok(()) };
-    let alone = crowd.ranks == comm.size() && crowd.cores > 1;
-    let advice = match alone {
-        true => format!("--ranks {} gives each its own", crowd.cores),
-        false => "fewer ranks on a host give each its own".to_string(),
+    let advice = match crowd.cores {
+        1 => String::new(),
+        _ if crowd.ranks < comm.size() => "; fewer ranks on a host give each its own".to_string(),
+        cores => format!("; --ranks {cores} gives each its own"),
     };
-    output::note(&format!("{crowd}; {advice}"));
+    output::note(&format!("{crowd}{advice}"));
     Ok(())
 }
 
