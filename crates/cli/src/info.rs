@@ -5,21 +5,24 @@ use laneway_coll::{Counts, all};
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Document, Exit, Failure, Row};
 use laneway_measure::Method;
+use laneway_measure::flags::{FLAGS, Flag};
 
 use crate::output::{self, Output};
 use crate::session::{self, Choice};
 
-const TOPICS: [&str; 5] = ["algorithms", "timings", "topologies", "engines", "env"];
+const TOPICS: [&str; 6] = ["algorithms", "timings", "flags", "topologies", "engines", "env"];
 
 pub fn command() -> Command {
     Command::new("info")
         .about(
-            "Lists algorithms, timing methods, topologies and engines, and what this machine has",
+            "Lists algorithms, timing methods, flags, topologies and engines, and what this \
+             machine has",
         )
         .after_help(
             "Examples:\n  \
              laneway info algorithms               every algorithm and its parameters\n  \
              laneway info timings                  the ways to time an operation\n  \
+             laneway info flags                    flags of measured rows: meaning, what to do\n  \
              laneway info topologies               fabrics by formula\n  \
              laneway info engines                  the ways to route any fabric\n  \
              laneway info env                      this machine, and the MPI found\n  \
@@ -37,6 +40,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     if topic == "algorithms" {
         let full = algorithms();
         output.write(&full, Some(&brief(&full)))?;
+        return Ok(Exit::Done);
+    }
+    if topic == "flags" {
+        output.write(&flags(), Some(&flags_in_two_lines()))?;
         return Ok(Exit::Done);
     }
     let listed = match topic {
@@ -88,6 +95,23 @@ fn timings() -> Document {
             .with("what", method.sentence())
     };
     list("timings", Method::ALL.map(row).to_vec())
+}
+
+fn flags() -> Document {
+    let row = |flag: &Flag| {
+        Row::new()
+            .with("flag", flag.name)
+            .with("what", flag.sentence)
+            .with("what_to_do", flag.advice)
+    };
+    list("flags", FLAGS.iter().map(row).collect())
+}
+
+/// For a screen: what a flag means, and below it what to do.
+fn flags_in_two_lines() -> Document {
+    let row = |name: &'static str, text| Row::new().with("flag", name).with("what", text);
+    let rows = |flag: &Flag| [row(flag.name, flag.sentence), row("", flag.advice)];
+    list("flags", FLAGS.iter().flat_map(rows).collect())
 }
 
 fn topologies() -> Document {

@@ -8,20 +8,40 @@ use std::time::Duration;
 use clap::{Arg, ArgMatches};
 use laneway_core::{Comm, CommError, Exit, Failure, Row, Tag};
 use laneway_local::{Launch, Transport};
-use laneway_measure::sizes;
+use laneway_measure::cores::Cores;
+use laneway_measure::{crowded, sizes};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program, SimError};
 
 use crate::{handshake, output};
 
-/// Ranks where nobody says how many: enough that trees have branches.
-const DEFAULT_RANKS: u32 = 4;
+/// What the ranks of a run are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Their times are the result: more ranks than cores on a host are told of.
+    Measuring,
+    /// They do something right or wrong, however long it takes.
+    Checking,
+}
+
+impl Purpose {
+    /// Ranks on this machine where nobody says how many: one for each core, and as many as it takes
+    /// to have a message, or a tree with branches.
+    fn usual_ranks(self) -> u32 {
+        let least = match self {
+            Purpose::Measuring => 2,
+            Purpose::Checking => 4,
+        };
+        Cores::here().usable().clamp(least, laneway_local::MOST_RANKS)
+    }
+}
 
 /// The arguments of every verb that runs on ranks.
 pub fn args() -> [Arg; 2] {
     let ranks = ranks_arg().value_name("N").value_parser(one_count).help(
-        "Start N processes of this machine; use the first N ranks of mpirun, or hosts of a \
-         simulated cluster",
+        "Start N processes of this machine [default: a rank for each core; at least 2, at least \
+         4 to check]; use the first N ranks of mpirun, or hosts of a simulated cluster [default: \
+         all]",
     );
     [ranks, backend_arg()]
 }
@@ -29,8 +49,9 @@ pub fn args() -> [Arg; 2] {
 /// The same for a verb that runs on several numbers of ranks, one after the other.
 pub fn sweep_args() -> [Arg; 2] {
     let ranks = ranks_arg().value_name("N,M").help(
-        "Start N processes of this machine; use the first N ranks of mpirun, or hosts of a \
-         simulated cluster. 2,4 or ranges 2:16, 2:16:+2: on the first so many of the most",
+        "Start N processes of this machine [default: a rank for each core, at least 2]; use the \
+         first N ranks of mpirun, or hosts of a simulated cluster [default: all]. 2,4 or ranges \
+         2:16, 2:16:+2: on the first so many of the most",
     );
     [ranks, backend_arg()]
 }
@@ -86,28 +107,36 @@ enum Backend {
 pub struct Choice {
     backend: Option<Backend>,
     ranks: Option<u32>,
+    purpose: Purpose,
 }
 
 impl Choice {
+    /// For a verb whose ranks do something right or wrong.
     pub fn from(matches: &ArgMatches) -> Result<Choice, Failure> {
         let ranks = matches.get_one::<u32>("ranks").copied();
         ranks.map_or(Ok(()), |ranks| refuse_count(u64::from(ranks)))?;
-        Choice::of(matches, ranks)
+        Choice::of(matches, ranks, Purpose::Checking)
     }
 
-    /// As many ranks as the largest number of [`counts`].
+    /// For a verb whose ranks are timed.
+    pub fn measuring(matches: &ArgMatches) -> Result<Choice, Failure> {
+        Ok(Choice { purpose: Purpose::Measuring, ..Choice::from(matches)? })
+    }
+
+    /// As many ranks as the largest number of [`counts`], which are timed.
     pub fn sweep(matches: &ArgMatches) -> Result<Choice, Failure> {
-        Choice::of(matches, counts(matches)?.last().copied())
+        Choice::of(matches, counts(matches)?.last().copied(), Purpose::Measuring)
     }
 
-    fn of(matches: &ArgMatches, ranks: Option<u32>) -> Result<Choice, Failure> {
+    fn of(matches: &ArgMatches, ranks: Option<u32>, purpose: Purpose) -> Result<Choice, Failure> {
         let backend = matches.get_one::<String>("backend").map(|word| backend(word)).transpose()?;
-        Ok(Choice { backend, ranks })
+        Ok(Choice { backend, ranks, purpose })
     }
 
     /// Exactly this backend and so many ranks.
     pub fn local(transport: Transport, ranks: u32) -> Choice {
-        Choice { backend: Some(Backend::Local(transport)), ranks: Some(ranks) }
+        let backend = Some(Backend::Local(transport));
+        Choice { backend, ranks: Some(ranks), purpose: Purpose::Checking }
     }
 
     /// Whether this process is one of several, or asked to start several.
@@ -146,7 +175,7 @@ pub type Part<'a> = &'a (dyn Fn(&dyn Comm) -> Result<Exit, RankError> + Sync);
 /// them and waits for them, or is all of them.
 pub fn run(choice: &Choice, part: Part) -> Result<Exit, Failure> {
     if let Some(comm) = laneway_local::attach().map_err(laneway_local::LocalError::into_failure)? {
-        return concluded(&comm, part(&comm));
+        return perform(choice, &comm, part);
     }
     match &choice.backend {
         Some(Backend::Mpi(library)) => mpi(choice, library.clone(), part),
@@ -155,6 +184,27 @@ pub fn run(choice: &Choice, part: Part) -> Result<Exit, Failure> {
         Some(Backend::Local(transport)) => launch(choice, *transport),
         None => launch(choice, Transport::default()),
     }
+}
+
+/// What one rank does of a run, from its beginning to its end.
+fn perform(choice: &Choice, comm: &dyn Comm, part: Part) -> Result<Exit, Failure> {
+    let warned = match choice.purpose {
+        Purpose::Measuring => warn_of_crowd(comm),
+        Purpose::Checking => Ok(()),
+    };
+    concluded(comm, warned.map_err(RankError::from).and_then(|()| part(comm)))
+}
+
+/// Collective: rank 0 says so where more ranks than cores are on a host.
+fn warn_of_crowd(comm: &dyn Comm) -> Result<(), CommError> {
+    let Some(crowd) = crowded(comm)?.filter(|_| comm.rank() == 0) else { return Ok(()) };
+    let advice = match crowd.cores {
+        1 => String::new(),
+        _ if crowd.ranks < comm.size() => "; fewer ranks on a host give each its own".to_string(),
+        cores => format!("; --ranks {cores} gives each its own"),
+    };
+    output::note(&format!("{crowd}{advice}"));
+    Ok(())
 }
 
 /// All ranks are threads of this process, in virtual time.
@@ -175,7 +225,7 @@ fn simulated(choice: &Choice, spec: &str, part: Part) -> Result<Exit, Failure> {
         let schedules = format!("--ranks {most}, or laneway sim, which needs no threads");
         return Err(Failure::usage(what, cause, schedules));
     }
-    let ended = Program::new(&platform, ranks).run(|comm| concluded(comm, part(comm)));
+    let ended = Program::new(&platform, ranks).run(|comm| perform(choice, comm, part));
     match ended {
         // Rank 0 has the failures that all ranks know.
         Ok(ended) => ended.results.into_iter().next().unwrap_or(Ok(Exit::Done)),
@@ -195,10 +245,9 @@ fn launch(choice: &Choice, transport: Transport) -> Result<Exit, Failure> {
     }
     output::ensure_open()?;
     let ranks = choice.ranks.unwrap_or_else(|| {
-        output::note(&format!(
-            "{DEFAULT_RANKS} ranks on this machine; --ranks N for another number"
-        ));
-        DEFAULT_RANKS
+        let ranks = choice.purpose.usual_ranks();
+        output::note(&format!("{ranks} ranks on this machine; --ranks N for another number"));
+        ranks
     });
     let code = Launch { ranks, transport, limit: None }.run();
     let code = code.map_err(laneway_local::LocalError::into_failure)?;
@@ -240,12 +289,12 @@ fn mpi(choice: &Choice, library: Option<PathBuf>, part: Part) -> Result<Exit, Fa
         return concluded(&world, Err(failure.into()));
     }
     let Some(ranks) = choice.ranks.filter(|&ranks| ranks < size) else {
-        return concluded(&world, part(&world));
+        return perform(choice, &world, part);
     };
     let chosen = (world.rank() < ranks).then_some(0);
     let parted = world.split(chosen, world.rank());
     match parted {
-        Ok(Some(comm)) => concluded(&*comm, part(&*comm)),
+        Ok(Some(comm)) => perform(choice, &*comm, part),
         Ok(None) => Ok(Exit::Done),
         Err(error) => Err(fatal(&world, error)),
     }

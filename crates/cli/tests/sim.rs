@@ -79,6 +79,23 @@ fn a_timeline_and_a_platform_for_simgrid_are_written() {
 }
 
 #[test]
+fn a_pipeline_is_one_because_messages_of_a_pair_go_in_order() {
+    let time = |algorithm: &str, platform: &str| {
+        let args = ["bcast", "--algorithm", algorithm, "--sizes", "1M", "--platform", platform];
+        rows(&args)[0]["time_us"].as_f64().expect("a time")
+    };
+    let (linear, pipeline) = (time("linear", "cluster:16"), time("pipeline", "cluster:16"));
+    assert!((linear - 125_929.0).abs() < 1.0, "{linear}");
+    // 16 segments of 64 KiB pass 15 links, each 50 us and 524.288 us away from the next.
+    let wanted = 15.0 * 50.0 + (15.0 + 15.0) * 524.288;
+    assert!((pipeline - wanted).abs() < 1.0, "{pipeline}, not {wanted}");
+    assert_eq!(time("pipeline", "cluster:16,in-order=true"), pipeline);
+    // In SimGrid's way all segments share the links and arrive at the end.
+    let beside = time("pipeline", "cluster:16,in-order=false");
+    assert!((beside - 126_579.0).abs() < 1.0, "{beside}");
+}
+
+#[test]
 fn wrong_words_are_refused() {
     for (args, says) in [
         (&["bcats"][..], "laneway sim bcast"),

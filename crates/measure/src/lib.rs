@@ -94,6 +94,7 @@
 pub mod clock;
 pub mod cores;
 pub mod crowd;
+pub mod flags;
 pub mod isolation;
 pub mod operation;
 pub mod overlap;

@@ -1,8 +1,8 @@
 //! Our virtual time against SimGrid's: every algorithm of the registry, and messages at random.
 //!
 //! Both sides have the same platform (what `laneway sim --export-simgrid` writes), the same eager
-//! size and the same 16 bytes of header; ours is told to let the messages of a pair flow beside each
-//! other, and SimGrid to compute with the model CM02, all factors one.
+//! size and the same 16 bytes of header; ours is told to let the messages of a pair flow beside
+//! each other, and SimGrid to compute with the model CM02, all factors one.
 //! No algorithm is an exception; sizes at which SimGrid itself deadlocks are left out, named in
 //! [`DEADLOCKS`], and tested to be so still.
 

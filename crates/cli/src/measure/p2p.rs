@@ -111,7 +111,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     let file = matches.get_one::<String>("export").map(String::as_str);
-    session::run(&Choice::from(matches)?, &|comm| {
+    session::run(&Choice::measuring(matches)?, &|comm| {
         export::refuse(comm, file)?;
         measured(comm, &asked, &output)
     })
@@ -198,7 +198,6 @@ fn measured(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, Ran
     asked.check_clock(comm.clock().is_virtual())?;
     let sharers = memory::sharers(comm)?.len() as u32;
     memory::refuse(comm, asked.too_large(sharers), "smaller --sizes, or a smaller --window")?;
-    warn_of_crowd(comm)?;
     let own = comm.dup()?;
     let watchdog = Watchdog::new(comm);
     let each_round = |_, _| watchdog.alive();
@@ -229,25 +228,6 @@ fn measured(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, Ran
         output.write(&full, Some(&brief))?;
     }
     Ok(if enough { Exit::Done } else { Exit::Precision })
-}
-
-/// Collective: says so where ranks take turns on the cores of a host.
-pub fn warn_of_crowd(comm: &dyn Comm) -> Result<(), CommError> {
-    let hosts = comm.hosts()?;
-    let ranks = hosts.iter().filter(|host| Some(*host) == hosts.first()).count();
-    // A rank that is bound to a core sees that one only; the backend or the system knows them all.
-    let told = comm.describe().into_iter().find(|(name, _)| *name == "cores");
-    let cores = told.and_then(|(_, cores)| cores.parse().ok()).unwrap_or_else(|| {
-        // SAFETY: sysconf only answers, and is allowed for any name.
-        usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(usize::MAX)
-    });
-    if comm.rank() == 0 && ranks > cores && !comm.clock().is_virtual() {
-        let host = hosts.first().map_or("", String::as_str);
-        output::note(&format!(
-            "{ranks} ranks share the {cores} cores of {host}, and disturb each other"
-        ));
-    }
-    Ok(())
 }
 
 /// Collective: one pattern and size on all chosen ranks; the figures, on rank 0, by the ranks of

@@ -15,7 +15,6 @@ use laneway_measure::Rule;
 use laneway_measure::p2p::{Lab, Latencies, Limits, Pair, Plan, Sizes, Survey, sites_by_latency};
 use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
 
-use super::p2p::warn_of_crowd;
 use super::{export, memory, rule};
 use crate::agree;
 use crate::output;
@@ -133,7 +132,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         strict,
     };
     let written = Written::from(matches)?;
-    session::run(&Choice::from(matches)?, &|comm| {
+    session::run(&Choice::measuring(matches)?, &|comm| {
         export::refuse(comm, text("export"))?;
         export::refuse(comm, text("svg"))?;
         surveyed(comm, &asked, &written)
@@ -168,7 +167,6 @@ fn surveyed(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, R
     let need = size.saturating_mul(3).saturating_mul(sharers);
     memory::refuse(comm, memory::objection(need, size), "--size 1M")?;
     let hosts = comm.hosts()?;
-    warn_of_crowd(comm)?;
     let known = asked.sites.of(&hosts)?;
     let mut found = Found { env: session::environment(comm), hosts, pairs: Vec::new() };
     let sites = measured(comm, asked, written, known, &mut found)?;

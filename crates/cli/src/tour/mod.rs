@@ -14,6 +14,7 @@ use laneway_coll::{algorithms, all, check, find, pace};
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Exit, Failure, Shape};
 use laneway_local::Transport;
+use laneway_measure::cores::Cores;
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
 use laneway_sim::simulate;
@@ -21,10 +22,11 @@ use laneway_sim::simulate;
 use crate::output;
 use crate::session::{self, Choice};
 
-/// Ranks of the drawings, of the proofs and of the run.
+/// Ranks of the drawings and of the proofs.
 const DRAWN: u32 = 8;
 const PROVED: u32 = 24;
-const STARTED: u32 = 4;
+/// The run has a rank for each core, so that its ping-pong is one, but no more than this.
+const MOST_STARTED: u32 = 4;
 /// The platform of the fourth stop.
 const SIMULATED: &str = "two-sites:32x32";
 
@@ -47,7 +49,7 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     // The ranks of the third stop come this way too.
     if laneway_local::is_rank() {
-        return session::run(&Choice::local(Transport::default(), STARTED), &ranks::stop);
+        return session::run(&Choice::local(Transport::default(), started()), &ranks::stop);
     }
     schedules(matches.get_one::<String>("svg").map(Path::new))?;
     proofs()?;
@@ -131,11 +133,16 @@ fn proofs() -> Result<(), Failure> {
     Ok(())
 }
 
+fn started() -> u32 {
+    Cores::here().usable().clamp(2, MOST_STARTED)
+}
+
 /// Third stop: the same schedules move real bytes between real processes.
 fn processes() -> Result<Exit, Failure> {
-    say(&format!("3. And it runs: {STARTED} processes of this machine\n"))?;
+    let started = started();
+    say(&format!("3. And it runs: {started} processes of this machine\n"))?;
     for transport in Transport::ALL {
-        let exit = session::run(&Choice::local(transport, STARTED), &ranks::stop)?;
+        let exit = session::run(&Choice::local(transport, started), &ranks::stop)?;
         if exit != Exit::Done {
             return Ok(exit);
         }

@@ -6,6 +6,7 @@ use laneway_stats::Interval;
 
 use super::WORD;
 use super::plan::Plan;
+use crate::flags;
 use crate::isolation::Isolation;
 use crate::repeat::Rule;
 use crate::talk::{announce_from, collect};
@@ -111,7 +112,7 @@ impl Estimate {
 
     /// The flag of a figure whose interval is not the usual one, or that has none.
     pub fn caution(&self, rule: &Rule) -> Option<&'static str> {
-        let bare = self.interval.is_none().then_some("no interval");
+        let bare = self.interval.is_none().then_some(flags::NO_INTERVAL);
         rule.caution(self.reps).or(bare)
     }
 

@@ -12,6 +12,7 @@ use laneway_stats::median;
 
 use super::{Batch, Remarks, Sample, Spans, Stage, Timing, deliver, warm_up};
 use crate::clock::Bound;
+use crate::flags;
 use crate::isolation::Isolation;
 use crate::operation::Operation;
 use crate::pace::Pace;
@@ -173,10 +174,10 @@ impl Timing for Root {
         for (number, begun) in numbers.chunks_exact(4).zip(&times) {
             let &[sample, left, low, high] = number else { continue };
             if left <= 0.0 {
-                batch.note("negative");
+                batch.note(flags::NEGATIVE);
             }
             if left < correction {
-                batch.note("confirmation");
+                batch.note(flags::CONFIRMATION);
             }
             // The root may have begun before the others or after them.
             let bound =

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use laneway_core::{Failure, Row, Value};
+use laneway_measure::flags::{MIXED_TIMING, NO_INTERVAL};
 use laneway_report::{Record, Run};
 use laneway_stats::{Interval, Summary, log_mean_interval, median};
 
@@ -24,11 +25,6 @@ const KEY: [&str; 13] = [
     "window",
     "isolation",
 ];
-
-/// Launches timed this point by different methods.
-const MIXED: &str = "mixed timing";
-/// Of a figure that has none; what holds for a launch need not hold for all of them.
-const NO_INTERVAL: &str = "no interval";
 
 fn key(record: &Record) -> String {
     format!("{:?}", KEY.map(|name| record.get(name)))
@@ -122,10 +118,11 @@ impl Point<'_> {
             }
         }
         if self.records.len() > 1 {
+            // What holds for a launch need not hold for all of them.
             flags.retain(|flag| *flag != NO_INTERVAL);
             flags.extend((!interval).then_some(NO_INTERVAL));
         }
-        flags.extend(mixed.then_some(MIXED));
+        flags.extend(mixed.then_some(MIXED_TIMING));
         flags.sort_unstable();
         flags.dedup();
         flags.join(",")

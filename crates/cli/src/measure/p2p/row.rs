@@ -2,6 +2,7 @@
 
 use laneway_core::{Rank, Row, Value};
 use laneway_measure::Rule;
+use laneway_measure::flags::{NO_TIME, PRECISION, RESOLUTION};
 use laneway_measure::p2p::{Estimate, Pattern};
 use laneway_stats::{Interval, Summary};
 
@@ -97,15 +98,15 @@ impl Figure {
         let bytes = messages.filter(|_| self.size > 0).map(|rate| rate * self.size as f64);
         let mut flags = Vec::new();
         if !reached {
-            flags.push("precision");
+            flags.push(PRECISION);
         }
         let noted = self.noted.as_ref();
         flags.extend(self.estimate.caution(rule));
         let span = self.pattern.map_or(1, |pattern| pattern.span(self.size, self.window));
         if self.is_missed() {
-            flags.push("no time");
+            flags.push(NO_TIME);
         } else if !is_part && value * (span as f64) < TICKS * tick {
-            flags.push("resolution");
+            flags.push(RESOLUTION);
         }
         let of = |which: fn(&Summary) -> f64| us(noted.map(|noted| which(&noted.summary)));
         let row = Row::new()

@@ -1,0 +1,142 @@
+//! How many ranks there are where nobody says, and that more of them than cores are told of.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use laneway_measure::cores::Cores;
+
+const LANEWAY: &str = env!("CARGO_BIN_EXE_laneway");
+
+/// Real processes share the cores; they run one after the other.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run(words: &[&str]) -> Output {
+    let mut command = Command::new("timeout");
+    command.args(["--kill-after=5", "120"]).args(words).stdin(Stdio::null());
+    command.env_remove("LANEWAY_RANKS").env_remove("LANEWAY_BACKEND");
+    command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+    let output = command.output().expect("timeout starts");
+    assert!(output.status.success(), "{words:?}: {}", said(&output));
+    output
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The lines about ranks that share cores.
+fn warnings(output: &Output) -> Vec<String> {
+    let text = said(output);
+    text.lines().filter(|line| line.contains(" ranks share the ")).map(str::to_string).collect()
+}
+
+/// The ranks of a run that prints JSON.
+fn ranks(output: &Output) -> u64 {
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    json["env"]["ranks"].as_u64().expect("a number of ranks")
+}
+
+const QUICK: [&str; 6] = ["--sizes", "8", "--reps", "2", "--format", "json"];
+
+/// The verbs that measure, quickly.
+fn measuring() -> [Vec<&'static str>; 3] {
+    let coll = [&["measure", "coll", "bcast"], &QUICK[..]].concat();
+    let p2p = [&["measure", "p2p"], &QUICK[..]].concat();
+    let pairs = ["measure", "pairs", "--size", "8", "--reps", "2", "--format", "json"].to_vec();
+    [coll, p2p, pairs]
+}
+
+#[test]
+fn what_measures_has_a_rank_for_each_core_and_at_least_two() {
+    let _alone = alone();
+    let cores = Cores::here().usable();
+    for verb in measuring() {
+        let output = run(&[&[LANEWAY][..], &verb].concat());
+        assert_eq!(ranks(&output), u64::from(cores.max(2)), "{verb:?}");
+        assert!(said(&output).contains(&format!("{} ranks on this machine", cores.max(2))));
+        assert_eq!(warnings(&output).len(), usize::from(cores < 2), "{}", said(&output));
+    }
+    let check = run(&[LANEWAY, "check", "barrier", "--format", "json"]);
+    assert_eq!(ranks(&check), u64::from(cores.max(4)), "trees with branches");
+    assert_eq!(warnings(&check), [""; 0]);
+}
+
+#[test]
+fn cores_are_those_that_the_process_may_use() {
+    let _alone = alone();
+    if Command::new("taskset").arg("--version").stdout(Stdio::null()).status().is_err() {
+        return println!("skipped: taskset is not installed (util-linux)");
+    }
+    let first = Cores::here().allowed[0].to_string();
+    for verb in measuring() {
+        let output = run(&[&["taskset", "-c", &first, LANEWAY][..], &verb].concat());
+        assert_eq!(ranks(&output), 2, "{verb:?}");
+        let warnings = warnings(&output);
+        assert_eq!(warnings.len(), 1, "{}", said(&output));
+        assert!(warnings[0].starts_with("2 ranks share the 1 core of "), "{warnings:?}");
+    }
+}
+
+#[test]
+fn every_verb_that_measures_tells_once_of_more_ranks_than_cores() {
+    let _alone = alone();
+    let cores = Cores::here().usable();
+    if cores > 30 {
+        return println!("skipped: {cores} cores would take too many ranks");
+    }
+    let many = (cores + 1).to_string();
+    for verb in measuring() {
+        let output = run(&[&[LANEWAY][..], &verb, &["--ranks", &many]].concat());
+        let warnings = warnings(&output);
+        assert_eq!(warnings.len(), 1, "{verb:?}: {}", said(&output));
+        let begins = format!("{many} ranks share the {cores} core");
+        assert!(warnings[0].starts_with(&begins), "{warnings:?}");
+        let advised = warnings[0].contains(&format!("--ranks {cores} gives each its own"));
+        assert_eq!(advised, cores > 1, "{warnings:?}");
+    }
+    // Several launches have the same to say, and say it once.
+    let launches = [&measuring()[0][..], &["--ranks", &many, "--launches", "2"]].concat();
+    let output = run(&[&[LANEWAY][..], &launches].concat());
+    assert_eq!(warnings(&output).len(), 1, "{}", said(&output));
+}
+
+#[test]
+fn ranks_of_an_mpi_are_told_of_too() {
+    let _alone = alone();
+    let launcher = "/usr/bin/mpirun.openmpi";
+    if !Path::new(launcher).exists() {
+        let must = std::env::var_os("LANEWAY_REQUIRE_MPI").is_some();
+        assert!(!must, "Open MPI is not installed");
+        return println!("skipped: Open MPI is not installed ({launcher})");
+    }
+    let cores = Cores::here().usable();
+    if cores > 14 {
+        return println!("skipped: {cores} cores would take too many ranks");
+    }
+    let many = (cores + 1).to_string();
+    for verb in measuring() {
+        // Ranks that are bound see one core each; those of all of them are the host's.
+        let bound = [launcher, "--oversubscribe", "--bind-to", "core", "-n"];
+        let enough = cores.to_string();
+        let output = run(&[&bound[..], &[&enough, LANEWAY], &verb].concat());
+        if cores > 1 {
+            assert_eq!(warnings(&output), [""; 0], "{}", said(&output));
+        }
+        let start = [launcher, "--oversubscribe", "-n", &many, LANEWAY];
+        let output = run(&[&start[..], &verb].concat());
+        assert_eq!(warnings(&output).len(), 1, "{verb:?}: {}", said(&output));
+    }
+}
+
+#[test]
+fn simulated_ranks_have_cores_of_their_own() {
+    let ranks = ["--backend", "sim:cluster:40"];
+    for verb in measuring() {
+        let output = run(&[&[LANEWAY][..], &verb, &ranks].concat());
+        assert_eq!(warnings(&output), [""; 0], "{verb:?}");
+    }
+}

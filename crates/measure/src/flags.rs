@@ -1,0 +1,136 @@
+//! The flags of measured rows: a word where a figure must be read with care. Whoever puts one on a
+//! row takes the constant; [`FLAGS`] says what each means and what to do about it.
+
+pub const PRECISION: &str = "precision";
+pub const LOST_THE_RACE: &str = "lost the race";
+pub const SINGLE: &str = "single";
+pub const STUDENT: &str = "student";
+pub const NO_INTERVAL: &str = "no interval";
+pub const NO_TIME: &str = "no time";
+pub const NOTHING_SENT: &str = "nothing sent";
+pub const RESOLUTION: &str = "resolution";
+pub const CLOCK: &str = "clock";
+pub const SKEWED_START: &str = "skewed start";
+pub const NO_APPOINTMENTS: &str = "no appointments";
+pub const MIXED_TIMING: &str = "mixed timing";
+pub const NEGATIVE: &str = "negative";
+pub const CONFIRMATION: &str = "confirmation";
+
+/// A flag, explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flag {
+    pub name: &'static str,
+    /// What it means.
+    pub sentence: &'static str,
+    /// What to do.
+    pub advice: &'static str,
+}
+
+/// What is known of a flag by its name.
+pub fn find(name: &str) -> Option<&'static Flag> {
+    FLAGS.iter().find(|flag| flag.name == name)
+}
+
+/// All of them: the figure as a whole, its interval, its clock, its method.
+pub static FLAGS: &[Flag] = &[
+    Flag {
+        name: NO_TIME,
+        sentence: "The time is 0 or less, so nothing was measured; the exit code is 4.",
+        advice: "Do not use the figure; take larger --sizes, more repetitions or another --timing.",
+    },
+    Flag {
+        name: NOTHING_SENT,
+        sentence: "Of 0 bytes, or on one rank, nothing is sent and there is nothing to measure.",
+        advice: "Measure at least one byte on at least two ranks.",
+    },
+    Flag {
+        name: PRECISION,
+        sentence: "The interval is wider than was aimed at when repetitions or budget ran out.",
+        advice: "Raise --max-reps and --budget, quiet the machine, or ask for less precision.",
+    },
+    Flag {
+        name: LOST_THE_RACE,
+        sentence: "Another algorithm is surely faster, so this one was not measured to the end.",
+        advice: "Nothing; without --race it is measured as precisely as the others.",
+    },
+    Flag {
+        name: SINGLE,
+        sentence: "One repetition: no interval, and nothing tells how far off the next would be.",
+        advice: "Take six or more (--reps 6), or leave --reps out.",
+    },
+    Flag {
+        name: STUDENT,
+        sentence: "Too few samples for an interval of the median: it is Student's of the mean.",
+        advice: "Take six or more samples (at the usual level of 95 %).",
+    },
+    Flag {
+        name: NO_INTERVAL,
+        sentence: "There is no interval: too few samples or launches, or some without a time.",
+        advice: "Take more repetitions or --launches 5; do not compare the figure as it is.",
+    },
+    Flag {
+        name: RESOLUTION,
+        sentence: "The time is below 20 ticks of the clock, whose steps show in the figure.",
+        advice: "Take larger --sizes, or time many at once: --timing loop, or a larger --window.",
+    },
+    Flag {
+        name: CLOCK,
+        sentence: "The time is below ten times what clocks may be apart (clock_error_us).",
+        advice: "Take larger --sizes, or a method without a common clock (--timing maximum).",
+    },
+    Flag {
+        name: SKEWED_START,
+        sentence: "Ranks began further apart than 1 % of the time (start_skew_us), which is in it.",
+        advice: "Use --timing start-time, or another --start or --isolation.",
+    },
+    Flag {
+        name: NO_APPOINTMENTS,
+        sentence: "Ranks could not keep agreed instants, so the method fell back on maximum.",
+        advice: "Give each rank a core of its own, or choose --timing maximum for all.",
+    },
+    Flag {
+        name: MIXED_TIMING,
+        sentence: "Launches were timed by different methods, whose times are not the same thing.",
+        advice: "Give each rank a core of its own, or choose --timing maximum for all launches.",
+    },
+    Flag {
+        name: NEGATIVE,
+        sentence: "Some samples are 0 or less after the confirmation was taken away.",
+        advice: "Use another --confirmation, or --timing start-time, which takes nothing away.",
+    },
+    Flag {
+        name: CONFIRMATION,
+        sentence: "Some samples are shorter than the confirmation that was taken away from them.",
+        advice: "Use a shorter --confirmation, or --timing start-time, which takes nothing away.",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flag_is_there_once_and_explained() {
+        for (at, flag) in FLAGS.iter().enumerate() {
+            assert!(!FLAGS[..at].iter().any(|other| other.name == flag.name), "{}", flag.name);
+            assert_eq!(find(flag.name), Some(flag));
+            // A comma is between flags.
+            assert!(!flag.name.is_empty() && !flag.name.contains(','), "{}", flag.name);
+            for text in [flag.sentence, flag.advice] {
+                assert!(text.ends_with('.') && text.len() < 90, "{text}");
+            }
+        }
+        assert_eq!(find("nothing of the kind"), None);
+    }
+
+    #[test]
+    fn every_constant_is_in_the_table() {
+        let source = include_str!("flags.rs");
+        let constants = source.lines().filter(|line| line.starts_with("pub const "));
+        let mut names: Vec<&str> = constants.filter_map(|line| line.split('"').nth(1)).collect();
+        let mut explained: Vec<&str> = FLAGS.iter().map(|flag| flag.name).collect();
+        names.sort_unstable();
+        explained.sort_unstable();
+        assert_eq!(names, explained);
+    }
+}
