@@ -59,9 +59,9 @@ const char *laneway_last_error(void);
 
 // What is to be known of one point, counted from 0, of this thread's last measurement before its
 // figures are trusted, on every rank: words divided by commas as in the column `flags` of the
-// command, for example "no time" where it is zero or less, "resolution" where the clock hardly
-// shows it, "single" where it is one repetition, "skewed start" where the ranks did not begin
-// together, "nothing sent" where there is nothing to measure. Empty where there is nothing, and
+// command, for example "no time" where it is zero or less, "single" where it is one repetition,
+// "no appointments" where the ranks could not begin together, "nothing sent" where there is
+// nothing to measure. Empty where there is nothing, and
 // where there is no such point. It stays until the thread's next measurement.
 const char *laneway_last_flags(int point);
 

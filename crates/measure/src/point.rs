@@ -6,6 +6,7 @@ use laneway_stats::{
 };
 
 use crate::clock::Bound;
+use crate::flags;
 use crate::operation::Operation;
 use crate::pace::Pace;
 use crate::repeat::Rule;
@@ -97,16 +98,16 @@ impl Point {
         if let Some(flag) = rule.caution(self.samples.len() as u32) {
             self.note(flag);
         } else if few {
-            self.note("dependent");
+            self.note(flags::DEPENDENT);
         }
         if self.lost {
-            self.note("lost the race");
+            self.note(flags::LOST_THE_RACE);
         } else if !self.reached {
-            self.note("precision");
+            self.note(flags::PRECISION);
         }
         // What takes no time, or less, was not measured.
         if self.estimate <= 0.0 || self.estimate.is_nan() {
-            self.note("no time");
+            self.note(flags::NO_TIME);
             self.reached = false;
         }
     }
@@ -246,7 +247,8 @@ impl<'t> Measuring<'t> {
     fn add(&mut self, batch: Batch) {
         let point = &mut self.point;
         // Samples of a method that was given up are not mixed with those of the other.
-        if batch.notes.contains(&"no appointments") && !point.notes.contains(&"no appointments") {
+        let given_up = |notes: &[&str]| notes.contains(&flags::NO_APPOINTMENTS);
+        if given_up(&batch.notes) && !given_up(&point.notes) {
             point.rejected += self.samples.len() as u32;
             self.samples.clear();
             point.spans.clear();

@@ -5,6 +5,8 @@ use laneway_stats::{
     sorted, student_error, warm_up,
 };
 
+use crate::flags;
+
 /// Samples that an interval of the median at 95 % needs at least.
 pub const LEAST_SAMPLES: u32 = 6;
 
@@ -167,8 +169,10 @@ impl Rule {
     pub fn caution(&self, count: u32) -> Option<&'static str> {
         match count {
             0 => None,
-            1 => Some("single"),
-            _ if self.own_interval(&vec![1.0; count as usize], 1.0).is_none() => Some("student"),
+            1 => Some(flags::SINGLE),
+            _ if self.own_interval(&vec![1.0; count as usize], 1.0).is_none() => {
+                Some(flags::STUDENT)
+            }
             _ => None,
         }
     }

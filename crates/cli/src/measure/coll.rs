@@ -9,7 +9,7 @@ use laneway_measure::operation::Answerer;
 use laneway_measure::talk::announce;
 use laneway_measure::timing::serves;
 use laneway_measure::{
-    Collective, GlobalClock, Isolation, Measuring, Method, Stage, overlap, truth,
+    Collective, GlobalClock, Isolation, Measuring, Method, Stage, flags, overlap, truth,
 };
 use laneway_stats::SplitMix64;
 
@@ -294,7 +294,8 @@ impl Session<'_> {
             return Ok(None);
         };
         let strict = self.plan.strict && !point.lost && !self.plan.is_near(&point);
-        let no_figure = ["no time", "dependent"].iter().any(|flag| point.notes.contains(flag));
+        let no_figure =
+            [flags::NO_TIME, flags::DEPENDENT].iter().any(|flag| point.notes.contains(flag));
         self.imprecise |= strict || no_figure;
         let row = row(self.plan, &ongoing.case, comm.size(), &point, truth, overlap);
         let (ranks, case, time) = (comm.size(), ongoing.case, point.estimate);

@@ -12,7 +12,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::units::parse_size;
 use laneway_core::{Comm, Exit, Failure, Rank};
 use laneway_measure::Rule;
-use laneway_measure::p2p::{Lab, Latencies, Limits, Pair, Plan, Sizes, Survey, sites_by_latency};
+use laneway_measure::p2p::{Lab, Limits, Pair, Plan, Sizes, Survey, sites_by_latency};
 use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
 
 use super::{export, memory, rule};
@@ -168,7 +168,7 @@ fn surveyed(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, R
     memory::refuse(comm, memory::objection(need, size), "--size 1M")?;
     let hosts = comm.hosts()?;
     let known = asked.sites.of(&hosts)?;
-    let mut found = Found { env: session::environment(comm), hosts, pairs: Vec::new() };
+    let mut found = Found::new(session::environment(comm), hosts, asked.sizes);
     let sites = measured(comm, asked, written, known, &mut found)?;
     let judged = Judged::new(&found.pairs, &found.hosts, &sites, &asked.limits);
     // Rank 0 alone knows, and all leave with the same code, even if it cannot write.
@@ -199,28 +199,51 @@ fn measured(
     let latencies = survey.latencies(&lab, &all)?.unwrap_or_default();
     let sites = match known {
         Some(sites) => sites,
-        None => agreed_sites(comm, &latencies)?,
+        None => agreed(comm, &sites_by_latency(&latencies, comm.size()))?,
     };
-    let plan = plan(&found.hosts, &sites, asked.sequential)?;
+    let all: Vec<Vec<Rank>> = all.subsets().map(<[Rank]>::to_vec).collect();
+    let plan = plan_pairs(all, &found.hosts, &sites, asked.sequential)?;
     let rounds = plan.rounds();
     let mut progress = Progress::new(rounds.len(), comm.rank() == 0);
     let mut unfinished = written.unfinished();
     for (number, round) in rounds.iter().enumerate() {
         progress.at(number, "rounds of pairs");
         // Its pairs have no rank in common, and so are one round again.
-        if let Some(pairs) = survey.transfers(&lab, &Plan::of(round.to_vec())?, &latencies)? {
-            found.add(pairs);
+        if let Some(looks) = survey.transfers(&lab, &Plan::of(round.to_vec())?, &latencies)? {
+            found.add(looks);
             let done = [number + 1, rounds.len()];
             unfinished.save(asked, found, done).map_err(RankError::Alone)?;
         }
     }
+    found.settle();
+    let doubtful = doubtful(comm, asked, &sites, found)?;
+    if !doubtful.is_empty() {
+        let plan = plan_pairs(doubtful, &found.hosts, &sites, asked.sequential)?;
+        let latencies = survey.latencies(&lab, &plan)?.unwrap_or_default();
+        found.add(survey.transfers(&lab, &plan, &latencies)?.unwrap_or_default());
+        found.settle();
+    }
     Ok(sites)
 }
 
-/// Collective: the sites that rank 0 finds from the latencies, which it alone has.
-fn agreed_sites(comm: &dyn Comm, latencies: &Latencies) -> Result<Vec<u32>, RankError> {
-    let sites = sites_by_latency(latencies, comm.size());
-    let bytes: Vec<u8> = sites.iter().flat_map(|site| site.to_le_bytes()).collect();
+/// Collective: the pairs that are slow at the first look, which rank 0 knows. A machine that was
+/// busy for a while slows whatever is measured meanwhile, and these get a second look.
+fn doubtful(
+    comm: &dyn Comm,
+    asked: &Asked,
+    sites: &[u32],
+    found: &Found,
+) -> Result<Vec<Vec<Rank>>, RankError> {
+    let judged = Judged::new(&found.pairs, &found.hosts, sites, &asked.limits);
+    let pair = |index: usize| [found.pairs[index].from, found.pairs[index].to];
+    let own: Vec<u32> = judged.verdict.doubtful().into_iter().flat_map(pair).collect();
+    let ranks = agreed(comm, &own)?;
+    Ok(ranks.chunks(2).map(<[Rank]>::to_vec).collect())
+}
+
+/// Collective: the numbers that rank 0 has, on every rank.
+fn agreed(comm: &dyn Comm, own: &[u32]) -> Result<Vec<u32>, RankError> {
+    let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
     let bytes = agree::announce(comm, &bytes)?;
     let (words, _) = bytes.as_chunks::<4>();
     Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
@@ -239,9 +262,14 @@ fn exit(asked: &Asked, pairs: &[Pair], judged: &Judged) -> Exit {
     }
 }
 
-/// All pairs in rounds. Pairs between hosts are apart where they share one, and pairs between sites
+/// Pairs in rounds. Pairs between hosts are apart where they share one, and pairs between sites
 /// where they share the way out of one.
-fn plan(hosts: &[String], sites: &[u32], sequential: bool) -> Result<Plan, RankError> {
+fn plan_pairs(
+    pairs: Vec<Vec<Rank>>,
+    hosts: &[String],
+    sites: &[u32],
+    sequential: bool,
+) -> Result<Plan, RankError> {
     let mut names: Vec<&String> = hosts.iter().collect();
     names.sort_unstable();
     names.dedup();
@@ -256,8 +284,6 @@ fn plan(hosts: &[String], sites: &[u32], sequential: bool) -> Result<Plan, RankE
             (false, false) => vec![host(a), host(b), site(a), site(b)],
         }
     };
-    let all: Vec<Vec<Rank>> =
-        Plan::pairs(sites.len() as u32).subsets().map(<[Rank]>::to_vec).collect();
-    let plan = Plan::apart(all, shared)?;
+    let plan = Plan::apart(pairs, shared)?;
     Ok(if sequential { plan.one_by_one() } else { plan })
 }

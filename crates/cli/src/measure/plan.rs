@@ -182,7 +182,11 @@ pub fn args() -> Vec<Arg> {
         flag("keep", "Keep every sample and every rank's entry and exit, in JSON"),
         flag("race", "Stop early with algorithms that are surely slower than another one"),
     ];
-    own.into_iter().chain([decided::arg()]).chain(skew::args()).chain(rule::args(&Rule::default())).collect()
+    own.into_iter()
+        .chain([decided::arg()])
+        .chain(skew::args())
+        .chain(rule::args(&Rule::default()))
+        .collect()
 }
 
 impl Plan {

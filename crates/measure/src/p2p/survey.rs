@@ -32,13 +32,49 @@ pub struct Pair {
     pub back: Estimate,
 }
 
+/// The round trips of one pair, as they were measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    pub from: Rank,
+    pub to: Rank,
+    /// Seconds of a short message, one way: half a round trip.
+    pub latency: Estimate,
+    /// A long message from `from` to `to` and a short one back, and the other way round.
+    pub there: Estimate,
+    pub back: Estimate,
+}
+
+impl Look {
+    /// The faster figures of two looks at the same pair: whatever disturbs one makes it slower.
+    pub fn faster(&self, other: &Look) -> Look {
+        let faster = |one: Estimate, other: Estimate| {
+            let is_better = other.is_measured() && (other.value < one.value || !one.is_measured());
+            if is_better { other } else { one }
+        };
+        Look {
+            latency: faster(self.latency, other.latency),
+            there: faster(self.there, other.there),
+            back: faster(self.back, other.back),
+            ..*self
+        }
+    }
+
+    /// What the bytes of the long messages took.
+    pub fn pair(&self, sizes: Sizes) -> Pair {
+        let Sizes { latency: short, bandwidth: long } = sizes;
+        let scale = long as f64 / long.saturating_sub(short).max(1) as f64;
+        let [there, back] =
+            [self.there, self.back].map(|trip| beyond(&trip, &self.latency).map(|s| s * scale));
+        Pair { from: self.from, to: self.to, latency: self.latency, there, back }
+    }
+}
+
 /// The latency of each pair of ranks, the lower rank first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latencies(pub BTreeMap<(Rank, Rank), Estimate>);
 
 /// A survey in rounds, whose buffers all of them share.
 pub struct Survey {
-    sizes: Sizes,
     short: Work,
     long: Work,
 }
@@ -48,7 +84,6 @@ impl Survey {
     pub fn new(sizes: Sizes) -> Survey {
         let Sizes { latency, bandwidth } = sizes;
         Survey {
-            sizes,
             short: Work::new(Pattern::Latency, latency, 1, Cache::Warm),
             long: Work::round_trip(bandwidth, latency, Cache::Warm),
         }
@@ -62,40 +97,42 @@ impl Survey {
         Ok(found.map(|found| Latencies(all(found))))
     }
 
-    /// Collective: the pairs of a plan, on rank 0, which knows the latencies: a long message there
+    /// Collective: a look at each pair of a plan, on rank 0, which knows the latencies: a long message there
     /// and a short one back, then the other way round.
     pub fn transfers(
         &mut self,
         lab: &Lab,
         plan: &Plan,
         latencies: &Latencies,
-    ) -> Result<Option<Vec<Pair>>, CommError> {
+    ) -> Result<Option<Vec<Look>>, CommError> {
         let mut run =
             |plan: &Plan| lab.run(plan, |members| Pattern::RoundTrip.once(members, &mut self.long));
         let (there, back) = (run(plan)?, run(&plan.turned())?);
         let (Some(there), Some(back)) = (there, back) else { return Ok(None) };
-        let Sizes { latency: short, bandwidth: long } = self.sizes;
-        let scale = long as f64 / long.saturating_sub(short).max(1) as f64;
-        let pair = |(ranks, (there, back)): (&[Rank], (Estimate, Estimate))| {
+        let look = |(ranks, (there, back)): (&[Rank], (Estimate, Estimate))| {
             let (from, to) = (ranks[0], ranks[1]);
             let latency = *latencies.0.get(&(from.min(to), from.max(to)))?;
-            let [there, back] = [there, back].map(|trip| beyond(&trip, &latency, scale));
-            Some(Pair { from, to, latency, there, back })
+            Some(Look { from, to, latency, there, back })
         };
-        Ok(Some(plan.subsets().zip(there.into_iter().zip(back)).filter_map(pair).collect()))
+        Ok(Some(plan.subsets().zip(there.into_iter().zip(back)).filter_map(look).collect()))
     }
 }
 
-/// What a round trip takes beyond that of two short messages, so many times. Its interval holds
-/// whatever the two figures are within theirs.
-fn beyond(trip: &Estimate, latency: &Estimate, scale: f64) -> Estimate {
-    let value = (trip.value - 2.0 * latency.value) * scale;
+/// What a round trip takes beyond that of two short messages. The two figures are independent, so
+/// the distances to the ends of their intervals add up as squares do. A difference whose interval
+/// reaches 0 is no figure.
+fn beyond(trip: &Estimate, latency: &Estimate) -> Estimate {
+    let value = trip.value - 2.0 * latency.value;
     let both = trip.interval.zip(latency.interval);
-    let interval = both.map(|(trip, latency)| Interval {
-        low: (trip.low - 2.0 * latency.high) * scale,
-        high: (trip.high - 2.0 * latency.low) * scale,
-        level: (trip.level + latency.level - 1.0).max(0.0),
+    let interval = both.map(|(there, short)| {
+        let faster = (trip.value - there.low).hypot(2.0 * (short.high - latency.value));
+        let slower = (there.high - trip.value).hypot(2.0 * (latency.value - short.low));
+        let level = there.level.min(short.level);
+        Interval { low: value - faster, high: value + slower, level }
     });
+    if interval.is_some_and(|interval| interval.low <= 0.0) {
+        return Estimate { value: 0.0, interval: None, error: None, ..*trip };
+    }
     let error = interval.map(|i| (i.high - i.low) / 2.0 / value);
     Estimate { value, interval, error, ..*trip }
 }
@@ -104,5 +141,46 @@ fn beyond(trip: &Estimate, latency: &Estimate, scale: f64) -> Estimate {
 pub fn survey(lab: &Lab, plan: &Plan, sizes: Sizes) -> Result<Option<Vec<Pair>>, CommError> {
     let mut survey = Survey::new(sizes);
     let latencies = survey.latencies(lab, plan)?.unwrap_or_default();
-    survey.transfers(lab, plan, &latencies)
+    let looks = survey.transfers(lab, plan, &latencies)?;
+    Ok(looks.map(|looks| looks.iter().map(|look| look.pair(sizes)).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(value: f64, half: f64) -> Estimate {
+        let interval = Some(Interval { low: value - half, high: value + half, level: 0.95 });
+        Estimate { value, interval, error: None, reps: 9, reached: true }
+    }
+
+    #[test]
+    fn bytes_take_what_is_beyond_the_latency() {
+        let look = Look {
+            from: 0,
+            to: 1,
+            latency: estimate(10.0, 2.0),
+            there: estimate(120.0, 3.0),
+            back: estimate(22.0, 3.0),
+        };
+        let pair = look.pair(Sizes { latency: 8, bandwidth: 1008 });
+        let interval = pair.there.interval.expect("an interval");
+        assert!((pair.there.value - 100.8).abs() < 1e-9, "{pair:?}");
+        assert!((interval.low - 95.76).abs() < 1e-9 && (interval.high - 105.84).abs() < 1e-9);
+        // What is no longer than the latency, as far as one can tell, is no figure.
+        assert!(!pair.back.is_measured() && pair.back.interval.is_none(), "{pair:?}");
+    }
+
+    #[test]
+    fn of_two_looks_the_faster_figures_count() {
+        let look = |latency: f64, there: f64| Look {
+            from: 0,
+            to: 1,
+            latency: estimate(latency, 0.1),
+            there: estimate(there, 1.0),
+            back: estimate(100.0, 1.0),
+        };
+        let best = look(10.0, 300.0).faster(&look(90.0, 200.0));
+        assert_eq!((best.latency.value, best.there.value), (10.0, 200.0));
+    }
 }

@@ -489,6 +489,13 @@ impl Verdict {
         self.slow_nodes.is_empty() && pairs.iter().all(|pairs| pairs.is_empty())
     }
 
+    /// The places of pairs that are worth a second look: slow, surely or not.
+    pub fn doubtful(&self) -> Vec<usize> {
+        let marks = self.marks.iter().enumerate();
+        let doubtful = marks.filter(|(_, marks)| marks.is_slow() || marks.is_not_surely_slow());
+        doubtful.map(|(index, _)| index).collect()
+    }
+
     /// Pairs with a slow figure.
     pub fn count_slow(&self) -> usize {
         self.marks.iter().filter(|marks| marks.is_slow()).count()

@@ -18,6 +18,7 @@ use laneway_core::CommError;
 use laneway_stats::{SplitMix64, quantile, sorted};
 
 use super::{Batch, Remarks, Spans, Stage, Timing, isolated, timed, warm_up};
+use crate::flags;
 use crate::operation::Operation;
 use crate::pace::Pace;
 use crate::talk::{announce, collect};
@@ -218,7 +219,7 @@ impl StartTime {
         }
         let spans = Spans::gather(stage, &own, Remarks::default())?;
         let mut batch = spans.map_or_else(Batch::default, |spans| spans.longest_of_each());
-        batch.notes.push("no appointments");
+        batch.note(flags::NO_APPOINTMENTS);
         Ok(batch)
     }
 

@@ -9,7 +9,7 @@ use laneway_stats::{Interval, Summary};
 use super::noted::Noted;
 
 /// A time rests on a clock that shows so many steps for it.
-const TICKS: f64 = 20.0;
+const TICKS: f64 = 2.0;
 
 /// What one pattern came to on one subset of ranks.
 pub struct Figure {

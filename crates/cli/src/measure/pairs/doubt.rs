@@ -63,7 +63,10 @@ impl Judged {
             sentences.push(format!("not surely slow: {} more pairs", unsure.len() - NAMED));
         }
         if missed > 0 {
-            sentences.push(format!("{missed} of {count} pairs took no time and are not judged"));
+            sentences.push(format!(
+                "{missed} of {count} pairs have a figure without time, as where a long message \
+                 takes no longer than a short one, and it is not judged; a larger --size helps"
+            ));
         }
         sentences
     }

@@ -1,8 +1,10 @@
 //! What a survey found, as a document: a row for each pair, or a line for each node.
 
+use std::collections::BTreeMap;
+
 use laneway_core::{Document, Rank, Row};
 use laneway_measure::Rule;
-use laneway_measure::p2p::{Estimate, Marks, Node, Pair};
+use laneway_measure::p2p::{Estimate, Look, Marks, Node, Pair, Sizes};
 
 use super::Asked;
 use super::doubt::{Judged, percent};
@@ -13,6 +15,9 @@ pub struct Found {
     pub env: Row,
     pub hosts: Vec<String>,
     pub pairs: Vec<Pair>,
+    /// What they come from, by rank.
+    looks: BTreeMap<(Rank, Rank), Look>,
+    sizes: Sizes,
 }
 
 pub const IMPRECISE: &str = "precision";
@@ -32,9 +37,21 @@ pub fn flags(pair: &Pair, rule: &Rule) -> Vec<&'static str> {
 }
 
 impl Found {
-    pub fn add(&mut self, pairs: Vec<Pair>) {
-        self.pairs.extend(pairs);
-        self.pairs.sort_by_key(|pair| (pair.from, pair.to));
+    pub fn new(env: Row, hosts: Vec<String>, sizes: Sizes) -> Found {
+        Found { env, hosts, pairs: Vec::new(), looks: BTreeMap::new(), sizes }
+    }
+
+    /// Adds looks at pairs; of two at one pair the faster figures count.
+    pub fn add(&mut self, looks: Vec<Look>) {
+        for look in looks {
+            let known = self.looks.entry((look.from, look.to)).or_insert(look);
+            *known = known.faster(&look);
+        }
+    }
+
+    /// Makes pairs of all looks so far.
+    pub fn settle(&mut self) {
+        self.pairs = self.looks.values().map(|look| look.pair(self.sizes)).collect();
     }
 
     /// All that is known; without the verdict, which takes all pairs, where some are missing.
@@ -76,7 +93,11 @@ impl Found {
         let host = |rank: Rank| self.hosts.get(rank as usize).cloned();
         let latency = pair.latency.map(|seconds| seconds * 1e6);
         let bytes = asked.sizes.bandwidth as f64;
-        let rate = |seconds: &Estimate| seconds.map(|seconds| bytes / seconds / 1e6);
+        // What was not measured has no rate.
+        let rate = |figure: &Estimate| match figure.is_measured() {
+            true => figure.map(|seconds| bytes / seconds / 1e6),
+            false => Estimate { value: f64::NAN, interval: None, ..*figure },
+        };
         let ways = Ways::of(pair, marks.as_ref());
         let (slower, there, back) = (rate(ways.slower), rate(&pair.there), rate(&pair.back));
         let low = |figure: Estimate| figure.interval.map(|interval| interval.low);
@@ -115,13 +136,17 @@ impl Found {
 
     /// A line for each node: what is usual for it, and its row of the map.
     pub fn nodes(&self, asked: &Asked, judged: &Judged) -> Vec<Row> {
+        let rate = |seconds: f64| {
+            let rate = asked.sizes.bandwidth as f64 / seconds / 1e6;
+            (seconds > 0.0).then_some(rate)
+        };
         let line = |node: &Node| {
             Row::new()
                 .with("rank", node.rank)
                 .with("host", self.hosts.get(node.rank as usize).cloned())
                 .with("latency_us", node.latency * 1e6)
-                .with("out_mb_s", asked.sizes.bandwidth as f64 / node.sent / 1e6)
-                .with("in_mb_s", asked.sizes.bandwidth as f64 / node.received / 1e6)
+                .with("out_mb_s", rate(node.sent))
+                .with("in_mb_s", rate(node.received))
                 .with("slow_pairs", format!("{} of {}", node.slow, node.pairs))
                 .with("map", picture::shades(&self.pairs, &judged.verdict, node.rank))
         };

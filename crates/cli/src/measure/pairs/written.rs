@@ -142,7 +142,7 @@ impl Unfinished<'_> {
     pub fn save(
         &mut self,
         asked: &Asked,
-        found: &Found,
+        found: &mut Found,
         [done, all]: [usize; 2],
     ) -> Result<(), Failure> {
         let Some((file, format)) = &self.written.export else { return Ok(()) };
@@ -152,6 +152,7 @@ impl Unfinished<'_> {
         if done == all || self.spent > affordable {
             return Ok(());
         }
+        found.settle();
         let summary = Row::new()
             .with("complete", false)
             .with("pairs", found.pairs.len() as u64)
