@@ -352,7 +352,8 @@ impl From<CommError> for RankError {
 fn concluded(comm: &dyn Comm, result: Result<Exit, RankError>) -> Result<Exit, Failure> {
     match result {
         Ok(exit) => Ok(exit),
-        Err(RankError::Failure(failure)) if comm.rank() == 0 => Err(failure),
+        // Before it leaves: a launcher ends all ranks as soon as one has left with a failure.
+        Err(RankError::Failure(failure)) if comm.rank() == 0 => Ok(output::show(failure)),
         Err(RankError::Failure(failure)) => Ok(failure.exit),
         Err(RankError::Alone(failure)) => comm.abort(output::show(failure) as i32),
         Err(RankError::Comm(error)) => Err(fatal(comm, error)),
