@@ -147,7 +147,7 @@ fn contenders(mpi: Starter, folder: &Path) -> Vec<Starter> {
     let each = levels.map(|(level, number)| {
         let plain = mpi.with_program(&plain, &[number]).with_env("LD_LIBRARY_PATH", &library);
         let ours = mpi.with_env("LANEWAY_MPI_THREADS", level);
-        [plain.named(&format!("{}, {level}: plain", mpi.name)), ours.named("ours")]
+        [plain.named(&format!("{}, {level}", mpi.name)), ours.named("ours")]
     });
     each.into_iter().flatten().collect()
 }
@@ -179,10 +179,8 @@ fn main() {
             for ((what, plain), ours) in FIGURES.iter().zip(plain).zip(ours) {
                 // Others on the machine only ever add, so the fast ends are compared.
                 let added = (ours.low - plain.low) * 1e3;
-                println!(
-                    "{}, {what}: {plain} us, ours {ours} us, {added:+.0} ns",
-                    starters[0].name
-                );
+                let name = &starters[0].name;
+                println!("{name}, {what}: plain {plain} us, ours {ours} us, {added:+.0} ns");
             }
         }
     }

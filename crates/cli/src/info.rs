@@ -27,7 +27,8 @@ pub fn command() -> Command {
              laneway info engines                  the ways to route any fabric\n  \
              laneway info env                      this machine, and the MPI found\n  \
              mpirun -n 2 laneway info env          the MPI that started us\n  \
-             LANEWAY_MPI=/opt/mpi laneway info env another library, by file or installation",
+             LANEWAY_MPI=/opt/mpi laneway info env another library, by file or installation\n  \
+             LANEWAY_MPI_THREADS=funneled mpirun -n 2 laneway info env   the thread level given",
         )
         .arg(Arg::new("topic").value_parser(TOPICS).default_value("env"))
         .args(session::args())

@@ -164,6 +164,14 @@ fn a_launcher_without_its_library_is_an_error() {
 }
 
 #[test]
+fn a_thread_level_that_does_not_exist_is_refused() {
+    for word in ["many", "Single", "3"] {
+        let env = [("LANEWAY_MPI_THREADS", word)];
+        refused(&["info", "env"], &env, 2, &[word, "single, funneled, serialized or multiple"]);
+    }
+}
+
+#[test]
 fn libraries_that_are_no_mpi_are_refused() {
     let dir = std::env::temp_dir().join(format!("laneway-no-mpi-{}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("a folder");

@@ -109,6 +109,8 @@ fn checks(name: &'static str) {
     assert!(check.status.success(), "{name}: {:?} {tail}", check.status);
     let json: serde_json::Value = serde_json::from_slice(&check.stdout).expect("JSON");
     assert_eq!(json["summary"]["failed"], 0);
+    assert_eq!(json["env"]["thread_level_asked"], "single", "{name}");
+    assert!(json["env"]["thread_level"].is_string(), "{name}: no thread level");
     let rows = json["rows"].as_array().expect("rows");
     let native = |row: &&serde_json::Value| row["algorithm"] == "native" && row["ok"] == true;
     assert!(rows.iter().filter(native).count() > 100, "{name}: the library's own did not run");

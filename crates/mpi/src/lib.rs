@@ -10,7 +10,8 @@
 //!
 //! `LANEWAY_MPI` names a library file or an installation's folder; `LANEWAY_MPI_FLAVOUR` names the
 //! flavour of a library that does not tell it (open-mpi, mpich, standard-abi, smpi);
-//! `LANEWAY_MPI_THREADS` names the thread level to ask for (single, funneled, serialized, multiple).
+//! `LANEWAY_MPI_THREADS` names the thread level to ask for (single, funneled, serialized or
+//! multiple).
 //!
 //! A program that has started MPI itself lends its communicators: `adopt.rs`.
 //!
