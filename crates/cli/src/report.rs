@@ -19,8 +19,8 @@ pub fn command() -> Command {
         .after_help(
             "The page is one file that needs no network: a chart for each operation with the \
              intervals of its figures, the map of pairs, how samples spread, flags, all rows in a \
-             table that can be sorted, and where each run was made. Files are JSON or CSV of laneway, or text of OSU \
-             or IMB.\n\nExamples:\n  \
+             table that can be sorted, and where each run was made. Files are JSON or CSV of \
+             laneway, or text of OSU or IMB.\n\nExamples:\n  \
              laneway report run.json -o run.html\n  \
              laneway report monday.json tuesday.json osu.txt -o week.html --title \"This week\"",
         )

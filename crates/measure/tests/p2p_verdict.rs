@@ -141,6 +141,15 @@ fn a_card_for_other_sites_is_slow_with_them_alone() {
 }
 
 #[test]
+fn two_late_hosts_and_a_late_link_are_told_apart() {
+    let own = |rank: Rank| if rank == 1 || rank == 4 { 2.0 } else { 0.0 };
+    let link = |a: Rank, b: Rank| if (a.min(b), a.max(b)) == (0, 6) { 4.0 } else { 0.0 };
+    let found = judge(&[0; 9], |_, _| 1.0, |a, b| 1.0 + own(a) + own(b) + link(a, b));
+    assert_eq!(names(&found), [1, 4], "{found:?}");
+    assert_eq!(ends(&found.slow_pairs), [(0, 6, true)], "{found:?}");
+}
+
+#[test]
 fn half_of_a_small_cluster_may_be_slow() {
     let slow = |rank: Rank| if rank < 2 { 3.0 } else { 1.0 };
     let found = judge(&[0; 4], |a, b| f64::max(slow(a), slow(b)), |_, _| 1.0);

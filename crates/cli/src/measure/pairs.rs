@@ -180,8 +180,8 @@ fn surveyed(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, R
     Ok(known.unwrap_or(Exit::Done))
 }
 
-/// Collective: the latencies of all pairs, and then their bandwidths in rounds, each in its turn, so
-/// that what is done is saved before the next; the pairs, on rank 0. The sites, on all.
+/// Collective: the latencies of all pairs, and then their bandwidths in rounds, each in its turn,
+/// so that what is done is saved before the next; the pairs, on rank 0. The sites, on all.
 fn measured(
     comm: &dyn Comm,
     asked: &Asked,

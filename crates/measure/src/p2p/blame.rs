@@ -165,8 +165,8 @@ impl Search<'_> {
         enough.then_some(Case { end, seconds, slow, against })
     }
 
-    /// Whether an end that is left with one way is slow on others too, though somebody else explains
-    /// these, while the other end of that way is not.
+    /// Whether an end that is left with one way is slow on others too, though somebody else
+    /// explains these, while the other end of that way is not.
     fn is_shown_by_others(&self, end: usize, only: usize, seconds: f64) -> bool {
         let is_slow = |place: usize| {
             let way = &self.seen[place];

@@ -10,6 +10,7 @@
 mod blame;
 mod cache;
 mod disjoint;
+mod figure;
 mod kinds;
 mod logp;
 mod overlap;

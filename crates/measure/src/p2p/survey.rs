@@ -97,8 +97,8 @@ impl Survey {
         Ok(found.map(|found| Latencies(all(found))))
     }
 
-    /// Collective: a look at each pair of a plan, on rank 0, which knows the latencies: a long message there
-    /// and a short one back, then the other way round.
+    /// Collective: a look at each pair of a plan, on rank 0, which knows the latencies: a long
+    /// message there and a short one back, then the other way round.
     pub fn transfers(
         &mut self,
         lab: &Lab,

@@ -53,8 +53,9 @@ impl SlowNode {
             Scope::Far => " with other sites",
         };
         format!(
-            "{} is slow{direction}{scope}: {slow} of its {pairs} pairs are, with {} in the middle; it and \
-             not its partners, for of their {others} pairs with each other {others_slow} are slow",
+            "{} is slow{direction}{scope}: {slow} of its {pairs} pairs are, with {} in the middle; \
+             it and not its partners, for of their {others} pairs with each other {others_slow} \
+             are slow",
             self.name(hosts),
             compared(self.measure, self.ratio),
         )

@@ -314,7 +314,10 @@ fn add(cluster: &mut Cluster, plan: &Plan, dice: &mut Dice) {
     let factor = dice.between(0.2, 0.7);
     let least = if cluster.damage.is_empty() { 3 } else { 4 };
     let known: Vec<u32> = cluster.damage.iter().flat_map(|damage| damage.hosts()).collect();
-    if damage.hosts().iter().any(|host| known.contains(host)) {
+    // Two late hosts would need two routes between them.
+    let is_late = |damage: &Damage| matches!(damage, Damage::HostLatency(_));
+    let twice_late = is_late(&damage) && cluster.damage.iter().any(is_late);
+    if twice_late || damage.hosts().iter().any(|host| known.contains(host)) {
         return;
     }
     let is_link = damage.hosts().len() == 2;

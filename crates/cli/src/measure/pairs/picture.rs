@@ -30,8 +30,8 @@ pub fn legend() -> String {
     });
     let words: Vec<String> = words.collect();
     format!(
-        "map: a column for each rank that receives; of the usual bandwidth at least {}  {LATE} slow \
-         in latency alone",
+        "map: a column for each rank that receives; of the usual bandwidth at least {}  {LATE} \
+         slow in latency alone",
         words.join("  ")
     )
 }
@@ -108,7 +108,8 @@ pub fn script(
     format!(
         "# gnuplot -p FILE.gp shows this;\n\
          # gnuplot -e \"set terminal svg; set output 'FILE.svg'\" FILE.gp draws it into a file.\n\
-         # Data: a row for each rank that sends, a column for each that receives; NaN where a pair was not measured.\n\n\
+         # Data: a row for each rank that sends, a column for each that receives;\n\
+         # NaN where a pair was not measured.\n\n\
          {data}\nset encoding utf8\nset size ratio -1\nset xrange [-0.5:{last:?}]\n\
          set yrange [{last:?}:-0.5]\nset ytics ({}) noenhanced\nset multiplot layout 1,{}\n\
          {plots}\nunset multiplot\n",
