@@ -24,7 +24,6 @@ use laneway_stats::{SplitMix64, median, sequential_interval, sorted};
 const PLATFORMS: u64 = 200;
 const HOSTS: u32 = 8;
 const SIZE_BYTES: u64 = 64 << 10;
-const THREADS: u64 = 2;
 /// Isolated calls behind each truth: so many on each of several platforms.
 const CALLS: u32 = 5_000;
 const TRUTH_SEEDS: [u64; 4] = [1_000_001, 1_000_002, 1_000_003, 1_000_004];
@@ -56,6 +55,11 @@ const BURSTS: [Bursts; 5] = [
     Bursts { name: "1 MB every 20 ms", size: "1M", every: "20ms" },
     Bursts { name: "4 MB every 80 ms", size: "4M", every: "80ms" },
 ];
+
+/// One platform for each core at a time.
+fn cores() -> usize {
+    thread::available_parallelism().map_or(2, |cores| cores.get())
+}
 
 /// One platform file.
 fn platform(bursts: &Bursts, clocks_are_right: bool, seed: u64) -> String {
@@ -209,7 +213,7 @@ fn measure(
         }
     };
     let found: Vec<Result<Vec<Printed>, String>> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
+        let threads: Vec<_> = (0..cores()).map(|_| scope.spawn(work)).collect();
         let ended = threads.into_iter().map(|thread| thread.join());
         ended.map(|end| end.unwrap_or_else(|_| Err("a thread failed".to_string()))).collect()
     });

@@ -25,7 +25,6 @@ use claims::{Judged, Tally};
 
 const OURS: usize = 200;
 const SIMGRIDS: usize = 100;
-const THREADS: usize = 2;
 
 type Measure = fn(&Path, u64) -> Result<Judged, String>;
 
@@ -70,7 +69,7 @@ fn hold(simulator: &str, seeds: &Seeds, usual: usize, folder: &Path, measure: Me
         }
     };
     thread::scope(|scope| {
-        for _ in 0..THREADS {
+        for _ in 0..thread::available_parallelism().map_or(2, |cores| cores.get()) {
             scope.spawn(work);
         }
     });
