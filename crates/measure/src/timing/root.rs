@@ -178,8 +178,7 @@ impl Timing for Root {
                 batch.note("confirmation");
             }
             // The root may have begun before the others or after them.
-            let bound =
-                Bound { low: (low - self.most_skew).max(0.0), high: high + self.most_skew };
+            let bound = Bound { low: (low - self.most_skew).max(0.0), high: high + self.most_skew };
             let skew = Some(self.skew);
             batch.samples.push(Sample { at: begun.entry, time: sample, bound, skew });
         }

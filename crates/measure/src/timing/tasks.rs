@@ -15,8 +15,8 @@
 use laneway_core::{Collective, CommError, Rank};
 
 use super::{Batch, Sample, Stage, Timing, deliver, warm_up};
-use crate::operation::Operation;
 use crate::clock::Bound;
+use crate::operation::Operation;
 use crate::pace::Pace;
 use crate::talk::{TASK, bytes_of, numbers_of};
 
