@@ -2,22 +2,24 @@
 //! what a confirmation takes.
 //!
 //! paper: mpiblib 2.1. A confirmation may overlap with the operation, so that what is left can be
-//! too little, and with small messages below zero. A sample is no less than what the root was in the
-//! operation; where the subtraction left nothing, or less than was taken away, it is flagged. With
-//! it goes what is left uncertain: a confirmation may have overlapped as a whole or not at all, and
-//! the root may have begun before the others or after them.
+//! too little, and with small messages below zero. A sample is no less than what the root was in
+//! the operation; where the subtraction left nothing, or less than was taken away, it is flagged.
+//! With it goes what is left uncertain: a confirmation may have overlapped as a whole or not at
+//! all, and the root may have begun before the others or after them.
 
 use laneway_core::{Comm, CommError, Rank};
 use laneway_stats::median;
 
 use super::{Batch, Remarks, Sample, Spans, Stage, Timing, deliver, warm_up};
 use crate::clock::Bound;
+use crate::flags;
 use crate::isolation::Isolation;
 use crate::operation::Operation;
 use crate::pace::Pace;
 use crate::talk::{CONFIRM, announce};
 
-/// Confirmations that are averaged for the correction; in virtual time they hardly differ.
+/// Confirmations that are averaged for the correction, after a first one to which ranks come from
+/// elsewhere; in virtual time they hardly differ.
 const CONFIRMATIONS: u32 = 10;
 const VIRTUAL_CONFIRMATIONS: u32 = 3;
 
@@ -144,7 +146,7 @@ impl Timing for Root {
         warm_up(stage, operation)?;
         let is_virtual = stage.comm.clock().is_virtual();
         let count = if is_virtual { VIRTUAL_CONFIRMATIONS } else { CONFIRMATIONS };
-        let alone = self.confirmed(stage, Pace::dense(count), &mut || Ok(()))?;
+        let alone = self.confirmed(stage, Pace::dense(1 + count), &mut || Ok(()))?;
         let own: Vec<_> = alone.iter().map(|time| (time.entry, time.entry + time.own)).collect();
         if let Some(spans) = Spans::gather(stage, &own, Remarks::default())? {
             let skews: Vec<f64> = (0..own.len()).map(|pass| spans.skew(pass)).collect();
@@ -152,7 +154,7 @@ impl Timing for Root {
             self.most_skew = skews.iter().copied().fold(0.0, f64::max);
         }
         let times = || alone.iter().map(|time| time.whole);
-        self.correction = times().sum::<f64>() / alone.len() as f64;
+        self.correction = times().skip(1).sum::<f64>() / f64::from(count);
         self.longest = times().fold(0.0, f64::max);
         // Rank 0 has just collected and would come last to the isolation, which a single repetition
         // shows: all come as between two batches.
@@ -172,10 +174,10 @@ impl Timing for Root {
         for (number, begun) in numbers.chunks_exact(4).zip(&times) {
             let &[sample, left, low, high] = number else { continue };
             if left <= 0.0 {
-                batch.note("negative");
+                batch.note(flags::NEGATIVE);
             }
             if left < correction {
-                batch.note("confirmation");
+                batch.note(flags::CONFIRMATION);
             }
             // The root may have begun before the others or after them.
             let bound = Bound { low: (low - self.most_skew).max(0.0), high: high + self.most_skew };

@@ -202,8 +202,8 @@ impl Tasks {
         ranks.sort_by(|a, b| end(b).total_cmp(&end(a)));
     }
 
-    /// Collective: after enough repetitions of all candidates, the one that is the last. On the root
-    /// the tasks of one repetition.
+    /// Collective: after enough repetitions of all candidates, the one that is the last. `tasks`
+    /// are those of one repetition, on the root.
     fn narrow(&mut self, stage: &Stage, tasks: &[Task]) -> Result<(), CommError> {
         let heats = if stage.comm.clock().is_virtual() { 1 } else { HEATS };
         if self.candidates.len() <= 1 {
