@@ -25,7 +25,7 @@ const PLATFORMS: u64 = 200;
 const HOSTS: u32 = 8;
 const SIZE_BYTES: u64 = 64 << 10;
 /// Isolated calls behind each truth: so many on each of several platforms.
-const CALLS: u32 = 5_000;
+const CALLS: u32 = 10_000;
 const TRUTH_SEEDS: [u64; 4] = [1_000_001, 1_000_002, 1_000_003, 1_000_004];
 /// Seconds between two of them: at least, and at random.
 const APART: f64 = 0.2;
@@ -118,12 +118,13 @@ fn truth(folder: &Folder, bursts: &Bursts) -> Result<Vec<f64>, String> {
 /// What the command printed for one platform.
 struct Printed {
     seed: u64,
-    time_us: f64,
     low_us: f64,
     high_us: f64,
+    level: f64,
     bound_us: Option<(f64, f64)>,
     reps: usize,
     flags: String,
+    samples_us: Vec<f64>,
 }
 
 impl Printed {
@@ -135,12 +136,13 @@ impl Printed {
         };
         Printed {
             seed,
-            time_us: number("time_us"),
             low_us: number("ci_low_us"),
             high_us: number("ci_high_us"),
+            level: number("ci_level"),
             bound_us: record.number("bound_low_us").zip(record.number("bound_high_us")),
             reps: number("reps") as usize,
             flags,
+            samples_us: record.samples_us.clone(),
         }
     }
 
@@ -159,7 +161,7 @@ fn run(laneway: &Path, file: &str, seed: u64) -> Result<Printed, String> {
         .args(["--kill-after=5", "120"])
         .arg(laneway)
         .args(["measure", "coll", "gather", "--sizes", "64K", "--backend", &backend])
-        .args(["--format", "json"])
+        .args(["--format", "json", "--keep"])
         .stdin(Stdio::null())
         .output()
         .map_err(|error| error.to_string())?;
@@ -227,7 +229,7 @@ fn measure(
 fn independent_width(truth: &[f64], printed: &Printed) -> Option<f64> {
     let mut random = SplitMix64::new(printed.seed);
     let drawn: Vec<f64> = (0..printed.reps).map(|_| truth[random.index(truth.len())]).collect();
-    sequential_interval(&sorted(&drawn), LEVEL).map(|interval| interval.high - interval.low)
+    sequential_interval(&sorted(&drawn), LEVEL, 1.0).map(|interval| interval.high - interval.low)
 }
 
 /// Prints what a case came to; whether its claims hold.
@@ -249,7 +251,10 @@ fn judge(name: &str, truth: &[f64], all: &[Printed]) -> bool {
         true => own <= MOST_WIDTH_OF_EQUALS * centre,
         false => own <= MOST_WIDTH * independent,
     };
-    let bias = middle(all.iter().map(|printed| printed.time_us / centre - 1.0).collect());
+    let accepted: Vec<f64> =
+        all.iter().flat_map(|printed| printed.samples_us.iter().copied()).collect();
+    let alone = truth.iter().filter(|time| **time <= centre + ROUNDING_US).count();
+    let below = accepted.iter().filter(|time| **time <= centre + ROUNDING_US).count();
     let reps = middle(all.iter().map(|printed| printed.reps as f64).collect());
     println!("{name}: true median {centre:.3} us, {reps} samples");
     let verdict = |holds: bool| if holds { "ok" } else { "MISSED" };
@@ -258,17 +263,23 @@ fn judge(name: &str, truth: &[f64], all: &[Printed]) -> bool {
         100.0 * coverage,
         verdict(coverage >= LEAST_COVERAGE)
     );
-    println!("  bounds hold it: {:.1} % {}", 100.0 * bounded, verdict(bounded == 1.0));
+    println!("  bounds hold it: {:.1} %", 100.0 * bounded);
     println!(
         "  width {own:.3} us, of independent samples {independent:.3} us: {:.2} times {}",
         own / independent,
         verdict(narrow)
     );
     println!(
-        "  flagged {:.1} %, precision {:.1} %, median bias {:+.3} %",
+        "  flagged {:.1} %, precision {:.1} %, a lower level {:.1} %",
         100.0 * part(&|printed| !printed.flags.is_empty()),
         100.0 * part(&|printed| printed.flags.split(',').any(|flag| flag == "precision")),
-        100.0 * bias
+        100.0 * part(&|printed| printed.level < LEVEL),
+    );
+    println!(
+        "  accepted samples: median {:+.3} % off, {:.1} % up to the true one; isolated: {:.1} %",
+        100.0 * (median(&accepted).unwrap_or(f64::NAN) / centre - 1.0),
+        100.0 * below as f64 / accepted.len().max(1) as f64,
+        100.0 * alone as f64 / truth.len().max(1) as f64,
     );
     let missed: Vec<String> = all
         .iter()
@@ -278,7 +289,7 @@ fn judge(name: &str, truth: &[f64], all: &[Printed]) -> bool {
     if !missed.is_empty() {
         println!("  not held with seeds {}", missed.join(" "));
     }
-    coverage >= LEAST_COVERAGE && narrow && bounded == 1.0
+    coverage >= LEAST_COVERAGE && narrow
 }
 
 fn all_cases() -> Result<bool, String> {

@@ -75,6 +75,13 @@ fn every_cell_is_within_two_thousandths_whatever_the_barrier() {
     every_barrier_gives_the_truth(&cluster, &arguments);
 }
 
+#[test]
+fn and_where_no_message_is_eager() {
+    let Some((cluster, mut arguments)) = sites("rendezvous") else { return };
+    arguments.retain(|word| !word.starts_with("--cfg=smpi/async-small-thresh:"));
+    every_barrier_gives_the_truth(&cluster, &arguments);
+}
+
 fn every_barrier_gives_the_truth(cluster: &Cluster, arguments: &[String]) {
     let mut all: Vec<Vec<Cell>> = Vec::new();
     for barrier in BARRIERS {
