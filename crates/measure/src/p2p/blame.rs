@@ -5,7 +5,7 @@
 //! receiver's card. So a slow card does not show where something else is slower still, such as the
 //! way to another site, and such a way says nothing for or against the card. Latencies add up, and
 //! a little more does not show on a long way. An end is blamed for what is slow if it shows on two
-//! ways at least, and on all that would show it, but for one of four. A host may have a card of its
+//! ways at least, and on all that would show it, but for one of four at most. A host may have a card of its
 //! own for other sites, so an end is also looked at for near ways alone and for far ways alone.
 
 use super::usual::lower_quantile;
@@ -74,7 +74,7 @@ pub(super) struct BlamedEnd {
 const CLEARLY: f64 = 1.03;
 
 /// Of so many ways that show an end to be slow one may show that it is not.
-const FOR_EACH_AGAINST: usize = 4;
+const FOR_EACH_AGAINST: usize = 3;
 
 struct Search<'s> {
     seen: &'s [Seen],

@@ -366,7 +366,9 @@ fn written(damage: Damage, factor: f64, number: usize, plan: &Plan, dice: &mut D
         Damage::HostLatency(host) => {
             let times = dice.between(1.5, 12.0);
             let mut text = String::new();
-            for other in (0..plan.hosts()).filter(|&other| other != host) {
+            // A route does not pass the card for other sites, so those that have one keep their way.
+            let is_written = |other: &u32| !plan.far_cards || plan.site(*other) == plan.site(host);
+            for other in (0..plan.hosts()).filter(|&other| other != host).filter(is_written) {
                 let (rate, latency) = plan.way(host, other);
                 let own = plan.latencies[plan.site(host)] * times;
                 let number = 1000 * (number + 1) + other as usize;
