@@ -5,8 +5,9 @@
 //! receiver's card. So a slow card does not show where something else is slower still, such as the
 //! way to another site, and such a way says nothing for or against the card. Latencies add up, and
 //! a little more does not show on a long way. An end is blamed for what is slow if it shows on two
-//! ways at least, and on all that would show it, but for one of four at most. A host may have a card of its
-//! own for other sites, so an end is also looked at for near ways alone and for far ways alone.
+//! ways at least, and on all that would show it, but for one of four at most. A host may have
+//! a card of its own for other sites, so an end is also looked at for near ways alone and for far
+//! ways alone.
 
 use super::usual::lower_quantile;
 

@@ -366,7 +366,7 @@ fn written(damage: Damage, factor: f64, number: usize, plan: &Plan, dice: &mut D
         Damage::HostLatency(host) => {
             let times = dice.between(1.5, 12.0);
             let mut text = String::new();
-            // A route does not pass the card for other sites, so those that have one keep their way.
+            // A route does not pass a card for other sites: where there is one, those ways stay.
             let is_written = |other: &u32| !plan.far_cards || plan.site(*other) == plan.site(host);
             for other in (0..plan.hosts()).filter(|&other| other != host).filter(is_written) {
                 let (rate, latency) = plan.way(host, other);
