@@ -1,7 +1,7 @@
-//! How the samples of a batch lie in time: one after the other, or in groups with random pauses.
+//! How the samples of a batch lie in time: one after the other, or at random instants.
 //!
-//! What others do on a network comes in bursts, and samples of one burst are one sample. Groups at
-//! random instants see bursts and the time between them in the proportion in which they occur.
+//! What others do on a network comes in bursts, and samples of one burst are one sample. Random
+//! instants see bursts and the time between them in the proportion in which they occur.
 
 use laneway_core::Clock;
 use laneway_stats::SplitMix64;
@@ -10,9 +10,7 @@ use laneway_stats::SplitMix64;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
     pub count: u32,
-    /// So many directly after each other.
-    pub group: u32,
-    /// Seconds of a pause before each group, on average; each is random, up to twice as long.
+    /// Seconds of a pause before each repetition, on average; each is random, up to twice as long.
     pub pause: f64,
     pub seed: u64,
 }
@@ -20,7 +18,7 @@ pub struct Pace {
 impl Pace {
     /// One after the other.
     pub fn dense(count: u32) -> Pace {
-        Pace { count, group: count.max(1), pause: 0.0, seed: 0 }
+        Pace { count, pause: 0.0, seed: 0 }
     }
 
     /// Only the first so many.
@@ -30,7 +28,7 @@ impl Pace {
 
     /// Seconds to wait before a repetition.
     pub fn pause_before(&self, repetition: u32) -> f64 {
-        if self.pause <= 0.0 || !repetition.is_multiple_of(self.group.max(1)) {
+        if self.pause <= 0.0 {
             return 0.0;
         }
         let place = self.seed.wrapping_add(u64::from(repetition) << 32);
@@ -51,13 +49,13 @@ impl Pace {
     }
 
     /// As numbers, to be announced.
-    pub(crate) fn words(&self) -> [f64; 4] {
-        // A seed of 32 bits is a number exactly.
-        [f64::from(self.count), f64::from(self.group), self.pause, self.seed as f64]
+    pub(crate) fn words(&self) -> [f64; 3] {
+        // A seed is a small number, and so exact.
+        [f64::from(self.count), self.pause, self.seed as f64]
     }
 
-    pub(crate) fn from_words([count, group, pause, seed]: [f64; 4]) -> Pace {
-        Pace { count: count as u32, group: group as u32, pause, seed: seed as u64 }
+    pub(crate) fn from_words([count, pause, seed]: [f64; 3]) -> Pace {
+        Pace { count: count as u32, pause, seed: seed as u64 }
     }
 }
 
@@ -66,14 +64,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_are_before_groups_and_random() {
-        let pace = Pace { count: 9, group: 3, pause: 0.5, seed: 7 };
-        let pauses: Vec<f64> = (0..9).map(|repetition| pace.pause_before(repetition)).collect();
-        let drawn: Vec<f64> = pauses.iter().copied().filter(|pause| *pause > 0.0).collect();
-        assert_eq!(drawn.len(), 3, "{pauses:?}");
-        assert!(drawn.iter().all(|pause| *pause < 1.0) && drawn[0] != drawn[1]);
-        assert_eq!([pauses[0], pauses[3], pauses[6]], drawn[..]);
-        assert_eq!(pace.paused(), drawn.iter().sum());
+    fn pauses_are_random_and_as_long_as_asked() {
+        let pace = Pace { count: 900, pause: 0.5, seed: 7 };
+        let pauses: Vec<f64> = (0..900).map(|repetition| pace.pause_before(repetition)).collect();
+        assert!(pauses.iter().all(|pause| (0.0..1.0).contains(pause)) && pauses[0] != pauses[1]);
+        assert_eq!(pace.paused(), pauses.iter().sum());
+        assert!((pace.paused() / 900.0 - 0.5).abs() < 0.05);
         assert_eq!(Pace::dense(9).paused(), 0.0);
         assert_eq!(Pace::from_words(pace.words()), pace);
         assert_eq!(pace.shortened(4).count, 4);

@@ -9,8 +9,8 @@ use crate::clock::Bound;
 use crate::flags;
 use crate::operation::Operation;
 use crate::pace::Pace;
-use crate::repeat::Rule;
-use crate::spread::{Evidence, Spread, between_visits};
+use crate::repeat::{Aim, Rule};
+use crate::spread::{Evidence, Spread, until_next_visit};
 use crate::talk::{announce, collect};
 use crate::timing::{Batch, Sample, Stage, Timing};
 
@@ -86,9 +86,12 @@ impl Point {
         let times = &self.samples;
         self.effect = effect(settled);
         self.estimate = rule.estimate(times);
-        self.interval = rule.interval_of(times, self.effect);
+        self.interval = interval(rule, settled, self.effect);
         self.bound = self.interval.and_then(|interval| bound(settled, self.effect, interval));
-        self.error = rule.error_of(times, self.effect);
+        self.error = match rule.aim {
+            Aim::Mean { .. } => rule.error(times),
+            Aim::Median { .. } => self.interval.map(|i| i.half_width() / self.estimate.abs()),
+        };
         self.reached = !rule.varies() || rule.is_reached_of(times, self.effect);
         self.outliers = outliers(&sorted(times)) as u32;
         self.summary = Summary::of(times);
@@ -121,6 +124,17 @@ fn times(samples: &[Sample]) -> Vec<f64> {
 fn effect(samples: &[Sample]) -> f64 {
     let at: Vec<f64> = samples.iter().map(|sample| sample.at).collect();
     design_effect(&at, &times(samples))
+}
+
+/// The interval of the estimate, with what the comparison of clocks leaves uncertain.
+fn interval(rule: &Rule, samples: &[Sample], effect: f64) -> Option<Interval> {
+    let ends = |end: fn(&Bound) -> f64| {
+        let all: Vec<f64> = samples.iter().map(|sample| end(&sample.range)).collect();
+        rule.interval_of(&all, effect)
+    };
+    let middle = rule.interval_of(&times(samples), effect)?;
+    let (low, high) = (ends(|range| range.low)?.low, ends(|range| range.high)?.high);
+    Some(Interval { low: low.min(middle.low), high: high.max(middle.high), ..middle })
 }
 
 /// Between what the samples can have been at least and at most, and no narrower than the interval.
@@ -176,7 +190,7 @@ impl<'t> Measuring<'t> {
 
     /// What the samples say so far, on rank 0.
     pub fn interval(&self, rule: &Rule) -> Option<Interval> {
-        rule.interval_of(&times(&self.samples), effect(&self.samples))
+        interval(rule, &self.samples, effect(&self.samples))
     }
 
     /// Collective: prepares and takes one batch of samples. True on every rank where the rule is
@@ -205,7 +219,7 @@ impl<'t> Measuring<'t> {
     fn rest(&mut self, stage: &Stage, rule: &Rule) {
         let Some(left) = self.left.filter(|_| !stage.comm.clock().is_virtual()) else { return };
         let now = stage.clock.local();
-        let until = left + between_visits(rule);
+        let until = left + until_next_visit(rule, self.batches);
         if until > now {
             self.point.paused += until - now;
             stage.clock.sleep_until_local(until);

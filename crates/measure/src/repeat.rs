@@ -195,15 +195,10 @@ impl Rule {
 
     /// The paper's error a: half the interval of the mean over the mean.
     pub fn error(&self, samples: &[f64]) -> Option<f64> {
-        self.error_of(samples, 1.0)
-    }
-
-    /// The same of samples that are worth `1 / effect` as many independent ones.
-    pub fn error_of(&self, samples: &[f64], effect: f64) -> Option<f64> {
         match self.aim {
             Aim::Mean { alpha } => student_error(samples, alpha),
             Aim::Median { .. } => {
-                let interval = self.interval_of(samples, effect)?;
+                let interval = self.interval(samples)?;
                 Some((interval.high - interval.low) / 2.0 / self.estimate(samples).abs())
             }
         }

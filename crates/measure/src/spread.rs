@@ -2,9 +2,9 @@
 //!
 //! Others' traffic comes in bursts, and whoever takes all samples within one burst has seen one
 //! thing many times. So the first samples lie at random instants over half a second. If they agree,
-//! that is all. If not, some are taken in pairs: where the two of a pair agree more often than
-//! chance would have it, samples that follow each other directly are worth little, and from then on
-//! single ones are taken at random instants; else ever more of them directly after each other.
+//! that is all. If not, the pauses between them are halved as long as neighbours are not on the same
+//! side of the median more often than chance would have it, and doubled where they are. They stay
+//! longer than the operation, whose own traffic would hold up that of others.
 
 use laneway_stats::{median, next_look};
 
@@ -14,15 +14,10 @@ use crate::repeat::Rule;
 /// Seconds over which the first samples lie, and the part of the budget at most.
 pub(crate) const SPREAD: f64 = 0.5;
 const SPREAD_PART: f64 = 0.25;
-/// Seconds between single samples, on average, where direct successors agree too often.
-const APART: f64 = 0.04;
-/// Samples in pairs to find that out.
-const IN_PAIRS: u32 = 12;
-const LARGEST_GROUP: u32 = 64;
-/// In groups of so many, fewer pauses are enough.
-const LARGE_GROUP: u32 = 8;
-/// Samples nearer than so many times the longest one followed each other directly.
-const DIRECTLY: f64 = 3.0;
+/// A pause is at least so many times the operation, or else as long as between the first samples.
+const LEAST_PAUSE: f64 = 4.0;
+/// Neighbours agree too often beyond so many standard deviations of chance.
+const TOO_OFTEN: f64 = 1.0;
 
 /// A real machine has good and bad spells: so many batches at least, of so many samples, see some
 /// of them.
@@ -44,13 +39,14 @@ pub(crate) struct Evidence<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spread {
-    group: u32,
+    /// Seconds between samples, on average; none before the first.
+    pause: Option<f64>,
     seed: u64,
 }
 
 impl Spread {
     pub fn new() -> Spread {
-        Spread { group: 1, seed: 0 }
+        Spread { pause: None, seed: 0 }
     }
 
     /// The next batch; one of no repetitions where there are enough.
@@ -61,30 +57,31 @@ impl Spread {
             return Pace::dense(self.wanted_really(rule, evidence, wanted));
         }
         self.seed += 1;
-        let seed = self.seed;
-        let have = samples.len() as u32;
-        let spread = SPREAD.min(SPREAD_PART * rule.budget);
+        let (seed, have) = (self.seed, samples.len() as u32);
+        let longest = SPREAD.min(SPREAD_PART * rule.budget) / f64::from(rule.least());
         if have < rule.least() {
-            let pause = if seed == 1 { 0.0 } else { spread / f64::from(rule.least()) };
-            return Pace { count: wanted, group: 1, pause, seed };
+            // The first batch only tells how long the operation takes.
+            let first = self.pause.is_none();
+            self.pause = Some(longest);
+            return if first {
+                Pace::dense(1)
+            } else {
+                Pace { count: wanted, pause: longest, seed }
+            };
         }
         if wanted == 0 {
             return Pace::dense(0);
         }
-        let pause = APART.min(spread / f64::from(rule.least()));
-        if agree_too_often(evidence) {
-            self.group = 1;
-        } else {
-            self.group = (2 * self.group).min(LARGEST_GROUP);
-        }
-        let look = next_look(samples.len()) as u32 - have;
-        let count = if self.group == 2 { look.max(IN_PAIRS) } else { look };
-        let pause = if self.group >= LARGE_GROUP { pause / 4.0 } else { pause };
-        let pace = Pace { count, group: self.group, pause, seed };
+        let shortest = longest.min(LEAST_PAUSE * median(samples).unwrap_or(0.0));
+        let pause = self.pause.unwrap_or(longest).max(shortest);
+        let adapted = if agree_too_often(evidence, pause) { 2.0 * pause } else { pause / 2.0 };
+        let pause = adapted.clamp(shortest, longest);
+        self.pause = Some(pause);
         // No batch goes far beyond the budget.
-        let each = spent / f64::from(have) + pause / f64::from(self.group);
+        let each = spent / f64::from(have) + pause;
         let affordable = ((rule.budget - spent) / each).max(1.0) as u32;
-        pace.shortened(affordable.min(rule.max_reps - have))
+        let look = next_look(samples.len()) as u32 - have;
+        Pace { count: look.min(affordable).min(rule.max_reps - have), pause, seed }
     }
 
     /// On a real machine a batch is a visit, between those of other points.
@@ -92,39 +89,35 @@ impl Spread {
         let have = evidence.samples.len() as u32;
         let more =
             evidence.batches < REAL_BATCHES && evidence.spent < rule.budget && have < rule.max_reps;
-        match evidence.real && rule.varies() {
-            true if more => wanted.max(REAL_SAMPLES).min(rule.max_reps - have),
-            // Of samples that agree with each other, those of another visit say more.
-            true if evidence.effect > 1.0 => wanted.min(REAL_SAMPLES / 3),
-            _ => wanted,
+        match evidence.real && rule.varies() && more {
+            true => wanted.max(REAL_SAMPLES).min(rule.max_reps - have),
+            false => wanted,
         }
     }
 }
 
-/// Seconds between two visits on a real machine, so that all of them see some of its time.
-pub(crate) fn between_visits(rule: &Rule) -> f64 {
-    if rule.may_stop_early() {
-        SPREAD.min(SPREAD_PART * rule.budget) / f64::from(REAL_BATCHES)
-    } else {
-        0.0
-    }
+/// Seconds until the next visit on a real machine, after so many: the first ones see some of its
+/// time.
+pub(crate) fn until_next_visit(rule: &Rule, visits: u32) -> f64 {
+    let spread = rule.may_stop_early() && visits < REAL_BATCHES;
+    let seconds = SPREAD.min(SPREAD_PART * rule.budget) / f64::from(REAL_BATCHES);
+    if spread { seconds } else { 0.0 }
 }
 
-/// Whether samples that followed each other directly lie on the same side of the median more often
-/// than two standard deviations of chance.
-fn agree_too_often(evidence: &Evidence) -> bool {
+/// Whether samples that lie nearer to each other than twice such a pause are on the same side of the
+/// median more often than chance would have it.
+fn agree_too_often(evidence: &Evidence, pause: f64) -> bool {
     let Some(middle) = median(evidence.samples) else { return false };
-    let longest = evidence.samples.iter().copied().fold(0.0, f64::max);
     let side = |sample: f64| (sample > middle) as i32 - (sample < middle) as i32;
     let (mut pairs, mut agreeing) = (0, 0);
     for (samples, at) in evidence.samples.windows(2).zip(evidence.at.windows(2)) {
         let together = side(samples[0]) * side(samples[1]);
-        if at[1] - at[0] < DIRECTLY * longest && together != 0 {
+        if at[1] - at[0] < 2.0 * pause + samples[0] && together != 0 {
             pairs += 1;
             agreeing += together;
         }
     }
-    f64::from(agreeing) > 2.0 * f64::from(pairs).sqrt()
+    f64::from(agreeing) > TOO_OFTEN * f64::from(pairs).sqrt()
 }
 
 #[cfg(test)]
@@ -140,42 +133,40 @@ mod tests {
     fn the_first_samples_lie_apart_and_are_enough_if_they_agree() {
         let (rule, mut spread) = (Rule::default(), Spread::new());
         let first = spread.next(&rule, &evidence(&[], &[], 0.0));
-        assert_eq!((first.count, first.group, first.pause), (6, 1, 0.0));
+        assert_eq!(first, Pace::dense(1));
         let second = spread.next(&rule, &evidence(&[1.0], &[0.0], 0.1));
-        assert_eq!((second.count, second.group), (5, 1));
+        assert_eq!(second.count, 5);
         assert!(5.0 * second.pause > 0.4, "{second:?}");
         let at: Vec<f64> = (0..6).map(f64::from).collect();
         assert_eq!(spread.next(&rule, &evidence(&[1.0; 6], &at, 0.6)).count, 0);
     }
 
-    /// What group a series is taken in that changes every so many samples.
-    fn group(lasting: usize) -> u32 {
+    /// The pause of a series whose state lasts for so many seconds, after eight looks.
+    fn pause(lasting: f64) -> f64 {
         let (rule, mut spread) = (Rule::default(), Spread::new());
         let mut random = SplitMix64::new(5);
-        let (mut samples, mut at, mut now) = (Vec::new(), Vec::new(), 0.0);
-        let mut state = 0.0;
-        for batch in 0..6 {
-            let pace = match batch {
-                0 => Pace { count: 6, group: 1, pause: 0.08, seed: 1 },
-                _ => spread.next(&rule, &evidence(&samples, &at, 0.2)),
-            };
+        let (mut samples, mut at, mut now, mut until) = (Vec::new(), Vec::new(), 0.0, 0.0);
+        let (mut state, mut pause) = (0.0, 0.0);
+        for _ in 0..10 {
+            let pace = spread.next(&rule, &evidence(&samples, &at, now / 10.0));
+            pause = pace.pause;
             for repetition in 0..pace.count {
-                let apart = pace.pause_before(repetition) > 0.0;
-                now += if apart { 0.05 } else { 0.001 };
-                if apart || samples.len() % lasting == 0 {
+                now += 1e-3 + pace.pause_before(repetition);
+                if now > until {
                     state = random.uniform();
+                    until = now + lasting;
                 }
                 samples.push(1e-3 + state * 1e-3);
                 at.push(now);
             }
         }
-        spread.group
+        pause
     }
 
     #[test]
-    fn samples_that_agree_are_taken_singly_and_others_in_ever_larger_groups() {
-        assert_eq!(group(1000), 1);
-        assert!(group(1) >= 16, "{}", group(1));
+    fn pauses_are_as_long_as_bursts_need_and_no_longer() {
+        assert!(pause(0.1) > 0.03, "{}", pause(0.1));
+        assert!(pause(0.0) < 0.01, "{}", pause(0.0));
     }
 
     #[test]

@@ -14,8 +14,10 @@ use crate::summary::{ends_are_finite, quantile, sorted};
 const NEIGHBOURS: f64 = 0.125;
 /// Fewer samples than this show no effect that could be told from chance.
 const LEAST: usize = 12;
-/// Below this an effect is what independent samples show by chance as well.
-const BY_CHANCE: f64 = 1.3;
+/// Below this an effect is what independent samples show by chance as well. Above, it is known from
+/// few bursts only, and taken for so much more (as Student's factor is more than the normal one).
+const BY_CHANCE: f64 = 1.15;
+const UNSURE: f64 = 1.25;
 
 /// By how much the variance of the share of samples below the median exceeds that of independent
 /// samples; 1 where nothing speaks for more. `at` is when each was taken, in rising order.
@@ -43,7 +45,7 @@ pub fn design_effect(at: &[f64], samples: &[f64]) -> f64 {
         }
     }
     let effect = together / alone;
-    if effect > BY_CHANCE { effect } else { 1.0 }
+    if effect > BY_CHANCE { UNSURE * effect } else { 1.0 }
 }
 
 /// The interval of the median of samples that are worth `1 / effect` as many independent ones. Where

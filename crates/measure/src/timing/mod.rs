@@ -85,6 +85,8 @@ pub struct Sample {
     /// When it began, by rank 0's clock.
     pub at: f64,
     pub time: f64,
+    /// Between what the comparison of clocks leaves it, if ways take as long out as back.
+    pub range: Bound,
     /// What it can have been, whatever the clocks are: between these.
     pub bound: Bound,
     /// How far apart the ranks began, where it is known.
@@ -94,7 +96,12 @@ pub struct Sample {
 impl Sample {
     /// One that rests on no common clock.
     pub fn certain(at: f64, time: f64) -> Sample {
-        Sample { at, time, bound: Bound { low: time, high: time }, skew: None }
+        Sample::within(at, time, Bound { low: time, high: time })
+    }
+
+    /// One that rests on no common clock, but cannot be known better than this.
+    pub fn within(at: f64, time: f64, bound: Bound) -> Sample {
+        Sample { at, time, range: Bound { low: time, high: time }, bound, skew: None }
     }
 }
 
@@ -247,11 +254,13 @@ pub(crate) struct Remarks {
 }
 
 /// Numbers of a rank after its entries and exits: when it was ready, what its clock leaves
-/// uncertain, and how far that may have gone wrong since. What it has heard of clocks follows.
+/// uncertain, how far that had gone wrong when it began, and may have since. What it has heard of
+/// clocks follows.
 const READY: usize = 0;
 const ERROR: usize = 1;
-const STALE: usize = 2;
-const REMARKS: usize = 3;
+const MISSED: usize = 2;
+const STALE: usize = 3;
+const REMARKS: usize = 4;
 
 impl Spans {
     /// Collective: what every rank has measured by its own clock, on rank 0's; on rank 0.
@@ -264,7 +273,7 @@ impl Spans {
         let global = |&(entry, exit): &(f64, f64)| [clock.global_of(entry), clock.global_of(exit)];
         let mut numbers: Vec<f64> = own.iter().flat_map(global).collect();
         let last = own.last().map_or(0.0, |span| span.1);
-        numbers.extend([remarks.ready, clock.error() + remarks.missed, clock.stale(last)]);
+        numbers.extend([remarks.ready, clock.error(), remarks.missed, clock.stale(last)]);
         numbers.extend(clock.tell());
         let each = numbers.len();
         let numbers = collect(stage.comm, &numbers)?;
@@ -302,12 +311,17 @@ impl Spans {
         self.largest(READY)
     }
 
+    /// What comparing the clocks has left uncertain, if ways take as long out as back.
+    pub fn clock_error(&self) -> f64 {
+        self.largest(ERROR)
+    }
+
     /// A batch of these repetitions, with everything but what the method makes of them.
     pub fn batch(&self) -> Batch {
         Batch {
             rank_means: self.rank_means(),
             spans: (0..self.count).flat_map(|repetition| self.of(repetition)).collect(),
-            clock_error: self.largest(ERROR),
+            clock_error: self.clock_error() + self.largest(MISSED),
             ..Batch::default()
         }
     }
@@ -319,8 +333,11 @@ impl Spans {
         let Bound { low, high } = self.ways.bound(&all);
         let bound =
             Bound { low: (low - self.tick).min(time).max(0.0), high: (high + self.tick).max(time) };
-        let skew = Some(self.skew(repetition));
-        Sample { at: self.first_entry(repetition), time, bound, skew }
+        let skew = self.skew(repetition);
+        // Ranks that began apart because their clocks had gone wrong have made it longer.
+        let (error, apart) = (self.clock_error(), skew.min(2.0 * self.largest(MISSED)));
+        let range = Bound { low: (time - apart - error).max(0.0), high: time + error };
+        Sample { at: self.first_entry(repetition), time, range, bound, skew: Some(skew) }
     }
 
     /// A batch whose samples are the longest of all ranks' own.

@@ -182,7 +182,7 @@ impl Timing for Root {
             // The root may have begun before the others or after them.
             let bound = Bound { low: (low - self.most_skew).max(0.0), high: high + self.most_skew };
             let skew = Some(self.skew);
-            batch.samples.push(Sample { at: begun.entry, time: sample, bound, skew });
+            batch.samples.push(Sample { skew, ..Sample::within(begun.entry, sample, bound) });
         }
         Ok(batch)
     }

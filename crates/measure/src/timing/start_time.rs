@@ -31,6 +31,8 @@ const LONGEST: f64 = 8.0;
 /// How far from its instant a rank may begin, as a part of the operation, and at least, in seconds.
 const LATE_PART: f64 = 0.001;
 const LATE_SECONDS: f64 = 1e-6;
+/// The same in virtual time, unless clocks are known less well than that.
+const LATE_VIRTUAL: f64 = 20e-9;
 /// On a real machine somebody is always late. So many repetitions count whatever the lateness is,
 /// which their bounds tell.
 const KEPT: f64 = 0.8;
@@ -154,7 +156,8 @@ impl StartTime {
             true => quantile(&sorted(&late[told_late.min(late.len() - 1)..]), KEPT).unwrap_or(0.0),
             false => 0.0,
         };
-        let usual = |whole: f64| (LATE_PART * whole).max(LATE_SECONDS);
+        let least = if real { LATE_SECONDS } else { LATE_VIRTUAL.max(2.0 * spans.clock_error()) };
+        let usual = |whole: f64| (LATE_PART * whole).max(least);
         let mut batch = spans.batch();
         let mut busy = Vec::new();
         let (mut unusual, mut asunder) = (0, 0);

@@ -301,8 +301,7 @@ impl Timing for Tasks {
         }
         let numbers = deliver(stage, self.root, numbers)?;
         let sample = |(number, at): (&[f64], &f64)| {
-            let (time, bound) = (number[0], Bound { low: number[1], high: number[2] });
-            Sample { at: *at, time, bound, skew: None }
+            Sample::within(*at, number[0], Bound { low: number[1], high: number[2] })
         };
         let samples = numbers.chunks_exact(3).zip(&begun).map(sample).collect();
         Ok(Batch { samples, ..Batch::default() })
