@@ -262,7 +262,7 @@ pub fn point(
     let own = comm.dup().map_err(broken)?;
     let clock = GlobalClock::new(&*own, manner.settings.sync);
     let (isolation, start) = (manner.settings.isolation, manner.settings.start);
-    let mut stage = Stage { comm: &*own, clock, isolation, start };
+    let mut stage = Stage { isolation, start, ..Stage::new(&*own, clock) };
     let found = measure(&mut stage, &mut *manner.timing(), operation, &manner.rule);
     let (mut words, mut flags) = ([f64::NAN; 4], String::new());
     if let Some(point) = found.map_err(broken)? {

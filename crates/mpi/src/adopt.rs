@@ -141,11 +141,8 @@ impl Ways {
         let for_good = [mpi.flavour.comm_world, mpi.flavour.comm_self].contains(&theirs);
         let (mpi, provided) = proved(mpi).map_err(|what| selftest::failed(&found, &what))?;
         let global = mpi.attribute(mpi.flavour.comm_world, mpi.flavour.keys.wtime_is_global);
-        let clock = MpiClock {
-            wtime: mpi.tables.functions.wtime,
-            global: matches!(global, Ok(Some(1))),
-            simulator: None,
-        };
+        let clock = MpiClock::of_library(mpi.tables.functions.wtime, None);
+        clock.share(matches!(global, Ok(Some(1))));
         let unknown = Launcher { kind: Kind::Other, rank: None, size: None };
         let launcher = launcher::detect(&launcher::of_process).unwrap_or(unknown);
         let threads = ThreadLevel::of(&mpi.flavour, provided);

@@ -1,5 +1,8 @@
-//! The clock of MPI: `MPI_Wtime`, global where the library says that its ranks share it.
+//! The clock of MPI: `MPI_Wtime`, global where the library says that its ranks share it. Where all
+//! ranks run on one host it is that host's own clock instead, which they share whatever the library
+//! says.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use laneway_core::Clock;
@@ -16,12 +19,45 @@ const NOISE_SECONDS: f64 = 1e-12;
 const MOST_NANOSECONDS: f64 = 3.2e16;
 
 pub struct MpiClock {
-    pub(crate) wtime: unsafe extern "C" fn() -> f64,
-    pub(crate) global: bool,
-    pub(crate) simulator: Option<Simulator>,
+    source: Cell<unsafe extern "C" fn() -> f64>,
+    global: Cell<bool>,
+    simulator: Option<Simulator>,
+}
+
+/// Seconds since the host started.
+extern "C" fn host_seconds() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the time is written to a place of our own; every Linux has this clock.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 impl MpiClock {
+    /// The library's own.
+    pub(crate) fn of_library(
+        wtime: unsafe extern "C" fn() -> f64,
+        simulator: Option<Simulator>,
+    ) -> MpiClock {
+        MpiClock { source: Cell::new(wtime), global: Cell::new(false), simulator }
+    }
+
+    /// The library says that all ranks share it.
+    pub(crate) fn share(&self, global: bool) {
+        self.global.set(global);
+    }
+
+    /// All ranks run on one host, and read its clock from now on.
+    pub(crate) fn take_host(&self) {
+        self.source.set(host_seconds);
+        self.global.set(true);
+    }
+
+    /// Where it comes from, for people.
+    pub(crate) fn name(&self) -> &'static str {
+        let host: unsafe extern "C" fn() -> f64 = host_seconds;
+        if std::ptr::fn_addr_eq(self.source.get(), host) { "host" } else { "MPI_Wtime" }
+    }
+
     /// Virtual time stands still while a rank looks at the clock, so no part of the wait is spent
     /// looking. The simulator wakes a sleeper at the very instant, which its call names in whole
     /// nanoseconds; a picosecond that is missing is the noise of the subtraction.
@@ -47,7 +83,7 @@ impl Clock for MpiClock {
     fn now(&self) -> f64 {
         // SAFETY: MPI_Wtime takes nothing and may be called from MPI's start to its end; a clock
         // is reached through a communicator, which lives between the two.
-        unsafe { (self.wtime)() }
+        unsafe { (self.source.get())() }
     }
 
     fn sleep_until(&self, instant: f64) {
@@ -64,7 +100,7 @@ impl Clock for MpiClock {
     }
 
     fn is_global(&self) -> bool {
-        self.global
+        self.global.get()
     }
 
     fn truth(&self) -> Option<&dyn Clock> {

@@ -193,7 +193,8 @@ impl Comm for MpiComm {
             ("mpi_standard", format!("{}.{}", found.standard.0, found.standard.1)),
             ("thread_level", threads.name().into()),
             ("launcher", launcher.kind.name().into()),
-            ("wtime_is_global", clock.global.to_string()),
+            ("clock", clock.name().into()),
+            ("clock_is_global", clock.is_global().to_string()),
         ];
         pairs.extend(threads_asked.map(|level| ("thread_level_asked", level.name().into())));
         pairs

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 
-use laneway_core::CommError;
+use laneway_core::{Comm, CommError, Tag};
 
 use crate::clock::MpiClock;
 use crate::comm::{Attribute, MpiComm};
@@ -211,7 +211,7 @@ pub fn init_with_threads(choice: Option<&Path>, asked: ThreadLevel) -> Result<Mp
     let (abandoned, ended) = (Cell::new(false), Cell::new(false));
     let provided = start(&mpi, asked)?;
     // From here on dropping the world ends MPI, whatever fails.
-    let clock = MpiClock { wtime, global: false, simulator: mpi.flavour.simulator };
+    let clock = MpiClock::of_library(wtime, mpi.flavour.simulator);
     let mut world = World {
         mpi,
         found,
@@ -232,13 +232,48 @@ pub fn init_with_threads(choice: Option<&Path>, asked: ThreadLevel) -> Result<Mp
     world.threads = ThreadLevel::of(&world.mpi.flavour, provided);
     let key = world.mpi.flavour.keys.wtime_is_global;
     let global = world.mpi.attribute(world.mpi.flavour.comm_world, key);
-    world.clock.global = matches!(global, Ok(Some(1)));
-    let all = MpiComm::world(Rc::new(world)).map_err(|error| MpiError::Start {
+    world.clock.share(matches!(global, Ok(Some(1))));
+    let world = Rc::new(world);
+    let all = MpiComm::world(Rc::clone(&world)).map_err(|error| MpiError::Start {
         call: "the first question to MPI_COMM_WORLD",
         text: error.to_string(),
     })?;
     refuse_loneliness(&all)?;
+    let asked = |error: CommError| MpiError::Start {
+        call: "the question whether all ranks share a host",
+        text: error.to_string(),
+    };
+    if world.mpi.flavour.simulator.is_none() && share_host(&all).map_err(asked)? {
+        world.clock.take_host();
+    }
     Ok(all)
+}
+
+/// Tags of the question below; nobody else uses the communicator yet.
+const HOST: Tag = 1;
+
+/// Collective: whether all ranks run on one host, by its name and by when it was started.
+fn share_host(all: &MpiComm) -> Result<bool, CommError> {
+    let hosts = all.hosts()?;
+    if all.clock().is_global() || hosts.iter().any(|host| *host != hosts[0]) {
+        return Ok(false);
+    }
+    let mut own = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    own.resize(64, 0);
+    let mut same = own[0] != 0;
+    if all.rank() > 0 {
+        let mut verdict = [0];
+        all.send(0, HOST, &own)?;
+        all.recv(Some(0), Some(HOST), &mut verdict)?;
+        return Ok(verdict[0] != 0);
+    }
+    for other in 1..all.size() {
+        let mut theirs = [0; 64];
+        all.recv(Some(other), Some(HOST), &mut theirs)?;
+        same &= theirs[..] == own[..];
+    }
+    (1..all.size()).try_for_each(|other| all.send(other, HOST, &[u8::from(same)]))?;
+    Ok(same)
 }
 
 /// The self-test, with signals caught where that is possible: the ranks of a simulation share one

@@ -294,8 +294,10 @@ impl Session<'_> {
             return Ok(None);
         };
         let strict = self.plan.strict && !point.lost && !self.plan.is_near(&point);
-        let no_figure =
-            [flags::NO_TIME, flags::DEPENDENT].iter().any(|flag| point.notes.contains(flag));
+        let flagged = |flag: &str| point.notes.contains(&flag);
+        // A real machine has spells that no budget outlasts; its interval says what it is worth.
+        let is_virtual = comm.clock().is_virtual();
+        let no_figure = flagged(flags::NO_TIME) || is_virtual && flagged(flags::DEPENDENT);
         self.imprecise |= strict || no_figure;
         let row = row(self.plan, &ongoing.case, comm.size(), &point, truth, overlap);
         let (ranks, case, time) = (comm.size(), ongoing.case, point.estimate);

@@ -5,7 +5,7 @@ use laneway_coll::find;
 use laneway_core::{Collective as Kind, Comm, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Confirmation, Root, Stage, Tasks, Timing};
-use laneway_measure::{Batch, Collective, GlobalClock, Procedure, truth};
+use laneway_measure::{Batch, Collective, GlobalClock, Pace, Procedure, truth};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program};
 use laneway_stats::SplitMix64;
@@ -59,7 +59,7 @@ fn batch(
         let mut stage = Stage::new(&*own, GlobalClock::new(&*own, Procedure::Tree));
         let mut timing = method();
         timing.prepare(&mut stage, &mut ready).expect("ready");
-        let batch = timing.batch(&mut stage, &mut ready, 4).expect("a batch");
+        let batch = timing.batch(&mut stage, &mut ready, Pace::dense(4)).expect("a batch");
         (batch, truth(&*own, &mut ready).expect("the truth"))
     });
     let results = ended.expect("a program that ends").results;
@@ -68,13 +68,14 @@ fn batch(
 }
 
 fn ensure_between(what: &str, batch: &Batch, truth: f64) {
-    assert_eq!((batch.samples.len(), batch.lows.len(), batch.highs.len()), (4, 4, 4), "{what}");
+    assert_eq!(batch.samples.len(), 4, "{what}");
     // What is added up in another order differs in its last digits.
     let slack = 1e-9;
-    for ((sample, low), high) in batch.samples.iter().zip(&batch.lows).zip(&batch.highs) {
+    for sample in &batch.samples {
+        let (sample, low, high) = (sample.time, sample.bound.low, sample.bound.high);
         let what = format!("{what}: {low} {sample} {high}, truth {truth}");
         assert!(low - slack <= truth && truth <= high + slack, "{what}");
-        assert!(low - slack <= *sample && *sample <= high + slack, "{what}");
+        assert!(low - slack <= sample && sample <= high + slack, "{what}");
     }
 }
 
@@ -96,7 +97,7 @@ fn the_truth_of_tasks_lies_between_no_acknowledgement_and_a_whole_round_trip() {
                 let (batch, truth) = batch(&platform, cell, || Box::new(Tasks::new(0)));
                 let what = format!("seed {seed}, {} {algorithm} {size}", kind.name());
                 ensure_between(&what, &batch, truth);
-                missed += u32::from((batch.samples[3] / truth - 1.0).abs() > 0.1);
+                missed += u32::from((batch.samples[3].time / truth - 1.0).abs() > 0.1);
             }
         }
     }
