@@ -65,7 +65,7 @@ pub static FLAGS: &[Flag] = &[
     Flag {
         name: DEPENDENT,
         sentence: "Samples agree in bursts and are worth too few: ci_level is below what was asked.",
-        advice: "Raise --budget, so that more bursts are seen; the exit code is 4.",
+        advice: "Raise --budget, so that more bursts are seen.",
     },
     Flag {
         name: NO_INTERVAL,

@@ -31,7 +31,8 @@ pub fn design_effect(at: &[f64], samples: &[f64]) -> f64 {
     let alone: f64 = sides.iter().map(|side| side * side).sum();
     let (Some(first), Some(last)) = (at.first(), at.last()) else { return 1.0 };
     let window = NEIGHBOURS * (last - first);
-    if samples.len() < LEAST || alone <= 0.0 || at.len() != samples.len() || window <= 0.0 {
+    let told = samples.len() >= LEAST && at.len() == samples.len();
+    if !told || alone <= 0.0 || window <= 0.0 {
         return 1.0;
     }
     let mut together = alone;

@@ -206,10 +206,15 @@ impl<'c> GlobalClock<'c> {
         // Beyond what was seen, only a drift that a clock can have is gone on with: comparisons
         // that the system disturbed must not send anybody to sleep for an hour.
         let nearest = if after == 0 { first } else { last };
+        nearest.offset + self.drift() * (local - nearest.at)
+    }
+
+    /// Seconds by which rank 0's clock gains on this one in each second, as far as it was watched.
+    fn drift(&self) -> f64 {
         let drift = self
             .watched()
             .map_or(0.0, |(first, last)| (last.offset - first.offset) / (last.at - first.at));
-        nearest.offset + drift.clamp(-MOST_DRIFT, MOST_DRIFT) * (local - nearest.at)
+        drift.clamp(-MOST_DRIFT, MOST_DRIFT)
     }
 
     /// What the last comparison left uncertain on this rank, in seconds, if links are symmetric.

@@ -71,9 +71,10 @@ fn teach(clock: &GlobalClock, pupil: Rank, own: &Epoch) -> Result<(), CommError>
         if numbers_of(&question)[0] == LAST {
             return Ok(());
         }
-        // Within an epoch the teacher's own offset is fresh: it has had no time to drift.
+        // The teacher has learnt its offset a while ago, in which its clock has drifted.
         let answered = clock.local();
-        let answer = [answered + own.offset, own.error, came, answered];
+        let drifted = clock.drift() * (answered - own.at);
+        let answer = [answered + own.offset + drifted, own.error, came, answered];
         clock.comm.send(pupil, CLOCK, &bytes_of(&answer))?;
         if numbers_of(&question)[0] == ONLY {
             return Ok(());

@@ -203,7 +203,7 @@ mod tests {
         }
         assert_eq!(flags("L", None, -1e-6, false), "precision,no time".into());
         assert_eq!(flags("gap", gap, 1e-6, true), "".into());
-        assert_eq!(flags("gap", gap, 1e-9, false), "precision,resolution".into());
+        assert_eq!(flags("gap", gap, 1e-12, false), "precision,resolution".into());
         // Nothing hidden is an answer, and no number is none.
         let overlap = Some(Pattern::Overlap);
         assert_eq!(flags("overlap", overlap, 0.0, true), "".into());
