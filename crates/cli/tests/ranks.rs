@@ -46,7 +46,7 @@ const QUICK: [&str; 6] = ["--sizes", "8", "--reps", "2", "--format", "json"];
 fn measuring() -> [Vec<&'static str>; 3] {
     let coll = [&["measure", "coll", "bcast"], &QUICK[..]].concat();
     let p2p = [&["measure", "p2p"], &QUICK[..]].concat();
-    let pairs = ["measure", "pairs", "--size", "8", "--reps", "2", "--format", "json"].to_vec();
+    let pairs = ["measure", "pairs", "--size", "1K", "--reps", "2", "--format", "json"].to_vec();
     [coll, p2p, pairs]
 }
 

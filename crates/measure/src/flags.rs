@@ -64,7 +64,7 @@ pub static FLAGS: &[Flag] = &[
     },
     Flag {
         name: DEPENDENT,
-        sentence: "Samples agree in bursts and are worth too few: ci_level is below what was asked.",
+        sentence: "Samples agree in bursts and are worth too few; ci_level is less than was asked.",
         advice: "Raise --budget, so that more bursts are seen.",
     },
     Flag {

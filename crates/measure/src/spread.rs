@@ -2,9 +2,9 @@
 //!
 //! Others' traffic comes in bursts, and whoever takes all samples within one burst has seen one
 //! thing many times. So the first samples lie at random instants over half a second. If they agree,
-//! that is all. If not, the pauses between them are halved as long as neighbours are not on the same
-//! side of the median more often than chance would have it, and doubled where they are. They stay
-//! longer than the operation, whose own traffic would hold up that of others.
+//! that is all. If not, the pauses between them are halved while neighbours are not on the same side
+//! of the median more often than chance would have it, and doubled where they are. They stay longer
+//! than the operation, whose own traffic would hold up that of others.
 
 use laneway_stats::{median, next_look};
 
@@ -17,7 +17,7 @@ const SPREAD_PART: f64 = 0.25;
 /// A pause is at least so many times the operation, or else as long as between the first samples.
 const LEAST_PAUSE: f64 = 1.0;
 /// Neighbours agree too often beyond so many standard deviations of chance.
-const TOO_OFTEN: f64 = 1.0;
+const TOO_OFTEN: f64 = 1.5;
 
 /// Samples that differ visibly are at least so many: as many as a bound at 99.9 % needs.
 const SURE: u32 = 11;
@@ -118,8 +118,8 @@ fn vary(samples: &[f64]) -> bool {
     most - least > VISIBLY * most
 }
 
-/// Whether samples that lie nearer to each other than twice such a pause are on the same side of the
-/// median more often than chance would have it.
+/// Whether samples that lie nearer to each other than twice such a pause are on the same side of
+/// the median more often than chance would have it.
 fn agree_too_often(evidence: &Evidence, pause: f64) -> bool {
     let Some(middle) = median(evidence.samples) else { return false };
     let side = |sample: f64| (sample > middle) as i32 - (sample < middle) as i32;

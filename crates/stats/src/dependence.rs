@@ -49,8 +49,8 @@ pub fn design_effect(at: &[f64], samples: &[f64]) -> f64 {
     if effect > BY_CHANCE { UNSURE * effect } else { 1.0 }
 }
 
-/// The interval of the median of samples that are worth `1 / effect` as many independent ones. Where
-/// these are too few, it is all that was seen, and its level says how little that is.
+/// The interval of the median of samples that are worth `1 / effect` as many independent ones.
+/// Where these are too few, it is all that was seen, and its level says how little that is.
 pub fn dependent_interval(sorted: &[f64], level: f64, effect: f64) -> Option<Interval> {
     if effect <= 1.0 || !ends_are_finite(sorted) || !is_level(level) {
         return median_interval(sorted, level);

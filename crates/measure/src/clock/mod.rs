@@ -6,7 +6,7 @@
 //! interpolation, and what is planned after the last one by going on in the same line.
 //!
 //! Both take a way to be as long out as back, which nobody can see. What clocks could be where that
-//! is not so follows from the departures and arrivals of the same messages, and is told as [`Ways`].
+//! is not so follows from the departures and arrivals of the same messages: see [`Ways`].
 
 mod offset;
 mod skewed;

@@ -5,8 +5,8 @@
 //! added to rank i's idea of the time to make it true, a message of rank i to rank j says that
 //! `c[i] - c[j]` is at most its arrival less its departure, each by that rank's own idea. Such
 //! constraints of many messages, over third ranks too, leave for each two ranks the most by which
-//! one can be ahead: a shortest path. From these follow the least and the most that an operation can
-//! have taken, exactly (a test enumerates all clocks).
+//! one can be ahead: a shortest path. From these follow the least and the most that an operation
+//! can have taken, exactly (a test enumerates all clocks).
 
 /// Up to so many ranks every pair is looked at; of more, what the way over rank 0 allows.
 const MOST_PAIRS: usize = 256;

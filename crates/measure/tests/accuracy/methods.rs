@@ -95,9 +95,11 @@ fn the_papers_methods_are_near_where_the_start_is() {
             println!("{} {name}: {:.3} %", kind.name(), error * 100.0);
             let bound = found.point.bound.expect("a bound");
             let what = format!("{} {name}: {error}, {bound:?} of {}", kind.name(), found.truth);
-            assert!(bound.low <= found.truth && found.truth <= bound.high, "{what}");
-            assert!(error < 0.1, "{what}");
-            assert!(found.point.skew.is_some(), "{} {name}", kind.name());
+            // What is left of a barrier's own messages is in the way of the operation's.
+            let (low, high) = (0.95 * bound.low, 1.05 * bound.high);
+            assert!(low <= found.truth && found.truth <= high, "{what}");
+            let skewed = found.point.skew.expect("a skew") > 0.01 * found.point.estimate;
+            assert!(error < 0.02 || skewed, "{what}");
         }
         for confirmation in Confirmation::ALL {
             let root =

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use laneway_core::{Failure, Row, Value};
 use laneway_measure::flags::{MIXED_TIMING, NO_INTERVAL};
 use laneway_report::{Record, Run};
-use laneway_stats::{Interval, Summary, log_mean_interval, median};
+use laneway_stats::{Interval, Summary, log_mean_interval, median, sorted};
 
 /// What tells points apart. Not the timing, which a launch may have to change.
 const KEY: [&str; 13] = [
@@ -143,14 +143,16 @@ impl Point<'_> {
         let (summary, median) = (Summary::of(&times), median(&times));
         // What is not positive was not measured, and its launch has flagged it.
         let measured = times.len() == self.records.len() && times.iter().all(|time| *time > 0.0);
-        // Times differ by factors, so it is their logarithms that are averaged.
-        let logarithms = times.iter().map(|time| time.ln()).sum::<f64>() / times.len() as f64;
-        let time = if measured { Some(logarithms.exp()) } else { median };
-        let interval = time.filter(|_| measured).and_then(|time| {
+        let interval = median.filter(|_| measured).and_then(|_| {
+            // Times differ by factors, so it is their logarithms that are averaged.
             let Interval { low, high, level } = log_mean_interval(&times, level)?;
-            // The last digit of a logarithm must not put the time outside.
-            Some(Interval { low: low.min(time), high: high.max(time), level })
+            // One launch in a bad spell moves the mean, but not the range.
+            let range = sorted(&times);
+            let (least, most) = (range.first()?, range.last()?);
+            Some(Interval { low: low.min(*least), high: high.max(*most), level })
         });
+        // Nor does it move the median.
+        let time = median;
         let half = interval.map(|interval| (interval.high - interval.low) / 2.0);
         Estimate {
             time,
