@@ -2,9 +2,9 @@
 //!
 //! Others' traffic comes in bursts, and whoever takes all samples within one burst has seen one
 //! thing many times. So the first samples lie at random instants over half a second. If they agree,
-//! that is all. If not, the pauses between them are halved while neighbours are not on the same side
-//! of the median more often than chance would have it, and doubled where they are. They stay longer
-//! than the operation, whose own traffic would hold up that of others.
+//! that is all. If not, the pauses between them are shortened while neighbours are not on the same
+//! side of the median more often than chance would have it, and doubled where they are. They stay
+//! above half the operation, whose own traffic would hold up that of others.
 
 use laneway_stats::{median, next_look};
 
@@ -15,7 +15,7 @@ use crate::repeat::Rule;
 pub(crate) const SPREAD: f64 = 0.5;
 const SPREAD_PART: f64 = 0.25;
 /// A pause is at least so many times the operation, or else as long as between the first samples.
-const LEAST_PAUSE: f64 = 1.0;
+const LEAST_PAUSE: f64 = 0.5;
 /// Neighbours agree too often beyond so many standard deviations of chance.
 const TOO_OFTEN: f64 = 1.5;
 
@@ -81,7 +81,7 @@ impl Spread {
         }
         let shortest = longest.min(LEAST_PAUSE * median(samples).unwrap_or(0.0));
         let pause = self.pause.unwrap_or(longest).max(shortest);
-        let adapted = if agree_too_often(evidence, pause) { 2.0 * pause } else { pause / 2.0 };
+        let adapted = if agree_too_often(evidence, pause) { 2.0 * pause } else { pause / 4.0 };
         let pause = adapted.clamp(shortest, longest);
         self.pause = Some(pause);
         // No batch goes far beyond the budget.
