@@ -244,8 +244,9 @@ fn who_is_surely_slower_leaves_the_race() {
     std::fs::write(&file, NOISY).expect("a file");
     let backend = format!("sim:{}", file.display());
     let args = ["bcast", "--algorithm", "linear,scatter-ring", "--sizes", "256K"];
+    // Of virtual time, most of which are pauses.
     let more =
-        ["--backend", &backend, "--precision", "1%", "--budget", "120", "--max-reps", "9999"];
+        ["--backend", &backend, "--precision", "1%", "--budget", "600", "--max-reps", "9999"];
     let args = [&args[..], &more].concat();
     let (alone, raced) = (rows(&args), rows(&[&args[..], &["--race"]].concat()));
     std::fs::remove_file(&file).expect("removed");

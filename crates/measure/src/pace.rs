@@ -26,6 +26,12 @@ impl Pace {
         Pace { count: self.count.min(count), ..self }
     }
 
+    /// At most so many repetitions of it, after the first `done`.
+    pub fn part(self, done: u32, count: u32) -> Pace {
+        let seed = self.seed.wrapping_add(u64::from(done) << 32);
+        Pace { count: count.min(self.count - done), seed, ..self }
+    }
+
     /// Seconds to wait before a repetition.
     pub fn pause_before(&self, repetition: u32) -> f64 {
         if self.pause <= 0.0 {
@@ -73,5 +79,7 @@ mod tests {
         assert_eq!(Pace::dense(9).paused(), 0.0);
         assert_eq!(Pace::from_words(pace.words()), pace);
         assert_eq!(pace.shortened(4).count, 4);
+        let last = pace.part(890, 20);
+        assert_eq!((last.count, last.pause_before(3)), (10, pauses[893]));
     }
 }

@@ -4,7 +4,8 @@
 //! thing many times. So the first samples lie at random instants over half a second. If they agree,
 //! that is all. If not, the pauses between them are shortened while neighbours are not on the same
 //! side of the median more often than chance would have it, and doubled where they are. They stay
-//! above half the operation, whose own traffic would hold up that of others.
+//! well above the operation: its own traffic holds up that of others, which the next sample would
+//! meet more often than a call does that comes alone.
 
 use laneway_stats::{median, next_look};
 
@@ -15,11 +16,11 @@ use crate::repeat::Rule;
 pub(crate) const SPREAD: f64 = 0.5;
 const SPREAD_PART: f64 = 0.25;
 /// A pause is at least so many times the operation, or else as long as between the first samples.
-const LEAST_PAUSE: f64 = 0.5;
+const LEAST_PAUSE: f64 = 8.0;
 /// Neighbours agree too often beyond so many standard deviations of chance.
 const TOO_OFTEN: f64 = 1.5;
 
-/// Samples that differ visibly are at least so many: as many as a bound at 99.9 % needs.
+/// Samples that differ visibly are at least so many: enough to see what is rare.
 const SURE: u32 = 11;
 const VISIBLY: f64 = 1e-4;
 
@@ -165,12 +166,12 @@ mod tests {
             let pace = spread.next(&rule, &evidence(&samples, &at, now / 10.0));
             pause = pace.pause;
             for repetition in 0..pace.count {
-                now += 1e-3 + pace.pause_before(repetition);
+                now += 1e-4 + pace.pause_before(repetition);
                 if now > until {
                     state = random.uniform();
                     until = now + lasting;
                 }
-                samples.push(1e-3 + state * 1e-3);
+                samples.push(1e-4 + state * 1e-4);
                 at.push(now);
             }
         }

@@ -87,6 +87,12 @@ pub fn collect(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, CommError> {
     }
 }
 
+/// Collective: nobody goes on before all have come.
+pub(crate) fn meet(comm: &dyn Comm) -> Result<(), CommError> {
+    collect(comm, &[])?;
+    announce(comm, &mut [])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -243,6 +243,12 @@ impl<'c> GlobalClock<'c> {
         Ok(Some(self.hear(&told)))
     }
 
+    /// The most by which any two ranks' ideas of the time can differ, by the last comparison that
+    /// rank 0 has heard of; nothing elsewhere, and where all read one clock.
+    pub(crate) fn unknowable(&self) -> f64 {
+        if self.global { 0.0 } else { self.ways.as_ref().map_or(0.0, Ways::widest) }
+    }
+
     fn words_of_epoch(&self) -> usize {
         let heard = match self.procedure {
             Procedure::Offset => 1,

@@ -1,9 +1,9 @@
 //! All clocks in a logarithmic number of rounds: whoever knows rank 0's time tells it to one more.
 //!
 //! Rank r + d learns from rank r, for d from the largest power of two down to 1, so that in each
-//! round all pairs are disjoint. A pair exchanges small messages until the shortest round trip has
-//! not become shorter a few times; the offset is that of the shortest, because it was delayed
-//! least. Question and answer are equally long, so that both take equally long.
+//! round all pairs are disjoint. A pair exchanges small messages until the shortest round trip was
+//! seen again, or none was shorter for a while; the offset is that of the shortest, because it was
+//! delayed least. Question and answer are equally long, so that both take equally long.
 //!
 //! Then each rank asks the others whose number differs in one bit, once: these answers tell nothing
 //! new where ways are symmetric, but limit what clocks could be where they are not (`ways.rs`).
@@ -11,17 +11,20 @@
 use laneway_core::{CommError, Rank};
 
 use super::{Epoch, GlobalClock, Heard};
-use crate::talk::{CLOCK, bytes_of, numbers_of};
+use crate::talk::{CLOCK, bytes_of, meet, numbers_of};
 
-/// So many round trips in a row without a shorter one end a comparison.
-const PATIENCE: u32 = 3;
-/// In a comparison that follows another one.
-const PATIENCE_AGAIN: u32 = 1;
-/// On a real machine, where the system delays some.
+/// In virtual time a round trip that nobody disturbs always takes equally long: so many more like
+/// the shortest end a comparison, at first and in one that follows another one.
+const CONFIRMED: u32 = 3;
+const CONFIRMED_AGAIN: u32 = 1;
+/// So many in a row without a shorter one end it too, for others delay some; and on a real machine
+/// the system does as well.
+const PATIENCE: u32 = 4;
 const PATIENCE_REAL: u32 = 8;
 const MOST_TRIPS: u32 = 60;
-/// A round trip must be so much shorter to count as shorter.
+/// A round trip must be so much shorter to count as shorter, or so near to count as equal.
 const SHORTER: f64 = 0.98;
+const EQUAL: f64 = 1.002;
 /// Numbers in a question, and in an answer.
 const WORDS: usize = 4;
 /// What a question says: that more will follow, that there was none, that it is the only one.
@@ -48,6 +51,9 @@ pub(super) fn epoch(clock: &GlobalClock) -> Result<Epoch, CommError> {
             teach(clock, rank + distance, &own)?;
         }
     }
+    // Who is done early must not disturb others with what comes next: a long message into a slow
+    // card delays every question there equally, and nobody would see it.
+    meet(clock.comm)?;
     own.lasted = clock.local() - begun;
     Ok(own)
 }
@@ -122,17 +128,25 @@ fn ask_once(clock: &GlobalClock, teacher: Rank) -> Result<Heard, CommError> {
 }
 
 fn learn(clock: &GlobalClock, teacher: Rank) -> Result<Epoch, CommError> {
-    let patience = if clock.epochs.is_empty() { PATIENCE } else { PATIENCE_AGAIN };
-    let patience = if clock.clock.is_virtual() { patience } else { PATIENCE_REAL };
+    let (patience, enough) = match (clock.clock.is_virtual(), clock.epochs.is_empty()) {
+        (true, true) => (PATIENCE, CONFIRMED),
+        (true, false) => (PATIENCE, CONFIRMED_AGAIN),
+        (false, _) => (PATIENCE_REAL, PATIENCE_REAL),
+    };
     let (mut shortest, mut second) = (f64::INFINITY, f64::INFINITY);
     let mut best = Epoch::default();
     let mut ways = Heard { teacher, there: f64::INFINITY, back: f64::INFINITY };
-    let mut in_vain = 0;
+    let (mut in_vain, mut confirmed) = (0, 0);
     for _ in 0..MOST_TRIPS {
         let trip = ask(clock, teacher, MORE)?;
         let took = trip.took();
         ways = ways.and(trip.ways(teacher));
         in_vain = if took < SHORTER * shortest { 0 } else { in_vain + 1 };
+        if EQUAL * took < shortest {
+            confirmed = 0;
+        } else if took < EQUAL * shortest {
+            confirmed += 1;
+        }
         if took < shortest {
             second = shortest;
             shortest = took;
@@ -142,7 +156,7 @@ fn learn(clock: &GlobalClock, teacher: Rank) -> Result<Epoch, CommError> {
         } else {
             second = second.min(took);
         }
-        if in_vain >= patience {
+        if in_vain >= patience || confirmed >= enough {
             break;
         }
     }

@@ -7,6 +7,7 @@ mod global;
 mod maximum;
 mod root;
 mod series;
+mod shaken;
 mod start_time;
 mod tasks;
 
@@ -17,10 +18,11 @@ pub use global::Global;
 pub use maximum::Maximum;
 pub use root::{Confirmation, Root};
 pub use series::Series;
+pub use shaken::Surprise;
 pub use start_time::StartTime;
 pub use tasks::{Tasks, serves};
 
-use crate::clock::{Bound, GlobalClock, Ways};
+use crate::clock::{Bound, GlobalClock, MOST_DRIFT, Ways};
 use crate::crowd::crowded;
 use crate::isolation::{Gate, Isolation};
 use crate::operation::Operation;
@@ -121,6 +123,8 @@ pub struct Batch {
     pub spans: Vec<(f64, f64)>,
     /// What the clocks of all ranks leave uncertain where ways are symmetric.
     pub clock_error: f64,
+    /// What the bounds of samples do not know.
+    pub surprise: Surprise,
     /// Something that a reader of the figure must know.
     pub notes: Vec<&'static str>,
 }
@@ -335,14 +339,16 @@ impl Spans {
     pub fn sample(&self, repetition: usize, time: f64) -> Sample {
         let all: Vec<(f64, f64)> = self.of(repetition).collect();
         let Bound { low, high } = self.ways.bound(&all);
-        // Where ranks begin apart, they may also meet more or less traffic of each other.
-        let meeting = if self.ways == Ways::OneClock { 0.0 } else { MEETING * time };
+        // Where ranks begin apart, they may also meet more or less traffic of each other; and where
+        // clocks differ, that of rank 0 need not be the right one.
+        let differ = f64::from(u8::from(self.ways != Ways::OneClock));
+        let (meeting, rate) = (differ * MEETING * time, differ * MOST_DRIFT / 2.0 * time);
         let (low, high) = (low - meeting, high + meeting);
         let bound =
             Bound { low: (low - self.tick).min(time).max(0.0), high: (high + self.tick).max(time) };
         let skew = self.skew(repetition);
         // Ranks that began apart because their clocks had gone wrong have made it longer.
-        let (error, apart) = (self.clock_error(), skew.min(2.0 * self.largest(MISSED)));
+        let (error, apart) = (self.clock_error() + rate, skew.min(2.0 * self.largest(MISSED)));
         let range = Bound { low: (time - apart - error).max(0.0), high: time + error };
         Sample { at: self.first_entry(repetition), time, range, bound, skew: Some(skew) }
     }

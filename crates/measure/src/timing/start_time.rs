@@ -4,7 +4,7 @@
 //! the operation. A rank that comes late to one (because the operation before was not over, or the
 //! system had other work) spoils that repetition: it is rejected, counted, and if there are many
 //! the period grows. How long it takes to tell everybody is seen in each batch, and the next one
-//! begins accordingly. On a real machine the latest fifth is rejected at most: what lateness does
+//! begins accordingly. On a real machine few are rejected, the latest: what lateness does
 //! to the rest is in their bounds. Where a host has more ranks than cores, or ranks were far apart
 //! batch after batch, nobody can keep an appointment: the method falls back on a barrier and the
 //! ranks' own clocks, and says so.
@@ -17,7 +17,8 @@
 use laneway_core::CommError;
 use laneway_stats::{SplitMix64, quantile, sorted};
 
-use super::{Batch, Remarks, Spans, Stage, Timing, isolated, timed, warm_up};
+use super::shaken::Shaking;
+use super::{Batch, Remarks, Spans, Stage, Surprise, Timing, isolated, timed, warm_up};
 use crate::flags;
 use crate::operation::Operation;
 use crate::pace::Pace;
@@ -35,15 +36,13 @@ const LATE_SECONDS: f64 = 1e-6;
 const LATE_VIRTUAL: f64 = 20e-9;
 /// On a real machine somebody is always late. So many repetitions count whatever the lateness is,
 /// which their bounds tell.
-const KEPT: f64 = 0.8;
+const KEPT: f64 = 0.85;
 /// The operation is over by then in so many of the repetitions of a real machine.
 const OVER: f64 = 0.9;
 /// Where half of the repetitions begin apart by more than this part of what they take, the ranks
 /// are not together; and so many batches of this in a row are the evidence that they never will be.
 const APART: f64 = 0.5;
-const SPOILED: u32 = 3;
-/// A simulated rank is late only if it is told so, or if the period is too short.
-const SPOILED_VIRTUAL: u32 = 8;
+const SPOILED: u32 = 8;
 /// Seconds of a batch after which clocks that drift are compared again: at most, and while the
 /// drift is hardly known.
 const LONGEST_BATCH: f64 = 1.0;
@@ -71,6 +70,8 @@ pub struct StartTime {
     fallen_back: bool,
     /// Whether somebody else has decided if appointments are kept.
     decided: bool,
+    /// Whether ranks have begun apart on purpose.
+    shaken: bool,
     /// How often this rank slept to get out of step.
     slept: u32,
 }
@@ -82,6 +83,8 @@ struct Appointments {
     first: f64,
     period: f64,
     pace: Pace,
+    /// Whether ranks begin apart a few times after it.
+    shake: bool,
 }
 
 impl Appointments {
@@ -206,6 +209,24 @@ impl StartTime {
         self.seen |= !busy.is_empty();
     }
 
+    /// Collective: what beginning apart does, beyond what these samples tell.
+    fn shake(
+        &mut self,
+        stage: &mut Stage,
+        operation: &mut dyn Operation,
+        batch: &Batch,
+    ) -> Result<Surprise, CommError> {
+        self.shaken = true;
+        let times = sorted(&batch.samples.iter().map(|sample| sample.time).collect::<Vec<f64>>());
+        let least = times.first().copied().unwrap_or(0.0);
+        let most = times.last().copied().unwrap_or(f64::INFINITY);
+        // Ranks that are farther apart than the operation is long do not meet.
+        let reach = stage.clock.unknowable().min(self.rough);
+        let first = stage.clock.now() + self.lead;
+        let shaking = Shaking { first, period: PERIOD * self.rough * self.slower, reach };
+        shaking.surprise(stage, operation, (least, most))
+    }
+
     /// Collective: a batch after a barrier, by the ranks' own clocks.
     fn fall_back(
         &mut self,
@@ -214,11 +235,9 @@ impl StartTime {
         pace: Pace,
     ) -> Result<Batch, CommError> {
         let mut own = Vec::with_capacity(pace.count as usize);
-        pace.wait_before(0, stage.comm.clock());
         for done in (0..pace.count).step_by(IN_STEP as usize) {
             self.get_out_of_step(stage);
-            let next = Pace::dense(IN_STEP.min(pace.count - done));
-            own.extend(isolated(stage, operation, next)?);
+            own.extend(isolated(stage, operation, pace.part(done, IN_STEP))?);
         }
         let spans = Spans::gather(stage, &own, Remarks::default())?;
         let mut batch = spans.map_or_else(Batch::default, |spans| spans.longest_of_each());
@@ -236,29 +255,25 @@ impl StartTime {
     }
 
     /// Collective: agrees on the instants of a batch; none where appointments are given up.
-    fn agree(
-        &self,
-        stage: &Stage,
-        pace: Pace,
-        real: bool,
-    ) -> Result<Option<Appointments>, CommError> {
+    fn agree(&self, stage: &Stage, pace: Pace) -> Result<Option<Appointments>, CommError> {
         let longest = stage.clock.foresight().clamp(FIRST_BATCH, LONGEST_BATCH);
         let announced = stage.clock.now();
         let (first, period) = (announced + self.lead, PERIOD * self.rough * self.slower);
-        let mut plan = Appointments { announced, first, period, pace };
+        let shake = self.seen && !self.shaken && !stage.clock.is_global();
+        let mut plan = Appointments { announced, first, period, pace, shake };
         // What a call after a barrier took may be too little, and all but the first come late.
         let fitting = match (self.seen, stage.clock.is_global()) {
             (false, _) => 1,
             (true, true) => pace.count,
             (true, false) => plan.within(longest),
         };
-        let enough = if real { SPOILED } else { SPOILED_VIRTUAL };
-        let give_up = !self.decided && self.spoiled >= enough;
+        let give_up = !self.decided && self.spoiled >= SPOILED;
         // Only rank 0 knows what the operation takes.
-        let mut words = [first, period, f64::from(fitting), f64::from(u8::from(give_up))];
+        let number = |yes: bool| f64::from(u8::from(yes));
+        let mut words = [first, period, f64::from(fitting), number(give_up), number(shake)];
         announce(stage.comm, &mut words)?;
-        let [first, period, fitting, give_up] = words;
-        (plan.first, plan.period) = (first, period);
+        let [first, period, fitting, give_up, shake] = words;
+        (plan.first, plan.period, plan.shake) = (first, period, shake != 0.0);
         plan.pace = pace.shortened(fitting as u32);
         Ok((give_up == 0.0).then_some(plan))
     }
@@ -310,7 +325,7 @@ impl Timing for StartTime {
             pace.wait_before(0, stage.comm.clock());
             missed = stage.clock.synchronise()?;
         }
-        let Some(plan) = self.agree(stage, pace, real)? else {
+        let Some(plan) = self.agree(stage, pace)? else {
             self.fallen_back = true;
             return self.fall_back(stage, operation, pace);
         };
@@ -319,7 +334,10 @@ impl Timing for StartTime {
         missed = missed.max(stage.clock.synchronise()?);
         let remarks = Remarks { ready: stage.clock.global_of(ready), missed };
         let spans = Spans::gather(stage, &own, remarks)?;
-        let Some(spans) = spans else { return Ok(Batch::default()) };
-        Ok(self.judge(&spans, &plan, real))
+        let mut batch = spans.map_or_else(Batch::default, |spans| self.judge(&spans, &plan, real));
+        if plan.shake {
+            batch.surprise = self.shake(stage, operation, &batch)?;
+        }
+        Ok(batch)
     }
 }
