@@ -149,6 +149,9 @@ impl Link for Memory {
                 continue;
             }
             let mut bits = word.swap(0, Ordering::SeqCst);
+            // The other half stands in `notify`: either its fence comes first, and we see the cell,
+            // or it sees that the mark is gone, and sets it again.
+            std::sync::atomic::fence(Ordering::SeqCst);
             while bits != 0 {
                 ready.push(number as u32 * 64 + bits.trailing_zeros());
                 bits &= bits - 1;
