@@ -77,11 +77,12 @@ impl Engine {
         }
     }
 
-    /// Keeps an error, and takes back every buffer that a peer may still write to.
+    /// Keeps an error, and takes back every buffer that a peer may still read or write.
     pub fn fail<T>(&mut self, error: CommError) -> Result<T, CommError> {
         if self.failed.is_none() {
             self.failed = Some(error.clone());
             if let Some(direct) = self.link.direct() {
+                self.outbound.abandon_all(direct);
                 for pull in &self.inbound.pulls {
                     direct.revoke(pull.from, pull.slot, self.limit);
                 }

@@ -12,7 +12,7 @@ use laneway_core::Rank;
 use crate::attach::{BOARD, LAUNCHER, LISTENER, RANK, SIZE, TRANSPORT, WAIT_LIMIT};
 use crate::board::Board;
 use crate::error::{LocalError, MOST_RANKS};
-use crate::memory::direct;
+use crate::memory::between;
 use crate::stream::socket;
 use crate::supervise::{Signals, Supervisor};
 use crate::system;
@@ -40,7 +40,7 @@ impl Launch {
         // Lives until the last rank has ended, for ranks to try a direct copy on.
         let probe = Box::new(board.head().token);
         board.set_probe(probe.as_ptr() as u64);
-        direct::let_peers_in();
+        between::let_peers_in();
         let listeners = self.listeners(&mut board)?;
         let mut supervisor = Supervisor::new(board, &signals);
         for (rank, listener) in (0..self.ranks).zip(listeners) {

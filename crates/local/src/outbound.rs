@@ -7,7 +7,7 @@ use laneway_core::{CommError, Progress, Rank, Tag};
 use crate::engine::Engine;
 use crate::frame::{Header, Kind, NO_SLOT, broken};
 use crate::matching::{Body, Owner};
-use crate::memory::direct::Stage;
+use crate::memory::direct::{Direct, Stage};
 use crate::slab::Slab;
 
 /// A frame on its way out.
@@ -66,6 +66,13 @@ impl Outbound {
     #[inline]
     pub fn assisting(&self) -> bool {
         !self.assisted.is_empty()
+    }
+
+    /// Tells the receivers of long messages that these will never be whole.
+    pub fn abandon_all(&mut self, direct: &mut Direct) {
+        for assisted in self.assisted.drain(..) {
+            direct.abandon(assisted.to, assisted.slot);
+        }
     }
 
     /// Whether something for `peer` is not done.

@@ -1,5 +1,6 @@
 //! The shared-memory transport: a ring to and from each peer, a doorbell for each rank.
 
+pub(crate) mod between;
 pub(crate) mod direct;
 mod hint;
 mod ring;
@@ -39,8 +40,8 @@ impl Memory {
     pub fn new(board: Rc<Board>, rank: Rank, cores: u32) -> Memory {
         let size = board.size();
         let alone = size <= cores;
-        direct::let_peers_in();
-        let direct = direct::permitted(&board).then(|| Direct::new(board.clone(), rank, alone));
+        between::let_peers_in();
+        let direct = between::permitted(&board).then(|| Direct::new(board.clone(), rank, alone));
         Memory {
             writers: (0..size).map(|to| Writer::new(board.channel(rank, to))).collect(),
             readers: (0..size).map(|from| Reader::new(board.channel(from, rank))).collect(),

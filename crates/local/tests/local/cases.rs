@@ -55,6 +55,7 @@ fn all() -> Vec<Case> {
     let mut cases = messages();
     cases.extend(limits());
     cases.extend(endings());
+    cases.extend(misuse());
     cases.extend(from_outside());
     cases
 }
@@ -191,6 +192,34 @@ fn endings() -> Vec<Case> {
                 expect(outcome, code, &[words])
             }));
         }
+    }
+    cases
+}
+
+/// Buffers that are taken back too early, and schedules that break the rules.
+fn misuse() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for transport in TRANSPORTS {
+        for (scenario, ranks) in [
+            ("drop-sender", 2),
+            ("drop-sender-late", 2),
+            ("free-sender", 2),
+            ("drop-queue", 2),
+            ("late-receiver", 2),
+            ("fail-beside", 3),
+            ("overlap", 1),
+            ("overlap-in-queue", 1),
+        ] {
+            cases.push(case(format!("{scenario} {transport}"), move || {
+                expect(run(scenario, ranks, transport, &[("LANEWAY_WAIT_LIMIT", "1")])?, 0, &[])
+            }));
+        }
+        cases.push(case(format!("stuck {transport}"), move || {
+            let outcome = run("stuck", 2, transport, &[])?;
+            in_time(&outcome)?;
+            let words = "rank 0 can never go on: lane 0 waits until round 0 of lane 7 is complete";
+            expect(outcome, 3, &[words, "rank 0 died: exited with code 9"])
+        }));
     }
     cases
 }

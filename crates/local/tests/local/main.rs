@@ -6,6 +6,7 @@
 mod cases;
 mod endings;
 mod messages;
+mod misuse;
 mod process;
 mod seccomp;
 mod storm;
@@ -41,6 +42,15 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("abort", endings::abort),
     ("give-up", endings::give_up),
     ("input", endings::input),
+    ("drop-sender", misuse::drop_sender),
+    ("drop-sender-late", misuse::drop_sender_late),
+    ("free-sender", misuse::free_sender),
+    ("drop-queue", misuse::drop_queue),
+    ("late-receiver", misuse::late_receiver),
+    ("fail-beside", misuse::fail_beside),
+    ("stuck", misuse::stuck),
+    ("overlap", misuse::overlap),
+    ("overlap-in-queue", misuse::overlap_in_queue),
 ];
 
 fn main() -> ExitCode {
