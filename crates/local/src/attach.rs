@@ -116,8 +116,8 @@ fn binding_wanted() -> Result<bool, LocalError> {
     }
 }
 
-/// How long a wait may go without news.
-pub(crate) fn wait_limit() -> Result<Duration, LocalError> {
+/// How long a wait may go without news: `LANEWAY_WAIT_LIMIT` in seconds, or 120.
+pub fn wait_limit() -> Result<Duration, LocalError> {
     match std::env::var(WAIT_LIMIT) {
         Err(_) => Ok(DEFAULT_LIMIT),
         Ok(value) => match value.parse::<f64>() {

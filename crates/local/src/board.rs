@@ -30,6 +30,8 @@ pub(crate) struct Head {
     pub probe: u64,
     /// 0, or `1 << 32 | code` once a rank asked for the end of all.
     pub abort: AtomicU64,
+    /// 0, or 1 plus the number of a rank that ended well while another waited for it.
+    missed: AtomicU32,
     /// Ranks that have ended.
     pub gone: AtomicU32,
     /// The next number for a communicator's message streams.
@@ -105,6 +107,7 @@ impl Board {
             size,
             probe: 0,
             abort: AtomicU64::new(0),
+            missed: AtomicU32::new(0),
             gone: AtomicU32::new(0),
             // 0 and 1 belong to the communicator of all ranks.
             contexts: AtomicU32::new(2),
@@ -250,6 +253,17 @@ impl Board {
         let word = 1 << 32 | u64::from(code as u32);
         // The first to ask decides.
         let _ = self.head().abort.compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// Tells the launcher that this rank gives up because another one ended well too early.
+    pub fn report_missed(&self, rank: Rank) {
+        let missed = &self.head().missed;
+        // The first to miss one decides.
+        let _ = missed.compare_exchange(0, rank + 1, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    pub fn missed(&self) -> Option<Rank> {
+        self.head().missed.load(Ordering::Acquire).checked_sub(1)
     }
 
     pub fn aborted(&self) -> Option<i32> {

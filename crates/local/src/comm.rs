@@ -249,6 +249,9 @@ impl Comm for LocalComm {
     fn abort(&self, code: i32) -> ! {
         // The launcher sees our end first, then the word on the board, and ends the others.
         if let Ok(engine) = self.engine.try_borrow() {
+            if let Err(CommError::PeerDied { rank, .. }) = engine.check() {
+                engine.board.report_missed(rank);
+            }
             engine.board.ask_abort(code);
         }
         std::process::exit(code)

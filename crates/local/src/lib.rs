@@ -32,7 +32,7 @@ mod supervise;
 mod system;
 mod transport;
 
-pub use attach::{attach, is_rank};
+pub use attach::{attach, is_rank, wait_limit};
 pub use comm::LocalComm;
 pub use error::{Death, LocalError, MOST_RANKS};
 pub use launch::Launch;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use laneway_core::{CommError, Rank};
 
-use super::between::copy_between;
+use super::between::{Open, copy_between};
 use crate::board::{Board, SLOTS};
 
 /// Below this a copy through the ring is faster.
@@ -135,11 +135,12 @@ pub(crate) struct Direct {
     used: u64,
     /// Whether a sender that sleeps should be woken to help: not where cores are lacking.
     both_sides: bool,
+    _open: Open,
 }
 
 impl Direct {
     pub fn new(board: Rc<Board>, rank: Rank, both_sides: bool) -> Direct {
-        Direct { board, rank, used: 0, both_sides }
+        Direct { board, rank, used: 0, both_sides, _open: Open::new() }
     }
 
     /// Offers `len` bytes; `None` when all slots are in use.

@@ -40,7 +40,6 @@ impl Memory {
     pub fn new(board: Rc<Board>, rank: Rank, cores: u32) -> Memory {
         let size = board.size();
         let alone = size <= cores;
-        between::let_peers_in();
         let direct = between::permitted(&board).then(|| Direct::new(board.clone(), rank, alone));
         Memory {
             writers: (0..size).map(|to| Writer::new(board.channel(rank, to))).collect(),

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::process::{Outcome, files_left, start};
+use crate::surroundings;
 
 const TRANSPORTS: [&str; 3] = ["shm", "unix", "tcp"];
 
@@ -56,6 +57,7 @@ fn all() -> Vec<Case> {
     cases.extend(limits());
     cases.extend(endings());
     cases.extend(misuse());
+    cases.extend(surrounded());
     cases.extend(from_outside());
     cases
 }
@@ -117,7 +119,7 @@ fn messages() -> Vec<Case> {
     }
     for (scenario, ranks) in [("lengths", 2), ("lengths", 5), ("order", 3), ("storm", 8)] {
         cases.push(case(format!("{scenario} {ranks} shm without direct copies"), move || {
-            let refused = [("TEST_NO_DIRECT_COPIES", "1")];
+            let refused = [(surroundings::VARIABLE, "no direct copies")];
             expect(run(scenario, ranks, "shm", &refused)?, 0, &[])
         }));
     }
@@ -143,7 +145,11 @@ fn limits() -> Vec<Case> {
         case("describe", described(&[], &["local:shm", "process_vm, both sides", "clock true"])),
         case(
             "describe without direct copies",
-            described(&[("TEST_NO_DIRECT_COPIES", "1")], &["local:shm", "\"ring\""]),
+            described(&[(surroundings::VARIABLE, "no direct copies")], &["local:shm", "\"ring\""]),
+        ),
+        case(
+            "describe without direct writes",
+            described(&[(surroundings::VARIABLE, "no direct writes")], &["local:shm", "\"ring\""]),
         ),
         case("describe without binding", {
             described(&[("LANEWAY_LOCAL_BIND", "none")], &["\"binding\", \"none\""])
@@ -180,6 +186,7 @@ fn endings() -> Vec<Case> {
             expect(run("hang", 3, transport, &[("LANEWAY_WAIT_LIMIT", "1")])?, 0, &[])
         }));
         let ends = [
+            ("leave-abort", 3, "error: rank 1 left before the others"),
             ("killed", 3, "rank 4 died: killed by signal 9 (SIGKILL)"),
             ("code", 3, "rank 4 died: exited with code 101"),
             ("agree", 4, ""),
@@ -221,6 +228,43 @@ fn misuse() -> Vec<Case> {
             expect(outcome, 3, &[words, "rank 0 died: exited with code 9"])
         }));
     }
+    cases
+}
+
+/// Machines and shells that give a run less than it is used to.
+fn surrounded() -> Vec<Case> {
+    let within = |scenario: &'static str, ranks, transport: &'static str, around: &'static str| {
+        move || {
+            let outcome = run(scenario, ranks, transport, &[(surroundings::VARIABLE, around)])?;
+            if outcome.code == Some(surroundings::SKIPPED.into()) {
+                println!("skipped {scenario} with {around}: {}", outcome.stderr.trim());
+                return Ok(None);
+            }
+            Ok::<_, String>(Some(outcome))
+        }
+    };
+    let mut cases = Vec::new();
+    let mut ends = |scenario, ranks, transport, around, code, words: &'static [&str]| {
+        cases.push(case(format!("{scenario} {ranks} {transport} with {around}"), move || {
+            let outcome = within(scenario, ranks, transport, around)()?;
+            outcome.map_or(Ok(()), |outcome| expect(outcome, code, words))
+        }));
+    };
+    for transport in TRANSPORTS {
+        ends("talk", 3, transport, "tostop", 0, &[]);
+    }
+    ends("all-to-all", 16, "unix", "queues of 4", 0, &[]);
+    ends("storm", 16, "unix", "queues of 4", 0, &[]);
+    ends("ring", 2, "shm", "files of 1 MiB", 0, &[]);
+    let too_large = &["error: cannot create", "shared memory", "cause: File too large", "try:"];
+    ends("ring", 16, "shm", "files of 1 MiB", 3, too_large);
+    for transport in ["unix", "tcp"] {
+        ends("all-to-all", 4, transport, "64 open files", 0, &[]);
+        ends("ring", 24, transport, "64 open files", 0, &[]);
+        ends("all-to-all", 40, transport, "64 open files", 3, &["ulimit -n"]);
+        ends("lengths", 3, transport, "nobody may trace", 0, &[]);
+    }
+    ends("lengths", 3, "shm", "no direct writes", 0, &[]);
     cases
 }
 

@@ -10,6 +10,7 @@ mod misuse;
 mod process;
 mod seccomp;
 mod storm;
+mod surroundings;
 
 use std::process::ExitCode;
 
@@ -41,7 +42,9 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("forever", endings::forever),
     ("abort", endings::abort),
     ("give-up", endings::give_up),
+    ("leave-abort", endings::leave_abort),
     ("input", endings::input),
+    ("talk", endings::talk),
     ("drop-sender", misuse::drop_sender),
     ("drop-sender-late", misuse::drop_sender_late),
     ("free-sender", misuse::free_sender),
@@ -69,15 +72,28 @@ fn run(scenario: &str, ranks: &str, transport: &str) -> u8 {
     let comm = match attach() {
         Ok(Some(comm)) => comm,
         Ok(None) => {
-            if std::env::var_os("TEST_NO_DIRECT_COPIES").is_some() {
-                seccomp::refuse_direct_copies();
-            }
+            let after = match surroundings::make() {
+                Ok(after) => after,
+                Err(error) => {
+                    eprintln!("this machine does not let us: {error}");
+                    return surroundings::SKIPPED;
+                }
+            };
             let ranks = ranks.parse().expect("the driver gives a number");
             let transport = transport.parse().expect("the driver gives a transport");
-            return match (Launch { ranks, transport, limit: None }).run() {
+            let code = match (Launch { ranks, transport, limit: None }).run() {
                 Ok(code) => code as u8,
                 Err(error) => failed(LocalError::into_failure(error)),
             };
+            let words: Vec<String> =
+                (0..ranks).map(|rank| format!("this is rank {rank}")).collect();
+            return after.expect(&words).map_or_else(
+                |why| {
+                    eprintln!("{why}");
+                    8
+                },
+                |()| code,
+            );
         }
         Err(error) => return failed(error.into_failure()),
     };
