@@ -2,7 +2,6 @@
 
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use laneway_core::{CommError, Rank};
@@ -14,6 +13,7 @@ use crate::error::LocalError;
 use crate::link::Link;
 use crate::memory::Memory;
 use crate::stream::Stream;
+use crate::sync::Ordering;
 use crate::system::{self, Cores};
 use crate::transport::Transport;
 

@@ -3,12 +3,13 @@
 //! Untouched pages cost nothing, so the segment may be far larger than what a run uses.
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use laneway_core::Rank;
 
+use crate::doorbell::Doorbell;
 use crate::error::{Death, LocalError};
 use crate::memory::direct::Slot;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::system;
 use crate::transport::Transport;
 
@@ -41,8 +42,7 @@ pub(crate) struct Head {
 /// One rank's line on the board.
 #[repr(C, align(64))]
 pub(crate) struct Seat {
-    /// 1 while the rank sleeps: who has news sets it to 0 and wakes the rank.
-    pub doorbell: AtomicU32,
+    pub doorbell: Doorbell,
     /// Set by the rank itself when it attaches.
     pub pid: AtomicU32,
     /// 0, or `1 << 32 | status` once the launcher saw the rank's end.
@@ -223,13 +223,7 @@ impl Board {
     /// Wakes a rank that sleeps. What it shall see was stored before.
     #[inline]
     pub fn ring(&self, rank: Rank) {
-        let doorbell = &self.seat(rank).doorbell;
-        // The other half stands in `Memory::arm`: either the sleeper sees the news when it looks
-        // once more, or we see its 1.
-        std::sync::atomic::fence(Ordering::SeqCst);
-        if doorbell.load(Ordering::Relaxed) == 1 && doorbell.swap(0, Ordering::Relaxed) == 1 {
-            system::futex_wake(doorbell);
-        }
+        self.seat(rank).doorbell.ring();
     }
 
     /// The launcher saw a rank's end: all others may have waited for it.

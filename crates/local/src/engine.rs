@@ -4,7 +4,6 @@
 //! engine moves nothing more, so that no byte lands in memory that its owner has taken back.
 
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use laneway_core::{CommError, Message, Rank, Slot};
@@ -17,6 +16,7 @@ use crate::matching::{Matcher, Owner, Pattern};
 use crate::memory::direct::Stage;
 use crate::outbound::Outbound;
 use crate::slab::Slab;
+use crate::sync::Ordering;
 
 /// The set of transfers that blocking calls use.
 const BLOCKING: u32 = 0;

@@ -16,6 +16,7 @@ mod attach;
 mod board;
 mod clock;
 mod comm;
+mod doorbell;
 mod engine;
 mod error;
 mod frame;
@@ -29,6 +30,7 @@ mod queue;
 mod slab;
 mod stream;
 mod supervise;
+mod sync;
 mod system;
 mod transport;
 

@@ -2,8 +2,6 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::AtomicU32;
-use std::time::Duration;
 
 use laneway_core::CommError;
 
@@ -125,26 +123,5 @@ pub(crate) fn raise_open_files(wanted: u64) -> Result<(), LocalError> {
     match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } {
         0 => Ok(()),
         _ => Err(local_error(format!("raise the limit of open files to {wanted}"))),
-    }
-}
-
-/// Sleeps while `word` holds `value`, until woken or for `limit` at most.
-pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) {
-    let time = libc::timespec {
-        tv_sec: limit.as_secs() as libc::time_t,
-        tv_nsec: limit.subsec_nanos().into(),
-    };
-    // SAFETY: the word is valid and the time lives through the call. Every result (woken, changed
-    // before, interrupted, time over) means the same to the caller: look again.
-    unsafe {
-        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &time);
-    }
-}
-
-/// Wakes the process that sleeps on `word`, if one does.
-pub(crate) fn futex_wake(word: &AtomicU32) {
-    // SAFETY: the word is valid; the call reads nothing through it.
-    unsafe {
-        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1);
     }
 }

@@ -2,13 +2,13 @@
 //! from one cursor and copy them, so whoever runs does the work.
 
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use laneway_core::{CommError, Rank};
 
 use super::between::{Open, copy_between};
 use crate::board::{Board, SLOTS};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// Below this a copy through the ring is faster.
 pub(crate) const LEAST: usize = 32 << 10;
