@@ -1,10 +1,11 @@
 //! The cases: what is started, what is done to it, and how it must end.
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::process::{Outcome, files_left, start};
-use crate::surroundings;
+use crate::storm::random;
+use crate::{stress, surroundings};
 
 const TRANSPORTS: [&str; 3] = ["shm", "unix", "tcp"];
 
@@ -59,6 +60,7 @@ fn all() -> Vec<Case> {
     cases.extend(misuse());
     cases.extend(surrounded());
     cases.extend(from_outside());
+    cases.extend(pauses());
     cases
 }
 
@@ -304,6 +306,49 @@ fn signalled(transport: &str, rank: Option<u32>, signal: i32) -> Result<Outcome,
     let outcome = running.finish()?;
     in_time(&outcome)?;
     Ok(outcome)
+}
+
+/// Ranks that are stopped at any moment and go on after any time.
+fn pauses() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (ranks, transport, around) in [
+        (2, "shm", ""),
+        (5, "shm", ""),
+        (36, "shm", ""),
+        (3, "shm", "no direct copies"),
+        (4, "unix", ""),
+        (4, "tcp", ""),
+    ] {
+        let name = format!("stress {ranks} {transport} {around}");
+        cases.push(case(name.trim(), move || paused(ranks, transport, around)));
+    }
+    cases
+}
+
+fn paused(ranks: u32, transport: &str, around: &str) -> Verdict {
+    // From the clock, and in what a failure prints.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
+    let seed = stress::from_environment(stress::SEED, now >> 8 & 0xffff_ffff);
+    let text = seed.to_string();
+    let variables = [(stress::SEED, text.as_str()), (surroundings::VARIABLE, around)];
+    let mut running = start("stress", ranks, transport, &variables, "")?;
+    running.await_line()?;
+    let pids: Vec<i32> = (0..ranks).map(|rank| running.rank(rank)).collect::<Result<_, _>>()?;
+    let pause = Duration::from_secs(stress::from_environment(stress::SECONDS, 1)) * 7 / 10;
+    let end = Instant::now() + pause;
+    let mut draw = seed;
+    while Instant::now() < end {
+        draw = random(draw);
+        let pid = pids[(draw % u64::from(ranks)) as usize];
+        // SAFETY: plain calls; the launcher waits for its ranks, and it has not ended.
+        unsafe { libc::kill(pid, libc::SIGSTOP) };
+        std::thread::sleep(Duration::from_micros(draw >> 8 & 0x1fff));
+        // SAFETY: as above.
+        unsafe { libc::kill(pid, libc::SIGCONT) };
+        std::thread::sleep(Duration::from_micros(draw >> 24 & 0xfff));
+    }
+    let outcome = running.finish()?;
+    expect(outcome, 0, &[]).map_err(|why| format!("{}={seed}: {why}", stress::SEED))
 }
 
 fn in_time(outcome: &Outcome) -> Verdict {

@@ -10,6 +10,7 @@ mod misuse;
 mod process;
 mod seccomp;
 mod storm;
+mod stress;
 mod surroundings;
 
 use std::process::ExitCode;
@@ -32,6 +33,7 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("describe", messages::describe),
     ("big", messages::big),
     ("storm", storm::storm),
+    ("stress", stress::stress),
     ("killed", endings::killed),
     ("code", endings::code),
     ("agree", endings::agree),
