@@ -58,7 +58,8 @@ impl Claims {
 #[repr(C, align(64))]
 pub(crate) struct Slot {
     state: AtomicU32,
-    /// 1 once a side has failed or wants its buffer back: the message will never be whole.
+    /// 0, or 1 plus the number of the rank that failed or took its buffer back: the message will
+    /// never be whole.
     given_up: AtomicU32,
     source: AtomicU64,
     target: AtomicU64,
@@ -99,19 +100,21 @@ impl Slot {
     }
 
     /// Whoever sees a byte that its owner wrote after this sees the word as well.
-    fn give_up(&self) {
-        self.given_up.store(1, Ordering::SeqCst);
+    fn give_up(&self, rank: Rank) {
+        let (order, seen) = (Ordering::SeqCst, Ordering::Relaxed);
+        // The first one is the cause.
+        let _ = self.given_up.compare_exchange(0, rank + 1, order, seen);
         fence(Ordering::SeqCst);
     }
 
     /// The other half of `give_up`: an error unless all that was read until now was right.
-    fn check(&self, peer: Rank) -> Result<(), CommError> {
+    fn check(&self) -> Result<(), CommError> {
         fence(Ordering::SeqCst);
-        match self.given_up.load(Ordering::SeqCst) {
-            0 => Ok(()),
-            _ => Err(CommError::System {
-                what: format!("rank {peer} and this rank stopped copying a long message"),
-                error: "one of them failed, or gave its transfer up".into(),
+        match self.given_up.load(Ordering::SeqCst).checked_sub(1) {
+            None => Ok(()),
+            Some(rank) => Err(CommError::System {
+                what: format!("rank {rank} gave up a long message before it was copied"),
+                error: "another transfer of that rank failed, or this one was dropped".into(),
             }),
         }
     }
@@ -179,11 +182,11 @@ impl Direct {
     /// Copies a chunk as the receiver.
     pub fn pull(&mut self, from: Rank, number: u32) -> Result<Stage, CommError> {
         let slot = self.board.slot(from, number);
-        slot.check(from)?;
+        slot.check()?;
         let moved = self.copy_chunk(slot, from, false)?;
         if slot.finished() {
             // The sender's last chunk may have failed.
-            slot.check(from)?;
+            slot.check()?;
             slot.state.store(FREE, Ordering::Release);
             self.board.ring(from);
             return Ok(Stage::Finished);
@@ -199,7 +202,7 @@ impl Direct {
             MATCHED => self.copy_chunk(slot, to, true)?,
             _ => false,
         };
-        slot.check(to)?;
+        slot.check()?;
         if slot.finished() {
             self.used &= !(1 << number);
             self.board.ring(to);
@@ -217,7 +220,7 @@ impl Direct {
     /// Takes the sender's buffer back. A receiver that reads it at this moment sees after its chunk
     /// that it must not trust it.
     pub fn abandon(&mut self, to: Rank, number: u32) {
-        self.board.slot(self.rank, number).give_up();
+        self.board.slot(self.rank, number).give_up(self.rank);
         self.board.ring(to);
     }
 
@@ -225,7 +228,7 @@ impl Direct {
     /// chunk that the sender may be copying at this moment.
     pub fn revoke(&mut self, from: Rank, number: u32, limit: Duration) {
         let slot = self.board.slot(from, number);
-        slot.give_up();
+        slot.give_up(self.rank);
         let claimed = Claims::unpack(slot.claimed.swap(Claims::CLOSED, Ordering::AcqRel)).total();
         let start = Instant::now();
         while slot.settled.load(Ordering::Acquire) < claimed && self.board.ended(from).is_none() {
@@ -254,9 +257,9 @@ impl Direct {
         // the acceptance, and no other claim covers these bytes.
         let copied = unsafe { copy_between(pid, local, remote, count as usize, write) };
         // That the peer took its buffer away says more than what the system made of it.
-        let checked = slot.check(peer).and(copied.map_err(|error| refused(peer, error)));
+        let checked = slot.check().and(copied.map_err(|error| refused(peer, error)));
         if checked.is_err() {
-            slot.give_up();
+            slot.give_up(self.rank);
         }
         slot.settled.fetch_add(1, Ordering::AcqRel);
         checked.map(|()| true)
