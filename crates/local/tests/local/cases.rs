@@ -298,7 +298,7 @@ fn signalled(transport: &str, rank: Option<u32>, signal: i32) -> Result<Outcome,
     let mut running = start("forever", 5, transport, &[], "")?;
     running.await_line()?;
     let pid = match rank {
-        Some(rank) => running.rank(rank)?,
+        Some(rank) => running.ranks(5)?[rank as usize],
         None => running.launcher(),
     };
     // SAFETY: the process is our child or its child, and has not been waited for.
@@ -333,7 +333,7 @@ fn paused(ranks: u32, transport: &str, around: &str) -> Verdict {
     let variables = [(stress::SEED, text.as_str()), (surroundings::VARIABLE, around)];
     let mut running = start("stress", ranks, transport, &variables, "")?;
     running.await_line()?;
-    let pids: Vec<i32> = (0..ranks).map(|rank| running.rank(rank)).collect::<Result<_, _>>()?;
+    let pids = running.ranks(ranks)?;
     let pause = Duration::from_secs(stress::from_environment(stress::SECONDS, 1)) * 7 / 10;
     let end = Instant::now() + pause;
     let mut draw = seed;
