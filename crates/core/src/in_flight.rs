@@ -29,6 +29,9 @@ impl Places {
     /// The transfer with this slot is over, if it was one of these.
     #[inline]
     pub fn release(&mut self, slot: Slot) {
+        if self.held == 0 {
+            return;
+        }
         if let Some(place) = self.by_slot.get_mut(slot as usize).filter(|(from, to)| from < to) {
             *place = (0, 0);
             self.held -= 1;
