@@ -87,14 +87,14 @@ mod modelled {
         }
 
         pub fn wait(&self, word: &AtomicU32, value: u32, _limit: Duration) {
-            let sleepers = self.sleepers.lock().unwrap();
+            let sleepers = self.sleepers.lock().expect("no side of a model panics and goes on");
             if word.load(Ordering::Relaxed) == value {
-                drop(self.woken.wait(sleepers).unwrap());
+                drop(self.woken.wait(sleepers).expect("as above"));
             }
         }
 
         pub fn wake(&self, _word: &AtomicU32) {
-            let sleepers = self.sleepers.lock().unwrap();
+            let sleepers = self.sleepers.lock().expect("no side of a model panics and goes on");
             self.woken.notify_one();
             drop(sleepers);
         }

@@ -74,7 +74,7 @@ fn check(marked: bool) {
         let other = seat.clone();
         let sender = thread::spawn(move || send(&other, 2, marked));
         receive(&seat, 2, marked);
-        sender.join().unwrap();
+        sender.join().expect("a sender that ends well");
     });
 }
 

@@ -75,7 +75,7 @@ fn receive_all(parts: Parts, lens: &[usize]) {
     let mut reader = Reader::over(parts);
     for (number, &len) in lens.iter().enumerate() {
         let header = loop {
-            match reader.open(0).unwrap() {
+            match reader.open(0).expect("a whole header") {
                 Some((header, _)) => break header,
                 None => thread::yield_now(),
             }
@@ -102,7 +102,7 @@ fn check(lens: &'static [usize]) {
         let other = memory.clone();
         let writer = thread::spawn(move || send_all(other.parts(), lens));
         receive_all(memory.parts(), lens);
-        writer.join().unwrap();
+        writer.join().expect("a writer that ends well");
     });
 }
 

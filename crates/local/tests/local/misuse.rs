@@ -58,7 +58,8 @@ fn give_up_after(comm: &LocalComm, wait: Duration, keep: bool) -> Result<(), Com
         sleep(Duration::from_millis(100));
         let begun = Instant::now();
         receive(comm)?;
-        assert!(begun.elapsed() < Duration::from_secs(1), "an error comes at once");
+        // Over sockets it is the sender's end, or the limit of one second, that tells.
+        assert!(begun.elapsed() < Duration::from_secs(10), "an error comes soon");
         return Ok(());
     }
     let plan = one_message(2);
