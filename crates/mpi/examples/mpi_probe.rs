@@ -1,9 +1,12 @@
 //! Exercises the MPI backend under a real launcher: `mpirun -n 3 mpi_probe [MODE]`, where
-//! MODE is all, describe, large, speed, abandon or info.
+//! MODE is all, describe, large, speed, abandon, info or one of the operations that are given up:
+//! meanwhile-error, meanwhile-panic, given-up-receive, given-up-send, given-up-stuck.
 //! Prints "ok NAME" for each check at rank 0; a check that fails ends the run with exit code 1.
 
 #[path = "mpi_probe/collectives.rs"]
 mod collectives;
+#[path = "mpi_probe/given_up.rs"]
+mod given_up;
 #[path = "mpi_probe/messages.rs"]
 mod messages;
 #[path = "mpi_probe/speed.rs"]
@@ -58,6 +61,11 @@ fn main() {
         "large" => vec![("large", messages::large)],
         "speed" => vec![("speed", speed::compare)],
         "abandon" => vec![("abandon", messages::abandon)],
+        "meanwhile-error" => vec![("meanwhile-error", given_up::error)],
+        "meanwhile-panic" => vec![("meanwhile-panic", given_up::panic)],
+        "given-up-receive" => vec![("given-up-receive", given_up::receive)],
+        "given-up-send" => vec![("given-up-send", given_up::send)],
+        "given-up-stuck" => vec![("given-up-stuck", given_up::stuck)],
         other => {
             eprintln!("no mode '{other}'");
             comm.abort(2)

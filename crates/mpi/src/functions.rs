@@ -74,7 +74,6 @@ table! {
         waitany = "MPI_Waitany" (i32, *mut u8, *mut i32, *mut i32) -> i32;
         testsome = "MPI_Testsome" (i32, *mut u8, *mut i32, *mut i32, *mut i32) -> i32;
         cancel = "MPI_Cancel" (*mut u8) -> i32;
-        request_free = "MPI_Request_free" (*mut u8) -> i32;
         type_size = "MPI_Type_size" (Handle, *mut i32) -> i32;
         type_contiguous = "MPI_Type_contiguous" (i32, Handle, *mut Handle) -> i32;
         type_create_struct = "MPI_Type_create_struct"

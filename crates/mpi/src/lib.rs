@@ -31,6 +31,7 @@ mod functions;
 mod guard;
 mod large;
 mod launcher;
+mod let_go;
 mod library;
 mod native;
 mod queue;

@@ -1,13 +1,12 @@
 //! Non-blocking transfers: one array of requests as the library lays it out, beside it what each
 //! request is for. Both grow to the most that was ever outstanding, and nothing is allocated after.
 
-use std::time::{Duration, Instant};
-
 use laneway_core::{CommError, Progress, Queue, Rank, Slot, Tag};
 
 use crate::comm::MpiComm;
 use crate::flavour::Handle;
 use crate::large;
+use crate::let_go::let_go;
 use crate::status::{Status, Statuses};
 use crate::world::Mpi;
 
@@ -296,34 +295,24 @@ impl Queue for MpiQueue<'_> {
 }
 
 impl Drop for MpiQueue<'_> {
-    /// Gives up what is outstanding. A receive is cancelled, so that no message is written into
-    /// memory that is no longer ours; a send can only be let go.
+    /// Gives up what is outstanding. Receives that no message has met are cancelled; all else goes
+    /// on to its end, so that nobody reads or writes memory that is no longer ours.
     fn drop(&mut self) {
-        const PATIENCE: Duration = Duration::from_secs(1);
-        let outstanding = self.transfers.len();
-        if outstanding == 0 {
+        if self.transfers.is_empty() {
             return;
         }
         self.comm.shared().abandoned.set(true);
-        let (f, until) = (&self.mpi.tables.functions, Instant::now() + PATIENCE);
-        for number in 0..outstanding {
-            let request = self.requests.at(number);
-            let (mut status, mut complete) = (Status::filled(0), 0i32);
-            // SAFETY: the request is live or, after an error, null, which all three calls allow or
-            // answer with an error code.
-            unsafe {
-                if self.transfers[number].room.is_some() {
-                    (f.cancel)(request);
-                }
-                while complete == 0 && Instant::now() < until {
-                    if (f.test)(request, &mut complete, status.as_mut_ptr()) != 0 {
-                        break;
-                    }
-                }
-                if complete == 0 {
-                    (f.request_free)(request);
-                }
+        for number in 0..self.transfers.len() {
+            if self.transfers[number].room.is_some() {
+                // SAFETY: the request is live or, after an error, null, which is an error code.
+                unsafe { (self.mpi.tables.functions.cancel)(self.requests.at(number)) };
             }
+        }
+        for number in 0..self.transfers.len() {
+            let is_send = self.transfers[number].room.is_none();
+            let what = if is_send { "a send" } else { "a receive" };
+            // SAFETY: as above.
+            unsafe { let_go(self.comm.shared(), self.requests.at(number), what) };
         }
     }
 }

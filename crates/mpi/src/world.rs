@@ -99,6 +99,9 @@ impl Mpi {
     }
 }
 
+/// How a run ends that cannot go on.
+pub(crate) const EXIT_ENVIRONMENT: i32 = 3;
+
 /// MPI between its start and its end; every communicator holds one share of it.
 pub(crate) struct World {
     pub mpi: Mpi,
@@ -123,7 +126,6 @@ impl World {
             return Ok(());
         }
         if self.abandoned.get() || std::thread::panicking() {
-            const EXIT_ENVIRONMENT: i32 = 3;
             self.abort(EXIT_ENVIRONMENT);
         }
         // SAFETY: MPI was started by `init`, as it is not lent, and `ended` makes this its one end.

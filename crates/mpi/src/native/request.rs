@@ -1,8 +1,9 @@
-//! The request of a collective that was started: tested, waited for, or given up.
+//! The request of a collective that was started: tested, and waited for whatever happens.
 
 use laneway_core::{CommError, Meanwhile};
 
 use crate::comm::MpiComm;
+use crate::let_go::let_go;
 use crate::status::Status;
 
 pub struct Request<'a> {
@@ -59,11 +60,12 @@ impl<'a> Request<'a> {
 }
 
 impl Drop for Request<'_> {
-    /// MPI cannot cancel a collective. After an error the run is aborted, without another call in
-    /// which the library could touch the buffers.
+    /// MPI cannot cancel a collective: after an error or a panic it goes on to its end.
     fn drop(&mut self) {
         if self.under_way {
-            self.comm.shared().abandoned.set(true);
+            let (comm, room) = (self.comm, self.room());
+            // SAFETY: the request is live.
+            unsafe { let_go(comm.shared(), room, "a collective") };
         }
     }
 }
