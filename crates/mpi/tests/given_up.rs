@@ -53,6 +53,11 @@ fn a_send_that_nobody_receives_ends_the_run_with_a_sentence() {
         command.arg("given-up-stuck");
         let outcome = run(command, LIMIT);
         let (code, text) = (outcome.code, &outcome.text);
+        if text.contains("the library has taken all of it") {
+            // Intel's does so, up to its own limit; then the bytes must be right.
+            assert!(text.contains("ok given-up-stuck"), "{}:\n{text}", mpi.name);
+            continue;
+        }
         assert!(code.is_some_and(|code| code != 0), "{}: {code:?}\n{text}", mpi.name);
         let told = "error: a send was given up and is still under way";
         assert!(text.contains(told), "{}:\n{text}", mpi.name);
