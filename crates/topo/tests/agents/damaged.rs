@@ -106,12 +106,12 @@ fn irregular(draws: &mut SplitMix64) -> Fabric {
     let mut fabric = Fabric::default();
     let switches = 4 + draws.index(20);
     let mut used = vec![0; switches];
-    for switch in 0..switches {
+    for (switch, used) in used.iter_mut().enumerate() {
         fabric.add_switch(&format!("s{switch}"), 14).expect("few ports");
         for _ in 0..draws.index(5) {
             let host = fabric.add_host(&format!("h{}", fabric.hosts()));
-            fabric.plug((switch as u32, used[switch]), End::Host(host)).expect("free");
-            used[switch] += 1;
+            fabric.plug((switch as u32, *used), End::Host(host)).expect("free");
+            *used += 1;
         }
     }
     for _ in 0..switches + draws.index(2 * switches) {
