@@ -4,7 +4,8 @@
 //! and must reach every host. The ways between hosts are there already and stay. For the others
 //! the links get an order (`order.rs`) in which those ways take later and later ones; whatever
 //! else does so too closes no circle of waiting links (Dally and Seitz 1987), on one virtual lane.
-//! Where no such order is found, entries are made all the same, and [`crate::prove_agents()`] tells.
+//! Where no such order is found, entries are made all the same, and [`crate::prove_agents()`] says
+//! so.
 
 mod column;
 mod order;
@@ -29,7 +30,9 @@ pub(crate) fn complete(wiring: &dyn Wiring, table: &Table, given: &Table) -> Tab
     let used = used(wiring, table);
     let given = arriving(wiring, given, 0..wiring.switches());
     let merged = arriving(wiring, &merge(&used, &given), 0..wiring.switches());
-    if is_complete(&graph, &merged) && peel(&graph, &Turns::of(&graph, &merged), 0).spoilt == 0 {
+    if is_complete(&graph, &merged)
+        && peel(&graph, &Turns::of(&graph, &merged), None, 0).spoilt == 0
+    {
         return merged;
     }
     let mut best: Option<(usize, Table)> = None;
@@ -54,7 +57,7 @@ pub fn to_switches(wiring: &dyn Wiring, table: &Table) -> Table {
     let goals = (0..wiring.switches()).map(goal).collect();
     let mut guests = vec![None; graph.switches()];
     for (host, leaf, _) in graph.plugged() {
-        guests[leaf as usize].get_or_insert(host);
+        guests[leaf as usize] = Some(host);
     }
     let (filled, _) = Search::new(wiring, &graph, table, goals).best(|to, at| {
         let guest = guests[to.switch as usize];
@@ -71,11 +74,11 @@ fn fill(wiring: &dyn Wiring, graph: &Graph, stays: &Table, given: &Table) -> (Ta
         let numbers = host * stays.paths()..(host + 1) * stays.paths();
         goals.extend(numbers.map(|number| Goal { number, switch, port }));
     }
-    let (filled, is_legal) = Search::new(wiring, graph, stays, goals).best(|to, at| {
-        match stays.row_of(at)[to.number as usize] {
-            NO_PORT => Older { port: given.row_of(at)[to.number as usize], stays: false },
-            port => Older { port, stays: true },
-        }
+    let mut search = Search::new(wiring, graph, stays, goals);
+    search.others = Some(Turns::of(graph, given));
+    let (filled, is_legal) = search.best(|to, at| match stays.row_of(at)[to.number as usize] {
+        NO_PORT => Older { port: given.row_of(at)[to.number as usize], stays: false },
+        port => Older { port, stays: true },
     });
     (write(Table::empty(wiring.switches(), wiring.hosts(), stays.paths()), filled), is_legal)
 }

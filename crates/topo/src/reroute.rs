@@ -117,7 +117,7 @@ impl Native {
         if plain.whole {
             return plain;
         }
-        let peeled = self.all_turns.as_ref().map(|turns| peel(left, turns, 0));
+        let peeled = self.all_turns.as_ref().map(|turns| peel(left, turns, None, 0));
         match peeled.filter(|peeled| peeled.spoilt == 0) {
             Some(peeled) => self.detour(left, &peeled.heights, rounds),
             None => self.detour(left, &self.careful_heights(left), rounds),

@@ -27,7 +27,8 @@ pub fn command() -> Command {
              levels. Switches must reach every host and every switch too, because management \
              agents answer: `switch_pairs_unreached` counts the pairs for which the table fails, \
              `switch_circles` the circles that only the switches' own messages can close; those \
-             are named and do not change the exit code. Where a table would not fit into memory, pairs that stand for all are \
+             are named and do not change the exit code.\n\n\
+             Where a table would not fit into memory, pairs that stand for all are \
              followed, and others drawn at random; `proof` says which. Exit code 1 where something \
              is wrong or not proven.\n\nExamples:\n  \
              laneway topo check --topology mlfm:d=18\n  \

@@ -30,7 +30,7 @@ pub(super) struct Older {
 /// Which ways are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// The shortest; of equally short ones those that begin latest in the order.
+    /// The shortest; of equally short ones those by the first port.
     Shortest,
     /// Those that begin latest: whoever may lead to any other may lead to these, so that all are
     /// reached whom the order allows to be.
@@ -109,9 +109,12 @@ impl<'a> Column<'a> {
     pub fn extend(&mut self, order: &Order, rule: Rule) {
         let weigh = |column: &Column, offer: Offer| {
             let link = column.graph.links.link(offer.from, offer.port);
-            let far = if rule == Rule::Latest { Reverse(0) } else { offer.far };
             let is_legal = column.is_before(order, link, offer.to);
-            is_legal.then(|| Offer { far, place: order.place(link), ..offer })
+            is_legal.then(|| match rule {
+                // The first port is the same in every order: less changes with it.
+                Rule::Shortest => Offer { place: u32::MAX - u32::from(offer.port), ..offer },
+                Rule::Latest => Offer { far: Reverse(0), place: order.place(link), ..offer },
+            })
         };
         self.grow(weigh, |_, _| true);
     }

@@ -37,6 +37,8 @@ pub(super) struct Search<'a> {
     /// What waits already, and the turns that it makes.
     waits: Waits,
     turns: Turns,
+    /// Turns that would be welcome.
+    pub others: Option<Turns>,
     goals: Vec<Goal>,
 }
 
@@ -48,15 +50,16 @@ impl<'a> Search<'a> {
         goals: Vec<Goal>,
     ) -> Search<'a> {
         let (pieces, waits) = (graph.pieces(), waits(wiring, used));
-        Search { graph, pieces, waits, turns: Turns::of(graph, used), goals }
+        Search { graph, pieces, waits, turns: Turns::of(graph, used), others: None, goals }
     }
 
-    /// The columns of all destinations, and whether all ways are legal in one order of the switches.
-    /// `older` gives the entry of a switch for a destination.
+    /// The columns of all destinations, and whether all ways are legal in one order of the
+    /// switches. `older` gives the entry of a switch for a destination.
     pub fn best(&self, older: impl Fn(Goal, Switch) -> Older + Sync) -> (Vec<Filled>, bool) {
         let mut best: Option<(usize, Order, Vec<Filled>)> = None;
         for attempt in 0..TRIED {
-            let Peeled { heights, spoilt } = peel(self.graph, &self.turns, attempt);
+            let Peeled { heights, spoilt } =
+                peel(self.graph, &self.turns, self.others.as_ref(), attempt);
             let order = Order::new(self.graph, self.waits.clone(), &heights);
             let filled = self.fill(&order, &older);
             let missing = filled.iter().map(|filled| filled.missing).sum();

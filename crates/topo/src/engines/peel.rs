@@ -6,6 +6,8 @@
 //! order is found where there is one. What is left must stay connected, so that one switch comes to
 //! stand above all; that may depend on who goes first, and orders are tried that differ in it.
 
+use std::cmp::Reverse;
+
 use laneway_stats::SplitMix64;
 
 use super::heights::Heights;
@@ -20,25 +22,36 @@ pub(crate) struct Peeled {
 }
 
 /// Takes away the lowest switch, again and again. Where every one has turns that this spoils, it is
-/// one with the fewest. Which of equals goes first is another in every attempt.
-pub(crate) fn peel(graph: &Graph, turns: &Turns, attempt: u64) -> Peeled {
+/// one with the fewest; of equals one that spoils few of some other turns, which need not be legal.
+/// Which goes first of what is left is another in every attempt.
+pub(crate) fn peel(graph: &Graph, turns: &Turns, others: Option<&Turns>, attempt: u64) -> Peeled {
     let (switches, first) = (graph.switches(), first(graph, attempt));
     let mut peel = Peel { graph, is_left: vec![true; switches] };
-    let mut spoilt: Vec<u64> = (0..switches as Switch).map(|at| peel.spoilt(turns, at)).collect();
+    let price = |turns: &Turns| (0..switches as Switch).map(|at| peel.spoilt(turns, at)).collect();
+    let mut spoilt: Vec<u64> = price(turns);
+    let mut minor: Vec<u64> = others.map_or(vec![0; switches], price);
     let (mut heights, mut all_spoilt) = (vec![0; switches], 0);
     for height in 0..switches as u32 {
         let mut left: Vec<Switch> = (0..switches as Switch).collect();
         left.retain(|&at| peel.is_left[at as usize]);
-        left.sort_by_key(|&at| (spoilt[at as usize], first[at as usize], at));
+        left.sort_by_key(|&at| {
+            (spoilt[at as usize], minor[at as usize], first[at as usize], Reverse(at))
+        });
         let spare = left.iter().copied().find(|&at| peel.is_spare(at));
         let Some(lowest) = spare.or(left.first().copied()) else { break };
         heights[lowest as usize] = height;
         all_spoilt += spoilt[lowest as usize];
         peel.is_left[lowest as usize] = false;
         for cable in graph.cables(lowest) {
-            let others = peel.cables(cable.to).filter(|other| other.to != lowest);
-            let turns = others.map(|other| turns.between(cable.to, cable.its, other.port));
-            spoilt[cable.to as usize] -= turns.map(u64::from).sum::<u64>();
+            let turned = |turns: &Turns| {
+                let left = peel.cables(cable.to).filter(|other| other.to != lowest);
+                let turns = left.map(|other| turns.between(cable.to, cable.its, other.port));
+                turns.map(u64::from).sum::<u64>()
+            };
+            if peel.is_left[cable.to as usize] {
+                spoilt[cable.to as usize] -= turned(turns);
+                minor[cable.to as usize] -= others.map_or(0, turned);
+            }
         }
     }
     Peeled { heights: Heights::by(&heights).with_one_top(), spoilt: all_spoilt }
