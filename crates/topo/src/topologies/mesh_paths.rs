@@ -237,7 +237,7 @@ impl Group {
             Role::Edge { a, b } if self.via[b as usize].contains(&a) => relay_layer,
             // No message between hosts comes here. What the switch itself sends goes by its smaller
             // vertex, which sends nothing back: then this were a way of hosts.
-            Role::Edge { a, .. } => a,
+            Role::Edge { .. } => d - 1,
         };
         port as Port
     }

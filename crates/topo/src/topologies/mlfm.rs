@@ -168,9 +168,9 @@ impl FullMesh {
             Role::Edge { a, .. } if a == vertex => layer as Port,
             Role::Edge { b, .. } if b == vertex => (d + layer) as Port,
             // No message between hosts comes here on its way to another vertex. What the switch
-            // itself sends there passes layer 0 of its smaller vertex, as if all vertices stood
+            // itself sends there passes the last layer of its smaller vertex, as if all vertices stood
             // below each other: so it closes no circle of waiting links.
-            Role::Edge { .. } => 0,
+            Role::Edge { .. } => (d - 1) as Port,
         }
     }
 }
