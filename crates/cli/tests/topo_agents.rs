@@ -1,6 +1,7 @@
 //! The real OpenSM on the real ibsim, with our tables: every switch answers `perfquery`, so that
 //! questions find their way to it and its answers find theirs back, whole and after cuts.
 
+// What only the other test of a subnet needs is there too.
 #[path = "topo_opensm/subnet.rs"]
 #[allow(dead_code)]
 mod subnet;

@@ -168,8 +168,8 @@ impl FullMesh {
             Role::Edge { a, .. } if a == vertex => layer as Port,
             Role::Edge { b, .. } if b == vertex => (d + layer) as Port,
             // No message between hosts comes here on its way to another vertex. What the switch
-            // itself sends there passes the last layer of its smaller vertex, as if all vertices stood
-            // below each other: so it closes no circle of waiting links.
+            // itself sends there passes the last layer of its smaller vertex, as if all vertices
+            // stood below each other: so it closes no circle of waiting links.
             Role::Edge { .. } => (d - 1) as Port,
         }
     }
