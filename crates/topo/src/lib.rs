@@ -7,6 +7,7 @@
 //! [`reroute()`] and [`repair()`] answer failures, [`job`] plans for a part of the hosts, and
 //! [`formats`] are files of fabric software.
 
+pub mod agents;
 pub mod apart;
 pub mod change;
 pub mod conflicts;
@@ -14,6 +15,7 @@ pub mod cost;
 pub mod differ;
 pub mod engines;
 pub mod fabric;
+mod follow;
 pub mod formats;
 pub mod graph;
 pub mod job;
@@ -31,6 +33,7 @@ pub mod symmetry;
 pub mod table;
 mod threads;
 pub mod topologies;
+mod waits;
 mod ways;
 pub mod wiring;
 
@@ -38,7 +41,7 @@ pub use apart::{Apart, apart};
 pub use conflicts::{Counter, Tally};
 pub use fabric::{Fabric, Part};
 pub use links::Links;
-pub use prove::{Proof, prove};
+pub use prove::{Agents, Proof, prove, prove_agents};
 pub use recognise::{Recognised, recognise};
 pub use repair::{Loss, Repaired, lost, repair};
 pub use reroute::reroute;

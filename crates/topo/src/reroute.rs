@@ -5,9 +5,11 @@
 //! pair that is connected, and no circle of links waits for itself on one virtual lane. On the
 //! mesh this order lets one layer of each vertex be passed through, and no more.
 
+use crate::agents;
 use crate::engines::balanced;
 use crate::engines::column::{Column, Look};
 use crate::engines::heights::Heights;
+use crate::engines::peel::peel;
 use crate::engines::turns::Turns;
 use crate::fabric::Fabric;
 use crate::graph::Graph;
@@ -19,7 +21,12 @@ use crate::wiring::{Host, NO_PORT, Port, Switch, Wiring};
 pub struct Native {
     graph: Graph,
     table: Table,
+    /// The entries that stay where they work.
+    kept: Table,
+    /// The turns that messages between hosts make.
     turns: Turns,
+    /// Those of all entries, where all stay.
+    all_turns: Option<Turns>,
 }
 
 /// A table over what is left, and what its links carry when everybody sends to everybody.
@@ -60,9 +67,18 @@ pub fn reroute(whole: &dyn Wiring, routing: &dyn Routing, damaged: &Fabric) -> T
 
 impl Native {
     pub fn new(whole: &dyn Wiring, routing: &dyn Routing) -> Native {
+        let native = Native::for_hosts(whole, routing);
+        let all_turns = Some(Turns::of(&native.graph, &native.table));
+        Native { kept: native.table.clone(), all_turns, ..native }
+    }
+
+    /// What messages between hosts use stays; what only management agents need may change, which
+    /// leaves hosts more detours.
+    pub(crate) fn for_hosts(whole: &dyn Wiring, routing: &dyn Routing) -> Native {
         let (graph, table) = (Graph::of(whole), Table::of(whole, routing));
-        let turns = Turns::of(&graph, &table);
-        Native { graph, table, turns }
+        let kept = agents::used(whole, &table);
+        let turns = Turns::of(&graph, &kept);
+        Native { graph, table, kept, turns, all_turns: None }
     }
 
     pub fn table(&self) -> &Table {
@@ -84,9 +100,14 @@ impl Native {
     pub fn reroute(&self, damaged: &Fabric) -> Table {
         let left = Graph::of(damaged);
         match self.knows(&left) {
-            true => self.carefully(&left, 1).table,
+            true => self.complete(damaged, &self.carefully(&left, 1).table),
             false => balanced::route(damaged),
         }
+    }
+
+    /// With the entries that only management agents need, as they were where they can be.
+    pub(crate) fn complete(&self, damaged: &Fabric, table: &Table) -> Table {
+        agents::complete(damaged, table, &self.table)
     }
 
     /// As little change as there can be.
@@ -96,7 +117,11 @@ impl Native {
         if plain.whole {
             return plain;
         }
-        self.detour(left, &self.careful_heights(left), rounds)
+        let peeled = self.all_turns.as_ref().map(|turns| peel(left, turns, None, 0));
+        match peeled.filter(|peeled| peeled.spoilt == 0) {
+            Some(peeled) => self.detour(left, &peeled.heights, rounds),
+            None => self.detour(left, &self.careful_heights(left), rounds),
+        }
     }
 
     /// Switches that have lost a cable.
@@ -178,7 +203,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn begin(&mut self, (host, switch, port): Place) {
-        let table = &self.native.table;
+        let table = &self.native.kept;
         self.column.begin(switch, port);
         self.column.keep(|switch| table.row_of(switch)[host as usize]);
     }
@@ -214,7 +239,7 @@ impl Work<'_> {
         let host = place.0;
         for switch in 0..left.switches() as Switch {
             // Who had a way before has one again, whether hosts need it or not.
-            let had = native.table.row_of(switch)[host as usize] != NO_PORT;
+            let had = native.kept.row_of(switch)[host as usize] != NO_PORT;
             if !kept[switch as usize] {
                 done.table.set(switch, host, if had { column.port(switch) } else { NO_PORT });
             }

@@ -58,6 +58,12 @@ impl Table {
         &mut self.ports[switch as usize * wide..][..wide]
     }
 
+    /// The port of one path to a host; [`NO_PORT`] where the switch knows no way.
+    #[inline]
+    pub fn entry(&self, switch: Switch, host: Host, path: u32) -> Port {
+        self.row_of(switch)[(host * self.paths + path) as usize]
+    }
+
     pub fn set(&mut self, switch: Switch, destination: u32, port: Port) {
         self.row_mut(switch)[destination as usize] = port;
     }

@@ -8,8 +8,9 @@ use laneway_topo::formats::cables::field;
 use laneway_topo::prove::prove_standing;
 use laneway_topo::routing::{Lost, walk};
 use laneway_topo::sample::{Followed, follow_pairs};
-use laneway_topo::{Apart, Hop, Host, Proof, Table, Wiring, apart, prove};
+use laneway_topo::{Agents, Apart, Hop, Host, Proof, Table, Wiring, apart, prove, prove_agents};
 
+use super::agents;
 use super::machine::{self, Machine};
 use crate::output::{self, Output};
 
@@ -23,7 +24,11 @@ pub fn command() -> Command {
         .about("Proves a forwarding table: all pairs reach, nothing goes round, no credit circle")
         .after_help(
             "Credit circles are looked for on one virtual lane, because a table sets no service \
-             levels. Where a table would not fit into memory, pairs that stand for all are \
+             levels. Switches must reach every host and every switch too, because management \
+             agents answer: `switch_pairs_unreached` counts the pairs for which the table fails, \
+             `switch_circles` the circles that only the switches' own messages can close; those \
+             are named and do not change the exit code.\n\n\
+             Where a table would not fit into memory, pairs that stand for all are \
              followed, and others drawn at random; `proof` says which. Exit code 1 where something \
              is wrong or not proven.\n\nExamples:\n  \
              laneway topo check --topology mlfm:d=18\n  \
@@ -49,10 +54,14 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let wiring = machine.wiring();
     let table = machine.has_table().then(|| machine.table());
     let (proof, how, certain) = proved(&machine, table.as_ref());
-    let holds = proof.holds() && proof.pairs > 0;
+    let agents =
+        table.as_ref().map(|table| prove_agents(wiring, table, &machine.to_switches(table)));
+    let reach_all = agents.as_ref().is_none_or(Agents::reach_all);
+    let holds = proof.holds() && reach_all && proof.pairs > 0;
     let unplugged = unplugged(wiring);
     tell_unplugged(wiring, &unplugged);
     tell(wiring, table.as_ref(), &proof, "--unreached FILE lists all");
+    agents.iter().for_each(|agents| agents::tell(wiring, agents));
     if !certain {
         output::note(&format!("nothing is proven of other pairs: {how}"));
     }
@@ -66,6 +75,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("credit_circle", links(wiring, &proof.circle).join(" "))
         .with("holds", (certain || !holds).then_some(holds))
         .with("proof", how);
+    let row = agents::with_agents(row, agents.as_ref());
     let row = with_paths(row, wiring, table.as_ref());
     let params = Row::new().with("topology", machine.spec.clone());
     let env = Row::new();
@@ -85,7 +95,8 @@ pub fn with_paths(row: Row, wiring: &dyn Wiring, table: Option<&Table>) -> Row {
         .with("fullest_link", several.as_ref().map(fullest))
 }
 
-fn links(wiring: &dyn Wiring, circle: &[Hop]) -> Vec<String> {
+/// The links of a circle by their names.
+pub fn links(wiring: &dyn Wiring, circle: &[Hop]) -> Vec<String> {
     circle.iter().map(|hop| wiring.port_name(hop.switch, hop.port)).collect()
 }
 

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
-use laneway_topo::Table;
 use laneway_topo::formats::{
     Identity, cables, dot, guid2lid, lft, load, netlist, simgrid, slurm, toml,
 };
+use laneway_topo::{Table, prove_agents};
 
 use super::machine::{self, Machine, unreadable};
-use super::{check, draw};
+use super::{agents, check, draw};
 use crate::output;
 
 /// A format: its name, what it is for, and what writes it.
@@ -51,8 +51,15 @@ static KINDS: &[Kind] = &[
         write: |machine, own| {
             own.ensure_pinned()?;
             let table = own.table(machine);
-            let exit = check::judged(machine.wiring(), &table);
-            Ok(Written { text: own.text(machine, &table), exit })
+            let mut exit = check::judged(machine.wiring(), &table);
+            let to_switches = lft::to_switches(machine.wiring(), &table);
+            let agents = prove_agents(machine.wiring(), &table, &to_switches);
+            agents::tell(machine.wiring(), &agents);
+            if !agents.reach_all() {
+                exit = Exit::Gate;
+            }
+            let text = lft::write_both(machine.wiring(), &table, &to_switches, &own.identity);
+            Ok(Written { text, exit })
         },
     },
     Kind {
@@ -238,10 +245,5 @@ impl Forwarding {
                 "a smaller fabric, or one subnet for each part of it",
             )),
         }
-    }
-
-    /// A table with its addresses, as OpenSM reads it.
-    pub fn text(&self, machine: &Machine, table: &Table) -> String {
-        lft::write(machine.wiring(), table, &self.identity)
     }
 }

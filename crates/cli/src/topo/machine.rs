@@ -11,6 +11,7 @@ use laneway_topo::formats::{self, Discovered, Identity, ReadError};
 use laneway_topo::order::{Renamed, Shift};
 use laneway_topo::repair;
 use laneway_topo::topologies::mlfm::{self, FullMesh};
+use laneway_topo::wiring::NO_PORT;
 use laneway_topo::{
     Counter, Fabric, Recognised, Repaired, Routing, Table, Topology, Wiring, recognise, reroute,
     topology,
@@ -88,6 +89,8 @@ pub struct Machine {
     damaged: Option<Fabric>,
     /// Another forwarding than its own, or its own with detours.
     table: Option<Table>,
+    /// The ways to switches that came with a table from a file.
+    to_switches: Option<Table>,
     /// With the addresses of --lids, where they are given.
     addressed: Option<Identity>,
 }
@@ -128,7 +131,8 @@ impl Machine {
             }
             None => Plan::Formula(topology(spec)?),
         };
-        Ok(Machine { spec: spec.to_string(), plan, damaged: None, table: None, addressed: None })
+        let spec = spec.to_string();
+        Ok(Machine { spec, plan, damaged: None, table: None, to_switches: None, addressed: None })
     }
 
     /// The formula that it was planned by, if it was.
@@ -298,6 +302,13 @@ impl Machine {
         }
     }
 
+    /// The ways to its switches beside a table: those of the file that the table came from, if it
+    /// tells some.
+    pub fn to_switches(&self, table: &Table) -> Table {
+        let own = self.to_switches.clone();
+        own.unwrap_or_else(|| formats::lft::to_switches(self.wiring(), table))
+    }
+
     /// What its parts are called in tables: as --lids or the file says that it came from, else as
     /// planned.
     pub fn identity(&self) -> Identity {
@@ -322,10 +333,10 @@ impl Machine {
         Ok(identity)
     }
 
-    /// A forwarding table from a file.
-    pub fn installed(&self, file: &str) -> Result<Table, Failure> {
+    /// The forwarding tables of a file, to hosts and to switches.
+    pub fn installed(&self, file: &str) -> Result<(Table, Table), Failure> {
         let read = formats::load(Path::new(file))
-            .and_then(|text| formats::lft::read(&text, self.whole(), &self.identity()));
+            .and_then(|text| formats::lft::read_both(&text, self.whole(), &self.identity()));
         read.map_err(|error| unreadable("forwarding table", file, &error))
     }
 
@@ -362,6 +373,7 @@ impl Machine {
             ensure_table(&self.spec, self.whole())?;
         }
         let (whole, native) = (self.whole(), self.native());
+        let mut to_switches = None;
         self.table = match (word, &self.damaged) {
             (None, None) => self.spread_over_plan(),
             (Some("native"), None) => None,
@@ -374,9 +386,15 @@ impl Machine {
             (Some(word), _) => Some(match engine(word) {
                 Ok(engine) => (engine.route)(self.wiring()),
                 Err(unknown) if !Path::new(word).exists() => return Err(unknown),
-                Err(_) => self.installed(word)?,
+                Err(_) => {
+                    let (table, ways) = self.installed(word)?;
+                    let tells = |at: u32| ways.row_of(at).iter().any(|&port| port != NO_PORT);
+                    to_switches = (0..ways.switches()).any(tells).then_some(ways);
+                    table
+                }
             }),
         };
+        self.to_switches = to_switches;
         Ok(())
     }
 

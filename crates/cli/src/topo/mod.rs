@@ -1,5 +1,6 @@
 //! `laneway topo`: plans fabrics, routes them, and proves what was planned.
 
+mod agents;
 mod alltoall;
 mod check;
 mod cost;

@@ -6,11 +6,11 @@ use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_topo::change::{Ends, apply, steps};
 use laneway_topo::formats::{lft, load};
-use laneway_topo::{Table, prove};
+use laneway_topo::{Table, prove, prove_agents};
 
-use super::check;
 use super::export::{self, Forwarding};
 use super::machine::{self, Machine, unreadable};
+use super::{agents, check};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
@@ -18,7 +18,9 @@ pub fn command() -> Command {
         .about("Writes forwarding tables for OpenSM, proven, or the steps from installed ones")
         .after_help(
             "A table with which a pair is not reached, or links wait in a circle, is written with \
-             exit code 1, and what is wrong is said.\n\n\
+             exit code 1, and what is wrong is said. Every switch has an entry for every host and \
+             every switch; circles that only the switches' own messages can close are counted in \
+             `switch_circles` and named, and do not change the exit code.\n\n\
              With --from the change is written as tables FILE.step1, FILE.step2, … too: after \
              each of them, and at every moment between, nothing goes round and no pair is lost \
              that both the installed and the new tables serve. Load them in this order. Each is \
@@ -70,6 +72,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     check::write_unreached(matches, machine.wiring(), &proof)?;
     let installed = text("from").map(|file| installed(&machine, &table, file)).transpose()?;
     let to_switches = lft::to_switches(machine.wiring(), &table);
+    let agents = prove_agents(machine.wiring(), &table, &to_switches);
+    agents::tell(machine.wiring(), &agents);
     let change = match installed {
         Some(installed) => {
             Some(write_steps(&machine, &own, installed, (&table, &to_switches), file)?)
@@ -91,13 +95,14 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("changed_entries", change.map(|change| change.entries))
         .with("steps", change.map(|change| change.steps))
         .with("steps_with_circle", change.map(|change| change.with_circle));
+    let row = agents::with_agents(row, Some(&agents));
     let row = check::with_paths(row, machine.wiring(), Some(&table));
     let params = Row::new().with("topology", machine.spec.clone());
     let document =
         Document { verb: "topo", env: Row::new(), params, rows: vec![row], summary: None };
     output.write(&document, None)?;
     let has_circle = change.is_some_and(|change| change.with_circle > 0);
-    Ok(if proof.holds() && !has_circle { Exit::Done } else { Exit::Gate })
+    Ok(if proof.holds() && agents.reach_all() && !has_circle { Exit::Done } else { Exit::Gate })
 }
 
 /// The installed tables, to hosts and to switches.

@@ -14,10 +14,10 @@ use laneway_topo::engines::{balanced, several};
 use laneway_topo::formats::identity::is_planned;
 use laneway_topo::formats::{self, Discovered, Id, Identity, MOST_BYTES, lft};
 use laneway_topo::map::Map;
-use laneway_topo::{Fabric, Table, Wiring, prove, recognise, reroute};
+use laneway_topo::{Fabric, Table, Wiring, prove, prove_agents, recognise, reroute};
 
 use super::machine::discovered;
-use super::{check, export};
+use super::{agents, check, export};
 use crate::output::{self, Output};
 
 /// A command that takes longer is stopped.
@@ -278,6 +278,8 @@ fn act(
     let table = whole.table_of(left);
     let proof = prove(left, &table);
     let to_switches = lft::to_switches(left, &table);
+    let agents = prove_agents(left, &table, &to_switches);
+    agents::tell(left, &agents);
     let written = lft::write_both(left, &table, &to_switches, &whole.found.identity);
     output::replace(std::path::Path::new(file), &written)?;
     for &(from, to, path) in proof.unreached.iter().take(MOST_NAMED) {
@@ -309,11 +311,12 @@ fn act(
         .with("unreached", unreached)
         .with("credit_circle", !proof.circle.is_empty())
         .with("reloaded", reload.is_some());
+    let row = agents::with_agents(row, Some(&agents));
     let params = Row::new().with("file", file);
     let document =
         Document { verb: "topo", env: Row::new(), params, rows: vec![row], summary: None };
     output.write(&document, None)?;
-    Ok(if proof.holds() && gone.is_empty() { Exit::Done } else { Exit::Gate })
+    Ok(if proof.holds() && agents.reach_all() && gone.is_empty() { Exit::Done } else { Exit::Gate })
 }
 
 fn cables(fabric: &Fabric) -> u64 {

@@ -63,7 +63,7 @@ pub fn missing() -> Option<String> {
         let mut folders = std::env::split_paths(&path()).collect::<Vec<_>>().into_iter();
         !folders.any(|folder| folder.join(program).is_file())
     };
-    let programs = ["opensm", "ibsim", "ibsim-run", "ibnetdiscover", "dump_lfts"];
+    let programs = ["opensm", "ibsim", "ibsim-run", "ibnetdiscover", "dump_lfts", "perfquery"];
     let what = programs
         .iter()
         .find(|program| here(program))
@@ -211,6 +211,16 @@ impl Subnet {
         self.run(command)
     }
 
+    /// The addresses from which no answer comes when a host asks them for their counters.
+    pub fn silent(&self, host: &str, lids: &[u16]) -> Vec<u16> {
+        let lids: Vec<String> = lids.iter().map(u16::to_string).collect();
+        let ask = "for lid; do perfquery $lid 1 >/dev/null 2>&1 || echo $lid; done";
+        let mut command = Command::new("ibsim-run");
+        command.args(["sh", "-c", ask, "sh"]).args(lids).env("SIM_HOST", host);
+        let text = self.run(command);
+        text.split_whitespace().filter_map(|lid| lid.parse().ok()).collect()
+    }
+
     /// The command line's `topo`.
     pub fn laneway(&self, args: &[&str]) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
@@ -255,11 +265,13 @@ impl Drop for Subnet {
 
 /// Everything of a subnet knows its socket and writes into its folder.
 fn prepare(command: &mut Command, folder: &PathBuf, socket: &str) {
+    if !command.get_envs().any(|(name, _)| name == "SIM_HOST") {
+        command.env("SIM_HOST", "node0");
+    }
     command
         .current_dir(folder)
         .env("PATH", path())
         .env("IBSIM_SOCKNAME", socket)
-        .env("SIM_HOST", "node0")
         .env("OSM_TMP_DIR", folder)
         .env("OSM_CACHE_DIR", folder)
         .process_group(0);

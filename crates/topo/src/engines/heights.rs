@@ -45,6 +45,23 @@ impl Heights {
         Builder::new(graph, turns, first).build()
     }
 
+    /// For an order that was made so.
+    pub fn with_one_top(self) -> Heights {
+        Heights { one_top: true, ..self }
+    }
+
+    /// How many turns are not legal in it.
+    pub fn spoils(&self, graph: &Graph, turns: &Turns) -> u64 {
+        let at = |switch: Switch| {
+            let above = graph.cables(switch).iter();
+            let above = above.filter(|cable| self.is_above(cable.to, switch));
+            let above: Vec<_> = above.map(|cable| cable.port).collect();
+            let of = |one| above.iter().map(move |&other| turns.between(switch, one, other));
+            above.iter().flat_map(|&one| of(one)).map(u64::from).sum::<u64>() / 2
+        };
+        (0..graph.switches() as Switch).map(at).sum()
+    }
+
     pub fn of(&self, switch: Switch) -> u32 {
         self.places[switch as usize]
     }

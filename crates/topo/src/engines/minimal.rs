@@ -1,6 +1,7 @@
 //! Shortest ways, and of equally short ones the port that carries the least so far.
 
 use super::Engine;
+use crate::agents;
 use crate::graph::{Cable, FAR, Graph};
 use crate::table::Table;
 use crate::wiring::{Switch, Wiring};
@@ -12,7 +13,8 @@ pub const ENGINE: Engine = Engine {
 };
 
 pub fn route(wiring: &dyn Wiring) -> Table {
-    table(&Graph::of(wiring))
+    let table = table(&Graph::of(wiring));
+    agents::complete(wiring, &table, &table)
 }
 
 pub(crate) fn table(graph: &Graph) -> Table {

@@ -7,6 +7,7 @@ pub mod balanced;
 pub(crate) mod column;
 pub(crate) mod heights;
 pub mod minimal;
+pub(crate) mod peel;
 pub mod several;
 pub(crate) mod turns;
 pub mod up_down;

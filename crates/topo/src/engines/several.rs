@@ -9,6 +9,7 @@ use super::balanced;
 use super::column::{Column, Look};
 use super::heights::Heights;
 use super::turns::Turns;
+use crate::agents;
 use crate::graph::Graph;
 use crate::routing::Routing;
 use crate::table::Table;
@@ -23,8 +24,7 @@ pub fn several(wiring: &dyn Wiring, native: Option<&dyn Routing>, paths: u32) ->
         None => balanced::route(wiring),
     };
     let graph = Graph::of(wiring);
-    let turns = Turns::of(&graph, &first);
-    let heights = Heights::from_turns(&graph, &turns, &vec![0; graph.switches()]);
+    let heights = heights(wiring, &graph, &first);
     let paths = paths.max(1);
     let mut table = Table::empty(wiring.switches(), wiring.hosts(), paths);
     let places: Vec<_> = graph.plugged().collect();
@@ -49,7 +49,16 @@ pub fn several(wiring: &dyn Wiring, native: Option<&dyn Routing>, paths: u32) ->
             }
         }
     }
-    table
+    agents::complete(wiring, &table, &table)
+}
+
+/// An order of the switches in which the first path's ways are legal, if there is one: also those
+/// that only management agents need, where hosts' ways do not suffer from it.
+fn heights(wiring: &dyn Wiring, graph: &Graph, first: &Table) -> Heights {
+    let of_hosts = Turns::of(graph, &agents::used(wiring, first));
+    let [all, hosts] = [&Turns::of(graph, first), &of_hosts]
+        .map(|turns| Heights::from_turns(graph, turns, &vec![0; graph.switches()]));
+    if all.spoils(graph, &of_hosts) <= hosts.spoils(graph, &of_hosts) { all } else { hosts }
 }
 
 /// The ways of one path to a host: ports by switch.

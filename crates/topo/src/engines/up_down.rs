@@ -5,6 +5,7 @@ use super::column::{Column, Look};
 use super::heights::Heights;
 use super::minimal;
 use super::turns::Turns;
+use crate::agents;
 use crate::graph::Graph;
 use crate::table::Table;
 use crate::wiring::Wiring;
@@ -33,7 +34,7 @@ pub(crate) fn legal(wiring: &dyn Wiring, look: Look) -> Table {
             table.set(switch, host, column.port(switch));
         }
     }
-    table
+    agents::complete(wiring, &table, &table)
 }
 
 /// Hosts' switches at the bottom where everybody is reached so, which is best for trees and meshes;

@@ -6,15 +6,13 @@ mod reading;
 use std::fmt::Write;
 
 use super::identity::Identity;
-use crate::engines::column::{Column, Look};
-use crate::engines::heights::Heights;
-use crate::engines::turns::Turns;
-use crate::graph::Graph;
+pub use crate::agents::to_switches;
 use crate::table::Table;
 use crate::wiring::{NO_PORT, Switch, Wiring};
 pub use reading::{addresses, read, read_both};
 
-/// Writes a table, and the ways to the switches that go with it.
+/// Writes a table, and the ways to the switches that go with it: they are destinations too, because
+/// OpenSM and its tools talk to them.
 pub fn write(wiring: &dyn Wiring, table: &Table, identity: &Identity) -> String {
     write_both(wiring, table, &to_switches(wiring, table), identity)
 }
@@ -69,23 +67,4 @@ pub fn write_both(
         text.push('\n');
     }
     text
-}
-
-/// The switches themselves are destinations too, because OpenSM and its tools talk to them: by ways
-/// that are legal in an order of the switches in which the table's own are, if there is such an
-/// order, so that they add no circle of waiting links. A table whose hosts are the switches.
-pub fn to_switches(wiring: &dyn Wiring, table: &Table) -> Table {
-    let graph = Graph::of(wiring);
-    let heights =
-        Heights::from_turns(&graph, &Turns::of(&graph, table), &vec![0; graph.switches()]);
-    let mut column = Column::new(&graph, &heights);
-    let mut ways = Table::empty(wiring.switches(), wiring.switches(), 1);
-    for to in 0..wiring.switches() {
-        column.begin(to, NO_PORT);
-        column.complete(&mut [], Look::Blind);
-        for from in (0..wiring.switches()).filter(|&from| from != to) {
-            ways.set(from, to, column.port(from));
-        }
-    }
-    ways
 }

@@ -24,7 +24,7 @@ const ROUNDS: u32 = 6;
 /// The table of a damaged fabric whose fullest link carries least, of those that we know to make;
 /// where several are equal, the one that changes least.
 pub fn spread(whole: &dyn Wiring, routing: &dyn Routing, damaged: &Fabric) -> Table {
-    let native = Native::new(whole, routing);
+    let native = Native::for_hosts(whole, routing);
     let left = Graph::of(damaged);
     if !native.knows(&left) {
         return native.reroute(damaged);
@@ -38,7 +38,7 @@ pub fn spread(whole: &dyn Wiring, routing: &dyn Routing, damaged: &Fabric) -> Ta
             }
         }
     }
-    best.table
+    native.complete(damaged, &best.table)
 }
 
 /// Sets of switches such that every pair that has lost its legal way has one end in the set.

@@ -235,7 +235,9 @@ impl Group {
             Role::Edge { b, .. } if b == vertex => d + layer,
             Role::Edge { a, b } if self.via[a as usize].contains(&b) => d + relay_layer,
             Role::Edge { a, b } if self.via[b as usize].contains(&a) => relay_layer,
-            Role::Edge { .. } => return NO_PORT,
+            // No message between hosts comes here. What the switch itself sends goes by its smaller
+            // vertex, which sends nothing back: then this were a way of hosts.
+            Role::Edge { .. } => d - 1,
         };
         port as Port
     }

@@ -10,7 +10,7 @@ use laneway_core::Phases;
 use super::{Bisection, Kind, Topology, mesh_paths};
 use crate::routing::Routing;
 use crate::table::Table;
-use crate::wiring::{End, Host, NO_PORT, Port, Reach, Switch, Wiring};
+use crate::wiring::{End, Host, Port, Reach, Switch, Wiring};
 
 pub const KIND: Kind = Kind {
     name: "mlfm",
@@ -167,16 +167,17 @@ impl FullMesh {
             Role::Vertex { .. } => number as Port,
             Role::Edge { a, .. } if a == vertex => layer as Port,
             Role::Edge { b, .. } if b == vertex => (d + layer) as Port,
-            // No message comes here on its way to another vertex.
-            Role::Edge { .. } => NO_PORT,
+            // No message between hosts comes here on its way to another vertex. What the switch
+            // itself sends there passes the last layer of its smaller vertex, as if all vertices
+            // stood below each other: so it closes no circle of waiting links.
+            Role::Edge { .. } => (d - 1) as Port,
         }
     }
 }
 
 impl Routing for FullMesh {
     fn port(&self, switch: Switch, host: Host) -> Option<Port> {
-        let port = self.port_to(self.role(switch), self.place(host));
-        (port != NO_PORT).then_some(port)
+        Some(self.port_to(self.role(switch), self.place(host)))
     }
 
     /// Without a division for each host.

@@ -1,0 +1,80 @@
+//! The real OpenSM on the real ibsim, with our tables: every switch answers `perfquery`, so that
+//! questions find their way to it and its answers find theirs back, whole and after cuts.
+
+// What only the other test of a subnet needs is there too.
+#[path = "topo_opensm/subnet.rs"]
+#[allow(dead_code)]
+mod subnet;
+
+use laneway_stats::SplitMix64;
+use laneway_topo::formats::{Identity, guid2lid, lft, netlist};
+use laneway_topo::repair::spread;
+use laneway_topo::{End, Fabric, Part, Wiring, prove_agents, topology};
+use subnet::{Subnet, missing};
+
+/// Some hosts really ask; for the others the installed tables are followed. All of them ask where
+/// this variable is set, which takes an hour.
+const ALL_ASK: &str = "LANEWAY_TEST_ALL_HOSTS_ASK";
+
+/// A fabric with so many of its cables between switches cut.
+fn cut(whole: &dyn Wiring, count: usize, seed: u64) -> Fabric {
+    let (mut draws, mut fabric) = (SplitMix64::new(seed), Fabric::of(whole));
+    for _ in 0..count {
+        loop {
+            let switch = draws.index(fabric.switches() as usize) as u32;
+            let port = draws.index(fabric.ports(switch) as usize) as u8;
+            if let End::Switch(..) = fabric.end(switch, port) {
+                break fabric.fail(Part::Link(switch, port));
+            }
+        }
+    }
+    fabric
+}
+
+fn every_switch_answers(spec: &str, asking_hosts: usize) {
+    if let Some(what) = missing() {
+        return println!("skipped: {what}");
+    }
+    let plan = topology(spec).expect(spec);
+    for count in [0, 1, 3, 5] {
+        let seed = 100 + count as u64;
+        let what = format!("{spec}, {count} cables cut by seed {seed}");
+        let fabric = cut(&*plan, count, seed);
+        let mut identity = Identity::planned(&fabric);
+        identity.pin(0).expect("few addresses");
+        let table = spread(&*plan, &*plan, &fabric);
+        let subnet = Subnet::start(&netlist::write_ibsim(&fabric, &identity));
+        subnet.write("guid2lid", &guid2lid::write(&identity));
+        subnet.write("tables.lft", &lft::write(&fabric, &table, &identity));
+        subnet.opensm(&["-x", "-R", "file", "-U", &subnet.path("tables.lft")]);
+        let (installed, to_switches) =
+            lft::read_both(&subnet.tool("dump_lfts"), &fabric, &identity).expect("a dump");
+        let proof = prove_agents(&fabric, &installed, &to_switches);
+        assert_eq!((proof.missed(), proof.circles.len()), (0, 0), "{what}: {:?}", proof.unreached);
+        let lids: Vec<u16> = identity.switches.iter().map(|id| id.lid).collect();
+        let mut asking: Vec<u32> = (0..fabric.hosts()).collect();
+        SplitMix64::new(seed).shuffle(&mut asking);
+        if std::env::var_os(ALL_ASK).is_none() {
+            asking.truncate(asking_hosts);
+        }
+        for host in asking {
+            let silent = subnet.silent(&fabric.host_name(host), &lids);
+            assert!(silent.is_empty(), "{what}: no answer from {silent:?} to host {host}");
+        }
+    }
+}
+
+#[test]
+fn every_switch_of_a_mesh_answers() {
+    every_switch_answers("mlfm:d=4", 3);
+}
+
+#[test]
+fn every_switch_of_a_larger_mesh_answers() {
+    every_switch_answers("mlfm:d=8", 1);
+}
+
+#[test]
+fn every_switch_of_a_tree_answers() {
+    every_switch_answers("fat-tree-3:d=4", 2);
+}
