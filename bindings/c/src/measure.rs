@@ -130,7 +130,8 @@ pub fn adopted(
     comm: c_int,
     work: impl FnOnce(&MpiComm) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    with_adopted(comm, work).map_err(MpiError::into_failure)?
+    // SAFETY: every caller is a function for C, whose caller gives a live communicator of its own.
+    unsafe { with_adopted(comm, work) }.map_err(MpiError::into_failure)?
 }
 
 /// A function of the caller's that is to be measured.

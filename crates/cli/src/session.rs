@@ -188,6 +188,9 @@ pub fn run(choice: &Choice, part: Part) -> Result<Exit, Failure> {
 
 /// What one rank does of a run, from its beginning to its end.
 fn perform(choice: &Choice, comm: &dyn Comm, part: Part) -> Result<Exit, Failure> {
+    if let Err(error) = laneway_local::wait_limit() {
+        return concluded(comm, Err(error.into_failure().into()));
+    }
     let warned = match choice.purpose {
         Purpose::Measuring => warn_of_crowd(comm),
         Purpose::Checking => Ok(()),

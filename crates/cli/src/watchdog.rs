@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use laneway_core::{Comm, Exit, Failure};
 
-/// Seconds without any progress after which a run is given up.
-pub fn limit_seconds() -> u64 {
-    let asked = std::env::var("LANEWAY_WAIT_LIMIT").ok().and_then(|text| text.parse().ok());
-    asked.filter(|&seconds| seconds > 0).unwrap_or(120)
+/// Seconds without any progress after which a run is given up. A session has refused nonsense.
+fn limit_seconds() -> u64 {
+    let seconds = laneway_local::wait_limit().map(|limit| limit.as_secs_f64().ceil() as u64);
+    seconds.unwrap_or(u64::MAX / 2)
 }
 
 /// Ends the process when nothing was reported for too long. A simulated rank is not watched, and

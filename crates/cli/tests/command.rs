@@ -37,6 +37,16 @@ fn refused(args: &[&str], env: &[(&str, &str)], code: i32, says: &[&str]) {
 }
 
 #[test]
+fn a_wait_limit_that_is_no_number_is_refused_on_every_backend() {
+    for backend in ["local:shm", "local:tcp", "sim:cluster:4"] {
+        let args = ["check", "bcast", "--ranks", "2", "--backend", backend];
+        for nonsense in ["soon", "0", "-3"] {
+            refused(&args, &[("LANEWAY_WAIT_LIMIT", nonsense)], 2, &["LANEWAY_WAIT_LIMIT is"]);
+        }
+    }
+}
+
+#[test]
 fn everything_passes_on_five_processes() {
     let output = laneway(&["check", "--ranks", "5", "--format", "json"]);
     assert!(output.status.success(), "{}", stderr(&output));

@@ -1,119 +1,108 @@
 //! Executes a schedule over a communicator: starts transfers, moves bytes, waits.
 //!
-//! One [`Exec`] is a persistent collective: start it, test it or wait for it, start it again. All
-//! its storage is kept, so from the second run on nothing is allocated.
+//! One [`Exec`] is a persistent collective: run it again and again. All its storage is kept, so
+//! from the second run on nothing is allocated.
+//!
+//! Any schedule may be given. One that breaks the rules of [`crate::schedule`] gets an error or
+//! wrong bytes, and touches nothing but its buffers, nor these when a run has returned.
 
-use std::marker::PhantomData;
-
+use crate::buffers::Buffers;
 use crate::comm::{Comm, CommError, Meanwhile, Queue, Tag, USER_TAGS};
+use crate::in_flight::Places;
 use crate::reduce::Reduction;
 use crate::run::{At, Port, Progress, Run, Slot};
-use crate::schedule::{Buf, CHANNELS, Chan, Schedule, Span, Step};
-use crate::shape::Place;
-
-#[derive(Clone, Copy)]
-struct Region {
-    start: *mut u8,
-    len: u64,
-}
-
-impl Region {
-    fn of(bytes: &mut [u8]) -> Region {
-        Region { start: bytes.as_mut_ptr(), len: bytes.len() as u64 }
-    }
-
-    fn part(self, off: u64, len: u64) -> Region {
-        assert!(off.checked_add(len).is_some_and(|end| end <= self.len), "a part lies within");
-        // SAFETY: the offset was just seen to lie within the region.
-        Region { start: unsafe { self.start.add(off as usize) }, len }
-    }
-}
-
-/// A rank's three buffers for one collective, borrowed for as long as transfers may touch them.
-pub struct Buffers<'a> {
-    input: Region,
-    output: Region,
-    tmp: Region,
-    life: PhantomData<&'a mut [u8]>,
-}
-
-impl<'a> Buffers<'a> {
-    pub fn new(input: &'a [u8], output: &'a mut [u8], tmp: &'a mut [u8]) -> Self {
-        // In is never written while it lies apart from Out: `Port::start` refuses it.
-        let input = Region { start: input.as_ptr().cast_mut(), len: input.len() as u64 };
-        Buffers { input, output: Region::of(output), tmp: Region::of(tmp), life: PhantomData }
-    }
-
-    /// In and Out in one memory, as [`crate::Shape::place`] lays them; `other` is the length of the
-    /// one that lies within.
-    ///
-    /// # Panics
-    /// Where the inner buffer does not lie within `memory`.
-    pub fn in_place(place: Place, memory: &'a mut [u8], other: u64, tmp: &'a mut [u8]) -> Self {
-        let whole = Region::of(memory);
-        let (input, output) = match place {
-            Place::Apart => (Region { start: whole.start, len: 0 }, whole),
-            Place::InWithinOut(at) => (whole.part(at, other), whole),
-            Place::OutWithinIn(at) => (whole, whole.part(at, other)),
-        };
-        Buffers { input, output, tmp: Region::of(tmp), life: PhantomData }
-    }
-
-    fn at(&self, span: Span) -> Result<*mut u8, CommError> {
-        let region = match span.buf {
-            Buf::In => self.input,
-            Buf::Out => self.output,
-            Buf::Tmp => self.tmp,
-        };
-        match span.off.checked_add(span.len) {
-            // SAFETY: the span was just seen to lie within the region.
-            Some(end) if end <= region.len => Ok(unsafe { region.start.add(span.off as usize) }),
-            _ => Err(CommError::Argument {
-                what: format!("{span:?} lies outside a buffer of {} bytes", region.len),
-            }),
-        }
-    }
-
-    /// Like [`Buffers::at`], for a span that is written to.
-    fn at_mut(&self, span: Span) -> Result<*mut u8, CommError> {
-        if span.buf == Buf::In && !self.shares() {
-            return Err(CommError::Argument { what: format!("{span:?} is not to be written") });
-        }
-        self.at(span)
-    }
-
-    fn shares(&self) -> bool {
-        let (a, b) = (self.input.start as u64, self.output.start as u64);
-        a < b + self.output.len && b < a + self.input.len
-    }
-}
+use crate::schedule::{CHANNELS, Chan, Rank, Schedule, Span, Step};
 
 struct CommPort<'a> {
     queue: Box<dyn Queue + 'a>,
     buffers: Buffers<'a>,
     reduction: Option<Reduction>,
     tag: Tag,
+    rank: Rank,
+    /// Where receives write.
+    written: Places,
+    /// Where sends to this rank itself read.
+    read: Places,
+}
+
+fn refuse<T>(what: String) -> Result<T, CommError> {
+    Err(CommError::Argument { what })
 }
 
 impl CommPort<'_> {
-    fn tag(&self, chan: Chan) -> Tag {
-        debug_assert!(chan < CHANNELS);
-        self.tag | chan
+    #[inline]
+    fn tag(&self, chan: Chan) -> Result<Tag, CommError> {
+        if chan < CHANNELS {
+            return Ok(self.tag | chan);
+        }
+        refuse(format!("channel {chan}; a schedule has channels 0 to {}", CHANNELS - 1))
+    }
+
+    #[inline]
+    fn send(
+        &mut self,
+        slot: Slot,
+        to: Rank,
+        chan: Chan,
+        span: Span,
+    ) -> Result<Progress, CommError> {
+        let (tag, data) = (self.tag(chan)?, self.buffers.at(span)?);
+        let own = to == self.rank;
+        if own && self.written.touch(data, span.len) {
+            return refuse(format!("{span:?} is sent to this rank while a receive writes there"));
+        }
+        // SAFETY: the span lies within buffers borrowed for 'a. No reference to it is made before
+        // the slot is done: steps that need one ask `written`.
+        let progress = unsafe { self.queue.send(slot, to, tag, data, span.len as usize)? };
+        if own && progress == Progress::Pending {
+            self.read.hold(slot, data, span.len);
+        }
+        Ok(progress)
+    }
+
+    #[inline]
+    fn recv(
+        &mut self,
+        slot: Slot,
+        from: Rank,
+        chan: Chan,
+        span: Span,
+    ) -> Result<Progress, CommError> {
+        let (tag, into) = (self.tag(chan)?, self.buffers.at_mut(span)?);
+        if from == self.rank && self.read.touch(into, span.len) {
+            return refuse(format!("{span:?} is received into while this rank sends it to itself"));
+        }
+        // SAFETY: as in `send`.
+        let progress = unsafe { self.queue.recv(slot, from, tag, into, span.len as usize)? };
+        if progress == Progress::Pending {
+            self.written.hold(slot, into, span.len);
+        }
+        Ok(progress)
+    }
+
+    /// Where two spans of one length begin, while no receive writes to either.
+    fn settled(&self, from: Span, to: Span) -> Result<(*mut u8, *mut u8), CommError> {
+        let (source, target) = (self.buffers.at(from)?, self.buffers.at_mut(to)?);
+        if from.len != to.len {
+            return refuse(format!("{from:?} and {to:?} differ in length"));
+        }
+        if self.written.touch(source, from.len) || self.written.touch(target, to.len) {
+            return refuse(format!("{from:?} or {to:?} is used while a receive writes there"));
+        }
+        Ok((source, target))
     }
 
     fn reduce(&self, from: Span, into: Span, left: bool) -> Result<(), CommError> {
         let Some(reduction) = &self.reduction else {
-            return Err(CommError::Argument { what: "this call was given no reduction".into() });
+            return refuse("this call was given no reduction".into());
         };
-        let (source, target, len) = (self.buffers.at(from)?, self.buffers.at_mut(into)?, from.len);
+        let ((source, target), len) = (self.settled(from, into)?, from.len);
         let (a, b) = (source as u64, target as u64);
-        if from.len != into.len || (a < b + len && b < a + len) {
-            return Err(CommError::Argument {
-                what: format!("cannot reduce {from:?} into {into:?}"),
-            });
+        if a < b + len && b < a + len {
+            return refuse(format!("cannot reduce {from:?} into {into:?}"));
         }
-        // SAFETY: both lie within their buffers, borrowed for 'a, and were just seen not to
-        // overlap.
+        // SAFETY: both lie within their buffers, borrowed for 'a, were just seen not to overlap,
+        // and nobody writes to them meanwhile.
         let (source, target) = unsafe {
             (
                 std::slice::from_raw_parts(source, len as usize),
@@ -131,25 +120,10 @@ impl Port for CommPort<'_> {
     #[inline]
     fn start(&mut self, at: At, step: &Step) -> Result<Progress, CommError> {
         match *step {
-            Step::Send { to, chan, span } => {
-                let (tag, data) = (self.tag(chan), self.buffers.at(span)?);
-                // SAFETY: the span lies within buffers borrowed for 'a, which the queue shares; the
-                // schedule leaves it unchanged while it is in flight (rule 4, proved by the
-                // checker).
-                unsafe { self.queue.send(at.slot, to, tag, data, span.len as usize) }
-            }
-            Step::Recv { from, chan, span } => {
-                let (tag, into) = (self.tag(chan), self.buffers.at_mut(span)?);
-                // SAFETY: as above; nothing else touches the span while it is in flight.
-                unsafe { self.queue.recv(at.slot, from, tag, into, span.len as usize) }
-            }
+            Step::Send { to, chan, span } => self.send(at.slot, to, chan, span),
+            Step::Recv { from, chan, span } => self.recv(at.slot, from, chan, span),
             Step::Copy { from, to } => {
-                let (source, target) = (self.buffers.at(from)?, self.buffers.at_mut(to)?);
-                if from.len != to.len {
-                    return Err(CommError::Argument {
-                        what: format!("copy of {from:?} to {to:?}"),
-                    });
-                }
+                let (source, target) = self.settled(from, to)?;
                 // SAFETY: both spans lie within their buffers; `copy` allows them to overlap.
                 unsafe { std::ptr::copy(source, target, from.len as usize) };
                 Ok(Progress::Done)
@@ -163,11 +137,54 @@ impl Port for CommPort<'_> {
     }
 }
 
+/// The queue of a collective that was given up.
+struct GivenUp;
+
+impl GivenUp {
+    fn refuse<T>(&self) -> Result<T, CommError> {
+        refuse("this collective was given up before it had finished".into())
+    }
+}
+
+impl Queue for GivenUp {
+    unsafe fn send(
+        &mut self,
+        _slot: Slot,
+        _to: Rank,
+        _tag: Tag,
+        _data: *const u8,
+        _len: usize,
+    ) -> Result<Progress, CommError> {
+        self.refuse()
+    }
+
+    unsafe fn recv(
+        &mut self,
+        _slot: Slot,
+        _from: Rank,
+        _tag: Tag,
+        _into: *mut u8,
+        _len: usize,
+    ) -> Result<Progress, CommError> {
+        self.refuse()
+    }
+
+    fn test(&mut self, _done: &mut Vec<Slot>) -> Result<(), CommError> {
+        self.refuse()
+    }
+
+    fn wait(&mut self, _done: &mut Vec<Slot>) -> Result<(), CommError> {
+        self.refuse()
+    }
+}
+
 /// A schedule bound to a communicator and buffers.
 pub struct Exec<'a> {
     run: Run<'a, dyn Schedule + 'a>,
     port: CommPort<'a>,
     done: Vec<Slot>,
+    /// Begun, and neither finished nor given up.
+    under_way: bool,
 }
 
 impl<'a> Exec<'a> {
@@ -180,7 +197,6 @@ impl<'a> Exec<'a> {
         reduction: Option<Reduction>,
         sequence: u16,
     ) -> Result<Exec<'a>, CommError> {
-        let refuse = |what: String| Err(CommError::Argument { what });
         if schedule.ranks() != comm.size() {
             return refuse(format!("a schedule for {} ranks on {}", schedule.ranks(), comm.size()));
         }
@@ -189,36 +205,75 @@ impl<'a> Exec<'a> {
             return refuse(format!("scratch of {} bytes where {tmp} are needed", buffers.tmp.len));
         }
         let tag = USER_TAGS | ((sequence % (USER_TAGS / CHANNELS)) * CHANNELS);
-        let port = CommPort { queue: comm.queue(), buffers, reduction, tag };
-        Ok(Exec { run: Run::new(schedule, comm.rank()), port, done: Vec::new() })
+        let port = CommPort {
+            queue: comm.queue(),
+            buffers,
+            reduction,
+            tag,
+            rank: comm.rank(),
+            written: Places::default(),
+            read: Places::default(),
+        };
+        let run = Run::new(schedule, comm.rank());
+        Ok(Exec { run, port, done: Vec::new(), under_way: false })
     }
 
     /// Takes the In and Out of other buffers for its next runs and gives its own in exchange; Tmp
     /// stays. A collective that was begun must have finished.
     pub fn exchange(&mut self, buffers: &mut Buffers<'a>) -> Result<(), CommError> {
         if self.run.outstanding() > 0 {
-            let what = "buffers were exchanged before a collective had finished".into();
-            return Err(CommError::Argument { what });
+            return refuse("buffers were exchanged before a collective had finished".into());
         }
         std::mem::swap(&mut self.port.buffers.input, &mut buffers.input);
         std::mem::swap(&mut self.port.buffers.output, &mut buffers.output);
         Ok(())
     }
 
+    /// Starts and waits.
+    pub fn run(&mut self) -> Result<(), CommError> {
+        self.check_idle()?;
+        let lent = Lent(self);
+        lent.0.begin()?;
+        lent.0.wait()
+    }
+
+    /// Starts, does `meanwhile`, and waits. With an error of either, and when something panics, the
+    /// collective is given up: what it had lent is its caller's again.
+    pub fn run_meanwhile(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<(), CommError> {
+        self.check_idle()?;
+        let lent = Lent(self);
+        lent.0.begin()?;
+        meanwhile(&mut || lent.0.test())?;
+        lent.0.wait()
+    }
+
     /// Begins the collective; one that was begun before must have finished.
-    pub fn start(&mut self) -> Result<(), CommError> {
-        if self.run.outstanding() > 0 {
-            let what = "a collective was started again before it had finished".into();
-            return Err(CommError::Argument { what });
+    ///
+    /// # Safety
+    /// Until the collective has finished, this value must not be leaked, as [`std::mem::forget`]
+    /// does: only its drop takes the buffers back from transfers under way.
+    pub unsafe fn start(&mut self) -> Result<(), CommError> {
+        self.check_idle()?;
+        self.begin()
+    }
+
+    fn check_idle(&self) -> Result<(), CommError> {
+        if self.under_way || self.run.outstanding() > 0 {
+            return refuse("a collective was started again before it had finished".into());
         }
-        self.run.restart();
-        self.run.poll(&mut self.port)?;
         Ok(())
     }
 
-    /// Goes on with what can go on; true when the collective has finished here.
+    fn begin(&mut self) -> Result<(), CommError> {
+        self.under_way = true;
+        self.run.restart();
+        self.go_on()?;
+        Ok(())
+    }
+
+    /// Goes on with what can go on; true when the collective has finished here, or was not begun.
     pub fn test(&mut self) -> Result<bool, CommError> {
-        if self.run.finished() {
+        if !self.under_way {
             return Ok(true);
         }
         self.done.clear();
@@ -228,7 +283,7 @@ impl<'a> Exec<'a> {
 
     /// Returns when the collective has finished here.
     pub fn wait(&mut self) -> Result<(), CommError> {
-        while !self.run.finished() {
+        while self.under_way {
             self.done.clear();
             self.port.queue.wait(&mut self.done)?;
             self.settle()?;
@@ -236,23 +291,53 @@ impl<'a> Exec<'a> {
         Ok(())
     }
 
-    /// Starts and waits.
-    pub fn run(&mut self) -> Result<(), CommError> {
-        self.start()?;
-        self.wait()
-    }
-
-    /// Starts, does `meanwhile`, and waits.
-    pub fn run_meanwhile(&mut self, meanwhile: &mut Meanwhile<'_>) -> Result<(), CommError> {
-        self.start()?;
-        meanwhile(&mut || self.test())?;
-        self.wait()
-    }
-
+    #[inline]
     fn settle(&mut self) -> Result<bool, CommError> {
         for &slot in &self.done {
+            self.port.written.release(slot);
+            self.port.read.release(slot);
             self.run.done(slot);
         }
-        self.run.poll(&mut self.port)
+        self.go_on()
+    }
+
+    #[inline]
+    fn go_on(&mut self) -> Result<bool, CommError> {
+        let finished = self.run.poll(&mut self.port)?;
+        if !finished && self.run.outstanding() == 0 {
+            return Err(self.stuck());
+        }
+        self.under_way = !finished;
+        Ok(finished)
+    }
+
+    /// No transfer is under way that could open a gate.
+    #[cold]
+    fn stuck(&self) -> CommError {
+        let blocked = |(lane, round, step): (u32, u64, Option<&Step>)| {
+            let gate = match step {
+                Some(Step::After { lane, round }) => {
+                    format!("waits until round {round} of lane {lane} is complete")
+                }
+                other => format!("stands at {other:?}"),
+            };
+            format!("lane {lane} {gate}, in its round {round}")
+        };
+        let lanes: Vec<String> = self.run.blocked().map(blocked).collect();
+        let rank = self.port.rank;
+        let why = format!("the schedule of rank {rank} can never go on: {}", lanes.join("; "));
+        CommError::Stuck { why }
+    }
+}
+
+/// An executor whose buffers are lent for the time of one call.
+struct Lent<'e, 'a>(&'e mut Exec<'a>);
+
+impl Drop for Lent<'_, '_> {
+    fn drop(&mut self) {
+        if std::mem::take(&mut self.0.under_way) {
+            // Dropping the queue gives up what it has under way.
+            self.0.port.queue = Box::new(GivenUp);
+        }
     }
 }

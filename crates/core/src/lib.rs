@@ -7,10 +7,12 @@
 //! Begin with [`schedule`], then [`run`], then [`comm`].
 
 pub mod blocks;
+mod buffers;
 pub mod clock;
 pub mod comm;
 pub mod error;
 pub mod exec;
+mod in_flight;
 pub mod reduce;
 pub mod row;
 pub mod run;
@@ -19,10 +21,11 @@ pub mod shape;
 pub mod units;
 
 pub use blocks::{Blocks, Matrix};
+pub use buffers::Buffers;
 pub use clock::Clock;
 pub use comm::{Comm, CommError, Form, Meanwhile, Message, NativeCall, Queue, Tag, USER_TAGS};
 pub use error::{Exit, Failure};
-pub use exec::{Buffers, Exec};
+pub use exec::Exec;
 pub use reduce::{Combine, DataType, ReduceOp, Reduction};
 pub use row::{Document, Row, Value};
 pub use run::{At, Port, Progress, Run, Slot};

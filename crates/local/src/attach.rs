@@ -2,7 +2,6 @@
 
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use laneway_core::{CommError, Rank};
@@ -14,6 +13,7 @@ use crate::error::LocalError;
 use crate::link::Link;
 use crate::memory::Memory;
 use crate::stream::Stream;
+use crate::sync::Ordering;
 use crate::system::{self, Cores};
 use crate::transport::Transport;
 
@@ -116,8 +116,8 @@ fn binding_wanted() -> Result<bool, LocalError> {
     }
 }
 
-/// How long a wait may go without news.
-pub(crate) fn wait_limit() -> Result<Duration, LocalError> {
+/// How long a wait may go without news: `LANEWAY_WAIT_LIMIT` in seconds, or 120.
+pub fn wait_limit() -> Result<Duration, LocalError> {
     match std::env::var(WAIT_LIMIT) {
         Err(_) => Ok(DEFAULT_LIMIT),
         Ok(value) => match value.parse::<f64>() {

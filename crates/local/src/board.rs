@@ -3,12 +3,13 @@
 //! Untouched pages cost nothing, so the segment may be far larger than what a run uses.
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use laneway_core::Rank;
 
+use crate::doorbell::Doorbell;
 use crate::error::{Death, LocalError};
 use crate::memory::direct::Slot;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::system;
 use crate::transport::Transport;
 
@@ -30,6 +31,8 @@ pub(crate) struct Head {
     pub probe: u64,
     /// 0, or `1 << 32 | code` once a rank asked for the end of all.
     pub abort: AtomicU64,
+    /// 0, or 1 plus the number of a rank that ended well while another waited for it.
+    missed: AtomicU32,
     /// Ranks that have ended.
     pub gone: AtomicU32,
     /// The next number for a communicator's message streams.
@@ -39,8 +42,7 @@ pub(crate) struct Head {
 /// One rank's line on the board.
 #[repr(C, align(64))]
 pub(crate) struct Seat {
-    /// 1 while the rank sleeps: who has news sets it to 0 and wakes the rank.
-    pub doorbell: AtomicU32,
+    pub doorbell: Doorbell,
     /// Set by the rank itself when it attaches.
     pub pid: AtomicU32,
     /// 0, or `1 << 32 | status` once the launcher saw the rank's end.
@@ -105,6 +107,7 @@ impl Board {
             size,
             probe: 0,
             abort: AtomicU64::new(0),
+            missed: AtomicU32::new(0),
             gone: AtomicU32::new(0),
             // 0 and 1 belong to the communicator of all ranks.
             contexts: AtomicU32::new(2),
@@ -220,13 +223,7 @@ impl Board {
     /// Wakes a rank that sleeps. What it shall see was stored before.
     #[inline]
     pub fn ring(&self, rank: Rank) {
-        let doorbell = &self.seat(rank).doorbell;
-        // The other half stands in `Memory::arm`: either the sleeper sees the news when it looks
-        // once more, or we see its 1.
-        std::sync::atomic::fence(Ordering::SeqCst);
-        if doorbell.load(Ordering::Relaxed) == 1 && doorbell.swap(0, Ordering::Relaxed) == 1 {
-            system::futex_wake(doorbell);
-        }
+        self.seat(rank).doorbell.ring();
     }
 
     /// The launcher saw a rank's end: all others may have waited for it.
@@ -250,6 +247,17 @@ impl Board {
         let word = 1 << 32 | u64::from(code as u32);
         // The first to ask decides.
         let _ = self.head().abort.compare_exchange(0, word, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    /// Tells the launcher that this rank gives up because another one ended well too early.
+    pub fn report_missed(&self, rank: Rank) {
+        let missed = &self.head().missed;
+        // The first to miss one decides.
+        let _ = missed.compare_exchange(0, rank + 1, Ordering::AcqRel, Ordering::Acquire);
+    }
+
+    pub fn missed(&self) -> Option<Rank> {
+        self.head().missed.load(Ordering::Acquire).checked_sub(1)
     }
 
     pub fn aborted(&self) -> Option<i32> {

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 
 use laneway_core::{Clock, Comm, CommError, Message, Queue, Rank, Tag};
 
@@ -10,6 +9,7 @@ use crate::clock::Monotonic;
 use crate::engine::{BLOCKING_OWNER, Engine};
 use crate::matching::Pattern;
 use crate::queue::LocalQueue;
+use crate::sync::Ordering;
 use crate::system;
 
 /// The ranks of a communicator among all ranks of the run.
@@ -249,6 +249,9 @@ impl Comm for LocalComm {
     fn abort(&self, code: i32) -> ! {
         // The launcher sees our end first, then the word on the board, and ends the others.
         if let Ok(engine) = self.engine.try_borrow() {
+            if let Err(CommError::PeerDied { rank, .. }) = engine.check() {
+                engine.board.report_missed(rank);
+            }
             engine.board.ask_abort(code);
         }
         std::process::exit(code)

@@ -4,7 +4,6 @@
 //! engine moves nothing more, so that no byte lands in memory that its owner has taken back.
 
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use laneway_core::{CommError, Message, Rank, Slot};
@@ -17,6 +16,7 @@ use crate::matching::{Matcher, Owner, Pattern};
 use crate::memory::direct::Stage;
 use crate::outbound::Outbound;
 use crate::slab::Slab;
+use crate::sync::Ordering;
 
 /// The set of transfers that blocking calls use.
 const BLOCKING: u32 = 0;
@@ -77,11 +77,12 @@ impl Engine {
         }
     }
 
-    /// Keeps an error, and takes back every buffer that a peer may still write to.
+    /// Keeps an error, and takes back every buffer that a peer may still read or write.
     pub fn fail<T>(&mut self, error: CommError) -> Result<T, CommError> {
         if self.failed.is_none() {
             self.failed = Some(error.clone());
             if let Some(direct) = self.link.direct() {
+                self.outbound.abandon_all(direct);
                 for pull in &self.inbound.pulls {
                     direct.revoke(pull.from, pull.slot, self.limit);
                 }

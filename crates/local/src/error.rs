@@ -54,6 +54,7 @@ fn signal_name(signal: i32) -> Option<&'static str> {
         libc::SIGALRM => "SIGALRM",
         libc::SIGTERM => "SIGTERM",
         libc::SIGXCPU => "SIGXCPU",
+        libc::SIGXFSZ => "SIGXFSZ",
         libc::SIGSYS => "SIGSYS",
         _ => return None,
     })
@@ -70,6 +71,8 @@ pub enum LocalError {
     Variable { name: &'static str, value: String, expected: &'static str },
     /// A rank died, and took the run with it.
     RankDied { rank: Rank, how: Death },
+    /// A rank ended well while others still waited for it, and they gave up.
+    RankLeft { rank: Rank },
     /// A rank could not be started.
     Spawn { rank: Rank, error: String },
     /// The operating system said no.
@@ -104,6 +107,11 @@ impl LocalError {
                 "the rank ended before the others did; its own message, if any, stands above",
                 "the same command again with --ranks 1 shows whether it needs the others",
             ),
+            LocalError::RankLeft { .. } => Failure::environment(
+                what,
+                "it exited with code 0 while others waited for a message from it or to it",
+                "let every rank come to the end of the run; look for an early exit",
+            ),
             LocalError::Spawn { error, .. } => {
                 Failure::environment(what, error, "fewer ranks, or a higher limit (ulimit -u)")
             }
@@ -123,6 +131,7 @@ impl fmt::Display for LocalError {
             LocalError::Transport { word } => write!(f, "no local transport is called {word:?}"),
             LocalError::Variable { name, value, .. } => write!(f, "{name} is {value:?}"),
             LocalError::RankDied { rank, how } => write!(f, "rank {rank} died: {how}"),
+            LocalError::RankLeft { rank } => write!(f, "rank {rank} left before the others"),
             LocalError::Spawn { rank, .. } => write!(f, "rank {rank} could not be started"),
             LocalError::System { what, .. } => write!(f, "cannot {what}"),
         }

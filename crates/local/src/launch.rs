@@ -12,7 +12,7 @@ use laneway_core::Rank;
 use crate::attach::{BOARD, LAUNCHER, LISTENER, RANK, SIZE, TRANSPORT, WAIT_LIMIT};
 use crate::board::Board;
 use crate::error::{LocalError, MOST_RANKS};
-use crate::memory::direct;
+use crate::memory::between::Target;
 use crate::stream::socket;
 use crate::supervise::{Signals, Supervisor};
 use crate::system;
@@ -38,9 +38,9 @@ impl Launch {
         let signals = Signals::block()?;
         let (mut board, descriptor) = Board::create(self.ranks, self.transport)?;
         // Lives until the last rank has ended, for ranks to try a direct copy on.
-        let probe = Box::new(board.head().token);
-        board.set_probe(probe.as_ptr() as u64);
-        direct::let_peers_in();
+        let memory = self.transport == Transport::Memory;
+        let target = memory.then(|| Target::new(board.head().token));
+        board.set_probe(target.as_ref().map_or(0, Target::address));
         let listeners = self.listeners(&mut board)?;
         let mut supervisor = Supervisor::new(board, &signals);
         for (rank, listener) in (0..self.ranks).zip(listeners) {
@@ -53,7 +53,7 @@ impl Launch {
         drop(descriptor);
         let code = supervisor.watch();
         drop(supervisor);
-        drop(probe);
+        drop(target);
         code
     }
 
@@ -123,6 +123,9 @@ fn prepare(launcher: u32, mask: &libc::sigset_t, inherit: &[Option<RawFd>]) -> i
                 return Err(io::Error::last_os_error());
             }
         }
+        // A rank lies in a group that is not the terminal's, and may write to it all the same, also
+        // where the terminal was told to stop such writers (stty tostop).
+        libc::signal(libc::SIGTTOU, libc::SIG_IGN);
         if libc::sigprocmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) != 0 {
             return Err(io::Error::last_os_error());
         }

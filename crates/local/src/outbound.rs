@@ -7,7 +7,7 @@ use laneway_core::{CommError, Progress, Rank, Tag};
 use crate::engine::Engine;
 use crate::frame::{Header, Kind, NO_SLOT, broken};
 use crate::matching::{Body, Owner};
-use crate::memory::direct::Stage;
+use crate::memory::direct::{Direct, Stage};
 use crate::slab::Slab;
 
 /// A frame on its way out.
@@ -66,6 +66,13 @@ impl Outbound {
     #[inline]
     pub fn assisting(&self) -> bool {
         !self.assisted.is_empty()
+    }
+
+    /// Tells the receivers of long messages that these will never be whole.
+    pub fn abandon_all(&mut self, direct: &mut Direct) {
+        for assisted in self.assisted.drain(..) {
+            direct.abandon(assisted.to, assisted.slot);
+        }
     }
 
     /// Whether something for `peer` is not done.
@@ -159,22 +166,20 @@ impl Engine {
         data: *const u8,
         len: usize,
     ) -> Result<Progress, CommError> {
-        let bytes = match len {
-            0 => &[],
-            // SAFETY: the caller vouches for the data.
-            _ => unsafe { std::slice::from_raw_parts(data, len) },
-        };
         match self.matcher.arrive(self.rank, context, tag) {
             Some(landing) => {
                 landing.accepts(self.rank, tag, len as u64)?;
-                // SAFETY: the landing has the room; a receive's buffer is borrowed mutably, so it
-                // does not overlap one that is being sent.
-                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), landing.into, len) };
+                // SAFETY: the caller vouches for the data, and the landing has the room. Of two
+                // transfers of one process nobody promises that they lie apart: `copy` allows it.
+                unsafe { std::ptr::copy(data, landing.into, len) };
                 self.landed(self.rank, tag, len as u64, landing.owner);
             }
             None => {
                 let mut kept = self.inbound.spare_buffer();
-                kept.extend_from_slice(bytes);
+                if len > 0 {
+                    // SAFETY: the caller vouches for the data, which nobody writes in this call.
+                    kept.extend_from_slice(unsafe { std::slice::from_raw_parts(data, len) });
+                }
                 self.matcher.park(self.rank, context, tag, len as u64, Body::Bytes(kept));
             }
         }

@@ -110,7 +110,9 @@ impl Supervisor<'_> {
             self.reap();
             if let Some(code) = self.board.aborted() {
                 self.end_all();
-                return Ok(code);
+                // Ranks are told of others that ended well, and of no other end.
+                let missed = self.board.missed().filter(|_| code != 0);
+                return missed.map_or(Ok(code), |rank| Err(LocalError::RankLeft { rank }));
             }
             if self.children.iter().all(|child| child.ended.is_some()) {
                 return self.verdict();

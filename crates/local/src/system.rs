@@ -2,8 +2,6 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::AtomicU32;
-use std::time::Duration;
 
 use laneway_core::CommError;
 
@@ -32,9 +30,21 @@ pub(crate) fn anonymous_file(len: usize) -> Result<OwnedFd, LocalError> {
     }
     // SAFETY: the descriptor was just opened and belongs to nobody else.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    // SAFETY: plain call on an open descriptor.
-    if unsafe { libc::ftruncate(fd.as_raw_fd(), len as libc::off_t) } != 0 {
-        return Err(local_error(format!("give shared memory its size of {len} bytes")));
+    // Past the limit of a file's size (ulimit -f) the system sends a signal that would end us
+    // without a word; ignored, it is an error like any other.
+    // SAFETY: plain calls; the action of before is put back.
+    let code = unsafe {
+        let before = libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        let code = libc::ftruncate(fd.as_raw_fd(), len as libc::off_t);
+        let error = last_errno();
+        libc::signal(libc::SIGXFSZ, before);
+        if code == 0 { 0 } else { error }
+    };
+    if code != 0 {
+        return Err(LocalError::System {
+            what: format!("create {} MiB of shared memory", len.div_ceil(1 << 20)),
+            error: io::Error::from_raw_os_error(code).to_string(),
+        });
     }
     Ok(fd)
 }
@@ -95,47 +105,23 @@ pub(crate) fn hostname() -> String {
     String::from_utf8_lossy(&name[..end]).into_owned()
 }
 
-/// Raises the soft limit of open files to `wanted` where the hard limit allows it.
+/// Raises the soft limit of open files to `wanted`, or as far as the hard limit allows. Connections
+/// are opened when they are needed, so a run may do with less; where it cannot, an error names the
+/// limit.
 pub(crate) fn raise_open_files(wanted: u64) -> Result<(), LocalError> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is valid for the call's duration.
     if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } != 0 {
         return Err(local_error("read the limit of open files"));
     }
+    let wanted = wanted.min(limit.rlim_max);
     if limit.rlim_cur >= wanted {
         return Ok(());
-    }
-    if limit.rlim_max < wanted {
-        return Err(LocalError::System {
-            what: format!("open {wanted} files, one for each connection"),
-            error: format!("the hard limit is {} (ulimit -Hn)", limit.rlim_max),
-        });
     }
     limit.rlim_cur = wanted;
     // SAFETY: as above.
     match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } {
         0 => Ok(()),
         _ => Err(local_error(format!("raise the limit of open files to {wanted}"))),
-    }
-}
-
-/// Sleeps while `word` holds `value`, until woken or for `limit` at most.
-pub(crate) fn futex_wait(word: &AtomicU32, value: u32, limit: Duration) {
-    let time = libc::timespec {
-        tv_sec: limit.as_secs() as libc::time_t,
-        tv_nsec: limit.subsec_nanos().into(),
-    };
-    // SAFETY: the word is valid and the time lives through the call. Every result (woken, changed
-    // before, interrupted, time over) means the same to the caller: look again.
-    unsafe {
-        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &time);
-    }
-}
-
-/// Wakes the process that sleeps on `word`, if one does.
-pub(crate) fn futex_wake(word: &AtomicU32) {
-    // SAFETY: the word is valid; the call reads nothing through it.
-    unsafe {
-        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, 1);
     }
 }

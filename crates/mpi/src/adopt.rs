@@ -19,6 +19,7 @@ use crate::launcher::{self, Kind, Launcher};
 use crate::library::Library;
 use crate::selftest;
 use crate::threads::ThreadLevel;
+use crate::turn::Turn;
 use crate::world::{Mpi, Opened, World, identify};
 
 /// What is kept with a caller's communicator.
@@ -40,8 +41,18 @@ struct Ways {
 static WAYS: OnceLock<Ways> = OnceLock::new();
 
 /// Lends `work` a duplicate of the caller's communicator, given by its Fortran handle. The first
-/// call with a communicator is collective over it. No MPI is opened, started or ended.
-pub fn with_adopted<T>(handle: i32, work: impl FnOnce(&MpiComm) -> T) -> Result<T, MpiError> {
+/// call with a communicator is collective over it. No MPI is opened, started or ended. A second
+/// thread is refused while a first one is here.
+///
+/// # Safety
+/// The handle names a communicator that is live while `work` runs, or MPI_COMM_NULL: not every MPI
+/// can tell a number that it never gave out. This thread may call MPI, and no other thread frees
+/// the communicator meanwhile.
+pub unsafe fn with_adopted<T>(
+    handle: i32,
+    work: impl FnOnce(&MpiComm) -> T,
+) -> Result<T, MpiError> {
+    let _turn = Turn::take()?;
     let ways = match WAYS.get() {
         Some(ways) => ways,
         None => {

@@ -38,6 +38,7 @@ mod selftest;
 mod simulation;
 mod status;
 mod threads;
+mod turn;
 mod world;
 
 pub use adopt::with_adopted;

@@ -2,13 +2,13 @@
 //! from one cursor and copy them, so whoever runs does the work.
 
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use laneway_core::{CommError, Rank};
 
+use super::between::{Open, copy_between};
 use crate::board::{Board, SLOTS};
-use crate::system;
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// Below this a copy through the ring is faster.
 pub(crate) const LEAST: usize = 32 << 10;
@@ -58,13 +58,16 @@ impl Claims {
 #[repr(C, align(64))]
 pub(crate) struct Slot {
     state: AtomicU32,
+    /// 0, or 1 plus the number of the rank that failed or took its buffer back: the message will
+    /// never be whole.
+    given_up: AtomicU32,
     source: AtomicU64,
     target: AtomicU64,
     len: AtomicU64,
     /// Packed [`Claims`].
     claimed: AtomicU64,
-    /// Chunks copied.
-    copied: AtomicU64,
+    /// Chunks that nobody copies any more: copied, or failed in a message that was given up.
+    settled: AtomicU64,
 }
 
 /// Small enough that neither side waits long for the other's last chunk, large enough that a call
@@ -93,7 +96,27 @@ impl Slot {
     }
 
     fn finished(&self) -> bool {
-        self.copied.load(Ordering::Acquire) >= self.chunks()
+        self.settled.load(Ordering::Acquire) >= self.chunks()
+    }
+
+    /// Whoever sees a byte that its owner wrote after this sees the word as well.
+    fn give_up(&self, rank: Rank) {
+        let (order, seen) = (Ordering::SeqCst, Ordering::Relaxed);
+        // The first one is the cause.
+        let _ = self.given_up.compare_exchange(0, rank + 1, order, seen);
+        fence(Ordering::SeqCst);
+    }
+
+    /// The other half of `give_up`: an error unless all that was read until now was right.
+    fn check(&self) -> Result<(), CommError> {
+        fence(Ordering::SeqCst);
+        match self.given_up.load(Ordering::SeqCst).checked_sub(1) {
+            None => Ok(()),
+            Some(rank) => Err(CommError::System {
+                what: format!("rank {rank} gave up a long message before it was copied"),
+                error: "another transfer of that rank failed, or this one was dropped".into(),
+            }),
+        }
     }
 }
 
@@ -115,11 +138,12 @@ pub(crate) struct Direct {
     used: u64,
     /// Whether a sender that sleeps should be woken to help: not where cores are lacking.
     both_sides: bool,
+    _open: Open,
 }
 
 impl Direct {
     pub fn new(board: Rc<Board>, rank: Rank, both_sides: bool) -> Direct {
-        Direct { board, rank, used: 0, both_sides }
+        Direct { board, rank, used: 0, both_sides, _open: Open::new() }
     }
 
     /// Offers `len` bytes; `None` when all slots are in use.
@@ -133,7 +157,8 @@ impl Direct {
         slot.source.store(data as u64, Ordering::Relaxed);
         slot.len.store(len as u64, Ordering::Relaxed);
         slot.claimed.store(0, Ordering::Relaxed);
-        slot.copied.store(0, Ordering::Relaxed);
+        slot.settled.store(0, Ordering::Relaxed);
+        slot.given_up.store(0, Ordering::Relaxed);
         // The frame that tells of the slot is published with release after this.
         slot.state.store(OFFERED, Ordering::Release);
         self.used |= 1 << number;
@@ -157,8 +182,11 @@ impl Direct {
     /// Copies a chunk as the receiver.
     pub fn pull(&mut self, from: Rank, number: u32) -> Result<Stage, CommError> {
         let slot = self.board.slot(from, number);
+        slot.check()?;
         let moved = self.copy_chunk(slot, from, false)?;
         if slot.finished() {
+            // The sender's last chunk may have failed.
+            slot.check()?;
             slot.state.store(FREE, Ordering::Release);
             self.board.ring(from);
             return Ok(Stage::Finished);
@@ -174,6 +202,7 @@ impl Direct {
             MATCHED => self.copy_chunk(slot, to, true)?,
             _ => false,
         };
+        slot.check()?;
         if slot.finished() {
             self.used &= !(1 << number);
             self.board.ring(to);
@@ -188,13 +217,21 @@ impl Direct {
         self.used &= !(1 << number);
     }
 
+    /// Takes the sender's buffer back. A receiver that reads it at this moment sees after its chunk
+    /// that it must not trust it.
+    pub fn abandon(&mut self, to: Rank, number: u32) {
+        self.board.slot(self.rank, number).give_up(self.rank);
+        self.board.ring(to);
+    }
+
     /// Takes the receiver's buffer back: afterwards the sender writes to it no more. Waits for the
     /// chunk that the sender may be copying at this moment.
     pub fn revoke(&mut self, from: Rank, number: u32, limit: Duration) {
         let slot = self.board.slot(from, number);
+        slot.give_up(self.rank);
         let claimed = Claims::unpack(slot.claimed.swap(Claims::CLOSED, Ordering::AcqRel)).total();
         let start = Instant::now();
-        while slot.copied.load(Ordering::Acquire) < claimed && self.board.ended(from).is_none() {
+        while slot.settled.load(Ordering::Acquire) < claimed && self.board.ended(from).is_none() {
             if start.elapsed() > limit {
                 // A live sender that does not finish one chunk in all this time may still write
                 // into memory that our caller takes back: no state is left to go on from.
@@ -204,6 +241,7 @@ impl Direct {
             std::thread::yield_now();
         }
         slot.state.store(FREE, Ordering::Release);
+        self.board.ring(from);
     }
 
     fn copy_chunk(&self, slot: &Slot, peer: Rank, write: bool) -> Result<bool, CommError> {
@@ -217,10 +255,14 @@ impl Direct {
         let (local, remote) = if write { (source, target) } else { (target, source) };
         // SAFETY: the local end lies within a buffer that its owner vouched for with the offer or
         // the acceptance, and no other claim covers these bytes.
-        unsafe { copy_between(pid, local, remote, count as usize, write) }
-            .map_err(|error| refused(peer, error))?;
-        slot.copied.fetch_add(1, Ordering::AcqRel);
-        Ok(true)
+        let copied = unsafe { copy_between(pid, local, remote, count as usize, write) };
+        // That the peer took its buffer away says more than what the system made of it.
+        let checked = slot.check().and(copied.map_err(|error| refused(peer, error)));
+        if checked.is_err() {
+            slot.give_up(self.rank);
+        }
+        slot.settled.fetch_add(1, Ordering::AcqRel);
+        checked.map(|()| true)
     }
 }
 
@@ -229,59 +271,6 @@ fn refused(peer: Rank, error: std::io::Error) -> CommError {
         what: format!("copying between this rank and rank {peer} failed"),
         error: error.to_string(),
     }
-}
-
-/// Copies between a place of this process and one of another.
-///
-/// # Safety
-/// `local` must be valid for `len` bytes: for reads when `write`, for writes otherwise.
-unsafe fn copy_between(
-    pid: u32,
-    local: u64,
-    remote: u64,
-    len: usize,
-    write: bool,
-) -> std::io::Result<()> {
-    let mut done = 0;
-    while done < len {
-        let part = |at: u64| libc::iovec {
-            iov_base: (at as usize + done) as *mut libc::c_void,
-            iov_len: len - done,
-        };
-        let (here, there) = (part(local), part(remote));
-        // SAFETY: the caller vouches for the local end; the system checks the remote one.
-        let count = unsafe {
-            if write {
-                libc::process_vm_writev(pid as i32, &here, 1, &there, 1, 0)
-            } else {
-                libc::process_vm_readv(pid as i32, &here, 1, &there, 1, 0)
-            }
-        };
-        match count {
-            1.. => done += count as usize,
-            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
-            _ if system::last_errno() == libc::EINTR => {}
-            _ => return Err(std::io::Error::last_os_error()),
-        }
-    }
-    Ok(())
-}
-
-/// Tries a direct copy on the launcher, whom the system guards like any other rank.
-pub(crate) fn permitted(board: &Board) -> bool {
-    let head = board.head();
-    let mut copy = [0u8; 16];
-    // SAFETY: the local end is a whole array.
-    let read = unsafe {
-        copy_between(head.launcher, copy.as_mut_ptr() as u64, head.probe, copy.len(), false)
-    };
-    read.is_ok() && copy == head.token
-}
-
-/// Lets the other ranks copy from and into this process where the Yama module asks for it.
-pub(crate) fn let_peers_in() {
-    // SAFETY: plain call. Without Yama it fails, and then nobody asks for it.
-    unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::c_ulong::MAX, 0, 0, 0) };
 }
 
 #[cfg(test)]
@@ -308,5 +297,75 @@ mod tests {
             let chunks = len.div_ceil(chunk_bytes(len));
             assert!(chunks >= 2 && chunks < u64::from(u32::MAX), "{len}: {chunks}");
         }
+    }
+
+    /// Two ranks in this one process, and a message of 0xAA from 0 to 1 that both know of.
+    struct Pair {
+        sender: Direct,
+        receiver: Direct,
+        slot: u32,
+        data: Vec<u8>,
+        into: Vec<u8>,
+    }
+
+    fn pair() -> Pair {
+        let (board, _) = Board::create(2, crate::Transport::Memory).unwrap();
+        let board = Rc::new(board);
+        (0..2).for_each(|r| board.seat(r).pid.store(std::process::id(), Ordering::Relaxed));
+        let mut sender = Direct::new(board.clone(), 0, true);
+        let mut receiver = Direct::new(board, 1, true);
+        let (data, mut into) = (vec![0xAA; 1 << 20], vec![0; 1 << 20]);
+        let slot = sender.offer(data.as_ptr(), data.len()).unwrap();
+        // SAFETY: the pair keeps the buffer as long as both ends.
+        unsafe { receiver.accept(0, slot, into.as_mut_ptr()) };
+        Pair { sender, receiver, slot, data, into }
+    }
+
+    #[test]
+    fn both_sides_copy_one_message() {
+        let mut pair = pair();
+        assert_eq!(pair.receiver.pull(0, pair.slot), Ok(Stage::Moved));
+        while pair.sender.assist(1, pair.slot) != Ok(Stage::Finished) {}
+        assert_eq!(pair.receiver.pull(0, pair.slot), Ok(Stage::Finished));
+        assert!(pair.into == pair.data);
+        assert_eq!(pair.sender.offer(pair.data.as_ptr(), pair.data.len()), Some(pair.slot));
+    }
+
+    #[test]
+    fn a_receiver_does_not_trust_what_its_sender_took_back() {
+        for chunks_before in [0, 1, 3] {
+            let mut pair = pair();
+            for _ in 0..chunks_before {
+                assert_eq!(pair.receiver.pull(0, pair.slot), Ok(Stage::Moved));
+            }
+            pair.sender.abandon(1, pair.slot);
+            pair.data.fill(0xBB);
+            let error = pair.receiver.pull(0, pair.slot).expect_err("the bytes are not right");
+            assert!(error.to_string().contains("rank 0"), "{error}");
+            assert!(!pair.into.contains(&0xBB));
+            // What the receiver's engine does then must not wait for anybody.
+            pair.receiver.revoke(0, pair.slot, Duration::ZERO);
+        }
+    }
+
+    #[test]
+    fn a_sender_learns_that_its_receiver_gave_up() {
+        let mut pair = pair();
+        assert_eq!(pair.sender.assist(1, pair.slot), Ok(Stage::Moved));
+        pair.receiver.revoke(0, pair.slot, Duration::ZERO);
+        pair.into.fill(0x11);
+        assert!(pair.sender.assist(1, pair.slot).is_err());
+        assert!(pair.into.iter().all(|&byte| byte == 0x11));
+    }
+
+    #[test]
+    fn a_chunk_that_fails_is_settled() {
+        let mut pair = pair();
+        let board = pair.receiver.board.clone();
+        board.slot(0, pair.slot).source.store(8, Ordering::Relaxed);
+        let error = pair.receiver.pull(0, pair.slot).expect_err("nothing lies at address 8");
+        assert!(error.to_string().contains("Bad address"), "{error}");
+        pair.receiver.revoke(0, pair.slot, Duration::ZERO);
+        assert!(pair.sender.assist(1, pair.slot).is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! Two hints to the processor about lines of shared memory; they change the time a message takes,
-//! never what arrives. Processors without them take them for nothing.
+//! never what arrives. Processors without them take them for nothing, and an
+//! interpreter (Miri) does not see them.
 
 /// Asks for lines that will be written soon. The reader still has them from the last lap, and
 /// taking them back while nobody waits halves the time of a message of a page.
@@ -8,7 +9,7 @@
 /// `start` must be the address of `len` mapped bytes.
 #[inline]
 pub(crate) unsafe fn will_write(start: *const u8, len: usize) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     for at in (0..len).step_by(64) {
         // SAFETY: a prefetch faults nowhere and changes no register.
         unsafe {
@@ -19,7 +20,7 @@ pub(crate) unsafe fn will_write(start: *const u8, len: usize) {
             );
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = (start, len);
 }
 
@@ -30,7 +31,7 @@ pub(crate) unsafe fn will_write(start: *const u8, len: usize) {
 /// `start` must be the address of `len` mapped bytes.
 #[inline]
 pub(crate) unsafe fn hand_over(start: *const u8, len: usize) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     for at in (0..len).step_by(64) {
         // SAFETY: as above; the line's content stays as it is.
         unsafe {
@@ -41,6 +42,6 @@ pub(crate) unsafe fn hand_over(start: *const u8, len: usize) {
             );
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = (start, len);
 }

@@ -1,11 +1,14 @@
 //! The shared-memory transport: a ring to and from each peer, a doorbell for each rank.
 
+pub(crate) mod between;
 pub(crate) mod direct;
 mod hint;
+mod marks;
+#[cfg(all(test, loom))]
+mod model;
 mod ring;
 
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use laneway_core::{CommError, Rank};
@@ -13,7 +16,6 @@ use laneway_core::{CommError, Rank};
 use crate::board::Board;
 use crate::frame::Header;
 use crate::link::Link;
-use crate::system;
 use direct::Direct;
 use ring::{Reader, Writer};
 
@@ -39,8 +41,7 @@ impl Memory {
     pub fn new(board: Rc<Board>, rank: Rank, cores: u32) -> Memory {
         let size = board.size();
         let alone = size <= cores;
-        direct::let_peers_in();
-        let direct = direct::permitted(&board).then(|| Direct::new(board.clone(), rank, alone));
+        let direct = between::permitted(&board).then(|| Direct::new(board.clone(), rank, alone));
         Memory {
             writers: (0..size).map(|to| Writer::new(board.channel(rank, to))).collect(),
             readers: (0..size).map(|from| Reader::new(board.channel(from, rank))).collect(),
@@ -74,24 +75,10 @@ impl Memory {
     #[inline]
     fn notify(&self, to: Rank) {
         if self.marked {
-            let (word, bit) = (&self.board.marks(to)[to_word(self.rank)], to_bit(self.rank));
-            // A mark that is still there will be seen together with our cell: the reader takes the
-            // mark away before it looks into the ring.
-            std::sync::atomic::fence(Ordering::SeqCst);
-            if word.load(Ordering::Relaxed) & bit == 0 {
-                word.fetch_or(bit, Ordering::SeqCst);
-            }
+            marks::set(self.board.marks(to), self.rank);
         }
         self.board.ring(to);
     }
-}
-
-fn to_word(rank: Rank) -> usize {
-    rank as usize / 64
-}
-
-fn to_bit(rank: Rank) -> u64 {
-    1 << (rank % 64)
 }
 
 impl Link for Memory {
@@ -144,16 +131,7 @@ impl Link for Memory {
             }
             return Ok(());
         }
-        for (number, word) in self.board.marks(self.rank).iter().enumerate() {
-            if word.load(Ordering::Relaxed) == 0 {
-                continue;
-            }
-            let mut bits = word.swap(0, Ordering::SeqCst);
-            while bits != 0 {
-                ready.push(number as u32 * 64 + bits.trailing_zeros());
-                bits &= bits - 1;
-            }
-        }
+        marks::take(self.board.marks(self.rank), |from| ready.push(from));
         Ok(())
     }
 
@@ -179,17 +157,15 @@ impl Link for Memory {
     }
 
     fn arm(&mut self) {
-        self.board.seat(self.rank).doorbell.store(1, Ordering::Relaxed);
-        // The other half stands in `Board::ring`.
-        std::sync::atomic::fence(Ordering::SeqCst);
+        self.board.seat(self.rank).doorbell.arm();
     }
 
     fn disarm(&mut self) {
-        self.board.seat(self.rank).doorbell.store(0, Ordering::Relaxed);
+        self.board.seat(self.rank).doorbell.disarm();
     }
 
     fn sleep(&mut self, limit: Duration, _writers: &[Rank]) -> Result<(), CommError> {
-        system::futex_wait(&self.board.seat(self.rank).doorbell, 1, limit);
+        self.board.seat(self.rank).doorbell.sleep(limit);
         Ok(())
     }
 

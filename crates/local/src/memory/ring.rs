@@ -6,14 +6,16 @@
 //! stretch in pieces, each announced by a cell of its own: the reader copies the first piece while
 //! the writer still writes the second.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::ops::Range;
 
 use laneway_core::{CommError, Rank};
 
 use super::hint;
 use crate::frame::{HEADER, Header};
+use crate::sync::{AtomicU32, Ordering, Watch, Watches};
 
-const CELLS: u32 = 64;
+/// A model goes round sooner.
+const CELLS: u32 = if cfg!(loom) { 8 } else { 64 };
 const LINE: usize = 64;
 
 /// Payload that travels within the header's own cell.
@@ -30,6 +32,7 @@ struct Cell {
     piece: u32,
     header: [u8; HEADER],
     inline: [u8; INLINE],
+    watch: Watch,
 }
 
 /// What the reader tells the writer, on a line of its own.
@@ -48,6 +51,8 @@ struct Parts {
     cells: *mut Cell,
     consumed: *const Consumed,
     bytes: *mut u8,
+    /// One for each line of the bytes.
+    watches: Watches,
     capacity: u32,
 }
 
@@ -60,6 +65,7 @@ impl Parts {
                 cells: start.cast(),
                 consumed: start.add(CELLS as usize * LINE).cast(),
                 bytes: start.add(BYTES_AT),
+                watches: Watches::none(),
                 capacity: (len - BYTES_AT) as u32,
             }
         }
@@ -68,6 +74,22 @@ impl Parts {
     fn cell(&self, number: u32) -> *mut Cell {
         // SAFETY: the index is below CELLS, which divides 2^32, so laps join without a gap.
         unsafe { self.cells.add((number % CELLS) as usize) }
+    }
+
+    /// A cell that was seen to be ours to write.
+    fn cell_to_write(&self, number: u32) -> *mut Cell {
+        let cell = self.cell(number);
+        // SAFETY: the cell is mapped.
+        unsafe { (*cell).watch.write() };
+        cell
+    }
+
+    /// A cell that was seen to be ours to read.
+    fn cell_to_read(&self, number: u32) -> *const Cell {
+        let cell = self.cell(number);
+        // SAFETY: the cell is mapped.
+        unsafe { (*cell).watch.read() };
+        cell
     }
 
     fn consumed(&self) -> &Consumed {
@@ -84,6 +106,12 @@ impl Parts {
 
 fn lines(len: u32) -> u32 {
     len.next_multiple_of(LINE as u32)
+}
+
+/// The lines that a piece lies in.
+#[inline]
+fn lines_of(at: u32, len: usize) -> Range<usize> {
+    at as usize / LINE..(at as usize + len).div_ceil(LINE)
 }
 
 /// Copies the payload of a cell without the call that a copy of unknown length is.
@@ -129,7 +157,10 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub fn new(channel: (*mut u8, usize)) -> Writer {
-        let parts = Parts::new(channel);
+        Writer::over(Parts::new(channel))
+    }
+
+    fn over(parts: Parts) -> Writer {
         Writer { parts, cells: 0, bytes: 0, at: 0, seen_cells: 0, seen_bytes: 0 }
     }
 
@@ -145,7 +176,7 @@ impl Writer {
         if len <= INLINE {
             // SAFETY: the cell is free, so the reader does not look past its number.
             unsafe {
-                let cell = self.parts.cell(self.cells);
+                let cell = self.parts.cell_to_write(self.cells);
                 (*cell).header = header.encode();
                 copy_short(data, (&raw mut (*cell).inline).cast(), len);
                 self.publish(len as u32, 0);
@@ -159,7 +190,7 @@ impl Writer {
         }
         // SAFETY: the cell is free; the caller vouches for the data.
         unsafe {
-            (*self.parts.cell(self.cells)).header = header.encode();
+            (*self.parts.cell_to_write(self.cells)).header = header.encode();
             let start = self.write_piece(data, piece);
             if piece == len {
                 // With more pieces to come this would only hold up the next one.
@@ -212,6 +243,7 @@ impl Writer {
 
     /// Writes and announces a piece for which there is room; says where it lies.
     unsafe fn write_piece(&mut self, data: *const u8, piece: usize) -> *const u8 {
+        self.parts.watches.write(lines_of(self.at, piece));
         // SAFETY: `room` saw so many free bytes from `at` on; the caller vouches for the data.
         let target = unsafe {
             let target = self.parts.bytes.add(self.at as usize);
@@ -230,7 +262,7 @@ impl Writer {
     fn publish(&mut self, piece: u32, stretch: u32) {
         self.at = self.parts.step(self.at, stretch);
         self.bytes = self.bytes.wrapping_add(lines(stretch));
-        let cell = self.parts.cell(self.cells);
+        let cell = self.parts.cell_to_write(self.cells);
         self.cells = self.cells.wrapping_add(1);
         // SAFETY: the cell is mapped; the release makes all that was written before visible.
         unsafe {
@@ -256,8 +288,12 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub fn new(channel: (*mut u8, usize)) -> Reader {
+        Reader::over(Parts::new(channel))
+    }
+
+    fn over(parts: Parts) -> Reader {
         Reader {
-            parts: Parts::new(channel),
+            parts,
             cells: 0,
             bytes: 0,
             at: 0,
@@ -285,7 +321,7 @@ impl Reader {
         }
         // SAFETY: the number was seen with acquire, so the cell is ours until we release it.
         let (bytes, piece) = unsafe {
-            let cell = self.parts.cell(self.cells);
+            let cell = self.parts.cell_to_read(self.cells);
             ((*cell).header, (*cell).piece)
         };
         let header = Header::decode(from, &bytes)?;
@@ -307,7 +343,7 @@ impl Reader {
                 return (0, false);
             }
             // SAFETY: as in `open`.
-            self.piece = unsafe { (*self.parts.cell(self.cells)).piece };
+            self.piece = unsafe { (*self.parts.cell_to_read(self.cells)).piece };
             self.taken = 0;
             self.inline = false;
         }
@@ -315,9 +351,11 @@ impl Reader {
         // SAFETY: the piece was announced, so its bytes are ours until we release them.
         unsafe {
             if self.inline {
-                let source = (&raw const (*self.parts.cell(self.cells)).inline).cast::<u8>();
+                let source =
+                    (&raw const (*self.parts.cell_to_read(self.cells)).inline).cast::<u8>();
                 copy_short(source.add(self.taken as usize), into, count);
             } else {
+                self.parts.watches.read(lines_of(self.at + self.taken, count));
                 let source = self.parts.bytes.add((self.at + self.taken) as usize);
                 std::ptr::copy_nonoverlapping(source, into, count);
             }
@@ -348,76 +386,10 @@ impl Reader {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+#[cfg(all(test, not(loom)))]
+#[path = "ring_tests.rs"]
+mod tests;
 
-    fn pair(len: usize) -> (Writer, Reader, Vec<Cell>) {
-        let mut memory: Vec<Cell> = Vec::new();
-        memory.resize_with(len / LINE, || Cell {
-            number: AtomicU32::new(0),
-            piece: 0,
-            header: [0; HEADER],
-            inline: [0; INLINE],
-        });
-        let channel = (memory.as_mut_ptr().cast::<u8>(), len);
-        (Writer::new(channel), Reader::new(channel), memory)
-    }
-
-    #[test]
-    fn messages_of_every_length_pass_in_order_over_many_laps() {
-        for channel in [8 << 10, 16 << 10, 64 << 10] {
-            let (mut writer, mut reader, _memory) = pair(channel);
-            for round in 0..400usize {
-                let len = round * 37 % 9001;
-                let data: Vec<u8> = (0..len).map(|i| (i * 7 + round) as u8).collect();
-                let header = Header::eager(round as u32, 5, len);
-                let mut back = vec![0u8; len];
-                // SAFETY: both buffers outlive the calls.
-                unsafe {
-                    let mut sent = writer.begin(&header, data.as_ptr(), len).unwrap();
-                    let (got, _) = reader.open(0).unwrap().unwrap();
-                    assert_eq!(got, header);
-                    let mut taken = 0;
-                    while taken < len {
-                        let (n, _) = reader.take(back.as_mut_ptr().add(taken), len - taken);
-                        taken += n;
-                        let m = writer.more(data.as_ptr().add(sent), len - sent);
-                        sent += m;
-                        assert!(n + m > 0, "both stand at {taken} of {len}");
-                    }
-                }
-                assert_eq!(back, data, "round {round}");
-                assert!(!reader.ready());
-            }
-        }
-    }
-
-    #[test]
-    fn a_full_ring_refuses_and_goes_on_after_reading() {
-        let (mut writer, mut reader, _memory) = pair(8 << 10);
-        let data = [3u8; 100];
-        let header = Header::eager(1, 2, 100);
-        let mut sent = 0;
-        // SAFETY: the data outlives the calls.
-        while unsafe { writer.begin(&header, data.as_ptr(), 100) } == Some(100) {
-            sent += 1;
-        }
-        assert!((20..=CELLS).contains(&sent), "{sent} frames in flight");
-        for _ in 0..sent {
-            let mut back = [0u8; 100];
-            assert!(reader.open(0).unwrap().is_some());
-            let mut taken = 0;
-            while taken < 100 {
-                // SAFETY: the buffer has so much room left.
-                taken += unsafe { reader.take(back.as_mut_ptr().add(taken), 100 - taken).0 };
-                assert!(reader.ready() || taken == 100 || taken > 0);
-                if taken < 100 && !reader.ready() {
-                    break;
-                }
-            }
-        }
-        // SAFETY: the data outlives the call.
-        assert!(unsafe { writer.begin(&header, data.as_ptr(), 100) }.is_some());
-    }
-}
+#[cfg(all(test, loom))]
+#[path = "ring_model.rs"]
+mod model;

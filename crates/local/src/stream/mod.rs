@@ -14,7 +14,7 @@ use crate::frame::{HEADER, Header};
 use crate::link::Link;
 use crate::system;
 use crate::transport::Transport;
-use socket::HELLO;
+use socket::{Attempt, HELLO};
 
 /// Longer messages are offered first, so that an early one does not fill the receiver's memory.
 const EAGER: usize = 64 << 10;
@@ -25,16 +25,19 @@ const BUFFER: usize = 16 << 10;
 /// No longer than this without a look at the board: a peer may end that we never connected to.
 const SLICE: Duration = Duration::from_millis(100);
 
+/// Between two attempts to connect to a peer whose queue is full.
+const KNOCK_AGAIN: Duration = Duration::from_millis(1);
+
 const SPINS_ALONE: u32 = 40;
 const SPINS_SHARED: u32 = 1;
 
 /// A stream that we write.
 enum Out {
-    /// Not needed so far.
+    /// Not needed so far, or the peer's queue was full.
     Unused,
     Open {
         fd: OwnedFd,
-        /// What a full socket did not take of a header.
+        /// What the socket did not take yet of the greeting, or of a header: the last so many.
         rest: [u8; HEADER],
         rest_len: usize,
     },
@@ -174,7 +177,7 @@ impl Stream {
         }
     }
 
-    /// Writes what a full socket left of a header; false while some is left.
+    /// Writes what a full socket left of a greeting or a header; false while some is left.
     fn flush(&mut self, to: Rank) -> bool {
         let out = &mut self.outs[to as usize];
         let Out::Open { fd, rest, rest_len } = out else { return false };
@@ -195,9 +198,16 @@ impl Stream {
 
     fn connect(&mut self, to: Rank) -> Result<(), CommError> {
         if let Out::Unused = self.outs[to as usize] {
-            let fd = socket::connect(&self.board, self.transport, self.rank, to)?;
-            self.outs[to as usize] =
-                fd.map_or(Out::Lost, |fd| Out::Open { fd, rest: [0; HEADER], rest_len: 0 });
+            let attempt = socket::connect(&self.board, self.transport, self.rank, to)?;
+            self.outs[to as usize] = match attempt {
+                Attempt::Begun(fd) => {
+                    let mut rest = [0; HEADER];
+                    rest[HEADER - HELLO..].copy_from_slice(&socket::hello(&self.board, self.rank));
+                    Out::Open { fd, rest, rest_len: HELLO }
+                }
+                Attempt::Full => Out::Unused,
+                Attempt::Gone => Out::Lost,
+            };
         }
         Ok(())
     }
@@ -365,7 +375,9 @@ impl Link for Stream {
     }
 
     fn sleep(&mut self, limit: Duration, writers: &[Rank]) -> Result<(), CommError> {
-        self.ask(limit.min(SLICE), writers)?;
+        let unconnected = |to: &Rank| matches!(self.outs[*to as usize], Out::Unused);
+        let slice = if writers.iter().any(unconnected) { KNOCK_AGAIN } else { SLICE };
+        self.ask(limit.min(slice), writers)?;
         self.asked = true;
         Ok(())
     }

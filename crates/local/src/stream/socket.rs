@@ -1,10 +1,10 @@
 //! Listening and connecting, for both kinds of sockets: abstract Unix names and loopback ports.
 
-use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr as UnixAddr, UnixListener, UnixStream};
+use std::os::unix::net::{SocketAddr as UnixAddr, UnixListener};
 
 use laneway_core::{CommError, Rank};
 
@@ -50,7 +50,8 @@ pub(crate) fn listen(transport: Transport, ranks: u32) -> Result<(OwnedFd, Vec<u
             (UnixListener::bind_addr(&address).map_err(failed)?.into(), name)
         }
     };
-    // The standard library asks for a short queue; a storm of first messages needs all ranks in it.
+    // The standard library asks for a short queue; a storm of first messages wants all ranks in it.
+    // The system may give less (net.core.somaxconn).
     // SAFETY: plain calls on an open descriptor.
     let code = unsafe { libc::listen(fd.as_raw_fd(), ranks.max(128) as i32) };
     if code != 0 {
@@ -63,56 +64,94 @@ fn hex(digit: u8) -> u8 {
     b"0123456789abcdef"[digit as usize]
 }
 
-/// Connects to a rank's listening socket and greets it. Waits only where a queue is full, and a
-/// queue has room for every rank.
+/// What became of an attempt to connect.
+pub(crate) enum Attempt {
+    /// Under way: what is sent now may have to wait until the connection stands.
+    Begun(OwnedFd),
+    /// The peer's queue is full; it has room again when the peer looks.
+    Full,
+    /// The peer has ended; the board will tell how.
+    Gone,
+}
+
+/// Begins to connect to a rank's listening socket. Never waits: a peer that waits for us may not
+/// look at its queue before we go on.
 pub(crate) fn connect(
     board: &Board,
     transport: Transport,
     me: Rank,
     to: Rank,
-) -> Result<Option<OwnedFd>, CommError> {
+) -> Result<Attempt, CommError> {
     let seat = board.seat(to);
     let address = &seat.address[..(seat.address_len as usize).min(seat.address.len())];
-    let hello = hello(board, me);
-    let connected: io::Result<OwnedFd> = match transport {
-        Transport::Tcp => tcp(address, &hello),
-        Transport::Unix | Transport::Memory => unix(address, &hello),
+    let begun = match transport {
+        Transport::Tcp => tcp(address),
+        Transport::Unix | Transport::Memory => unix(address),
     };
-    match connected {
-        Ok(fd) => Ok(Some(fd)),
-        // The peer has ended; the board will tell how.
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::ConnectionRefused
-                    | io::ErrorKind::ConnectionReset
-                    | io::ErrorKind::BrokenPipe
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(CommError::System {
-            what: format!("rank {me} cannot connect to rank {to} by {transport}"),
-            error: format!("{error} (open files: ulimit -n)"),
-        }),
+    match begun {
+        Ok(fd) => Ok(Attempt::Begun(fd)),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::EAGAIN) if transport != Transport::Tcp => Ok(Attempt::Full),
+            Some(libc::ECONNREFUSED | libc::ECONNRESET | libc::EPIPE) => Ok(Attempt::Gone),
+            _ => Err(CommError::System {
+                what: format!("rank {me} cannot connect to rank {to} by {transport}"),
+                error: format!("{error} (open files: ulimit -n)"),
+            }),
+        },
     }
 }
 
-fn tcp(address: &[u8], hello: &[u8]) -> io::Result<OwnedFd> {
+fn tcp(address: &[u8]) -> io::Result<OwnedFd> {
     let port = address.try_into().map(u16::from_ne_bytes);
     let port = port.map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let mut stream = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
-    stream.set_nodelay(true)?;
-    stream.write_all(hello)?;
-    stream.set_nonblocking(true)?;
-    Ok(stream.into())
+    // SAFETY: an all-zero sockaddr_in is a valid value.
+    let mut name: libc::sockaddr_in = unsafe { std::mem::zeroed() };
+    name.sin_family = libc::AF_INET as libc::sa_family_t;
+    name.sin_port = port.to_be();
+    name.sin_addr.s_addr = u32::from(Ipv4Addr::LOCALHOST).to_be();
+    let fd = open(libc::AF_INET)?;
+    let at_once: libc::c_int = 1;
+    // SAFETY: the option is an int of this size.
+    let code = unsafe {
+        let value = (&raw const at_once).cast();
+        let len = size_of::<libc::c_int>() as libc::socklen_t;
+        libc::setsockopt(fd.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_NODELAY, value, len)
+    };
+    if code != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    begin(fd, (&raw const name).cast(), size_of_val(&name))
 }
 
-fn unix(address: &[u8], hello: &[u8]) -> io::Result<OwnedFd> {
-    let mut stream = UnixStream::connect_addr(&UnixAddr::from_abstract_name(address)?)?;
-    stream.write_all(hello)?;
-    stream.set_nonblocking(true)?;
-    Ok(stream.into())
+fn unix(address: &[u8]) -> io::Result<OwnedFd> {
+    // SAFETY: an all-zero sockaddr_un is a valid value.
+    let mut name: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    name.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    // An abstract name begins with a zero byte and has no end but its length.
+    for (place, byte) in name.sun_path[1..].iter_mut().zip(address) {
+        *place = *byte as libc::c_char;
+    }
+    let len = std::mem::offset_of!(libc::sockaddr_un, sun_path) + 1 + address.len();
+    begin(open(libc::AF_UNIX)?, (&raw const name).cast(), len)
+}
+
+fn open(family: i32) -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: plain call.
+    match unsafe { libc::socket(family, kind, 0) } {
+        // SAFETY: the descriptor was just opened and belongs to nobody else.
+        fd @ 0.. => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn begin(fd: OwnedFd, name: *const libc::sockaddr, len: usize) -> io::Result<OwnedFd> {
+    // SAFETY: both callers give a name of their own with its length.
+    match unsafe { libc::connect(fd.as_raw_fd(), name, len as libc::socklen_t) } {
+        0 => Ok(fd),
+        _ if system::last_errno() == libc::EINPROGRESS => Ok(fd),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Takes the next connection from a listening socket's queue, if one is there.
@@ -182,6 +221,52 @@ pub(crate) unsafe fn transmit(
                     _ => return None,
                 },
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_queue_is_said_and_not_waited_for() {
+        let (mut board, _) = Board::create(2, Transport::Unix).unwrap();
+        let (listener, address) = listen(Transport::Unix, 2).unwrap();
+        board.set_address(1, &address);
+        // SAFETY: plain call on an open descriptor.
+        assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 1) }, 0);
+        let mut begun = Vec::new();
+        let full = (0..8).any(|_| match connect(&board, Transport::Unix, 0, 1) {
+            Ok(Attempt::Begun(fd)) => {
+                begun.push(fd);
+                false
+            }
+            Ok(Attempt::Full) => true,
+            Ok(Attempt::Gone) | Err(_) => panic!("somebody listens"),
+        });
+        assert!(full, "{} connections fit a queue of one", begun.len());
+        assert!(matches!(accept(&listener), Ok(Some(_))));
+        assert!(matches!(connect(&board, Transport::Unix, 0, 1), Ok(Attempt::Begun(_))));
+        drop(listener);
+        assert!(matches!(connect(&board, Transport::Unix, 0, 1), Ok(Attempt::Gone)));
+    }
+
+    #[test]
+    fn nobody_listens_on_a_port_that_was_given_back() {
+        let (mut board, _) = Board::create(2, Transport::Tcp).unwrap();
+        let (listener, address) = listen(Transport::Tcp, 2).unwrap();
+        board.set_address(1, &address);
+        assert!(matches!(connect(&board, Transport::Tcp, 0, 1), Ok(Attempt::Begun(_))));
+        drop(listener);
+        match connect(&board, Transport::Tcp, 0, 1) {
+            Ok(Attempt::Gone) => {}
+            Ok(Attempt::Begun(fd)) => {
+                // SAFETY: there is no second part.
+                let sent = unsafe { transmit(&fd, &[1], std::ptr::null(), 0) };
+                assert_eq!(sent, None, "the refusal came after the call");
+            }
+            Ok(Attempt::Full) | Err(_) => panic!("nobody listens"),
         }
     }
 }

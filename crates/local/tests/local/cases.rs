@@ -1,9 +1,11 @@
 //! The cases: what is started, what is done to it, and how it must end.
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::process::{Outcome, files_left, start};
+use crate::storm::random;
+use crate::{stress, surroundings};
 
 const TRANSPORTS: [&str; 3] = ["shm", "unix", "tcp"];
 
@@ -55,7 +57,10 @@ fn all() -> Vec<Case> {
     let mut cases = messages();
     cases.extend(limits());
     cases.extend(endings());
+    cases.extend(misuse());
+    cases.extend(surrounded());
     cases.extend(from_outside());
+    cases.extend(pauses());
     cases
 }
 
@@ -116,7 +121,7 @@ fn messages() -> Vec<Case> {
     }
     for (scenario, ranks) in [("lengths", 2), ("lengths", 5), ("order", 3), ("storm", 8)] {
         cases.push(case(format!("{scenario} {ranks} shm without direct copies"), move || {
-            let refused = [("TEST_NO_DIRECT_COPIES", "1")];
+            let refused = [(surroundings::VARIABLE, "no direct copies")];
             expect(run(scenario, ranks, "shm", &refused)?, 0, &[])
         }));
     }
@@ -142,7 +147,11 @@ fn limits() -> Vec<Case> {
         case("describe", described(&[], &["local:shm", "process_vm, both sides", "clock true"])),
         case(
             "describe without direct copies",
-            described(&[("TEST_NO_DIRECT_COPIES", "1")], &["local:shm", "\"ring\""]),
+            described(&[(surroundings::VARIABLE, "no direct copies")], &["local:shm", "\"ring\""]),
+        ),
+        case(
+            "describe without direct writes",
+            described(&[(surroundings::VARIABLE, "no direct writes")], &["local:shm", "\"ring\""]),
         ),
         case("describe without binding", {
             described(&[("LANEWAY_LOCAL_BIND", "none")], &["\"binding\", \"none\""])
@@ -179,6 +188,7 @@ fn endings() -> Vec<Case> {
             expect(run("hang", 3, transport, &[("LANEWAY_WAIT_LIMIT", "1")])?, 0, &[])
         }));
         let ends = [
+            ("leave-abort", 3, "error: rank 1 left before the others"),
             ("killed", 3, "rank 4 died: killed by signal 9 (SIGKILL)"),
             ("code", 3, "rank 4 died: exited with code 101"),
             ("agree", 4, ""),
@@ -192,6 +202,71 @@ fn endings() -> Vec<Case> {
             }));
         }
     }
+    cases
+}
+
+/// Buffers that are taken back too early, and schedules that break the rules.
+fn misuse() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for transport in TRANSPORTS {
+        for (scenario, ranks) in [
+            ("drop-sender", 2),
+            ("drop-sender-late", 2),
+            ("free-sender", 2),
+            ("drop-queue", 2),
+            ("late-receiver", 2),
+            ("fail-beside", 3),
+            ("overlap", 1),
+            ("overlap-in-queue", 1),
+        ] {
+            cases.push(case(format!("{scenario} {transport}"), move || {
+                expect(run(scenario, ranks, transport, &[("LANEWAY_WAIT_LIMIT", "1")])?, 0, &[])
+            }));
+        }
+        cases.push(case(format!("stuck {transport}"), move || {
+            let outcome = run("stuck", 2, transport, &[])?;
+            in_time(&outcome)?;
+            let words = "rank 0 can never go on: lane 0 waits until round 0 of lane 7 is complete";
+            expect(outcome, 3, &[words, "rank 0 died: exited with code 9"])
+        }));
+    }
+    cases
+}
+
+/// Machines and shells that give a run less than it is used to.
+fn surrounded() -> Vec<Case> {
+    let within = |scenario: &'static str, ranks, transport: &'static str, around: &'static str| {
+        move || {
+            let outcome = run(scenario, ranks, transport, &[(surroundings::VARIABLE, around)])?;
+            if outcome.code == Some(surroundings::SKIPPED.into()) {
+                println!("skipped {scenario} with {around}: {}", outcome.stderr.trim());
+                return Ok(None);
+            }
+            Ok::<_, String>(Some(outcome))
+        }
+    };
+    let mut cases = Vec::new();
+    let mut ends = |scenario, ranks, transport, around, code, words: &'static [&str]| {
+        cases.push(case(format!("{scenario} {ranks} {transport} with {around}"), move || {
+            let outcome = within(scenario, ranks, transport, around)()?;
+            outcome.map_or(Ok(()), |outcome| expect(outcome, code, words))
+        }));
+    };
+    for transport in TRANSPORTS {
+        ends("talk", 3, transport, "tostop", 0, &[]);
+    }
+    ends("all-to-all", 16, "unix", "queues of 4", 0, &[]);
+    ends("storm", 16, "unix", "queues of 4", 0, &[]);
+    ends("ring", 2, "shm", "files of 1 MiB", 0, &[]);
+    let too_large = &["error: cannot create", "shared memory", "cause: File too large", "try:"];
+    ends("ring", 16, "shm", "files of 1 MiB", 3, too_large);
+    for transport in ["unix", "tcp"] {
+        ends("all-to-all", 4, transport, "64 open files", 0, &[]);
+        ends("ring", 24, transport, "64 open files", 0, &[]);
+        ends("all-to-all", 40, transport, "64 open files", 3, &["ulimit -n"]);
+        ends("lengths", 3, transport, "nobody may trace", 0, &[]);
+    }
+    ends("lengths", 3, "shm", "no direct writes", 0, &[]);
     cases
 }
 
@@ -223,7 +298,7 @@ fn signalled(transport: &str, rank: Option<u32>, signal: i32) -> Result<Outcome,
     let mut running = start("forever", 5, transport, &[], "")?;
     running.await_line()?;
     let pid = match rank {
-        Some(rank) => running.rank(rank)?,
+        Some(rank) => running.ranks(5)?[rank as usize],
         None => running.launcher(),
     };
     // SAFETY: the process is our child or its child, and has not been waited for.
@@ -231,6 +306,49 @@ fn signalled(transport: &str, rank: Option<u32>, signal: i32) -> Result<Outcome,
     let outcome = running.finish()?;
     in_time(&outcome)?;
     Ok(outcome)
+}
+
+/// Ranks that are stopped at any moment and go on after any time.
+fn pauses() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (ranks, transport, around) in [
+        (2, "shm", ""),
+        (5, "shm", ""),
+        (36, "shm", ""),
+        (3, "shm", "no direct copies"),
+        (4, "unix", ""),
+        (4, "tcp", ""),
+    ] {
+        let name = format!("stress {ranks} {transport} {around}");
+        cases.push(case(name.trim(), move || paused(ranks, transport, around)));
+    }
+    cases
+}
+
+fn paused(ranks: u32, transport: &str, around: &str) -> Verdict {
+    // From the clock, and in what a failure prints.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
+    let seed = stress::from_environment(stress::SEED, now >> 8 & 0xffff_ffff);
+    let text = seed.to_string();
+    let variables = [(stress::SEED, text.as_str()), (surroundings::VARIABLE, around)];
+    let mut running = start("stress", ranks, transport, &variables, "")?;
+    running.await_line()?;
+    let pids = running.ranks(ranks)?;
+    let pause = Duration::from_secs(stress::from_environment(stress::SECONDS, 1)) * 7 / 10;
+    let end = Instant::now() + pause;
+    let mut draw = seed;
+    while Instant::now() < end {
+        draw = random(draw);
+        let pid = pids[(draw % u64::from(ranks)) as usize];
+        // SAFETY: plain calls; the launcher waits for its ranks, and it has not ended.
+        unsafe { libc::kill(pid, libc::SIGSTOP) };
+        std::thread::sleep(Duration::from_micros(draw >> 8 & 0x1fff));
+        // SAFETY: as above.
+        unsafe { libc::kill(pid, libc::SIGCONT) };
+        std::thread::sleep(Duration::from_micros(draw >> 24 & 0xfff));
+    }
+    let outcome = running.finish()?;
+    expect(outcome, 0, &[]).map_err(|why| format!("{}={seed}: {why}", stress::SEED))
 }
 
 fn in_time(outcome: &Outcome) -> Verdict {

@@ -84,6 +84,17 @@ pub fn leave_mid(comm: &LocalComm) -> Result<(), CommError> {
     Ok(())
 }
 
+/// A rank leaves early, and whoever misses it ends the run without a word, as the command does.
+pub fn leave_abort(comm: &LocalComm) -> Result<(), CommError> {
+    if comm.rank() == 1 {
+        return Ok(());
+    }
+    match comm.recv(Some(1), Some(99), &mut [0; 8]) {
+        Err(CommError::PeerDied { rank: 1, .. }) => comm.abort(3),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Everybody lives and nobody sends: the limit ends the wait, and says what it was for.
 pub fn hang(comm: &LocalComm) -> Result<(), CommError> {
     if victim(comm) {
@@ -151,5 +162,11 @@ pub fn input(comm: &LocalComm) -> Result<(), CommError> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).expect("input is text");
     assert_eq!(text, if comm.rank() == 0 { "for rank 0" } else { "" });
+    Ok(())
+}
+
+/// Every rank says who it is.
+pub fn talk(comm: &LocalComm) -> Result<(), CommError> {
+    println!("this is rank {}", comm.rank());
     Ok(())
 }

@@ -6,9 +6,12 @@
 mod cases;
 mod endings;
 mod messages;
+mod misuse;
 mod process;
 mod seccomp;
 mod storm;
+mod stress;
+mod surroundings;
 
 use std::process::ExitCode;
 
@@ -30,6 +33,7 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("describe", messages::describe),
     ("big", messages::big),
     ("storm", storm::storm),
+    ("stress", stress::stress),
     ("killed", endings::killed),
     ("code", endings::code),
     ("agree", endings::agree),
@@ -40,7 +44,18 @@ const SCENARIOS: &[(&str, Scenario)] = &[
     ("forever", endings::forever),
     ("abort", endings::abort),
     ("give-up", endings::give_up),
+    ("leave-abort", endings::leave_abort),
     ("input", endings::input),
+    ("talk", endings::talk),
+    ("drop-sender", misuse::drop_sender),
+    ("drop-sender-late", misuse::drop_sender_late),
+    ("free-sender", misuse::free_sender),
+    ("drop-queue", misuse::drop_queue),
+    ("late-receiver", misuse::late_receiver),
+    ("fail-beside", misuse::fail_beside),
+    ("stuck", misuse::stuck),
+    ("overlap", misuse::overlap),
+    ("overlap-in-queue", misuse::overlap_in_queue),
 ];
 
 fn main() -> ExitCode {
@@ -59,15 +74,28 @@ fn run(scenario: &str, ranks: &str, transport: &str) -> u8 {
     let comm = match attach() {
         Ok(Some(comm)) => comm,
         Ok(None) => {
-            if std::env::var_os("TEST_NO_DIRECT_COPIES").is_some() {
-                seccomp::refuse_direct_copies();
-            }
+            let after = match surroundings::make() {
+                Ok(after) => after,
+                Err(error) => {
+                    eprintln!("this machine does not let us: {error}");
+                    return surroundings::SKIPPED;
+                }
+            };
             let ranks = ranks.parse().expect("the driver gives a number");
             let transport = transport.parse().expect("the driver gives a transport");
-            return match (Launch { ranks, transport, limit: None }).run() {
+            let code = match (Launch { ranks, transport, limit: None }).run() {
                 Ok(code) => code as u8,
                 Err(error) => failed(LocalError::into_failure(error)),
             };
+            let words: Vec<String> =
+                (0..ranks).map(|rank| format!("this is rank {rank}")).collect();
+            return after.expect(&words).map_or_else(
+                |why| {
+                    eprintln!("{why}");
+                    8
+                },
+                |()| code,
+            );
         }
         Err(error) => return failed(error.into_failure()),
     };

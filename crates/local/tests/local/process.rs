@@ -67,14 +67,15 @@ impl Running {
         self.child.id() as i32
     }
 
-    /// The process of a rank.
-    pub fn rank(&self, rank: u32) -> Result<i32, String> {
-        let wanted = format!("LANEWAY_LOCAL_RANK={rank}");
-        marked(&self.mark)
-            .into_iter()
-            .find(|(_, environment)| environment.contains(&wanted))
-            .map(|(pid, _)| pid)
-            .ok_or_else(|| format!("rank {rank} is not running"))
+    /// The processes of all ranks, found in one look.
+    pub fn ranks(&self, count: u32) -> Result<Vec<i32>, String> {
+        let marked = marked(&self.mark);
+        let of = |rank| {
+            let wanted = format!("LANEWAY_LOCAL_RANK={rank}");
+            let found = marked.iter().find(|(_, environment)| environment.contains(&wanted));
+            found.map(|(pid, _)| *pid).ok_or_else(|| format!("rank {rank} is not running"))
+        };
+        (0..count).map(of).collect()
     }
 
     /// Waits for the launcher, then makes sure that nothing is left.

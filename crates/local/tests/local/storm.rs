@@ -17,7 +17,7 @@ struct Planned {
     len: usize,
 }
 
-fn random(state: u64) -> u64 {
+pub fn random(state: u64) -> u64 {
     // The finaliser of splitmix64.
     let mut x = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -167,8 +167,11 @@ fn a_test_in_a_loop_finishes_a_collective() {
         let mut tmp = vec![0; schedule.tmp_len(comm.rank()) as usize];
         let buffers = Buffers::new(&[], &mut output, &mut tmp);
         let mut exec = Exec::new(comm, &*schedule, buffers, None, 0).expect("an executor");
-        exec.start().expect("a start");
-        while !exec.test().expect("a test") {}
+        let mut until_done = |test: &mut dyn FnMut() -> Result<bool, CommError>| {
+            while !test()? {}
+            Ok(())
+        };
+        exec.run_meanwhile(&mut until_done).expect("a run");
         drop(exec);
         assert_eq!(output, [1; 64]);
     });
