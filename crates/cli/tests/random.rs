@@ -15,7 +15,7 @@ mod truth;
 
 use std::path::Path;
 
-use claims::{Judged, Tally};
+use claims::Tally;
 
 /// Measures the platforms of these seeds and holds every claim.
 fn hold(seeds: std::ops::RangeInclusive<u64>) {
