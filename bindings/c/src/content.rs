@@ -3,7 +3,7 @@
 use laneway_core::Rank;
 
 /// What receive buffers hold before a call.
-pub const BACKGROUND: u8 = 0xA5;
+pub(crate) const BACKGROUND: u8 = 0xA5;
 
 /// How a buffer is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use common::{BARE_NETWORK, ENVELOPE_BYTES, object};
+use laneway_needs::{Need, program};
 
 /// What the export says of every cable: 100 Gbit/s and 0.2 microseconds.
 const BYTES_PER_SECOND: f64 = 12.5e9;
@@ -24,13 +25,9 @@ impl Drop for Exported {
 }
 
 impl Exported {
-    /// None where SimGrid is not installed; where it must be, that is a failure.
+    /// None where SimGrid is not installed.
     fn new(name: &str) -> Option<Exported> {
-        let found = Command::new("smpirun").arg("-version").stdout(Stdio::null()).status();
-        if let Err(error) = found {
-            let must = std::env::var_os("LANEWAY_REQUIRE_MPI").is_some();
-            assert!(!must, "smpirun is not installed: {error}");
-            println!("skipped: smpirun cannot be started ({error}); it is in libsimgrid-dev");
+        if !Need::Simgrid.is_met(program("smpirun")) {
             return None;
         }
         let folder = format!("laneway-exported-{name}-{}", std::process::id());

@@ -2,6 +2,7 @@
 
 use std::process::{Command, Output};
 
+use laneway_needs::{Need, cores_at_most};
 use serde_json::Value;
 
 fn measure(args: &[&str]) -> Output {
@@ -19,7 +20,9 @@ fn document(args: &[&str]) -> Value {
 }
 
 fn rows(args: &[&str]) -> Vec<Value> {
-    document(args)["rows"].as_array().expect("rows").clone()
+    let rows = document(args)["rows"].as_array().expect("rows").clone();
+    assert!(!rows.is_empty(), "{args:?}");
+    rows
 }
 
 fn number(row: &Value, name: &str) -> f64 {
@@ -105,8 +108,8 @@ fn processes_of_this_machine_are_measured() {
 #[test]
 fn ranks_that_share_cores_fall_back_and_keep_every_sample() {
     let cores = std::thread::available_parallelism().expect("a count").get();
-    if cores > 30 {
-        return println!("skipped: {cores} cores would take too many ranks");
+    if !Need::Cores.is_met(cores_at_most(30, cores as u32)) {
+        return;
     }
     let ranks = (2 * cores + 1).to_string();
     // 25 repetitions are two times ten between two sleeps, and five.
@@ -122,7 +125,9 @@ fn ranks_that_share_cores_fall_back_and_keep_every_sample() {
 #[test]
 fn a_single_sample_has_no_interval_and_says_so() {
     let args = ["gather", "--backend", "sim:mpiblib16", "--sizes", "10K:100K:+10K", "--reps", "1"];
-    for row in rows(&args) {
+    let rows = rows(&args);
+    assert_eq!(rows.len(), 10);
+    for row in rows {
         assert!(row["ci_low_us"].is_null() && row["ci_scope"].is_null(), "{row}");
         assert!(row["flags"].as_str().is_some_and(|flags| flags.contains("single")), "{row}");
         assert_eq!(row["reps"], 1);

@@ -1,9 +1,9 @@
 //! `laneway measure` with `--launches` and `--refine`, and what it refuses before it begins.
 
-use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use laneway_needs::{Need, file};
 use serde_json::Value;
 
 /// Real processes share two cores; they run one after the other.
@@ -31,7 +31,9 @@ fn document(args: &[&str]) -> Value {
 }
 
 fn rows(args: &[&str]) -> Vec<Value> {
-    document(args)["rows"].as_array().expect("rows").clone()
+    let rows = document(args)["rows"].as_array().expect("rows").clone();
+    assert!(!rows.is_empty(), "{args:?}");
+    rows
 }
 
 fn number(row: &Value, name: &str) -> f64 {
@@ -46,13 +48,7 @@ fn numbers(row: &Value, name: &str) -> Vec<f64> {
 /// The launcher of the distribution's Open MPI, where it is installed.
 fn mpirun() -> Option<&'static str> {
     let launcher = "/usr/bin/mpirun.openmpi";
-    let here = Path::new(launcher).exists();
-    let must = std::env::var_os("LANEWAY_REQUIRE_MPI").is_some();
-    assert!(here || !must, "Open MPI is not installed");
-    if !here {
-        println!("skipped: Open MPI is not installed ({launcher})");
-    }
-    here.then_some(launcher)
+    Need::Mpi.is_met(file(launcher)).then_some(launcher)
 }
 
 #[test]

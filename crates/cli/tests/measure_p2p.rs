@@ -5,6 +5,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use laneway_needs::{Need, file};
 use serde_json::Value;
 
 /// Real processes share two cores; they run one after the other.
@@ -33,8 +34,9 @@ fn document(args: &[&str], code: i32) -> Value {
 }
 
 fn rows(args: &[&str]) -> Vec<Value> {
-    let document = document(args, 0);
-    document["rows"].as_array().expect("rows").clone()
+    let rows = document(args, 0)["rows"].as_array().expect("rows").clone();
+    assert!(!rows.is_empty(), "{args:?}");
+    rows
 }
 
 fn flags(row: &Value) -> &str {
@@ -132,7 +134,9 @@ fn bandwidths_are_those_of_the_cards() {
     let patterns = "bandwidth,bibw,sendrecv,exchange,multi-pair";
     let args = ["p2p", "--backend", "sim:cluster:4", "--pattern", patterns, "--sizes", "1M"];
     // A card's 125 MB/s each way; half of four ranks send in pairs.
-    for (row, wanted) in rows(&args).iter().zip([125.0, 250.0, 250.0, 250.0, 250.0]) {
+    let (rows, rates) = (rows(&args), [125.0, 250.0, 250.0, 250.0, 250.0]);
+    assert_eq!(rows.len(), rates.len());
+    for (row, wanted) in rows.iter().zip(rates) {
         let found = number(row, "bandwidth_mb_s");
         assert!((found / wanted - 1.0).abs() < 0.02, "{wanted}: {row}");
     }
@@ -154,9 +158,7 @@ fn an_mpi_library_is_a_layer_where_there_is_one() {
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert!(said(&output).contains("no-such-launcher"), "{}", said(&output));
     let launcher = "/usr/bin/mpirun.mpich";
-    if !Path::new(launcher).exists() {
-        assert!(std::env::var_os("LANEWAY_REQUIRE_MPI").is_none(), "{launcher} is not installed");
-        println!("skipped: {launcher} is not installed");
+    if !Need::Mpi.is_met(file(launcher)) {
         return;
     }
     let launcher = format!("{launcher} -n 2");
@@ -692,11 +694,9 @@ fn a_precision_that_is_missed_is_told_by_the_exit() {
 #[test]
 fn the_same_over_mpi() {
     let _alone = alone();
-    let launcher = Path::new("/usr/bin/mpirun.openmpi");
-    let must = std::env::var_os("LANEWAY_REQUIRE_MPI").is_some();
-    assert!(launcher.exists() || !must, "no {}", launcher.display());
-    if !launcher.exists() {
-        return println!("skipped: no {}", launcher.display());
+    let launcher = "/usr/bin/mpirun.openmpi";
+    if !Need::Mpi.is_met(file(launcher)) {
+        return;
     }
     let mut command = Command::new("timeout");
     command.args(["--kill-after=5", "100"]).arg(launcher).args(["--oversubscribe", "-n", "2"]);

@@ -32,7 +32,9 @@ fn rows(platform: impl AsRef<Path>, args: &[&str]) -> Vec<Value> {
     let output = command.output().expect("the command starts");
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    json["rows"].as_array().expect("rows").clone()
+    let rows = json["rows"].as_array().expect("rows").clone();
+    assert!(!rows.is_empty(), "{args:?}");
+    rows
 }
 
 fn number(row: &Value, name: &str) -> f64 {

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
+use laneway_needs::{Need, file};
+
 /// Launches share two cores; they run one after the other.
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -48,15 +50,8 @@ fn mpi(name: &'static str) -> Mpi {
 }
 
 impl Mpi {
-    /// Whether it is here; where it must be and is not, that is a failure.
     fn is_here(&self) -> bool {
-        let here = self.launcher.exists();
-        let must = std::env::var_os("LANEWAY_REQUIRE_MPI").is_some();
-        assert!(here || !must, "{} is not installed", self.name);
-        if !here {
-            println!("skipped: {} is not installed ({})", self.name, self.launcher.display());
-        }
-        here
+        Need::Mpi.is_met(file(&self.launcher))
     }
 
     fn run(&self, ranks: u32, program: &Path, args: &[&str]) -> Output {

@@ -1,10 +1,10 @@
 //! How many ranks there are where nobody says, and that more of them than cores are told of.
 
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use laneway_measure::cores::Cores;
+use laneway_needs::{Need, cores_at_most, file, program};
 
 const LANEWAY: &str = env!("CARGO_BIN_EXE_laneway");
 
@@ -71,8 +71,8 @@ fn what_measures_has_a_rank_for_each_core_and_at_least_two() {
 #[test]
 fn cores_are_those_that_the_process_may_use() {
     let _alone = alone();
-    if Command::new("taskset").arg("--version").stdout(Stdio::null()).status().is_err() {
-        return println!("skipped: taskset is not installed (util-linux)");
+    if !Need::Taskset.is_met(program("taskset")) {
+        return;
     }
     let first = Cores::here().allowed[0].to_string();
     for verb in measuring() {
@@ -88,8 +88,8 @@ fn cores_are_those_that_the_process_may_use() {
 fn every_verb_that_measures_tells_once_of_more_ranks_than_cores() {
     let _alone = alone();
     let cores = Cores::here().usable();
-    if cores > 30 {
-        return println!("skipped: {cores} cores would take too many ranks");
+    if !Need::Cores.is_met(cores_at_most(30, cores)) {
+        return;
     }
     let many = (cores + 1).to_string();
     for verb in measuring() {
@@ -111,14 +111,9 @@ fn every_verb_that_measures_tells_once_of_more_ranks_than_cores() {
 fn ranks_of_an_mpi_are_told_of_too() {
     let _alone = alone();
     let launcher = "/usr/bin/mpirun.openmpi";
-    if !Path::new(launcher).exists() {
-        let must = std::env::var_os("LANEWAY_REQUIRE_MPI").is_some();
-        assert!(!must, "Open MPI is not installed");
-        return println!("skipped: Open MPI is not installed ({launcher})");
-    }
     let cores = Cores::here().usable();
-    if cores > 14 {
-        return println!("skipped: {cores} cores would take too many ranks");
+    if !Need::Mpi.is_met(file(launcher)) || !Need::Cores.is_met(cores_at_most(14, cores)) {
+        return;
     }
     let many = (cores + 1).to_string();
     for verb in measuring() {

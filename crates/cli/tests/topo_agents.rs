@@ -10,7 +10,7 @@ use laneway_stats::SplitMix64;
 use laneway_topo::formats::{Identity, guid2lid, lft, netlist};
 use laneway_topo::repair::spread;
 use laneway_topo::{End, Fabric, Part, Wiring, prove_agents, topology};
-use subnet::{Subnet, missing};
+use subnet::{Subnet, is_here};
 
 /// Some hosts really ask; for the others the installed tables are followed. All of them ask where
 /// this variable is set, which takes an hour.
@@ -32,8 +32,8 @@ fn cut(whole: &dyn Wiring, count: usize, seed: u64) -> Fabric {
 }
 
 fn every_switch_answers(spec: &str, asking_hosts: usize) {
-    if let Some(what) = missing() {
-        return println!("skipped: {what}");
+    if !is_here() {
+        return;
     }
     let plan = topology(spec).expect(spec);
     for count in [0, 1, 3, 5] {

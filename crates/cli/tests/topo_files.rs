@@ -717,6 +717,7 @@ fn watching_writes_the_addresses_that_are_discovered() {
     let row = &here.json(&watch, 1)["rows"][0];
     assert_eq!((&row["cables_lost"], &row["hosts_unplugged"]), (&2.into(), &1.into()), "{row}");
     let text = fs::read_to_string(here.path("t.lft")).expect("written");
+    assert!(text.contains("\n0x0001 "), "{text}");
     for line in text.lines().filter(|line| line.starts_with("0x")) {
         let is_node3 = line.contains("'node3'");
         assert_eq!(line.starts_with("0x0001 "), is_node3, "{line}");

@@ -308,13 +308,52 @@ mod tests {
         assert_eq!(reduced(ReduceOp::Min, DataType::I8, [(-1i8) as u8], [1]), [255]);
     }
 
+    /// The operator over numbers so wide that nothing is lost.
+    fn expected(op: ReduceOp, a: i64, b: i64) -> i64 {
+        match op {
+            ReduceOp::Sum => a + b,
+            ReduceOp::Product => a * b,
+            ReduceOp::Min => a.min(b),
+            ReduceOp::Max => a.max(b),
+            ReduceOp::BitAnd => a & b,
+            ReduceOp::BitOr => a | b,
+            ReduceOp::BitXor => a ^ b,
+            ReduceOp::LogicalAnd => i64::from(a != 0 && b != 0),
+            ReduceOp::LogicalOr => i64::from(a != 0 || b != 0),
+            ReduceOp::LogicalXor => i64::from((a != 0) != (b != 0)),
+        }
+    }
+
+    fn bytes_of(ty: DataType, value: i64) -> Vec<u8> {
+        match ty {
+            DataType::I8 => (value as i8).to_ne_bytes().into(),
+            DataType::I16 => (value as i16).to_ne_bytes().into(),
+            DataType::I32 => (value as i32).to_ne_bytes().into(),
+            DataType::I64 => value.to_ne_bytes().into(),
+            DataType::U8 => (value as u8).to_ne_bytes().into(),
+            DataType::U16 => (value as u16).to_ne_bytes().into(),
+            DataType::U32 => (value as u32).to_ne_bytes().into(),
+            DataType::U64 => (value as u64).to_ne_bytes().into(),
+            DataType::F32 => (value as f32).to_ne_bytes().into(),
+            DataType::F64 => (value as f64).to_ne_bytes().into(),
+        }
+    }
+
     #[test]
     fn every_operator_serves_every_type_it_claims() {
+        // Pairs whose every result fits a signed byte.
+        let pairs = [(0, 0), (0, 5), (3, 0), (3, 5), (12, 10), (1, 1), (5, 3)];
         for op in ReduceOp::ALL {
             for ty in DataType::ALL.into_iter().filter(|&ty| op.serves(ty)) {
-                let from = vec![1u8; 24 * ty.size() as usize];
-                let mut into = from.clone();
-                Reduction::Builtin(op, ty).apply(&from, &mut into, true);
+                let vector = |value: &dyn Fn(&(i64, i64)) -> i64| -> Vec<u8> {
+                    pairs.iter().flat_map(|pair| bytes_of(ty, value(pair))).collect()
+                };
+                let (from, right) = (vector(&|pair| pair.1), vector(&|&(a, b)| expected(op, a, b)));
+                for left in [false, true] {
+                    let mut into = vector(&|pair| pair.0);
+                    Reduction::Builtin(op, ty).apply(&from, &mut into, left);
+                    assert_eq!(into, right, "{} of {}", op.name(), ty.name());
+                }
             }
         }
     }

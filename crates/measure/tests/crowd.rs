@@ -6,6 +6,7 @@ use laneway_core::{Comm, CommError};
 use laneway_local::{Launch, Transport, attach};
 use laneway_measure::cores::Cores;
 use laneway_measure::crowded;
+use laneway_needs::{Need, cores_at_most};
 use laneway_sim::Program;
 use laneway_sim::platform::Platform;
 
@@ -15,8 +16,8 @@ fn every_rank_knows_of_the_crowd_and_part_of_them_are_none() {
         return find(&comm).expect("messages between the ranks");
     }
     let cores = Cores::here().usable();
-    if cores > 64 {
-        return println!("skipped: {cores} cores would take too many ranks");
+    if !Need::Cores.is_met(cores_at_most(64, cores)) {
+        return;
     }
     let launch = Launch { ranks: cores + 1, transport: Transport::default(), limit: None };
     assert_eq!(launch.run().expect("the ranks start"), 0, "a rank failed");

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use laneway_needs::{Need, file};
 use process::{Outcome, probe, run};
 
 fn open(library: &Path) -> Outcome {
@@ -74,8 +75,8 @@ fn an_empty_folder_is_refused_with_the_places_that_were_looked_at() {
 fn a_simulator_is_refused_outside_a_simulation() {
     let folder = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
     let library = Path::new(&folder).join("libsimgrid.so");
-    if !library.is_file() {
-        return println!("skipped: there is no {}", library.display());
+    if !Need::Simgrid.is_met(file(&library)) {
+        return;
     }
     refused(&library, "works under smpirun alone");
 }

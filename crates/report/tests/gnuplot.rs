@@ -3,13 +3,13 @@
 use std::process::{Command, Stdio};
 
 use laneway_core::{Document, Row};
+use laneway_needs::{Need, program};
 use laneway_report::Format;
 
 #[test]
 fn gnuplot_draws_what_we_write() {
-    let quiet = |command: &mut Command| command.stdin(Stdio::null()).output();
-    if quiet(Command::new("gnuplot").arg("--version")).is_err() {
-        return println!("skipped: no gnuplot on this machine");
+    if !Need::Gnuplot.is_met(program("gnuplot")) {
+        return;
     }
     let row = |algorithm: &str, size: u32| {
         Row::new()
@@ -24,7 +24,9 @@ fn gnuplot_draws_what_we_write() {
     let document = Document { verb: "t", env: Row::new(), params: Row::new(), rows, summary: None };
     let path = std::env::temp_dir().join(format!("laneway-gnuplot-{}.gp", std::process::id()));
     std::fs::write(&path, Format::Gnuplot.render(&document)).expect("a file");
-    let drawn = quiet(Command::new("gnuplot").args(["-e", "set terminal svg"]).arg(&path));
+    let mut gnuplot = Command::new("gnuplot");
+    gnuplot.args(["-e", "set terminal svg"]).arg(&path).stdin(Stdio::null());
+    let drawn = gnuplot.output();
     let _ = std::fs::remove_file(&path);
     let drawn = drawn.expect("gnuplot runs");
     let (svg, said) = (String::from_utf8_lossy(&drawn.stdout), drawn.stderr);

@@ -206,9 +206,6 @@ fn a_strict_graph_of_repeated_sets_is_read() {
 #[test]
 fn a_gigantic_file_is_not_read_to_its_end() {
     let path = std::path::Path::new("/dev/zero");
-    if !path.exists() {
-        return println!("skipped: no /dev/zero here");
-    }
     let error = laneway_topo::formats::load(path).expect_err("endless");
     assert!(error.what.contains("512 MiB"), "{error}");
 }

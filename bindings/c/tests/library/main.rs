@@ -5,6 +5,7 @@ mod mpis;
 use std::path::Path;
 use std::process::Command;
 
+use laneway_needs::{Need, file, program};
 use mpis::{Installed, all, cargo, finished, source, text, turn};
 
 /// Builds a program with each MPI's own compiler, runs it on 4 ranks, and looks for a line.
@@ -63,8 +64,7 @@ fn an_mpi_that_is_loaded_apart_is_found() {
     for (library, world) in [("libmpi.so.40", "0"), ("libmpich.so.12", "0x44000000")] {
         let folder = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
         let library = Path::new(&folder).join(library);
-        if !library.exists() {
-            println!("skipped: there is no {}", library.display());
+        if !Need::Mpi.is_met(file(&library)) {
             continue;
         }
         let mut command = Command::new(&program);
@@ -80,17 +80,15 @@ fn an_mpi_that_is_loaded_apart_is_found() {
 /// The ranks of a simulation are one process, and are refused before they could meet there.
 #[test]
 fn a_simulation_is_refused_and_does_not_crash() {
+    if !Need::Simgrid.is_met(program("smpirun")) {
+        return;
+    }
     let _turn = turn();
     let installed = Installed::new("simulated");
     let (program, include) = (installed.0.join("opt_scatter"), installed.0.join("include"));
     let mut compiler = Command::new("smpicc");
     compiler.arg(source("examples/opt_scatter.c")).arg("-o").arg(&program).arg("-I").arg(include);
     compiler.arg("-L").arg(installed.0.join("lib")).arg("-llaneway");
-    if let Err(error) = Command::new("smpicc").arg("--version").output() {
-        let must = std::env::var_os("LANEWAY_REQUIRE_MPI").is_some();
-        assert!(!must, "smpicc is not installed: {error}");
-        return println!("skipped: smpicc cannot be started ({error}); it is in libsimgrid-dev");
-    }
     let output = finished(&mut compiler);
     assert!(output.status.success(), "{}", text(&output));
     let platform = "<?xml version='1.0'?>\n\
@@ -110,12 +108,12 @@ fn a_simulation_is_refused_and_does_not_crash() {
 
 #[test]
 fn the_header_is_what_cbindgen_writes() {
+    if !Need::Cbindgen.is_met(program("cbindgen")) {
+        return;
+    }
     let mut command = Command::new("cbindgen");
     command.args(["--quiet", "--config"]).arg(source("cbindgen.toml")).arg(source("."));
-    let output = match command.output() {
-        Ok(output) => output,
-        Err(error) => return println!("skipped: cbindgen cannot be started ({error})"),
-    };
+    let output = finished(&mut command);
     assert!(output.status.success(), "{}", text(&output));
     let written = std::fs::read_to_string(source("include/laneway.h")).expect("the header");
     let generated = String::from_utf8_lossy(&output.stdout);
@@ -138,11 +136,11 @@ fn the_header_serves_cpp_as_well() {
 
 #[test]
 fn cmake_finds_the_package() {
-    if let Err(error) = Command::new("cmake").arg("--version").output() {
-        return println!("skipped: cmake cannot be started ({error})");
+    if !Need::Cmake.is_met(program("cmake")) {
+        return;
     }
     let mpis = all();
-    let Some(mpi) = mpis.first() else { return println!("skipped: no MPI has a compiler here") };
+    let Some(mpi) = mpis.first() else { return };
     let _turn = turn();
     let installed = Installed::new("cmake");
     let project = installed.0.join("project");

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use laneway_needs::{Need, file, program};
+
 /// A compiler and the launcher that goes with it.
 pub struct Mpi {
     pub name: &'static str,
@@ -20,7 +22,7 @@ fn wheels() -> PathBuf {
     folder.canonicalize().unwrap_or(folder)
 }
 
-/// Those that are here; those that are not are named, and where they must be, that is a failure.
+/// Those that are here; each that is not is a skip.
 pub fn all() -> Vec<Mpi> {
     let debian = |name, kind: &str| Mpi {
         name,
@@ -44,31 +46,21 @@ pub fn all() -> Vec<Mpi> {
         wheel("wheel intel", ("mpich", "mpicc"), "impi"),
         wheel("wheel intel abi", ("mpich", "mpicc_abi"), "impi"),
     ];
-    let must = std::env::var_os("LANEWAY_REQUIRE_MPI").is_some();
-    all.retain(|mpi| {
-        let Some(why) = mpi.missing() else { return true };
-        // A distribution has the headers in a package of their own; a wheel brings them.
-        let excused = mpi.launcher.exists() && !mpi.compiler.starts_with(wheels());
-        assert!(!must || excused, "{}: {why}", mpi.name);
-        println!("skipped: {}: {why}", mpi.name);
-        false
-    });
+    all.retain(|mpi| Need::Mpi.is_met(mpi.is_usable()));
     all
 }
 
 impl Mpi {
-    /// Why no program can be built and run with it.
-    fn missing(&self) -> Option<String> {
-        let absent = |file: &Path| Some(format!("there is no {}", file.display()));
-        if !self.launcher.exists() {
-            return absent(&self.launcher);
-        }
+    /// Whether programs can be built and run with it, or why not.
+    fn is_usable(&self) -> Result<(), String> {
+        file(&self.launcher)?;
+        file(&self.compiler)?;
         let mut compiler = Command::new(&self.compiler);
         compiler.args(["-E", "-include", "mpi.h", "-x", "c", "/dev/null"]);
         match compiler.stdin(Stdio::null()).output() {
-            Err(_) => absent(&self.compiler),
-            Ok(output) if output.status.success() => None,
-            Ok(_) => Some(format!("{} finds no mpi.h", self.compiler.display())),
+            Ok(output) if output.status.success() => Ok(()),
+            Ok(_) => Err(format!("{} finds no mpi.h", self.compiler.display())),
+            Err(error) => Err(format!("{} does not start: {error}", self.compiler.display())),
         }
     }
 }
@@ -96,14 +88,13 @@ impl Installed {
 
     /// What pkg-config answers.
     pub fn flags(&self) -> Option<Vec<String>> {
+        if !Need::PkgConfig.is_met(program("pkg-config")) {
+            return None;
+        }
         let mut command = Command::new("pkg-config");
         command.args(["--cflags", "--libs", "laneway"]);
         command.env("PKG_CONFIG_PATH", self.0.join("lib/pkgconfig"));
-        let output = command.output();
-        if let Err(error) = &output {
-            println!("skipped: pkg-config cannot be started ({error})");
-        }
-        let output = output.ok()?;
+        let output = finished(&mut command);
         assert!(output.status.success(), "{}", text(&output));
         let words = String::from_utf8_lossy(&output.stdout);
         Some(words.split_whitespace().map(str::to_owned).collect())

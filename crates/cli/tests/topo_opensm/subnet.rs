@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use laneway_needs::Need;
 use laneway_stats::SplitMix64;
 use laneway_topo::{End, Fabric, Wiring};
 
@@ -57,20 +58,16 @@ fn path() -> String {
     format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default())
 }
 
-/// What is not here, if something is not.
-pub fn missing() -> Option<String> {
-    let here = |program: &&str| {
-        let mut folders = std::env::split_paths(&path()).collect::<Vec<_>>().into_iter();
-        !folders.any(|folder| folder.join(program).is_file())
+/// Whether all that a simulated subnet takes is here.
+pub fn is_here() -> bool {
+    let is_missing = |program: &&&str| {
+        !std::env::split_paths(&path()).any(|folder| folder.join(program).is_file())
     };
     let programs = ["opensm", "ibsim", "ibsim-run", "ibnetdiscover", "dump_lfts", "perfquery"];
-    let what = programs
-        .iter()
-        .find(|program| here(program))
-        .map(|program| format!("no {program} here; crates/topo/tests/install-fabric installs it"));
-    let required = std::env::var_os("LANEWAY_REQUIRE_FABRIC").is_some();
-    assert!(what.is_none() || !required, "{what:?}, and LANEWAY_REQUIRE_FABRIC is set");
-    what
+    let missing = programs.iter().find(is_missing);
+    Need::Fabric.is_met(missing.map_or(Ok(()), |program| {
+        Err(format!("there is no {program}; crates/topo/tests/install-fabric installs it"))
+    }))
 }
 
 /// A process with all its children; it ends with this value.

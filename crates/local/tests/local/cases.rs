@@ -3,6 +3,8 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use laneway_needs::Need;
+
 use crate::process::{Outcome, files_left, start};
 use crate::storm::random;
 use crate::{stress, surroundings};
@@ -238,11 +240,12 @@ fn surrounded() -> Vec<Case> {
     let within = |scenario: &'static str, ranks, transport: &'static str, around: &'static str| {
         move || {
             let outcome = run(scenario, ranks, transport, &[(surroundings::VARIABLE, around)])?;
-            if outcome.code == Some(surroundings::SKIPPED.into()) {
-                println!("skipped {scenario} with {around}: {}", outcome.stderr.trim());
-                return Ok(None);
-            }
-            Ok::<_, String>(Some(outcome))
+            let made = match outcome.code == Some(surroundings::SKIPPED.into()) {
+                true => Err(outcome.stderr.trim().to_owned()),
+                false => Ok(()),
+            };
+            let test = format!("local::{scenario}::{ranks}::{transport} with {around}");
+            Ok::<_, String>(Need::Rights.is_met_in(&test, made).then_some(outcome))
         }
     };
     let mut cases = Vec::new();

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use crate::seccomp;
 
@@ -43,12 +44,22 @@ impl After {
         let After::Terminal(master) = self else { return Ok(()) };
         // Closing a terminal ends the process whose terminal it is.
         let mut master = ManuallyDrop::new(master);
+        // The system passes on what was written in its own time.
+        let (mut text, end) = (String::new(), Instant::now() + Duration::from_secs(5));
         let mut bytes = [0; 4096];
-        let count = master.read(&mut bytes).map_err(|error| error.to_string())?;
-        let text = String::from_utf8_lossy(&bytes[..count]);
-        match words.iter().find(|word| !text.contains(*word)) {
-            None => Ok(()),
-            Some(word) => Err(format!("no {word:?} on the terminal, only {text:?}")),
+        loop {
+            match master.read(&mut bytes) {
+                Ok(count) => text += &String::from_utf8_lossy(&bytes[..count]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error.to_string()),
+            }
+            match words.iter().find(|word| !text.contains(*word)) {
+                None => return Ok(()),
+                Some(word) if Instant::now() > end => {
+                    return Err(format!("no {word:?} on the terminal, only {text:?}"));
+                }
+                Some(_) => std::thread::sleep(Duration::from_millis(1)),
+            }
         }
     }
 }

@@ -89,13 +89,14 @@ fn the_papers_methods_are_near_where_the_start_is() {
         let rule = Rule::paper(5, 5, 0.05);
         let global = found(&platform, cell, "barrier", rule, || Box::new(Global { resync: 1 }));
         let maximum = found(&platform, cell, "barrier", rule, || Box::new(Maximum));
-        // Barriers let ranks go one after the other, which is told.
+        // Barriers let ranks go one after the other: no error is larger than that explains, where
+        // each of a few phases may wait for the last.
         for (name, found) in [("global", &global), ("maximum", &maximum)] {
             let error = (found.point.estimate / found.truth - 1.0).abs();
-            println!("{} {name}: {:.3} %", kind.name(), error * 100.0);
-            let what = format!("{} {name}: {error} of {}", kind.name(), found.truth);
-            let skewed = found.point.skew.expect("a skew") > 0.01 * found.point.estimate;
-            assert!(error < 0.02 || skewed, "{what}");
+            let skew = found.point.skew.expect("a skew") / found.truth;
+            let what = format!("{} {name}: {error} of {}, skew {skew}", kind.name(), found.truth);
+            println!("{what}");
+            assert!(error < 0.02 + 3.0 * skew, "{what}");
         }
         for confirmation in Confirmation::ALL {
             let root =

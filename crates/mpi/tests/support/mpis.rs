@@ -5,6 +5,8 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
+use laneway_needs::{Need, file};
+
 /// One launcher, and the library that it is tested with where that is not its default.
 pub struct Mpi {
     pub name: &'static str,
@@ -21,8 +23,17 @@ fn installed() -> PathBuf {
     folder.canonicalize().unwrap_or(folder)
 }
 
-/// All that could be here; those that are not are named with the reason.
+/// All that are here; each that is not is a skip.
 pub fn all() -> Vec<Mpi> {
+    here(|_| true)
+}
+
+/// Those of these names that are here.
+pub fn named(names: &[&str]) -> Vec<Mpi> {
+    here(|mpi| names.contains(&mpi.name))
+}
+
+fn here(is_wanted: impl Fn(&Mpi) -> bool) -> Vec<Mpi> {
     let wheels = installed();
     let wheel = |name: &str| wheels.join(name).join("bin/mpirun");
     let standard = |name: &str| Some(wheels.join(name).join("lib/libmpi_abi.so.1"));
@@ -44,12 +55,11 @@ pub fn all() -> Vec<Mpi> {
         all.push(Mpi { name, launcher: wheel(folder), library, flavour: "standard-abi", version });
     }
     all.retain(|mpi| {
-        let missing = [Some(&mpi.launcher), mpi.library.as_ref()];
-        let missing = missing.into_iter().flatten().find(|path| !path.is_file());
-        if let Some(path) = missing {
-            println!("skipped {}: there is no {}", mpi.name, path.display());
+        if !is_wanted(mpi) {
+            return false;
         }
-        missing.is_none()
+        let library = mpi.library.as_ref().map_or(Ok(()), file);
+        Need::Mpi.is_met(file(&mpi.launcher).and(library))
     });
     all
 }

@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use laneway_needs::{Need, program};
+
 use super::*;
 
 /// Each rank of the first half sends to its peer of the second at time 0. Much later in virtual
@@ -91,9 +93,7 @@ fn near(ours: f64, theirs: f64, what: &str) {
 
 #[test]
 fn simgrid_gives_the_same_times() {
-    let version = Command::new("smpirun").arg("-version").output();
-    if !version.is_ok_and(|output| output.status.success()) {
-        println!("skipped: there is no smpirun here; apt-get install libsimgrid-dev");
+    if !Need::Simgrid.is_met(program("smpirun")) {
         return;
     }
     let folder = Folder::new();
