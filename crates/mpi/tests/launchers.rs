@@ -1,5 +1,7 @@
 //! The same program under every MPI of this machine, started by that MPI's own launcher.
 
+#[path = "support/given_up.rs"]
+mod given_up;
 #[path = "support/mpis.rs"]
 mod mpis;
 #[path = "support/process.rs"]

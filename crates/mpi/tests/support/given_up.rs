@@ -1,15 +1,10 @@
 //! Operations that are given up while they are under way, under every MPI of this machine: memory
 //! that went back to its owner is nobody else's, and where that cannot be, the run ends.
 
-#[path = "support/mpis.rs"]
-mod mpis;
-#[path = "support/process.rs"]
-mod process;
-
 use std::time::Duration;
 
-use mpis::{Tidy, all, turn};
-use process::{probe, run};
+use crate::mpis::{Tidy, all, turn};
+use crate::process::{probe, run};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
