@@ -89,8 +89,8 @@ fn every_claim_of_the_paper_is_judged_and_most_hold() {
             .filter_map(|row| row["ours"].as_f64())
             .sum();
         let whole = ours(rows, &format!("{op} by maximum"));
-        // Each is called once more before, and ranks are told what comes.
-        assert!((2.0..2.7).contains(&(whole / (calls * 1e-6))), "{op}: {whole} s, {calls} us");
+        // Each is called once more before, ranks are told what comes, and clocks are compared.
+        assert!((2.0..2.8).contains(&(whole / (calls * 1e-6))), "{op}: {whole} s, {calls} us");
         // The default method is right where those of the paper are not.
         for sizes in ["below", "from"] {
             let what = format!("{op}: start-time to the truth, {sizes} 16K, largest");
