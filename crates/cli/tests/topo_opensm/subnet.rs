@@ -70,6 +70,13 @@ pub fn is_here() -> bool {
     }))
 }
 
+/// A program that ends with this test, also where that is killed.
+fn not_outliving_us(program: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", program]);
+    command
+}
+
 /// A process with all its children; it ends with this value.
 pub struct Running {
     child: Child,
@@ -132,7 +139,7 @@ impl Subnet {
         fs::create_dir_all(&folder).expect("a folder");
         fs::write(folder.join("net"), netlist).expect("written");
         let log = folder.join("ibsim.log");
-        let mut command = Command::new("ibsim");
+        let mut command = not_outliving_us("ibsim");
         let sizes = ["-N", "8192", "-S", "1024", "-P", "65536"];
         command.args(["-s"]).args(sizes).arg("net");
         let out = File::create(&log).expect("a log");
@@ -243,7 +250,7 @@ impl Subnet {
     /// OpenSM that stays.
     pub fn keep_opensm(&self, args: &[&str]) -> Running {
         let log = self.folder.join("opensm.log");
-        let mut command = Command::new("ibsim-run");
+        let mut command = not_outliving_us("ibsim-run");
         command.args(["opensm", "-e", "-D", "0x3", "-d", "2", "-f"]).arg(&log).args(args);
         prepare(&mut command, &self.folder, &self.socket);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
