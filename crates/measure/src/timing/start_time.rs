@@ -216,7 +216,8 @@ impl StartTime {
         operation: &mut dyn Operation,
         batch: &Batch,
     ) -> Result<Surprise, CommError> {
-        self.shaken = true;
+        // Without a sample to compare with, it is done again.
+        self.shaken = !batch.samples.is_empty();
         let times = sorted(&batch.samples.iter().map(|sample| sample.time).collect::<Vec<f64>>());
         let least = times.first().copied().unwrap_or(0.0);
         let most = times.last().copied().unwrap_or(f64::INFINITY);
