@@ -16,7 +16,7 @@ use crate::repeat::Rule;
 pub(crate) const SPREAD: f64 = 0.5;
 const SPREAD_PART: f64 = 0.25;
 /// A pause is at least so many times the operation, or else as long as between the first samples.
-const LEAST_PAUSE: f64 = 8.0;
+const LEAST_PAUSE: f64 = 24.0;
 /// Neighbours agree too often beyond so many standard deviations of chance.
 const TOO_OFTEN: f64 = 1.5;
 

@@ -79,7 +79,10 @@ impl<E: Exchange> Schedule for Relay<E> {
     fn round(&self, rank: Rank, lane: u32, k: u64, out: &mut Round) {
         let rounds = self.exchange.rounds(rank);
         if lane == 0 && rounds > 0 {
-            out.recv_window(self.window);
+            // Before the first round nothing is outstanding.
+            if k > 0 {
+                out.recv_window(self.window);
+            }
             self.exchange.recvs(rank, k, out);
         }
         if lane == 0 && rounds > 1 {
@@ -89,7 +92,9 @@ impl<E: Exchange> Schedule for Relay<E> {
             if k > 0 && self.exchange.relays(rank, k) {
                 out.after(0, k - 1);
             }
-            out.send_window(self.window);
+            if k > 0 {
+                out.send_window(self.window);
+            }
             self.exchange.sends(rank, k, out);
         }
         if k == 0 {
