@@ -28,7 +28,7 @@ pub trait Carrier {
     /// Whether a message under way cannot move, as of the last [`Carrier::next`].
     fn stands(&self, message: MessageId) -> bool;
 
-    /// The bytes a second that a shared resource carries, as of the last [`Carrier::next`].
+    /// The bytes a second that a resource carries, as of the last [`Carrier::next`].
     fn load(&self, resource: ResourceId) -> f64;
 }
 

@@ -18,6 +18,7 @@ mod instant;
 pub mod network;
 pub mod platform;
 pub mod program;
+pub mod record;
 pub mod schedule;
 
 pub use carrier::{Carrier, MessageId};
@@ -29,4 +30,5 @@ pub use network::{
     Route, Traffic,
 };
 pub use program::{Ended, Program};
+pub use record::{Direction, Intervals, Recorder, directions};
 pub use schedule::{Outcome, Simulation, simulate};

@@ -204,7 +204,10 @@ impl Carrier for Flows {
     }
 
     fn load(&self, resource: ResourceId) -> f64 {
-        let members = &self.table.links[resource as usize].flows;
-        members.iter().map(|on| self.table.flows[on.flow as usize].rate).sum()
+        let link = &self.table.links[resource as usize];
+        match link.shared {
+            true => link.flows.iter().map(|on| self.table.flows[on.flow as usize].rate).sum(),
+            false => self.table.piped(resource),
+        }
     }
 }

@@ -121,6 +121,19 @@ impl Table {
         flow.active && self.hops[from..from + flow.pipes as usize].iter().any(|h| h.link == link)
     }
 
+    /// The rates of all flows that pass this link, which they share with nobody; looks at every
+    /// flow. What an endless rate carries takes no time and is not told.
+    pub fn piped(&self, link: ResourceId) -> f64 {
+        let messages = (0..self.flows.len()).map(|message| message as MessageId);
+        let passing = messages.filter(|&message| {
+            let flow = &self.flows[message as usize];
+            // An empty message has left its links, and takes no time.
+            flow.flowing && flow.bytes > 0.0 && self.pipes_through(message, link)
+        });
+        let rates = passing.map(|message| self.flows[message as usize].rate);
+        rates.filter(|rate| rate.is_finite()).sum()
+    }
+
     fn widen(&mut self) {
         let wider = (self.stride * 2).max(2);
         let mut hops = vec![Hop::default(); self.flows.len() * wider];

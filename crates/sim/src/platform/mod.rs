@@ -24,7 +24,7 @@ use std::path::Path;
 
 pub use error::{Fault, Place, PlatformError};
 pub use generate::{GENERATORS, Generator};
-pub use quantity::parse_rate;
+pub use quantity::{parse_rate, parse_time};
 pub use simgrid::SimgridExport;
 
 use crate::network::{

@@ -47,8 +47,8 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a time: seconds.
-pub(super) fn parse_time(text: &str) -> Result<f64, String> {
+/// Reads a time, such as `5ms` or `20us`: seconds.
+pub fn parse_time(text: &str) -> Result<f64, String> {
     let (number, unit) = split(text, "a time")?;
     if number == 0.0 && unit.is_empty() {
         return Ok(0.0);

@@ -7,6 +7,7 @@ mod fairness;
 mod overflow;
 mod programs;
 mod random;
+mod record;
 mod repeat;
 mod support;
 mod timing;

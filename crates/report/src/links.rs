@@ -1,0 +1,170 @@
+//! The rate of links over time: rows of `laneway.links/1`, written and read back, whether a
+//! simulator or a real network carried the bytes.
+//!
+//! Begin with [`LinkUse`]; `links/drawing.rs` makes the pictures.
+
+mod drawing;
+
+use laneway_core::{Document, Row};
+
+use crate::figure::plain;
+use crate::run::{Record, Run};
+
+pub use drawing::{LinkRecord, draw, page};
+
+/// The verb of the documents, whose schema is `laneway.links/1`.
+pub const VERB: &str = "links";
+
+/// What a link carried in one direction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkUse {
+    /// The link as the platform calls it.
+    pub link: String,
+    /// `out` or `in` of a card or an uplink, `there` or `back` of another link; empty where both
+    /// directions are one.
+    pub direction: String,
+    /// 10^6 bit/s that it can carry, where that is known.
+    pub capacity_mbit: Option<f64>,
+    /// By rising time.
+    pub intervals: Vec<Interval>,
+}
+
+/// What was carried in a part of the time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Interval {
+    /// Since the run began.
+    pub at_us: f64,
+    pub length_us: f64,
+    pub bytes: f64,
+}
+
+impl Interval {
+    /// 10^6 bit/s on average.
+    pub fn rate_mbit(&self) -> f64 {
+        if self.length_us > 0.0 { self.bytes * 8.0 / self.length_us } else { 0.0 }
+    }
+
+    pub fn end_us(&self) -> f64 {
+        self.at_us + self.length_us
+    }
+}
+
+impl LinkUse {
+    pub fn bytes(&self) -> f64 {
+        self.intervals.iter().map(|interval| interval.bytes).sum()
+    }
+}
+
+/// A row for each link, direction and interval.
+pub fn document(uses: &[LinkUse], env: Row, params: Row) -> Document {
+    let rows = uses.iter().flat_map(|of| {
+        of.intervals.iter().map(|interval| {
+            Row::new()
+                .with("link", of.link.as_str())
+                .with("direction", of.direction.as_str())
+                .with("at_us", interval.at_us)
+                .with("length_us", interval.length_us)
+                .with("bytes", interval.bytes)
+                .with("rate_mbit", interval.rate_mbit())
+                .with("capacity_mbit", of.capacity_mbit)
+        })
+    });
+    Document { verb: VERB, env, params, rows: rows.collect(), summary: None }
+}
+
+/// The links of a run that was read from JSON or CSV, in the order in which they appear.
+pub fn read(run: &Run) -> Result<Vec<LinkUse>, String> {
+    let mut uses: Vec<LinkUse> = Vec::new();
+    for (number, row) in run.rows.iter().enumerate() {
+        let found = interval(row).map_err(|what| format!("row {}: {what}", number + 1))?;
+        let text = |name: &str| row.get(name).map(plain).unwrap_or_default();
+        let (link, direction) = (text("link"), text("direction"));
+        let same = |of: &LinkUse| of.link == link && of.direction == direction;
+        // Rows of one direction stand together where we wrote them.
+        let known = match uses.last().is_some_and(same) {
+            true => Some(uses.len() - 1),
+            false => uses.iter().position(same),
+        };
+        let at = known.unwrap_or(uses.len());
+        if known.is_none() {
+            let capacity_mbit = row.number("capacity_mbit");
+            uses.push(LinkUse { link, direction, capacity_mbit, intervals: Vec::new() });
+        }
+        uses[at].intervals.push(found);
+    }
+    for of in &mut uses {
+        of.intervals.sort_by(|a, b| a.at_us.total_cmp(&b.at_us));
+    }
+    Ok(uses)
+}
+
+fn interval(row: &Record) -> Result<Interval, String> {
+    if row.get("link").is_none() {
+        return Err("it names no `link`".into());
+    }
+    let number = |name: &str| {
+        let number = row.number(name).ok_or_else(|| format!("it has no number `{name}`"))?;
+        if number < 0.0 { Err(format!("`{name}` is below 0")) } else { Ok(number) }
+    };
+    let length_us = number("length_us")?;
+    if length_us == 0.0 {
+        return Err("`length_us` is 0".into());
+    }
+    Ok(Interval { at_us: number("at_us")?, length_us, bytes: number("bytes")? })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::{Format, run};
+
+    /// A link of two directions, and another that has but one.
+    pub fn uses() -> Vec<LinkUse> {
+        let carried = |direction: &str, factor: f64| LinkUse {
+            link: "site0:to:site1".into(),
+            direction: direction.into(),
+            capacity_mbit: Some(1000.0),
+            intervals: (0..4)
+                .map(|i| Interval {
+                    at_us: f64::from(i) * 100.1,
+                    length_us: 100.1,
+                    bytes: f64::from(i) * factor / 3.0,
+                })
+                .collect(),
+        };
+        let lan = Interval { at_us: 0.0, length_us: 400.4, bytes: 7.0 };
+        let lan = LinkUse { link: "a,\"b\"".into(), intervals: vec![lan], ..LinkUse::default() };
+        vec![carried("there", 1000.0), carried("back", 10.0), lan]
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        let document = document(&uses(), Row::new(), Row::new().with("op", "scatter"));
+        assert_eq!(document.schema(), "laneway.links/1");
+        assert_eq!(document.rows.len(), 9);
+        for format in [Format::Json, Format::Csv] {
+            let run = run::read("f", &format.render(&document)).expect("a run");
+            assert_eq!(read(&run), Ok(uses()), "{}", format.name());
+        }
+    }
+
+    #[test]
+    fn rates_are_millions_of_bits() {
+        let interval = Interval { at_us: 0.0, length_us: 1e6, bytes: 125e6 };
+        assert_eq!(interval.rate_mbit(), 1000.0);
+        assert_eq!(Interval::default().rate_mbit(), 0.0);
+    }
+
+    #[test]
+    fn other_rows_are_refused() {
+        let why = |text: &str| {
+            let run = run::read("f", text).expect("rows");
+            read(&run).expect_err(text)
+        };
+        assert_eq!(why("op,size_bytes\nbcast,8\n"), "row 1: it names no `link`");
+        let header = "link,at_us,length_us,bytes\n";
+        assert_eq!(why(&format!("{header}a,0,1,2\na,1,,2\n")), "row 2: it has no number `length_us`");
+        assert_eq!(why(&format!("{header}a,0,1,-2\n")), "row 1: `bytes` is below 0");
+        assert_eq!(why(&format!("{header}a,0,0,2\n")), "row 1: `length_us` is 0");
+    }
+}
