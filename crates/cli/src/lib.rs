@@ -11,6 +11,7 @@ mod compare;
 mod generate;
 mod handshake;
 mod info;
+mod links;
 mod measure;
 mod output;
 mod progress;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use laneway_core::units::format_size;
 
 use crate::figure::{Chart, Curve};
-use crate::svg::escaped;
+use crate::svg::{escaped, round_step};
 use crate::table::significant;
 
 const WIDTH: f64 = 640.0;
@@ -166,10 +166,7 @@ fn figure_ticks(y: &Axis) -> Vec<(f64, String)> {
         .collect();
     if ticks.len() < 4 {
         let (low, high) = (10f64.powf(y.from), 10f64.powf(y.to));
-        let rough = (high - low) / 5.0;
-        let unit = 10f64.powf(rough.log10().floor());
-        let step =
-            unit * [1.0, 2.0, 2.5, 5.0].into_iter().find(|n| n * unit >= rough).unwrap_or(10.0);
+        let step = round_step((high - low) / 5.0, &[1.0, 2.0, 2.5, 5.0]);
         let even = (0..8).map(|i| ((low / step).ceil() + f64::from(i)) * step);
         let even: Vec<f64> = even.filter(|tick| (low..=high).contains(tick)).collect();
         if even.len() > ticks.len() {

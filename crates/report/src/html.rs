@@ -28,6 +28,19 @@ pub fn render(title: &str, runs: &[Run]) -> String {
         [run] => format!("{} · {rows} rows", escaped(&run.source)),
         runs => format!("{} runs · {rows} rows", runs.len()),
     };
+    let body = [
+        maps(runs),
+        figures(&charts(runs)),
+        spreads(runs),
+        flags(runs),
+        table(runs),
+        environments(runs),
+    ];
+    frame(&title, &count, &body.concat())
+}
+
+/// A whole page around its body; title and count are escaped already.
+pub(crate) fn frame(title: &str, count: &str, body: &str) -> String {
     // The policy lets a browser prove that nothing is fetched.
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -36,14 +49,8 @@ pub fn render(title: &str, runs: &[Run]) -> String {
          style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <header><h1>{title}</h1><p>{count}</p></header>\n\
-         {}{}{}{}{}{}<footer>Written by laneway {}.</footer>\n<script>\n{SCRIPT}</script>\n\
+         {body}<footer>Written by laneway {}.</footer>\n<script>\n{SCRIPT}</script>\n\
          </body>\n</html>\n",
-        maps(runs),
-        figures(&charts(runs)),
-        spreads(runs),
-        flags(runs),
-        table(runs),
-        environments(runs),
         env!("CARGO_PKG_VERSION"),
     )
 }

@@ -14,6 +14,7 @@ pub mod gnuplot;
 pub mod html;
 pub mod json;
 pub mod json_reader;
+pub mod links;
 pub mod map;
 pub mod osu;
 pub mod run;

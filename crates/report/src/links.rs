@@ -5,6 +5,8 @@
 
 mod drawing;
 
+use std::collections::BTreeMap;
+
 use laneway_core::{Document, Row};
 
 use crate::figure::plain;
@@ -14,6 +16,9 @@ pub use drawing::{LinkRecord, draw, page};
 
 /// The verb of the documents, whose schema is `laneway.links/1`.
 pub const VERB: &str = "links";
+
+/// No rate in Mbit/s and no time in microseconds is larger.
+const MOST: f64 = 1e18;
 
 /// What a link carried in one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,22 +80,18 @@ pub fn document(uses: &[LinkUse], env: Row, params: Row) -> Document {
 /// The links of a run that was read from JSON or CSV, in the order in which they appear.
 pub fn read(run: &Run) -> Result<Vec<LinkUse>, String> {
     let mut uses: Vec<LinkUse> = Vec::new();
+    let mut places: BTreeMap<(String, String), usize> = BTreeMap::new();
     for (number, row) in run.rows.iter().enumerate() {
         let found = interval(row).map_err(|what| format!("row {}: {what}", number + 1))?;
         let text = |name: &str| row.get(name).map(plain).unwrap_or_default();
         let (link, direction) = (text("link"), text("direction"));
-        let same = |of: &LinkUse| of.link == link && of.direction == direction;
-        // Rows of one direction stand together where we wrote them.
-        let known = match uses.last().is_some_and(same) {
-            true => Some(uses.len() - 1),
-            false => uses.iter().position(same),
-        };
-        let at = known.unwrap_or(uses.len());
-        if known.is_none() {
-            let capacity_mbit = row.number("capacity_mbit");
+        let place = *places.entry((link.clone(), direction.clone())).or_insert(uses.len());
+        if place == uses.len() {
+            let possible = |capacity: &f64| (0.0..MOST).contains(capacity);
+            let capacity_mbit = row.number("capacity_mbit").filter(possible);
             uses.push(LinkUse { link, direction, capacity_mbit, intervals: Vec::new() });
         }
-        uses[at].intervals.push(found);
+        uses[place].intervals.push(found);
     }
     for of in &mut uses {
         of.intervals.sort_by(|a, b| a.at_us.total_cmp(&b.at_us));
@@ -106,11 +107,15 @@ fn interval(row: &Record) -> Result<Interval, String> {
         let number = row.number(name).ok_or_else(|| format!("it has no number `{name}`"))?;
         if number < 0.0 { Err(format!("`{name}` is below 0")) } else { Ok(number) }
     };
-    let length_us = number("length_us")?;
+    let (at_us, length_us) = (number("at_us")?, number("length_us")?);
     if length_us == 0.0 {
         return Err("`length_us` is 0".into());
     }
-    Ok(Interval { at_us: number("at_us")?, length_us, bytes: number("bytes")? })
+    let interval = Interval { at_us, length_us, bytes: number("bytes")? };
+    match interval.rate_mbit() < MOST && interval.end_us() < MOST {
+        true => Ok(interval),
+        false => Err("its rate or its time is beyond all range".into()),
+    }
 }
 
 #[cfg(test)]
@@ -163,8 +168,12 @@ pub(crate) mod tests {
         };
         assert_eq!(why("op,size_bytes\nbcast,8\n"), "row 1: it names no `link`");
         let header = "link,at_us,length_us,bytes\n";
-        assert_eq!(why(&format!("{header}a,0,1,2\na,1,,2\n")), "row 2: it has no number `length_us`");
+        assert_eq!(
+            why(&format!("{header}a,0,1,2\na,1,,2\n")),
+            "row 2: it has no number `length_us`"
+        );
         assert_eq!(why(&format!("{header}a,0,1,-2\n")), "row 1: `bytes` is below 0");
         assert_eq!(why(&format!("{header}a,0,0,2\n")), "row 1: `length_us` is 0");
+        assert!(why(&format!("{header}a,0,1e-300,1e300\n")).contains("beyond all range"));
     }
 }

@@ -9,6 +9,15 @@ pub fn colour(number: u32) -> &'static str {
     PALETTE[number as usize % PALETTE.len()]
 }
 
+/// The least round figure that is not below a rough one: a digit of these, which rise to below 10,
+/// times a power of ten.
+pub fn round_step(rough: f64, digits: &[f64]) -> f64 {
+    let unit = 10f64.powf(rough.log10().floor());
+    // Rounding must not ask for the next larger step.
+    let fits = |digit: &&f64| **digit * unit >= rough * 0.999;
+    unit * digits.iter().find(fits).unwrap_or(&10.0)
+}
+
 /// A drawing of so many units, on white.
 pub fn document(width: f64, height: f64, body: &str) -> String {
     format!(
@@ -18,8 +27,10 @@ pub fn document(width: f64, height: f64, body: &str) -> String {
     )
 }
 
-/// Text as it may stand between tags, and in quotes inside one.
+/// Text as it may stand between tags, and in quotes inside one; no file of XML may hold what
+/// controls a terminal.
 pub fn escaped(text: &str) -> String {
+    let text = text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "\u{fffd}");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -31,6 +42,15 @@ mod tests {
     fn text_stays_text() {
         assert_eq!(escaped("a<b & c"), "a&lt;b &amp; c");
         assert_eq!(escaped("\"x\">"), "&quot;x&quot;&gt;");
+        assert_eq!(escaped("a\u{1}b\n"), "a\u{fffd}b\n");
         assert!(document(2.0, 1.0, "<g/>").contains("viewBox=\"0 0 2 1\""));
+    }
+
+    #[test]
+    fn steps_are_round() {
+        let steps = [0.03, 1.0, 2.1, 5.0, 70.0].map(|rough| round_step(rough, &[1.0, 2.0, 5.0]));
+        for (step, wanted) in steps.into_iter().zip([0.05, 1.0, 5.0, 5.0, 100.0]) {
+            assert!((step - wanted).abs() < 1e-12, "{steps:?}");
+        }
     }
 }

@@ -91,11 +91,7 @@ impl Bars {
         places.sort_unstable();
         places.dedup();
         let most = points().map(|(_, figure)| *figure).fold(0.0, f64::max);
-        let rough = (most / 5.0).max(1e-9);
-        let unit = 10f64.powf(rough.log10().floor());
-        // Rounding must not ask for the next larger step.
-        let fits = |step: &f64| step * unit >= rough * 0.999;
-        let step = unit * [1.0, 2.0, 5.0].into_iter().find(fits).unwrap_or(10.0);
+        let step = svg::round_step((most / 5.0).max(1e-9), &[1.0, 2.0, 5.0]);
         let lines = (most / step - 0.001).ceil().max(1.0) as u32;
         Bars { places, curves: curves.len().max(1), step, lines }
     }

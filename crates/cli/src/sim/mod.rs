@@ -1,5 +1,6 @@
 //! `laneway sim`: schedules on a simulated cluster, in virtual time.
 
+mod record;
 mod timeline;
 
 use std::path::Path;
@@ -10,10 +11,11 @@ use laneway_core::units::format_size;
 use laneway_core::{Collective, Document, Exit, Failure, Row, Shape};
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Outcome, SimError, Simulation};
+use laneway_sim::{Observer, Outcome, SimError, Simulation};
 
 use crate::output::{self, Output};
 use crate::words;
+use record::Wanted;
 use timeline::Recording;
 
 pub fn command() -> Command {
@@ -25,7 +27,9 @@ pub fn command() -> Command {
              laneway sim bcast --platform cluster:16 --sizes 1K,1M\n  \
              laneway sim scatter --platform two-sites:8x8,latency=20ms --sizes 256K\n  \
              laneway sim alltoall --algorithm pairwise --platform cluster:1024 --sizes 1K\n  \
-             laneway sim bcast --algorithm binomial --platform cluster:16 --timeline bcast.svg",
+             laneway sim bcast --algorithm binomial --platform cluster:16 --timeline bcast.svg\n  \
+             laneway sim scatter --algorithm windowed --platform two-sites:8x8,latency=20ms \
+             --sizes 4M --record wan.svg",
         )
         .arg(Arg::new("op").value_name("OP").required(true).help("The operation: bcast, ..."))
         .arg(
@@ -71,6 +75,7 @@ pub fn command() -> Command {
                 .value_name("FILE.svg")
                 .help("Draw who sends when; for one algorithm and one size"),
         )
+        .args(record::args())
         .arg(
             Arg::new("export-simgrid")
                 .long("export-simgrid")
@@ -131,20 +136,41 @@ impl Plan {
         Shape::new(self.collective, self.ranks, size).with_root(root)
     }
 
-    /// One algorithm with one size; its messages too, where they are wanted.
+    /// The run, where one algorithm and one size are asked for.
+    fn one_run(&self, what: &str) -> Result<((&'static Algorithm, Params), u64), Failure> {
+        let (&[algorithm], &[size]) = (&self.algorithms[..], &self.sizes[..]) else {
+            let cause = format!("{} algorithms, {} sizes", self.algorithms.len(), self.sizes.len());
+            let name = self.algorithms.first().map_or("binomial", |(first, _)| first.name);
+            return Err(Failure::usage(what, cause, format!("--algorithm {name} --sizes 64K")));
+        };
+        Ok((algorithm, size))
+    }
+
+    /// What a picture of one run is called.
+    fn title(&self, algorithm: &Algorithm, size: u64) -> String {
+        let (op, platform) = (self.collective.name(), self.platform.name());
+        let (size, ranks) = (format_size(size), self.ranks);
+        format!("{op} {}, {size}, {ranks} ranks on {platform}", algorithm.name)
+    }
+
+    fn env(&self) -> Row {
+        Row::new().with("backend", format!("sim:{}", self.platform.name()))
+    }
+
+    /// One algorithm with one size, watched where somebody wants to.
     fn simulate(
         &self,
         (algorithm, params): (&Algorithm, Params),
         size: u64,
-        recording: Option<&mut Recording>,
+        observer: Option<&mut (dyn Observer + Send)>,
     ) -> Result<Result<Outcome, String>, Failure> {
         let schedule = match algorithm.schedule(&self.shape(size), &params) {
             Ok(schedule) => schedule,
             Err(refusal) => return Ok(Err(refusal.0)),
         };
         let mut simulation = Simulation::new(&self.platform);
-        if let Some(recording) = recording {
-            simulation = simulation.observed(recording);
+        if let Some(observer) = observer {
+            simulation = simulation.observed(observer);
         }
         let outcome = simulation.run(&*schedule).map_err(|error| {
             let what = format!("{} cannot be simulated", algorithm.name);
@@ -161,11 +187,15 @@ impl Plan {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let plan = Plan::from(matches)?;
+    let record = Wanted::from(matches, &plan)?;
     if let Some(dir) = matches.get_one::<String>("export-simgrid") {
         export(&plan.platform, Path::new(dir))?;
     }
     if let Some(file) = matches.get_one::<String>("timeline") {
         draw(&plan, Path::new(file))?;
+    }
+    if let Some(record) = record {
+        record.write(&plan)?;
     }
     let mut rows = Vec::new();
     let mut refused = Vec::new();
@@ -196,29 +226,17 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let sizes: Vec<String> = plan.sizes.iter().map(|&size| format_size(size)).collect();
     let params = Row::new().with("platform", plan.platform.name()).with("sizes", sizes.join(","));
-    let env = Row::new().with("backend", format!("sim:{}", plan.platform.name()));
-    output.write(&Document { verb: "sim", env, params, rows, summary: None }, None)?;
+    output.write(&Document { verb: "sim", env: plan.env(), params, rows, summary: None }, None)?;
     Ok(Exit::Done)
 }
 
 fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
-    let (&[algorithm], &[size]) = (&plan.algorithms[..], &plan.sizes[..]) else {
-        let what = "a timeline shows one run";
-        let cause = format!("{} algorithms, {} sizes", plan.algorithms.len(), plan.sizes.len());
-        return Err(Failure::usage(what, cause, "--algorithm binomial --sizes 64K"));
-    };
+    let (algorithm, size) = plan.one_run("a timeline shows one run")?;
     let mut recording = Recording::default();
     if let Err(why) = plan.simulate(algorithm, size, Some(&mut recording))? {
         return Err(Failure::usage("nothing to draw", why, "another --algorithm"));
     }
-    let title = format!(
-        "{} {}, {}, {} ranks on {}",
-        plan.collective.name(),
-        algorithm.0.name,
-        format_size(size),
-        plan.ranks,
-        plan.platform.name()
-    );
+    let title = plan.title(algorithm.0, size);
     let site = |rank: u32| plan.platform.site_of(rank).unwrap_or(0);
     let (resources, names) = (plan.platform.resources(), plan.platform.site_names());
     let drawing = timeline::drawing(&title, plan.ranks, &recording, resources, (names, site));
