@@ -1,5 +1,7 @@
 //! `laneway report`: files of measurements as one page with charts.
 
+mod links;
+
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -22,8 +24,12 @@ pub fn command() -> Command {
              table that can be sorted, and where each run was made. Files are JSON or CSV of \
              laneway, or text of OSU or IMB.\n\nExamples:\n  \
              laneway report run.json -o run.html\n  \
-             laneway report monday.json tuesday.json osu.txt -o week.html --title \"This week\"",
+             laneway report monday.json tuesday.json osu.txt -o week.html --title \"This week\"\n  \
+             laneway report links sim.json lab.json -o links.svg",
         )
+        .args_conflicts_with_subcommands(true)
+        .subcommand_negates_reqs(true)
+        .subcommand(links::command())
         .arg(
             Arg::new("run")
                 .value_name("RUN")
@@ -42,19 +48,15 @@ pub fn command() -> Command {
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    if let Some(("links", matches)) = matches.subcommand() {
+        return links::run(matches);
+    }
     let files: Vec<&String> = matches.get_many("run").unwrap_or_default().collect();
     let target = matches.get_one::<String>("output");
-    if let Some(file) = target.filter(|target| files.iter().any(|file| same_file(file, target))) {
-        let cause = "it is one of the files to read";
-        let what = format!("the page would replace `{file}`");
-        return Err(Failure::usage(what, cause, "-o report.html"));
-    }
+    refuse_to_replace(target, &files)?;
     let mut runs = Vec::new();
-    for file in &files {
-        let stem = |file: &str| Path::new(file).file_stem().map(ToOwned::to_owned);
-        let alone = files.iter().filter(|other| stem(other) == stem(file)).count() == 1;
-        let short = stem(file).and_then(|stem| stem.into_string().ok()).filter(|_| alone);
-        runs.push(Run { name: short.unwrap_or_else(|| (*file).clone()), ..load(file)? });
+    for (file, name) in files.iter().zip(name_runs(&files)) {
+        runs.push(Run { name, ..load(file)? });
     }
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let title = matches.get_one::<String>("title").cloned().unwrap_or_else(|| names.join(", "));
@@ -67,6 +69,29 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// What each file is called on a page: its name without folder and ending, where no other file has
+/// the same.
+fn name_runs(files: &[&String]) -> Vec<String> {
+    let stem = |file: &str| Path::new(file).file_stem().map(ToOwned::to_owned);
+    let name = |file: &&String| {
+        let alone = files.iter().filter(|other| stem(other) == stem(file)).count() == 1;
+        let short = stem(file).and_then(|stem| stem.into_string().ok()).filter(|_| alone);
+        short.unwrap_or_else(|| (*file).clone())
+    };
+    files.iter().map(name).collect()
+}
+
+/// What is read must not be written over.
+fn refuse_to_replace(target: Option<&String>, files: &[&String]) -> Result<(), Failure> {
+    let Some(file) = target.filter(|target| files.iter().any(|file| same_file(file, target)))
+    else {
+        return Ok(());
+    };
+    let cause = "it is one of the files to read";
+    let what = format!("the page would replace `{file}`");
+    Err(Failure::usage(what, cause, "-o report.html"))
 }
 
 fn same_file(one: &str, other: &str) -> bool {

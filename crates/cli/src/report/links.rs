@@ -1,0 +1,106 @@
+//! `laneway report links`: records of links over each other, as one picture or page.
+
+use std::path::Path;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use laneway_core::error::nearest;
+use laneway_core::{Exit, Failure};
+use laneway_report::links::{self, LinkRecord};
+
+use super::{load, name_runs, refuse_to_replace};
+use crate::links::ending;
+use crate::output;
+
+pub fn command() -> Command {
+    Command::new("links")
+        .about("Draws the rates of links over time, of several records over each other")
+        .after_help(
+            "Records are files that laneway wrote with --record, as JSON or CSV: simulated, or \
+             carried by a real network. The links that carried most are drawn, at most 12.\n\n\
+             Examples:\n  \
+             laneway sim scatter --algorithm linear --platform two-sites:8x8 --sizes 4M \
+             --record linear.json\n  \
+             laneway sim scatter --algorithm windowed --platform two-sites:8x8 --sizes 4M \
+             --record windowed.json\n  \
+             laneway report links linear.json windowed.json --link site0:to:site1 -o wan.svg",
+        )
+        .arg(
+            Arg::new("run")
+                .value_name("RECORD")
+                .required(true)
+                .num_args(1..)
+                .help("Files of records; with several, each curve names its file"),
+        )
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("FILE")
+                .help("Where the picture goes, .svg or .html [default: standard output, as SVG]"),
+        )
+        .arg(
+            Arg::new("link")
+                .long("link")
+                .value_name("LINK")
+                .action(ArgAction::Append)
+                .help("Only this link; can be given several times"),
+        )
+        .arg(Arg::new("title").long("title").value_name("T").help("The heading"))
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let files: Vec<&String> = matches.get_many("run").unwrap_or_default().collect();
+    let target = matches.get_one::<String>("output");
+    let is_page = match target.map(|target| ending(target)) {
+        None | Some(Some("svg")) => false,
+        Some(Some("html")) => true,
+        Some(_) => {
+            let what = format!("cannot tell what to write to `{}`", target.map_or("", |t| t));
+            let cause = "its ending is neither .svg nor .html";
+            return Err(Failure::usage(what, cause, "-o links.svg"));
+        }
+    };
+    refuse_to_replace(target, &files)?;
+    let mut records = Vec::new();
+    for (file, name) in files.iter().zip(name_runs(&files)) {
+        let uses = links::read(&load(file)?).map_err(|cause| {
+            let what = format!("`{file}` is no record of links");
+            Failure::usage(what, cause, "a file that laneway wrote with --record")
+        })?;
+        records.push(LinkRecord { name, uses });
+    }
+    let only: Vec<&String> = matches.get_many("link").unwrap_or_default().collect();
+    choose(&mut records, &only)?;
+    let names: Vec<&str> = records.iter().map(|record| record.name.as_str()).collect();
+    let title = matches.get_one::<String>("title").cloned().unwrap_or_else(|| names.join(", "));
+    let draw = if is_page { links::page } else { links::draw };
+    let text = draw(&title, &records);
+    match target {
+        None => output::print(&text)?,
+        Some(file) => {
+            output::replace(Path::new(file), &text)?;
+            output::note(&format!("wrote {file}"));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Leaves the links that were asked for; all, where none was.
+fn choose(records: &mut [LinkRecord], only: &[&String]) -> Result<(), Failure> {
+    if only.is_empty() {
+        return Ok(());
+    }
+    let known = || records.iter().flat_map(|record| &record.uses).map(|of| of.link.as_str());
+    for link in only {
+        if !known().any(|known| known == *link) {
+            let what = format!("no link `{link}`");
+            let first = known().next().unwrap_or_default();
+            let try_this = format!("--link {}", nearest(link, known()).unwrap_or(first));
+            return Err(Failure::usage(what, "no record has it", try_this));
+        }
+    }
+    for record in records {
+        record.uses.retain(|of| only.contains(&&of.link));
+    }
+    Ok(())
+}
