@@ -115,8 +115,8 @@ fn charts(records: &[LinkRecord]) -> Vec<Chart<'_>> {
         }
     }
     charts.retain(|chart| chart.bytes > 0.0);
-    // Links that carried the same keep their order.
-    charts.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
+    // Links that carried the same but for rounding keep their order.
+    charts.sort_by(|a, b| b.bytes.round().total_cmp(&a.bytes.round()));
     charts
 }
 
@@ -141,7 +141,7 @@ fn note(shown: usize, rest: &[Chart]) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("Not drawn, as they carried less: {}{more}.", named.join(", "))
+    format!("Not drawn, as they carried no more: {}{more}.", named.join(", "))
 }
 
 /// Lines of about so many letters.
@@ -212,7 +212,7 @@ fn time_unit(us: f64) -> (&'static str, f64) {
 
 /// Multiples of a round step up to an end, as they are written.
 fn ticks(end: f64) -> impl Iterator<Item = (f64, String)> {
-    let step = round_step(end / 5.0, &[1.0, 2.0, 5.0]);
+    let step = round_step(end / 6.0, &[1.0, 2.0, 2.5, 5.0]);
     let ticks = (0..=10).map(move |number| f64::from(number) * step);
     // Sums of tenths are not quite tenths.
     let label = |tick: f64| ((tick * 1e9).round() / 1e9).to_string();
@@ -272,8 +272,8 @@ fn capacities(chart: &Chart, axes: &Axes) -> String {
 /// Steps from interval to interval, and what they are called.
 fn draw_curve(curve: &Curve, number: u32, axes: &Axes) -> String {
     let colour = svg::colour(number);
-    // Colours come again after the eighth curve.
-    let width = if number < 8 { 1.5 } else { 0.8 };
+    // The second of two directions that carry the same leaves the first visible below it.
+    let width = if number.is_multiple_of(2) { 2.4 } else { 1.2 };
     let (mut path, mut reached_us) = (String::new(), f64::NEG_INFINITY);
     for interval in curve.intervals {
         let y = axes.up(interval.rate_mbit());
