@@ -85,10 +85,10 @@ pub fn page(title: &str, records: &[LinkRecord]) -> String {
         let drawing = svg::document(WIDTH, chart_height(chart.curves.len()), &body);
         // A page knows that what is in it is a drawing, and must name no address.
         let drawing = drawing.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
-        let _ = write!(html, "<figure>{drawing}</figure>\n");
+        let _ = writeln!(html, "<figure>{drawing}</figure>");
     }
     let note = escaped(&note(shown.len(), rest));
-    let _ = write!(html, "</div><p>{note}</p></section>\n");
+    let _ = writeln!(html, "</div><p>{note}</p></section>");
     let count = match records {
         [_] => format!("{} links", charts.len()),
         records => format!("{} records · {} links", records.len(), charts.len()),
@@ -273,7 +273,7 @@ fn capacities(chart: &Chart, axes: &Axes) -> String {
 fn draw_curve(curve: &Curve, number: u32, axes: &Axes) -> String {
     let colour = svg::colour(number);
     // The second of two directions that carry the same leaves the first visible below it.
-    let width = if number.is_multiple_of(2) { 2.4 } else { 1.2 };
+    let width = if number.is_multiple_of(2) { 1.8 } else { 1.1 };
     let (mut path, mut reached_us) = (String::new(), f64::NEG_INFINITY);
     for interval in curve.intervals {
         let y = axes.up(interval.rate_mbit());
