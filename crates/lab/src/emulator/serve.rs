@@ -1,0 +1,275 @@
+//! The loop that carries packets between TUN devices: one thread, woken by packets and by time.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixDatagram;
+use std::time::Instant;
+
+use super::Engine;
+use super::control::{Answer, Strays, answer};
+
+/// So many packets are read from one device before others have their turn.
+const READS: usize = 32;
+/// So many packets leave before devices are read again.
+const WRITES: usize = 64;
+/// So many commands are answered before packets have their turn.
+const COMMANDS: usize = 8;
+/// No IPv4 packet is longer.
+const LONGEST: usize = 65_535;
+const IPV4_HEADER: usize = 20;
+
+/// Emulates until a `stop` command comes. `tuns` are the devices of the sites, in order; `site_of`
+/// tells at which site an address is. Commands come as datagrams to `control`, answers go to the
+/// sender if it has an address.
+pub fn serve(
+    engine: Engine,
+    tuns: Vec<OwnedFd>,
+    site_of: impl Fn(Ipv4Addr) -> Option<usize>,
+    control: UnixDatagram,
+) -> io::Result<()> {
+    if tuns.len() != engine.wan().sites {
+        let why = format!("{} sites, but {} devices", engine.wan().sites, tuns.len());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    control.set_nonblocking(true)?;
+    request_real_time();
+    let poll = Poll::new()?;
+    for (site, tun) in tuns.iter().enumerate() {
+        poll.add(tun.as_raw_fd(), site as u64)?;
+    }
+    poll.add(control.as_raw_fd(), tuns.len() as u64)?;
+    let mut emulator = Emulator {
+        engine,
+        strays: Strays::default(),
+        is_ready: vec![true; tuns.len() + 1],
+        poll,
+        tuns,
+        control,
+        start: Instant::now(),
+        buffer: vec![0; LONGEST],
+        packet: Vec::new(),
+    };
+    loop {
+        emulator.write_due();
+        for site in 0..emulator.tuns.len() {
+            if emulator.is_ready[site] {
+                emulator.read(site, &site_of)?;
+            }
+        }
+        if emulator.answer_commands() {
+            return Ok(());
+        }
+        let timeout_ns = emulator.find_timeout();
+        emulator.poll.wait(timeout_ns, &mut emulator.is_ready)?;
+    }
+}
+
+/// What the loop works with.
+struct Emulator {
+    engine: Engine,
+    strays: Strays,
+    tuns: Vec<OwnedFd>,
+    control: UnixDatagram,
+    poll: Poll,
+    /// Which devices, and last the control socket, may have something to read.
+    is_ready: Vec<bool>,
+    start: Instant,
+    buffer: Vec<u8>,
+    packet: Vec<u8>,
+}
+
+impl Emulator {
+    fn now(&self) -> u64 {
+        // Fits for five centuries.
+        self.start.elapsed().as_nanos() as u64
+    }
+
+    /// Takes what a site sends, for a while.
+    fn read(
+        &mut self,
+        site: usize,
+        site_of: &impl Fn(Ipv4Addr) -> Option<usize>,
+    ) -> io::Result<()> {
+        for _ in 0..READS {
+            // SAFETY: the buffer is ours alone and has the length that is passed.
+            let read = unsafe {
+                let buffer = self.buffer.as_mut_ptr().cast();
+                libc::read(self.tuns[site].as_raw_fd(), buffer, self.buffer.len())
+            };
+            if read < 0 {
+                let error = io::Error::last_os_error();
+                match error.raw_os_error() {
+                    Some(libc::EINTR) => continue,
+                    Some(libc::EAGAIN) => {
+                        self.is_ready[site] = false;
+                        return Ok(());
+                    }
+                    // The device was removed, and would be reported ready for ever.
+                    Some(libc::EBADFD | libc::EIO) => {
+                        self.is_ready[site] = false;
+                        return self.poll.remove(self.tuns[site].as_raw_fd());
+                    }
+                    _ => return Err(error),
+                }
+            }
+            // Not negative, and at most the length of the buffer.
+            let packet = &self.buffer[..read as usize];
+            let Some(destination) = find_destination(packet) else {
+                self.strays.ignored += 1;
+                continue;
+            };
+            let Some(to) = site_of(destination) else {
+                self.strays.unknown += 1;
+                continue;
+            };
+            let now = self.now();
+            self.engine.push(now, site, to, &self.buffer[..read as usize]);
+        }
+        Ok(())
+    }
+
+    /// Hands over what is due, for a while.
+    fn write_due(&mut self) {
+        for _ in 0..WRITES {
+            let now = self.now();
+            let Some(to) = self.engine.pop(now, &mut self.packet) else { return };
+            // SAFETY: the packet is ours and has the length that is passed.
+            let written = unsafe {
+                let packet = self.packet.as_ptr().cast();
+                libc::write(self.tuns[to].as_raw_fd(), packet, self.packet.len())
+            };
+            if written != self.packet.len() as isize {
+                self.strays.unwritten += 1;
+            }
+        }
+    }
+
+    /// Whether one of the commands was to stop.
+    fn answer_commands(&mut self) -> bool {
+        let Some(is_ready) = self.is_ready.last_mut().filter(|is_ready| **is_ready) else {
+            return false;
+        };
+        *is_ready = false;
+        for _ in 0..COMMANDS {
+            let Ok((length, sender)) = self.control.recv_from(&mut self.buffer) else {
+                return false;
+            };
+            let now = self.now();
+            let command = &self.buffer[..length];
+            let answer = answer(&mut self.engine, &self.strays, now, command);
+            let is_stop = answer == Answer::Stop;
+            let text = match answer {
+                Answer::GoOn(text) => text,
+                Answer::Stop => "ok".into(),
+            };
+            if !sender.is_unnamed() {
+                // A sender that does not wait for its answer, or is gone, is no reason to stop.
+                let sent = self.control.send_to_addr(text.as_bytes(), &sender);
+                if sent.is_err_and(|error| error.raw_os_error() == Some(libc::EMSGSIZE)) {
+                    let why = b"error: too long an answer, try show FROM TO";
+                    let _ = self.control.send_to_addr(why, &sender);
+                }
+            }
+            if is_stop {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// How long nothing is to be done, unless a packet or a command comes.
+    fn find_timeout(&self) -> Option<u64> {
+        if self.is_ready.contains(&true) {
+            return Some(0);
+        }
+        self.engine.next_at().map(|at| at.saturating_sub(self.now()))
+    }
+}
+
+/// The destination of an IPv4 packet.
+fn find_destination(packet: &[u8]) -> Option<Ipv4Addr> {
+    let header = packet.get(..IPV4_HEADER).filter(|header| header[0] >> 4 == 4)?;
+    Some(Ipv4Addr::new(header[16], header[17], header[18], header[19]))
+}
+
+/// Asks to run before everything ordinary, so that packets leave in time; goes on where refused.
+fn request_real_time() {
+    let parameters = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the parameters live longer than the call, and 0 is the calling thread.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) };
+    // Where refused, timers of ordinary threads would be 50 us late.
+    // SAFETY: the call takes numbers alone.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_usize) };
+}
+
+/// Waits for any of some descriptors, to the nanosecond.
+struct Poll {
+    epoll: OwnedFd,
+}
+
+impl Poll {
+    fn new() -> io::Result<Poll> {
+        // SAFETY: the call takes a number alone.
+        let epoll = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        if epoll < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the descriptor is open, and nobody else has it.
+        Ok(Poll { epoll: unsafe { OwnedFd::from_raw_fd(epoll) } })
+    }
+
+    fn add(&self, descriptor: i32, index: u64) -> io::Result<()> {
+        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: index };
+        let (epoll, add) = (self.epoll.as_raw_fd(), libc::EPOLL_CTL_ADD);
+        // SAFETY: the event lives longer than the call.
+        match unsafe { libc::epoll_ctl(epoll, add, descriptor, &mut event) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    fn remove(&self, descriptor: i32) -> io::Result<()> {
+        let (epoll, delete) = (self.epoll.as_raw_fd(), libc::EPOLL_CTL_DEL);
+        // SAFETY: no event is passed, and none is read.
+        match unsafe { libc::epoll_ctl(epoll, delete, descriptor, std::ptr::null_mut()) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Waits until one is ready or the time is over, and marks those that are ready.
+    fn wait(&self, timeout_ns: Option<u64>, is_ready: &mut [bool]) -> io::Result<()> {
+        const EVENTS: usize = 64;
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
+        let timeout = timeout_ns.map(|ns| libc::timespec {
+            tv_sec: (ns / 1_000_000_000) as libc::time_t,
+            tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+        });
+        let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: events and timeout live longer than the call, the number of events is that of
+        // the array, and no signal mask is passed.
+        let count = unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                self.epoll.as_raw_fd(),
+                events.as_mut_ptr(),
+                EVENTS,
+                timeout,
+                std::ptr::null::<libc::sigset_t>(),
+                0_usize,
+            )
+        };
+        if count < 0 {
+            let error = io::Error::last_os_error();
+            return match error.kind() {
+                io::ErrorKind::Interrupted => Ok(()),
+                _ => Err(error),
+            };
+        }
+        for event in &events[..count as usize] {
+            is_ready[event.u64 as usize] = true;
+        }
+        Ok(())
+    }
+}
