@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use emulator_sites::{ADDRESSES, Sites};
+use emulator_sites::{ADDRESSES, Sites, find};
 use laneway_lab::emulator::Way;
 
 const PORT: u16 = 7000;
@@ -66,13 +66,4 @@ fn stream(sites: &Sites, time: Duration) -> io::Result<(u64, f64)> {
         sender.join().map_err(|_| io::Error::other("the sender panicked"))??;
         receiver.join().map_err(|_| io::Error::other("the receiver panicked"))?
     })
-}
-
-/// A number of the line of the way from a site.
-fn find(shown: &str, from: &str, key: &str) -> f64 {
-    let start = format!("way from={from} ");
-    let line = shown.lines().find(|line| line.starts_with(&start)).unwrap_or_default();
-    let words = line.split(' ').filter_map(|word| word.split_once('='));
-    let value = words.filter(|(word, _)| *word == key).find_map(|(_, value)| value.parse().ok());
-    value.unwrap_or(0.0)
 }

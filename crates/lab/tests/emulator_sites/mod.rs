@@ -19,6 +19,9 @@ use laneway_lab::emulator::{
 /// The addresses of the two sites.
 pub const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 99, 0, 1), Ipv4Addr::new(10, 99, 1, 1)];
 
+/// The device of each site, in its own namespace.
+const DEVICE: &str = "lwtun";
+
 /// A network namespace that goes with this value.
 struct Namespace {
     name: String,
@@ -89,7 +92,19 @@ impl Sites {
 
     /// Sends a command to the emulator and returns the answer.
     pub fn command(&self, text: &str) -> io::Result<String> {
-        self.emulator.command(text)
+        self.emulator.command(text.as_bytes())
+    }
+
+    /// The same, of any bytes.
+    #[allow(dead_code, reason = "the benchmark sends none")]
+    pub fn command_bytes(&self, bytes: &[u8]) -> io::Result<String> {
+        self.emulator.command(bytes)
+    }
+
+    /// Removes the device of a site, as a failure would.
+    #[allow(dead_code, reason = "the benchmark keeps them")]
+    pub fn remove_device(&self, site: usize) -> io::Result<()> {
+        run(&["-n", &self.namespaces[site].name, "link", "delete", DEVICE])
     }
 
     /// Seconds of processor time that the emulator took.
@@ -100,18 +115,17 @@ impl Sites {
 
 /// Gives a site its device, its address and the way to the other.
 fn set_up(namespace: &Namespace, site: usize) -> io::Result<OwnedFd> {
-    let device = "lwtun";
     let tun = run_in_namespace(&namespace.file(), || {
         // The bandwidth-delay product must fit, or the windows would limit the rate.
         std::fs::write("/proc/sys/net/ipv4/tcp_rmem", "4096 4194304 67108864")?;
         std::fs::write("/proc/sys/net/ipv4/tcp_wmem", "4096 4194304 67108864")?;
-        open_tun(device)
+        open_tun(DEVICE)
     })?;
     let ip = |words: &[&str]| run(&[&["-n", &namespace.name], words].concat());
     ip(&["link", "set", "lo", "up"])?;
-    ip(&["link", "set", device, "mtu", "1500", "txqueuelen", "10000", "up"])?;
-    ip(&["address", "add", &format!("{}/24", ADDRESSES[site]), "dev", device])?;
-    ip(&["route", "add", &format!("{}/24", network_of(1 - site)), "dev", device])?;
+    ip(&["link", "set", DEVICE, "mtu", "1500", "txqueuelen", "10000", "up"])?;
+    ip(&["address", "add", &format!("{}/24", ADDRESSES[site]), "dev", DEVICE])?;
+    ip(&["route", "add", &format!("{}/24", network_of(1 - site)), "dev", DEVICE])?;
     Ok(tun)
 }
 
@@ -139,8 +153,8 @@ impl Emulator {
         Ok(Emulator { thread: Some(thread), commands })
     }
 
-    fn command(&self, text: &str) -> io::Result<String> {
-        self.commands.send(text.as_bytes())?;
+    fn command(&self, bytes: &[u8]) -> io::Result<String> {
+        self.commands.send(bytes)?;
         let mut answer = vec![0; 65536];
         let length = self.commands.recv(&mut answer)?;
         Ok(String::from_utf8_lossy(&answer[..length]).into_owned())
@@ -148,7 +162,7 @@ impl Emulator {
 
     fn stop(&mut self) -> io::Result<f64> {
         let Some(thread) = self.thread.take() else { return Ok(0.0) };
-        self.command("stop")?;
+        self.command(b"stop")?;
         thread.join().map_err(|_| io::Error::other("the emulator panicked"))?
     }
 }
@@ -167,4 +181,13 @@ pub fn thread_seconds() -> f64 {
     // SAFETY: the time lives longer than the call.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// A number of the line that shows the way from a site; not a number where there is none.
+pub fn find(shown: &str, from: &str, key: &str) -> f64 {
+    let start = format!("way from={from} ");
+    let line = shown.lines().find(|line| line.starts_with(&start)).unwrap_or_default();
+    let words = line.split(' ').filter_map(|word| word.split_once('='));
+    let value = words.filter(|(word, _)| *word == key).find_map(|(_, value)| value.parse().ok());
+    value.unwrap_or(f64::NAN)
 }
