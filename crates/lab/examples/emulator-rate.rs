@@ -1,4 +1,6 @@
-//! How much one TCP stream carries through the emulator: two namespaces, 5 ms of delay, no limit.
+//! How much one TCP stream carries through the emulator: two namespaces, 5 ms of delay.
+//!
+//! `emulator-rate [SECONDS [GBIT]]`: 3 seconds and no limit, unless told otherwise.
 
 #[path = "../tests/emulator_sites/mod.rs"]
 mod emulator_sites;
@@ -10,15 +12,22 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use emulator_sites::{ADDRESSES, Sites, find};
-use laneway_lab::emulator::Way;
+use laneway_lab::emulator::{Pipe, Way};
 
 const PORT: u16 = 7000;
 
 fn main() -> io::Result<()> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let seconds = words.first().and_then(|word| word.parse().ok()).unwrap_or(3.0);
-    let way = Way { delay: 0.005, ..Way::default() };
-    let sites = Sites::new(way, Vec::new(), 1)?;
+    let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
+    let seconds = numbers.first().copied().unwrap_or(3.0);
+    // Both directions share it; 20 ms of waiting is four times what the delay holds.
+    let pipe = |name: &str, gbit: f64| Pipe {
+        name: name.into(),
+        rate: gbit * 1e9 / 8.0,
+        queue_bytes: (gbit * 1e9 / 8.0 * 0.020) as u64,
+    };
+    let pipes: Vec<Pipe> = numbers.get(1).map(|&gbit| pipe("limit", gbit)).into_iter().collect();
+    let way = Way { delay: 0.005, pipes: (0..pipes.len()).collect(), ..Way::default() };
+    let sites = Sites::new(way, pipes, 1)?;
     let (received, took) = stream(&sites, Duration::from_secs_f64(seconds))?;
     let shown = sites.command("show")?;
     let busy = sites.stop()?;

@@ -34,6 +34,10 @@ pub struct Engine {
     ends: BinaryHeap<Reverse<(u64, u64, usize)>>,
     /// When packets leave the network.
     leaves: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    /// No packet that a server has served leaves earlier than so much later.
+    least_delay_ns: u64,
+    /// Whether a packet in the network may have been told to leave without its delay.
+    may_overtake: bool,
     /// Tells events of the same time apart.
     sequence: u64,
     unrouted: Count,
@@ -90,7 +94,7 @@ impl Engine {
             last_leaves_at: 0,
             flows: 0,
         };
-        Ok(Engine {
+        let mut engine = Engine {
             now: 0,
             states: (0..wan.ways.len()).map(state).collect(),
             servers: wan.pipes.iter().map(|_| Server::default()).collect(),
@@ -105,8 +109,12 @@ impl Engine {
             unrouted: Count::default(),
             late_ns: 0,
             most_late_ns: 0,
+            least_delay_ns: 0,
+            may_overtake: false,
             wan,
-        })
+        };
+        engine.find_least_delay();
+        Ok(engine)
     }
 
     /// A packet leaves its site.
@@ -130,10 +138,11 @@ impl Engine {
         self.enter(index, bytes);
     }
 
-    /// When something happens next; `pop` may then have a packet, or not yet.
+    /// No packet leaves before this time; `pop` may then have one, or not yet.
     pub fn next_at(&self) -> Option<u64> {
-        let end = self.ends.peek().map(|Reverse(event)| event.0);
-        let leave = self.leaves.peek().map(|Reverse(event)| event.0);
+        // What a server ends is delayed after that, and need not be looked at in between.
+        let end = self.ends.peek().map(|Reverse(end)| end.0.saturating_add(self.least_delay_ns));
+        let leave = self.leaves.peek().map(|Reverse(leave)| leave.0);
         end.into_iter().chain(leave).min()
     }
 
@@ -176,6 +185,7 @@ impl Engine {
         }
         way.check()?;
         self.wan.ways[index] = Some(way);
+        self.find_least_delay();
         Ok(())
     }
 
@@ -220,6 +230,13 @@ impl Engine {
     #[cfg(test)]
     pub(super) fn count_packets(&self) -> usize {
         self.packets.len()
+    }
+
+    fn find_least_delay(&mut self) {
+        let ways = || self.wan.ways.iter().flatten();
+        self.may_overtake |= ways().any(|way| way.reorder > 0.0);
+        let least = ways().map(|way| to_ns(way.delay)).min().unwrap_or(0);
+        self.least_delay_ns = if self.may_overtake { 0 } else { least };
     }
 
     /// Lets every service end that is over by now, in the order of time.
@@ -367,11 +384,15 @@ impl Engine {
         if packet.overtakes {
             state.counters.reordered.add(packet.bytes.len());
         } else {
-            let delay_ns = (way.delay + way.jitter * packet.jitter_share) * 1e9;
-            leaves_at = at.saturating_add(delay_ns.round() as u64).max(state.last_leaves_at);
+            let delay_ns = to_ns(way.delay + way.jitter * packet.jitter_share);
+            leaves_at = at.saturating_add(delay_ns).max(state.last_leaves_at);
             state.last_leaves_at = leaves_at;
         }
         self.sequence += 1;
         self.leaves.push(Reverse((leaves_at, self.sequence, id)));
     }
+}
+
+fn to_ns(seconds: f64) -> u64 {
+    (seconds * 1e9).round() as u64
 }
