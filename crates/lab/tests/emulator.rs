@@ -25,9 +25,8 @@ fn can_run() -> bool {
             let error = io::Error::last_os_error();
             return Err(format!("a network namespace cannot be made: {error}"));
         }
-        open_tun("lwtun").map_err(|error| format!("a TUN device cannot be made: {error}"))?;
-        // Names of namespaces are kept there.
-        std::fs::create_dir_all("/run/netns").map_err(|error| format!("/run/netns: {error}"))
+        let tun = open_tun("lwtun");
+        tun.map(drop).map_err(|error| format!("a TUN device cannot be made: {error}"))
     });
     let tried = tried.join().expect("the attempt does not panic");
     Need::Namespaces.is_met(program("ip").and(tried))

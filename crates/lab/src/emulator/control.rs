@@ -1,15 +1,13 @@
 //! Commands in text that change and show the network while it runs.
 //!
-//! | command | does |
-//! |---|---|
-//! | `set FROM TO KEY VALUE` | changes a way: delay, jitter, connection, loss, duplicate, reorder, corrupt, down, queue |
-//! | `pipe NAME rate\|queue VALUE` | changes a pipe |
-//! | `show` | a line for each way and pipe, and one of all |
-//! | `show FROM TO` | the line of one way |
-//! | `stop` | ends the emulator |
+//! - `set FROM TO KEY VALUE` changes a way: its delay, jitter, connection, loss, duplicate,
+//!   reorder, corrupt, down or queue
+//! - `pipe NAME rate VALUE` and `pipe NAME queue VALUE` change a pipe
+//! - `show` tells a line for each way and pipe, and one of all; `show FROM TO` that of one way
+//! - `stop` ends the emulator
 //!
-//! Values are plain numbers: seconds, bytes a second, bytes, probabilities, 0 or 1. A connection of 0
-//! is not paced, and `inf` is a rate or a queue without limit.
+//! Values are plain numbers: seconds, bytes a second, bytes, probabilities, 0 or 1. A connection
+//! of 0 is not paced, and `inf` is a rate or a queue without limit.
 
 use std::fmt::Write;
 

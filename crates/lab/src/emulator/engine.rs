@@ -34,7 +34,7 @@ pub struct Engine {
     ends: BinaryHeap<Reverse<(u64, u64, usize)>>,
     /// When packets leave the network.
     leaves: BinaryHeap<Reverse<(u64, u64, u32)>>,
-    /// No packet that a server has served leaves earlier than so much later.
+    /// Of all ways.
     least_delay_ns: u64,
     /// Whether a packet in the network may have been told to leave without its delay.
     may_overtake: bool,
@@ -141,7 +141,8 @@ impl Engine {
     /// No packet leaves before this time; `pop` may then have one, or not yet.
     pub fn next_at(&self) -> Option<u64> {
         // What a server ends is delayed after that, and need not be looked at in between.
-        let end = self.ends.peek().map(|Reverse(end)| end.0.saturating_add(self.least_delay_ns));
+        let delay_ns = if self.may_overtake { 0 } else { self.least_delay_ns };
+        let end = self.ends.peek().map(|Reverse(end)| end.0.saturating_add(delay_ns));
         let leave = self.leaves.peek().map(|Reverse(leave)| leave.0);
         end.into_iter().chain(leave).min()
     }
@@ -212,6 +213,11 @@ impl Engine {
         &self.wan
     }
 
+    /// The least delay of all ways.
+    pub fn least_delay_ns(&self) -> u64 {
+        self.least_delay_ns
+    }
+
     pub fn counters(&self) -> Counters {
         Counters {
             ways: self.states.iter().map(|state| state.counters).collect(),
@@ -235,8 +241,7 @@ impl Engine {
     fn find_least_delay(&mut self) {
         let ways = || self.wan.ways.iter().flatten();
         self.may_overtake |= ways().any(|way| way.reorder > 0.0);
-        let least = ways().map(|way| to_ns(way.delay)).min().unwrap_or(0);
-        self.least_delay_ns = if self.may_overtake { 0 } else { least };
+        self.least_delay_ns = ways().map(|way| to_ns(way.delay)).min().unwrap_or(0);
     }
 
     /// Lets every service end that is over by now, in the order of time.

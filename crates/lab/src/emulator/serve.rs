@@ -4,7 +4,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Engine;
 use super::control::{Answer, Strays, answer};
@@ -18,6 +18,15 @@ const COMMANDS: usize = 8;
 /// No IPv4 packet is longer.
 const LONGEST: usize = 65_535;
 const IPV4_HEADER: usize = 20;
+
+/// Traffic of more packets a millisecond is dense: they are handled together, because waking for
+/// each would take half of the time.
+const DENSE: u64 = 20;
+const WINDOW_NS: u64 = 1_000_000;
+/// Dense packets are handled together for so long, and not over a hundredth of any way's delay.
+const LONGEST_PAUSE_NS: u64 = 50_000;
+/// To sleep for less takes longer than that.
+const SHORTEST_PAUSE_NS: u64 = 10_000;
 
 /// Emulates until a `stop` command comes. `tuns` are the devices of the sites, in order; `site_of`
 /// tells at which site an address is. Commands come as datagrams to `control`, answers go to the
@@ -49,6 +58,7 @@ pub fn serve(
         start: Instant::now(),
         buffer: vec![0; LONGEST],
         packet: Vec::new(),
+        traffic: Traffic::default(),
     };
     loop {
         emulator.write_due();
@@ -60,7 +70,10 @@ pub fn serve(
         if emulator.answer_commands() {
             return Ok(());
         }
-        let timeout_ns = emulator.find_timeout();
+        let timeout_ns = match emulator.pause() {
+            true => Some(0),
+            false => emulator.find_timeout(),
+        };
         emulator.poll.wait(timeout_ns, &mut emulator.is_ready)?;
     }
 }
@@ -77,6 +90,27 @@ struct Emulator {
     start: Instant,
     buffer: Vec<u8>,
     packet: Vec<u8>,
+    traffic: Traffic,
+}
+
+/// How many packets pass.
+#[derive(Default)]
+struct Traffic {
+    window_start: u64,
+    packets: u64,
+    is_dense: bool,
+}
+
+impl Traffic {
+    /// Judges the last window once it is over.
+    fn judge(&mut self, now: u64) {
+        let passed_ns = now - self.window_start;
+        if passed_ns >= WINDOW_NS {
+            self.is_dense = self.packets >= DENSE * (passed_ns / WINDOW_NS);
+            self.packets = 0;
+            self.window_start = now;
+        }
+    }
 }
 
 impl Emulator {
@@ -123,6 +157,7 @@ impl Emulator {
                 self.strays.unknown += 1;
                 continue;
             };
+            self.traffic.packets += 1;
             let now = self.now();
             self.engine.push(now, site, to, &self.buffer[..read as usize]);
         }
@@ -134,6 +169,7 @@ impl Emulator {
         for _ in 0..WRITES {
             let now = self.now();
             let Some(to) = self.engine.pop(now, &mut self.packet) else { return };
+            self.traffic.packets += 1;
             // SAFETY: the packet is ours and has the length that is passed.
             let written = unsafe {
                 let packet = self.packet.as_ptr().cast();
@@ -176,6 +212,20 @@ impl Emulator {
             }
         }
         false
+    }
+
+    /// Lets dense packets gather; whether there was time for that.
+    fn pause(&mut self) -> bool {
+        let now = self.now();
+        self.traffic.judge(now);
+        let pause_ns = LONGEST_PAUSE_NS.min(self.engine.least_delay_ns() / 100);
+        let is_behind =
+            self.is_ready.contains(&true) || self.engine.next_at().is_some_and(|at| at <= now);
+        if !self.traffic.is_dense || is_behind || pause_ns < SHORTEST_PAUSE_NS {
+            return false;
+        }
+        std::thread::sleep(Duration::from_nanos(pause_ns));
+        true
     }
 
     /// How long nothing is to be done, unless a packet or a command comes.
@@ -271,5 +321,45 @@ impl Poll {
             is_ready[event.u64 as usize] = true;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ipv4_has_a_destination() {
+        let mut packet = vec![0; 40];
+        packet[16..20].copy_from_slice(&[10, 1, 2, 3]);
+        for (first, found) in [(0x45, true), (0x60, false), (0, false)] {
+            packet[0] = first;
+            let destination = found.then_some(Ipv4Addr::new(10, 1, 2, 3));
+            assert_eq!(find_destination(&packet), destination, "{first:x}");
+        }
+        packet[0] = 0x45;
+        assert_eq!(find_destination(&packet[..19]), None);
+    }
+
+    #[test]
+    fn traffic_is_dense_by_packets_a_millisecond() {
+        let mut traffic = Traffic { packets: DENSE, ..Traffic::default() };
+        traffic.judge(WINDOW_NS - 1);
+        assert!(!traffic.is_dense, "the window is not over");
+        traffic.judge(WINDOW_NS);
+        assert!(traffic.is_dense && traffic.packets == 0);
+        traffic.packets = 2 * DENSE;
+        traffic.judge(10 * WINDOW_NS);
+        assert!(!traffic.is_dense, "a long time ago");
+    }
+
+    #[test]
+    fn every_site_needs_a_device() {
+        use super::super::{Wan, Way};
+        let wan = Wan { sites: 1, ways: vec![Some(Way::default())], pipes: vec![], seed: 1 };
+        let engine = Engine::new(wan).unwrap();
+        let control = UnixDatagram::unbound().unwrap();
+        let error = serve(engine, vec![], |_| None, control).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     }
 }
