@@ -12,6 +12,7 @@ mod engine;
 mod engine_tests;
 mod flow;
 mod namespace;
+mod poll;
 mod serve;
 mod server;
 mod tun;
