@@ -89,6 +89,39 @@ fn parts_of_nanoseconds_are_not_lost() {
     assert!(last.abs_diff(64 * MS) <= 1, "{last}");
 }
 
+/// Parts of nanoseconds belong to packets back to back.
+#[test]
+fn an_idle_pipe_begins_anew() {
+    let mut engine = engine(Way { pipes: vec![0], ..Way::default() }, vec![pipe("p", 3e9, 0)]);
+    for number in 0..4 {
+        engine.push(u64::from(number) * 1000, 0, 1, &packet(64, 1, number));
+        assert_eq!(times(&mut engine), [u64::from(number) * 1000 + 21]);
+    }
+}
+
+/// Who sleeps until `next_at` is never late, and is not woken for what a pipe does.
+#[test]
+fn the_next_time_is_that_of_a_packet_that_leaves() {
+    let start = |way: Way| {
+        let mut engine = engine(way, vec![pipe("p", 1e6, u64::MAX)]);
+        engine.push(0, 0, 1, &packet(1000, 1, 0));
+        engine
+    };
+    let slow = Way { delay: 0.005, pipes: vec![0], ..Way::default() };
+    let mut delayed = start(slow.clone());
+    // The other way's delay is a millisecond: what the pipe ends may have to take that one.
+    assert_eq!(delayed.next_at(), Some(2 * MS));
+    delayed.set(0, 1, 0, |way| way.delay = 0.005).unwrap();
+    assert_eq!(delayed.next_at(), Some(6 * MS));
+    delayed.set(0, 0, 1, |way| way.delay = 0.0).unwrap();
+    assert_eq!(drain(&mut delayed), [(MS, 1, 0)]);
+
+    let mut overtaking = start(Way { reorder: 1.0, ..slow });
+    overtaking.set(0, 0, 1, |way| way.reorder = 0.0).unwrap();
+    overtaking.push(0, 0, 1, &packet(1000, 1, 1));
+    assert_eq!(drain(&mut overtaking), [(MS, 1, 0), (7 * MS, 1, 1)]);
+}
+
 #[test]
 fn ways_share_a_pipe() {
     let way = Way { pipes: vec![0], ..Way::default() };

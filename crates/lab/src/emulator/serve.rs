@@ -245,6 +245,9 @@ fn find_destination(packet: &[u8]) -> Option<Ipv4Addr> {
 }
 
 /// Asks to run before everything ordinary, so that packets leave in time; goes on where refused.
+///
+/// Linux keeps a twentieth of each second for ordinary threads: an emulator that would take a
+/// whole core stands still for up to 50 ms, which `most_late_ns` shows.
 fn request_real_time() {
     let parameters = libc::sched_param { sched_priority: 1 };
     // SAFETY: the parameters live longer than the call, and 0 is the calling thread.
