@@ -33,10 +33,12 @@ pub enum Need {
     Cores,
     /// What the system lets only some users do.
     Rights,
+    /// Network namespaces and TUN devices, and the right to make them.
+    Namespaces,
 }
 
 impl Need {
-    pub const ALL: [Need; 13] = [
+    pub const ALL: [Need; 14] = [
         Need::Mpi,
         Need::Simgrid,
         Need::Fabric,
@@ -50,6 +52,7 @@ impl Need {
         Need::Memory,
         Need::Cores,
         Need::Rights,
+        Need::Namespaces,
     ];
 
     /// As the variables of the environment spell it.
@@ -68,6 +71,7 @@ impl Need {
             Need::Memory => "memory",
             Need::Cores => "cores",
             Need::Rights => "rights",
+            Need::Namespaces => "namespaces",
         }
     }
 
