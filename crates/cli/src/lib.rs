@@ -11,6 +11,7 @@ mod compare;
 mod generate;
 mod handshake;
 mod info;
+mod lab;
 mod links;
 mod measure;
 mod output;
@@ -45,6 +46,7 @@ static VERBS: &[Verb] = &[
     Verb { command: reproduce::command, run: reproduce::run },
     Verb { command: sim::command, run: sim::run },
     Verb { command: topo::command, run: topo::run },
+    Verb { command: lab::command, run: lab::run },
     Verb { command: generate::completions_command, run: generate::completions },
     Verb { command: generate::man_command, run: generate::man },
 ];

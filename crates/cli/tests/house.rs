@@ -17,6 +17,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("laneway-sim", &["laneway-core", "laneway-stats"]),
     ("laneway-topo", &["laneway-core", "laneway-coll", "laneway-stats"]),
     ("laneway-local", &["laneway-core"]),
+    ("laneway-lab", &["laneway-sim", "laneway-stats"]),
     ("laneway-mpi", &["laneway-core"]),
     ("laneway-measure", &["laneway-core", "laneway-coll", "laneway-stats"]),
     (
@@ -26,6 +27,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-coll",
             "laneway-report",
             "laneway-sim",
+            "laneway-lab",
             "laneway-local",
             "laneway-measure",
             "laneway-mpi",

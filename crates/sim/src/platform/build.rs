@@ -137,7 +137,12 @@ impl Builder {
         claim(&mut self.sites, "site", &site.name, id, &site.place)?;
         let links = self.limited(format!("{}:lan", site.name), site.rate).into_iter().collect();
         let most = site.limit.most(site.latency);
-        self.platform.inside.push(Way { links, latency: site.latency, most });
+        self.platform.inside.push(Way {
+            links,
+            latency: site.latency,
+            most,
+            window: site.limit.window,
+        });
         let out = self.limited(format!("{}:uplink-out", site.name), site.uplink_out);
         let into = self.limited(format!("{}:uplink-in", site.name), site.uplink_in);
         self.uplinks.push(Ports { out, into });
@@ -250,7 +255,7 @@ impl Builder {
         self.between_sites.extend(own.map(|own| ((a, b), own)));
         let (up, down) = (self.uplinks[a as usize].out, self.uplinks[b as usize].into);
         let links = [up, own, self.aggregate, down].into_iter().flatten().collect();
-        Way { links, latency, most: limit.most(latency) }
+        Way { links, latency, most: limit.most(latency), window: limit.window }
     }
 
     fn links(&mut self, said: &Description) -> Result<(), PlatformError> {
@@ -301,7 +306,8 @@ impl Builder {
         }
         back.reverse();
         let most = group.limit.most(latency);
-        Ok([there, back].map(|links| Way { links, latency, most }))
+        let window = group.limit.window;
+        Ok([there, back].map(|links| Way { links, latency, most, window }))
     }
 
     fn route(&mut self, group: &RouteGroup) -> Result<(), PlatformError> {

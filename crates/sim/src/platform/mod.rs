@@ -13,6 +13,7 @@ mod event;
 mod fields;
 mod file;
 mod generate;
+mod layout;
 mod names;
 mod quantity;
 mod random;
@@ -24,6 +25,7 @@ use std::path::Path;
 
 pub use error::{Fault, Place, PlatformError};
 pub use generate::{GENERATORS, Generator};
+pub use layout::{CardRates, Layout, LayoutHost, LayoutPipe, LayoutSite, LayoutWay};
 pub use quantity::{parse_rate, parse_time};
 pub use simgrid::SimgridExport;
 
@@ -89,6 +91,8 @@ struct Way {
     links: Vec<ResourceId>,
     latency: f64,
     most: f64,
+    /// Bytes of one connection under way, where a window limits it.
+    window: Option<u64>,
 }
 
 impl Platform {

@@ -1,0 +1,31 @@
+//! `laneway lab down`: removes a lab, or what is left of one.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use laneway_core::{Exit, Failure};
+use laneway_lab::{LabName, down};
+
+use super::{failure, lab_arg, lab_name};
+
+pub fn command() -> Command {
+    Command::new("down")
+        .about("Removes a lab, or what is left of one")
+        .after_help(
+            "Finds namespaces, processes and files by the lab's name, also after a crash.\n\n\
+             Examples:\n  laneway lab down\n  laneway lab down --lab two\n  laneway lab down --all",
+        )
+        .arg(lab_arg())
+        .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).help("Every lab there is"))
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let labs = match matches.get_flag("all") {
+        true => LabName::all(),
+        false => vec![lab_name(matches)?],
+    };
+    for lab in labs {
+        let removed = down(&lab).map_err(failure)?;
+        let (name, processes) = (lab.as_str(), removed.processes);
+        eprintln!("{name}: {} namespaces and {processes} processes removed", removed.namespaces);
+    }
+    Ok(Exit::Done)
+}

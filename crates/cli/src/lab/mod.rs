@@ -1,0 +1,113 @@
+//! `laneway lab`: a cluster of namespaces on this machine, with links that really break.
+
+mod down;
+mod fault;
+mod hidden;
+mod record;
+mod run;
+mod site;
+mod status;
+mod up;
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgMatches, Command};
+use laneway_core::{Exit, Failure};
+use laneway_lab::{LabError, LabName};
+
+use crate::Verb;
+
+/// What can be done with a lab.
+static VERBS: &[Verb] = &[
+    Verb { command: up::command, run: up::run },
+    Verb { command: run::command, run: run::run },
+    Verb { command: fault::command, run: fault::run },
+    Verb { command: record::command, run: record::run },
+    Verb { command: status::command, run: status::run },
+    Verb { command: down::command, run: down::run },
+    Verb { command: hidden::enter_command, run: hidden::enter },
+    Verb { command: hidden::guard_command, run: hidden::guard },
+    Verb { command: hidden::wan_command, run: hidden::wan },
+];
+
+pub fn command() -> Command {
+    Command::new("lab")
+        .about("A cluster on this machine: hosts, sites, a WAN, and links that break")
+        .after_help(
+            "Hosts are network namespaces with real kernels and real sockets; it needs root.\n\n\
+             Examples:\n  \
+             laneway lab run --sites 2x8 --wan 5ms,25Mbit,100Mbit -- mpirun -n 16 ./program\n  \
+             laneway lab up --platform two-sites:4x4,latency=5ms,connection=25Mbit\n  \
+             laneway lab run -- ping -c 3 s1n0\n  \
+             laneway lab fault drop s0n0 for 200ms\n  \
+             laneway lab down",
+        )
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(VERBS.iter().map(|verb| (verb.command)()))
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    crate::dispatch(VERBS, matches)
+}
+
+/// Which lab.
+fn lab_arg() -> Arg {
+    Arg::new("lab")
+        .long("lab")
+        .value_name("NAME")
+        .env("LANEWAY_LAB")
+        .default_value("lab")
+        .help("The lab; several can stand side by side")
+}
+
+fn lab_name(matches: &ArgMatches) -> Result<LabName, Failure> {
+    let name = matches.get_one::<String>("lab").map_or("lab", String::as_str);
+    LabName::new(name).map_err(failure)
+}
+
+/// This command, which is also a lab's WAN, its guard, and what launchers take for ssh.
+fn program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| {
+        Failure::environment("cannot find this command's own file", error.to_string(), "")
+    })
+}
+
+/// How an error of a lab reaches a person.
+fn failure(error: LabError) -> Failure {
+    let what = error.to_string();
+    match error {
+        LabError::NotRoot => {
+            let cause = "this user may not make network namespaces";
+            Failure::environment(what, cause, "sudo laneway lab …")
+        }
+        LabError::Name(_) => Failure::usage(what, "", "--lab test-1"),
+        LabError::Stands(name) => {
+            let cause = "its folder is there, perhaps from a run that was cut off";
+            let try_this = format!("laneway lab down --lab {name}, or another --lab");
+            Failure::environment(what, cause, try_this)
+        }
+        LabError::Absent(name) => {
+            let try_this = format!("laneway lab up --lab {name} --sites 2x4 --wan 5ms");
+            Failure::environment(what, "nothing was built, or not to its end", try_this)
+        }
+        LabError::Unbuildable(_) => {
+            let cause = "a lab has hosts with cards, sites, and a WAN between them";
+            Failure::usage(what, cause, "a platform without it; the simulator can do it")
+        }
+        LabError::Fault(_) => Failure::usage(what, "", "laneway lab fault --help"),
+        LabError::Probe(_) => {
+            let cause = "a link is not what was planned; a busy machine can be the reason";
+            Failure::environment(
+                what,
+                cause,
+                "again on a quiet machine, lower rates, or --no-probe",
+            )
+        }
+        LabError::Tool { .. } | LabError::System { .. } => {
+            let cause = "the system refused (iproute2, network namespaces, veth, HTB and TUN are \
+                         needed)";
+            Failure::environment(what, cause, "laneway lab down, then again")
+        }
+    }
+}

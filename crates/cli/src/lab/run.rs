@@ -1,0 +1,160 @@
+//! `laneway lab run`: a command on the first host of a lab, with what MPI libraries need.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use clap::{Arg, ArgMatches, Command};
+use laneway_core::{Exit, Failure};
+use laneway_lab::{
+    Done, Guard, LabError, LabName, Link, Plan, Recorder, Timetable, command as host_command, mpi,
+    probe, read_plan,
+};
+
+use crate::links::RecordFile;
+
+use super::{failure, fault, lab_arg, lab_name, record, site, up};
+
+pub fn command() -> Command {
+    Command::new("run")
+        .about("Runs a command on the first host of a lab; launchers find the other hosts")
+        .after_help(
+            "With --sites or --platform a lab is built for this run and removed after it; else \
+             the lab that stands is used. Open MPI, MPICH and Intel MPI start their ranks on the \
+             lab's hosts, one on each, and talk over TCP alone; variables that are set already \
+             stand. The exit code is the command's.\n\nExamples:\n  \
+             laneway lab run --sites 2x8 --wan 5ms,25Mbit,100Mbit -- mpirun -n 16 ./program\n  \
+             laneway lab run --sites 2x4 --wan 20ms --record links.svg -- mpirun -n 8 ./program\n  \
+             laneway lab run --host s1n0 -- ping -c 3 s0n0\n  \
+             laneway lab run --timetable faults.txt -- mpirun -n 8 ./program",
+        )
+        .arg(lab_arg())
+        .args(site::args())
+        .arg(
+            Arg::new("host")
+                .long("host")
+                .value_name("HOST")
+                .help("Where it runs [default: the first]"),
+        )
+        .arg(
+            Arg::new("record")
+                .long("record")
+                .value_name("FILE")
+                .help("Write the rate of every link over time: .json, .csv, .svg or .html"),
+        )
+        .arg(record::every_arg())
+        .arg(fault::timetable_arg())
+        .arg(
+            Arg::new("command")
+                .value_name("COMMAND")
+                .required(true)
+                .num_args(1..)
+                .trailing_var_arg(true)
+                .allow_hyphen_values(true),
+        )
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let file = matches.get_one::<String>("record");
+    let file = file.map(|file| RecordFile::from(file)).transpose()?;
+    let every = record::every(matches)?;
+    let (lab, plan, guard) = open(matches)?;
+    let ended = in_lab(matches, &lab, &plan, file.as_ref().map(|_| every));
+    if let Some(guard) = guard {
+        guard.remove().map_err(failure)?;
+    }
+    let (code, links) = ended?;
+    if let (Some(file), Some(links)) = (file, links) {
+        record::save(&file, &lab, links)?;
+    }
+    std::process::exit(code)
+}
+
+/// The lab of this run: built for it, or one that stands.
+fn open(matches: &ArgMatches) -> Result<(LabName, Plan, Option<Guard>), Failure> {
+    let Some(plan) = site::plan(matches)? else {
+        let lab = lab_name(matches)?;
+        let plan = read_plan(&lab).map_err(failure)?;
+        return Ok((lab, plan, None));
+    };
+    let lab = LabName::new(&format!("run-{}", std::process::id())).map_err(failure)?;
+    let guard = up::build(&lab, &plan)?;
+    if !matches.get_flag("no-probe")
+        && let Err(error) = probe(&lab, &plan)
+    {
+        guard.remove().map_err(failure)?;
+        return Err(failure(error));
+    }
+    Ok((lab, plan, Some(guard)))
+}
+
+/// Runs the command, with a record and a timetable beside it where they are wanted.
+fn in_lab(
+    matches: &ArgMatches,
+    lab: &LabName,
+    plan: &Plan,
+    every: Option<std::time::Duration>,
+) -> Result<(i32, Option<Vec<Link>>), Failure> {
+    let host = matches.get_one::<String>("host").map(String::as_str);
+    let host = host.unwrap_or(&plan.hosts[0].name);
+    if plan.host(host).is_none() {
+        let cause = format!(
+            "its hosts are {} to {}",
+            plan.hosts[0].name,
+            plan.hosts[plan.hosts.len() - 1].name
+        );
+        return Err(Failure::usage(
+            format!("no host `{host}` in this lab"),
+            cause,
+            "laneway lab status",
+        ));
+    }
+    let timetable = fault::read_timetable(matches, lab, plan)?;
+    let recorder = every.map(|_| Recorder::new(lab, plan)).transpose().map_err(failure)?;
+    let words: Vec<&String> = matches.get_many("command").unwrap_or_default().collect();
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(Failure::usage("no command is named", "", "laneway lab run -- hostname"));
+    };
+    let mut process = host_command(lab, host, program).map_err(failure)?;
+    process.args(arguments).envs(mpi::environment(lab, plan));
+    let child = process.spawn().map_err(|error| not_started(program, &error))?;
+    let stopped = AtomicBool::new(false);
+    let stop = &stopped;
+    thread::scope(|scope| {
+        let record = recorder.zip(every);
+        let record =
+            record.map(|(recorder, every)| scope.spawn(move || recorder.record(every, stop)));
+        let faults = timetable.as_ref().map(|table| scope.spawn(|| break_down(table, lab, stop)));
+        let code = wait(child);
+        stop.store(true, Ordering::Release);
+        let links = record.map(|thread| joined(thread.join())).transpose().map_err(failure)?;
+        if let Some(thread) = faults {
+            joined(thread.join()).map_err(failure)?;
+        }
+        Ok((code.map_err(|error| not_started(program, &error))?, links))
+    })
+}
+
+fn joined<T>(ended: thread::Result<Result<T, LabError>>) -> Result<T, LabError> {
+    ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Faults are told while they happen.
+fn break_down(table: &Timetable, lab: &LabName, stop: &AtomicBool) -> Result<(), LabError> {
+    table.run(lab, stop, |done: &Done| {
+        eprintln!("fault: {:.6} s {} {}", done.done, done.part, done.fault);
+    })
+}
+
+/// Waits for the command; its code, or 128 and the signal that ended it, as shells tell it.
+fn wait(mut child: Child) -> io::Result<i32> {
+    let status = child.wait()?;
+    Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
+}
+
+fn not_started(program: &str, error: &io::Error) -> Failure {
+    let what = format!("cannot run `{program}` on a host of the lab");
+    Failure::environment(what, error.to_string(), "laneway lab run -- hostname")
+}

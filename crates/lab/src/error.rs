@@ -1,0 +1,55 @@
+//! What can go wrong with a lab, with what a person needs to act.
+
+use std::fmt;
+use std::io;
+
+#[derive(Debug)]
+pub enum LabError {
+    /// Namespaces need root here.
+    NotRoot,
+    /// A name that cannot be one.
+    Name(String),
+    /// A lab of this name stands, or is just being built.
+    Stands(String),
+    /// No lab of this name stands.
+    Absent(String),
+    /// The platform has something that cannot be built.
+    Unbuildable(String),
+    /// `ip` or `tc` refused.
+    Tool {
+        command: String,
+        said: String,
+    },
+    System {
+        what: String,
+        error: io::Error,
+    },
+    /// A link that is not what the plan says.
+    Probe(String),
+    /// A fault or timetable that makes no sense.
+    Fault(String),
+}
+
+impl LabError {
+    pub fn system(what: impl Into<String>, error: io::Error) -> LabError {
+        LabError::System { what: what.into(), error }
+    }
+}
+
+impl fmt::Display for LabError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LabError::NotRoot => f.write_str("a lab needs root: it makes network namespaces"),
+            LabError::Name(why) => f.write_str(why),
+            LabError::Stands(name) => write!(f, "lab {name} stands already"),
+            LabError::Absent(name) => write!(f, "no lab {name} stands"),
+            LabError::Unbuildable(what) => write!(f, "this cannot be built: {what}"),
+            LabError::Tool { command, said } => write!(f, "{command}: {said}"),
+            LabError::System { what, error } => write!(f, "{what}: {error}"),
+            LabError::Probe(what) => f.write_str(what),
+            LabError::Fault(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for LabError {}

@@ -1,0 +1,464 @@
+//! Faults, as people write them: `drop n0:eth0 out for 200ms`. A fault is a list of actions to begin
+//! it and a list to end it; which ones is decided here, without touching anything.
+
+use laneway_sim::platform::{parse_rate, parse_time};
+
+use crate::error::LabError;
+use crate::name::{LabName, apart, card, port, switch};
+use crate::plan::{Host, Plan};
+use crate::up::{LOST, rate_class, rates_of, shaping};
+
+/// Kinds of faults, how each is written, and what it does.
+pub const KINDS: &[(&str, &str, &str)] = &[
+    (
+        "carrier",
+        "carrier HOST[:CARD] [switch|host]",
+        "the card loses its link: the switch's end goes down, or the host's own",
+    ),
+    ("flap", "flap HOST[:CARD] PERIOD", "the link goes down and up, half of the period each"),
+    (
+        "drop",
+        "drop HOST[:CARD]|SITE>SITE|SITE-SITE [in|out]",
+        "packets are lost in silence; the link stays up",
+    ),
+    (
+        "loss",
+        "loss HOST[:CARD]|SITE>SITE|SITE-SITE 5% [in|out]",
+        "so many packets are lost, at random",
+    ),
+    ("slow", "slow HOST[:CARD]|SITE>SITE|SITE-SITE RATE [in|out]", "another rate"),
+    ("delay", "delay SITE>SITE|SITE-SITE TIME", "another latency, one way"),
+    ("jitter", "jitter SITE>SITE|SITE-SITE TIME", "up to so much more latency, at random"),
+    ("duplicate", "duplicate SITE>SITE|SITE-SITE 1%", "so many packets come twice"),
+    ("reorder", "reorder SITE>SITE|SITE-SITE 1%", "so many packets overtake"),
+    ("corrupt", "corrupt SITE>SITE|SITE-SITE 1%", "so many packets have a wrong bit"),
+    (
+        "partition",
+        "partition HOST,HOST,...|SITE",
+        "these hosts, or a site, are apart from all others",
+    ),
+    ("freeze", "freeze HOST", "all processes of a host stop (SIGSTOP)"),
+    ("kill", "kill HOST", "all processes of a host end (SIGKILL)"),
+];
+
+/// One thing to do to the system.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// A device goes up or down.
+    Link {
+        namespace: String,
+        device: String,
+        up: bool,
+    },
+    /// Lines for `ip` or `tc`.
+    Tool {
+        tool: &'static str,
+        namespace: String,
+        lines: String,
+    },
+    /// A command for the WAN.
+    Wan(String),
+    Signal {
+        host: String,
+        signal: i32,
+    },
+}
+
+/// A fault that was understood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// As it was written, without its length.
+    pub words: String,
+    pub begin: Vec<Action>,
+    pub end: Vec<Action>,
+    /// Seconds after which it ends by itself.
+    pub length: Option<f64>,
+    /// Seconds from down to down of a link that flaps.
+    pub period: Option<f64>,
+}
+
+/// One direction of a card, or both.
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    Out,
+    In,
+    Both,
+}
+
+fn refuse<T>(what: String) -> Result<T, LabError> {
+    Err(LabError::Fault(what))
+}
+
+/// Reads a fault of a lab.
+pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Fault, LabError> {
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    let mut length = None;
+    if let [.., "for", time] = words[..] {
+        length = Some(seconds(time)?);
+        words.truncate(words.len() - 2);
+    }
+    let Some((kind, rest)) = words.split_first() else {
+        return refuse("no fault is named".to_string());
+    };
+    let Some((_, usage, _)) = KINDS.iter().find(|(name, ..)| name == kind) else {
+        let names: Vec<&str> = KINDS.iter().map(|(name, ..)| *name).collect();
+        return refuse(format!("no fault `{kind}`: there are {}", names.join(", ")));
+    };
+    let reader = Reader { lab, plan };
+    let mut period = None;
+    let found = match (*kind, rest) {
+        ("carrier", [at]) => reader.carrier(at, "switch"),
+        ("carrier", [at, end]) => reader.carrier(at, end),
+        ("flap", [at, time]) => {
+            period = Some(seconds(time)?);
+            reader.carrier(at, "switch")
+        }
+        ("drop", [at]) => reader.lose(at, 1.0, Direction::Both),
+        ("drop", [at, way]) => reader.lose(at, 1.0, direction(way)?),
+        ("loss", [at, part]) => reader.lose(at, share(part)?, Direction::Both),
+        ("loss", [at, part, way]) => reader.lose(at, share(part)?, direction(way)?),
+        ("slow", [at, rate]) => reader.slow(at, rate, Direction::Both),
+        ("slow", [at, rate, way]) => reader.slow(at, rate, direction(way)?),
+        ("delay", [at, time]) => reader.delay(at, seconds(time)?),
+        ("jitter", [at, time]) => reader.set(at, "jitter", seconds(time)?, |_| 0.0),
+        ("duplicate" | "reorder" | "corrupt", [at, part]) => {
+            reader.set(at, kind, share(part)?, |_| 0.0)
+        }
+        ("partition", [of]) => reader.partition(of),
+        ("freeze", [host]) => reader.signal(host, libc::SIGSTOP, Some(libc::SIGCONT)),
+        ("kill", [host]) => reader.signal(host, libc::SIGKILL, None),
+        _ => refuse(format!("`{text}` is no fault; it is written {usage}")),
+    };
+    let (begin, end) = found?;
+    Ok(Fault { words: words.join(" "), begin, end, length, period })
+}
+
+fn seconds(word: &str) -> Result<f64, LabError> {
+    parse_time(word).or_else(|_| refuse(format!("`{word}` is no time; write 200ms, 5us or 1.5s")))
+}
+
+/// A part of all packets.
+fn share(word: &str) -> Result<f64, LabError> {
+    let part = match word.strip_suffix('%') {
+        Some(percent) => percent.parse::<f64>().map(|percent| percent / 100.0),
+        None => word.parse::<f64>(),
+    };
+    match part {
+        Ok(part) if (0.0..=1.0).contains(&part) => Ok(part),
+        _ => refuse(format!("`{word}` is no part of all packets; write 5% or 0.05")),
+    }
+}
+
+fn direction(word: &str) -> Result<Direction, LabError> {
+    match word {
+        "in" => Ok(Direction::In),
+        "out" => Ok(Direction::Out),
+        _ => refuse(format!("`{word}` is no direction; there are in and out")),
+    }
+}
+
+/// To begin, and to end.
+type Actions = (Vec<Action>, Vec<Action>);
+
+/// Understands targets by the plan.
+struct Reader<'a> {
+    lab: &'a LabName,
+    plan: &'a Plan,
+}
+
+/// A device whose way out is one direction of a card: its namespace, its name, its rate.
+type Device = (String, String, Option<f64>);
+
+impl Reader<'_> {
+    fn host(&self, name: &str) -> Result<(usize, &Host), LabError> {
+        let found = self.plan.hosts.iter().enumerate().find(|(_, host)| host.name == name);
+        found.map_or_else(|| refuse(format!("no host `{name}` in this lab")), Ok)
+    }
+
+    /// `n0:eth1`, or `n0` for its first card.
+    fn card(&self, word: &str) -> Result<(usize, &Host, usize), LabError> {
+        let (name, device) = word.split_once(':').unwrap_or((word, "eth0"));
+        let (number, host) = self.host(name)?;
+        let path = (0..self.plan.paths()).find(|path| card(*path) == device);
+        match path {
+            Some(path) => Ok((number, host, path)),
+            None => refuse(format!("host {name} has no card `{device}`")),
+        }
+    }
+
+    /// `a>b` is one way, `a-b` both; none where the word names no sites.
+    fn ways(&self, word: &str) -> Result<Option<Vec<(usize, usize)>>, LabError> {
+        let site = |name: &str| {
+            let number = self.plan.site(name);
+            number.map_or_else(|| refuse(format!("no site `{name}` in this lab")), Ok)
+        };
+        let (ways, both) = match word.split_once('>') {
+            Some(two) => (two, false),
+            None => {
+                // A name may have dashes itself: the one between two sites tells.
+                let cuts = word.match_indices('-');
+                let mut two = cuts.map(|(at, _)| (&word[..at], &word[at + 1..]));
+                let known = |name: &str| self.plan.site(name).is_some();
+                match two.find(|(a, b)| known(a) && known(b)) {
+                    Some(two) => (two, true),
+                    None => return Ok(None),
+                }
+            }
+        };
+        let (a, b) = (site(ways.0)?, site(ways.1)?);
+        let mut found = vec![(a, b)];
+        found.extend(both.then_some((b, a)));
+        match found.iter().all(|(a, b)| self.plan.way(*a, *b).is_some()) {
+            true => Ok(Some(found)),
+            false => refuse(format!("`{word}` are no two sites with a way")),
+        }
+    }
+
+    fn needed_ways(&self, word: &str) -> Result<Vec<(usize, usize)>, LabError> {
+        self.ways(word)?.map_or_else(
+            || refuse(format!("`{word}` names no way: write site0>site1, or site0-site1")),
+            Ok,
+        )
+    }
+
+    fn carrier(&self, word: &str, end: &str) -> Result<Actions, LabError> {
+        let (number, host, path) = self.card(word)?;
+        let (namespace, device) = match end {
+            "switch" => (self.lab.site(host.site), port(number, path)),
+            "host" => (self.lab.host(&host.name), card(path)),
+            _ => return refuse(format!("`{end}` is no end of a cable; there are switch and host")),
+        };
+        let link = |up| Action::Link { namespace: namespace.clone(), device: device.clone(), up };
+        Ok((vec![link(false)], vec![link(true)]))
+    }
+
+    fn devices(&self, word: &str, direction: Direction) -> Result<Vec<Device>, LabError> {
+        let (number, host, path) = self.card(word)?;
+        let (out, into) = rates_of(host, path);
+        let mut found = Vec::new();
+        if direction != Direction::In {
+            found.push((self.lab.host(&host.name), card(path), out));
+        }
+        if direction != Direction::Out {
+            found.push((self.lab.site(host.site), port(number, path), into));
+        }
+        Ok(found)
+    }
+
+    /// A part of the packets, or all, goes into a class that holds nothing.
+    fn lose(&self, word: &str, part: f64, direction: Direction) -> Result<Actions, LabError> {
+        if let Some(ways) = self.ways(word)? {
+            if direction != Direction::Both {
+                return refuse(
+                    "a way between sites has its direction in its name: a>b".to_string(),
+                );
+            }
+            let set = |value: f64| {
+                let one =
+                    |(a, b): &(usize, usize)| Action::Wan(format!("set {a} {b} loss {value}"));
+                ways.iter().map(one).collect::<Vec<_>>()
+            };
+            return Ok((set(part), set(0.0)));
+        }
+        let (mut begin, mut end) = (Vec::new(), Vec::new());
+        for (namespace, device, rate) in self.devices(word, direction)? {
+            let lines = lose_lines(&device, rate, part);
+            begin.push(Action::Tool { tool: "tc", namespace: namespace.clone(), lines });
+            let mut lines = format!("qdisc del dev {device} root\n");
+            lines.push_str(&shaping(&device, rate));
+            end.push(Action::Tool { tool: "tc", namespace, lines });
+        }
+        Ok((begin, end))
+    }
+
+    fn slow(&self, word: &str, rate: &str, direction: Direction) -> Result<Actions, LabError> {
+        let rate = parse_rate(rate)
+            .or_else(|_| refuse(format!("`{rate}` is no rate; write 10Mbit, 1Gbit or 5MB/s")))?;
+        if let Some(ways) = self.ways(word)? {
+            return self.slow_ways(&ways, rate);
+        }
+        let (mut begin, mut end) = (Vec::new(), Vec::new());
+        for (namespace, device, usual) in self.devices(word, direction)? {
+            let lines = match usual {
+                Some(_) => rate_class("change", &device, rate),
+                None => shaping(&device, Some(rate)),
+            };
+            begin.push(Action::Tool { tool: "tc", namespace: namespace.clone(), lines });
+            let lines = match usual {
+                Some(usual) => rate_class("change", &device, usual),
+                None => format!("qdisc del dev {device} root\n"),
+            };
+            end.push(Action::Tool { tool: "tc", namespace, lines });
+        }
+        Ok((begin, end))
+    }
+
+    fn slow_ways(&self, ways: &[(usize, usize)], rate: f64) -> Result<Actions, LabError> {
+        let of = ways.iter().filter_map(|(a, b)| self.plan.way(*a, *b));
+        let mut pipes: Vec<usize> = of.flat_map(|way| way.pipes.iter().copied()).collect();
+        pipes.sort();
+        pipes.dedup();
+        if pipes.is_empty() {
+            return refuse("no rate limits this way, so none can be lowered".to_string());
+        }
+        let set = |rate: &dyn Fn(usize) -> f64| {
+            let one = |pipe: &usize| {
+                let name = &self.plan.pipes[*pipe].name;
+                Action::Wan(format!("pipe {name} rate {}", rate(*pipe)))
+            };
+            pipes.iter().map(one).collect::<Vec<_>>()
+        };
+        Ok((set(&|_| rate), set(&|pipe| self.plan.pipes[pipe].rate)))
+    }
+
+    fn delay(&self, word: &str, time: f64) -> Result<Actions, LabError> {
+        let usual = |(a, b)| self.plan.way(a, b).map_or(0.0, |way| way.delay);
+        self.set(word, "delay", time, usual)
+    }
+
+    /// A setting of ways, and what it is without a fault.
+    fn set(
+        &self,
+        word: &str,
+        key: &str,
+        value: f64,
+        usual: impl Fn((usize, usize)) -> f64,
+    ) -> Result<Actions, LabError> {
+        let ways = self.needed_ways(word)?;
+        let set =
+            |(a, b): (usize, usize), value: f64| Action::Wan(format!("set {a} {b} {key} {value}"));
+        let begin = ways.iter().map(|way| set(*way, value)).collect();
+        Ok((begin, ways.iter().map(|way| set(*way, usual(*way))).collect()))
+    }
+
+    /// A site loses all its ways; hosts get a switch of their own, with their links up.
+    fn partition(&self, word: &str) -> Result<Actions, LabError> {
+        if let Some(site) = self.plan.site(word) {
+            let ways = self.plan.ways.iter().filter(|way| way.from == site || way.to == site);
+            let set = |value: u8| {
+                let one = |way: &crate::plan::Way| {
+                    Action::Wan(format!("set {} {} down {value}", way.from, way.to))
+                };
+                ways.clone().map(one).collect::<Vec<_>>()
+            };
+            return Ok((set(1), set(0)));
+        }
+        let (mut begin, mut end) = (Vec::new(), Vec::new());
+        for name in word.split(',') {
+            let (number, host) = self.host(name)?;
+            let namespace = self.lab.site(host.site);
+            for path in 0..self.plan.paths() {
+                let port = port(number, path);
+                let usual = switch(if self.plan.options.one_switch { 0 } else { path });
+                let apart = apart(path);
+                let lines = format!("link set {port} master {apart}\n");
+                begin.push(Action::Tool { tool: "ip", namespace: namespace.clone(), lines });
+                let lines = format!("link set {port} master {usual}\n");
+                end.push(Action::Tool { tool: "ip", namespace: namespace.clone(), lines });
+            }
+        }
+        Ok((begin, end))
+    }
+
+    fn signal(&self, name: &str, begin: i32, end: Option<i32>) -> Result<Actions, LabError> {
+        let (_, host) = self.host(name)?;
+        let action = |signal| Action::Signal { host: self.lab.host(&host.name), signal };
+        Ok((vec![action(begin)], end.map(action).into_iter().collect()))
+    }
+}
+
+/// What a packet filter in the kernel calls a random number: an offset into no packet.
+const RANDOM: u32 = 0xFFFF_F038;
+
+/// A filter of the old kind (`tc` takes its instructions as numbers): load a random number, compare
+/// it, and match or not. What matches goes into the class where it is lost.
+fn lose_lines(device: &str, rate: Option<f64>, part: f64) -> String {
+    let limit = (part * f64::from(u32::MAX)) as u32;
+    let filter = match part >= 1.0 {
+        true => "1,6 0 0 4294967295".to_string(),
+        // Below the limit: match (all ones); else not (0).
+        false => format!("4,32 0 0 {RANDOM},53 1 0 {limit},6 0 0 4294967295,6 0 0 0"),
+    };
+    let passing = match rate {
+        Some(_) => String::new(),
+        // Without a rate there is no root yet; one that never limits.
+        None => shaping(device, Some(UNLIMITED)),
+    };
+    format!(
+        "{passing}\
+         class add dev {device} parent 1: classid {LOST} htb rate 8bit burst 1 cburst 1\n\
+         qdisc add dev {device} parent {LOST} handle 9: bfifo limit 0\n\
+         filter add dev {device} parent 1: protocol all prio 1 bpf bytecode '{filter}' \
+         flowid {LOST}\n"
+    )
+}
+
+/// 100 Gbit/s, in bytes a second.
+const UNLIMITED: f64 = 12.5e9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Options;
+    use laneway_sim::platform::Platform;
+
+    fn fault(text: &str) -> Result<Fault, LabError> {
+        let platform = Platform::read("two-sites:2x2,connection=25Mbit").expect("a platform");
+        let options = Options { cards: 2, ..Options::default() };
+        let plan = Plan::new(&platform, options).expect("a plan");
+        parse(text, &LabName::new("t").expect("a name"), &plan)
+    }
+
+    #[test]
+    fn every_kind_is_understood_and_ends_as_it_began() {
+        for text in [
+            "carrier s0n0",
+            "carrier s0n1:eth1 host",
+            "flap s1n0 100ms for 1s",
+            "drop s0n0",
+            "drop s0n0:eth1 in",
+            "drop site0>site1",
+            "loss s0n0 5%",
+            "loss site0-site1 0.5 for 2s",
+            "slow s0n0 10Mbit out",
+            "slow site0-site1 10Mbit",
+            "delay site1>site0 20ms",
+            "jitter site0-site1 1ms",
+            "duplicate site0>site1 1%",
+            "reorder site0>site1 1%",
+            "corrupt site0>site1 1%",
+            "partition s0n0,s1n0",
+            "partition site1",
+            "freeze s0n0",
+            "kill s1n1",
+        ] {
+            let found = fault(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert!(!found.begin.is_empty(), "{text}");
+            assert_eq!(found.end.is_empty(), text.starts_with("kill"), "{text}");
+        }
+        assert_eq!(fault("drop s0n0 for 200ms").ok().and_then(|fault| fault.length), Some(0.2));
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_what_would_do() {
+        for (text, word) in [
+            ("", "no fault is named"),
+            ("explode s0n0", "there are carrier"),
+            ("carrier", "written carrier HOST"),
+            ("carrier nobody", "no host `nobody`"),
+            ("carrier s0n0:eth9", "no card `eth9`"),
+            ("carrier s0n0 sky", "no end of a cable"),
+            ("drop site0>mars", "no site `mars`"),
+            ("loss s0n0 200%", "no part of all packets"),
+            ("loss s0n0 NaN", "no part of all packets"),
+            ("slow s0n0 fast", "no rate"),
+            ("delay s0n0 5ms", "names no way"),
+            ("delay site0>site1 soon", "no time"),
+            ("flap s0n0 never", "no time"),
+            ("drop site0>site1 in", "direction in its name"),
+        ] {
+            let refused = fault(text).expect_err(text).to_string();
+            assert!(refused.contains(word), "{text}: {refused}");
+        }
+    }
+}

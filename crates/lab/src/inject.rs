@@ -1,0 +1,287 @@
+//! Carries out faults, at once or by a timetable, and logs each with its time.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::error::LabError;
+use crate::fault::{Action, Fault, parse};
+use crate::name::LabName;
+use crate::plan::Plan;
+use crate::system::{batch_within, processes, signal, within};
+use crate::wan;
+
+/// A host has processes that start others: they are looked for until none is new.
+const MOST_LOOKS: usize = 20;
+/// How long a timetable sleeps at most before it looks whether to stop.
+const STEP: Duration = Duration::from_millis(20);
+/// A sleep is late by about so much; the rest is waited for awake.
+const AWAKE: Duration = Duration::from_micros(300);
+
+/// Something that was done to a lab.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done {
+    /// Seconds of the machine's monotonic clock: when it was to be done, when it was begun and when
+    /// it was done.
+    pub planned: f64,
+    pub begun: f64,
+    pub done: f64,
+    pub fault: String,
+    /// `begin` or `end`.
+    pub part: &'static str,
+}
+
+/// The one clock of all logs: seconds since the machine started.
+pub fn monotonic() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes to a value of our own.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// One step of a timetable: when, which fault, and which part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Seconds since the timetable began.
+    pub at: f64,
+    pub fault: usize,
+    pub begins: bool,
+}
+
+/// Faults and when they begin and end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timetable {
+    faults: Vec<Fault>,
+    steps: Vec<Step>,
+}
+
+impl Timetable {
+    /// One fault, now.
+    pub fn now(fault: Fault) -> Result<Timetable, LabError> {
+        let mut table = Timetable { faults: Vec::new(), steps: Vec::new() };
+        table.add(0.0, fault)?;
+        Ok(table)
+    }
+
+    /// Reads lines such as `1.5s drop n0:eth0 for 200ms`; `#` begins a comment.
+    pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Timetable, LabError> {
+        let mut table = Timetable { faults: Vec::new(), steps: Vec::new() };
+        for (number, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            let place = |error: LabError| LabError::Fault(format!("line {}: {error}", number + 1));
+            let (at, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            let at = laneway_sim::platform::parse_time(at).map_err(|_| {
+                place(LabError::Fault(format!("`{at}` is no time; a line is `1.5s drop n0`")))
+            })?;
+            parse(words, lab, plan).and_then(|fault| table.add(at, fault)).map_err(place)?;
+        }
+        table.steps.sort_by(|a, b| a.at.total_cmp(&b.at));
+        Ok(table)
+    }
+
+    fn add(&mut self, at: f64, fault: Fault) -> Result<(), LabError> {
+        let (number, length) = (self.faults.len(), fault.length);
+        let mut push = |at, begins| self.steps.push(Step { at, fault: number, begins });
+        match (fault.period, length) {
+            (Some(period), Some(length)) if period > 0.0 => {
+                let times = (length / period).ceil().max(1.0) as usize;
+                for time in 0..times {
+                    let begun = at + time as f64 * period;
+                    push(begun, true);
+                    push(begun + period / 2.0, false);
+                }
+            }
+            (Some(_), _) => {
+                let what = "a link that flaps needs a period above 0 and an end: flap n0 1s for 5s";
+                return Err(LabError::Fault(what.to_string()));
+            }
+            (None, length) => {
+                push(at, true);
+                if let Some(length) = length.filter(|_| !fault.end.is_empty()) {
+                    push(at + length, false);
+                }
+            }
+        }
+        self.faults.push(fault);
+        Ok(())
+    }
+
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Does it all, each at its time; what is done is told as it is. Stops early when told to, and
+    /// then ends the faults that have begun.
+    pub fn run(
+        &self,
+        lab: &LabName,
+        stop: &AtomicBool,
+        mut tell: impl FnMut(&Done),
+    ) -> Result<(), LabError> {
+        let zero = monotonic();
+        let mut open = vec![false; self.faults.len()];
+        for step in &self.steps {
+            if !wait_until(zero + step.at, stop) {
+                break;
+            }
+            let fault = &self.faults[step.fault];
+            tell(&carry_out(lab, fault, step.begins, zero + step.at)?);
+            open[step.fault] = step.begins && fault.length.is_some() && !fault.end.is_empty();
+        }
+        for (fault, _) in self.faults.iter().zip(open).filter(|(_, open)| *open) {
+            tell(&carry_out(lab, fault, false, monotonic())?);
+        }
+        Ok(())
+    }
+}
+
+/// Sleeps until an instant; false when told to stop before.
+fn wait_until(instant: f64, stop: &AtomicBool) -> bool {
+    loop {
+        if stop.load(Ordering::Acquire) {
+            return false;
+        }
+        let left = Duration::from_secs_f64((instant - monotonic()).max(0.0));
+        if left.is_zero() {
+            return true;
+        }
+        if left > AWAKE {
+            thread::sleep((left - AWAKE).min(STEP));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// Begins or ends a fault, and logs it with the lab.
+pub fn carry_out(
+    lab: &LabName,
+    fault: &Fault,
+    begins: bool,
+    planned: f64,
+) -> Result<Done, LabError> {
+    let (actions, part) = if begins { (&fault.begin, "begin") } else { (&fault.end, "end") };
+    let begun = monotonic();
+    // Two directions at once: each starts a tool, which takes a millisecond or two.
+    thread::scope(|scope| {
+        let others: Vec<_> =
+            actions.iter().skip(1).map(|action| scope.spawn(|| act(lab, action))).collect();
+        let first = actions.first().map_or(Ok(()), |action| act(lab, action));
+        let ended = others
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        ended.fold(first, Result::and)
+    })?;
+    let done = Done { planned, begun, done: monotonic(), fault: fault.words.clone(), part };
+    log(lab, &done)?;
+    Ok(done)
+}
+
+/// A line of the lab's own log.
+fn log(lab: &LabName, done: &Done) -> Result<(), LabError> {
+    let file = lab.file("faults.log");
+    let Done { planned, begun, done, fault, part } = done;
+    let line = format!("{planned:.6} {begun:.6} {done:.6} {part} {fault}\n");
+    let opened = OpenOptions::new().append(true).create(true).open(&file);
+    opened
+        .and_then(|mut log| log.write_all(line.as_bytes()))
+        .map_err(|error| LabError::system(format!("writing {}", file.display()), error))
+}
+
+fn act(lab: &LabName, action: &Action) -> Result<(), LabError> {
+    match action {
+        Action::Link { namespace, device, up } => {
+            let said = |error| LabError::system(format!("setting {device} up or down"), error);
+            within(namespace, || set_link(device, *up))?.map_err(said)
+        }
+        Action::Tool { tool, namespace, lines } => batch_within(tool, namespace, lines),
+        Action::Wan(command) => wan::ask(lab, command).map(|_| ()),
+        Action::Signal { host, signal: number } => {
+            let mut known = Vec::new();
+            for _ in 0..MOST_LOOKS {
+                let found = processes(std::slice::from_ref(host));
+                let new: Vec<i32> = found.into_iter().filter(|id| !known.contains(id)).collect();
+                if new.is_empty() {
+                    break;
+                }
+                signal(&new, *number);
+                known.extend(new);
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Sets a device of the calling thread's namespace up or down, by one call of the kernel.
+fn set_link(device: &str, up: bool) -> io::Result<()> {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0")
+        .or_else(|_| std::net::UdpSocket::bind("0.0.0.0:0"))?;
+    let descriptor = std::os::fd::AsRawFd::as_raw_fd(&socket);
+    // SAFETY: all zeros is a request without a name.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    if device.len() >= request.ifr_name.len() {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(device.bytes()) {
+        *to = from as libc::c_char;
+    }
+    let check = |code: i32| if code == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
+    // SAFETY: the request is our own and lives during the calls; the kernel fills in the flags.
+    unsafe {
+        check(libc::ioctl(descriptor, libc::SIOCGIFFLAGS as _, &mut request))?;
+        let flag = libc::IFF_UP as libc::c_short;
+        match up {
+            true => request.ifr_ifru.ifru_flags |= flag,
+            false => request.ifr_ifru.ifru_flags &= !flag,
+        }
+        check(libc::ioctl(descriptor, libc::SIOCSIFFLAGS as _, &mut request))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Options;
+    use laneway_sim::platform::Platform;
+
+    fn table(text: &str) -> Result<Timetable, LabError> {
+        let platform = Platform::read("two-sites:2x2").expect("a platform");
+        let plan = Plan::new(&platform, Options::default()).expect("a plan");
+        Timetable::parse(text, &LabName::new("t").expect("a name"), &plan)
+    }
+
+    #[test]
+    fn faults_begin_and_end_in_the_order_of_time() {
+        let found =
+            table("# a day\n2s carrier s0n0\n\n0.5s drop s0n1 for 1s\n0s freeze s1n0 for 3s")
+                .expect("a timetable");
+        let steps: Vec<(f64, bool)> =
+            found.steps.iter().map(|step| (step.at, step.begins)).collect();
+        assert_eq!(steps, [(0.0, true), (0.5, true), (1.5, false), (2.0, true), (3.0, false)]);
+    }
+
+    #[test]
+    fn a_link_that_flaps_goes_down_and_up_until_its_end() {
+        let found = table("1s flap s0n0 200ms for 1s").expect("a timetable");
+        assert_eq!(found.steps.len(), 10);
+        assert!((found.steps[9].at - 1.9).abs() < 1e-9 && !found.steps[9].begins);
+    }
+
+    #[test]
+    fn a_wrong_line_is_told_by_its_number() {
+        for (text, word) in [
+            ("1s drop s0n0\nsoon drop s0n0", "line 2: `soon` is no time"),
+            ("1s", "line 1: no fault is named"),
+            ("1s flap s0n0 100ms", "line 1: a link that flaps"),
+            ("1s flap s0n0 0s for 1s", "line 1: a link that flaps"),
+        ] {
+            let refused = table(text).expect_err(text).to_string();
+            assert!(refused.contains(word), "{text}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What stands of a lab.
+
+use crate::name::LabName;
+use crate::system::{namespaces, processes};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Whether it was built to the end.
+    pub ready: bool,
+    pub namespaces: usize,
+    pub processes: usize,
+}
+
+/// What there is of a lab of this name; nothing where there is none.
+pub fn status(lab: &LabName) -> Status {
+    let names = namespaces(&lab.prefix());
+    Status {
+        ready: lab.file("ready").exists(),
+        namespaces: names.len(),
+        processes: processes(&names).len(),
+    }
+}

@@ -1,0 +1,92 @@
+//! What a lab asks of the system: namespaces entered, `ip` and `tc` run, processes found.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::emulator::run_in_namespace;
+use crate::error::LabError;
+use crate::name::NAMESPACES;
+
+pub(crate) fn is_root() -> bool {
+    // SAFETY: the call has no arguments and cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
+pub(crate) fn namespace_file(namespace: &str) -> PathBuf {
+    Path::new(NAMESPACES).join(namespace)
+}
+
+/// Does something in a network namespace, on a thread of its own: sockets and files of /proc/net
+/// that it opens stay there, and so do processes that it starts.
+pub fn within<T: Send>(namespace: &str, work: impl FnOnce() -> T + Send) -> Result<T, LabError> {
+    let path = namespace_file(namespace);
+    run_in_namespace(&path, || Ok(work()))
+        .map_err(|error| LabError::system(format!("entering {}", path.display()), error))
+}
+
+/// Runs `ip` or `tc` with one command a line; each namespace has its own call.
+pub(crate) fn batch(tool: &str, namespace: Option<&str>, lines: &str) -> Result<(), LabError> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let mut command = Command::new(tool);
+    if let Some(namespace) = namespace {
+        command.args(["-n", namespace]);
+    }
+    command.args(["-b", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let started = |error| LabError::system(format!("starting {tool}"), error);
+    let mut child = command.spawn().map_err(started)?;
+    if let Some(mut input) = child.stdin.take() {
+        // A tool that ends early says why on its other channel.
+        _ = input.write_all(lines.as_bytes());
+    }
+    let output = child.wait_with_output().map_err(started)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_string();
+    Err(LabError::Tool { command: format!("{tool} -b"), said })
+}
+
+/// Like [`batch`], from within the namespace, which is quicker.
+pub(crate) fn batch_within(tool: &str, namespace: &str, lines: &str) -> Result<(), LabError> {
+    within(namespace, || batch(tool, None, lines))?
+}
+
+/// The namespaces whose names begin like this.
+pub(crate) fn namespaces(prefix: &str) -> Vec<String> {
+    let entries = fs::read_dir(NAMESPACES).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut found: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
+    found.sort();
+    found
+}
+
+/// What tells a namespace from any other: the device and inode of its file.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|data| (data.dev(), data.ino()))
+}
+
+/// The processes in any of some namespaces.
+pub(crate) fn processes(namespaces: &[String]) -> Vec<i32> {
+    let inside: Vec<(u64, u64)> =
+        namespaces.iter().filter_map(|name| identity(&namespace_file(name))).collect();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    ids.filter(|id| {
+        let own = identity(Path::new(&format!("/proc/{id}/ns/net")));
+        own.is_some_and(|own| inside.contains(&own))
+    })
+    .collect()
+}
+
+/// Sends a signal to processes; those that are gone are none.
+pub(crate) fn signal(processes: &[i32], signal: i32) {
+    for process in processes.iter().filter(|process| **process > 1) {
+        // SAFETY: a signal to another process touches no memory of this one.
+        unsafe { libc::kill(*process, signal) };
+    }
+}

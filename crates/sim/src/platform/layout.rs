@@ -1,0 +1,185 @@
+//! A platform as somebody sees it who builds it with real parts: hosts with cards, sites, and what
+//! lies between the sites. Tells also what no real parts are there for.
+
+use super::{Platform, Ports};
+use crate::network::{HostCost, Network, ResourceId};
+
+/// The two directions of a network card, in bytes a second; none without a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CardRates {
+    pub out: Option<f64>,
+    pub into: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayoutHost {
+    pub name: String,
+    /// An index of the sites.
+    pub site: usize,
+    pub card: CardRates,
+    /// A second card for other sites.
+    pub wan_card: Option<CardRates>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayoutSite {
+    pub name: String,
+    /// Seconds between two of its hosts.
+    pub latency: f64,
+}
+
+/// From one site to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayoutWay {
+    /// Seconds, one way.
+    pub latency: f64,
+    /// The most bytes a second of one connection; infinite without a limit.
+    pub most: f64,
+    /// Bytes of one connection under way; `most` follows from it where it is given.
+    pub window: Option<u64>,
+    /// What it shares with others, as indices of the pipes.
+    pub pipes: Vec<usize>,
+}
+
+/// Something between sites that carries bytes at a rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayoutPipe {
+    pub name: String,
+    /// Bytes a second.
+    pub rate: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    pub hosts: Vec<LayoutHost>,
+    pub sites: Vec<LayoutSite>,
+    /// From site to site, row by row; none on the diagonal.
+    pub ways: Vec<Option<LayoutWay>>,
+    pub pipes: Vec<LayoutPipe>,
+}
+
+impl Platform {
+    /// The layout of a platform of sites; an error names what is no part of one.
+    pub fn layout(&self) -> Result<Layout, String> {
+        self.refuse_what_has_no_layout()?;
+        let mut pipes: Vec<(ResourceId, LayoutPipe)> = Vec::new();
+        let mut pipe = |id: &ResourceId| {
+            if let Some(known) = pipes.iter().position(|(known, _)| known == id) {
+                return known;
+            }
+            let resource = &self.resources[*id as usize];
+            pipes.push((*id, LayoutPipe { name: resource.name.clone(), rate: resource.rate }));
+            pipes.len() - 1
+        };
+        let ways = self.between.iter().map(|way| {
+            let way = way.as_ref()?;
+            let pipes = way.links.iter().map(&mut pipe).collect();
+            Some(LayoutWay { latency: way.latency, most: way.most, window: way.window, pipes })
+        });
+        let ways = ways.collect();
+        let hosts = self.host_names.iter().zip(&self.hosts).map(|(name, host)| {
+            let site = host.site.ok_or_else(|| format!("host {name} is in no site"))? as usize;
+            let card = self.rates(host.lan);
+            let second = host.wan.out != host.lan.out || host.wan.into != host.lan.into;
+            let wan_card = second.then(|| self.rates(host.wan));
+            Ok(LayoutHost { name: name.clone(), site, card, wan_card })
+        });
+        let hosts = hosts.collect::<Result<Vec<_>, String>>()?;
+        let sites = self.site_names.iter().zip(&self.inside);
+        let sites = sites
+            .map(|(name, inside)| LayoutSite { name: name.clone(), latency: inside.latency })
+            .collect();
+        let pipes = pipes.into_iter().map(|(_, pipe)| pipe).collect();
+        Ok(Layout { hosts, sites, ways, pipes })
+    }
+
+    fn rates(&self, ports: Ports) -> CardRates {
+        let rate = |id: Option<ResourceId>| id.map(|id| self.resources[id as usize].rate);
+        CardRates { out: rate(ports.out), into: rate(ports.into) }
+    }
+
+    fn refuse_what_has_no_layout(&self) -> Result<(), String> {
+        if !self.routes.is_empty() {
+            return Err("[[route]]: a way of its own between two hosts".to_string());
+        }
+        if !self.background.is_empty() {
+            return Err("[[background]]: traffic of others".to_string());
+        }
+        for (name, host) in self.host_names.iter().zip(&self.hosts) {
+            let half = |ports: Ports| ports.out.is_some() && ports.out == ports.into;
+            if half(host.lan) || half(host.wan) {
+                return Err(format!("duplex = \"half\" of host {name}"));
+            }
+            if host.cost != HostCost::default() {
+                return Err(format!("send, receive and per-byte of host {name}"));
+            }
+            if host.clock != Default::default() {
+                return Err(format!("the clock of host {name}"));
+            }
+        }
+        for (name, inside) in self.site_names.iter().zip(&self.inside) {
+            if !inside.links.is_empty() {
+                return Err(format!("rate of site {name}: what its switch carries altogether"));
+            }
+            if inside.most.is_finite() {
+                return Err(format!("connection or window inside site {name}"));
+            }
+        }
+        if self.overflow().is_some() {
+            return Err("receive-buffer".to_string());
+        }
+        if !self.changes.is_empty() {
+            return Err("[[event]]: the lab has a timetable of its own (laneway lab fault)".into());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(spec: &str) -> Layout {
+        Platform::read(spec).expect(spec).layout().expect(spec)
+    }
+
+    #[test]
+    fn two_sites_have_cards_ways_and_pipes() {
+        let spec = "two-sites:2x3,latency=5ms,connection=25Mbit,wan=100Mbit,rate=1Gbit";
+        let found = layout(spec);
+        assert_eq!((found.hosts.len(), found.sites.len()), (5, 2));
+        assert_eq!(found.hosts[4].site, 1);
+        assert_eq!(found.hosts[0].card, CardRates { out: Some(125e6), into: Some(125e6) });
+        assert_eq!(found.hosts[0].wan_card, None);
+        let way = found.ways[1].as_ref().expect("there is a way");
+        assert_eq!((way.latency, way.most), (5e-3, 25e6 / 8.0));
+        let names: Vec<f64> = way.pipes.iter().map(|id| found.pipes[*id].rate).collect();
+        assert_eq!(names, [100e6 / 8.0]);
+        assert!(found.ways[0].is_none());
+    }
+
+    #[test]
+    fn windows_second_cards_and_uplinks_are_told() {
+        let spec = "sites:2,2,window=156K,wan-rate=100Mbit,uplink=50Mbit,aggregate=80Mbit";
+        let found = layout(spec);
+        assert_eq!(found.ways[1].as_ref().and_then(|way| way.window), Some(156 << 10));
+        let wan = CardRates { out: Some(12.5e6), into: Some(12.5e6) };
+        assert_eq!(found.hosts[3].wan_card, Some(wan));
+        assert!(found.ways[1].as_ref().is_some_and(|way| way.pipes.len() >= 3));
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_named() {
+        for (spec, word) in [
+            ("cluster:4,send=5us", "send, receive and per-byte"),
+            ("cluster:4,duplex=half", "half"),
+            ("cluster:4,clock-offset=+-1ms", "clock"),
+            ("cluster:4,lan=1Gbit", "switch carries"),
+            ("cluster:4,connection=1Mbit", "inside site"),
+            ("random:7,background=bursty", "background"),
+        ] {
+            let refused = Platform::read(spec).expect(spec).layout();
+            assert!(refused.as_ref().is_err_and(|why| why.contains(word)), "{spec}: {refused:?}");
+        }
+    }
+}
