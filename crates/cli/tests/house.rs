@@ -43,6 +43,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-core",
             "laneway-coll",
             "laneway-sim",
+            "laneway-lab",
             "laneway-local",
             "laneway-measure",
             "laneway-mpi",

@@ -1,15 +1,19 @@
 //! Removes a lab: its processes, its namespaces with all that is in them, its folder. Finds them by
 //! name, so that it also removes what somebody left behind who was killed.
 
+use std::fs::File;
+use std::io::ErrorKind;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::LabError;
 use crate::name::LabName;
-use crate::system::{is_root, namespace_file, namespaces, processes, signal};
+use crate::system::{
+    Identity, identity, is_root, namespace_file, namespaces, processes_in, signal,
+};
 
-/// Killed processes are waited for that long.
-const LIMIT: Duration = Duration::from_secs(5);
+/// Killed processes are waited for that long, and new namespaces looked for.
+const LIMIT: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_millis(5);
 
 /// What was removed.
@@ -25,37 +29,68 @@ pub fn down(lab: &LabName) -> Result<Removed, LabError> {
         return Err(LabError::NotRoot);
     }
     let mut removed = Removed::default();
+    // Open until the end, so that nothing else can look like one of them.
+    let (mut open, mut known): (Vec<File>, Vec<Identity>) = (Vec::new(), Vec::new());
+    let begun = Instant::now();
     // Somebody may still be building: what comes up meanwhile goes in the next round.
     loop {
         let names = namespaces(&lab.prefix());
-        removed.processes += kill_all(&names);
+        if names.is_empty() {
+            break;
+        }
+        for name in &names {
+            let path = namespace_file(name);
+            open.extend(File::open(&path));
+            known.extend(identity(&path));
+        }
+        removed.processes += kill_all(&known)?;
         for name in &names {
             remove_namespace(name)?;
             removed.namespaces += 1;
         }
-        if namespaces(&lab.prefix()).is_empty() {
-            break;
+        if begun.elapsed() > LIMIT {
+            let what = format!("lab {} is being built as fast as it is removed", lab.as_str());
+            return Err(LabError::system(what, ErrorKind::TimedOut.into()));
         }
     }
-    match std::fs::remove_dir_all(lab.folder()) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(LabError::system(format!("removing {}", lab.folder().display()), error))
+    remove_folder(lab)?;
+    // Whoever came into a namespace just before it lost its name.
+    removed.processes += kill_all(&known)?;
+    drop(open);
+    Ok(removed)
+}
+
+fn remove_folder(lab: &LabName) -> Result<(), LabError> {
+    let folder = lab.folder();
+    // A file that appears meanwhile makes a second time necessary.
+    for _ in 0..10 {
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => thread::sleep(STEP),
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(LabError::system(format!("removing {}", folder.display()), error));
+            }
+            _ => return Ok(()),
         }
-        _ => Ok(removed),
     }
+    let what = format!("removing {}", folder.display());
+    Err(LabError::system(what, ErrorKind::DirectoryNotEmpty.into()))
 }
 
 /// Ends every process in these namespaces; how many there were.
-fn kill_all(names: &[String]) -> usize {
+fn kill_all(namespaces: &[Identity]) -> Result<usize, LabError> {
     let begun = Instant::now();
-    let first = processes(names);
+    let first = processes_in(namespaces);
     let mut left = first.clone();
-    while !left.is_empty() && begun.elapsed() < LIMIT {
+    while !left.is_empty() {
+        if begun.elapsed() > LIMIT {
+            let what = format!("processes {left:?} do not end");
+            return Err(LabError::system(what, ErrorKind::TimedOut.into()));
+        }
         signal(&left, libc::SIGKILL);
         thread::sleep(STEP);
-        left = processes(names);
+        left = processes_in(namespaces);
     }
-    first.len()
+    Ok(first.len())
 }
 
 /// As `ip netns delete` does: the last reference gone, the kernel removes the rest.
@@ -67,7 +102,7 @@ fn remove_namespace(name: &str) -> Result<(), LabError> {
     // SAFETY: the path ends with a zero byte and is read during the call only.
     unsafe { libc::umount2(target.as_ptr(), libc::MNT_DETACH) };
     match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(said(error)),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(said(error)),
         _ => Ok(()),
     }
 }

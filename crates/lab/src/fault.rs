@@ -1,12 +1,12 @@
-//! Faults, as people write them: `drop n0:eth0 out for 200ms`. A fault is a list of actions to begin
-//! it and a list to end it; which ones is decided here, without touching anything.
+//! Faults, as people write them: `drop n0:eth0 out for 200ms`. A fault is a list of actions to
+//! begin it and a list to end it; which ones is decided here, without touching anything.
 
 use laneway_sim::platform::{parse_rate, parse_time};
 
 use crate::error::LabError;
 use crate::name::{LabName, apart, card, port, switch};
 use crate::plan::{Host, Plan};
-use crate::up::{LOST, rate_class, rates_of, shaping};
+use crate::up::{rate_class, rates_of, routes};
 
 /// Kinds of faults, how each is written, and what it does.
 pub const KINDS: &[(&str, &str, &str)] = &[
@@ -113,10 +113,10 @@ pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Fault, LabError> 
             period = Some(seconds(time)?);
             reader.carrier(at, "switch")
         }
-        ("drop", [at]) => reader.lose(at, 1.0, Direction::Both),
-        ("drop", [at, way]) => reader.lose(at, 1.0, direction(way)?),
-        ("loss", [at, part]) => reader.lose(at, share(part)?, Direction::Both),
-        ("loss", [at, part, way]) => reader.lose(at, share(part)?, direction(way)?),
+        ("drop", [at]) => reader.lose(at, None, Direction::Both),
+        ("drop", [at, way]) => reader.lose(at, None, direction(way)?),
+        ("loss", [at, part]) => reader.lose(at, Some(share(part)?), Direction::Both),
+        ("loss", [at, part, way]) => reader.lose(at, Some(share(part)?), direction(way)?),
         ("slow", [at, rate]) => reader.slow(at, rate, Direction::Both),
         ("slow", [at, rate, way]) => reader.slow(at, rate, direction(way)?),
         ("delay", [at, time]) => reader.delay(at, seconds(time)?),
@@ -130,6 +130,9 @@ pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Fault, LabError> 
         _ => refuse(format!("`{text}` is no fault; it is written {usage}")),
     };
     let (begin, end) = found?;
+    if begin.is_empty() {
+        return refuse(format!("`{text}` would do nothing in this lab"));
+    }
     Ok(Fault { words: words.join(" "), begin, end, length, period })
 }
 
@@ -229,7 +232,14 @@ impl Reader<'_> {
             _ => return refuse(format!("`{end}` is no end of a cable; there are switch and host")),
         };
         let link = |up| Action::Link { namespace: namespace.clone(), device: device.clone(), up };
-        Ok((vec![link(false)], vec![link(true)]))
+        let (down, mut up) = (link(false), link(true));
+        if end == "host" {
+            // A host forgets the ways of a card that it sets down itself.
+            let ways = (0..self.plan.paths()).map(|path| routes(self.plan, host, path));
+            let lines = format!("link set {device} up\n{}", ways.collect::<String>());
+            up = Action::Tool { tool: "ip", namespace, lines };
+        }
+        Ok((vec![down], vec![up]))
     }
 
     fn devices(&self, word: &str, direction: Direction) -> Result<Vec<Device>, LabError> {
@@ -245,27 +255,32 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// A part of the packets, or all, goes into a class that holds nothing.
-    fn lose(&self, word: &str, part: f64, direction: Direction) -> Result<Actions, LabError> {
+    /// A filter loses a part of the packets, or all.
+    fn lose(
+        &self,
+        word: &str,
+        part: Option<f64>,
+        direction: Direction,
+    ) -> Result<Actions, LabError> {
         if let Some(ways) = self.ways(word)? {
-            if direction != Direction::Both {
-                return refuse(
-                    "a way between sites has its direction in its name: a>b".to_string(),
-                );
-            }
-            let set = |value: f64| {
-                let one =
-                    |(a, b): &(usize, usize)| Action::Wan(format!("set {a} {b} loss {value}"));
-                ways.iter().map(one).collect::<Vec<_>>()
+            refuse_direction(direction)?;
+            let set = |begins: bool| {
+                let one = |(a, b): &(usize, usize)| match (part, begins) {
+                    (None, begins) => format!("set {a} {b} down {}", u8::from(begins)),
+                    (Some(part), true) => format!("set {a} {b} loss {part}"),
+                    (Some(_), false) => format!("set {a} {b} loss 0"),
+                };
+                ways.iter().map(|way| Action::Wan(one(way))).collect::<Vec<_>>()
             };
-            return Ok((set(part), set(0.0)));
+            return Ok((set(true), set(false)));
         }
         let (mut begin, mut end) = (Vec::new(), Vec::new());
-        for (namespace, device, rate) in self.devices(word, direction)? {
-            let lines = lose_lines(&device, rate, part);
+        for (namespace, device, _) in self.devices(word, direction)? {
+            let filter = filter(&device, part);
+            let lines = format!("filter replace {filter}\n");
             begin.push(Action::Tool { tool: "tc", namespace: namespace.clone(), lines });
-            let mut lines = format!("qdisc del dev {device} root\n");
-            lines.push_str(&shaping(&device, rate));
+            // What is not there cannot be deleted, so it is there before.
+            let lines = format!("filter replace {filter}\nfilter del {}\n", place(&device, part));
             end.push(Action::Tool { tool: "tc", namespace, lines });
         }
         Ok((begin, end))
@@ -275,19 +290,14 @@ impl Reader<'_> {
         let rate = parse_rate(rate)
             .or_else(|_| refuse(format!("`{rate}` is no rate; write 10Mbit, 1Gbit or 5MB/s")))?;
         if let Some(ways) = self.ways(word)? {
+            refuse_direction(direction)?;
             return self.slow_ways(&ways, rate);
         }
         let (mut begin, mut end) = (Vec::new(), Vec::new());
         for (namespace, device, usual) in self.devices(word, direction)? {
-            let lines = match usual {
-                Some(_) => rate_class("change", &device, rate),
-                None => shaping(&device, Some(rate)),
-            };
+            let lines = rate_class("change", &device, Some(rate));
             begin.push(Action::Tool { tool: "tc", namespace: namespace.clone(), lines });
-            let lines = match usual {
-                Some(usual) => rate_class("change", &device, usual),
-                None => format!("qdisc del dev {device} root\n"),
-            };
+            let lines = rate_class("change", &device, usual);
             end.push(Action::Tool { tool: "tc", namespace, lines });
         }
         Ok((begin, end))
@@ -298,8 +308,11 @@ impl Reader<'_> {
         let mut pipes: Vec<usize> = of.flat_map(|way| way.pipes.iter().copied()).collect();
         pipes.sort();
         pipes.dedup();
+        let others = self.plan.ways.iter().filter(|way| !ways.contains(&(way.from, way.to)));
+        let shared: Vec<usize> = others.flat_map(|way| way.pipes.iter().copied()).collect();
+        pipes.retain(|pipe| !shared.contains(pipe));
         if pipes.is_empty() {
-            return refuse("no rate limits this way, so none can be lowered".to_string());
+            return refuse("no rate limits this way alone, so none can be lowered".to_string());
         }
         let set = |rate: &dyn Fn(usize) -> f64| {
             let one = |pipe: &usize| {
@@ -308,7 +321,8 @@ impl Reader<'_> {
             };
             pipes.iter().map(one).collect::<Vec<_>>()
         };
-        Ok((set(&|_| rate), set(&|pipe| self.plan.pipes[pipe].rate)))
+        let usual = |pipe: usize| self.plan.pipes[pipe].rate;
+        Ok((set(&|pipe| rate.min(usual(pipe))), set(&usual)))
     }
 
     fn delay(&self, word: &str, time: f64) -> Result<Actions, LabError> {
@@ -343,21 +357,31 @@ impl Reader<'_> {
             };
             return Ok((set(1), set(0)));
         }
-        let (mut begin, mut end) = (Vec::new(), Vec::new());
+        let mut lines: Vec<(String, String, String)> = Vec::new();
         for name in word.split(',') {
             let (number, host) = self.host(name)?;
-            let namespace = self.lab.site(host.site);
+            let (mut leave, mut back) = (String::new(), String::new());
             for path in 0..self.plan.paths() {
-                let port = port(number, path);
                 let usual = switch(if self.plan.options.one_switch { 0 } else { path });
-                let apart = apart(path);
-                let lines = format!("link set {port} master {apart}\n");
-                begin.push(Action::Tool { tool: "ip", namespace: namespace.clone(), lines });
-                let lines = format!("link set {port} master {usual}\n");
-                end.push(Action::Tool { tool: "ip", namespace: namespace.clone(), lines });
+                let (port, apart) = (port(number, path), apart(path));
+                leave.push_str(&format!("link set {port} master {apart}\n"));
+                back.push_str(&format!("link set {port} master {usual}\n"));
+            }
+            let namespace = self.lab.site(host.site);
+            match lines.iter_mut().find(|(known, ..)| *known == namespace) {
+                Some((_, begin, end)) => {
+                    begin.push_str(&leave);
+                    end.push_str(&back);
+                }
+                None => lines.push((namespace, leave, back)),
             }
         }
-        Ok((begin, end))
+        let tool = |namespace: &str, lines: &str| {
+            let (namespace, lines) = (namespace.to_string(), lines.to_string());
+            Action::Tool { tool: "ip", namespace, lines }
+        };
+        let begin = lines.iter().map(|(namespace, begin, _)| tool(namespace, begin)).collect();
+        Ok((begin, lines.iter().map(|(namespace, _, end)| tool(namespace, end)).collect()))
     }
 
     fn signal(&self, name: &str, begin: i32, end: Option<i32>) -> Result<Actions, LabError> {
@@ -369,32 +393,35 @@ impl Reader<'_> {
 
 /// What a packet filter in the kernel calls a random number: an offset into no packet.
 const RANDOM: u32 = 0xFFFF_F038;
+/// What a filter answers: lose it without a word, or go on.
+const LOSE: u32 = 2;
+const GO_ON: u32 = u32::MAX;
 
-/// A filter of the old kind (`tc` takes its instructions as numbers): load a random number, compare
-/// it, and match or not. What matches goes into the class where it is lost.
-fn lose_lines(device: &str, rate: Option<f64>, part: f64) -> String {
-    let limit = (part * f64::from(u32::MAX)) as u32;
-    let filter = match part >= 1.0 {
-        true => "1,6 0 0 4294967295".to_string(),
-        // Below the limit: match (all ones); else not (0).
-        false => format!("4,32 0 0 {RANDOM},53 1 0 {limit},6 0 0 4294967295,6 0 0 0"),
-    };
-    let passing = match rate {
-        Some(_) => String::new(),
-        // Without a rate there is no root yet; one that never limits.
-        None => shaping(device, Some(UNLIMITED)),
-    };
-    format!(
-        "{passing}\
-         class add dev {device} parent 1: classid {LOST} htb rate 8bit burst 1 cburst 1\n\
-         qdisc add dev {device} parent {LOST} handle 9: bfifo limit 0\n\
-         filter add dev {device} parent 1: protocol all prio 1 bpf bytecode '{filter}' \
-         flowid {LOST}\n"
-    )
+/// Where a filter stands: all packets lost, or a part of them.
+fn place(device: &str, part: Option<f64>) -> String {
+    let priority = if part.is_none() { 1 } else { 2 };
+    format!("dev {device} parent 1: protocol all prio {priority}")
 }
 
-/// 100 Gbit/s, in bytes a second.
-const UNLIMITED: f64 = 12.5e9;
+/// A filter of the old kind (`tc` takes its instructions as numbers): load a random number, compare
+/// it, and answer. The sender learns nothing of it, as with a real loss.
+fn filter(device: &str, part: Option<f64>) -> String {
+    let program = match part {
+        None => format!("1,6 0 0 {LOSE}"),
+        Some(part) => {
+            let limit = (part * f64::from(u32::MAX)) as u32;
+            format!("4,32 0 0 {RANDOM},53 1 0 {limit},6 0 0 {LOSE},6 0 0 {GO_ON}")
+        }
+    };
+    format!("{} handle 1 bpf da bytecode '{program}'", place(device, part))
+}
+
+fn refuse_direction(direction: Direction) -> Result<(), LabError> {
+    match direction {
+        Direction::Both => Ok(()),
+        _ => refuse("a way between sites has its direction in its name: a>b".to_string()),
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -456,6 +483,7 @@ mod tests {
             ("delay site0>site1 soon", "no time"),
             ("flap s0n0 never", "no time"),
             ("drop site0>site1 in", "direction in its name"),
+            ("slow site0>site1 1Mbit in", "direction in its name"),
         ] {
             let refused = fault(text).expect_err(text).to_string();
             assert!(refused.contains(word), "{text}: {refused}");

@@ -1,32 +1,52 @@
 //! Somebody who removes a lab when its owner is gone, however it went.
 //!
 //! The owner starts a second process before it makes anything, and holds the other end of its
-//! input. When that closes (the owner has ended, or was killed) the guard removes the lab, unless it
-//! was told to keep it.
+//! input. The guard takes the lab's name, so that of two owners one is first. When its input closes
+//! (the owner has ended, or was killed) it removes the lab, unless it was told to keep it or the
+//! lab is somebody else's by then.
 
-use std::io::{Read, Write};
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::down::{Removed, down};
 use crate::error::LabError;
 use crate::name::LabName;
+use crate::system::is_root;
+use crate::up::write;
 
+/// What the guard says: it has the name, or somebody else has.
 const READY: u8 = b'r';
+const TAKEN: u8 = b't';
+/// What it is told.
 const KEEP: u8 = b'k';
+const REMOVE: u8 = b'x';
+/// An owner's tools die a moment after its input has closed.
+const LIMIT: Duration = Duration::from_secs(5);
+const MOMENT: Duration = Duration::from_millis(50);
 
-/// The owner's end.
+/// The owner's end. Dropped, it has the lab removed.
 pub struct Guard {
+    lab: LabName,
     child: Child,
+    over: bool,
 }
 
 impl Guard {
-    /// Starts a guard, which is laneway's own command with these words, and waits until it watches.
-    pub fn start(program: &Path, words: &[&str]) -> Result<Guard, LabError> {
+    /// Starts a guard, which is laneway's own command with these words, and waits until it has the
+    /// name.
+    pub fn start(lab: &LabName, program: &Path, words: &[&str]) -> Result<Guard, LabError> {
+        if !is_root() {
+            return Err(LabError::NotRoot);
+        }
         let started = |error| LabError::system("starting a guard", error);
         let mut command = Command::new(program);
-        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.args(words).current_dir("/");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         // SAFETY: between fork and exec one system call is made, without arguments.
         unsafe {
             // A signal to the owner's group must not reach it.
@@ -36,39 +56,105 @@ impl Guard {
             });
         }
         let mut child = command.spawn().map_err(started)?;
-        let mut ready = [0];
-        if let Some(output) = child.stdout.as_mut() {
-            output.read_exact(&mut ready).map_err(started)?;
+        let mut said = Vec::new();
+        if let Some(output) = child.stdout.take() {
+            output.take(1).read_to_end(&mut said).map_err(started)?;
         }
-        Ok(Guard { child })
+        match said[..] {
+            [READY] => Ok(Guard { lab: lab.clone(), child, over: false }),
+            _ => {
+                _ = child.wait();
+                match said[..] {
+                    [TAKEN] => Err(LabError::Stands(lab.as_str().to_string())),
+                    _ => Err(started(ErrorKind::BrokenPipe.into())),
+                }
+            }
+        }
     }
 
     /// Lets the lab stand.
     pub fn keep(mut self) -> Result<(), LabError> {
-        let told = |error| LabError::system("telling the guard to keep the lab", error);
-        if let Some(mut input) = self.child.stdin.take() {
-            input.write_all(&[KEEP]).map_err(told)?;
+        if self.end(KEEP) {
+            return Ok(());
         }
-        self.child.wait().map_err(told).map(|_| ())
+        // Whoever is dead watches nothing: the lab would stand without having been kept.
+        Err(LabError::system("telling the guard to keep the lab", ErrorKind::BrokenPipe.into()))
     }
 
     /// Has the lab removed, and waits for it.
     pub fn remove(mut self) -> Result<(), LabError> {
-        drop(self.child.stdin.take());
-        self.child.wait().map_err(|error| LabError::system("waiting for the guard", error))?;
-        Ok(())
+        match self.end(REMOVE) {
+            true => Ok(()),
+            false => down(&self.lab).map(|_| ()),
+        }
+    }
+
+    /// Tells the guard what to do; whether it did.
+    fn end(&mut self, word: u8) -> bool {
+        self.over = true;
+        let told =
+            self.child.stdin.take().is_some_and(|mut input| input.write_all(&[word]).is_ok());
+        self.child.wait().is_ok_and(|status| status.success()) && told
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if !self.over && !self.end(REMOVE) {
+            // Nobody could be told of an error here.
+            _ = down(&self.lab);
+        }
     }
 }
 
 /// What the guard does; returns when its work is done.
 pub fn watch(lab: &LabName) -> Result<Option<Removed>, LabError> {
-    let (mut input, mut output) = (std::io::stdin(), std::io::stdout());
+    // SAFETY: the call has no arguments and cannot fail.
+    let parent = || unsafe { libc::getppid() };
+    let owner = parent();
+    let reserved = reserve(lab);
+    let word = if reserved.is_ok() { READY } else { TAKEN };
+    let mut output = std::io::stdout();
     // An owner that is gone already does not read; its input is closed as well.
-    _ = output.write_all(&[READY]).and_then(|_| output.flush());
+    _ = output.write_all(&[word]).and_then(|_| output.flush());
+    let mine = reserved?;
     let mut told = Vec::new();
-    _ = input.read_to_end(&mut told);
+    _ = std::io::stdin().read_to_end(&mut told);
     if told.contains(&KEEP) {
         return Ok(None);
     }
-    down(lab).map(Some)
+    let begun = Instant::now();
+    while told.is_empty() && parent() == owner && begun.elapsed() < LIMIT {
+        thread::sleep(Duration::from_millis(1));
+    }
+    if fs::read_to_string(lab.file("owner")).is_ok_and(|owner| owner != mine) {
+        return Ok(None);
+    }
+    let mut removed = down(lab)?;
+    if told.is_empty() {
+        thread::sleep(MOMENT);
+        let late = down(lab)?;
+        removed.namespaces += late.namespaces;
+        removed.processes += late.processes;
+    }
+    Ok(Some(removed))
+}
+
+/// Takes the name: of two that come at once, one is first. Returns what is written of the owner.
+fn reserve(lab: &LabName) -> Result<String, LabError> {
+    let folder = lab.folder();
+    let said = |error| LabError::system(format!("making {}", folder.display()), error);
+    if let Some(parent) = folder.parent() {
+        fs::create_dir_all(parent).map_err(said)?;
+    }
+    match fs::create_dir(&folder) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            return Err(LabError::Stands(lab.as_str().to_string()));
+        }
+        done => done.map_err(said)?,
+    }
+    let now = crate::inject::monotonic();
+    let owner = format!("{} {now}", std::process::id());
+    write(lab, "owner", &owner)?;
+    Ok(owner)
 }

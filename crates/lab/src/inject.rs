@@ -15,6 +15,7 @@ use crate::wan;
 
 /// A host has processes that start others: they are looked for until none is new.
 const MOST_LOOKS: usize = 20;
+const MOST_FLAPS: f64 = 100_000.0;
 /// How long a timetable sleeps at most before it looks whether to stop.
 const STEP: Duration = Duration::from_millis(20);
 /// A sleep is late by about so much; the rest is waited for awake.
@@ -89,7 +90,12 @@ impl Timetable {
         let mut push = |at, begins| self.steps.push(Step { at, fault: number, begins });
         match (fault.period, length) {
             (Some(period), Some(length)) if period > 0.0 => {
-                let times = (length / period).ceil().max(1.0) as usize;
+                let times = (length / period).ceil().max(1.0);
+                if times > MOST_FLAPS {
+                    let what = "a link that flaps more than 100,000 times: a longer period";
+                    return Err(LabError::Fault(what.to_string()));
+                }
+                let times = times as usize;
                 for time in 0..times {
                     let begun = at + time as f64 * period;
                     push(begun, true);
@@ -125,18 +131,29 @@ impl Timetable {
     ) -> Result<(), LabError> {
         let zero = monotonic();
         let mut open = vec![false; self.faults.len()];
+        let mut ended = Ok(());
         for step in &self.steps {
             if !wait_until(zero + step.at, stop) {
                 break;
             }
             let fault = &self.faults[step.fault];
-            tell(&carry_out(lab, fault, step.begins, zero + step.at)?);
+            // What has half begun is ended as well.
             open[step.fault] = step.begins && fault.length.is_some() && !fault.end.is_empty();
+            match carry_out(lab, fault, step.begins, zero + step.at) {
+                Ok(done) => tell(&done),
+                Err(error) => {
+                    ended = Err(error);
+                    break;
+                }
+            }
         }
         for (fault, _) in self.faults.iter().zip(open).filter(|(_, open)| *open) {
-            tell(&carry_out(lab, fault, false, monotonic())?);
+            match carry_out(lab, fault, false, monotonic()) {
+                Ok(done) => tell(&done),
+                Err(error) => ended = ended.and(Err(error)),
+            }
         }
-        Ok(())
+        ended
     }
 }
 
@@ -279,6 +296,7 @@ mod tests {
             ("1s", "line 1: no fault is named"),
             ("1s flap s0n0 100ms", "line 1: a link that flaps"),
             ("1s flap s0n0 0s for 1s", "line 1: a link that flaps"),
+            ("1s flap s0n0 1ns for 1000s", "line 1: a link that flaps more than"),
         ] {
             let refused = table(text).expect_err(text).to_string();
             assert!(refused.contains(word), "{text}: {refused}");

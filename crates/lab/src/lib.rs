@@ -1,11 +1,15 @@
 //! Several hosts on one machine, with real kernels and real sockets: hosts are network namespaces,
 //! links have rates and can break, and sites are joined by a WAN with delay.
 //!
-//! A [`Plan`] is read from a platform that the simulator reads too. [`up`] builds it, [`probe()`]
-//! holds every link to it, [`command`] starts processes on its hosts, [`Timetable`] breaks it,
-//! [`Recorder`] counts what passes, and [`down()`] removes all of it by name. The WAN is a process of
-//! its own (`wan.rs`) around the emulator, whose engine knows no clock and no socket. Nothing is made
-//! in the machine's own network namespace.
+//! A [`Plan`] is read from a platform that the simulator reads too. [`up()`] builds it, [`probe()`]
+//! holds its links to it, [`command`] starts processes on its hosts, [`Timetable`] breaks it,
+//! [`Recorder`] counts what passes, and [`down()`] removes all of it by name. The WAN is a process
+//! of its own (`wan.rs`) around the emulator, whose engine knows no clock and no socket. Nothing is
+//! made in the machine's own network namespace. This crate must never know a backend, a collective
+//! or a measurement: programs run in a lab as they would on real hosts.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("the lab needs Linux: network namespaces and TUN devices");
 
 mod down;
 pub mod emulator;
@@ -36,4 +40,4 @@ pub use probe::{Seen, connect, probe};
 pub use record::{Link, Passed, Recorder};
 pub use status::{Status, status};
 pub use system::within;
-pub use up::{read_plan, up};
+pub use up::{open, read_plan, up};

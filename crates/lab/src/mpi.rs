@@ -25,7 +25,8 @@ pub fn prepare(lab: &LabName, plan: &Plan, program: &Path) -> Result<(), LabErro
     }
     write("hostfile.open-mpi", &slots)?;
     write("hostfile.mpich", &plain)?;
-    let (name, program) = (lab.as_str(), program.display());
+    let quoted = program.display().to_string().replace('\'', r"'\''");
+    let (name, program) = (lab.as_str(), quoted);
     write("ssh", &format!("#!/bin/sh\nexec '{program}' lab enter --lab {name} -- \"$@\"\n"))?;
     let file = lab.file("ssh");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755))
@@ -45,6 +46,7 @@ pub fn environment(lab: &LabName, plan: &Plan) -> Vec<(String, String)> {
         // let others work while they wait.
         ("OMPI_MCA_plm_rsh_agent", &ssh),
         ("OMPI_MCA_orte_default_hostfile", &open_mpi),
+        ("OMPI_MCA_orte_keep_fqdn_hostnames", "1"),
         ("OMPI_MCA_pml", "ob1"),
         ("OMPI_MCA_btl", "tcp,self"),
         // Fragments without a question each, which would cross the WAN.
@@ -61,6 +63,7 @@ pub fn environment(lab: &LabName, plan: &Plan) -> Vec<(String, String)> {
         ("PRTE_MCA_plm_ssh_agent", &ssh),
         ("PRTE_MCA_prte_default_hostfile", &open_mpi),
         ("PRTE_MCA_prte_if_include", &control),
+        ("PRTE_MCA_prte_keep_fqdn_hostnames", "1"),
         ("PRTE_MCA_hwloc_default_binding_policy", "none"),
         // MPICH and Intel MPI (hydra), over UCX or libfabric.
         ("HYDRA_LAUNCHER", "rsh"),
@@ -72,6 +75,8 @@ pub fn environment(lab: &LabName, plan: &Plan) -> Vec<(String, String)> {
         ("I_MPI_HYDRA_BOOTSTRAP_EXEC", &ssh),
         ("I_MPI_HYDRA_HOST_FILE", &mpich),
         ("I_MPI_HYDRA_IFACE", &control),
+        ("I_MPI_PERHOST", "1"),
+        ("I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "0"),
         ("I_MPI_FABRICS", "ofi"),
         ("I_MPI_OFI_PROVIDER", "tcp"),
         ("I_MPI_PIN", "0"),

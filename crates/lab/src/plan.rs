@@ -97,11 +97,10 @@ impl Plan {
         });
         let sites = layout.sites.len();
         let ways = layout.ways.iter().enumerate().filter_map(|(at, way)| {
-            let LayoutWay { latency, most, window, pipes } = way.as_ref()?;
-            // A window limits by itself; a rate must be paced.
-            let connection = (window.is_none() && most.is_finite()).then_some(*most);
+            let LayoutWay { latency, connection, window, pipes } = way.as_ref()?;
             let (from, to, pipes) = (at / sites, at % sites, pipes.clone());
-            Some(Way { from, to, delay: *latency, connection, window: *window, pipes })
+            let (delay, connection, window) = (*latency, *connection, *window);
+            Some(Way { from, to, delay, connection, window, pipes })
         });
         let mut numbers = vec![0; sites];
         let hosts = layout.hosts.iter().map(|host| {
@@ -196,7 +195,10 @@ impl Plan {
         let known = |way: &Way| {
             way.from < sites && way.to < sites && way.pipes.iter().all(|pipe| *pipe < pipes)
         };
-        if !plan.ways.iter().all(known) || plan.hosts.iter().any(|host| host.site >= sites) {
+        if plan.hosts.is_empty()
+            || !plan.ways.iter().all(known)
+            || plan.hosts.iter().any(|host| host.site >= sites)
+        {
             return Err("a plan that names what it has not".to_string());
         }
         Ok(plan)

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::LabError;
-use crate::name::LabName;
+use crate::name::{LabName, card};
 use crate::plan::{Host, Plan, address};
 use crate::system::within;
 
@@ -20,8 +20,12 @@ const MOST_RATE: f64 = 1.25e8;
 /// How far a figure may be off, as a part of it; a latency by so many seconds besides.
 const TOLERANCE: f64 = 0.1;
 const SLACK: f64 = 1e-3;
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(5);
+/// A way that is far too slow is seen after so many times the planned time.
+const PATIENCE: f64 = 3.0;
 const PIECE: usize = 16 << 10;
+/// A message of a round trip, with its headers.
+const PACKET_BYTES: f64 = 130.0;
 /// Headers of Ethernet, IP and TCP take so much of a full packet; the rest is what a user sees.
 const HEADERS: f64 = 1.0 - 1448.0 / 1514.0;
 
@@ -30,6 +34,7 @@ const HEADERS: f64 = 1.0 - 1448.0 / 1514.0;
 pub struct Seen {
     pub from: String,
     pub to: String,
+    pub card: String,
     /// Seconds of half a round trip, and what the plan says.
     pub latency: f64,
     pub planned_latency: f64,
@@ -37,8 +42,8 @@ pub struct Seen {
     pub rate: Option<(f64, f64)>,
 }
 
-/// Probes every host from the first of its site, and between any two sites one pair of hosts in each
-/// direction; an error names the first way that is not as planned.
+/// Probes every host from the first of its site, and between any two sites one pair of hosts in
+/// each direction; an error names the first way that is not as planned.
 pub fn probe(lab: &LabName, plan: &Plan) -> Result<Vec<Seen>, LabError> {
     let mut seen = Vec::new();
     let first = |site: usize| plan.hosts.iter().find(|host| host.site == site);
@@ -49,40 +54,49 @@ pub fn probe(lab: &LabName, plan: &Plan) -> Result<Vec<Seen>, LabError> {
         let second = plan.hosts.iter().filter(|other| other.site == host.site).nth(1);
         // One pair of a site is measured in full.
         let full = second.is_some_and(|second| second.name == host.name);
-        seen.push(look_again(lab, plan, neighbour, host, full)?);
+        for path in 0..plan.options.cards {
+            seen.push(look_again(lab, plan, Way { from: neighbour, to: host, path, full })?);
+        }
     }
     for way in &plan.ways {
         if let (Some(from), Some(to)) = (first(way.from), first(way.to)) {
-            seen.push(look_again(lab, plan, from, to, true)?);
+            for path in 0..plan.options.cards {
+                seen.push(look_again(lab, plan, Way { from, to, path, full: path == 0 })?);
+            }
         }
     }
     Ok(seen)
 }
 
-/// A busy machine can spoil a look: what is wrong is looked at again.
-fn look_again(
-    lab: &LabName,
-    plan: &Plan,
-    from: &Host,
-    to: &Host,
+/// What is looked at: from a card to another of the same path, with its rate or without.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    from: &'a Host,
+    to: &'a Host,
+    path: usize,
     full: bool,
-) -> Result<Seen, LabError> {
-    let mut last = check(look(lab, plan, from, to, full)?);
+}
+
+/// A busy machine can spoil a look: what is wrong is looked at again.
+fn look_again(lab: &LabName, plan: &Plan, way: Way) -> Result<Seen, LabError> {
+    let mut last = check(look(lab, plan, way)?);
     for _ in 1..LOOKS {
         if last.is_ok() {
             break;
         }
-        last = check(look(lab, plan, from, to, full)?);
+        last = check(look(lab, plan, way)?);
     }
     last
 }
 
 /// An error for a way that is not as planned.
 fn check(seen: Seen) -> Result<Seen, LabError> {
-    let Seen { from, to, latency, planned_latency, rate } = &seen;
+    let Seen { from, to, latency, planned_latency, rate, .. } = &seen;
     let (low, high) = (1.0 - TOLERANCE, 1.0 + TOLERANCE);
     let refuse = |what: String| Err(LabError::Probe(format!("the way from {from} to {to} {what}")));
-    if *latency < low * planned_latency || *latency > high * planned_latency + SLACK {
+    // A slow link may take its time for a packet.
+    let packet = rate.map_or(0.0, |(_, planned)| PACKET_BYTES / planned);
+    if *latency < low * planned_latency || *latency > high * planned_latency + packet + SLACK {
         let (seen, planned) = (1e3 * latency, 1e3 * planned_latency);
         return refuse(format!("takes {seen:.3} ms where {planned:.3} ms are planned"));
     }
@@ -95,30 +109,33 @@ fn check(seen: Seen) -> Result<Seen, LabError> {
     Ok(seen)
 }
 
-fn look(lab: &LabName, plan: &Plan, from: &Host, to: &Host, full: bool) -> Result<Seen, LabError> {
+fn look(lab: &LabName, plan: &Plan, way: Way) -> Result<Seen, LabError> {
+    let Way { from, to, path, full } = way;
     let delay = |a: usize, b: usize| plan.way(a, b).map_or(0.0, |way| way.delay);
+    let planned = plan.rate_of_one(from, to);
     let planned_latency = (delay(from.site, to.site) + delay(to.site, from.site)) / 2.0;
     let failed = |error: io::Error| {
-        LabError::Probe(format!("nothing passes from {} to {}: {error}", from.name, to.name))
+        let (from, to, card) = (&from.name, &to.name, card(path));
+        LabError::Probe(format!("nothing passes from {from} to {to} on {card}: {error}"))
     };
-    let (mut one, mut other) = connect(lab, from, to)?.map_err(failed)?;
+    let (mut one, mut other) = connect(lab, from, to, path)?.map_err(failed)?;
     let latency = trip(&mut one, &mut other).map_err(failed)?;
-    let planned = plan.rate_of_one(from, to);
     let rate = match full && planned <= MOST_RATE {
         true => Some((rate(one, other, planned).map_err(failed)?, planned)),
         false => None,
     };
-    let (from, to) = (from.name.clone(), to.name.clone());
-    Ok(Seen { from, to, latency, planned_latency, rate })
+    let (from, to, card) = (from.name.clone(), to.name.clone(), card(path));
+    Ok(Seen { from, to, card, latency, planned_latency, rate })
 }
 
-/// A connection between two hosts: both ends.
+/// A connection between two hosts over their cards of a path: both ends.
 pub fn connect(
     lab: &LabName,
     from: &Host,
     to: &Host,
+    path: usize,
 ) -> Result<io::Result<(TcpStream, TcpStream)>, LabError> {
-    let own = address(0, to);
+    let own = address(path, to);
     let listener = within(&lab.host(&to.name), || TcpListener::bind((own, 0)))?;
     let listener = match listener {
         Ok(listener) => listener,
@@ -159,8 +176,8 @@ fn rate(mut one: TcpStream, mut other: TcpStream, planned: f64) -> io::Result<f6
     thread::scope(|scope| {
         let sender = scope.spawn(move || {
             let piece = vec![7; PIECE];
-            let mut left = bytes;
-            while left > 0 {
+            let (mut left, begun) = (bytes, Instant::now());
+            while left > 0 && begun.elapsed().as_secs_f64() < PATIENCE * 2.0 * SECONDS {
                 let length = left.min(PIECE);
                 one.write_all(&piece[..length])?;
                 left -= length;
@@ -171,13 +188,15 @@ fn rate(mut one: TcpStream, mut other: TcpStream, planned: f64) -> io::Result<f6
             one.read_to_end(&mut rest).map(|_| ())
         });
         let (mut piece, mut got, mut half) = (vec![0; PIECE], 0, None);
+        let opened = Instant::now();
         let end = loop {
             let length = other.read(&mut piece)?;
             if length == 0 {
                 break Instant::now();
             }
             got += length;
-            if half.is_none() && got >= bytes / 2 {
+            let late = opened.elapsed().as_secs_f64() > PATIENCE * SECONDS;
+            if half.is_none() && (late || got >= bytes / 2) {
                 half = Some((Instant::now(), got));
             }
         };

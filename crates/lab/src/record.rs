@@ -165,7 +165,8 @@ mod tests {
     fn counters_are_found_by_the_whole_name() {
         let table = "Inter-|   Receive  |  Transmit\n face |bytes packets\n\
                      h1c0: 11 1 0 0 0 0 0 0 12 1 0 0 0 0 0 0\n  \
-                     h11c0:21 1 0 0 0 0 0 0 22 1 0 0 0 0 0 0\n wan: 31 1 0 0 0 0 0 0 32 1 0 0 0 0 0 0";
+                     h11c0:21 1 0 0 0 0 0 0 22 1 0 0 0 0 0 0\n \
+                     wan: 31 1 0 0 0 0 0 0 32 1 0 0 0 0 0 0";
         assert_eq!(find(table, "h1c0"), Some([11, 12]));
         assert_eq!(find(table, "h11c0"), Some([21, 22]));
         assert_eq!(find(table, "wan"), Some([32, 31]));

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -38,6 +39,18 @@ pub(crate) fn batch(tool: &str, namespace: Option<&str>, lines: &str) -> Result<
     }
     command.args(["-b", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let started = |error| LabError::system(format!("starting {tool}"), error);
+    let owner = std::process::id() as i32;
+    // SAFETY: between fork and exec only system calls are made.
+    unsafe {
+        // A tool must not go on building after whoever started it was killed.
+        command.pre_exec(move || {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            if libc::getppid() != owner {
+                libc::_exit(1);
+            }
+            Ok(())
+        });
+    }
     let mut child = command.spawn().map_err(started)?;
     if let Some(mut input) = child.stdin.take() {
         // A tool that ends early says why on its other channel.
@@ -47,8 +60,11 @@ pub(crate) fn batch(tool: &str, namespace: Option<&str>, lines: &str) -> Result<
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_string();
-    Err(LabError::Tool { command: format!("{tool} -b"), said })
+    let said = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
+    // It tells the line by its number.
+    let number = said.rsplit("-:").next().and_then(|number| number.parse::<usize>().ok());
+    let line = number.and_then(|number| lines.lines().nth(number.checked_sub(1)?));
+    Err(LabError::Tool { command: format!("{tool} {}", line.unwrap_or_default()), said })
 }
 
 /// Like [`batch`], from within the namespace, which is quicker.
@@ -66,21 +82,31 @@ pub(crate) fn namespaces(prefix: &str) -> Vec<String> {
 }
 
 /// What tells a namespace from any other: the device and inode of its file.
-fn identity(path: &Path) -> Option<(u64, u64)> {
+pub(crate) type Identity = (u64, u64);
+
+pub(crate) fn identity(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().map(|data| (data.dev(), data.ino()))
 }
 
-/// The processes in any of some namespaces.
+/// The processes in a namespace.
 pub(crate) fn processes(namespaces: &[String]) -> Vec<i32> {
-    let inside: Vec<(u64, u64)> =
+    let inside: Vec<Identity> =
         namespaces.iter().filter_map(|name| identity(&namespace_file(name))).collect();
+    processes_in(&inside)
+}
+
+/// The processes in any of some namespaces, but for this one; the machine's own namespace has none
+/// of a lab, whatever its file is called.
+pub(crate) fn processes_in(namespaces: &[Identity]) -> Vec<i32> {
+    let machine = identity(Path::new("/proc/1/ns/net"));
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    ids.filter(|id| {
-        let own = identity(Path::new(&format!("/proc/{id}/ns/net")));
-        own.is_some_and(|own| inside.contains(&own))
-    })
-    .collect()
+    ids.filter(|id| *id != std::process::id() as i32)
+        .filter(|id| {
+            let own = identity(Path::new(&format!("/proc/{id}/ns/net")));
+            own.is_some_and(|own| Some(own) != machine && namespaces.contains(&own))
+        })
+        .collect()
 }
 
 /// Sends a signal to processes; those that are gone are none.

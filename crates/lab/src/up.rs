@@ -11,28 +11,33 @@ use crate::plan::{Host, Plan, address, gateway, management_address, queue_of};
 use crate::system::{batch, is_root, within};
 use crate::wan;
 
-/// The class of what passes, and the one in which everything is lost.
-pub(crate) const PASSING: &str = "1:1";
-pub(crate) const LOST: &str = "1:9";
-/// Bytes that may leave at once beyond a rate: a millisecond, at least so many.
+/// The class of what passes.
+const PASSING: &str = "1:1";
+/// Bytes a second of a card without a rate: 100 Gbit/s.
+const UNLIMITED: f64 = 12.5e9;
+/// Counters of the kernel end there.
+const MOST_BYTES: f64 = 4e9;
+/// Bytes that may leave at once beyond a rate: what a timer may be late by on a busy machine, which
+/// would be lost otherwise; at least so many.
 const LEAST_BURST: f64 = 3200.0;
-const BURST_SECONDS: f64 = 1e-3;
-/// What a socket holds, in every namespace: set, not inherited. A sender may hold four times what is
-/// under way on the longest way, so that it fills it, and at least this: the more it holds, the
-/// earlier a send is over that the network has not carried yet.
+const BURST_SECONDS: f64 = 4e-3;
+/// What a socket holds, in every namespace: set, not inherited. A sender may hold four times what
+/// is under way on the longest way, so that it fills it, what its card sends while it does not run,
+/// and at least this. The more it holds, the earlier a send is over that the network has not
+/// carried yet.
+const BUFFER_SECONDS: f64 = 4e-3;
 const LEAST_SEND_BUFFER: f64 = 128.0 * 1024.0;
 const RECEIVE_BUFFERS: &str = "4096 131072 16777216";
 
 /// The network beside the others, at a host.
 const MANAGEMENT_CARD: &str = "mgmt";
 
-/// Builds the lab of a plan. `program` is laneway's own command, which is also the WAN. Whoever
-/// calls this removes what is left where it fails.
+/// Builds the lab of a plan, whose name a [`crate::Guard`] has taken. `program` is laneway's own
+/// command, which is also the WAN. [`open`] lets others use it.
 pub fn up(lab: &LabName, plan: &Plan, program: &Path) -> Result<(), LabError> {
     if !is_root() {
         return Err(LabError::NotRoot);
     }
-    reserve(lab)?;
     write(lab, "plan", &plan.to_text())?;
     write(lab, "hosts", &hosts_file(plan))?;
     write(lab, "resolv.conf", "")?;
@@ -53,26 +58,16 @@ pub fn up(lab: &LabName, plan: &Plan, program: &Path) -> Result<(), LabError> {
             batch("ip", Some(&lab.site(site)), WAN_LINES)?;
         }
     }
+    Ok(())
+}
+
+/// Others may use it from now on.
+pub fn open(lab: &LabName) -> Result<(), LabError> {
     write(lab, "ready", "")
 }
 
 /// The device is there as soon as the WAN has opened it.
 const WAN_LINES: &str = "link set wan mtu 1500 txqueuelen 10000 up\nroute add 10.0.0.0/8 dev wan\n";
-
-/// Takes the name: of two that come at once, one is first.
-fn reserve(lab: &LabName) -> Result<(), LabError> {
-    let folder = lab.folder();
-    let said = |error| LabError::system(format!("making {}", folder.display()), error);
-    if let Some(parent) = folder.parent() {
-        fs::create_dir_all(parent).map_err(said)?;
-    }
-    match fs::create_dir(&folder) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            Err(LabError::Stands(lab.as_str().to_string()))
-        }
-        done => done.map_err(said),
-    }
-}
 
 pub(crate) fn write(lab: &LabName, name: &str, text: &str) -> Result<(), LabError> {
     let file = lab.file(name);
@@ -88,7 +83,7 @@ pub fn read_plan(lab: &LabName) -> Result<Plan, LabError> {
     let file = lab.file("plan");
     let text = fs::read_to_string(&file)
         .map_err(|error| LabError::system(format!("reading {}", file.display()), error))?;
-    Plan::parse(&text).map_err(LabError::Fault)
+    Plan::parse(&text).map_err(LabError::Name)
 }
 
 /// Every host by its name, in the management network where there is one: names are for launchers.
@@ -207,7 +202,7 @@ fn build_host(lab: &LabName, plan: &Plan, host: &Host) -> Result<(), LabError> {
 }
 
 /// The ways of a host's card to other sites.
-fn routes(plan: &Plan, host: &Host, path: usize) -> String {
+pub(crate) fn routes(plan: &Plan, host: &Host, path: usize) -> String {
     // A second card for other sites carries the first one's addresses.
     let through = if host.wan_card.is_some() { 1 } else { path };
     let (via, card) = (gateway(through, host.site), card(through));
@@ -218,7 +213,7 @@ fn routes(plan: &Plan, host: &Host, path: usize) -> String {
             // A receiver grants the window of the way that leads to it.
             let window = plan.way(site, host.site).and_then(|way| way.window);
             let window = window.map_or(String::new(), |bytes| format!(" window {bytes}"));
-            format!("route add 10.{path}.{site}.0/24 via {via} dev {card} src {own}{window}\n")
+            format!("route replace 10.{path}.{site}.0/24 via {via} dev {card} src {own}{window}\n")
         })
         .collect()
 }
@@ -232,20 +227,22 @@ pub(crate) fn rates_of(host: &Host, path: usize) -> (Option<f64>, Option<f64>) {
     (card.out, card.into)
 }
 
-/// Lines for `tc` that hold a device to a rate, in bytes a second.
+/// Lines for `tc` that hold a device to a rate, in bytes a second. One without a rate has the same
+/// parts, so that faults find them.
 pub(crate) fn shaping(device: &str, rate: Option<f64>) -> String {
-    let Some(rate) = rate else { return String::new() };
+    let rate = rate.unwrap_or(UNLIMITED);
     format!(
         "qdisc add dev {device} root handle 1: htb default 1\n{}\
          qdisc add dev {device} parent {PASSING} handle 2: bfifo limit {}\n",
-        rate_class("add", device, rate),
-        queue_of(rate)
+        rate_class("add", device, Some(rate)),
+        queue_of(rate).min(MOST_BYTES as u64)
     )
 }
 
 /// The line that gives what passes its rate.
-pub(crate) fn rate_class(verb: &str, device: &str, rate: f64) -> String {
-    let burst = (rate * BURST_SECONDS).max(LEAST_BURST).ceil();
+pub(crate) fn rate_class(verb: &str, device: &str, rate: Option<f64>) -> String {
+    let rate = rate.unwrap_or(UNLIMITED);
+    let burst = (rate * BURST_SECONDS).clamp(LEAST_BURST, MOST_BYTES).ceil();
     let bits = (8.0 * rate).round().max(8.0);
     format!(
         "class {verb} dev {device} parent 1: classid {PASSING} htb rate {bits}bit burst {burst} \
@@ -261,7 +258,9 @@ fn send_buffer(plan: &Plan) -> u64 {
         let back = plan.way(way.to, way.from).map_or(way.delay, |back| back.delay);
         Some(rate.min(FASTEST) * (way.delay + back))
     });
-    (4.0 * under_way.fold(0.0, f64::max)).max(LEAST_SEND_BUFFER) as u64
+    let cards = plan.hosts.iter().filter_map(|host| host.card.out);
+    let least = (BUFFER_SECONDS * cards.fold(0.0, f64::max)).max(LEAST_SEND_BUFFER);
+    (4.0 * under_way.fold(0.0, f64::max)).max(least) as u64
 }
 
 /// Bytes a second that no way here carries.
@@ -275,9 +274,11 @@ fn settle(namespace: &str, plan: &Plan, forward: bool) -> Result<(), LabError> {
         ("ipv4/ip_forward", forward),
         ("ipv4/tcp_rmem", RECEIVE_BUFFERS),
         ("ipv4/tcp_wmem", &send_buffers),
-        // A connection must not know what an earlier one has seen.
+        // One that takes the emulator's even pace for a full queue stays at half its rate.
+        ("ipv4/tcp_congestion_control", "reno"),
+        // A connection must not know what an earlier one has seen, nor begin slowly once more after
+        // a pause.
         ("ipv4/tcp_no_metrics_save", "1"),
-        // Nor begin slowly once more after a pause.
         ("ipv4/tcp_slow_start_after_idle", "0"),
         ("ipv4/conf/all/rp_filter", "0"),
         ("ipv4/conf/default/rp_filter", "0"),

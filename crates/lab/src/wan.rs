@@ -14,7 +14,6 @@ use crate::error::LabError;
 use crate::name::LabName;
 use crate::plan::{Plan, queue_of, site_of};
 use crate::system::{namespace_file, within};
-use crate::up::write;
 
 const CONTROL: &str = "wan.control";
 /// How long it may take to answer.
@@ -25,7 +24,7 @@ pub(crate) fn start(lab: &LabName, program: &Path) -> Result<(), LabError> {
     let started = |error| LabError::system("starting the WAN", error);
     let log = File::create(lab.file("wan.log")).map_err(started)?;
     let mut command = Command::new(program);
-    command.args(["lab", "wan", "--lab", lab.as_str()]);
+    command.args(["lab", "wan", "--lab", lab.as_str()]).current_dir("/");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     // SAFETY: between fork and exec one system call is made, without arguments.
     unsafe {
@@ -40,13 +39,18 @@ pub(crate) fn start(lab: &LabName, program: &Path) -> Result<(), LabError> {
         if let Ok(Some(_)) = child.try_wait() {
             break;
         }
-        if lab.file(CONTROL).exists() && ask(lab, "show").is_ok() {
+        // Whatever it answers, it is there.
+        let answered = |answer| matches!(answer, Ok(_) | Err(LabError::Fault(_)));
+        if lab.file(CONTROL).exists() && answered(ask(lab, "show")) {
             return Ok(());
         }
         thread::sleep(Duration::from_millis(2));
     }
+    _ = child.kill();
+    _ = child.wait();
     let said = std::fs::read_to_string(lab.file("wan.log")).unwrap_or_default();
-    Err(LabError::Tool { command: "the WAN".to_string(), said: said.trim().to_string() })
+    let said = if said.is_empty() { "no answer within 5 s" } else { said.trim() };
+    Err(LabError::Tool { command: "the WAN".to_string(), said: said.to_string() })
 }
 
 /// One command to a lab's WAN, and its answer.
@@ -67,6 +71,7 @@ pub fn ask(lab: &LabName, command: &str) -> Result<String, LabError> {
 
 fn talk(lab: &LabName, socket: &UnixDatagram, command: &str) -> io::Result<String> {
     socket.set_read_timeout(Some(LIMIT))?;
+    socket.set_write_timeout(Some(LIMIT))?;
     socket.send_to(command.as_bytes(), lab.file(CONTROL))?;
     let mut answer = vec![0; 1 << 16];
     let length = socket.recv(&mut answer)?;
@@ -78,7 +83,7 @@ fn talk(lab: &LabName, socket: &UnixDatagram, command: &str) -> io::Result<Strin
 pub fn run(lab: &LabName) -> Result<(), LabError> {
     let text = std::fs::read_to_string(lab.file("plan"))
         .map_err(|error| LabError::system("reading the plan", error))?;
-    let plan = Plan::parse(&text).map_err(LabError::Fault)?;
+    let plan = Plan::parse(&text).map_err(LabError::Name)?;
     let opened = |error| LabError::system("opening a TUN device", error);
     let mut devices = Vec::new();
     for site in 0..plan.sites.len() {
@@ -89,7 +94,6 @@ pub fn run(lab: &LabName) -> Result<(), LabError> {
     let engine = Engine::new(emulated(&plan)).map_err(LabError::Fault)?;
     let control = UnixDatagram::bind(lab.file(CONTROL))
         .map_err(|error| LabError::system("making the WAN's control socket", error))?;
-    write(lab, "wan.process", &std::process::id().to_string())?;
     serve(engine, devices, site_of, control)
         .map_err(|error| LabError::system("carrying packets", error))
 }

@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
-use laneway_lab::{LabName, down};
+use laneway_lab::{LabName, Removed, down};
 
 use super::{failure, lab_arg, lab_name};
 
@@ -22,10 +22,15 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         true => LabName::all(),
         false => vec![lab_name(matches)?],
     };
+    let mut ended = Ok(Exit::Done);
     for lab in labs {
-        let removed = down(&lab).map_err(failure)?;
-        let (name, processes) = (lab.as_str(), removed.processes);
-        eprintln!("{name}: {} namespaces and {processes} processes removed", removed.namespaces);
+        let name = lab.as_str();
+        match down(&lab) {
+            Ok(Removed { namespaces, processes }) => {
+                eprintln!("{name}: {namespaces} namespaces and {processes} processes removed");
+            }
+            Err(error) => ended = ended.and(Err(failure(error))),
+        }
     }
-    Ok(Exit::Done)
+    ended
 }

@@ -76,6 +76,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         Some(table) => run_table(&table, &lab, &mut done)?,
         None => {
             let fault = parse_fault(&words, &lab, &plan).map_err(failure)?;
+            if matches.get_flag("heal") && fault.end.is_empty() {
+                let what = format!("`{}` cannot be undone", fault.words);
+                return Err(Failure::usage(what, "", "laneway lab fault --help"));
+            }
             if matches.get_flag("heal") {
                 done.push(carry_out(&lab, &fault, false, monotonic()).map_err(failure)?);
             } else {

@@ -6,11 +6,12 @@ use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
 use laneway_lab::{
     Done, Guard, LabError, LabName, Link, Plan, Recorder, Timetable, command as host_command, mpi,
-    probe, read_plan,
+    read_plan,
 };
 
 use crate::links::RecordFile;
@@ -74,19 +75,18 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 /// The lab of this run: built for it, or one that stands.
 fn open(matches: &ArgMatches) -> Result<(LabName, Plan, Option<Guard>), Failure> {
+    let named = matches.value_source("lab") == Some(ValueSource::CommandLine);
+    if named && ["platform", "sites"].iter().any(|name| matches.contains_id(name)) {
+        let cause = "a lab for one run has a name of its own";
+        return Err(Failure::usage("--lab names a lab that stands", cause, "without --lab"));
+    }
     let Some(plan) = site::plan(matches)? else {
         let lab = lab_name(matches)?;
         let plan = read_plan(&lab).map_err(failure)?;
         return Ok((lab, plan, None));
     };
     let lab = LabName::new(&format!("run-{}", std::process::id())).map_err(failure)?;
-    let guard = up::build(&lab, &plan)?;
-    if !matches.get_flag("no-probe")
-        && let Err(error) = probe(&lab, &plan)
-    {
-        guard.remove().map_err(failure)?;
-        return Err(failure(error));
-    }
+    let (guard, _) = up::build(matches, &lab, &plan)?;
     Ok((lab, plan, Some(guard)))
 }
 

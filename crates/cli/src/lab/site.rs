@@ -14,7 +14,7 @@ pub fn args() -> Vec<Arg> {
             .long("platform")
             .value_name("P")
             .conflicts_with("sites")
-            .help("A platform as the simulator reads it: a TOML file, or two-sites:4x4,latency=5ms"),
+            .help("As the simulator reads it: a TOML file, or two-sites:4x4,latency=5ms"),
         Arg::new("sites")
             .long("sites")
             .value_name("NxM")
@@ -23,7 +23,7 @@ pub fn args() -> Vec<Arg> {
             .long("wan")
             .value_name("LATENCY[,CONNECTION[,TOGETHER]]")
             .requires("sites")
-            .help("One way, what one connection may have, what two sites may have: 5ms,25Mbit,100Mbit"),
+            .help("One way; rate of one connection; of two sites together: 5ms,25Mbit,100Mbit"),
         Arg::new("cards")
             .long("cards")
             .value_name("N")

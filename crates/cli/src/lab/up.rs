@@ -2,7 +2,7 @@
 
 use clap::{ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_lab::{Guard, LabName, Plan, Seen, mpi, probe, up};
+use laneway_lab::{Guard, LabName, Plan, Seen, mpi, open, probe, up};
 
 use super::{failure, lab_arg, lab_name, program, site};
 use crate::output::{self, Output};
@@ -29,11 +29,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let cause = "neither a platform nor sites are named";
         return Err(Failure::usage("of what is the lab made?", cause, "--sites 2x4 --wan 5ms"));
     };
-    let guard = build(&lab, &plan)?;
-    let seen = match matches.get_flag("no-probe") {
-        true => Vec::new(),
-        false => probe(&lab, &plan).map_err(failure)?,
-    };
+    let (guard, seen) = build(matches, &lab, &plan)?;
     guard.keep().map_err(failure)?;
     let rows = seen.iter().map(row).collect();
     let params = Row::new()
@@ -45,17 +41,24 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Builds a lab that is removed when this process ends, unless its guard is told to keep it.
-pub fn build(lab: &LabName, plan: &Plan) -> Result<Guard, Failure> {
+/// Builds a lab that is removed when this process ends, unless its guard is told to keep it; and
+/// what was seen of its links.
+pub fn build(
+    matches: &ArgMatches,
+    lab: &LabName,
+    plan: &Plan,
+) -> Result<(Guard, Vec<Seen>), Failure> {
     let program = program()?;
-    if laneway_lab::read_plan(lab).is_ok() {
-        return Err(failure(laneway_lab::LabError::Stands(lab.as_str().to_string())));
-    }
     let words = ["lab", "guard", "--lab", lab.as_str()];
-    let guard = Guard::start(&program, &words).map_err(failure)?;
+    let guard = Guard::start(lab, &program, &words).map_err(failure)?;
     up(lab, plan, &program).map_err(failure)?;
     mpi::prepare(lab, plan, &program).map_err(failure)?;
-    Ok(guard)
+    let seen = match matches.get_flag("no-probe") {
+        true => Vec::new(),
+        false => probe(lab, plan).map_err(failure)?,
+    };
+    open(lab).map_err(failure)?;
+    Ok((guard, seen))
 }
 
 fn row(seen: &Seen) -> Row {
@@ -63,6 +66,7 @@ fn row(seen: &Seen) -> Row {
     Row::new()
         .with("from", seen.from.clone())
         .with("to", seen.to.clone())
+        .with("card", seen.card.clone())
         .with("latency_us", 1e6 * seen.latency)
         .with("planned_latency_us", 1e6 * seen.planned_latency)
         .with("rate_mbit", seen.rate.map(|(rate, _)| mbit(rate)))

@@ -3,6 +3,7 @@
 //! A stop is a function that prints; every later part of laneway adds one.
 
 mod fabric;
+mod lab;
 mod measured;
 mod picture;
 mod ranks;
@@ -60,6 +61,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     simulated()?;
     measured::stop()?;
     fabric::stop()?;
+    lab::stop()?;
     next()?;
     Ok(Exit::Done)
 }

@@ -137,12 +137,7 @@ impl Builder {
         claim(&mut self.sites, "site", &site.name, id, &site.place)?;
         let links = self.limited(format!("{}:lan", site.name), site.rate).into_iter().collect();
         let most = site.limit.most(site.latency);
-        self.platform.inside.push(Way {
-            links,
-            latency: site.latency,
-            most,
-            window: site.limit.window,
-        });
+        self.platform.inside.push(Way { links, latency: site.latency, most, limit: site.limit });
         let out = self.limited(format!("{}:uplink-out", site.name), site.uplink_out);
         let into = self.limited(format!("{}:uplink-in", site.name), site.uplink_in);
         self.uplinks.push(Ports { out, into });
@@ -255,7 +250,7 @@ impl Builder {
         self.between_sites.extend(own.map(|own| ((a, b), own)));
         let (up, down) = (self.uplinks[a as usize].out, self.uplinks[b as usize].into);
         let links = [up, own, self.aggregate, down].into_iter().flatten().collect();
-        Way { links, latency, most: limit.most(latency), window: limit.window }
+        Way { links, latency, most: limit.most(latency), limit }
     }
 
     fn links(&mut self, said: &Description) -> Result<(), PlatformError> {
@@ -306,8 +301,8 @@ impl Builder {
         }
         back.reverse();
         let most = group.limit.most(latency);
-        let window = group.limit.window;
-        Ok([there, back].map(|links| Way { links, latency, most, window }))
+        let limit = group.limit;
+        Ok([there, back].map(|links| Way { links, latency, most, limit }))
     }
 
     fn route(&mut self, group: &RouteGroup) -> Result<(), PlatformError> {

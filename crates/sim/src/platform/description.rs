@@ -60,7 +60,7 @@ pub(super) struct Clock {
 }
 
 /// What one connection may have.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Limit {
     pub rate: Option<f64>,
     /// Bytes under way before the first acknowledgement is back.
@@ -158,10 +158,18 @@ pub(super) fn limit(fields: &mut Fields) -> Result<Limit, PlatformError> {
     Ok(Limit { rate, window })
 }
 
-/// The keys of the network cards: the first card, and the one for other sites.
-pub(super) fn cards(fields: &mut Fields) -> Result<(Option<Card>, Option<Card>), PlatformError> {
+/// The keys of the network cards: the first card, which has a usual rate if any, and the one for
+/// other sites.
+pub(super) fn cards(
+    fields: &mut Fields,
+    usual: Option<f64>,
+) -> Result<(Option<Card>, Option<Card>), PlatformError> {
     let half = !full_duplex(fields)?.unwrap_or(true);
-    let first = card(fields, ["rate", "rate-in", "rate-out"], half)?;
+    let usual = usual.map(|rate| match half {
+        true => Card::Half(rate),
+        false => Card::Full { out: rate, into: rate },
+    });
+    let first = card(fields, ["rate", "rate-in", "rate-out"], half)?.or(usual);
     let wan = card(fields, ["wan-rate", "wan-rate-in", "wan-rate-out"], half)?;
     Ok((first, wan))
 }
@@ -212,7 +220,7 @@ impl HostGroup {
     pub fn read(fields: &mut Fields) -> Result<HostGroup, PlatformError> {
         let names = fields.needed_text("name")?;
         let site = fields.text("site")?;
-        let (card, wan_card) = cards(fields)?;
+        let (card, wan_card) = cards(fields, None)?;
         let cost = cost(fields, HostCost::default())?;
         let clock = clock(fields)?;
         Ok(HostGroup { place: fields.place.clone(), names, site, card, wan_card, cost, clock })

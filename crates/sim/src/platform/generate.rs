@@ -2,7 +2,7 @@
 
 use laneway_core::error::nearest;
 
-use super::description::{self, Card, Description, HostGroup, HostNames, Limit, Site, Wan};
+use super::description::{self, Description, HostGroup, HostNames, Limit, Site, Wan};
 use super::error::{Fault, Place, PlatformError};
 use super::fields::{Entry, Fields};
 use super::random::random;
@@ -172,12 +172,12 @@ fn group(
     site: &str,
     fields: &mut Fields,
 ) -> Result<HostGroup, PlatformError> {
-    let (card, wan_card) = description::cards(fields)?;
+    let (card, wan_card) = description::cards(fields, Some(GIGABIT))?;
     Ok(HostGroup {
         place: fields.place.clone(),
         names: numbered(prefix, hosts, fields),
         site: Some((site.to_string(), fields.place.clone())),
-        card: card.or(Some(Card::Full { out: GIGABIT, into: GIGABIT })),
+        card,
         wan_card,
         cost: description::cost(fields, HostCost::default())?,
         clock: description::clock(fields)?,

@@ -1,6 +1,7 @@
 //! A platform as somebody sees it who builds it with real parts: hosts with cards, sites, and what
 //! lies between the sites. Tells also what no real parts are there for.
 
+use super::description::Limit;
 use super::{Platform, Ports};
 use crate::network::{HostCost, Network, ResourceId};
 
@@ -33,9 +34,9 @@ pub struct LayoutSite {
 pub struct LayoutWay {
     /// Seconds, one way.
     pub latency: f64,
-    /// The most bytes a second of one connection; infinite without a limit.
-    pub most: f64,
-    /// Bytes of one connection under way; `most` follows from it where it is given.
+    /// The most bytes a second of one connection.
+    pub connection: Option<f64>,
+    /// The most bytes of one connection under way.
     pub window: Option<u64>,
     /// What it shares with others, as indices of the pipes.
     pub pipes: Vec<usize>,
@@ -74,7 +75,8 @@ impl Platform {
         let ways = self.between.iter().map(|way| {
             let way = way.as_ref()?;
             let pipes = way.links.iter().map(&mut pipe).collect();
-            Some(LayoutWay { latency: way.latency, most: way.most, window: way.window, pipes })
+            let Limit { rate: connection, window } = way.limit;
+            Some(LayoutWay { latency: way.latency, connection, window, pipes })
         });
         let ways = ways.collect();
         let hosts = self.host_names.iter().zip(&self.hosts).map(|(name, host)| {
@@ -152,7 +154,7 @@ mod tests {
         assert_eq!(found.hosts[0].card, CardRates { out: Some(125e6), into: Some(125e6) });
         assert_eq!(found.hosts[0].wan_card, None);
         let way = found.ways[1].as_ref().expect("there is a way");
-        assert_eq!((way.latency, way.most), (5e-3, 25e6 / 8.0));
+        assert_eq!((way.latency, way.connection), (5e-3, Some(25e6 / 8.0)));
         let names: Vec<f64> = way.pipes.iter().map(|id| found.pipes[*id].rate).collect();
         assert_eq!(names, [100e6 / 8.0]);
         assert!(found.ways[0].is_none());
@@ -176,7 +178,7 @@ mod tests {
             ("cluster:4,clock-offset=+-1ms", "clock"),
             ("cluster:4,lan=1Gbit", "switch carries"),
             ("cluster:4,connection=1Mbit", "inside site"),
-            ("random:7,background=bursty", "background"),
+            ("random:7,background=bursty", "[[route]]"),
         ] {
             let refused = Platform::read(spec).expect(spec).layout();
             assert!(refused.as_ref().is_err_and(|why| why.contains(word)), "{spec}: {refused:?}");

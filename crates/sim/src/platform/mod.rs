@@ -32,6 +32,7 @@ pub use simgrid::SimgridExport;
 use crate::network::{
     Background, Change, HostClock, HostCost, HostId, Network, Overflow, Resource, ResourceId, Route,
 };
+use description::Limit;
 use settings::Settled;
 
 /// More hosts than this are refused.
@@ -91,8 +92,8 @@ struct Way {
     links: Vec<ResourceId>,
     latency: f64,
     most: f64,
-    /// Bytes of one connection under way, where a window limits it.
-    window: Option<u64>,
+    /// What `most` was made of.
+    limit: Limit,
 }
 
 impl Platform {

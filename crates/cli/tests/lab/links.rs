@@ -1,0 +1,170 @@
+//! Links are what the plan says: latency, the rate of one connection, and of several together.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use laneway_lab::connect;
+
+use crate::standing::{Standing, laneway, needs, refused, rows, succeed};
+
+/// Machines that are busy for a moment are given so many chances.
+const TRIES: usize = 4;
+
+/// Bytes a second that several connections carry together, once they have grown.
+fn together(ends: Vec<(TcpStream, TcpStream)>, seconds: f64) -> f64 {
+    let begun = Instant::now();
+    let (from, until) = (seconds / 3.0, seconds);
+    thread::scope(|scope| {
+        let readers: Vec<_> = ends
+            .into_iter()
+            .map(|(mut one, mut other)| {
+                scope.spawn(move || {
+                    let piece = vec![7; 16 << 10];
+                    while begun.elapsed().as_secs_f64() < until && one.write_all(&piece).is_ok() {}
+                });
+                scope.spawn(move || {
+                    let (mut piece, mut got) = (vec![0; 64 << 10], 0);
+                    while let Ok(length @ 1..) = other.read(&mut piece) {
+                        let at = begun.elapsed().as_secs_f64();
+                        got += if (from..until).contains(&at) { length } else { 0 };
+                    }
+                    got
+                })
+            })
+            .collect();
+        let got: usize = readers.into_iter().map(|reader| reader.join().expect("a reader")).sum();
+        got as f64 / (until - from)
+    })
+}
+
+#[test]
+fn latency_and_rates_are_within_ten_percent() {
+    if !needs() {
+        return;
+    }
+    let platform = "two-sites:8x8,latency=5ms,connection=25Mbit,wan=100Mbit,rate=200Mbit";
+    let lab = Standing::up("rates", &["--platform", platform, "--no-probe"]);
+    let (name, plan) = (lab.lab(), lab.plan());
+    // What a user sees of a rate is what headers leave of it.
+    let payload = 1448.0 / 1500.0;
+    let mut seen = Vec::new();
+    for (count, planned) in [(1, 25e6), (4, 100e6), (8, 100e6)] {
+        let holds = (0..TRIES).any(|_| {
+            let pair = |at: usize| {
+                let ends = connect(&name, &plan.hosts[at], &plan.hosts[8 + at], 0);
+                ends.expect("namespaces").expect("a connection")
+            };
+            let rate = 8.0 * together((0..count).map(pair).collect(), 1.5);
+            let part = rate / (payload * planned);
+            seen.push((count, part));
+            (0.9..=1.1).contains(&part)
+        });
+        assert!(holds, "connections and the part of their rate: {seen:?}");
+    }
+    let latency = (0..TRIES).map(|_| {
+        let ends = connect(&name, &plan.hosts[0], &plan.hosts[8], 0).expect("namespaces");
+        let (mut one, mut other) = ends.expect("a connection");
+        let begun = Instant::now();
+        one.write_all(&[1]).and_then(|_| other.read_exact(&mut [0])).expect("a byte there");
+        begun.elapsed().as_secs_f64()
+    });
+    let least = latency.fold(f64::INFINITY, f64::min);
+    assert!((4.5e-3..=5.5e-3).contains(&least), "{least} s one way");
+}
+
+#[test]
+fn a_window_limits_a_connection_over_its_round_trip() {
+    if !needs() {
+        return;
+    }
+    // 64 KiB for each 20 ms.
+    let platform = "two-sites:2x2,latency=10ms,window=64K,wan=1Gbit";
+    let lab = Standing::up("window", &["--platform", platform, "--no-probe"]);
+    let (name, plan) = (lab.lab(), lab.plan());
+    let planned = f64::from(64 << 10) / 20e-3;
+    let mut seen = Vec::new();
+    let holds = (0..TRIES).any(|_| {
+        let ends = connect(&name, &plan.hosts[0], &plan.hosts[2], 0).expect("namespaces");
+        let part = together(vec![ends.expect("a connection")], 1.5) / planned;
+        seen.push(part);
+        (0.85..=1.1).contains(&part)
+    });
+    assert!(holds, "parts of the rate: {seen:?}");
+}
+
+#[test]
+fn a_second_card_carries_what_goes_to_other_sites() {
+    if !needs() {
+        return;
+    }
+    let platform = "two-sites:1x1,latency=1ms,wan-rate=20Mbit,rate=1Gbit,connection=1Gbit";
+    let file = std::env::temp_dir().join(format!("laneway-lab-record-{}.json", std::process::id()));
+    let file = file.display().to_string();
+    let lab = Standing::up("second", &["--platform", platform, "--no-probe"]);
+    let (name, plan) = (lab.lab(), lab.plan());
+    thread::scope(|scope| {
+        let record = ["lab", "record", &file, "--for", "1s", "--every", "50ms", "--lab", &lab.name];
+        scope.spawn(move || succeed(&record));
+        thread::sleep(Duration::from_millis(200));
+        let ends = connect(&name, &plan.hosts[0], &plan.hosts[1], 0).expect("namespaces");
+        let rate = 8.0 * together(vec![ends.expect("a connection")], 0.6);
+        assert!((15e6..=22e6).contains(&rate), "{rate} bit/s");
+    });
+    let text = std::fs::read_to_string(&file).expect("a record");
+    _ = std::fs::remove_file(&file);
+    let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(document["schema"], "laneway.links/1");
+    let rows = document["rows"].as_array().expect("rows");
+    let bytes = |link: &str, direction: &str| -> f64 {
+        let of = rows.iter().filter(|row| row["link"] == link && row["direction"] == direction);
+        of.filter_map(|row| row["bytes"].as_f64()).sum()
+    };
+    let (card, wan) = (bytes("s0n0:wan", "out"), bytes("site0:to:site1", "there"));
+    assert!(card > 5e5 && (0.8..=1.1).contains(&(wan / card)), "{card} and {wan} bytes");
+    assert!(bytes("s1n0:wan", "in") > 0.8 * card);
+    assert!(bytes("s0n0", "out") < 0.1 * card, "the first card carries nothing of it");
+}
+
+#[test]
+fn a_link_that_is_not_as_planned_is_named() {
+    if !needs() {
+        return;
+    }
+    let platform = "two-sites:2x2,latency=5ms,rate=50Mbit,connection=20Mbit";
+    let lab = Standing::up("probe", &["--platform", platform, "--no-probe"]);
+    lab.fault("delay site0-site1 0ms", &[]);
+    let (name, plan) = (lab.lab(), lab.plan());
+    let why = laneway_lab::probe(&name, &plan).expect_err("a WAN with the latency of a LAN");
+    assert!(why.to_string().contains("from s0n0 to s1n0 takes 0."), "{why}");
+    lab.fault("delay site0-site1 5ms", &[]);
+    lab.fault("slow s0n0 10Mbit", &[]);
+    let why = laneway_lab::probe(&name, &plan).expect_err("a slow card");
+    assert!(why.to_string().contains("from s0n0 to s0n1 carries"), "{why}");
+    lab.fault("slow s0n0 10Mbit", &["--heal"]);
+    lab.fault("drop s1n1", &[]);
+    let why = laneway_lab::probe(&name, &plan).expect_err("a host that nothing reaches");
+    assert!(why.to_string().contains("s1n1"), "{why}");
+}
+
+#[test]
+fn many_hosts_are_up_and_down_at_once() {
+    if !needs() {
+        return;
+    }
+    let begun = Instant::now();
+    let lab = Standing::up("many", &["--sites", "2x32", "--wan", "5ms", "--no-probe"]);
+    let up = begun.elapsed();
+    let status = rows(&succeed(&["lab", "status", "--format", "json"]));
+    let own = status.iter().filter(|row| row["lab"] == lab.name.as_str());
+    assert_eq!(own.count(), 64);
+    let begun = Instant::now();
+    let name = lab.name.clone();
+    drop(lab);
+    let down = begun.elapsed();
+    assert!(crate::standing::left(&name).is_empty());
+    // Ten seconds and five were asked for; a busy machine may take twice that.
+    assert!(up.as_secs() < 20 && down.as_secs() < 10, "up {up:?}, down {down:?}");
+    refused(&laneway(&["lab", "run", "--lab", &name, "--", "true"]), 3, "stands");
+}
