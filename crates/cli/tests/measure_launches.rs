@@ -114,8 +114,9 @@ fn no_column_is_lost_between_launches() {
             assert!(!several["flags"].as_str().expect("flags").contains("no interval"));
             assert_eq!((&several["seed"], &several["launches"]), (&7.into(), &2.into()));
             for name in ["reps", "rejected"] {
+                // Each launch draws its own instants, and stops by itself.
                 let both = number(several, name);
-                assert!(both >= 2.0 * alone[name].as_f64().expect("a count"), "{name}: {both}");
+                assert!(both >= 1.5 * alone[name].as_f64().expect("a count"), "{name}: {both}");
             }
             let kept = more.contains(&"--keep");
             assert_eq!(several.get("samples_us").is_some(), kept);

@@ -19,9 +19,10 @@ use crate::name::LabName;
 use crate::system::is_root;
 use crate::up::write;
 
-/// What the guard says: it has the name, or somebody else has.
+/// What the guard says: it has the name, somebody else has, or it could not take it.
 const READY: u8 = b'r';
 const TAKEN: u8 = b't';
+const FAILED: u8 = b'f';
 /// What it is told.
 const KEEP: u8 = b'k';
 const REMOVE: u8 = b'x';
@@ -66,6 +67,10 @@ impl Guard {
                 _ = child.wait();
                 match said[..] {
                     [TAKEN] => Err(LabError::Stands(lab.as_str().to_string())),
+                    [FAILED] => Err(started(std::io::Error::other(format!(
+                        "it cannot write to {}",
+                        lab.folder().display()
+                    )))),
                     _ => Err(started(ErrorKind::BrokenPipe.into())),
                 }
             }
@@ -113,7 +118,11 @@ pub fn watch(lab: &LabName) -> Result<Option<Removed>, LabError> {
     let parent = || unsafe { libc::getppid() };
     let owner = parent();
     let reserved = reserve(lab);
-    let word = if reserved.is_ok() { READY } else { TAKEN };
+    let word = match &reserved {
+        Ok(_) => READY,
+        Err(LabError::Stands(_)) => TAKEN,
+        Err(_) => FAILED,
+    };
     let mut output = std::io::stdout();
     // An owner that is gone already does not read; its input is closed as well.
     _ = output.write_all(&[word]).and_then(|_| output.flush());
@@ -155,6 +164,7 @@ fn reserve(lab: &LabName) -> Result<String, LabError> {
     }
     let now = crate::inject::monotonic();
     let owner = format!("{} {now}", std::process::id());
-    write(lab, "owner", &owner)?;
+    // A full disk leaves the name to others.
+    write(lab, "owner", &owner).inspect_err(|_| _ = fs::remove_dir_all(&folder))?;
     Ok(owner)
 }

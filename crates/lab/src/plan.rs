@@ -136,6 +136,15 @@ impl Plan {
         self.options.cards + usize::from(second)
     }
 
+    /// What a way leaves one connection: its rate, or its window for each round trip. Kernels take
+    /// the window of a route for a rough hint, so that it is paced as well.
+    pub fn paced(&self, way: &Way) -> Option<f64> {
+        let back = self.way(way.to, way.from).map_or(way.delay, |back| back.delay);
+        let window = way.window.map(|bytes| bytes as f64 / (way.delay + back));
+        let both = [way.connection, window].into_iter().flatten();
+        both.reduce(f64::min).filter(|rate| rate.is_finite())
+    }
+
     /// What limits one connection between two hosts, in bytes a second; infinite without a limit.
     pub fn rate_of_one(&self, from: &Host, to: &Host) -> f64 {
         let far = from.site != to.site;
@@ -146,10 +155,8 @@ impl Plan {
         let cards = [card(from).out, card(to).into].into_iter().flatten();
         let least = cards.fold(f64::INFINITY, f64::min);
         let Some(way) = self.way(from.site, to.site) else { return least };
-        let back = self.way(to.site, from.site).map_or(way.delay, |back| back.delay);
-        let window = way.window.map_or(f64::INFINITY, |bytes| bytes as f64 / (way.delay + back));
         let pipes = way.pipes.iter().map(|pipe| self.pipes[*pipe].rate);
-        pipes.fold(least, f64::min).min(way.connection.unwrap_or(f64::INFINITY)).min(window)
+        pipes.fold(least, f64::min).min(self.paced(way).unwrap_or(f64::INFINITY))
     }
 
     /// The plan as text, for [`Plan::parse`].

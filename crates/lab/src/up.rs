@@ -209,12 +209,7 @@ pub(crate) fn routes(plan: &Plan, host: &Host, path: usize) -> String {
     let own = address(path, host);
     let others = (0..plan.sites.len()).filter(|site| *site != host.site);
     others
-        .map(|site| {
-            // A receiver grants the window of the way that leads to it.
-            let window = plan.way(site, host.site).and_then(|way| way.window);
-            let window = window.map_or(String::new(), |bytes| format!(" window {bytes}"));
-            format!("route replace 10.{path}.{site}.0/24 via {via} dev {card} src {own}{window}\n")
-        })
+        .map(|site| format!("route replace 10.{path}.{site}.0/24 via {via} dev {card} src {own}\n"))
         .collect()
 }
 

@@ -103,10 +103,11 @@ fn emulated(plan: &Plan) -> Wan {
     let sites = plan.sites.len();
     let mut ways = vec![None; sites * sites];
     for way in &plan.ways {
-        let queue_bytes = way.connection.map_or(u64::MAX, queue_of);
+        let connection = plan.paced(way);
+        let queue_bytes = connection.map_or(u64::MAX, queue_of);
         ways[way.from * sites + way.to] = Some(Way {
             delay: way.delay,
-            connection: way.connection,
+            connection,
             pipes: way.pipes.clone(),
             queue_bytes,
             ..Way::default()
