@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use laneway_benches::ratio;
-use laneway_lab::{LabName, Plan, connect, read_plan};
+use laneway_lab::{LabName, Plan, carried, connect, read_plan};
 use laneway_stats::median;
 
 /// Seconds that 2 x 32 hosts may take.
@@ -61,29 +61,7 @@ fn one_way(lab: &LabName, plan: &Plan) -> Result<f64, String> {
 /// Bits a second that some pairs carry together, once their connections have grown.
 fn together(lab: &LabName, plan: &Plan, pairs: usize) -> Result<f64, String> {
     let all: Result<Vec<_>, String> = (0..pairs).map(|at| ends(lab, plan, at)).collect();
-    let (all, begun) = (all?, Instant::now());
-    let (from, until) = (1.0, 3.0);
-    let got: usize = thread::scope(|scope| {
-        let readers: Vec<_> = all
-            .into_iter()
-            .map(|(mut one, mut other)| {
-                scope.spawn(move || {
-                    let piece = vec![7; 16 << 10];
-                    while begun.elapsed().as_secs_f64() < until && one.write_all(&piece).is_ok() {}
-                });
-                scope.spawn(move || {
-                    let (mut piece, mut got) = (vec![0; 64 << 10], 0);
-                    while let Ok(length @ 1..) = other.read(&mut piece) {
-                        let at = begun.elapsed().as_secs_f64();
-                        got += if (from..until).contains(&at) { length } else { 0 };
-                    }
-                    got
-                })
-            })
-            .collect();
-        readers.into_iter().map(|reader| reader.join().unwrap_or(0)).sum()
-    });
-    Ok(8.0 * got as f64 / (until - from))
+    Ok(8.0 * carried(all?, 1.0, 3.0))
 }
 
 /// Milliseconds by which each fault of a timetable was late.

@@ -109,6 +109,12 @@ fn built() -> Result<PathBuf, String> {
     Ok(folder.to_path_buf())
 }
 
+/// Whether the library was built before the command: it would measure other code.
+fn is_old(folder: &Path) -> bool {
+    let built = |name: &str| folder.join(name).metadata().and_then(|data| data.modified()).ok();
+    built("liblaneway_smpi.so") < built("laneway")
+}
+
 fn main() -> ExitCode {
     let (seeds, folder) = match Seeds::from_env().and_then(|seeds| Ok((seeds, built()?))) {
         Ok(found) => found,
@@ -123,6 +129,11 @@ fn main() -> ExitCode {
         holds &= hold("ours", &seeds, OURS, &folder, |folder, seed| {
             ours::measure(&folder.join("laneway"), seed)
         });
+    }
+    if simulator != "ours" && is_old(&folder) {
+        eprintln!("error: the library for SimGrid is older than the command, or not there");
+        eprintln!("try:   cargo build --release -p laneway-smpi");
+        return ExitCode::from(3);
     }
     if simulator != "ours" {
         holds &= hold("simgrid", &seeds, SIMGRIDS, &folder, |folder, seed| {

@@ -5,7 +5,7 @@ use laneway_sim::platform::{parse_rate, parse_time};
 
 use crate::error::LabError;
 use crate::name::{LabName, apart, card, port, switch};
-use crate::plan::{Host, Plan};
+use crate::plan::{Host, Plan, Way};
 use crate::up::{rate_class, rates_of, routes};
 
 /// Kinds of faults, how each is written, and what it does.
@@ -326,7 +326,7 @@ impl Reader<'_> {
     }
 
     fn delay(&self, word: &str, time: f64) -> Result<Actions, LabError> {
-        let usual = |(a, b)| self.plan.way(a, b).map_or(0.0, |way| way.delay);
+        let usual = |(a, b)| self.plan.way(a, b).map_or(0.0, |way| way.latency);
         self.set(word, "delay", time, usual)
     }
 
@@ -350,9 +350,8 @@ impl Reader<'_> {
         if let Some(site) = self.plan.site(word) {
             let ways = self.plan.ways.iter().filter(|way| way.from == site || way.to == site);
             let set = |value: u8| {
-                let one = |way: &crate::plan::Way| {
-                    Action::Wan(format!("set {} {} down {value}", way.from, way.to))
-                };
+                let one =
+                    |way: &Way| Action::Wan(format!("set {} {} down {value}", way.from, way.to));
                 ways.clone().map(one).collect::<Vec<_>>()
             };
             return Ok((set(1), set(0)));

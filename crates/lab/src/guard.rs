@@ -17,7 +17,6 @@ use crate::down::{Removed, down};
 use crate::error::LabError;
 use crate::name::LabName;
 use crate::system::is_root;
-use crate::up::write;
 
 /// What the guard says: it has the name, somebody else has, or it could not take it.
 const READY: u8 = b'r';
@@ -165,6 +164,6 @@ fn reserve(lab: &LabName) -> Result<String, LabError> {
     let now = crate::inject::monotonic();
     let owner = format!("{} {now}", std::process::id());
     // A full disk leaves the name to others.
-    write(lab, "owner", &owner).inspect_err(|_| _ = fs::remove_dir_all(&folder))?;
+    lab.write("owner", &owner).inspect_err(|_| _ = fs::remove_dir_all(&folder))?;
     Ok(owner)
 }

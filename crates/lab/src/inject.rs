@@ -10,7 +10,7 @@ use crate::error::LabError;
 use crate::fault::{Action, Fault, parse};
 use crate::name::LabName;
 use crate::plan::Plan;
-use crate::system::{batch_within, processes, signal, within};
+use crate::system::{RealTime, batch_within, processes, signal, within};
 use crate::wan;
 
 /// A host has processes that start others: they are looked for until none is new.
@@ -129,7 +129,7 @@ impl Timetable {
         stop: &AtomicBool,
         mut tell: impl FnMut(&Done),
     ) -> Result<(), LabError> {
-        hurry();
+        let _real_time = RealTime::request();
         let zero = monotonic();
         let mut open = vec![false; self.faults.len()];
         let mut ended = Ok(());
@@ -156,14 +156,6 @@ impl Timetable {
         }
         ended
     }
-}
-
-/// Lets this thread, and the tools that it starts, run before all others; goes on where the system
-/// refuses it.
-fn hurry() {
-    let first = libc::sched_param { sched_priority: 1 };
-    // SAFETY: the call reads a value of our own.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &first) };
 }
 
 /// Sleeps until an instant; false when told to stop before.

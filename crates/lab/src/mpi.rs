@@ -12,22 +12,17 @@ use crate::plan::Plan;
 
 /// Writes the lists of hosts and the command that launchers take for ssh.
 pub fn prepare(lab: &LabName, plan: &Plan, program: &Path) -> Result<(), LabError> {
-    let write = |name: &str, text: &str| {
-        let file = lab.file(name);
-        fs::write(&file, text)
-            .map_err(|error| LabError::system(format!("writing {}", file.display()), error))
-    };
     let (mut slots, mut plain) = (String::new(), String::new());
     for host in &plan.hosts {
         // Writing into a string cannot fail.
         _ = writeln!(slots, "{} slots=1", host.name);
         _ = writeln!(plain, "{}:1", host.name);
     }
-    write("hostfile.open-mpi", &slots)?;
-    write("hostfile.mpich", &plain)?;
+    lab.write("hostfile.open-mpi", &slots)?;
+    lab.write("hostfile.mpich", &plain)?;
     let quoted = program.display().to_string().replace('\'', r"'\''");
     let (name, program) = (lab.as_str(), quoted);
-    write("ssh", &format!("#!/bin/sh\nexec '{program}' lab enter --lab {name} -- \"$@\"\n"))?;
+    lab.write("ssh", &format!("#!/bin/sh\nexec '{program}' lab enter --lab {name} -- \"$@\"\n"))?;
     let file = lab.file("ssh");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755))
         .map_err(|error| LabError::system(format!("making {} a command", file.display()), error))

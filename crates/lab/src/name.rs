@@ -60,6 +60,13 @@ impl LabName {
         self.folder().join(name)
     }
 
+    /// Writes one of its files.
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), LabError> {
+        let file = self.file(name);
+        std::fs::write(&file, text)
+            .map_err(|error| LabError::system(format!("writing {}", file.display()), error))
+    }
+
     /// The labs that have a folder or a namespace.
     pub fn all() -> Vec<LabName> {
         let names = |folder: &str| {

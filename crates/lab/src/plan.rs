@@ -4,7 +4,10 @@
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 
-use laneway_sim::platform::{CardRates, Layout, LayoutWay, Platform};
+use laneway_sim::platform::{CardRates, Layout, Platform};
+pub use laneway_sim::platform::{LayoutHost as Host, LayoutWay as Way};
+
+pub use crate::emulator::Pipe;
 
 /// More hosts in one site than this have no addresses.
 pub const MOST_HOSTS_OF_SITE: usize = 250;
@@ -41,36 +44,6 @@ impl Default for Options {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Host {
-    pub name: String,
-    pub site: usize,
-    /// Its number in the site.
-    pub number: usize,
-    pub card: CardRates,
-    pub wan_card: Option<CardRates>,
-}
-
-/// One direction between two sites.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Way {
-    pub from: usize,
-    pub to: usize,
-    pub delay: f64,
-    /// Bytes a second of one connection, paced.
-    pub connection: Option<f64>,
-    /// Bytes of one connection under way.
-    pub window: Option<u64>,
-    pub pipes: Vec<usize>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pipe {
-    pub name: String,
-    pub rate: f64,
-    pub queue_bytes: u64,
-}
-
-#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub options: Options,
     pub sites: Vec<String>,
@@ -95,26 +68,12 @@ impl Plan {
             rate: pipe.rate,
             queue_bytes: queue(pipe.rate),
         });
-        let sites = layout.sites.len();
-        let ways = layout.ways.iter().enumerate().filter_map(|(at, way)| {
-            let LayoutWay { latency, connection, window, pipes } = way.as_ref()?;
-            let (from, to, pipes) = (at / sites, at % sites, pipes.clone());
-            let (delay, connection, window) = (*latency, *connection, *window);
-            Some(Way { from, to, delay, connection, window, pipes })
-        });
-        let mut numbers = vec![0; sites];
-        let hosts = layout.hosts.iter().map(|host| {
-            let number = numbers[host.site];
-            numbers[host.site] += 1;
-            let (card, wan_card) = (host.card, host.wan_card);
-            Host { name: host.name.clone(), site: host.site, number, card, wan_card }
-        });
         Ok(Plan {
             options,
-            hosts: hosts.collect(),
-            ways: ways.collect(),
             pipes: pipes.collect(),
-            sites: layout.sites.iter().map(|site| site.name.clone()).collect(),
+            sites: layout.sites.into_iter().map(|site| site.name).collect(),
+            hosts: layout.hosts,
+            ways: layout.ways,
         })
     }
 
@@ -136,11 +95,17 @@ impl Plan {
         self.options.cards + usize::from(second)
     }
 
+    /// Seconds there and back; none inside a site.
+    pub fn round_trip(&self, a: usize, b: usize) -> f64 {
+        let latency = |from, to| self.way(from, to).map_or(0.0, |way| way.latency);
+        latency(a, b) + latency(b, a)
+    }
+
     /// What a way leaves one connection: its rate, or its window for each round trip. Kernels take
     /// the window of a route for a rough hint, so that it is paced as well.
     pub fn paced(&self, way: &Way) -> Option<f64> {
-        let back = self.way(way.to, way.from).map_or(way.delay, |back| back.delay);
-        let window = way.window.map(|bytes| bytes as f64 / (way.delay + back));
+        let trip = self.round_trip(way.from, way.to);
+        let window = way.window.map(|bytes| bytes as f64 / trip);
         let both = [way.connection, window].into_iter().flatten();
         both.reduce(f64::min).filter(|rate| rate.is_finite())
     }
@@ -181,10 +146,10 @@ impl Plan {
         for way in &self.ways {
             let window = way.window.map_or("-".to_string(), |bytes| bytes.to_string());
             let pipes: Vec<String> = way.pipes.iter().map(|pipe| pipe.to_string()).collect();
-            let Way { from, to, delay, connection, .. } = way;
+            let Way { from, to, latency, connection, .. } = way;
             let connection = rate(*connection);
             let pipes = pipes.join(" ");
-            _ = writeln!(text, "way {from} {to} {delay} {connection} {window} {pipes}");
+            _ = writeln!(text, "way {from} {to} {latency} {connection} {window} {pipes}");
         }
         text
     }
@@ -238,10 +203,10 @@ impl Plan {
                 };
                 self.hosts.push(Host { name: name.to_string(), site, number, card, wan_card });
             }
-            ["way", from, to, delay, connection, window, ref pipes @ ..] => self.ways.push(Way {
+            ["way", from, to, latency, connection, window, ref pipes @ ..] => self.ways.push(Way {
                 from: from.parse().ok()?,
                 to: to.parse().ok()?,
-                delay: delay.parse().ok()?,
+                latency: latency.parse().ok()?,
                 connection: optional(connection)?,
                 window: optional(window)?,
                 pipes: pipes.iter().map(|pipe| pipe.parse().ok()).collect::<Option<_>>()?,
@@ -263,6 +228,13 @@ fn check(layout: &Layout, options: &Options) -> Result<(), String> {
     }
     if layout.sites.len() > MOST_SITES {
         return Err(format!("{} sites: at most {MOST_SITES}", layout.sites.len()));
+    }
+    for host in &layout.hosts {
+        // Launchers refuse others, or crash.
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+        if !host.name.chars().all(fits) {
+            return Err(format!("host `{}`: a name has letters, digits, - and .", host.name));
+        }
     }
     for (number, site) in layout.sites.iter().enumerate() {
         if site.latency > MOST_LAN_LATENCY {

@@ -21,8 +21,6 @@ const MOST_RATE: f64 = 1.25e8;
 const TOLERANCE: f64 = 0.1;
 const SLACK: f64 = 1e-3;
 const LIMIT: Duration = Duration::from_secs(5);
-/// A way that is far too slow is seen after so many times the planned time.
-const PATIENCE: f64 = 3.0;
 const PIECE: usize = 16 << 10;
 /// A message of a round trip, with its headers.
 const PACKET_BYTES: f64 = 130.0;
@@ -43,29 +41,20 @@ pub struct Seen {
 }
 
 /// Probes every host from the first of its site, and between any two sites one pair of hosts in
-/// each direction; an error names the first way that is not as planned.
+/// each direction: first whether all answer in time, then the rates. An error names the first way
+/// that is not as planned.
 pub fn probe(lab: &LabName, plan: &Plan) -> Result<Vec<Seen>, LabError> {
     let mut seen = Vec::new();
-    let first = |site: usize| plan.hosts.iter().find(|host| host.site == site);
-    for host in &plan.hosts {
-        let Some(neighbour) = first(host.site).filter(|first| first.name != host.name) else {
-            continue;
-        };
-        let second = plan.hosts.iter().filter(|other| other.site == host.site).nth(1);
-        // One pair of a site is measured in full.
-        let full = second.is_some_and(|second| second.name == host.name);
-        for path in 0..plan.options.cards {
-            seen.push(look_again(lab, plan, Way { from: neighbour, to: host, path, full })?);
+    for way in ways(plan) {
+        seen.push((way, again(|| latency(lab, plan, way))?));
+    }
+    for (way, seen) in &mut seen {
+        let planned = plan.rate_of_one(way.from, way.to);
+        if way.full && planned <= MOST_RATE {
+            seen.rate = Some((again(|| rate(lab, *way, planned))?, planned));
         }
     }
-    for way in &plan.ways {
-        if let (Some(from), Some(to)) = (first(way.from), first(way.to)) {
-            for path in 0..plan.options.cards {
-                seen.push(look_again(lab, plan, Way { from, to, path, full: path == 0 })?);
-            }
-        }
-    }
-    Ok(seen)
+    Ok(seen.into_iter().map(|(_, seen)| seen).collect())
 }
 
 /// What is looked at: from a card to another of the same path, with its rate or without.
@@ -77,55 +66,81 @@ struct Way<'a> {
     full: bool,
 }
 
-/// A busy machine can spoil a look: what is wrong is looked at again.
-fn look_again(lab: &LabName, plan: &Plan, way: Way) -> Result<Seen, LabError> {
-    let mut last = check(look(lab, plan, way)?);
-    for _ in 1..LOOKS {
-        if last.is_ok() {
-            break;
+impl Way<'_> {
+    fn refused(&self, what: &str) -> LabError {
+        LabError::Probe(format!("the way from {} to {} {what}", self.from.name, self.to.name))
+    }
+}
+
+/// The ways that are looked at; one pair of a site is measured in full.
+fn ways(plan: &Plan) -> Vec<Way<'_>> {
+    let of_site = |site: usize| plan.hosts.iter().filter(move |host| host.site == site);
+    let mut ways = Vec::new();
+    for to in &plan.hosts {
+        let Some(from) = of_site(to.site).next().filter(|first| first.name != to.name) else {
+            continue;
+        };
+        let full = of_site(to.site).nth(1).is_some_and(|second| second.name == to.name);
+        ways.extend((0..plan.options.cards).map(|path| Way { from, to, path, full }));
+    }
+    for way in &plan.ways {
+        if let (Some(from), Some(to)) = (of_site(way.from).next(), of_site(way.to).next()) {
+            let cards = 0..plan.options.cards;
+            ways.extend(cards.map(|path| Way { from, to, path, full: path == 0 }));
         }
-        last = check(look(lab, plan, way)?);
+    }
+    ways
+}
+
+/// A busy machine can spoil a look: what is wrong is looked at again, if that took no long wait.
+fn again<T>(look: impl Fn() -> Result<T, LabError>) -> Result<T, LabError> {
+    let begun = Instant::now();
+    let mut last = look();
+    for _ in 1..LOOKS {
+        match last {
+            Err(LabError::Probe(_)) if begun.elapsed() < LIMIT => last = look(),
+            done => return done,
+        }
     }
     last
 }
 
-/// An error for a way that is not as planned.
-fn check(seen: Seen) -> Result<Seen, LabError> {
-    let Seen { from, to, latency, planned_latency, rate, .. } = &seen;
-    let (low, high) = (1.0 - TOLERANCE, 1.0 + TOLERANCE);
-    let refuse = |what: String| Err(LabError::Probe(format!("the way from {from} to {to} {what}")));
+/// A look at how long a way takes.
+fn latency(lab: &LabName, plan: &Plan, way: Way) -> Result<Seen, LabError> {
+    let Way { from, to, path, .. } = way;
+    let (mut one, mut other) = connected(lab, way)?;
+    let latency = trip(&mut one, &mut other).map_err(|error| nothing_passes(way, &error))?;
+    let planned_latency = plan.round_trip(from.site, to.site) / 2.0;
     // A slow link may take its time for a packet.
-    let packet = rate.map_or(0.0, |(_, planned)| PACKET_BYTES / planned);
-    if *latency < low * planned_latency || *latency > high * planned_latency + packet + SLACK {
+    let packet = PACKET_BYTES / plan.rate_of_one(from, to);
+    let most = (1.0 + TOLERANCE) * planned_latency + packet + SLACK;
+    if !((1.0 - TOLERANCE) * planned_latency..=most).contains(&latency) {
         let (seen, planned) = (1e3 * latency, 1e3 * planned_latency);
-        return refuse(format!("takes {seen:.3} ms where {planned:.3} ms are planned"));
+        return Err(way.refused(&format!("takes {seen:.3} ms where {planned:.3} ms are planned")));
     }
-    if let Some((rate, planned)) = rate
-        && (*rate < (low - HEADERS) * planned || *rate > high * planned)
-    {
-        let (seen, planned) = (8e-6 * rate, 8e-6 * planned);
-        return refuse(format!("carries {seen:.1} Mbit/s where {planned:.1} Mbit/s are planned"));
-    }
-    Ok(seen)
+    let (from, to, card) = (from.name.clone(), to.name.clone(), card(path));
+    Ok(Seen { from, to, card, latency, planned_latency, rate: None })
 }
 
-fn look(lab: &LabName, plan: &Plan, way: Way) -> Result<Seen, LabError> {
-    let Way { from, to, path, full } = way;
-    let delay = |a: usize, b: usize| plan.way(a, b).map_or(0.0, |way| way.delay);
-    let planned = plan.rate_of_one(from, to);
-    let planned_latency = (delay(from.site, to.site) + delay(to.site, from.site)) / 2.0;
-    let failed = |error: io::Error| {
-        let (from, to, card) = (&from.name, &to.name, card(path));
-        LabError::Probe(format!("nothing passes from {from} to {to} on {card}: {error}"))
-    };
-    let (mut one, mut other) = connect(lab, from, to, path)?.map_err(failed)?;
-    let latency = trip(&mut one, &mut other).map_err(failed)?;
-    let rate = match full && planned <= MOST_RATE {
-        true => Some((rate(one, other, planned).map_err(failed)?, planned)),
-        false => None,
-    };
-    let (from, to, card) = (from.name.clone(), to.name.clone(), card(path));
-    Ok(Seen { from, to, card, latency, planned_latency, rate })
+/// A look at how many bytes a second one connection carries.
+fn rate(lab: &LabName, way: Way, planned: f64) -> Result<f64, LabError> {
+    let rate = carried(vec![connected(lab, way)?], SECONDS, 2.0 * SECONDS);
+    let least = (1.0 - TOLERANCE - HEADERS) * planned;
+    if !(least..=(1.0 + TOLERANCE) * planned).contains(&rate) {
+        let (seen, planned) = (8e-6 * rate, 8e-6 * planned);
+        let what = format!("carries {seen:.1} Mbit/s where {planned:.1} Mbit/s are planned");
+        return Err(way.refused(&what));
+    }
+    Ok(rate)
+}
+
+fn connected(lab: &LabName, way: Way) -> Result<(TcpStream, TcpStream), LabError> {
+    connect(lab, way.from, way.to, way.path)?.map_err(|error| nothing_passes(way, &error))
+}
+
+fn nothing_passes(way: Way, error: &io::Error) -> LabError {
+    let (from, to, card) = (&way.from.name, &way.to.name, card(way.path));
+    LabError::Probe(format!("nothing passes from {from} to {to} on {card}: {error}"))
 }
 
 /// A connection between two hosts over their cards of a path: both ends.
@@ -170,42 +185,33 @@ fn trip(one: &mut TcpStream, other: &mut TcpStream) -> io::Result<f64> {
     Ok(least)
 }
 
-/// Bytes a second that arrive once a connection has grown.
-fn rate(mut one: TcpStream, mut other: TcpStream, planned: f64) -> io::Result<f64> {
-    let bytes = (2.0 * SECONDS * planned).max(4.0 * PIECE as f64) as usize;
+/// Bytes a second that connections carry together between two instants, in seconds from now: the
+/// first end of each sends as much as it can, and what reaches the other is counted.
+pub fn carried(ends: Vec<(TcpStream, TcpStream)>, from: f64, until: f64) -> f64 {
+    let begun = Instant::now();
+    let now = || begun.elapsed().as_secs_f64();
     thread::scope(|scope| {
-        let sender = scope.spawn(move || {
-            let piece = vec![7; PIECE];
-            let (mut left, begun) = (bytes, Instant::now());
-            while left > 0 && begun.elapsed().as_secs_f64() < PATIENCE * 2.0 * SECONDS {
-                let length = left.min(PIECE);
-                one.write_all(&piece[..length])?;
-                left -= length;
-            }
-            one.shutdown(std::net::Shutdown::Write)?;
-            // The connection stays until all has arrived.
-            let mut rest = Vec::new();
-            one.read_to_end(&mut rest).map(|_| ())
-        });
-        let (mut piece, mut got, mut half) = (vec![0; PIECE], 0, None);
-        let opened = Instant::now();
-        let end = loop {
-            let length = other.read(&mut piece)?;
-            if length == 0 {
-                break Instant::now();
-            }
-            got += length;
-            let late = opened.elapsed().as_secs_f64() > PATIENCE * SECONDS;
-            if half.is_none() && (late || got >= bytes / 2) {
-                half = Some((Instant::now(), got));
-            }
-        };
-        drop(other);
-        match sender.join() {
-            Ok(sent) => sent?,
-            Err(panic) => std::panic::resume_unwind(panic),
+        let mut readers = Vec::new();
+        for (mut one, mut other) in ends {
+            scope.spawn(move || {
+                let piece = vec![7; PIECE];
+                while now() < until && one.write_all(&piece).is_ok() {}
+            });
+            readers.push(scope.spawn(move || {
+                let (mut piece, mut got) = (vec![0; 4 * PIECE], 0);
+                while let Ok(length @ 1..) = other.read(&mut piece) {
+                    let at = now();
+                    got += if (from..until).contains(&at) { length } else { 0 };
+                    if at >= until {
+                        break;
+                    }
+                }
+                got
+            }));
         }
-        let (begun, before) = half.ok_or(io::ErrorKind::UnexpectedEof)?;
-        Ok((got - before) as f64 / (end - begun).as_secs_f64().max(1e-9))
+        let counts = readers
+            .into_iter()
+            .map(|reader| reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        counts.sum::<usize>() as f64 / (until - from)
     })
 }

@@ -2,11 +2,14 @@
 
 use crate::name::LabName;
 use crate::system::{namespaces, processes};
+use crate::wan;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Whether it was built to the end.
     pub ready: bool,
+    /// Whether its WAN answers; none where it has one site.
+    pub wan: Option<bool>,
     pub namespaces: usize,
     pub processes: usize,
 }
@@ -16,6 +19,7 @@ pub fn status(lab: &LabName) -> Status {
     let names = namespaces(&lab.prefix());
     Status {
         ready: lab.file("ready").exists(),
+        wan: names.contains(&lab.wan()).then(|| wan::is_there(lab)),
         namespaces: names.len(),
         processes: processes(&names).len(),
     }

@@ -1,15 +1,19 @@
 //! What a lab asks of the system: namespaces entered, `ip` and `tc` run, processes found.
 
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use crate::emulator::run_in_namespace;
 use crate::error::LabError;
 use crate::name::NAMESPACES;
+
+/// How long a tool may take.
+const LIMIT_MS: i32 = 30_000;
 
 pub(crate) fn is_root() -> bool {
     // SAFETY: the call has no arguments and cannot fail.
@@ -28,16 +32,46 @@ pub fn within<T: Send>(namespace: &str, work: impl FnOnce() -> T + Send) -> Resu
         .map_err(|error| LabError::system(format!("entering {}", path.display()), error))
 }
 
-/// Runs `ip` or `tc` with one command a line; each namespace has its own call.
-pub(crate) fn batch(tool: &str, namespace: Option<&str>, lines: &str) -> Result<(), LabError> {
-    let mut command = Command::new(tool);
-    if let Some(namespace) = namespace {
-        command.args(["-n", namespace]);
+/// A thread that runs before everything ordinary, with the processes that it starts, until this
+/// value is gone. Where the system refuses that, it goes on as it was.
+pub(crate) struct RealTime {
+    before: i32,
+}
+
+impl RealTime {
+    pub fn request() -> RealTime {
+        let parameters = libc::sched_param { sched_priority: 1 };
+        // SAFETY: the parameters live longer than the call, 0 is the calling thread, and the other
+        // two calls take numbers alone.
+        unsafe {
+            let before = libc::sched_getscheduler(0);
+            libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters);
+            // Where refused, timers of ordinary threads would be 50 us late.
+            libc::prctl(libc::PR_SET_TIMERSLACK, 1_usize);
+            RealTime { before }
+        }
     }
+}
+
+impl Drop for RealTime {
+    fn drop(&mut self) {
+        if self.before != libc::SCHED_OTHER {
+            return;
+        }
+        let parameters = libc::sched_param { sched_priority: 0 };
+        // SAFETY: as above; 0 is the thread's usual slack.
+        unsafe {
+            libc::sched_setscheduler(0, libc::SCHED_OTHER, &parameters);
+            libc::prctl(libc::PR_SET_TIMERSLACK, 0_usize);
+        }
+    }
+}
+
+/// Has a process killed when the thread that starts it ends.
+pub fn die_with_owner(command: &mut Command) {
     let owner = std::process::id() as i32;
     // SAFETY: between fork and exec only system calls are made.
     unsafe {
-        // A tool must not go on building after whoever started it was killed.
         command.pre_exec(move || {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             if libc::getppid() != owner {
@@ -46,6 +80,16 @@ pub(crate) fn batch(tool: &str, namespace: Option<&str>, lines: &str) -> Result<
             Ok(())
         });
     }
+}
+
+/// Runs `ip` or `tc` with one command a line; each namespace has its own call.
+pub(crate) fn batch(tool: &str, namespace: Option<&str>, lines: &str) -> Result<(), LabError> {
+    let mut command = Command::new(tool);
+    if let Some(namespace) = namespace {
+        command.args(["-n", namespace]);
+    }
+    // A tool must not go on building after whoever started it was killed.
+    die_with_owner(&mut command);
     feed(command, tool, lines)
 }
 
@@ -66,6 +110,7 @@ fn feed(mut command: Command, tool: &str, lines: &str) -> Result<(), LabError> {
         // A tool that ends early says why on its other channel.
         _ = input.write_all(lines.as_bytes());
     }
+    wait_for_end(&mut child, tool)?;
     let output = child.wait_with_output().map_err(started)?;
     if output.status.success() {
         return Ok(());
@@ -75,6 +120,19 @@ fn feed(mut command: Command, tool: &str, lines: &str) -> Result<(), LabError> {
     let number = said.rsplit("-:").next().and_then(|number| number.parse::<usize>().ok());
     let line = number.and_then(|number| lines.lines().nth(number.checked_sub(1)?));
     Err(LabError::Tool { command: format!("{tool} {}", line.unwrap_or_default()), said })
+}
+
+/// A tool says why it fails before it ends; one that neither speaks nor ends is killed.
+fn wait_for_end(child: &mut Child, tool: &str) -> Result<(), LabError> {
+    let Some(errors) = &child.stderr else { return Ok(()) };
+    let mut watched = libc::pollfd { fd: errors.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry, which is our own.
+    if unsafe { libc::poll(&mut watched, 1, LIMIT_MS) } == 0 {
+        _ = child.kill();
+        let what = format!("{tool} did not end within {} s", LIMIT_MS / 1000);
+        return Err(LabError::system(what, ErrorKind::TimedOut.into()));
+    }
+    Ok(())
 }
 
 /// The namespaces whose names begin like this.

@@ -38,9 +38,9 @@ pub fn up(lab: &LabName, plan: &Plan, program: &Path) -> Result<(), LabError> {
     if !is_root() {
         return Err(LabError::NotRoot);
     }
-    write(lab, "plan", &plan.to_text())?;
-    write(lab, "hosts", &hosts_file(plan))?;
-    write(lab, "resolv.conf", "")?;
+    lab.write("plan", &plan.to_text())?;
+    lab.write("hosts", &hosts_file(plan))?;
+    lab.write("resolv.conf", "")?;
     make_namespaces(lab, plan)?;
     batch("ip", None, &cables(lab, plan))?;
     for site in 0..plan.sites.len() {
@@ -63,17 +63,11 @@ pub fn up(lab: &LabName, plan: &Plan, program: &Path) -> Result<(), LabError> {
 
 /// Others may use it from now on.
 pub fn open(lab: &LabName) -> Result<(), LabError> {
-    write(lab, "ready", "")
+    lab.write("ready", "")
 }
 
 /// The device is there as soon as the WAN has opened it.
 const WAN_LINES: &str = "link set wan mtu 1500 txqueuelen 10000 up\nroute add 10.0.0.0/8 dev wan\n";
-
-pub(crate) fn write(lab: &LabName, name: &str, text: &str) -> Result<(), LabError> {
-    let file = lab.file(name);
-    fs::write(&file, text)
-        .map_err(|error| LabError::system(format!("writing {}", file.display()), error))
-}
 
 /// The plan of a lab that stands.
 pub fn read_plan(lab: &LabName) -> Result<Plan, LabError> {
@@ -250,8 +244,7 @@ fn send_buffer(plan: &Plan) -> u64 {
     let under_way = plan.ways.iter().filter_map(|way| {
         let host = |site: usize| plan.hosts.iter().find(|host| host.site == site);
         let rate = plan.rate_of_one(host(way.from)?, host(way.to)?);
-        let back = plan.way(way.to, way.from).map_or(way.delay, |back| back.delay);
-        Some(rate.min(FASTEST) * (way.delay + back))
+        Some(rate.min(FASTEST) * plan.round_trip(way.from, way.to))
     });
     let cards = plan.hosts.iter().filter_map(|host| host.card.out);
     let least = (BUFFER_SECONDS * cards.fold(0.0, f64::max)).max(LEAST_SEND_BUFFER);

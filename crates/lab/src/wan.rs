@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::emulator::{Engine, Pipe, Wan, Way, enter_namespace, open_tun, serve};
+use crate::emulator::{Engine, Wan, Way, enter_namespace, open_tun, serve};
 use crate::error::LabError;
 use crate::name::LabName;
 use crate::plan::{Plan, queue_of, site_of};
@@ -39,9 +39,7 @@ pub(crate) fn start(lab: &LabName, program: &Path) -> Result<(), LabError> {
         if let Ok(Some(_)) = child.try_wait() {
             break;
         }
-        // Whatever it answers, it is there.
-        let answered = |answer| matches!(answer, Ok(_) | Err(LabError::Fault(_)));
-        if lab.file(CONTROL).exists() && answered(ask(lab, "show")) {
+        if is_there(lab) {
             return Ok(());
         }
         thread::sleep(Duration::from_millis(2));
@@ -51,6 +49,11 @@ pub(crate) fn start(lab: &LabName, program: &Path) -> Result<(), LabError> {
     let said = std::fs::read_to_string(lab.file("wan.log")).unwrap_or_default();
     let said = if said.is_empty() { "no answer within 5 s" } else { said.trim() };
     Err(LabError::Tool { command: "the WAN".to_string(), said: said.to_string() })
+}
+
+/// Whether a lab's WAN answers, whatever it says.
+pub(crate) fn is_there(lab: &LabName) -> bool {
+    lab.file(CONTROL).exists() && matches!(ask(lab, "show"), Ok(_) | Err(LabError::Fault(_)))
 }
 
 /// One command to a lab's WAN, and its answer.
@@ -106,17 +109,12 @@ fn emulated(plan: &Plan) -> Wan {
         let connection = plan.paced(way);
         let queue_bytes = connection.map_or(u64::MAX, queue_of);
         ways[way.from * sites + way.to] = Some(Way {
-            delay: way.delay,
+            delay: way.latency,
             connection,
             pipes: way.pipes.clone(),
             queue_bytes,
             ..Way::default()
         });
     }
-    let pipes = plan.pipes.iter().map(|pipe| Pipe {
-        name: pipe.name.clone(),
-        rate: pipe.rate,
-        queue_bytes: pipe.queue_bytes,
-    });
-    Wan { sites, ways, pipes: pipes.collect(), seed: plan.options.seed }
+    Wan { sites, ways, pipes: plan.pipes.clone(), seed: plan.options.seed }
 }

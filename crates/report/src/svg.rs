@@ -18,6 +18,16 @@ pub fn round_step(rough: f64, digits: &[f64]) -> f64 {
     unit * digits.iter().find(fits).unwrap_or(&10.0)
 }
 
+/// A line of a chart's grid at height `y`, with the figure that it stands for on its left.
+pub fn ruled(left: f64, right: f64, y: f64, label: &str) -> String {
+    format!(
+        "<path d=\"M{left} {y:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{}\" y=\"{:.1}\" \
+         text-anchor=\"end\">{label}</text>\n",
+        left - 6.0,
+        y + 4.0
+    )
+}
+
 /// A drawing of so many units, on white.
 pub fn document(width: f64, height: f64, body: &str) -> String {
     format!(

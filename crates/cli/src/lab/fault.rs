@@ -1,13 +1,12 @@
 //! `laneway lab fault`: breaks a lab, now or by a timetable.
 
-use std::sync::atomic::AtomicBool;
-
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_lab::{
     Done, KINDS, LabName, Plan, Timetable, carry_out, monotonic, parse_fault, read_plan,
 };
 
+use super::stop::on_signal;
 use super::{failure, lab_arg, lab_name};
 use crate::output::{self, Output};
 
@@ -96,8 +95,9 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 fn run_table(table: &Timetable, lab: &LabName, done: &mut Vec<Done>) -> Result<(), Failure> {
-    let stop = AtomicBool::new(false);
-    table.run(lab, &stop, |one| done.push(one.clone())).map_err(failure)
+    // What has begun is ended, also where this command is told to stop.
+    let stop = on_signal(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP]);
+    table.run(lab, stop, |one| done.push(one.clone())).map_err(failure)
 }
 
 /// One thing that was done, as a row.

@@ -7,6 +7,7 @@ mod record;
 mod run;
 mod site;
 mod status;
+mod stop;
 mod up;
 
 use std::path::PathBuf;

@@ -5,18 +5,21 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
 use laneway_lab::{
-    Done, Guard, LabError, LabName, Link, Plan, Recorder, Timetable, command as host_command, mpi,
-    read_plan,
+    Done, LabError, LabName, Link, Plan, Recorder, Timetable, command as host_command,
+    die_with_owner, mpi, read_plan,
 };
 
 use crate::links::RecordFile;
 
-use super::{failure, fault, lab_arg, lab_name, record, site, up};
+use super::fault::{read_timetable, timetable_arg};
+use super::stop::on_signal;
+use super::{failure, lab_arg, lab_name, record, site, up};
 
 pub fn command() -> Command {
     Command::new("run")
@@ -46,7 +49,7 @@ pub fn command() -> Command {
                 .help("Write the rate of every link over time: .json, .csv, .svg or .html"),
         )
         .arg(record::every_arg())
-        .arg(fault::timetable_arg())
+        .arg(timetable_arg())
         .arg(
             Arg::new("command")
                 .value_name("COMMAND")
@@ -61,8 +64,15 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let file = matches.get_one::<String>("record");
     let file = file.map(|file| RecordFile::from(file)).transpose()?;
     let every = record::every(matches)?;
-    let (lab, plan, guard) = open(matches)?;
-    let ended = in_lab(matches, &lab, &plan, file.as_ref().map(|_| every));
+    let (lab, plan, stands) = find(matches)?;
+    let run = Run { host: host(matches, &plan)?, timetable: read_timetable(matches, &lab, &plan)? };
+    // Who is interrupted ends the faults of its timetable first; the command is, too.
+    let stop = on_signal(&[libc::SIGINT]);
+    let guard = match stands {
+        true => None,
+        false => Some(up::build(matches, &lab, &plan)?.0),
+    };
+    let ended = run.in_lab(matches, &lab, &plan, file.as_ref().map(|_| every), stop);
     if let Some(guard) = guard {
         guard.remove().map_err(failure)?;
     }
@@ -73,8 +83,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     std::process::exit(code)
 }
 
-/// The lab of this run: built for it, or one that stands.
-fn open(matches: &ArgMatches) -> Result<(LabName, Plan, Option<Guard>), Failure> {
+/// The lab of this run: one that stands, or one to be built for it.
+fn find(matches: &ArgMatches) -> Result<(LabName, Plan, bool), Failure> {
     let named = matches.value_source("lab") == Some(ValueSource::CommandLine);
     if named && ["platform", "sites"].iter().any(|name| matches.contains_id(name)) {
         let cause = "a lab for one run has a name of its own";
@@ -83,58 +93,64 @@ fn open(matches: &ArgMatches) -> Result<(LabName, Plan, Option<Guard>), Failure>
     let Some(plan) = site::plan(matches)? else {
         let lab = lab_name(matches)?;
         let plan = read_plan(&lab).map_err(failure)?;
-        return Ok((lab, plan, None));
+        return Ok((lab, plan, true));
     };
     let lab = LabName::new(&format!("run-{}", std::process::id())).map_err(failure)?;
-    let (guard, _) = up::build(matches, &lab, &plan)?;
-    Ok((lab, plan, Some(guard)))
+    Ok((lab, plan, false))
 }
 
-/// Runs the command, with a record and a timetable beside it where they are wanted.
-fn in_lab(
-    matches: &ArgMatches,
-    lab: &LabName,
-    plan: &Plan,
-    every: Option<std::time::Duration>,
-) -> Result<(i32, Option<Vec<Link>>), Failure> {
-    let host = matches.get_one::<String>("host").map(String::as_str);
-    let host = host.unwrap_or(&plan.hosts[0].name);
+/// Where the command runs.
+fn host(matches: &ArgMatches, plan: &Plan) -> Result<String, Failure> {
+    // A plan has a host.
+    let (first, last) = (&plan.hosts[0].name, &plan.hosts[plan.hosts.len() - 1].name);
+    let host = matches.get_one::<String>("host").unwrap_or(first);
     if plan.host(host).is_none() {
-        let cause = format!(
-            "its hosts are {} to {}",
-            plan.hosts[0].name,
-            plan.hosts[plan.hosts.len() - 1].name
-        );
-        return Err(Failure::usage(
-            format!("no host `{host}` in this lab"),
-            cause,
-            "laneway lab status",
-        ));
+        let (what, cause) = (format!("no host `{host}` in this lab"), format!("{first} to {last}"));
+        return Err(Failure::usage(what, format!("its hosts are {cause}"), "laneway lab status"));
     }
-    let timetable = fault::read_timetable(matches, lab, plan)?;
-    let recorder = every.map(|_| Recorder::new(lab, plan)).transpose().map_err(failure)?;
-    let words: Vec<&String> = matches.get_many("command").unwrap_or_default().collect();
-    let Some((program, arguments)) = words.split_first() else {
-        return Err(Failure::usage("no command is named", "", "laneway lab run -- hostname"));
-    };
-    let mut process = host_command(lab, host, program).map_err(failure)?;
-    process.args(arguments).envs(mpi::environment(lab, plan));
-    let child = process.spawn().map_err(|error| not_started(program, &error))?;
-    let stopped = AtomicBool::new(false);
-    let stop = &stopped;
-    thread::scope(|scope| {
-        let record = recorder.zip(every);
-        let record =
-            record.map(|(recorder, every)| scope.spawn(move || recorder.record(every, stop)));
-        let faults = timetable.as_ref().map(|table| scope.spawn(|| break_down(table, lab, stop)));
-        let code = wait(child);
-        stop.store(true, Ordering::Release);
-        let links = record.map(|thread| joined(thread.join())).transpose().map_err(failure)?;
-        if let Some(thread) = faults {
-            joined(thread.join()).map_err(failure)?;
-        }
-        Ok((code.map_err(|error| not_started(program, &error))?, links))
-    })
+    Ok(host.clone())
+}
+
+/// What the command line asked for, checked.
+struct Run {
+    host: String,
+    timetable: Option<Timetable>,
+}
+
+impl Run {
+    /// Runs the command, with a record and a timetable beside it where they are wanted.
+    fn in_lab(
+        &self,
+        matches: &ArgMatches,
+        lab: &LabName,
+        plan: &Plan,
+        every: Option<Duration>,
+        stop: &AtomicBool,
+    ) -> Result<(i32, Option<Vec<Link>>), Failure> {
+        let recorder = every.map(|_| Recorder::new(lab, plan)).transpose().map_err(failure)?;
+        let words: Vec<&String> = matches.get_many("command").unwrap_or_default().collect();
+        let Some((program, arguments)) = words.split_first() else {
+            return Err(Failure::usage("no command is named", "", "laneway lab run -- hostname"));
+        };
+        let mut process = host_command(lab, &self.host, program).map_err(failure)?;
+        process.args(arguments).envs(mpi::environment(lab, plan));
+        die_with_owner(&mut process);
+        let child = process.spawn().map_err(|error| not_started(program, &error))?;
+        thread::scope(|scope| {
+            let record = recorder.zip(every);
+            let record =
+                record.map(|(recorder, every)| scope.spawn(move || recorder.record(every, stop)));
+            let faults = self.timetable.as_ref();
+            let faults = faults.map(|table| scope.spawn(|| break_down(table, lab, stop)));
+            let code = wait(child);
+            stop.store(true, Ordering::Release);
+            let links = record.map(|thread| joined(thread.join())).transpose().map_err(failure)?;
+            if let Some(thread) = faults {
+                joined(thread.join()).map_err(failure)?;
+            }
+            Ok((code.map_err(|error| not_started(program, &error))?, links))
+        })
+    }
 }
 
 fn joined<T>(ended: thread::Result<Result<T, LabError>>) -> Result<T, LabError> {

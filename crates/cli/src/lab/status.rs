@@ -10,7 +10,8 @@ pub fn command() -> Command {
     Command::new("status")
         .about("Which labs stand, with their hosts and addresses")
         .after_help(
-            "A lab that is not ready is being built, or was left by somebody who was killed: \
+            "`wan` tells whether the process between the sites answers. A lab that is not ready is \
+             being built, or was left by somebody who was killed: \
              `laneway lab down --lab NAME` removes it.\n\n\
              Examples:\n  laneway lab status\n  laneway lab status --format json",
         )
@@ -27,6 +28,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             Row::new()
                 .with("lab", lab.as_str())
                 .with("ready", found.ready)
+                .with("wan", found.wan)
                 .with("namespaces", found.namespaces as u64)
                 .with("processes", found.processes as u64)
                 .with("host", host)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use laneway_report::svg;
+use laneway_report::svg::{self, ruled};
 
 use super::part::{self, Curve, Drawn, Part};
 
@@ -109,14 +109,7 @@ impl Bars {
         for line in 0..=self.lines {
             let figure = self.step * f64::from(line);
             let y = self.up(figure);
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"#ddd\"/><text x=\"{}\" y=\"{:.1}\" \
-                 text-anchor=\"end\">{figure:.2}</text>",
-                LEFT - 6.0,
-                y + 4.0
-            );
+            text += &ruled(LEFT, RIGHT, y, &format!("{figure:.2}"));
         }
         for (number, &place) in self.places.iter().enumerate() {
             let x = LEFT + (number as f64 + 0.5) * self.group();
@@ -164,13 +157,7 @@ fn grid(axes: &Axes, told: &part::Axes) -> String {
     for power in axes.low as i32..=axes.high as i32 {
         let y = axes.up(f64::from(power));
         let label = format!("{}", 10f64.powi(power));
-        let _ = writeln!(
-            text,
-            "<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"#ddd\"/><text x=\"{}\" y=\"{:.1}\" \
-             text-anchor=\"end\">{label}</text>",
-            LEFT - 6.0,
-            y + 4.0
-        );
+        text += &ruled(LEFT, RIGHT, y, &label);
     }
     for step in 0..=4u64 {
         // Whole KiB where that many are, as sizes are written.

@@ -1,43 +1,15 @@
 //! Links are what the plan says: latency, the rate of one connection, and of several together.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use laneway_lab::connect;
+use laneway_lab::{carried, connect};
 
 use crate::standing::{Standing, laneway, needs, refused, rows, succeed};
 
 /// Machines that are busy for a moment are given so many chances.
 const TRIES: usize = 4;
-
-/// Bytes a second that several connections carry together, once they have grown.
-fn together(ends: Vec<(TcpStream, TcpStream)>, seconds: f64) -> f64 {
-    let begun = Instant::now();
-    let (from, until) = (seconds / 3.0, seconds);
-    thread::scope(|scope| {
-        let readers: Vec<_> = ends
-            .into_iter()
-            .map(|(mut one, mut other)| {
-                scope.spawn(move || {
-                    let piece = vec![7; 16 << 10];
-                    while begun.elapsed().as_secs_f64() < until && one.write_all(&piece).is_ok() {}
-                });
-                scope.spawn(move || {
-                    let (mut piece, mut got) = (vec![0; 64 << 10], 0);
-                    while let Ok(length @ 1..) = other.read(&mut piece) {
-                        let at = begun.elapsed().as_secs_f64();
-                        got += if (from..until).contains(&at) { length } else { 0 };
-                    }
-                    got
-                })
-            })
-            .collect();
-        let got: usize = readers.into_iter().map(|reader| reader.join().expect("a reader")).sum();
-        got as f64 / (until - from)
-    })
-}
 
 #[test]
 fn latency_and_rates_are_within_ten_percent() {
@@ -56,7 +28,7 @@ fn latency_and_rates_are_within_ten_percent() {
                 let ends = connect(&name, &plan.hosts[at], &plan.hosts[8 + at], 0);
                 ends.expect("namespaces").expect("a connection")
             };
-            let rate = 8.0 * together((0..count).map(pair).collect(), 1.5);
+            let rate = 8.0 * carried((0..count).map(pair).collect(), 0.5, 1.5);
             let part = rate / (payload * planned);
             seen.push((count, part));
             (0.9..=1.1).contains(&part)
@@ -87,7 +59,7 @@ fn a_window_limits_a_connection_over_its_round_trip() {
     let mut seen = Vec::new();
     let holds = (0..TRIES).any(|_| {
         let ends = connect(&name, &plan.hosts[0], &plan.hosts[2], 0).expect("namespaces");
-        let part = together(vec![ends.expect("a connection")], 1.5) / planned;
+        let part = carried(vec![ends.expect("a connection")], 0.5, 1.5) / planned;
         seen.push(part);
         (0.9..=1.1).contains(&(part / payload))
     });
@@ -108,9 +80,14 @@ fn a_second_card_carries_what_goes_to_other_sites() {
         let record = ["lab", "record", &file, "--for", "1s", "--every", "50ms", "--lab", &lab.name];
         scope.spawn(move || succeed(&record));
         thread::sleep(Duration::from_millis(200));
-        let ends = connect(&name, &plan.hosts[0], &plan.hosts[1], 0).expect("namespaces");
-        let rate = 8.0 * together(vec![ends.expect("a connection")], 0.6);
-        assert!((15e6..=22e6).contains(&rate), "{rate} bit/s");
+        let mut seen = Vec::new();
+        let holds = (0..TRIES).any(|_| {
+            let ends = connect(&name, &plan.hosts[0], &plan.hosts[1], 0).expect("namespaces");
+            let rate = 8.0 * carried(vec![ends.expect("a connection")], 0.2, 0.6);
+            seen.push(rate);
+            (15e6..=22e6).contains(&rate)
+        });
+        assert!(holds, "{seen:?} bit/s");
     });
     let text = std::fs::read_to_string(&file).expect("a record");
     _ = std::fs::remove_file(&file);
@@ -132,17 +109,17 @@ fn a_link_that_is_not_as_planned_is_named() {
     if !needs() {
         return;
     }
-    let platform = "two-sites:2x2,latency=5ms,rate=50Mbit,connection=20Mbit";
+    let platform = "two-sites:2x2,latency=5ms,rate=20Mbit,connection=8Mbit";
     let lab = Standing::up("probe", &["--platform", platform, "--no-probe"]);
     lab.fault("delay site0-site1 0ms", &[]);
     let (name, plan) = (lab.lab(), lab.plan());
     let why = laneway_lab::probe(&name, &plan).expect_err("a WAN with the latency of a LAN");
     assert!(why.to_string().contains("from s0n0 to s1n0 takes 0."), "{why}");
     lab.fault("delay site0-site1 5ms", &[]);
-    lab.fault("slow s0n0 10Mbit", &[]);
+    lab.fault("slow s0n0 4Mbit", &[]);
     let why = laneway_lab::probe(&name, &plan).expect_err("a slow card");
     assert!(why.to_string().contains("from s0n0 to s0n1 carries"), "{why}");
-    lab.fault("slow s0n0 10Mbit", &["--heal"]);
+    lab.fault("slow s0n0 4Mbit", &["--heal"]);
     lab.fault("drop s1n1", &[]);
     let why = laneway_lab::probe(&name, &plan).expect_err("a host that nothing reaches");
     assert!(why.to_string().contains("s1n1"), "{why}");

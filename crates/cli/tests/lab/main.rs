@@ -93,6 +93,11 @@ fn what_makes_no_sense_is_refused() {
         let all: Vec<&str> = ["lab", "up", "--lab", "never"].iter().chain(words).copied().collect();
         laneway(&all)
     };
+    let file = std::env::temp_dir().join(format!("laneway-names-{}.toml", std::process::id()));
+    let text =
+        "[[site]]\nname = \"s\"\n[[host]]\nname = \"k_[0-1]\"\nsite = \"s\"\nrate = \"1Gbit\"\n";
+    std::fs::write(&file, text).expect("a file");
+    let underscore = file.display().to_string();
     for (words, code, part) in [
         (&[][..], 2, "of what is the lab made?"),
         (&["--sites", "2y2"], 2, "`2y2` are no sites"),
@@ -105,6 +110,7 @@ fn what_makes_no_sense_is_refused() {
         (&["--platform", "cluster:4,duplex=half"], 2, "duplex = \"half\""),
         (&["--platform", "cluster:4,send=5us"], 2, "send, receive and per-byte"),
         (&["--platform", "random:7,background=bursty"], 2, "cannot be built"),
+        (&["--platform", &underscore], 2, "`k_0`"),
         (&["--sites", "1x2", "--cards", "0"], 2, "0"),
         (&["--sites", "1x2", "--queue", "much"], 2, "much"),
     ] {
@@ -112,6 +118,7 @@ fn what_makes_no_sense_is_refused() {
         assert!(!output.status.success(), "{words:?}");
         refused(&output, code, part);
     }
+    _ = std::fs::remove_file(&file);
     refused(&laneway(&["lab", "up", "--lab", "A B", "--sites", "1x2"]), 2, "names no lab");
     refused(&laneway(&["lab", "run", "--lab", "never", "--", "true"]), 3, "no lab never stands");
     refused(&laneway(&["lab", "fault", "--lab", "never", "drop", "n0"]), 3, "no lab never stands");
@@ -123,12 +130,15 @@ fn without_root_it_says_so() {
     if !needs() {
         return;
     }
+    let copy = std::env::temp_dir().join(format!("laneway-for-all-{}", std::process::id()));
+    std::fs::copy(env!("CARGO_BIN_EXE_laneway"), &copy).expect("a copy that all may run");
     let output = std::process::Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-        .arg(standing::copy_for_everybody())
+        .arg(&copy)
         .args(["lab", "up", "--sites", "1x2", "--lab", "nobody"])
         .output()
         .expect("setpriv starts");
+    _ = std::fs::remove_file(&copy);
     refused(&output, 3, "a lab needs root");
     assert!(standing::left("nobody").is_empty());
 }

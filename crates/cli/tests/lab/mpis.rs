@@ -49,7 +49,12 @@ fn every_mpi_sees_the_wan() {
             continue;
         }
         // A busy machine makes it longer; nothing makes it shorter.
-        let least = (0..3).map(|_| one_way_ms(&lab, &launcher)).fold(f64::INFINITY, f64::min);
-        assert!((4.9..=6.5).contains(&least), "{}: {least} ms for 5 ms", launcher.display());
+        let mut seen = Vec::new();
+        while seen.len() < 8 && !seen.last().is_some_and(|seen| *seen <= 6.5) {
+            seen.push(one_way_ms(&lab, &launcher));
+        }
+        let least = seen.iter().copied().fold(f64::INFINITY, f64::min);
+        let name = launcher.display();
+        assert!((4.9..=6.5).contains(&least), "{name}: {seen:?} ms for 5 ms");
     }
 }

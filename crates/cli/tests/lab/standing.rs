@@ -1,6 +1,6 @@
 //! A lab of one test, and what is left of one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use laneway_lab::{LabName, Plan, read_plan};
@@ -117,11 +117,4 @@ fn processes_with(name: &str) -> Vec<String> {
     let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     let words = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
     words.filter(|words| words.contains(&format!("--lab {name} "))).collect()
-}
-
-/// The command where everybody may run it.
-pub fn copy_for_everybody() -> PathBuf {
-    let copy = std::env::temp_dir().join(format!("laneway-for-everybody-{}", std::process::id()));
-    std::fs::copy(env!("CARGO_BIN_EXE_laneway"), &copy).expect("a copy");
-    copy
 }

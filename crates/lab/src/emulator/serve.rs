@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::Engine;
 use super::control::{Answer, Strays, answer};
 use super::poll::Poll;
+use crate::system::RealTime;
 
 /// So many packets are read from one device before others have their turn.
 const READS: usize = 32;
@@ -43,7 +44,9 @@ pub fn serve(
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     control.set_nonblocking(true)?;
-    request_real_time();
+    // Linux keeps a twentieth of each second for ordinary threads: an emulator that would take a
+    // whole core stands still for up to 50 ms, which `most_late_ns` shows.
+    let _real_time = RealTime::request();
     let poll = Poll::new()?;
     for (site, tun) in tuns.iter().enumerate() {
         poll.add(tun.as_raw_fd(), site as u64)?;
@@ -242,19 +245,6 @@ impl Emulator {
 fn find_destination(packet: &[u8]) -> Option<Ipv4Addr> {
     let header = packet.get(..IPV4_HEADER).filter(|header| header[0] >> 4 == 4)?;
     Some(Ipv4Addr::new(header[16], header[17], header[18], header[19]))
-}
-
-/// Asks to run before everything ordinary, so that packets leave in time; goes on where refused.
-///
-/// Linux keeps a twentieth of each second for ordinary threads: an emulator that would take a
-/// whole core stands still for up to 50 ms, which `most_late_ns` shows.
-fn request_real_time() {
-    let parameters = libc::sched_param { sched_priority: 1 };
-    // SAFETY: the parameters live longer than the call, and 0 is the calling thread.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) };
-    // Where refused, timers of ordinary threads would be 50 us late.
-    // SAFETY: the call takes numbers alone.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_usize) };
 }
 
 #[cfg(test)]

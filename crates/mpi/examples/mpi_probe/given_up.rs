@@ -124,7 +124,7 @@ pub fn send(comm: &MpiComm) -> Verdict {
         comm.recv(Some(0), Some(6), &mut [0])?;
         return Ok(());
     }
-    sleep(millis(1500));
+    sleep(millis(500));
     data.fill(0);
     let buffers = Buffers::new(&[], &mut data, &mut none);
     Exec::new(comm, &OneMessage, buffers, None, 0)?.run()?;

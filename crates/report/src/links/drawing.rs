@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::{Interval, LinkUse};
 use crate::html;
-use crate::svg::{self, escaped, round_step};
+use crate::svg::{self, escaped, round_step, ruled};
 
 /// So many links are drawn, the busiest first.
 const CHARTS: usize = 12;
@@ -223,14 +223,7 @@ fn grid(axes: &Axes) -> String {
     let mut text = String::new();
     for (rate, label) in ticks(axes.top_mbit) {
         let y = axes.up(rate);
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "<path d=\"M{LEFT} {y:.1}H{RIGHT}\" stroke=\"#ddd\"/><text x=\"{}\" y=\"{:.1}\" \
-             text-anchor=\"end\">{label}</text>",
-            LEFT - 6.0,
-            y + 4.0
-        );
+        text += &ruled(LEFT, RIGHT, y, &label);
     }
     let (unit, us) = time_unit(axes.end_us);
     for (time, label) in ticks(axes.end_us / us) {

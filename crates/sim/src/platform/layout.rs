@@ -17,6 +17,8 @@ pub struct LayoutHost {
     pub name: String,
     /// An index of the sites.
     pub site: usize,
+    /// Its number in the site.
+    pub number: usize,
     pub card: CardRates,
     /// A second card for other sites.
     pub wan_card: Option<CardRates>,
@@ -32,6 +34,8 @@ pub struct LayoutSite {
 /// From one site to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayoutWay {
+    pub from: usize,
+    pub to: usize,
     /// Seconds, one way.
     pub latency: f64,
     /// The most bytes a second of one connection.
@@ -54,8 +58,7 @@ pub struct LayoutPipe {
 pub struct Layout {
     pub hosts: Vec<LayoutHost>,
     pub sites: Vec<LayoutSite>,
-    /// From site to site, row by row; none on the diagonal.
-    pub ways: Vec<Option<LayoutWay>>,
+    pub ways: Vec<LayoutWay>,
     pub pipes: Vec<LayoutPipe>,
 }
 
@@ -72,19 +75,24 @@ impl Platform {
             pipes.push((*id, LayoutPipe { name: resource.name.clone(), rate: resource.rate }));
             pipes.len() - 1
         };
-        let ways = self.between.iter().map(|way| {
+        let sites = self.site_names.len();
+        let ways = self.between.iter().enumerate().filter_map(|(at, way)| {
             let way = way.as_ref()?;
             let pipes = way.links.iter().map(&mut pipe).collect();
             let Limit { rate: connection, window } = way.limit;
-            Some(LayoutWay { latency: way.latency, connection, window, pipes })
+            let (from, to, latency) = (at / sites, at % sites, way.latency);
+            Some(LayoutWay { from, to, latency, connection, window, pipes })
         });
         let ways = ways.collect();
+        let mut counts = vec![0; sites];
         let hosts = self.host_names.iter().zip(&self.hosts).map(|(name, host)| {
             let site = host.site.ok_or_else(|| format!("host {name} is in no site"))? as usize;
             let card = self.rates(host.lan);
             let second = host.wan.out != host.lan.out || host.wan.into != host.lan.into;
             let wan_card = second.then(|| self.rates(host.wan));
-            Ok(LayoutHost { name: name.clone(), site, card, wan_card })
+            let number = counts[site];
+            counts[site] += 1;
+            Ok(LayoutHost { name: name.clone(), site, number, card, wan_card })
         });
         let hosts = hosts.collect::<Result<Vec<_>, String>>()?;
         let sites = self.site_names.iter().zip(&self.inside);
@@ -153,21 +161,22 @@ mod tests {
         assert_eq!(found.hosts[4].site, 1);
         assert_eq!(found.hosts[0].card, CardRates { out: Some(125e6), into: Some(125e6) });
         assert_eq!(found.hosts[0].wan_card, None);
-        let way = found.ways[1].as_ref().expect("there is a way");
+        let way = &found.ways[0];
+        assert_eq!((way.from, way.to, found.ways.len()), (0, 1, 2));
         assert_eq!((way.latency, way.connection), (5e-3, Some(25e6 / 8.0)));
         let names: Vec<f64> = way.pipes.iter().map(|id| found.pipes[*id].rate).collect();
         assert_eq!(names, [100e6 / 8.0]);
-        assert!(found.ways[0].is_none());
+        assert_eq!(found.hosts[4].number, 2);
     }
 
     #[test]
     fn windows_second_cards_and_uplinks_are_told() {
         let spec = "sites:2,2,window=156K,wan-rate=100Mbit,uplink=50Mbit,aggregate=80Mbit";
         let found = layout(spec);
-        assert_eq!(found.ways[1].as_ref().and_then(|way| way.window), Some(156 << 10));
+        assert_eq!(found.ways[0].window, Some(156 << 10));
         let wan = CardRates { out: Some(12.5e6), into: Some(12.5e6) };
         assert_eq!(found.hosts[3].wan_card, Some(wan));
-        assert!(found.ways[1].as_ref().is_some_and(|way| way.pipes.len() >= 3));
+        assert!(found.ways[0].pipes.len() >= 3);
     }
 
     #[test]
