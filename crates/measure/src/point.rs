@@ -12,7 +12,7 @@ use crate::pace::Pace;
 use crate::repeat::{Aim, Rule};
 use crate::spread::{Evidence, Spread, until_next_visit};
 use crate::talk::{announce, collect};
-use crate::timing::{Batch, Sample, Stage, Surprise, Timing};
+use crate::timing::{Batch, Sample, Stage, Timing};
 
 /// How surely the truth lies within a point's bound, as far as samples differ by chance.
 const BOUND_LEVEL: f64 = 0.9999;
@@ -48,7 +48,7 @@ pub struct Point {
     pub spans: Vec<(f64, f64)>,
     pub clock_error: f64,
     /// What the bounds of samples do not know.
-    pub surprise: Surprise,
+    pub surprise: f64,
     /// Seconds that a call of nothing takes by the same way.
     pub overhead: f64,
     /// Seconds that the whole point took on rank 0, and those in which it paused.
@@ -90,7 +90,7 @@ impl Point {
         self.estimate = rule.estimate(times);
         self.interval = interval(rule, settled, self.effect);
         let bound = self.interval.and_then(|interval| bound(settled, self.effect, interval));
-        self.bound = bound.map(|bound| self.surprise.widened(bound));
+        self.bound = bound.map(|bound| bound.widened(self.surprise));
         self.error = match rule.aim {
             Aim::Mean { .. } => rule.error(times),
             Aim::Median { .. } => self.interval.map(|i| i.half_width() / self.estimate.abs()),
@@ -275,7 +275,7 @@ impl<'t> Measuring<'t> {
         self.samples.extend(batch.samples);
         point.rejected += batch.rejected;
         point.clock_error = point.clock_error.max(batch.clock_error);
-        point.surprise = point.surprise.or(batch.surprise);
+        point.surprise = point.surprise.max(batch.surprise);
         point.spans.extend(batch.spans);
         for note in batch.notes {
             point.note(note);

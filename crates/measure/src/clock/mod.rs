@@ -50,6 +50,8 @@ pub(crate) struct Epoch {
     pub offset: f64,
     /// What the round trips leave uncertain, if both ways take equally long.
     pub error: f64,
+    /// The shortest round trip to whom this rank asked; none was made by rank 0.
+    pub trip: Option<f64>,
     /// How long it took, in which clocks drift.
     pub lasted: f64,
     /// What this rank's questions say of clocks without assuming anything.

@@ -14,12 +14,14 @@ use super::{Epoch, GlobalClock, Heard};
 use crate::talk::{CLOCK, bytes_of, meet, numbers_of};
 
 /// In virtual time a round trip that nobody disturbs always takes equally long: so many more like
-/// the shortest end a comparison, at first and in one that follows another one.
+/// the shortest end a comparison, and fewer where it is as short as any before. What was shorter
+/// before is waited for, because the same neighbours can disturb several in the same way.
 const CONFIRMED: u32 = 3;
 const CONFIRMED_AGAIN: u32 = 1;
 /// So many in a row without a shorter one end it too, for others delay some; and on a real machine
-/// the system does as well.
+/// the system does as well. More where a shorter one was seen before.
 const PATIENCE: u32 = 4;
+const PATIENCE_KNOWN: u32 = 12;
 const PATIENCE_REAL: u32 = 8;
 const MOST_TRIPS: u32 = 60;
 /// A round trip must be so much shorter to count as shorter, or so near to count as equal.
@@ -128,41 +130,79 @@ fn ask_once(clock: &GlobalClock, teacher: Rank) -> Result<Heard, CommError> {
 }
 
 fn learn(clock: &GlobalClock, teacher: Rank) -> Result<Epoch, CommError> {
-    let (patience, enough) = match (clock.clock.is_virtual(), clock.epochs.is_empty()) {
-        (true, true) => (PATIENCE, CONFIRMED),
-        (true, false) => (PATIENCE, CONFIRMED_AGAIN),
-        (false, _) => (PATIENCE_REAL, PATIENCE_REAL),
-    };
-    let (mut shortest, mut second) = (f64::INFINITY, f64::INFINITY);
+    let known = clock.epochs.iter().filter_map(|epoch| epoch.trip).reduce(f64::min);
+    let mut shortest = Shortest::default();
     let mut best = Epoch::default();
     let mut ways = Heard { teacher, there: f64::INFINITY, back: f64::INFINITY };
-    let (mut in_vain, mut confirmed) = (0, 0);
     for _ in 0..MOST_TRIPS {
         let trip = ask(clock, teacher, MORE)?;
-        let took = trip.took();
         ways = ways.and(trip.ways(teacher));
-        in_vain = if took < SHORTER * shortest { 0 } else { in_vain + 1 };
-        if EQUAL * took < shortest {
-            confirmed = 0;
-        } else if took < EQUAL * shortest {
-            confirmed += 1;
-        }
-        if took < shortest {
-            second = shortest;
-            shortest = took;
-            let middle = trip.asked + took / 2.0;
+        if shortest.is_beaten(trip.took()) {
+            let middle = trip.asked + trip.took() / 2.0;
             let (offset, error) = (trip.time - middle, trip.error);
             best = Epoch { at: middle, offset, error, ..Epoch::default() };
-        } else {
-            second = second.min(took);
         }
-        if in_vain >= patience || confirmed >= enough {
+        let enough = match clock.clock.is_virtual() {
+            true => shortest.is_enough(known),
+            false => shortest.in_vain >= PATIENCE_REAL,
+        };
+        if enough {
             break;
         }
     }
     clock.comm.send(teacher, CLOCK, &bytes_of(&[LAST; WORDS]))?;
-    let jitter = if second.is_finite() { (second - shortest) / 2.0 } else { shortest / 2.0 };
-    best.error += jitter + clock.tick;
+    best.error += shortest.doubt(known) + clock.tick;
+    best.trip = Some(shortest.took);
     best.heard.push(ways);
     Ok(best)
+}
+
+/// The shortest of some round trips, and how sure it is that none is shorter.
+struct Shortest {
+    took: f64,
+    second: f64,
+    /// As short ones beside it.
+    confirmed: u32,
+    /// In a row that were not shorter.
+    in_vain: u32,
+}
+
+impl Default for Shortest {
+    fn default() -> Shortest {
+        Shortest { took: f64::INFINITY, second: f64::INFINITY, confirmed: 0, in_vain: 0 }
+    }
+}
+
+impl Shortest {
+    /// Takes one more, and tells whether it is the shortest now.
+    fn is_beaten(&mut self, took: f64) -> bool {
+        self.in_vain = if took < SHORTER * self.took { 0 } else { self.in_vain + 1 };
+        if EQUAL * took < self.took {
+            self.confirmed = 0;
+        } else if took < EQUAL * self.took {
+            self.confirmed += 1;
+        }
+        let beaten = took < self.took;
+        self.second = if beaten { self.took } else { self.second.min(took) };
+        self.took = self.took.min(took);
+        beaten
+    }
+
+    /// In virtual time, with the shortest that was ever seen before.
+    fn is_enough(&self, known: Option<f64>) -> bool {
+        match known {
+            Some(known) if self.took < EQUAL * known => {
+                self.confirmed >= CONFIRMED_AGAIN || self.in_vain >= PATIENCE
+            }
+            Some(_) => self.in_vain >= PATIENCE_KNOWN,
+            None => self.confirmed >= CONFIRMED || self.in_vain >= PATIENCE,
+        }
+    }
+
+    /// What it leaves uncertain, if ways take equally long.
+    fn doubt(&self, known: Option<f64>) -> f64 {
+        let jitter = if self.second.is_finite() { self.second - self.took } else { self.took };
+        let longer = known.map_or(0.0, |known| (self.took - known).max(0.0));
+        jitter.max(longer) / 2.0
+    }
 }

@@ -38,6 +38,13 @@ pub struct Bound {
     pub high: f64,
 }
 
+impl Bound {
+    /// Wider by so many seconds at each end; nothing takes less than nothing.
+    pub fn widened(self, by: f64) -> Bound {
+        Bound { low: (self.low - by).max(0.0), high: self.high + by }
+    }
+}
+
 impl Ways {
     /// What these messages allow.
     pub fn of(ranks: usize, messages: &[Message]) -> Ways {

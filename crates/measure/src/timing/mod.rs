@@ -18,7 +18,6 @@ pub use global::Global;
 pub use maximum::Maximum;
 pub use root::{Confirmation, Root};
 pub use series::Series;
-pub use shaken::Surprise;
 pub use start_time::StartTime;
 pub use tasks::{Tasks, serves};
 
@@ -124,7 +123,7 @@ pub struct Batch {
     /// What the clocks of all ranks leave uncertain where ways are symmetric.
     pub clock_error: f64,
     /// What the bounds of samples do not know.
-    pub surprise: Surprise,
+    pub surprise: f64,
     /// Something that a reader of the figure must know.
     pub notes: Vec<&'static str>,
 }

@@ -4,37 +4,19 @@
 //! longer, and never shorter. Most operations are so. But where messages share a network, a rank
 //! that begins a little later may meet others or just not, and an all-to-all may take a tenth less
 //! or more. Nobody knows how far apart ranks really begin if the ways are not symmetric; so they
-//! begin apart on purpose a few times, by as much as nobody could see, and whatever the operation
-//! then takes beyond the bound is added to it.
+//! begin apart on purpose a few times, by as much as nobody could see. If what is said above held,
+//! what is left of any repetition after its last entry would be at most what any other takes from
+//! its first entry; by as much as it is more, the bound is wider at both ends.
 
 use laneway_core::CommError;
 use laneway_stats::SplitMix64;
 
 use super::{Remarks, Spans, Stage, timed};
-use crate::clock::Bound;
 use crate::operation::Operation;
 use crate::talk::announce;
 
 /// So many repetitions that begin apart.
 pub(super) const SHAKEN: u32 = 8;
-
-/// By how many seconds an operation takes less or more than its bound says.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Surprise {
-    pub less: f64,
-    pub more: f64,
-}
-
-impl Surprise {
-    pub fn or(self, other: Surprise) -> Surprise {
-        Surprise { less: self.less.max(other.less), more: self.more.max(other.more) }
-    }
-
-    /// A bound that has it.
-    pub fn widened(self, bound: Bound) -> Bound {
-        Bound { low: (bound.low - self.less).max(0.0), high: bound.high + self.more }
-    }
-}
 
 /// Repetitions that begin apart, from an instant on; known on every rank.
 #[derive(Clone, Copy, Debug)]
@@ -47,13 +29,14 @@ pub(super) struct Shaking {
 }
 
 impl Shaking {
-    /// Collective: does them. What they took beyond what samples between these took, on rank 0.
+    /// Collective: does them. By how many seconds they contradict each other or the samples, which
+    /// took between these; on rank 0.
     pub fn surprise(
         mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
         (least, most): (f64, f64),
-    ) -> Result<Surprise, CommError> {
+    ) -> Result<f64, CommError> {
         let mut words = [self.first, self.period, self.reach];
         announce(stage.comm, &mut words)?;
         [self.first, self.period, self.reach] = words;
@@ -67,15 +50,15 @@ impl Shaking {
         }
         stage.clock.sleep_until(instant(SHAKEN));
         let Some(spans) = Spans::gather(stage, &own, Remarks::default())? else {
-            return Ok(Surprise::default());
+            return Ok(0.0);
         };
-        let mut surprise = Surprise::default();
+        // Samples differ by themselves where others disturb them: that is no surprise.
+        let (mut less, mut more): (f64, f64) = (0.0, 0.0);
         for repetition in 0..SHAKEN as usize {
-            let longest = spans.whole(repetition);
-            let shortest = longest - spans.skew(repetition);
-            let (less, more) = ((least - longest).max(0.0), (shortest - most).max(0.0));
-            surprise = surprise.or(Surprise { less, more });
+            let whole = spans.whole(repetition);
+            less = less.max(least - whole);
+            more = more.max(whole - spans.skew(repetition) - most);
         }
-        Ok(surprise)
+        Ok(less + more)
     }
 }

@@ -18,7 +18,7 @@ use laneway_core::CommError;
 use laneway_stats::{SplitMix64, quantile, sorted};
 
 use super::shaken::Shaking;
-use super::{Batch, Remarks, Spans, Stage, Surprise, Timing, isolated, timed, warm_up};
+use super::{Batch, Remarks, Spans, Stage, Timing, isolated, timed, warm_up};
 use crate::flags;
 use crate::operation::Operation;
 use crate::pace::Pace;
@@ -215,7 +215,7 @@ impl StartTime {
         stage: &mut Stage,
         operation: &mut dyn Operation,
         batch: &Batch,
-    ) -> Result<Surprise, CommError> {
+    ) -> Result<f64, CommError> {
         // Without a sample to compare with, it is done again.
         self.shaken = !batch.samples.is_empty();
         let times = sorted(&batch.samples.iter().map(|sample| sample.time).collect::<Vec<f64>>());
