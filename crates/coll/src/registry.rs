@@ -5,7 +5,7 @@ use std::fmt;
 
 use laneway_core::error::nearest;
 use laneway_core::units::parse_size;
-use laneway_core::{Collective, Schedule, Shape};
+use laneway_core::{Collective, Placement, Schedule, Shape};
 
 /// A number that an algorithm can be tuned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,57 +16,97 @@ pub enum Parameter {
     Segment,
     /// Transfers that may be outstanding.
     Window,
+    /// Pairs of hosts that send from site to site at the same time; 0 for as many as there are.
+    Lanes,
+    /// Transfers within the root's own site that may be outstanding beside those to others; with 0
+    /// they come last.
+    Near,
+    /// Hundredths of what leaves the site that the root sends across itself.
+    Own,
 }
 
 impl Parameter {
-    pub const ALL: [Parameter; 3] = [Parameter::Radix, Parameter::Segment, Parameter::Window];
+    pub const ALL: [Parameter; 6] = [
+        Parameter::Radix,
+        Parameter::Segment,
+        Parameter::Window,
+        Parameter::Lanes,
+        Parameter::Near,
+        Parameter::Own,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
             Parameter::Radix => "radix",
             Parameter::Segment => "segment",
             Parameter::Window => "window",
+            Parameter::Lanes => "lanes",
+            Parameter::Near => "near",
+            Parameter::Own => "own",
         }
     }
 
-    fn least(self) -> u64 {
-        if self == Parameter::Radix { 2 } else { 1 }
+    /// The least and the most that it can be.
+    fn limits(self) -> (u64, u64) {
+        match self {
+            Parameter::Radix => (2, 1 << 20),
+            Parameter::Segment => (1, 1 << 40),
+            Parameter::Window => (1, 1 << 20),
+            Parameter::Lanes | Parameter::Near => (0, 1 << 20),
+            Parameter::Own => (0, 100),
+        }
     }
 }
 
 /// Values for the parameters. An algorithm reads those that it declares and no others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Params {
-    pub radix: u32,
-    pub segment: u64,
-    pub window: u32,
+    values: [u64; Parameter::ALL.len()],
 }
 
 impl Params {
     pub fn get(&self, parameter: Parameter) -> u64 {
-        match parameter {
-            Parameter::Radix => u64::from(self.radix),
-            Parameter::Segment => self.segment,
-            Parameter::Window => u64::from(self.window),
-        }
+        self.values[parameter as usize]
+    }
+
+    pub fn radix(&self) -> u32 {
+        self.get(Parameter::Radix) as u32
+    }
+
+    pub fn segment(&self) -> u64 {
+        self.get(Parameter::Segment)
+    }
+
+    pub fn window(&self) -> u32 {
+        self.get(Parameter::Window) as u32
+    }
+
+    pub fn lanes(&self) -> u32 {
+        self.get(Parameter::Lanes) as u32
+    }
+
+    pub fn near(&self) -> u32 {
+        self.get(Parameter::Near) as u32
     }
 
     /// Sets a value; refuses what cannot be.
     pub fn set(&mut self, parameter: Parameter, value: u64) -> Result<(), Refusal> {
-        let least = parameter.least();
-        let most = if parameter == Parameter::Segment { 1 << 40 } else { 1 << 20 };
+        let (least, most) = parameter.limits();
         if !(least..=most).contains(&value) {
             let name = parameter.name();
             return Err(Refusal(format!(
                 "{name} must lie between {least} and {most}, not {value}"
             )));
         }
-        match parameter {
-            Parameter::Radix => self.radix = value as u32,
-            Parameter::Segment => self.segment = value,
-            Parameter::Window => self.window = value as u32,
-        }
+        self.values[parameter as usize] = value;
         Ok(())
+    }
+
+    /// With another value, for a caller that knows it to be possible.
+    pub fn with(mut self, parameter: Parameter, value: u64) -> Params {
+        let (least, most) = parameter.limits();
+        self.values[parameter as usize] = value.clamp(least, most);
+        self
     }
 }
 
@@ -104,8 +144,8 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Makes the schedule for a shape, or says why it cannot.
-pub type Build = fn(&Shape, &Params) -> Result<Box<dyn Schedule>, Refusal>;
+/// Makes the schedule for a shape and for where its ranks are, or says why it cannot.
+pub type Build = fn(&Shape, &Params, &Placement) -> Result<Box<dyn Schedule>, Refusal>;
 
 /// One algorithm of one collective.
 pub struct Algorithm {
@@ -137,24 +177,35 @@ impl Algorithm {
         in_place: true,
         ordered: true,
         counts: Counts::Own,
-        build: |_, _| Err(Refusal("it has no constructor".into())),
+        build: |_, _, _| Err(Refusal("it has no constructor".into())),
     };
 
     /// The declared defaults.
     pub fn defaults(&self) -> Params {
-        let of = |parameter: Parameter| {
-            self.parameters.iter().find(|(p, _)| *p == parameter).map_or(0, |(_, value)| *value)
-        };
-        Params {
-            radix: of(Parameter::Radix) as u32,
-            segment: of(Parameter::Segment),
-            window: of(Parameter::Window) as u32,
+        let mut params = Params::default();
+        for (parameter, value) in self.parameters {
+            params.values[*parameter as usize] = *value;
         }
+        params
     }
 
-    /// The schedule for a shape, or the reason why there is none.
+    /// The schedule for a shape whose ranks are all at one site, or the reason why there is none.
     pub fn schedule(&self, shape: &Shape, params: &Params) -> Result<Box<dyn Schedule>, Refusal> {
+        self.placed(shape, params, &Placement::one_site(shape.ranks))
+    }
+
+    /// The schedule for a shape and for where its ranks are.
+    pub fn placed(
+        &self,
+        shape: &Shape,
+        params: &Params,
+        placement: &Placement,
+    ) -> Result<Box<dyn Schedule>, Refusal> {
         shape.validate().map_err(|bad| Refusal(bad.0))?;
+        if placement.ranks() != shape.ranks {
+            let (placed, ranks) = (placement.ranks(), shape.ranks);
+            return Err(Refusal(format!("a placement of {placed} ranks for a call of {ranks}")));
+        }
         if shape.collective.family() != self.family {
             let (own, other) = (self.family.name(), shape.collective.name());
             return Err(Refusal(format!("it is an algorithm for {own}, not for {other}")));
@@ -165,7 +216,7 @@ impl Algorithm {
         if self.family.reduces() && !shape.commutative && !self.ordered {
             return Err(Refusal("it changes the order of the operands: commutative only".into()));
         }
-        (self.build)(shape, params)
+        (self.build)(shape, params, placement)
     }
 
     /// The name with its parameters, as [`find`] reads it: `knomial:radix=4`.

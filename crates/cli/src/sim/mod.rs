@@ -164,7 +164,9 @@ impl Plan {
         size: u64,
         observer: Option<&mut (dyn Observer + Send)>,
     ) -> Result<Result<Outcome, String>, Failure> {
-        let schedule = match algorithm.schedule(&self.shape(size), &params) {
+        let hosts: Vec<u32> = (0..self.ranks).collect();
+        let placement = self.platform.placement(&hosts);
+        let schedule = match algorithm.placed(&self.shape(size), &params, &placement) {
             Ok(schedule) => schedule,
             Err(refusal) => return Ok(Err(refusal.0)),
         };
@@ -206,7 +208,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
                 Ok(outcome) => rows.push(
                     Row::new()
                         .with("op", plan.collective.name())
-                        .with("algorithm", algorithm.name)
+                        .with("algorithm", spelled(algorithm, &params))
                         .with("ranks", plan.ranks)
                         .with("root", plan.collective.has_root().then_some(plan.root))
                         .with("size_bytes", size)
@@ -228,6 +230,14 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let params = Row::new().with("platform", plan.platform.name()).with("sizes", sizes.join(","));
     output.write(&Document { verb: "sim", env: plan.env(), params, rows, summary: None }, None)?;
     Ok(Exit::Done)
+}
+
+/// The name, with its parameters where they are not the usual ones.
+fn spelled(algorithm: &Algorithm, params: &Params) -> String {
+    match *params == algorithm.defaults() {
+        true => algorithm.name.to_owned(),
+        false => algorithm.spelled(params),
+    }
 }
 
 fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {

@@ -13,7 +13,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "the run of blocks that starts with the own one doubles each round; blocks arrive \
                where they belong, so that nothing is rotated and a run that wraps is two messages",
     source: "Bruck et al. 1997; MPICH",
-    build: |shape, _| Ok(Box::new(Bruck::relay(shape, 2))),
+    build: |shape, _, _| Ok(Box::new(Bruck::relay(shape, 2))),
     ..Algorithm::BASE
 };
 

@@ -11,6 +11,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "Bruck's allgather with `radix` - 1 partners a round, its runs growing by `radix`",
     source: "Bruck et al. 1997; Open MPI tuned",
     parameters: &[(Parameter::Radix, 4)],
-    build: |shape, params| Ok(Box::new(Bruck::relay(shape, params.radix))),
+    build: |shape, params, _| Ok(Box::new(Bruck::relay(shape, params.radix()))),
     ..Algorithm::BASE
 };

@@ -12,9 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "everybody sends its block to everybody, `window` at a time, the next rank first",
     source: "Open MPI basic",
     parameters: &[(Parameter::Window, 32)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let pattern = Widening { ranks: shape.ranks };
-        Ok(Box::new(Spread { pattern, window: params.window, ends: shape.blocks() }))
+        Ok(Box::new(Spread { pattern, window: params.window(), ends: shape.blocks() }))
     },
     ..Algorithm::BASE
 };

@@ -13,7 +13,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "exchanges with the two neighbours by turns, passing on two blocks at a time",
     source: "Chen et al. 2005; Open MPI tuned",
     parameters: &[(Parameter::Window, 4)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let ranks = shape.ranks;
         if ranks > 1 && ranks % 2 == 1 {
             return Err(Refusal(format!(
@@ -21,7 +21,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
             )));
         }
         let exchange = Neighbours { ranks, blocks: shape.blocks() };
-        Ok(Box::new(Relay::new(shape, params.window, exchange)))
+        Ok(Box::new(Relay::new(shape, params.window(), exchange)))
     },
     ..Algorithm::BASE
 };

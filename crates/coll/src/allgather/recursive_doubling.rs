@@ -12,7 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "partners at doubling distances exchange all they have; ranks beyond a power of two \
                act through a neighbour",
     source: "MPICH; Thakur, Rabenseifner, Gropp 2005",
-    build: |shape, _| {
+    build: |shape, _, _| {
         let doubling = Doubling { cores: Cores::new(shape.ranks, 2, 0), blocks: shape.blocks() };
         Ok(Box::new(Relay::new(shape, ANY, doubling)))
     },

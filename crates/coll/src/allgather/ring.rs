@@ -12,9 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "everybody passes to the next rank what came from the one before",
     source: "MPICH; Open MPI tuned",
     parameters: &[(Parameter::Window, 4)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let ring = Ring { pattern: Neighbour { ranks: shape.ranks }, blocks: shape.blocks() };
-        Ok(Box::new(Relay::new(shape, params.window, ring)))
+        Ok(Box::new(Relay::new(shape, params.window(), ring)))
     },
     ..Algorithm::BASE
 };

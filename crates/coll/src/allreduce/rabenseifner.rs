@@ -12,7 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "rabenseifner",
     sentence: "a reduce-scatter by recursive halving, then an allgather by recursive doubling",
     source: "Rabenseifner 2004; MPICH; Open MPI tuned",
-    build: |shape, _| {
+    build: |shape, _, _| {
         let halving = Halving::new(shape, 0);
         Ok(Box::new(Rabenseifner { halving, in_place: shape.in_place }))
     },

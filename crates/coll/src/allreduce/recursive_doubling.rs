@@ -10,6 +10,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "recursive-doubling",
     sentence: "pairs at doubling distances exchange whole vectors; ranks past a power of two fold",
     source: "Thakur, Rabenseifner, Gropp 2005; MPICH; Open MPI tuned",
-    build: |shape, _| build(shape, 2),
+    build: |shape, _, _| build(shape, 2),
     ..Algorithm::BASE
 };

@@ -13,7 +13,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "groups of `radix` ranks exchange whole vectors; ranks past a power of it fold",
     source: "Ruefenacht, Bull, Booth 2017; MPICH",
     parameters: &[(Parameter::Radix, 4)],
-    build: |shape, params| build(shape, params.radix),
+    build: |shape, params, _| build(shape, params.radix()),
     ..Algorithm::BASE
 };
 

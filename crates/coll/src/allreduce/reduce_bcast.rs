@@ -12,7 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "reduce-bcast",
     sentence: "a binomial reduce to rank 0, then a binomial broadcast from it",
     source: "MPICH; Open MPI basic",
-    build: |shape, _| {
+    build: |shape, _, _| {
         let tree = Knomial { ranks: shape.ranks, radix: 2 };
         let (vector, in_place) = (shape.vector(), shape.in_place);
         Ok(Box::new(ReduceBcast { tree, vector, in_place }))

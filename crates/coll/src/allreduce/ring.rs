@@ -12,7 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "a ring reduce-scatter of p blocks, then a ring allgather",
     source: "Patarasuk, Yuan 2009; Open MPI tuned; MPICH",
     ordered: false,
-    build: |shape, _| Ok(Box::new(Ring::new(shape, u64::MAX, ANY))),
+    build: |shape, _, _| Ok(Box::new(Ring::new(shape, u64::MAX, ANY))),
     ..Algorithm::BASE
 };
 

@@ -12,6 +12,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI tuned",
     parameters: &[(Parameter::Segment, 1 << 20), (Parameter::Window, 8)],
     ordered: false,
-    build: |shape, params| Ok(Box::new(Ring::new(shape, params.segment, params.window))),
+    build: |shape, params, _| Ok(Box::new(Ring::new(shape, params.segment(), params.window()))),
     ..Algorithm::BASE
 };

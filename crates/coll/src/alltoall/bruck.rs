@@ -20,7 +20,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     // Blocks arrive for good before those that lie in their places have left.
     in_place: false,
     counts: Counts::All,
-    build: |shape, _| {
+    build: |shape, _, _| {
         let digits = u64::from(shape.ranks).next_power_of_two().trailing_zeros();
         Ok(Box::new(Bruck { ranks: shape.ranks, digits, matrix: shape.matrix() }))
     },

@@ -19,9 +19,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Nakashima and Miwa 2014",
     parameters: &[(Parameter::Window, 1)],
     in_place: false,
-    build: |shape, params| {
+    build: |shape, params, _| {
         let order = Order::holding(shape.ranks);
-        Ok(Box::new(FullMesh { order, matrix: shape.matrix(), window: params.window }))
+        Ok(Box::new(FullMesh { order, matrix: shape.matrix(), window: params.window() }))
     },
     ..Algorithm::BASE
 };

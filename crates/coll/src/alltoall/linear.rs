@@ -15,9 +15,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     parameters: &[(Parameter::Window, 32)],
     // Blocks arrive in any number before those that lie in their places have left.
     in_place: false,
-    build: |shape, params| {
+    build: |shape, params, _| {
         let pattern = Widening { ranks: shape.ranks };
-        Ok(Box::new(Spread { pattern, window: params.window, ends: shape.matrix() }))
+        Ok(Box::new(Spread { pattern, window: params.window(), ends: shape.matrix() }))
     },
     ..Algorithm::BASE
 };

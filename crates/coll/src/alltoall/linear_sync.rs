@@ -11,6 +11,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "`window` pairs of a send and a receive at a time, the next when one is done",
     source: "Open MPI tuned",
     parameters: &[(Parameter::Window, 4)],
-    build: |shape, params| Ok(pairs::schedule(shape, params.window)),
+    build: |shape, params, _| Ok(pairs::schedule(shape, params.window())),
     ..Algorithm::BASE
 };

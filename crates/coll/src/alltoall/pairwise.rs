@@ -10,6 +10,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "pairwise",
     sentence: "round k sends k ranks up and receives from k ranks below, one round at a time",
     source: "MPICH; Open MPI tuned",
-    build: |shape, _| Ok(pairs::schedule(shape, 1)),
+    build: |shape, _, _| Ok(pairs::schedule(shape, 1)),
     ..Algorithm::BASE
 };

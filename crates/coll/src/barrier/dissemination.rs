@@ -11,7 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "dissemination",
     sentence: "each rank signals the rank at doubling distances above it, round the circle",
     source: "Hensgen, Finkel, Manber 1988; MPICH; Open MPI tuned (bruck)",
-    build: |shape, _| Ok(Box::new(Dissemination { ranks: shape.ranks })),
+    build: |shape, _, _| Ok(Box::new(Dissemination { ranks: shape.ranks })),
     ..Algorithm::BASE
 };
 

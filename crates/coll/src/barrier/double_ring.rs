@@ -10,7 +10,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "double-ring",
     sentence: "a token goes round the ranks twice",
     source: "Open MPI tuned",
-    build: |shape, _| Ok(Box::new(DoubleRing { ranks: shape.ranks })),
+    build: |shape, _, _| Ok(Box::new(DoubleRing { ranks: shape.ranks })),
     ..Algorithm::BASE
 };
 

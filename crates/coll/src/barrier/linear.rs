@@ -9,7 +9,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "linear",
     sentence: "everybody signals rank 0, which signals everybody when all have come",
     source: "Open MPI basic",
-    build: |shape, _| Ok(Box::new(Linear { ranks: shape.ranks })),
+    build: |shape, _, _| Ok(Box::new(Linear { ranks: shape.ranks })),
     ..Algorithm::BASE
 };
 

@@ -10,7 +10,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "recursive-doubling",
     sentence: "pairs at doubling distances signal each other; ranks past a power of two fold",
     source: "MPICH; Open MPI tuned",
-    build: |shape, _| Ok(Box::new(Doubling { cores: Cores::new(shape.ranks, 2, 0) })),
+    build: |shape, _, _| Ok(Box::new(Doubling { cores: Cores::new(shape.ranks, 2, 0) })),
     ..Algorithm::BASE
 };
 

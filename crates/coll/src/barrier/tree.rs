@@ -11,8 +11,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "signals climb a k-nomial tree of the given radix to rank 0, and come down again",
     source: "Open MPI tuned; MPICH",
     parameters: &[(Parameter::Radix, 2)],
-    build: |shape, params| {
-        Ok(Box::new(UpAndDown(Knomial { ranks: shape.ranks, radix: params.radix })))
+    build: |shape, params, _| {
+        Ok(Box::new(UpAndDown(Knomial { ranks: shape.ranks, radix: params.radix() })))
     },
     ..Algorithm::BASE
 };

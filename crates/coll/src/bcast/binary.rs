@@ -12,9 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "down a complete binary tree, in segments",
     source: "Open MPI tuned",
     parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let tree = Binary(shape.ranks);
-        Ok(Box::new(TreeBcast::new(shape, tree, params.segment, params.window)))
+        Ok(Box::new(TreeBcast::new(shape, tree, params.segment(), params.window())))
     },
     ..Algorithm::BASE
 };

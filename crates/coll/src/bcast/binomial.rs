@@ -11,7 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "binomial",
     sentence: "down a binomial tree, the vector whole",
     source: "MPICH; Open MPI tuned",
-    build: |shape, _| {
+    build: |shape, _, _| {
         let tree = Knomial { ranks: shape.ranks, radix: 2 };
         Ok(Box::new(TreeBcast::new(shape, tree, 0, ANY)))
     },

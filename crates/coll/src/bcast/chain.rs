@@ -12,9 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "down `radix` chains that hang at the root, in segments",
     source: "Open MPI tuned",
     parameters: &[(Parameter::Radix, 4), (Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
-    build: |shape, params| {
-        let chains = Chains::new(shape.ranks, params.radix);
-        Ok(Box::new(TreeBcast::new(shape, chains, params.segment, params.window)))
+    build: |shape, params, _| {
+        let chains = Chains::new(shape.ranks, params.radix());
+        Ok(Box::new(TreeBcast::new(shape, chains, params.segment(), params.window())))
     },
     ..Algorithm::BASE
 };

@@ -12,9 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "down a k-nomial tree of the given radix, in segments",
     source: "Open MPI tuned; MPICH",
     parameters: &[(Parameter::Radix, 4), (Parameter::Segment, 64 << 10), (Parameter::Window, 8)],
-    build: |shape, params| {
-        let tree = Knomial { ranks: shape.ranks, radix: params.radix };
-        Ok(Box::new(TreeBcast::new(shape, tree, params.segment, params.window)))
+    build: |shape, params, _| {
+        let tree = Knomial { ranks: shape.ranks, radix: params.radix() };
+        Ok(Box::new(TreeBcast::new(shape, tree, params.segment(), params.window())))
     },
     ..Algorithm::BASE
 };

@@ -12,6 +12,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "the root sends the whole vector to every rank, `window` at a time",
     source: "Open MPI basic",
     parameters: &[(Parameter::Window, 8)],
-    build: |shape, params| Ok(Box::new(TreeBcast::new(shape, Flat(shape.ranks), 0, params.window))),
+    build: |shape, params, _| {
+        Ok(Box::new(TreeBcast::new(shape, Flat(shape.ranks), 0, params.window())))
+    },
     ..Algorithm::BASE
 };

@@ -12,9 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "down one chain through all ranks, in segments that follow each other",
     source: "Open MPI tuned; MPICH",
     parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let chain = Chains::new(shape.ranks, 1);
-        Ok(Box::new(TreeBcast::new(shape, chain, params.segment, params.window)))
+        Ok(Box::new(TreeBcast::new(shape, chain, params.segment(), params.window())))
     },
     ..Algorithm::BASE
 };

@@ -13,7 +13,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "scatter-doubling",
     sentence: "a binomial scatter of p blocks, then every rank's run of blocks doubles each round",
     source: "Thakur, Rabenseifner, Gropp 2005; MPICH; for any p as in Bruck et al. 1997",
-    build: |shape, _| Ok(Box::new(ScatterDoubling { scattered: Scattered::new(shape) })),
+    build: |shape, _, _| Ok(Box::new(ScatterDoubling { scattered: Scattered::new(shape) })),
     ..Algorithm::BASE
 };
 

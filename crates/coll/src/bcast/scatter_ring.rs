@@ -12,8 +12,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "a binomial scatter of p blocks, then a ring that leaves out what a rank has already",
     source: "van de Geijn 1994; Thakur, Rabenseifner, Gropp 2005; MPICH",
     parameters: &[(Parameter::Window, 4)],
-    build: |shape, params| {
-        Ok(Box::new(ScatterRing { scattered: Scattered::new(shape), window: params.window }))
+    build: |shape, params, _| {
+        Ok(Box::new(ScatterRing { scattered: Scattered::new(shape), window: params.window() }))
     },
     ..Algorithm::BASE
 };

@@ -13,10 +13,10 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "each half goes down a binary tree of half of the ranks, in segments; pairs exchange",
     source: "Pjesivac-Grbovic et al. 2007; Open MPI tuned",
     parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let circle = Circle { ranks: shape.ranks, root: shape.root };
-        let (vector, segment) = (shape.vector(), params.segment);
-        Ok(Box::new(SplitBinary { circle, vector, segment, window: params.window }))
+        let (vector, segment) = (shape.vector(), params.segment());
+        Ok(Box::new(SplitBinary { circle, vector, segment, window: params.window() }))
     },
     ..Algorithm::BASE
 };

@@ -11,6 +11,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "each rank keeps what comes from the rank below and passes it on joined, in segments",
     source: "Open MPI basic, here with a pipeline of segments",
     parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
-    build: |shape, params| Ok(Box::new(Linear::new(shape, params.segment, params.window, true))),
+    build: |shape, params, _| {
+        Ok(Box::new(Linear::new(shape, params.segment(), params.window(), true)))
+    },
     ..Algorithm::BASE
 };

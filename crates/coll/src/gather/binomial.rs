@@ -12,7 +12,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "up a binomial tree, each child sending its parent the blocks of its whole subtree",
     source: "MPICH; Open MPI tuned",
     counts: Counts::All,
-    build: |shape, _| {
+    build: |shape, _, _| {
         let circle = Circle { ranks: shape.ranks, root: shape.root };
         let tree = Knomial { ranks: shape.ranks, radix: 2 };
         Ok(Box::new(Binomial { circle, tree, blocks: shape.blocks() }))

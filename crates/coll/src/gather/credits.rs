@@ -11,9 +11,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "nobody sends before the root grants it, and the root grants `window` at a time",
     source: "laneway; the cure for the escalations of many-to-one traffic that MPIBlib measures",
     parameters: &[(Parameter::Window, 8)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let circle = Circle { ranks: shape.ranks, root: shape.root };
-        Ok(Box::new(Credits { circle, blocks: shape.blocks(), window: params.window }))
+        Ok(Box::new(Credits { circle, blocks: shape.blocks(), window: params.window() }))
     },
     ..Algorithm::BASE
 };

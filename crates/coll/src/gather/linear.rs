@@ -10,9 +10,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "everybody sends to the root, which keeps `window` receives posted, in rank order",
     source: "MPIBlib; Open MPI basic",
     parameters: &[(Parameter::Window, 8)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let (ranks, root, blocks) = (shape.ranks, shape.root, shape.blocks());
-        Ok(Box::new(Linear { ranks, root, blocks, window: params.window }))
+        Ok(Box::new(Linear { ranks, root, blocks, window: params.window() }))
     },
     ..Algorithm::BASE
 };

@@ -13,9 +13,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI tuned",
     parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
     ordered: false,
-    build: |shape, params| {
+    build: |shape, params, _| {
         let tree = Binary(shape.ranks);
-        Ok(Box::new(TreeReduce::new(shape, tree, params.segment, params.window)))
+        Ok(Box::new(TreeReduce::new(shape, tree, params.segment(), params.window())))
     },
     ..Algorithm::BASE
 };

@@ -11,7 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "binomial",
     sentence: "up a binomial tree, the vector whole",
     source: "MPICH; Open MPI tuned",
-    build: |shape, _| {
+    build: |shape, _, _| {
         let tree = Knomial { ranks: shape.ranks, radix: 2 };
         // One child's vector arrives while another's is joined.
         Ok(Box::new(TreeReduce::new(shape, tree, 0, 2)))

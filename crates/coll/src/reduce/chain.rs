@@ -12,9 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "along `radix` chains that end at the root, in segments",
     source: "Open MPI tuned",
     parameters: &[(Parameter::Radix, 4), (Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
-    build: |shape, params| {
-        let strands = Strands::new(shape.ranks, params.radix);
-        Ok(Box::new(TreeReduce::new(shape, strands, params.segment, params.window)))
+    build: |shape, params, _| {
+        let strands = Strands::new(shape.ranks, params.radix());
+        Ok(Box::new(TreeReduce::new(shape, strands, params.segment(), params.window())))
     },
     ..Algorithm::BASE
 };

@@ -12,9 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "up a binary tree whose subtrees are runs of ranks, so that their order is kept",
     source: "Open MPI tuned",
     parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let tree = InOrder(shape.ranks);
-        Ok(Box::new(TreeReduce::new(shape, tree, params.segment, params.window)))
+        Ok(Box::new(TreeReduce::new(shape, tree, params.segment(), params.window())))
     },
     ..Algorithm::BASE
 };

@@ -13,9 +13,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI basic",
     // Segments bound the root's scratch where vectors are long.
     parameters: &[(Parameter::Segment, 1 << 20), (Parameter::Window, 8)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let star = Star { ranks: shape.ranks, centre: shape.root };
-        Ok(Box::new(TreeReduce::new(shape, star, params.segment, params.window)))
+        Ok(Box::new(TreeReduce::new(shape, star, params.segment(), params.window())))
     },
     ..Algorithm::BASE
 };

@@ -12,9 +12,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "along one chain through all ranks, in segments that follow each other",
     source: "Open MPI tuned",
     parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let strand = Strands::new(shape.ranks, 1);
-        Ok(Box::new(TreeReduce::new(shape, strand, params.segment, params.window)))
+        Ok(Box::new(TreeReduce::new(shape, strand, params.segment(), params.window())))
     },
     ..Algorithm::BASE
 };

@@ -11,7 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "rabenseifner",
     sentence: "a reduce-scatter by recursive halving, then a binomial gather to the root",
     source: "Rabenseifner 2004; MPICH; Open MPI tuned",
-    build: |shape, _| {
+    build: |shape, _, _| {
         let halving = Halving::new(shape, shape.root);
         Ok(Box::new(Rabenseifner { halving, root: shape.root, in_place: shape.in_place }))
     },

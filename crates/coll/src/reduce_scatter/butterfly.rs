@@ -12,6 +12,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "partners at doubling distances split the vector and join the halves in rank order; \
                then each block goes to its rank",
     source: "Traeff 2005; Open MPI base",
-    build: |shape, _| Ok(schedule(shape, First::Near)),
+    build: |shape, _, _| Ok(schedule(shape, First::Near)),
     ..Algorithm::BASE
 };

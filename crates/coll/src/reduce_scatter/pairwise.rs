@@ -13,12 +13,12 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "round k sends a block k ranks up and joins one from k below, `window` at a time",
     source: "MPICH",
     parameters: &[(Parameter::Window, 2)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let (ranks, blocks, in_place) = (shape.ranks, shape.blocks(), shape.in_place);
         if ranks == 1 {
             return Ok(Box::new(Alone { vector: blocks.total(1) }));
         }
-        let window = u64::from(params.window.clamp(1, ranks - 1));
+        let window = u64::from(params.window().clamp(1, ranks - 1));
         Ok(Box::new(Pairwise { pattern: Widening { ranks }, blocks, window, in_place }))
     },
     ..Algorithm::BASE

@@ -12,6 +12,6 @@ pub const ALGORITHM: Algorithm = Algorithm {
                power of two act through a neighbour",
     source: "MPICH; Thakur, Rabenseifner, Gropp 2005",
     ordered: false,
-    build: |shape, _| Ok(schedule(shape, First::Far)),
+    build: |shape, _, _| Ok(schedule(shape, First::Far)),
     ..Algorithm::BASE
 };

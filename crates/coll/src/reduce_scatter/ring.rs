@@ -15,7 +15,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     source: "Open MPI tuned; Patarasuk, Yuan 2009",
     parameters: &[(Parameter::Segment, 256 << 10), (Parameter::Window, 8)],
     ordered: false,
-    build: |shape, params| match shape.ranks {
+    build: |shape, params, _| match shape.ranks {
         1 => Ok(Box::new(Alone { vector: shape.blocks().total(1) })),
         _ => Ok(Box::new(Ring::new(shape, params))),
     },
@@ -42,9 +42,9 @@ impl Ring {
             Blocks::Equal(len) => *len,
             differing => differing.longest(shape.ranks),
         };
-        let segment = whole_elements(shape, params.segment, longest);
+        let segment = whole_elements(shape, params.segment(), longest);
         let pieces = longest.div_ceil(segment);
-        let (pattern, window) = (Neighbour { ranks: shape.ranks }, params.window);
+        let (pattern, window) = (Neighbour { ranks: shape.ranks }, params.window());
         Ring { pattern, blocks, in_place: shape.in_place, longest, segment, pieces, window }
     }
 

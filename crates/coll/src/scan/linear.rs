@@ -11,7 +11,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "each rank joins its vector to what comes from the rank below, in segments",
     source: "Open MPI basic, here with a pipeline of segments",
     parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
-    build: |shape, params| Ok(Box::new(Linear::new(shape, params.segment, params.window, false))),
+    build: |shape, params, _| {
+        Ok(Box::new(Linear::new(shape, params.segment(), params.window(), false)))
+    },
     ..Algorithm::BASE
 };
 

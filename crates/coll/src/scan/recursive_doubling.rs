@@ -10,7 +10,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "recursive-doubling",
     sentence: "sums go upwards at doubling distances, each rank joining what comes from below",
     source: "Hillis, Steele 1986; MPICH; Open MPI",
-    build: |shape, _| {
+    build: |shape, _, _| {
         let (ranks, vector, in_place) = (shape.ranks, shape.vector(), shape.in_place);
         Ok(Box::new(Doubling { ranks, vector, in_place }))
     },

@@ -9,7 +9,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "linear",
     sentence: "the root sends to rank after rank, each send done before the next",
     source: "MPIBlib; Open MPI basic",
-    build: |shape, _| {
+    build: |shape, _, _| {
         Ok(Box::new(Linear { ranks: shape.ranks, root: shape.root, blocks: shape.blocks() }))
     },
     ..Algorithm::BASE

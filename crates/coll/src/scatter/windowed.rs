@@ -11,9 +11,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     sentence: "the root keeps `window` sends outstanding, beginning with the farthest rank",
     source: "laneway; the root-side window that multi-lane scatter is compared with",
     parameters: &[(Parameter::Window, 8)],
-    build: |shape, params| {
+    build: |shape, params, _| {
         let circle = Circle { ranks: shape.ranks, root: shape.root };
-        Ok(Box::new(Windowed { circle, blocks: shape.blocks(), window: params.window }))
+        Ok(Box::new(Windowed { circle, blocks: shape.blocks(), window: params.window() }))
     },
     ..Algorithm::BASE
 };

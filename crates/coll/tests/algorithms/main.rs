@@ -4,4 +4,5 @@ mod mutation;
 mod permuted;
 mod phases;
 mod proof;
+mod sites;
 mod support;

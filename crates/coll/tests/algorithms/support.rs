@@ -81,12 +81,16 @@ pub fn settings(algorithm: &Algorithm) -> Vec<Params> {
     with(&|parameter| match parameter {
         Parameter::Radix => 3,
         Parameter::Segment => 40,
-        Parameter::Window => 1,
+        Parameter::Window | Parameter::Lanes => 1,
+        Parameter::Near => 0,
+        Parameter::Own => 100,
     });
     with(&|parameter| match parameter {
         Parameter::Radix => 5,
         Parameter::Segment => 9,
-        Parameter::Window => 3,
+        Parameter::Window | Parameter::Near => 3,
+        Parameter::Lanes => 2,
+        Parameter::Own => 40,
     });
     all
 }

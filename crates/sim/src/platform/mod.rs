@@ -15,6 +15,7 @@ mod file;
 mod generate;
 mod layout;
 mod names;
+mod placement;
 mod quantity;
 mod random;
 mod settings;
