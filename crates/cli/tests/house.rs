@@ -18,6 +18,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("laneway-topo", &["laneway-core", "laneway-coll", "laneway-stats"]),
     ("laneway-local", &["laneway-core"]),
     ("laneway-lab", &["laneway-sim", "laneway-stats"]),
+    ("laneway-sites", &["laneway-core", "laneway-sim", "laneway-stats"]),
     ("laneway-mpi", &["laneway-core"]),
     ("laneway-measure", &["laneway-core", "laneway-coll", "laneway-stats"]),
     (
@@ -58,7 +59,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &["core", "coll", "report", "stats"];
 
 /// They read files and use threads, and give the same answer every time.
-const DETERMINISTIC: &[&str] = &["sim", "topo"];
+const DETERMINISTIC: &[&str] = &["sim", "sites", "topo"];
 
 const IMPURE_WORDS: &[&str] = &[
     "std::time",
