@@ -20,6 +20,7 @@ mod report;
 mod reproduce;
 mod session;
 mod sim;
+mod sites;
 mod topo;
 mod tour;
 mod watchdog;
@@ -45,6 +46,7 @@ static VERBS: &[Verb] = &[
     Verb { command: report::command, run: report::run },
     Verb { command: reproduce::command, run: reproduce::run },
     Verb { command: sim::command, run: sim::run },
+    Verb { command: sites::command, run: sites::run },
     Verb { command: topo::command, run: topo::run },
     Verb { command: lab::command, run: lab::run },
     Verb { command: generate::completions_command, run: generate::completions },

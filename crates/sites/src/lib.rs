@@ -1,7 +1,7 @@
-//! Collectives over several sites: what the multi-lane paper's cost model says, and what no
-//! algorithm can beat.
+//! Collectives over several sites: the fastest schedule for a call, what the multi-lane paper's
+//! cost model says, and what no algorithm can beat.
 //!
-//! [`model`] predicts the paper's algorithm from a few numbers, as printed and as corrected.
+//! [`Sites`] chooses by simulating candidates. [`model`] predicts the paper's algorithm from a few numbers, as printed and as corrected.
 //! [`bound`] reads a platform's layout and gives the least time of a scatter or gather on it,
 //! with the place that limits it. This crate must never know a backend, a clock or a schedule's
 //! bytes: it answers from numbers alone, the same on any machine.
@@ -11,8 +11,13 @@
 #![forbid(unsafe_code)]
 
 pub mod bound;
+mod choose;
 pub mod model;
 
 mod linear;
 mod maxflow;
 mod network;
+mod testbed;
+
+pub use choose::{Candidate, Choice, ChoiceError, Sites};
+pub use testbed::{NotTwoSites, Sharing};

@@ -1,6 +1,6 @@
 //! Gather by relays: helpers of the root's site take what crosses and pass it on piece by piece.
 
-use laneway_core::{Blocks, Buf, Collective, Placement, Rank, span};
+use laneway_core::{Blocks, Buf, Chan, Collective, Placement, Rank, span};
 
 use crate::registry::{Algorithm, Counts, Parameter};
 use crate::script::{Lane, Script, Scripted};
@@ -16,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
         (Parameter::Lanes, 0),
         (Parameter::Segment, 256 << 10),
         (Parameter::Window, 4),
-        (Parameter::Near, 2),
+        (Parameter::Near, 8),
         (Parameter::Own, 10),
     ],
     counts: Counts::All,
@@ -35,6 +35,9 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..Algorithm::BASE
 };
 
+/// The channel of a rank's own block, beside what it passes on.
+const OWN: Chan = 1;
+
 struct Relay {
     placement: Placement,
     root: Rank,
@@ -47,29 +50,26 @@ struct Relay {
 }
 
 impl Relay {
-    /// A lane for each helper, one for the rest of the site, and one for what the root takes
-    /// itself.
+    /// A lane for each helper, one for the own blocks of the site, which are there at once, and one
+    /// for what the root takes itself.
     fn root(&self) -> Vec<Lane> {
         let block =
             |rank: Rank, off: u64, len: u64| span(Buf::Out, self.blocks.off(rank) + off, len);
-        let helpers = &self.stretches.senders[1..];
         let mut lanes = Vec::new();
-        for &helper in helpers {
+        for &helper in &self.stretches.senders[1..] {
             let mut lane = Lane::default();
             for piece in self.stretches.of(helper) {
                 let out = lane.round();
                 out.recv_window(self.near);
                 out.recv(helper, block(piece.rank, piece.off, piece.len));
             }
-            lane.round().recv(helper, self.blocks.block(Buf::Out, helper));
             lanes.push(lane);
         }
         let mut site = Lane::default();
-        let others = self.placement.neighbours(self.root);
-        for &from in others[1..].iter().filter(|rank| !helpers.contains(rank)) {
+        for &from in &self.placement.neighbours(self.root)[1..] {
             let out = site.round();
             out.recv_window(self.near);
-            out.recv(from, self.blocks.block(Buf::Out, from));
+            out.recv_on(from, OWN, self.blocks.block(Buf::Out, from));
         }
         let own = span(Buf::In, 0, self.blocks.len(self.root));
         site.round().copy(own, self.blocks.block(Buf::Out, self.root));
@@ -83,9 +83,9 @@ impl Relay {
         lanes
     }
 
-    /// One lane takes pieces, the other passes each on when it is there; the own block last.
+    /// One lane takes pieces, another passes each on when it is there, a third sends the own block.
     fn near(&self, rank: Rank) -> Vec<Lane> {
-        let (mut take, mut pass) = (Lane::default(), Lane::default());
+        let (mut take, mut pass, mut own) = (Lane::default(), Lane::default(), Lane::default());
         let mut off = 0;
         for piece in self.stretches.of(rank) {
             let kept = span(Buf::Tmp, off, piece.len);
@@ -97,8 +97,8 @@ impl Relay {
             out.send(self.root, kept);
             off += piece.len;
         }
-        pass.round().send(self.root, span(Buf::In, 0, self.blocks.len(rank)));
-        vec![take, pass]
+        own.round().send_on(self.root, OWN, span(Buf::In, 0, self.blocks.len(rank)));
+        vec![take, pass, own]
     }
 }
 

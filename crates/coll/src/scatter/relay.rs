@@ -16,7 +16,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
         (Parameter::Lanes, 0),
         (Parameter::Segment, 256 << 10),
         (Parameter::Window, 4),
-        (Parameter::Near, 2),
+        (Parameter::Near, 8),
         (Parameter::Own, 10),
     ],
     counts: Counts::All,

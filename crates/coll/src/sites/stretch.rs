@@ -1,7 +1,9 @@
-//! What crosses to a site, as one line of bytes that is cut into a stretch for each sender.
+//! What crosses to a site, cut into pieces for each sender.
 //!
-//! Whole blocks would leave senders uneven, and a sender for a part of every block would make many
-//! short messages. A stretch of a line gives each its exact share, and cuts few blocks.
+//! The root takes the same part of every block, so that it has as many connections as it can use.
+//! The rest is one line of bytes of which each helper gets a stretch: whole blocks would leave
+//! helpers uneven, and a part of every block for each would make many short messages. A stretch
+//! gives each its exact share, and cuts few blocks.
 
 use laneway_core::{Blocks, Placement, Rank};
 
@@ -39,19 +41,16 @@ impl Stretches {
         if cut.helpers > 0 {
             senders.truncate(cut.helpers as usize + 1);
         }
-        let helpers = senders.len() as u64 - 1;
+        let helpers = senders.len() - 1;
         let own = if helpers == 0 { 100 } else { cut.own };
-        // The root's share beside each helper's.
-        let weights: Vec<u64> = match helpers {
-            0 => vec![1],
-            _ => (0..=helpers).map(|at| if at == 0 { own * helpers } else { 100 - own }).collect(),
-        };
+        let cut = Stretch { own, helpers: helpers as u32, ..cut };
         let sites = placement.others(placement.location(root).site);
-        let lines = sites.iter().map(|site| line(placement.members(*site), blocks, &weights, cut));
-        let mut lines: Vec<Vec<Vec<Piece>>> = lines.collect();
+        let lines = sites.iter().map(|site| line(placement.members(*site), blocks, cut));
+        let lines: Vec<Vec<Vec<Piece>>> = lines.collect();
         let pieces = (0..senders.len()).map(|sender| {
-            let of_sites = lines.iter_mut().map(|line| std::mem::take(&mut line[sender]));
-            alternating(of_sites.collect())
+            // A connection leads to one rank: what is under way should lead to several.
+            let of_ranks = lines.iter().flat_map(|line| line[sender].chunk_by(of_one_rank));
+            alternating(&of_ranks.collect::<Vec<_>>())
         });
         let pieces = pieces.collect();
         Stretches { senders, pieces }
@@ -82,38 +81,50 @@ impl Stretches {
     }
 }
 
-/// The blocks of some ranks, cut into stretches of these weights, and these into pieces.
-fn line(members: &[Rank], blocks: &Blocks, weights: &[u64], cut: Stretch) -> Vec<Vec<Piece>> {
-    let total: u64 = members.iter().map(|rank| blocks.len(*rank)).sum();
-    let all: u128 = weights.iter().map(|weight| u128::from(*weight)).sum();
-    let mut sum = 0u128;
-    let mut ends = weights.iter().map(|weight| {
-        sum += u128::from(*weight);
-        (u128::from(total) * sum / all.max(1)) as u64
-    });
-    let mut stretches = vec![Vec::new(); weights.len()];
-    let (mut sender, mut end, mut done) = (0, ends.next().unwrap_or(total), 0);
+/// The blocks of some ranks: what the root sends of each, then the stretches of the helpers.
+fn line(members: &[Rank], blocks: &Blocks, cut: Stretch) -> Vec<Vec<Piece>> {
+    let helpers = cut.helpers as usize;
+    let own = |rank: Rank| match helpers {
+        0 => blocks.len(rank),
+        _ => (u128::from(blocks.len(rank)) * u128::from(cut.own) / 100) as u64,
+    };
+    let total: u64 = members.iter().map(|rank| blocks.len(*rank) - own(*rank)).sum();
+    let end = |helper: usize| match helper {
+        0 => 0,
+        _ => (u128::from(total) * helper as u128 / helpers as u128) as u64,
+    };
+    let mut stretches = vec![Vec::new(); helpers + 1];
+    let (mut helper, mut done) = (0, 0);
     for &rank in members {
         let (mut off, len) = (0, blocks.len(rank));
         while off < len {
-            while done == end && sender + 1 < weights.len() {
-                sender += 1;
-                end = ends.next().unwrap_or(total);
-            }
-            // To the end of the segment, the block or the stretch.
-            let until = (off / cut.segment + 1).saturating_mul(cut.segment).min(len);
-            let piece = (until - off).min(end - done);
+            let own = own(rank);
+            // To the end of the segment, and of what this sender has of the block.
+            let segment = (off / cut.segment + 1).saturating_mul(cut.segment) - off;
+            let (sender, until) = if off < own {
+                (0, own - off)
+            } else {
+                while done == end(helper) && helper < helpers {
+                    helper += 1;
+                }
+                (helper, (len - off).min(end(helper) - done))
+            };
+            let piece = until.min(segment);
             stretches[sender].push(Piece { rank, off, len: piece });
             off += piece;
-            done += piece;
+            done += if sender > 0 { piece } else { 0 };
         }
     }
     stretches
 }
 
+fn of_one_rank(one: &Piece, next: &Piece) -> bool {
+    one.rank == next.rank
+}
+
 /// One of each list in turn, while there are any.
-fn alternating(lists: Vec<Vec<Piece>>) -> Vec<Piece> {
-    let most = lists.iter().map(Vec::len).max().unwrap_or(0);
+fn alternating(lists: &[&[Piece]]) -> Vec<Piece> {
+    let most = lists.iter().map(|list| list.len()).max().unwrap_or(0);
     (0..most).flat_map(|at| lists.iter().filter_map(move |list| list.get(at).copied())).collect()
 }
 

@@ -1,0 +1,77 @@
+//! The cost model's few numbers, read from a platform of two sites.
+
+use laneway_sim::HostId;
+use laneway_sim::platform::{Layout, LayoutWay};
+
+use crate::model::{TwoSites, WanRate};
+
+/// How a pair's rate depends on how many pairs send at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Not at all, as the paper assumes where the link is wide enough.
+    Constant,
+    /// All of them share the link.
+    Shared,
+}
+
+/// Why a platform is not what the model is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotTwoSites(pub String);
+
+impl TwoSites {
+    /// The model of a call on a platform; rank r is on host `hosts[r]`.
+    pub fn of(
+        layout: &Layout,
+        hosts: &[HostId],
+        root: u32,
+        block: u64,
+        sharing: Sharing,
+    ) -> Result<TwoSites, NotTwoSites> {
+        let sites: Vec<usize> =
+            hosts.iter().map(|host| layout.hosts[*host as usize].site).collect();
+        let own = sites[root as usize];
+        let far_site = sites.iter().copied().find(|site| *site != own);
+        let Some(far_site) = far_site else {
+            return Err(NotTwoSites("all ranks are at one site".into()));
+        };
+        if sites.iter().any(|site| ![own, far_site].contains(site)) {
+            return Err(NotTwoSites("the cost model knows two sites, and here are more".into()));
+        }
+        let count = |site: usize| sites.iter().filter(|one| **one == site).count() as u32;
+        let way = |from: usize, to: usize| {
+            layout.ways.iter().find(|way| (way.from, way.to) == (from, to))
+        };
+        let (Some(there), Some(back)) = (way(own, far_site), way(far_site, own)) else {
+            return Err(NotTwoSites("no way leads from one site to the other".into()));
+        };
+        let host = &layout.hosts[hosts[root as usize] as usize];
+        let lan = host.card.out.unwrap_or(f64::INFINITY);
+        let card = host.wan_card.map_or(host.card.out, |card| card.out).unwrap_or(f64::INFINITY);
+        let together = together(layout, there);
+        let connection = connection(there, back).min(card).min(together);
+        Ok(TwoSites {
+            near: count(own),
+            far: count(far_site),
+            block: block as f64,
+            latency: there.latency,
+            lan_latency: layout.sites[own].latency,
+            overhead: 0.0,
+            lan,
+            wan: match sharing {
+                Sharing::Constant => WanRate::Constant(connection),
+                Sharing::Shared => WanRate::Shared { connection, together },
+            },
+        })
+    }
+}
+
+/// Bytes a second of one connection, by its limit and by its window over the round trip.
+fn connection(there: &LayoutWay, back: &LayoutWay) -> f64 {
+    let window = there.window.map(|bytes| bytes as f64 / (there.latency + back.latency));
+    let rate = there.connection.unwrap_or(f64::INFINITY);
+    rate.min(window.unwrap_or(f64::INFINITY))
+}
+
+fn together(layout: &Layout, way: &LayoutWay) -> f64 {
+    way.pipes.iter().map(|pipe| layout.pipes[*pipe].rate).fold(f64::INFINITY, f64::min)
+}
