@@ -15,6 +15,7 @@ mod lab;
 mod links;
 mod measure;
 mod output;
+mod placed;
 mod progress;
 mod report;
 mod reproduce;

@@ -189,12 +189,15 @@ impl Algorithm {
         params
     }
 
-    /// The schedule for a shape whose ranks are all at one site, or the reason why there is none.
+    /// The schedule for a shape, or the reason why there is none.
     pub fn schedule(&self, shape: &Shape, params: &Params) -> Result<Box<dyn Schedule>, Refusal> {
-        self.placed(shape, params, &Placement::one_site(shape.ranks))
+        match &shape.placement {
+            Some(placement) => self.placed(shape, params, placement),
+            None => self.placed(shape, params, &Placement::one_site(shape.ranks)),
+        }
     }
 
-    /// The schedule for a shape and for where its ranks are.
+    /// The schedule for a shape whose ranks are here.
     pub fn placed(
         &self,
         shape: &Shape,

@@ -1,6 +1,9 @@
 //! The shape of one collective call: the operation, its ranks, its root, and how the data is cut.
 
+use std::sync::Arc;
+
 use crate::blocks::{Blocks, Matrix};
+use crate::placement::Placement;
 use crate::schedule::Rank;
 
 /// The collective operations. The v-forms and reduce_scatter take blocks that differ by rank.
@@ -145,6 +148,8 @@ pub struct Shape {
     /// Whether a reduction may change the order of its operands.
     pub commutative: bool,
     pub in_place: bool,
+    /// Where its ranks are; at one site where nobody says.
+    pub placement: Option<Arc<Placement>>,
 }
 
 /// Why a shape cannot be.
@@ -169,12 +174,17 @@ impl Shape {
             Alltoall => Layout::Matrix(Matrix::Equal(size)),
             _ => Layout::Blocks(Blocks::Equal(size)),
         };
-        let (element, commutative, in_place) = (1, true, false);
-        Shape { collective, ranks, root: 0, layout, element, commutative, in_place }
+        let (element, commutative, in_place, placement) = (1, true, false, None);
+        Shape { collective, ranks, root: 0, layout, element, commutative, in_place, placement }
     }
 
     pub fn with_root(mut self, root: Rank) -> Shape {
         self.root = root;
+        self
+    }
+
+    pub fn with_placement(mut self, placement: Arc<Placement>) -> Shape {
+        self.placement = Some(placement);
         self
     }
 

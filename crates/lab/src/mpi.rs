@@ -37,6 +37,8 @@ pub fn environment(lab: &LabName, plan: &Plan) -> Vec<(String, String)> {
     let control = if plan.options.management { "mgmt".to_string() } else { first.clone() };
     let pairs: &[(&str, &str)] = &[
         ("LANEWAY_LAB", lab.as_str()),
+        // Where hosts are, for algorithms that ask.
+        ("LANEWAY_SITES", &plan.platform),
         // Open MPI 4, then 5: TCP alone, no binding to cores that all hosts share, and ranks that
         // let others work while they wait.
         ("OMPI_MCA_plm_rsh_agent", &ssh),

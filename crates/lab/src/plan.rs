@@ -45,6 +45,8 @@ impl Default for Options {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
+    /// The name that the platform was read by.
+    pub platform: String,
     pub options: Options,
     pub sites: Vec<String>,
     pub hosts: Vec<Host>,
@@ -69,6 +71,7 @@ impl Plan {
             queue_bytes: queue(pipe.rate),
         });
         Ok(Plan {
+            platform: platform.name().to_string(),
             options,
             pipes: pipes.collect(),
             sites: layout.sites.into_iter().map(|site| site.name).collect(),
@@ -132,6 +135,7 @@ impl Plan {
         let Options { cards, one_switch, management, queue_bytes, seed } = self.options;
         let queue = queue_bytes.map_or("-".to_string(), |bytes| bytes.to_string());
         // Writing into a string cannot fail.
+        _ = writeln!(text, "platform {}", self.platform);
         _ = writeln!(text, "options {cards} {one_switch} {management} {queue} {seed}");
         for site in &self.sites {
             _ = writeln!(text, "site {site}");
@@ -157,8 +161,9 @@ impl Plan {
     /// Reads what [`Plan::to_text`] wrote; the error is the line that is none of it.
     pub fn parse(text: &str) -> Result<Plan, String> {
         let (sites, hosts) = (Vec::new(), Vec::new());
-        let options = Options::default();
-        let mut plan = Plan { options, sites, hosts, ways: Vec::new(), pipes: Vec::new() };
+        let (platform, options) = (String::new(), Options::default());
+        let (ways, pipes) = (Vec::new(), Vec::new());
+        let mut plan = Plan { platform, options, sites, hosts, ways, pipes };
         for line in text.lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
             plan.take(&words).ok_or_else(|| format!("not a line of a plan: {line}"))?;
@@ -178,6 +183,7 @@ impl Plan {
 
     fn take(&mut self, words: &[&str]) -> Option<()> {
         match *words {
+            ["platform", ref name @ ..] => self.platform = name.join(" "),
             ["options", cards, one_switch, management, queue, seed] => {
                 self.options = Options {
                     cards: cards.parse().ok()?,

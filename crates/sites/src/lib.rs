@@ -1,9 +1,9 @@
 //! Collectives over several sites: the fastest schedule for a call, what the multi-lane paper's
 //! cost model says, and what no algorithm can beat.
 //!
-//! [`Sites`] chooses by simulating candidates. [`model`] predicts the paper's algorithm from a few numbers, as printed and as corrected.
-//! [`bound`] reads a platform's layout and gives the least time of a scatter or gather on it,
-//! with the place that limits it. This crate must never know a backend, a clock or a schedule's
+//! [`Sites`] chooses by simulating candidates. [`model`] predicts the paper's algorithm from a few
+//! numbers, as printed and as corrected. [`bound`] reads a platform's layout and gives the least
+//! time of a scatter or gather on it, with the place that limits it. This crate must never know a backend, a clock or a schedule's
 //! bytes: it answers from numbers alone, the same on any machine.
 //!
 //! Begin with [`bound`], then `network.rs`.

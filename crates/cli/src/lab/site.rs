@@ -59,7 +59,11 @@ pub fn args() -> Vec<Arg> {
 pub fn plan(matches: &ArgMatches) -> Result<Option<Plan>, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let spec = match (text("platform"), text("sites")) {
-        (Some(platform), _) => platform.to_string(),
+        // What runs in the lab may read it from another folder.
+        (Some(platform), _) => match std::fs::canonicalize(platform) {
+            Ok(file) => file.display().to_string(),
+            Err(_) => platform.to_string(),
+        },
         (None, Some(sites)) => sites_spec(sites, text("wan"))?,
         (None, None) => return Ok(None),
     };

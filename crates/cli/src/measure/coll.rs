@@ -95,6 +95,7 @@ type Race = (&'static str, &'static str, u32, u64);
 fn measured(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, RankError> {
     let counts = plan.counts(comm.size());
     refuse_early(comm, plan, &counts)?;
+    plan.place(comm)?;
     memory::refuse_plan(comm, plan)?;
     if comm.rank() == 0 {
         plan.ignored.iter().for_each(|line| output::note(line));

@@ -1,5 +1,7 @@
 //! What a command line asks to be measured, and how.
 
+use std::sync::OnceLock;
+
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use laneway_coll::{algorithms, find, usual};
@@ -15,7 +17,9 @@ use laneway_stats::Interval;
 use super::decided::{self, Decided};
 use super::skew::{self, Skew};
 use super::{p2p, refine, rule};
-use crate::{session, words};
+use crate::placed::{self, Placed};
+use crate::session::{self, RankError};
+use crate::words;
 
 /// Which algorithms.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +28,8 @@ enum Choice {
     Default,
     All,
     Native,
+    /// What is fastest on the platform of the sites.
+    Chosen,
     Named(String),
 }
 
@@ -84,6 +90,9 @@ pub struct Plan {
     pub refine: u32,
     /// What was asked for and has no meaning here, in words.
     pub ignored: Vec<String>,
+    /// The platform on which hosts are looked up, and where they were found.
+    sites: Option<String>,
+    placed: OnceLock<Placed>,
 }
 
 /// One operation to measure.
@@ -133,7 +142,7 @@ pub fn args() -> Vec<Arg> {
         text(
             "algorithm",
             "A,B",
-            "Algorithms, native, or all [default: native, else the usual one]",
+            "Algorithms, native, all, or chosen for the sites [default: native, else the usual]",
         )
         .value_delimiter(','),
         text("form", "F", "blocking, or nonblocking: started, then waited for")
@@ -142,6 +151,7 @@ pub fn args() -> Vec<Arg> {
             .default_value(Form::default().name()),
         text("sizes", "S", "8,1K or ranges 8:4M, 0:100K:+1K, 8:4M:*4").default_value("8,1K,64K"),
         refine::arg(),
+        placed::arg(),
         number::<u32>("root", "R", "The root [default: 0]"),
         text("timing", "T", "How a repetition is timed")
             .value_parser(methods)
@@ -263,6 +273,8 @@ impl Plan {
             keep: matches.get_flag("keep"),
             race: matches.get_flag("race"),
             ignored: ignored(matches, method),
+            sites: placed::asked(matches),
+            placed: OnceLock::new(),
         };
         plan.known_algorithms()?;
         plan.known_rivals()?;
@@ -370,6 +382,10 @@ impl Plan {
             match choice {
                 Choice::Default => answerers.extend(native.or_else(usual)),
                 Choice::Native => answerers.push(Answerer::Native),
+                Choice::Chosen => {
+                    let found = self.placed.get().and_then(|placed| placed.choose(&shape));
+                    answerers.extend(found.map(|best| Answerer::Ours(best.algorithm, best.params)));
+                }
                 Choice::All => {
                     let ours = algorithms(collective).map(|a| Answerer::Ours(a, a.defaults()));
                     answerers.extend(native.into_iter().chain(ours));
@@ -385,7 +401,24 @@ impl Plan {
 
     pub fn shape(&self, comm: &dyn Comm, collective: Collective, size: u64) -> Shape {
         let root = if collective.has_root() { self.root } else { 0 };
-        Shape::new(collective, comm.size(), size).with_root(root)
+        let shape = Shape::new(collective, comm.size(), size).with_root(root);
+        match self.placed.get() {
+            Some(placed) => placed.place(shape),
+            None => shape,
+        }
+    }
+
+    /// Collective: finds where the ranks are, if somebody said where hosts are.
+    pub fn place(&self, comm: &dyn Comm) -> Result<(), RankError> {
+        if let Some(spec) = &self.sites {
+            // Simulated ranks share one plan, and all find the same.
+            _ = self.placed.set(Placed::find(comm, spec)?);
+        } else if self.choices.contains(&Choice::Chosen) {
+            let what = "nobody said where the ranks are";
+            let cause = "`chosen` is what is fastest on a platform of sites";
+            return Err(Failure::usage(what, cause, "--sites two-sites:8x8, or FILE.toml").into());
+        }
+        Ok(())
     }
 
     /// As rows tell it: `barrier:tree`, or `reduce+barrier:tree`.
@@ -440,6 +473,7 @@ fn choice(name: &str) -> Choice {
     match name {
         "all" => Choice::All,
         "native" => Choice::Native,
+        "chosen" => Choice::Chosen,
         name => Choice::Named(name.to_string()),
     }
 }

@@ -1,0 +1,77 @@
+//! Where the ranks of a run are: their hosts, looked up in a platform of sites.
+
+use std::sync::Arc;
+
+use clap::{Arg, ArgMatches};
+use laneway_core::{Comm, Failure, Placement, Shape};
+use laneway_sim::HostId;
+use laneway_sim::platform::Platform;
+use laneway_sites::{Candidate, Sites};
+
+use crate::session::RankError;
+
+pub fn arg() -> Arg {
+    Arg::new("sites")
+        .long("sites")
+        .value_name("P")
+        .env("LANEWAY_SITES")
+        .help("Where hosts are, by name: a platform [default: that of --backend sim:P; in a lab, its own]")
+}
+
+/// The platform that was named for the hosts of a run.
+pub fn asked(matches: &ArgMatches) -> Option<String> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let simulated = || text("backend").and_then(|backend| backend.strip_prefix("sim:"));
+    text("sites").filter(|name| !name.is_empty()).or_else(simulated).map(str::to_string)
+}
+
+/// The ranks of a run on a platform.
+#[derive(Debug)]
+pub struct Placed {
+    platform: Platform,
+    hosts: Vec<HostId>,
+    placement: Arc<Placement>,
+}
+
+impl Placed {
+    /// Collective: finds every rank's host on a platform, by its name or by the part before the
+    /// first dot.
+    pub fn find(comm: &dyn Comm, spec: &str) -> Result<Placed, RankError> {
+        let names = comm.hosts()?;
+        let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
+        let short = |name: &str| name.split('.').next().unwrap_or_default().to_string();
+        let find = |name: &String| {
+            let known = platform.host_names();
+            let exact = known.iter().position(|one| one == name);
+            exact.or_else(|| known.iter().position(|one| short(one) == short(name)))
+        };
+        let mut hosts = Vec::new();
+        for name in &names {
+            let Some(host) = find(name) else {
+                let what = format!("where is host `{name}`?");
+                let cause = format!("{spec} has no host of that name");
+                let try_this = "--sites FILE.toml that names the hosts, or none";
+                return Err(Failure::usage(what, cause, try_this).into());
+            };
+            hosts.push(host as HostId);
+        }
+        let placement = Arc::new(platform.placement(&hosts));
+        Ok(Placed { platform, hosts, placement })
+    }
+
+    /// A call of the first ranks that knows where they are.
+    pub fn place(&self, shape: Shape) -> Shape {
+        if shape.ranks == self.placement.ranks() {
+            return shape.with_placement(self.placement.clone());
+        }
+        let hosts = &self.hosts[..shape.ranks as usize];
+        shape.with_placement(Arc::new(self.platform.placement(hosts)))
+    }
+
+    /// What is chosen for a call of the first ranks; every rank comes to the same.
+    pub fn choose(&self, shape: &Shape) -> Option<Candidate> {
+        let hosts = self.hosts[..shape.ranks as usize].to_vec();
+        let choice = Sites::new(&self.platform, hosts).ok()?.choose(shape).ok()?;
+        Some(choice.best)
+    }
+}
