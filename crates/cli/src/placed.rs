@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgMatches};
 use laneway_core::{Comm, Failure, Placement, Shape};
+use laneway_measure::talk::announce;
 use laneway_sim::HostId;
 use laneway_sim::platform::Platform;
 use laneway_sites::{Candidate, Sites};
@@ -33,12 +34,39 @@ pub struct Placed {
     placement: Arc<Placement>,
 }
 
+/// Collective: the platform that rank 0 was told of, on every rank. Launchers seldom pass on what
+/// is in the environment, and other hosts may not have the file.
+fn told(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Platform>, RankError> {
+    let text = match spec.filter(|_| comm.rank() == 0) {
+        Some(spec) => match std::fs::read_to_string(spec) {
+            Ok(file) => format!("{spec}\n{file}"),
+            Err(_) => spec.to_string(),
+        },
+        None => String::new(),
+    };
+    let mut length = [text.len() as f64];
+    announce(comm, &mut length)?;
+    let mut bytes: Vec<f64> = text.bytes().map(f64::from).collect();
+    bytes.resize(length[0] as usize, 0.0);
+    announce(comm, &mut bytes)?;
+    let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte as u8).collect();
+    let text = String::from_utf8_lossy(&bytes);
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let platform = match text.split_once('\n') {
+        Some((name, file)) => Platform::parse(name, file),
+        None => Platform::read(&text),
+    };
+    Ok(Some(platform.map_err(|error| error.into_failure())?))
+}
+
 impl Placed {
-    /// Collective: finds every rank's host on a platform, by its name or by the part before the
-    /// first dot.
-    pub fn find(comm: &dyn Comm, spec: &str) -> Result<Placed, RankError> {
-        let names = comm.hosts()?;
-        let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
+    /// Collective: finds every rank's host on the platform that rank 0 was told of, by its name or
+    /// by the part before the first dot; none where nobody said where hosts are.
+    pub fn find(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Placed>, RankError> {
+        let Some(platform) = told(comm, spec)? else { return Ok(None) };
+        let (names, spec) = (comm.hosts()?, platform.name());
         let short = |name: &str| name.split('.').next().unwrap_or_default().to_string();
         let find = |name: &String| {
             let known = platform.host_names();
@@ -56,7 +84,7 @@ impl Placed {
             hosts.push(host as HostId);
         }
         let placement = Arc::new(platform.placement(&hosts));
-        Ok(Placed { platform, hosts, placement })
+        Ok(Some(Placed { platform, hosts, placement }))
     }
 
     /// A call of the first ranks that knows where they are.

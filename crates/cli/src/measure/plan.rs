@@ -410,9 +410,9 @@ impl Plan {
 
     /// Collective: finds where the ranks are, if somebody said where hosts are.
     pub fn place(&self, comm: &dyn Comm) -> Result<(), RankError> {
-        if let Some(spec) = &self.sites {
+        if let Some(placed) = Placed::find(comm, self.sites.as_deref())? {
             // Simulated ranks share one plan, and all find the same.
-            _ = self.placed.set(Placed::find(comm, spec)?);
+            _ = self.placed.set(placed);
         } else if self.choices.contains(&Choice::Chosen) {
             let what = "nobody said where the ranks are";
             let cause = "`chosen` is what is fastest on a platform of sites";
