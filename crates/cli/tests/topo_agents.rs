@@ -1,5 +1,6 @@
-//! The real OpenSM on the real ibsim, with our tables: every switch answers `perfquery`, so that
-//! questions find their way to it and its answers find theirs back, whole and after cuts.
+//! The real OpenSM on the real ibsim, with our tables: every switch answers every host that asks
+//! for its counters, so that questions find their way to it and its answers find theirs back, whole
+//! and after cuts.
 
 // What only the other test of a subnet needs is there too.
 #[path = "topo_opensm/subnet.rs"]
@@ -12,8 +13,8 @@ use laneway_topo::repair::spread;
 use laneway_topo::{End, Fabric, Part, Wiring, prove_agents, topology};
 use subnet::{Subnet, is_here};
 
-/// Some hosts really ask; for the others the installed tables are followed. All of them ask where
-/// this variable is set, which takes an hour.
+/// All hosts ask by the library of `perfquery`, and some by the command itself. All of them use the
+/// command where this variable is set, which takes an hour.
 const ALL_ASK: &str = "LANEWAY_TEST_ALL_HOSTS_ASK";
 
 /// A fabric with so many of its cables between switches cut.
@@ -52,6 +53,9 @@ fn every_switch_answers(spec: &str, asking_hosts: usize) {
         let proof = prove_agents(&fabric, &installed, &to_switches);
         assert_eq!((proof.missed(), proof.circles.len()), (0, 0), "{what}: {:?}", proof.unreached);
         let lids: Vec<u16> = identity.switches.iter().map(|id| id.lid).collect();
+        let hosts: Vec<String> = (0..fabric.hosts()).map(|host| fabric.host_name(host)).collect();
+        let silent = subnet.all_silent(&hosts, &lids);
+        assert!(silent.is_empty(), "{what}: no answer to host from address: {silent:?}");
         let mut asking: Vec<u32> = (0..fabric.hosts()).collect();
         SplitMix64::new(seed).shuffle(&mut asking);
         if std::env::var_os(ALL_ASK).is_none() {

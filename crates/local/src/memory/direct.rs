@@ -7,128 +7,13 @@ use std::time::{Duration, Instant};
 use laneway_core::{CommError, Rank};
 
 use super::between::{Open, copy_between};
+use super::slot::Chunk;
+pub(crate) use super::slot::{Slot, Stage};
 use crate::board::{Board, SLOTS};
-use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
+use crate::sync::Ordering;
 
 /// Below this a copy through the ring is faster.
 pub(crate) const LEAST: usize = 32 << 10;
-
-const FREE: u32 = 0;
-const OFFERED: u32 = 1;
-const MATCHED: u32 = 2;
-
-/// Chunks claimed so far: the receiver takes them from the front, the sender from the back, so
-/// that in a repeated exchange each part of a buffer stays in one core's cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Claims {
-    front: u32,
-    back: u32,
-}
-
-impl Claims {
-    /// Nothing more can be claimed.
-    const CLOSED: u64 = u32::MAX as u64;
-
-    fn unpack(word: u64) -> Claims {
-        Claims { front: word as u32, back: (word >> 32) as u32 }
-    }
-
-    fn pack(self) -> u64 {
-        u64::from(self.back) << 32 | u64::from(self.front)
-    }
-
-    fn total(self) -> u64 {
-        u64::from(self.front) + u64::from(self.back)
-    }
-
-    /// The claims with one more chunk of `chunks`, and its number.
-    fn one_more(self, chunks: u64, from_back: bool) -> Option<(Claims, u64)> {
-        if self.total() >= chunks {
-            return None;
-        }
-        Some(if from_back {
-            (Claims { back: self.back + 1, ..self }, chunks - 1 - u64::from(self.back))
-        } else {
-            (Claims { front: self.front + 1, ..self }, u64::from(self.front))
-        })
-    }
-}
-
-/// One long message on its way; lies in the sender's row of the shared segment.
-#[repr(C, align(64))]
-pub(crate) struct Slot {
-    state: AtomicU32,
-    /// 0, or 1 plus the number of the rank that failed or took its buffer back: the message will
-    /// never be whole.
-    given_up: AtomicU32,
-    source: AtomicU64,
-    target: AtomicU64,
-    len: AtomicU64,
-    /// Packed [`Claims`].
-    claimed: AtomicU64,
-    /// Chunks that nobody copies any more: copied, or failed in a message that was given up.
-    settled: AtomicU64,
-}
-
-/// Small enough that neither side waits long for the other's last chunk, large enough that a call
-/// of the system does not count.
-fn chunk_bytes(len: u64) -> u64 {
-    (len / 8).next_multiple_of(4096).clamp(32 << 10, 256 << 10)
-}
-
-impl Slot {
-    fn chunks(&self) -> u64 {
-        let len = self.len.load(Ordering::Relaxed);
-        len.div_ceil(chunk_bytes(len))
-    }
-
-    fn claim(&self, from_back: bool) -> Option<u64> {
-        let chunks = self.chunks();
-        let mut word = self.claimed.load(Ordering::Acquire);
-        loop {
-            let (next, chunk) = Claims::unpack(word).one_more(chunks, from_back)?;
-            let order = Ordering::AcqRel;
-            match self.claimed.compare_exchange(word, next.pack(), order, Ordering::Acquire) {
-                Ok(_) => return Some(chunk),
-                Err(changed) => word = changed,
-            }
-        }
-    }
-
-    fn finished(&self) -> bool {
-        self.settled.load(Ordering::Acquire) >= self.chunks()
-    }
-
-    /// Whoever sees a byte that its owner wrote after this sees the word as well.
-    fn give_up(&self, rank: Rank) {
-        let (order, seen) = (Ordering::SeqCst, Ordering::Relaxed);
-        // The first one is the cause.
-        let _ = self.given_up.compare_exchange(0, rank + 1, order, seen);
-        fence(Ordering::SeqCst);
-    }
-
-    /// The other half of `give_up`: an error unless all that was read until now was right.
-    fn check(&self) -> Result<(), CommError> {
-        fence(Ordering::SeqCst);
-        match self.given_up.load(Ordering::SeqCst).checked_sub(1) {
-            None => Ok(()),
-            Some(rank) => Err(CommError::System {
-                what: format!("rank {rank} gave up a long message before it was copied"),
-                error: "another transfer of that rank failed, or this one was dropped".into(),
-            }),
-        }
-    }
-}
-
-/// How far a direct copy is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
-    /// Nothing to do here now.
-    Idle,
-    /// A chunk was copied.
-    Moved,
-    Finished,
-}
 
 /// One rank's view of all slots.
 pub(crate) struct Direct {
@@ -150,17 +35,9 @@ impl Direct {
     pub fn offer(&mut self, data: *const u8, len: usize) -> Option<u32> {
         let number = (0..SLOTS as u32).find(|&number| {
             // A slot of ours may be done here while its receiver has not looked yet.
-            let state = &self.board.slot(self.rank, number).state;
-            self.used & (1 << number) == 0 && state.load(Ordering::Acquire) == FREE
+            self.used & (1 << number) == 0 && self.board.slot(self.rank, number).is_free()
         })?;
-        let slot = self.board.slot(self.rank, number);
-        slot.source.store(data as u64, Ordering::Relaxed);
-        slot.len.store(len as u64, Ordering::Relaxed);
-        slot.claimed.store(0, Ordering::Relaxed);
-        slot.settled.store(0, Ordering::Relaxed);
-        slot.given_up.store(0, Ordering::Relaxed);
-        // The frame that tells of the slot is published with release after this.
-        slot.state.store(OFFERED, Ordering::Release);
+        self.board.slot(self.rank, number).offer(data as u64, len as u64);
         self.used |= 1 << number;
         Some(number)
     }
@@ -171,9 +48,7 @@ impl Direct {
     /// `into` must stay valid for the message's length, and untouched, until the copy is finished
     /// or revoked.
     pub unsafe fn accept(&mut self, from: Rank, slot: u32, into: *mut u8) {
-        let slot = self.board.slot(from, slot);
-        slot.target.store(into as u64, Ordering::Relaxed);
-        slot.state.store(MATCHED, Ordering::Release);
+        self.board.slot(from, slot).accept(into as u64);
         if self.both_sides {
             self.board.ring(from);
         }
@@ -182,38 +57,27 @@ impl Direct {
     /// Copies a chunk as the receiver.
     pub fn pull(&mut self, from: Rank, number: u32) -> Result<Stage, CommError> {
         let slot = self.board.slot(from, number);
-        slot.check()?;
-        let moved = self.copy_chunk(slot, from, false)?;
-        if slot.finished() {
-            // The sender's last chunk may have failed.
-            slot.check()?;
-            slot.state.store(FREE, Ordering::Release);
+        let stage = slot.pull(self.rank, |chunk| self.copy(chunk, from, false))?;
+        if stage == Stage::Finished {
             self.board.ring(from);
-            return Ok(Stage::Finished);
         }
-        Ok(if moved { Stage::Moved } else { Stage::Idle })
+        Ok(stage)
     }
 
     /// Copies a chunk as the sender, if the receiver has named its buffer.
     pub fn assist(&mut self, to: Rank, number: u32) -> Result<Stage, CommError> {
         let slot = self.board.slot(self.rank, number);
-        let moved = match slot.state.load(Ordering::Acquire) {
-            OFFERED => return Ok(Stage::Idle),
-            MATCHED => self.copy_chunk(slot, to, true)?,
-            _ => false,
-        };
-        slot.check()?;
-        if slot.finished() {
+        let stage = slot.assist(self.rank, |chunk| self.copy(chunk, to, true))?;
+        if stage == Stage::Finished {
             self.used &= !(1 << number);
             self.board.ring(to);
-            return Ok(Stage::Finished);
         }
-        Ok(if moved { Stage::Moved } else { Stage::Idle })
+        Ok(stage)
     }
 
     /// The receiver wants the bytes another way, and left the slot alone.
     pub fn withdraw(&mut self, number: u32) {
-        self.board.slot(self.rank, number).state.store(FREE, Ordering::Release);
+        self.board.slot(self.rank, number).free();
         self.used &= !(1 << number);
     }
 
@@ -228,10 +92,9 @@ impl Direct {
     /// chunk that the sender may be copying at this moment.
     pub fn revoke(&mut self, from: Rank, number: u32, limit: Duration) {
         let slot = self.board.slot(from, number);
-        slot.give_up(self.rank);
-        let claimed = Claims::unpack(slot.claimed.swap(Claims::CLOSED, Ordering::AcqRel)).total();
+        let claimed = slot.close(self.rank);
         let start = Instant::now();
-        while slot.settled.load(Ordering::Acquire) < claimed && self.board.ended(from).is_none() {
+        while !slot.has_settled(claimed) && self.board.ended(from).is_none() {
             if start.elapsed() > limit {
                 // A live sender that does not finish one chunk in all this time may still write
                 // into memory that our caller takes back: no state is left to go on from.
@@ -240,29 +103,18 @@ impl Direct {
             }
             std::thread::yield_now();
         }
-        slot.state.store(FREE, Ordering::Release);
+        slot.free();
         self.board.ring(from);
     }
 
-    fn copy_chunk(&self, slot: &Slot, peer: Rank, write: bool) -> Result<bool, CommError> {
-        let Some(chunk) = slot.claim(write) else { return Ok(false) };
-        let len = slot.len.load(Ordering::Relaxed);
-        let start = chunk * chunk_bytes(len);
-        let count = chunk_bytes(len).min(len - start);
-        let source = slot.source.load(Ordering::Relaxed) + start;
-        let target = slot.target.load(Ordering::Relaxed) + start;
+    fn copy(&self, chunk: Chunk, peer: Rank, write: bool) -> Result<(), CommError> {
+        let Chunk { source, target, len } = chunk;
         let pid = self.board.seat(peer).pid.load(Ordering::Relaxed);
         let (local, remote) = if write { (source, target) } else { (target, source) };
         // SAFETY: the local end lies within a buffer that its owner vouched for with the offer or
         // the acceptance, and no other claim covers these bytes.
-        let copied = unsafe { copy_between(pid, local, remote, count as usize, write) };
-        // That the peer took its buffer away says more than what the system made of it.
-        let checked = slot.check().and(copied.map_err(|error| refused(peer, error)));
-        if checked.is_err() {
-            slot.give_up(self.rank);
-        }
-        slot.settled.fetch_add(1, Ordering::AcqRel);
-        checked.map(|()| true)
+        let copied = unsafe { copy_between(pid, local, remote, len, write) };
+        copied.map_err(|error| refused(peer, error))
     }
 }
 
@@ -276,28 +128,6 @@ fn refused(peer: Rank, error: std::io::Error) -> CommError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_chunk_is_claimed_once_from_either_end() {
-        for pattern in 0u32..64 {
-            let (mut claims, mut seen) = (Claims::unpack(0), Vec::new());
-            while let Some((next, chunk)) = claims.one_more(6, pattern >> seen.len() & 1 == 1) {
-                seen.push(chunk);
-                claims = Claims::unpack(next.pack());
-            }
-            seen.sort();
-            assert_eq!(seen, [0, 1, 2, 3, 4, 5]);
-        }
-        assert_eq!(Claims::unpack(Claims::CLOSED).one_more(1 << 20, true), None);
-    }
-
-    #[test]
-    fn chunk_numbers_fit_for_any_length() {
-        for len in [LEAST as u64 + 1, 1 << 20, (1 << 31) + 1, 1 << 48] {
-            let chunks = len.div_ceil(chunk_bytes(len));
-            assert!(chunks >= 2 && chunks < u64::from(u32::MAX), "{len}: {chunks}");
-        }
-    }
 
     /// Two ranks in this one process, and a message of 0xAA from 0 to 1 that both know of.
     struct Pair {
@@ -362,7 +192,7 @@ mod tests {
     fn a_chunk_that_fails_is_settled() {
         let mut pair = pair();
         let board = pair.receiver.board.clone();
-        board.slot(0, pair.slot).source.store(8, Ordering::Relaxed);
+        board.slot(0, pair.slot).set_source(8);
         let error = pair.receiver.pull(0, pair.slot).expect_err("nothing lies at address 8");
         assert!(error.to_string().contains("Bad address"), "{error}");
         pair.receiver.revoke(0, pair.slot, Duration::ZERO);

@@ -270,6 +270,7 @@ fn surrounded() -> Vec<Case> {
         ends("lengths", 3, transport, "nobody may trace", 0, &[]);
     }
     ends("lengths", 3, "shm", "no direct writes", 0, &[]);
+    ends("lengths", 3, "shm", "tracers recorded", 0, &[]);
     cases
 }
 

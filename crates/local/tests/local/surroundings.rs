@@ -6,7 +6,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use crate::seccomp;
+use crate::seccomp::{self, Tracers};
 
 /// The variable that names the surroundings of a run.
 pub const VARIABLE: &str = "TEST_SURROUNDINGS";
@@ -19,6 +19,8 @@ pub enum After {
     Nothing,
     /// What the ranks wrote to a terminal.
     Terminal(File),
+    /// Whom the launcher and the ranks let trace them.
+    Tracers(Tracers),
 }
 
 /// Makes the surroundings that the driver asked for, for this process and all it starts.
@@ -26,9 +28,10 @@ pub fn make() -> io::Result<After> {
     let asked = std::env::var(VARIABLE).unwrap_or_default();
     match asked.as_str() {
         "" => {}
-        "no direct copies" => seccomp::refuse_direct_copies(),
-        "no direct writes" => seccomp::refuse_direct_writes(),
-        "nobody may trace" => seccomp::refuse_tracers(),
+        "no direct copies" => seccomp::refuse_direct_copies()?,
+        "no direct writes" => seccomp::refuse_direct_writes()?,
+        "nobody may trace" => seccomp::refuse_tracers()?,
+        "tracers recorded" => return Ok(After::Tracers(seccomp::record_tracers()?)),
         "files of 1 MiB" => limit(libc::RLIMIT_FSIZE, 1 << 20)?,
         "64 open files" => limit(libc::RLIMIT_NOFILE, 64)?,
         "queues of 4" => shorten_queues(4)?,
@@ -39,9 +42,14 @@ pub fn make() -> io::Result<After> {
 }
 
 impl After {
-    /// The words that must have come, if somebody was to read them.
+    /// What must be so in the end: each rank's words have come, if somebody was to read them.
     pub fn expect(self, words: &[String]) -> Result<(), String> {
-        let After::Terminal(master) = self else { return Ok(()) };
+        let master = match self {
+            After::Nothing => return Ok(()),
+            // The ranks and their launcher.
+            After::Tracers(tracers) => return tracers.expect_taken_back(words.len() + 1),
+            After::Terminal(master) => master,
+        };
         // Closing a terminal ends the process whose terminal it is.
         let mut master = ManuallyDrop::new(master);
         // The system passes on what was written in its own time.
