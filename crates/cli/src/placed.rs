@@ -16,7 +16,7 @@ pub fn arg() -> Arg {
         .long("sites")
         .value_name("P")
         .env("LANEWAY_SITES")
-        .help("Where hosts are, by name: a platform [default: that of --backend sim:P; in a lab, its own]")
+        .help("The platform that says where hosts are [default: of --backend sim:P; a lab's own]")
 }
 
 /// The platform that was named for the hosts of a run.

@@ -7,6 +7,7 @@ mod lab;
 mod measured;
 mod picture;
 mod ranks;
+mod sites;
 
 use std::path::Path;
 
@@ -62,6 +63,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     measured::stop()?;
     fabric::stop()?;
     lab::stop()?;
+    sites::stop()?;
     next()?;
     Ok(Exit::Done)
 }
