@@ -32,6 +32,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-local",
             "laneway-measure",
             "laneway-mpi",
+            "laneway-sites",
             "laneway-stats",
             "laneway-topo",
         ],
