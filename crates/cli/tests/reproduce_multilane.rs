@@ -196,9 +196,13 @@ fn rates_over_time_add_up() {
 #[test]
 fn people_see_sentences_and_wrong_words_are_refused() {
     let text = String::from_utf8_lossy(&reproduce(&["--part", "figure-9"]).stdout).into_owned();
-    for said in
-        ["DIFFERS: not 16 to 25", "What would explain the upper edge", "4 MiB", "laneway sim"]
-    {
+    for said in [
+        "DIFFERS: not 16 to 25",
+        "What would explain the upper edge",
+        "4 MiB",
+        "no independent evidence",
+        "laneway sim",
+    ] {
         assert!(text.contains(said), "no `{said}` in {text}");
     }
     for args in

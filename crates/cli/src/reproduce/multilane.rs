@@ -37,6 +37,9 @@ const NOTES: &[&str] = &[
      figures are not in the paper's text: 4 MB at 5 ms is assumed, and figures 4 and 5 are drawn \
      from 16 KiB to 4 MiB.",
     "note: the model's latency is one way, that of the simulated platform; its alpha is 0.",
+    "note: what is tried as an explanation was chosen after seeing what fits: 700 Mbit/s of 500, \
+     600, 700 and 800; 2, 8 and all sends at a time of 2, 3, 4, 8, 16 and all. It shows what could \
+     have been, and is no independent evidence.",
     "note: the figures are drawings without numbers: what the text says of them is what is \
      compared, and the bounds of verdicts are ours (docs/sites.md). Where the paper gives a range, \
      it stands in the verdict.",
