@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure};
-use laneway_report::Format;
+use laneway_report::html::{self, Picture};
+use laneway_report::{Format, Run};
 
 /// The arguments of every verb that prints rows.
 pub fn args() -> [Arg; 2] {
@@ -30,6 +31,8 @@ pub fn args() -> [Arg; 2] {
 pub struct Output {
     pub format: Format,
     export: Option<(String, Format)>,
+    /// Drawings that a page shows before its rows.
+    pictures: Vec<Picture>,
 }
 
 impl Output {
@@ -50,13 +53,28 @@ impl Output {
                 }
             }
         };
-        Ok(Output { format, export })
+        Ok(Output { format, export, pictures: Vec::new() })
+    }
+
+    /// With drawings, which a page shows and other formats leave out.
+    pub fn with_pictures(self, pictures: Vec<Picture>) -> Output {
+        Output { pictures, ..self }
+    }
+
+    fn render(&self, format: Format, document: &Document) -> String {
+        match format {
+            Format::Html if !self.pictures.is_empty() => {
+                let title = format!("laneway {}", document.verb);
+                html::pictured(&title, &[Run::from(document)], &self.pictures)
+            }
+            format => format.render(document),
+        }
     }
 
     /// Writes the export file anew, if one is wanted: what is done survives a crash.
     pub fn save(&self, document: &Document) -> Result<(), Failure> {
         match &self.export {
-            Some((file, format)) => replace(Path::new(file), &format.render(document)),
+            Some((file, format)) => replace(Path::new(file), &self.render(*format, document)),
             None => Ok(()),
         }
     }
@@ -74,7 +92,7 @@ impl Output {
             (Format::Table, Some(brief)) => brief,
             _ => document,
         };
-        print(&self.format.render(shown))
+        print(&self.render(self.format, shown))
     }
 }
 

@@ -20,8 +20,23 @@ const SCRIPT: &str = include_str!("page.js");
 /// So many points are named beside a flag; the table has them all.
 const NAMED: usize = 12;
 
+/// A drawing that its maker wants on the page of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    pub heading: String,
+    /// A whole drawing, whose text is escaped.
+    pub svg: String,
+    /// What a reader must know of it, a paragraph each.
+    pub remarks: Vec<String>,
+}
+
 /// The page for some runs.
 pub fn render(title: &str, runs: &[Run]) -> String {
+    pictured(title, runs, &[])
+}
+
+/// The page for some runs, with pictures before all else.
+pub fn pictured(title: &str, runs: &[Run], shown: &[Picture]) -> String {
     let title = escaped(title);
     let rows: usize = runs.iter().map(|run| run.rows.len()).sum();
     let count = match runs {
@@ -29,6 +44,7 @@ pub fn render(title: &str, runs: &[Run]) -> String {
         runs => format!("{} runs · {rows} rows", runs.len()),
     };
     let body = [
+        pictures(shown),
         maps(runs),
         figures(&charts(runs)),
         spreads(runs),
@@ -53,6 +69,23 @@ pub(crate) fn frame(title: &str, count: &str, body: &str) -> String {
          </body>\n</html>\n",
         env!("CARGO_PKG_VERSION"),
     )
+}
+
+fn pictures(shown: &[Picture]) -> String {
+    let mut html = String::new();
+    for picture in shown {
+        // A page knows that what is in it is a drawing, and must name no address.
+        let drawing = picture.svg.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
+        let _ = write!(html, "<figure><h3>{}</h3>{drawing}", escaped(&picture.heading));
+        for remark in &picture.remarks {
+            let _ = write!(html, "<p>{}</p>", escaped(remark));
+        }
+        html += "</figure>\n";
+    }
+    match html.is_empty() {
+        true => html,
+        false => format!("<section><h2>Figures</h2>\n{html}</section>\n"),
+    }
 }
 
 /// The map of each run of `laneway measure pairs`.
@@ -305,6 +338,19 @@ mod tests {
             html.contains("2 runs · 10 rows") && html.contains("<li class=\"c2\">binomial (new)")
         );
         assert!(html.contains("<td>old</td>") && html.contains("<button type=\"button\">run<"));
+    }
+
+    #[test]
+    fn pictures_come_first_and_name_no_address() {
+        let picture = Picture {
+            heading: "a < b".into(),
+            svg: crate::svg::document(2.0, 1.0, "<g/>"),
+            remarks: vec!["c & d".into()],
+        };
+        let html = pictured("one", &[run()], &[picture]);
+        let at = html.find("<h3>a &lt; b</h3><svg viewBox").expect("a picture");
+        assert!(at < html.find("<h2>Charts").expect("charts"), "{html}");
+        assert!(html.contains("<p>c &amp; d</p>") && !html.contains("http://"), "{html}");
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub const PAPER: Paper = Paper {
     drawn: "figure-10",
     reproduce: parts,
     notes: NOTES,
+    page: "docs/reproduce-fullmesh.md",
     platform: None,
 };
 

@@ -3,6 +3,7 @@
 mod drawing;
 mod fullmesh;
 mod mpiblib;
+mod multilane;
 mod part;
 
 use std::path::Path;
@@ -11,6 +12,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_report::Format;
+use laneway_report::html::Picture;
 
 use crate::output::{self, Output};
 use part::{Claim, Part};
@@ -29,11 +31,13 @@ struct Paper {
     reproduce: fn(&[&str]) -> Result<Vec<Part>, Failure>,
     /// What a reader must know of all figures.
     notes: &'static [&'static str],
+    /// Where a user reads more.
+    page: &'static str,
     /// The simulated machine that it runs on, if anything runs.
     platform: Option<&'static str>,
 }
 
-static PAPERS: [&Paper; 2] = [&mpiblib::PAPER, &fullmesh::PAPER];
+static PAPERS: [&Paper; 3] = [&mpiblib::PAPER, &fullmesh::PAPER, &multilane::PAPER];
 
 pub fn command() -> Command {
     let paper = |paper: &&Paper| {
@@ -41,12 +45,14 @@ pub fn command() -> Command {
             .about(paper.about)
             .after_help(format!(
                 "{} What is assumed, what a claim asks for and why figures differ: \
-                 docs/reproduce-{name}.md.\n\nExamples:\n  \
+                 {}.\n\nExamples:\n  \
                  laneway reproduce {name}\n  \
                  laneway reproduce {name} --part {} --svg figures\n  \
+                 laneway reproduce {name} --export {name}.html\n  \
                  laneway reproduce {name} --format json\n\n\
                  Exit code 0 where every claim holds, 1 where one does not.",
                 paper.help,
+                paper.page,
                 paper.drawn,
                 name = paper.name
             ))
@@ -107,6 +113,7 @@ fn reproduced(paper: &Paper, matches: &ArgMatches) -> Result<Exit, Failure> {
         }
     }
     let document = document(paper, &parts);
+    let output = output.with_pictures(pictures(&parts));
     if output.format == Format::Table {
         output.save(&document)?;
         let mut texts: Vec<String> = parts.iter().map(Part::text).collect();
@@ -118,6 +125,17 @@ fn reproduced(paper: &Paper, matches: &ArgMatches) -> Result<Exit, Failure> {
     Ok(if parts.iter().all(Part::holds) { Exit::Done } else { Exit::Gate })
 }
 
+/// The drawings of a page, each with what must be known of it.
+fn pictures(parts: &[Part]) -> Vec<Picture> {
+    let drawn = parts.iter().filter(|part| part.is_drawn());
+    let picture = |part: &Part| Picture {
+        heading: part.heading.to_owned(),
+        svg: drawing::drawing(part),
+        remarks: part.remarks.clone(),
+    };
+    drawn.map(picture).collect()
+}
+
 /// What was run, a line each; several parts may rest on one run.
 fn commands(parts: &[Part]) -> String {
     let mut all: Vec<&str> = Vec::new();
@@ -127,6 +145,15 @@ fn commands(parts: &[Part]) -> String {
         }
     }
     all.join("\n")
+}
+
+/// What contradicts the paper, a line each; nothing where nobody has to be told.
+fn remarks(parts: &[Part]) -> Option<String> {
+    let all = parts
+        .iter()
+        .flat_map(|part| part.remarks.iter().map(|remark| format!("{}: {remark}", part.name)));
+    let all: Vec<String> = all.collect();
+    (!all.is_empty()).then(|| all.join("\n"))
 }
 
 fn document(paper: &Paper, parts: &[Part]) -> Document {
@@ -141,6 +168,7 @@ fn document(paper: &Paper, parts: &[Part]) -> Document {
         params: Row::new()
             .with("paper", paper.name)
             .with("notes", paper.notes.join(" "))
+            .with("remarks", remarks(parts))
             .with("commands", commands(parts)),
         rows: parts.iter().flat_map(Part::rows).collect(),
         summary: Some(Row::new().with("hold", count(true)).with("differ", count(false))),

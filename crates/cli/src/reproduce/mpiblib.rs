@@ -23,6 +23,7 @@ pub const PAPER: Paper = Paper {
     drawn: "figure-1",
     reproduce: parts,
     notes: NOTES,
+    page: "docs/reproduce-mpiblib.md",
     platform: Some(PLATFORM),
 };
 

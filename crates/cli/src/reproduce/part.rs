@@ -6,6 +6,8 @@ use laneway_report::table::align;
 
 /// Lines of a table of curves at most; programs get all points.
 const SHOWN: usize = 20;
+/// Letters of a line of a remark.
+const WIDE: usize = 100;
 
 /// A figure of ours beside that of the paper, and what the paper says of it.
 pub struct Claim {
@@ -34,6 +36,12 @@ pub struct Axes {
 pub enum Drawn {
     /// Tenfold from line to line, as escalations are a hundredfold.
     Lines,
+    /// Tenfold both ways, where sizes double from point to point.
+    Tenfold,
+    /// Figures from 0 on, equal from line to line.
+    Even,
+    /// As `Even`, and a figure holds until the next one.
+    Steps,
     Bars,
     /// A table is not drawn.
     Not,
@@ -67,22 +75,29 @@ pub struct Part {
     /// What was run, as a person would type it; none where the library was called.
     pub commands: Vec<String>,
     pub claims: Vec<Claim>,
+    /// Where ours contradicts the paper, and what was tried to explain it: a sentence or two each.
+    pub remarks: Vec<String>,
     pub curves: Vec<Curve>,
     pub axes: Axes,
 }
 
 impl Claim {
+    /// A figure with its unit.
+    pub fn of(what: impl Into<String>, unit: &'static str, paper: Option<f64>, ours: f64) -> Claim {
+        Claim { unit: Some(unit), ..Claim::ratio_of(what, paper, ours) }
+    }
+
     pub fn ratio_of(what: impl Into<String>, paper: Option<f64>, ours: f64) -> Claim {
         Claim { what: what.into(), unit: None, paper, ours, verdict: None }
     }
 
     /// Seconds that the paper does not tell.
     pub fn own_seconds(what: impl Into<String>, ours: f64) -> Claim {
-        Claim { unit: Some("s"), ..Claim::ratio_of(what, None, ours) }
+        Claim::of(what, "s", None, ours)
     }
 
     pub fn seconds(what: impl Into<String>, paper: f64, ours: f64) -> Claim {
-        Claim { unit: Some("s"), ..Claim::ratio_of(what, Some(paper), ours) }
+        Claim::of(what, "s", Some(paper), ours)
     }
 
     /// Ours must be what the paper says.
@@ -178,6 +193,9 @@ impl Part {
         let claims = align(&lines, &[false, true, true, true, false]);
         let commands: String = self.commands.iter().map(|line| format!("  {line}\n")).collect();
         let mut text = format!("{}\n{commands}\n{claims}", self.heading);
+        for remark in &self.remarks {
+            text += &format!("\n{}", wrapped(remark));
+        }
         for op in self.operations() {
             let unit = self.axes.unit.map_or(String::new(), |unit| format!(", {unit}"));
             text += &format!("\n{op}{unit}\n{}", self.curves_of(op));
@@ -222,8 +240,27 @@ impl Part {
     }
 }
 
+/// Lines of at most `WIDE` characters, unless a word is longer.
+fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    let mut length = 0;
+    for word in text.split(' ') {
+        let letters = word.chars().count();
+        if length > 0 && length + 1 + letters > WIDE {
+            lines.push('\n');
+            length = 0;
+        } else if length > 0 {
+            lines.push(' ');
+            length += 1;
+        }
+        lines += word;
+        length += letters;
+    }
+    lines + "\n"
+}
+
 /// Three digits or more, as a person reads them.
-fn brief(number: f64) -> String {
+pub fn brief(number: f64) -> String {
     match number.abs() {
         size if size >= 100.0 || size == 0.0 => format!("{number:.0}"),
         size if size >= 10.0 => format!("{number:.1}"),
@@ -242,7 +279,8 @@ mod tests {
         let claim = claim.asked("at least 3: it grows", |ratio| ratio >= 3.0);
         let told = Claim::seconds("a", 2.0, 1.0);
         let (claims, axes) = (vec![told, claim], Axes::TIMES);
-        Part { name: "p", heading: "P", commands: Vec::new(), claims, curves: Vec::new(), axes }
+        let (commands, curves, remarks) = Default::default();
+        Part { name: "p", heading: "P", commands, claims, remarks, curves, axes }
     }
 
     #[test]
@@ -256,6 +294,15 @@ mod tests {
         assert_eq!(rows[0].get("holds"), Some(&Value::Nothing));
         assert_eq!(rows[1].get("holds"), Some(&Value::Truth(false)));
         assert_eq!(rows[1].get("ratio"), Some(&Value::Real(0.5)));
+    }
+
+    #[test]
+    fn remarks_stand_below_the_claims_in_short_lines() {
+        let remarks = vec!["word ".repeat(40).trim_end().to_owned()];
+        let text = Part { remarks, ..part(3.0) }.text();
+        assert_eq!(text.matches("word").count(), 40);
+        let lines = || text.lines().filter(|line| line.contains("word"));
+        assert!(lines().count() == 2 && lines().all(|line| line.len() <= WIDE), "{text}");
     }
 
     #[test]

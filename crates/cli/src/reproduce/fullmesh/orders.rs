@@ -19,6 +19,7 @@ pub fn figure_4() -> Part {
         claims,
         curves,
         commands: Vec::new(),
+        remarks: Vec::new(),
         axes: TABLE,
     }
 }
@@ -33,6 +34,7 @@ pub fn figure_7() -> Part {
         claims,
         curves,
         commands: Vec::new(),
+        remarks: Vec::new(),
         axes: TABLE,
     }
 }
@@ -47,6 +49,7 @@ pub fn figure_8() -> Part {
         claims,
         curves,
         commands: Vec::new(),
+        remarks: Vec::new(),
         axes: TABLE,
     }
 }
@@ -167,6 +170,7 @@ pub fn equations() -> Part {
         claims,
         curves: Vec::new(),
         commands: Vec::new(),
+        remarks: Vec::new(),
         axes: TABLE,
     }
 }

@@ -47,6 +47,7 @@ pub fn figure_9() -> Part {
         claims,
         curves: Vec::new(),
         commands: Vec::new(),
+        remarks: Vec::new(),
         axes: TABLE,
     }
 }
@@ -103,6 +104,7 @@ pub fn table_2() -> Result<Part, Failure> {
         claims,
         curves: Vec::new(),
         commands: Vec::new(),
+        remarks: Vec::new(),
         axes: TABLE,
     })
 }

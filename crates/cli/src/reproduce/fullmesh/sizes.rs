@@ -59,6 +59,7 @@ pub fn table_1() -> Result<Part, Failure> {
         claims,
         curves: Vec::new(),
         commands: Vec::new(),
+        remarks: Vec::new(),
         axes: TABLE,
     })
 }
@@ -104,6 +105,7 @@ pub fn figure_10() -> Result<Part, Failure> {
         claims,
         curves,
         commands: Vec::new(),
+        remarks: Vec::new(),
         axes: Axes { across: "at", unit: Some("nodes"), title, drawn: Drawn::Lines },
     })
 }
@@ -152,6 +154,7 @@ pub fn table_3() -> Result<Part, Failure> {
         claims,
         curves: Vec::new(),
         commands: Vec::new(),
+        remarks: Vec::new(),
         axes: TABLE,
     })
 }

@@ -154,6 +154,7 @@ impl Traffic {
             claims,
             curves: bars.into(),
             commands: Vec::new(),
+            remarks: Vec::new(),
             axes: axes("throughput by d"),
         })
     }
@@ -202,6 +203,7 @@ impl Traffic {
             claims,
             curves: bars.into(),
             commands: Vec::new(),
+            remarks: Vec::new(),
             axes: axes("throughput by d"),
         })
     }
@@ -247,6 +249,7 @@ impl Traffic {
             claims,
             curves: curves.collect(),
             commands: Vec::new(),
+            remarks: Vec::new(),
             axes: axes("100 random permutations"),
         })
     }

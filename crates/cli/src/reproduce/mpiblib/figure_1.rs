@@ -81,6 +81,7 @@ pub fn part(cluster: &Cluster) -> Result<Part, Failure> {
         heading: "Figure 1: IMB's minimum, average and maximum over the ranks, of one call and of \
                   series of 10 and 100",
         commands: Vec::new(),
+        remarks: Vec::new(),
         claims,
         curves: curves.collect(),
         axes: Axes::TIMES,

@@ -37,6 +37,7 @@ pub fn part(compared: &Compared) -> Part {
         heading: "Figure 2: the timing methods against each other and the truth, one repetition of \
                   each size; relative differences; by the commands of table 1",
         commands: compared.commands(),
+        remarks: Vec::new(),
         claims,
         curves,
         axes: Axes::TIMES,

@@ -92,6 +92,7 @@ pub fn part(cluster: &Cluster) -> Result<Part, Failure> {
         name: "p2p",
         heading: "Section 5: 100 round trips of 4K between all pairs",
         commands: Vec::new(),
+        remarks: Vec::new(),
         claims,
         curves: Vec::new(),
         axes: Axes::TIMES,

@@ -48,6 +48,7 @@ pub fn part(compared: &Compared) -> Part {
         heading: "Table 1: the whole benchmark, one repetition of each size from 0 to 100K by 1K; \
                   the sum of cost_us of",
         commands: compared.commands(),
+        remarks: Vec::new(),
         claims,
         curves: Vec::new(),
         axes: Axes::TIMES,
