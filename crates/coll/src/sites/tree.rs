@@ -132,6 +132,12 @@ impl SiteTree {
         &self.children[rank as usize]
     }
 
+    /// Bytes of scratch in which a relay keeps the blocks of its subtree.
+    pub fn scratch(&self, blocks: &Blocks, rank: Rank) -> u64 {
+        let relays = rank != self.root && !self.children(rank).is_empty();
+        if relays { bytes(blocks, self.subtree(rank)) } else { 0 }
+    }
+
     /// A rank and all below it, in the order in which relays keep their blocks.
     pub fn subtree(&self, rank: Rank) -> &[Rank] {
         &self.subtrees[rank as usize]

@@ -50,8 +50,7 @@ impl Script for TreeScatter {
     }
 
     fn tmp_len(&self, rank: Rank) -> u64 {
-        let relays = rank != self.tree.root && !self.tree.children(rank).is_empty();
-        if relays { bytes(&self.blocks, self.tree.subtree(rank)) } else { 0 }
+        self.tree.scratch(&self.blocks, rank)
     }
 
     fn lanes(&self, rank: Rank) -> Vec<Lane> {
