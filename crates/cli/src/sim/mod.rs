@@ -4,6 +4,7 @@ mod record;
 mod timeline;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use laneway_coll::{Algorithm, Params, algorithms, find};
@@ -133,7 +134,9 @@ impl Plan {
 
     fn shape(&self, size: u64) -> Shape {
         let root = if self.collective.has_root() { self.root } else { 0 };
-        Shape::new(self.collective, self.ranks, size).with_root(root)
+        let hosts: Vec<u32> = (0..self.ranks).collect();
+        let placement = Arc::new(self.platform.placement(&hosts));
+        Shape::new(self.collective, self.ranks, size).with_root(root).with_placement(placement)
     }
 
     /// The run, where one algorithm and one size are asked for.
@@ -164,9 +167,7 @@ impl Plan {
         size: u64,
         observer: Option<&mut (dyn Observer + Send)>,
     ) -> Result<Result<Outcome, String>, Failure> {
-        let hosts: Vec<u32> = (0..self.ranks).collect();
-        let placement = self.platform.placement(&hosts);
-        let schedule = match algorithm.placed(&self.shape(size), &params, &placement) {
+        let schedule = match algorithm.schedule(&self.shape(size), &params) {
             Ok(schedule) => schedule,
             Err(refusal) => return Ok(Err(refusal.0)),
         };

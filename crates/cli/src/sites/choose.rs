@@ -28,6 +28,10 @@ pub fn document(plan: &Plan, all: bool) -> Result<Document, Failure> {
             }
         }
     }
+    // A platform of other parts than cards and links has no bound that is known.
+    if let (true, Err(why)) = (limits.is_empty(), plan.platform.layout()) {
+        output::note(&format!("no bound is known here: {why}"));
+    }
     limits.dedup();
     if !limits.is_empty() {
         output::note(&format!("the bound is set by {}", limits.join(", ")));

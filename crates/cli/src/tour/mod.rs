@@ -10,6 +10,7 @@ mod ranks;
 mod sites;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_coll::{algorithms, all, check, find, pace};
@@ -159,11 +160,14 @@ fn processes() -> Result<Exit, Failure> {
 fn simulated() -> Result<(), Failure> {
     say(&format!("4. And on a cluster that you do not have: {SIMULATED}, in virtual time\n"))?;
     let platform = Platform::read(SIMULATED).map_err(|error| error.into_failure())?;
+    let hosts: Vec<u32> = (0..platform.hosts()).collect();
+    let placement = Arc::new(platform.placement(&hosts));
     for (collective, size) in [(Collective::Bcast, 1 << 20), (Collective::Scatter, 64 << 10)] {
         let begun = std::time::Instant::now();
         let (mut times, mut messages) = (Vec::new(), 0);
         for algorithm in algorithms(collective) {
             let shape = Shape::new(collective, platform.hosts(), size);
+            let shape = shape.with_placement(placement.clone());
             let Ok(schedule) = algorithm.schedule(&shape, &algorithm.defaults()) else { continue };
             let outcome = simulate(&platform, &*schedule, None).map_err(|error| {
                 Failure::environment("the tour cannot simulate", error.to_string(), "report this")
