@@ -99,6 +99,20 @@ const LEAST_SPAN: f64 = 0.02;
 const MOST_SPAN: f64 = 10.0;
 /// More than any quartz drifts, as a part.
 pub const MOST_DRIFT: f64 = 2e-4;
+/// Seconds that no comparison is better than: of two that leave nothing to doubt, the one that is
+/// longer ago tells more.
+const LEAST_DOUBT: f64 = 1e-12;
+
+/// How a clock drifts.
+#[derive(Clone, Copy, Debug)]
+struct Drift {
+    /// Seconds by which rank 0's clock gains in each second.
+    rate: f64,
+    /// By how much that may be wrong, if ways are symmetric.
+    doubt: f64,
+    /// Seconds for which it was watched.
+    span: f64,
+}
 
 /// Readings of the clock until its tick is known.
 const READS: usize = 10_000;
@@ -134,16 +148,27 @@ impl<'c> GlobalClock<'c> {
         if self.global {
             return f64::INFINITY;
         }
-        self.watched().map_or(0.0, |(first, last)| last.at - first.at)
+        self.watched().map_or(0.0, |drift| drift.span)
     }
 
-    /// The two comparisons that tell the drift, if there are such.
-    fn watched(&self) -> Option<(&Epoch, &Epoch)> {
-        let last = self.epochs.last()?;
+    fn watched(&self) -> Option<Drift> {
+        self.drift_until(self.epochs.last()?)
+    }
+
+    /// What earlier comparisons and this one tell of the drift, if they are far enough apart.
+    /// Whoever was taught by a clock whose drift nobody knew yet has a worse idea of its own: so
+    /// the one that leaves the least doubt is taken.
+    fn drift_until(&self, last: &Epoch) -> Option<Drift> {
+        let of = |first: &Epoch| {
+            let span = last.at - first.at;
+            let rate = (last.offset - first.offset) / span;
+            let doubt = (first.error + last.error + LEAST_DOUBT) / span;
+            Drift { rate: rate.clamp(-MOST_DRIFT, MOST_DRIFT), doubt, span }
+        };
         let recent = self.epochs.partition_point(|epoch| epoch.at < last.at - MOST_SPAN);
-        let apart = |at: usize| last.at - self.epochs[at].at >= LEAST_SPAN;
-        let first = (0..=recent).rev().find(|&at| apart(at))?;
-        Some((&self.epochs[first], last))
+        let earlier = self.epochs[recent.saturating_sub(1)..].iter();
+        let apart = earlier.filter(|epoch| last.at - epoch.at >= LEAST_SPAN);
+        apart.map(of).min_by(|one, other| one.doubt.total_cmp(&other.doubt))
     }
 
     /// The smallest step of this rank's clock, in seconds.
@@ -213,10 +238,7 @@ impl<'c> GlobalClock<'c> {
 
     /// Seconds by which rank 0's clock gains on this one in each second, as far as it was watched.
     fn drift(&self) -> f64 {
-        let drift = self
-            .watched()
-            .map_or(0.0, |(first, last)| (last.offset - first.offset) / (last.at - first.at));
-        drift.clamp(-MOST_DRIFT, MOST_DRIFT)
+        self.watched().map_or(0.0, |drift| drift.rate)
     }
 
     /// What the last comparison left uncertain on this rank, in seconds, if links are symmetric.

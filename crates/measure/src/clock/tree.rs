@@ -10,7 +10,7 @@
 
 use laneway_core::{CommError, Rank};
 
-use super::{Epoch, GlobalClock, Heard};
+use super::{Epoch, GlobalClock, Heard, MOST_DRIFT};
 use crate::talk::{CLOCK, bytes_of, meet, numbers_of};
 
 /// In virtual time a round trip that nobody disturbs always takes equally long: so many more like
@@ -81,8 +81,14 @@ fn teach(clock: &GlobalClock, pupil: Rank, own: &Epoch) -> Result<(), CommError>
         }
         // The teacher has learnt its offset a while ago, in which its clock has drifted.
         let answered = clock.local();
-        let drifted = clock.drift() * (answered - own.at);
-        let answer = [answered + own.offset + drifted, own.error, came, answered];
+        let (rate, doubt) = match clock.drift_until(own) {
+            _ if clock.comm.rank() == 0 => (0.0, 0.0),
+            Some(drift) => (drift.rate, drift.doubt.min(MOST_DRIFT)),
+            None => (0.0, MOST_DRIFT),
+        };
+        let since = answered - own.at;
+        let answer =
+            [answered + own.offset + rate * since, own.error + doubt * since, came, answered];
         clock.comm.send(pupil, CLOCK, &bytes_of(&answer))?;
         if numbers_of(&question)[0] == ONLY {
             return Ok(());
