@@ -1,6 +1,9 @@
 //! What the benchmarks share: launching themselves under each MPI and on local processes, in turn,
 //! and medians with their spread.
 
+pub mod seeds;
+pub mod smpirun;
+
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -14,40 +14,20 @@ mod ours;
 mod simgrid;
 mod truth;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use claims::{Judged, Tally};
+use laneway_benches::seeds::Seeds;
+use laneway_benches::smpirun::{built, is_old};
 
 const OURS: usize = 200;
 const SIMGRIDS: usize = 100;
 
 type Measure = fn(&Path, u64) -> Result<Judged, String>;
-
-/// Seeds one after the other.
-struct Seeds {
-    first: u64,
-    /// None: as many as there should be.
-    count: Option<usize>,
-}
-
-impl Seeds {
-    fn from_env() -> Result<Seeds, String> {
-        let number = |name: &str| match std::env::var(name) {
-            Ok(text) => text.parse::<u64>().map(Some).map_err(|_| format!("{name}={text}")),
-            Err(_) => Ok(None),
-        };
-        let (given, count) = (number("LANEWAY_SEED")?, number("LANEWAY_PLATFORMS")?);
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|e| e.to_string())?;
-        let fresh = since.as_millis() as u64 % 10_000_000_000;
-        let count = count.map(|count| count as usize).or(given.map(|_| 1));
-        Ok(Seeds { first: given.unwrap_or(fresh), count })
-    }
-}
 
 /// Measures all platforms of a simulator, prints them, and tells whether all claims hold.
 fn hold(simulator: &str, seeds: &Seeds, usual: usize, folder: &Path, measure: Measure) -> bool {
@@ -102,19 +82,6 @@ fn print(tally: &mut Tally, simulator: &str, seed: u64, judged: Result<Judged, S
     }
 }
 
-/// The folder of what was built.
-fn built() -> Result<PathBuf, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let folder = program.parent().and_then(Path::parent).ok_or("no folder")?;
-    Ok(folder.to_path_buf())
-}
-
-/// Whether the library was built before the command: it would measure other code.
-fn is_old(folder: &Path) -> bool {
-    let built = |name: &str| folder.join(name).metadata().and_then(|data| data.modified()).ok();
-    built("liblaneway_smpi.so") < built("laneway")
-}
-
 fn main() -> ExitCode {
     let (seeds, folder) = match Seeds::from_env().and_then(|seeds| Ok((seeds, built()?))) {
         Ok(found) => found,
@@ -130,7 +97,7 @@ fn main() -> ExitCode {
             ours::measure(&folder.join("laneway"), seed)
         });
     }
-    if simulator != "ours" && is_old(&folder) {
+    if simulator != "ours" && is_old(&folder, &folder.join("laneway")) {
         eprintln!("error: the library for SimGrid is older than the command, or not there");
         eprintln!("try:   cargo build --release -p laneway-smpi");
         return ExitCode::from(3);

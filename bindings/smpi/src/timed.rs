@@ -3,8 +3,11 @@
 //!
 //! ```text
 //! smpirun … liblaneway_smpi.so virtual-time bcast binomial,pipeline:segment=8K 1K,64K
+//! smpirun … liblaneway_smpi.so virtual-time scatter far-first,relay 1M 3 two-sites:8x8
 //! smpirun … liblaneway_smpi.so virtual-time messages 0:1:1M,0:2:64K
 //! ```
+//!
+//! After the sizes may stand the root, and after it the platform, whose sites the ranks are told of.
 //!
 //! No barrier and no repetition: virtual time has neither skew nor noise. The settings that leave
 //! nothing but the time of the links are those that `laneway sim --export-simgrid` writes;
@@ -13,12 +16,15 @@
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::sync::Arc;
 
 use laneway_coll::messages::{Message, Messages};
 use laneway_coll::{Algorithm, Params, find};
 use laneway_core::units::parse_size;
 use laneway_core::{Buffers, Collective, Comm, CommError, DataType, Exec, Exit, Failure};
-use laneway_core::{ReduceOp, Reduction, Schedule, Shape, Tag};
+use laneway_core::{Placement, Rank, ReduceOp, Reduction, Schedule, Shape, Tag};
+use laneway_sim::platform::Platform;
+use laneway_sim::{HostId, Network};
 
 /// The first argument that leads here instead of to the command.
 pub const NAME: &str = "virtual-time";
@@ -35,6 +41,8 @@ enum Plan {
         collective: Collective,
         algorithms: Vec<(String, &'static Algorithm, Params)>,
         sizes: Vec<u64>,
+        root: Rank,
+        placement: Option<Arc<Placement>>,
     },
     Messages(Vec<Message>),
 }
@@ -70,10 +78,20 @@ fn plan(args: &[OsString]) -> Result<Plan, Failure> {
         let message = |text: &str| message(text).ok_or_else(|| usage(format!("no `{text}`")));
         return Ok(Plan::Messages(list.split(',').map(message).collect::<Result<_, _>>()?));
     }
-    let [operation, algorithms, sizes] = words[..] else {
-        let cause = "it takes OP ALGORITHM,… SIZE,…, or messages FROM:TO:SIZE,…";
-        return Err(usage(cause.into()));
+    let (operation, algorithms, sizes, root, platform) = match words[..] {
+        [operation, algorithms, sizes] => (operation, algorithms, sizes, "0", None),
+        [operation, algorithms, sizes, root] => (operation, algorithms, sizes, root, None),
+        [operation, algorithms, sizes, root, platform] => {
+            (operation, algorithms, sizes, root, Some(platform))
+        }
+        _ => {
+            let cause =
+                "it takes OP ALGORITHM,… SIZE,… [ROOT [PLATFORM]], or messages FROM:TO:SIZE,…";
+            return Err(usage(cause.into()));
+        }
     };
+    let root = root.parse().map_err(|_| usage(format!("no root `{root}`")))?;
+    let placement = platform.map(placement).transpose().map_err(usage)?;
     let collective = Collective::by_name(operation)
         .ok_or_else(|| usage(format!("there is no operation `{operation}`")))?;
     let algorithm = |spelled: &str| match find(collective, spelled) {
@@ -84,7 +102,14 @@ fn plan(args: &[OsString]) -> Result<Plan, Failure> {
         |text: &str| parse_size(text).map_err(|cause| usage(format!("no size `{text}`: {cause}")));
     let algorithms = algorithms.split(',').map(algorithm).collect::<Result<_, _>>()?;
     let sizes = sizes.split(',').map(size).collect::<Result<_, _>>()?;
-    Ok(Plan::Collective { collective, algorithms, sizes })
+    Ok(Plan::Collective { collective, algorithms, sizes, root, placement })
+}
+
+/// Where ranks are that are one on each host of a platform.
+fn placement(platform: &str) -> Result<Arc<Placement>, String> {
+    let platform = Platform::read(platform).map_err(|error| error.to_string())?;
+    let hosts: Vec<HostId> = (0..platform.hosts()).collect();
+    Ok(Arc::new(platform.placement(&hosts)))
 }
 
 fn message(text: &str) -> Option<Message> {
@@ -103,12 +128,16 @@ fn timed(comm: &dyn Comm, plan: &Plan) -> Result<(), CommError> {
                 say(comm, &format!("{rank},{seconds},{}", times.skew_seconds))?;
             }
         }
-        Plan::Collective { collective, algorithms, sizes } => {
+        Plan::Collective { collective, algorithms, sizes, root, placement } => {
             let (operation, ranks) = (collective.name(), comm.size());
             say(comm, "op,algorithm,ranks,size_bytes,time_s,start_skew_s")?;
             for (spelled, algorithm, params) in algorithms {
                 for &size in sizes {
-                    let shape = Shape::new(*collective, ranks, size).with_element(1, true);
+                    let shape = Shape::new(*collective, ranks, size).with_root(*root);
+                    let mut shape = shape.with_element(1, true);
+                    if let Some(placement) = placement {
+                        shape = shape.with_placement(placement.clone());
+                    }
                     let Times { per_rank, skew_seconds } = one(comm, algorithm, params, &shape)?;
                     let seconds = per_rank.into_iter().fold(0.0, f64::max);
                     let run = format!("{operation},{spelled},{ranks},{size}");

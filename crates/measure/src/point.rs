@@ -292,6 +292,7 @@ impl<'t> Measuring<'t> {
             spent: self.point.cost + self.point.paused,
             batches: self.batches,
             real: !stage.comm.clock().is_virtual(),
+            one_clock: stage.clock.is_global(),
         };
         self.spread.next(rule, &evidence)
     }

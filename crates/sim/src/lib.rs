@@ -24,10 +24,10 @@ pub mod schedule;
 pub use carrier::{Carrier, MessageId};
 pub use cluster::{Delivery, Observer};
 pub use error::{SimError, Stuck};
-pub use flow::{Fairness, Flows};
+pub use flow::Flows;
 pub use network::{
-    Background, Change, HostClock, HostCost, HostId, Network, Overflow, Resource, ResourceId,
-    Route, Traffic,
+    Background, Change, Fairness, HostClock, HostCost, HostId, Network, Overflow, Resource,
+    ResourceId, Route, Traffic,
 };
 pub use program::{Ended, Program};
 pub use record::{Direction, Intervals, Recorder, directions};

@@ -1,5 +1,16 @@
 //! What the engine sees of a cluster: resources that messages share, and the way between two hosts.
 
+/// How flows part a link that is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fairness {
+    /// Everybody has the same.
+    #[default]
+    Equal,
+    /// In inverse proportion to the latency of their ways, as connections of TCP tend to and as
+    /// SimGrid's model CM02 has it; without latency, as with one of a second.
+    ByLatency,
+}
+
 /// A host, counted from 0. Rank r of a run is on host r unless the platform places it elsewhere.
 pub type HostId = u32;
 
@@ -121,6 +132,11 @@ pub trait Network: Sync {
     /// transport; otherwise they share the links beside each other, as in SimGrid.
     fn in_order(&self) -> bool {
         true
+    }
+
+    /// How flows part a link that is full.
+    fn fairness(&self) -> Fairness {
+        Fairness::Equal
     }
 
     /// Whether too many bytes at once are lost; only where messages go in order.

@@ -9,8 +9,8 @@ use laneway_core::{At, Port, Progress, Rank, Run, Schedule, Step};
 use crate::carrier::{Carrier, MessageId};
 use crate::cluster::{Cluster, Cut, Envelope, Label, Observer, Over, Pattern};
 use crate::error::{SimError, Stuck};
-use crate::flow::{Fairness, Flows};
-use crate::network::{HostId, Network};
+use crate::flow::Flows;
+use crate::network::{Fairness, HostId, Network};
 
 /// What a run came to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,6 +36,8 @@ pub struct Simulation<'a> {
     placement: Option<&'a [HostId]>,
     local_cost: Option<LocalCost<'a>>,
     fairness: Fairness,
+    /// Virtual seconds after which it is given up.
+    limit: f64,
     observer: Option<&'a mut (dyn Observer + Send)>,
 }
 
@@ -53,8 +55,9 @@ pub fn simulate(
 
 impl<'a> Simulation<'a> {
     pub fn new(network: &'a dyn Network) -> Simulation<'a> {
-        let fairness = Fairness::Equal;
-        Simulation { network, placement: None, local_cost: None, fairness, observer: None }
+        let fairness = network.fairness();
+        let (placement, local_cost, observer, limit) = (None, None, None, f64::INFINITY);
+        Simulation { network, placement, local_cost, fairness, limit, observer }
     }
 
     /// Puts rank r on host `hosts[r]`.
@@ -69,9 +72,15 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Lets flows part full links otherwise than equally.
+    /// Lets flows part full links otherwise than the network says.
     pub fn fairness(mut self, fairness: Fairness) -> Simulation<'a> {
         self.fairness = fairness;
+        self
+    }
+
+    /// Gives it up with [`SimError::Limit`] when it takes longer.
+    pub fn within(mut self, seconds: f64) -> Simulation<'a> {
+        self.limit = seconds;
         self
     }
 
@@ -96,7 +105,7 @@ impl<'a> Simulation<'a> {
     ) -> Result<Outcome, SimError> {
         let hosts = self.hosts(schedule.ranks())?;
         let cluster = Cluster::new(self.network, hosts, carrier, self.observer)?;
-        World::new(cluster, self.local_cost, schedule).run()
+        World::new(cluster, self.local_cost, schedule).run(self.limit)
     }
 
     fn hosts(&self, ranks: u32) -> Result<Vec<HostId>, SimError> {
@@ -146,9 +155,12 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
     }
 
     /// Instant after instant, until nothing is under way.
-    fn run(mut self) -> Result<Outcome, SimError> {
+    fn run(mut self, limit: f64) -> Result<Outcome, SimError> {
         self.go_on()?;
         while self.stage.cluster.step()? {
+            if self.stage.cluster.now > limit {
+                return Err(SimError::Limit { seconds: limit });
+            }
             self.go_on()?;
         }
         self.conclude()

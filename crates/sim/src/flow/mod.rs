@@ -13,7 +13,7 @@ mod table;
 
 use crate::carrier::{Carrier, MessageId};
 use crate::instant::{after, between};
-use crate::network::{Resource, ResourceId, Route};
+use crate::network::{Fairness, Resource, ResourceId, Route};
 use queue::Queue;
 use share::Sharing;
 use table::{Flow, Link, Table};
@@ -24,17 +24,6 @@ const SAME_INSTANT: f64 = 1.0 + 1e-13;
 
 /// The rate of a flow that has just come: no share is equal to it, also where it has to stand.
 const UNSETTLED: f64 = -1.0;
-
-/// How flows part a link that is full.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fairness {
-    /// Everybody has the same.
-    #[default]
-    Equal,
-    /// In inverse proportion to the latency of their ways, as connections of TCP tend to and as
-    /// SimGrid's model CM02 has it; without latency, as with one of a second.
-    ByLatency,
-}
 
 /// The fluid engine.
 #[derive(Debug, Default)]

@@ -31,7 +31,8 @@ pub use quantity::{parse_rate, parse_time};
 pub use simgrid::SimgridExport;
 
 use crate::network::{
-    Background, Change, HostClock, HostCost, HostId, Network, Overflow, Resource, ResourceId, Route,
+    Background, Change, Fairness, HostClock, HostCost, HostId, Network, Overflow, Resource,
+    ResourceId, Route,
 };
 use description::Limit;
 use settings::Settled;
@@ -213,6 +214,10 @@ impl Network for Platform {
 
     fn in_order(&self) -> bool {
         self.settled.in_order
+    }
+
+    fn fairness(&self) -> Fairness {
+        self.settled.fairness
     }
 
     fn overflow(&self) -> Option<Overflow> {

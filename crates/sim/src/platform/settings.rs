@@ -4,7 +4,7 @@ use laneway_core::units::parse_size;
 
 use super::error::{Fault, Place, PlatformError};
 use super::fields::Fields;
-use crate::network::Overflow;
+use crate::network::{Fairness, Overflow};
 
 /// Where a platform says nothing: the threshold of most MPIs over TCP.
 const EAGER_BYTES: u64 = 64 << 10;
@@ -20,6 +20,7 @@ pub(super) struct Settings {
     header: Option<u64>,
     seed: Option<u64>,
     in_order: Option<(bool, Place)>,
+    fairness: Option<Fairness>,
     /// `none` is said too: it stands over a buffer that an included platform has.
     receive_buffer: Option<Option<u64>>,
     retransmit: Option<(f64, Place)>,
@@ -32,6 +33,7 @@ pub(super) struct Settled {
     pub header_bytes: u64,
     pub seed: u64,
     pub in_order: bool,
+    pub fairness: Fairness,
     pub overflow: Option<Overflow>,
 }
 
@@ -44,6 +46,7 @@ impl Settings {
             header: fields.read("header", header)?,
             seed: fields.seed()?,
             in_order: in_order.map(|flag| (flag, fields.place_of("in-order").clone())),
+            fairness: fields.read("sharing", sharing)?,
             receive_buffer: fields.read("receive-buffer", receive_buffer)?,
             retransmit: retransmit.map(|time| (time, fields.place_of("retransmit").clone())),
         })
@@ -71,6 +74,7 @@ impl Settings {
             header: self.header.or(others.header),
             seed: self.seed.or(others.seed),
             in_order: self.in_order.or(others.in_order),
+            fairness: self.fairness.or(others.fairness),
             receive_buffer: self.receive_buffer.or(others.receive_buffer),
             retransmit: self.retransmit.or(others.retransmit),
         }
@@ -92,6 +96,7 @@ impl Settings {
             header_bytes: self.header.unwrap_or(0),
             seed: self.seed.unwrap_or(1),
             in_order: self.in_order.as_ref().is_none_or(|(flag, _)| *flag),
+            fairness: self.fairness.unwrap_or_default(),
             overflow: buffer.map(|buffer| Overflow { buffer, retransmit }),
         })
     }
@@ -101,6 +106,14 @@ fn header(text: &str) -> Result<u64, String> {
     match parse_size(text)? {
         bytes if bytes > MOST_HEADER_BYTES => Err(format!("`{text}`: no header is above 1M")),
         bytes => Ok(bytes),
+    }
+}
+
+fn sharing(text: &str) -> Result<Fairness, String> {
+    match text {
+        "equal" => Ok(Fairness::Equal),
+        "by-latency" => Ok(Fairness::ByLatency),
+        _ => Err(format!("`{text}`: flows share a full link `equal` or `by-latency`")),
     }
 }
 

@@ -4,12 +4,12 @@
 //! have, and the latency of its way, become a fat pipe on the way. Under the model CM02 with all
 //! factors 1, SimGrid then gives a message the same time as we do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::error::{Fault, Place, PlatformError};
 use super::{Platform, Way};
-use crate::network::{HostClock, HostCost, HostId, Network, Route};
+use crate::network::{Fairness, HostClock, HostCost, HostId, Network, Route};
 
 /// Every pair of hosts is written out, so more hosts than this would fill the disk.
 pub const MOST_SIMGRID_HOSTS: u32 = 1024;
@@ -107,6 +107,12 @@ impl Platform {
                  in-order=false"
                     .to_string(),
             ),
+            (
+                self.fairness() == Fairness::Equal && self.latencies() > 1,
+                "equal shares of a full link: its flows share by latency, as ours with \
+                 sharing=by-latency"
+                    .to_string(),
+            ),
             (self.overflow().is_some(), "receive-buffer: it loses no message".to_string()),
             (changes > 0, format!("the {changes} changes of rates by events")),
             (sources > 0, format!("the background traffic of {sources} pairs of hosts")),
@@ -167,6 +173,12 @@ impl Platform {
     fn pairs(&self) -> impl Iterator<Item = (HostId, HostId)> {
         let hosts = self.hosts();
         (0..hosts).flat_map(move |a| (0..hosts).map(move |b| (a, b))).filter(|(a, b)| a != b)
+    }
+
+    /// How many different ones there are between hosts.
+    fn latencies(&self) -> usize {
+        let ways = self.inside.iter().chain(self.between.iter().flatten()).chain(&self.ways);
+        ways.map(|way| way.latency.to_bits()).collect::<BTreeSet<_>>().len()
     }
 
     /// The fat pipes: one for each latency and limit, ordered by them.

@@ -19,8 +19,8 @@ use laneway_core::{Comm, Rank};
 
 use crate::cluster::{Cluster, Observer};
 use crate::error::SimError;
-use crate::flow::{Fairness, Flows};
-use crate::network::{HostId, Network};
+use crate::flow::Flows;
+use crate::network::{Fairness, HostId, Network};
 use comm::SimComm;
 use turns::{Aborted, Turns};
 
@@ -51,7 +51,7 @@ pub struct Ended<R> {
 impl<'a> Program<'a> {
     /// Ranks on the network's first hosts, one on each.
     pub fn new(network: &'a dyn Network, ranks: u32) -> Program<'a> {
-        let fairness = Fairness::Equal;
+        let fairness = network.fairness();
         Program { network, ranks, fairness, limit: f64::INFINITY, observer: None }
     }
 
@@ -61,7 +61,7 @@ impl<'a> Program<'a> {
         self
     }
 
-    /// Lets flows part full links otherwise than equally.
+    /// Lets flows part full links otherwise than the network says.
     pub fn fairness(mut self, fairness: Fairness) -> Program<'a> {
         self.fairness = fairness;
         self

@@ -146,6 +146,14 @@ fn what_simgrid_cannot_say_is_told() {
     let told = ["clocks of 3 hosts", "2 changes", "traffic of 2 pairs"];
     assert_eq!(lost.len(), told.len(), "{lost:?}");
     told.iter().zip(&lost).for_each(|(word, what)| assert!(what.contains(word), "{lost:?}"));
+    for (sharing, told) in [("", 1), (",sharing=equal", 1), (",sharing=by-latency", 0)] {
+        let spec = format!("two-sites:2x2,header=16,in-order=false{sharing}");
+        let export = Platform::read(&spec).expect("a platform").export_simgrid();
+        let lost = export.expect("an export").lost;
+        assert_eq!(lost.len(), told, "{lost:?}");
+        assert!(lost.iter().all(|what| what.contains("equal shares")), "{lost:?}");
+    }
+    assert!(Platform::read("two-sites:2x2,sharing=unfair").is_err());
     let platform = Platform::read("cluster:1025").expect("a platform");
     assert_eq!(platform.export_simgrid().expect_err("too many").fault, Fault::Size);
     let export = Platform::read("cluster:3,eager=1K").expect("a platform").export_simgrid();

@@ -1,0 +1,120 @@
+//! Sites, links and calls drawn at random, every number over its range on a logarithmic scale.
+
+use laneway_core::Collective;
+use laneway_stats::SplitMix64;
+
+/// Bytes that all ranks together may have, so that a run fits into memory.
+const MOST_BYTES: f64 = 256e6;
+const MOST_HOSTS: u32 = 64;
+
+/// A platform of sites, and a call on it.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub op: Collective,
+    pub hosts: Vec<u32>,
+    pub root: u32,
+    pub size: u64,
+    /// Bits a second of a host: B.
+    rate: f64,
+    /// Of a second card for other sites, if there is one.
+    wan_rate: Option<f64>,
+    /// Of one connection between sites: b.
+    connection: f64,
+    uplink: f64,
+    /// Of all connections between sites together, if that is less.
+    aggregate: Option<f64>,
+    /// Seconds between sites, and inside one.
+    latency: f64,
+    lan_latency: f64,
+    /// SimGrid stops where messages below and above the limit meet: all of them are, or none.
+    eager: bool,
+}
+
+impl Config {
+    pub fn draw(random: &mut SplitMix64) -> Config {
+        let mut log = |low: f64, high: f64| low * (high / low).powf(random.uniform());
+        let sites = log(2.0, 5.9) as usize;
+        let mut hosts: Vec<u32> = (0..sites).map(|_| log(1.0, 32.9) as u32).collect();
+        while hosts.iter().sum::<u32>() > MOST_HOSTS {
+            hosts.iter_mut().for_each(|count| *count = (*count / 2).max(1));
+        }
+        let ranks: u32 = hosts.iter().sum();
+        let rate = log(1e8, 1e11);
+        let connection = rate / log(1.0, 32.0);
+        let size = log(1.0, (8 << 20) as f64).min(MOST_BYTES / f64::from(ranks)) as u64;
+        let (latency, lan_latency) = (log(2e-4, 5e-2), log(5e-6, 1e-4));
+        let (uplink, aggregate) = (log(1.0, 32.0), log(1.0, 32.0));
+        let wan_rate = log(0.1, 1.0);
+        let mut coin = || random.uniform() < 0.5;
+        let (scatter, eager, has_aggregate) = (coin(), coin(), coin());
+        let has_card = coin() && coin();
+        Config {
+            op: if scatter { Collective::Scatter } else { Collective::Gather },
+            root: (random.uniform() * f64::from(ranks)) as u32,
+            hosts,
+            size,
+            rate,
+            wan_rate: has_card.then_some(wan_rate * rate),
+            connection,
+            uplink: uplink * connection,
+            aggregate: has_aggregate.then_some(aggregate * connection),
+            latency,
+            lan_latency,
+            eager,
+        }
+    }
+
+    /// As somebody measures it who is wrong by a few hundredths everywhere.
+    pub fn disturbed(&self, random: &mut SplitMix64, by: f64) -> Config {
+        let mut wrong = |value: f64| {
+            // Four numbers make a bell that ends at twice the deviation and a half.
+            let bell: f64 = (0..4).map(|_| random.uniform() - 0.5).sum::<f64>() * 3.0_f64.sqrt();
+            value * (by * bell).exp()
+        };
+        Config {
+            rate: wrong(self.rate),
+            wan_rate: self.wan_rate.map(&mut wrong),
+            connection: wrong(self.connection),
+            uplink: wrong(self.uplink),
+            aggregate: self.aggregate.map(&mut wrong),
+            latency: wrong(self.latency),
+            lan_latency: wrong(self.lan_latency),
+            ..self.clone()
+        }
+    }
+
+    pub fn ranks(&self) -> u32 {
+        self.hosts.iter().sum()
+    }
+
+    /// The call in words.
+    pub fn describe(&self) -> String {
+        format!("{} of {} bytes from rank {}", self.op.name(), self.size, self.root)
+    }
+
+    /// The platform's name. As SimGrid has it: its header, messages of a pair beside each other, and
+    /// shares by latency.
+    pub fn platform(&self) -> String {
+        let hosts: Vec<String> = self.hosts.iter().map(u32::to_string).collect();
+        let rate = |name: &str, rate: f64| format!(",{name}={:.6}Mbit", rate / 1e6);
+        let time = |name: &str, time: f64| format!(",{name}={:.3}us", time * 1e6);
+        let mut spec =
+            format!("sites:{},header=16,in-order=false,sharing=by-latency", hosts.join(","));
+        spec += &rate("rate", self.rate);
+        spec += &self.wan_rate.map_or(String::new(), |card| rate("wan-rate", card));
+        spec += &rate("connection", self.connection);
+        spec += &rate("uplink", self.uplink);
+        spec += &self.aggregate.map_or(String::new(), |together| rate("aggregate", together));
+        spec += &time("latency", self.latency);
+        spec += &time("lan-latency", self.lan_latency);
+        spec += if self.eager { ",eager=1G" } else { ",eager=0" };
+        spec
+    }
+
+    /// The rule of thumb: flat, with as many under way as fill the card, and one more.
+    pub fn rule_of_thumb(&self) -> String {
+        let window = (self.rate / self.connection).round() as u32 + 1;
+        let name = if self.op == Collective::Scatter { "windowed" } else { "credits" };
+        format!("{name}:window={window}")
+    }
+}
