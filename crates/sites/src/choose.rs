@@ -12,7 +12,7 @@ use std::fmt;
 use laneway_coll::{Algorithm, Parameter, Params, algorithms};
 use laneway_core::{Collective, Placement, Schedule, Shape};
 use laneway_sim::platform::Platform;
-use laneway_sim::{HostId, Network, Outcome, Simulation};
+use laneway_sim::{HostId, Network, Outcome, SimError, Simulation};
 
 use crate::bound::{self, Bound, BoundError};
 
@@ -159,9 +159,25 @@ impl<'a> Sites<'a> {
         algorithm: &Algorithm,
         params: &Params,
     ) -> Result<Outcome, ChoiceError> {
+        let outcome = self.simulate_within(shape, algorithm, params, f64::INFINITY)?;
+        outcome.ok_or_else(|| ChoiceError::Call("it never ends".into()))
+    }
+
+    /// Nothing where it takes longer than so many seconds: the rest is not simulated then.
+    fn simulate_within(
+        &self,
+        shape: &Shape,
+        algorithm: &Algorithm,
+        params: &Params,
+        seconds: f64,
+    ) -> Result<Option<Outcome>, ChoiceError> {
         let schedule = self.schedule(shape, algorithm, params)?;
-        let simulation = Simulation::new(self.platform).placed(&self.hosts);
-        simulation.run(&*schedule).map_err(|error| ChoiceError::Call(error.to_string()))
+        let simulation = Simulation::new(self.platform).placed(&self.hosts).within(seconds);
+        match simulation.run(&*schedule) {
+            Ok(outcome) => Ok(Some(outcome)),
+            Err(SimError::Limit { .. }) => Ok(None),
+            Err(error) => Err(ChoiceError::Call(error.to_string())),
+        }
     }
 
     /// The fastest algorithm for a call, with the parameters that make it so.
@@ -217,9 +233,40 @@ impl Search<'_, '_> {
     fn try_out(&mut self, algorithm: &'static Algorithm, params: Params) -> Attempt {
         self.simulated += 1;
         let outcome = self.sites.simulate(self.shape, algorithm, &params)?;
-        let Outcome { finish: time, bytes, messages, .. } = outcome;
+        Ok(self.candidate(algorithm, params, &outcome))
+    }
+
+    fn candidate(
+        &mut self,
+        algorithm: &'static Algorithm,
+        params: Params,
+        outcome: &Outcome,
+    ) -> Candidate {
+        let Outcome { finish: time, bytes, messages, .. } = *outcome;
         self.messages += messages;
-        Ok(Candidate { algorithm, params, time, bytes, messages })
+        Candidate { algorithm, params, time, bytes, messages }
+    }
+
+    /// Another setting, if it serves the call and takes at most so many seconds.
+    fn try_within(
+        &mut self,
+        one: &Candidate,
+        parameter: Parameter,
+        value: u64,
+        seconds: f64,
+    ) -> Result<Option<Candidate>, ChoiceError> {
+        self.simulated += 1;
+        let (algorithm, params) = (one.algorithm, one.params.with(parameter, value));
+        match self.sites.simulate_within(self.shape, algorithm, &params, seconds) {
+            Ok(Some(outcome)) => Ok(Some(self.candidate(algorithm, params, &outcome))),
+            Ok(None) => {
+                // About as much of it was simulated as would have been of the other.
+                self.messages += one.messages;
+                Ok(None)
+            }
+            Err(ChoiceError::Nobody(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Every algorithm as it is.
@@ -248,20 +295,17 @@ impl Search<'_, '_> {
     /// The parameters that make it fastest, with as few transfers under way as do the same.
     fn tuned(&mut self, first: Candidate) -> Attempt {
         let mut best = self.climbed(first)?;
-        let equal = best.time / GAIN;
+        let bound = self.bound.as_ref().map_or(0.0, |bound| NEAR_ENOUGH * bound.time);
+        let equal = bound.max(best.time / GAIN);
         for parameter in [Parameter::Window, Parameter::Near, Parameter::Lanes] {
             let most = best.params.get(parameter);
             for value in self.ladder(best.algorithm, parameter) {
                 if !(1..most).contains(&value) {
                     continue;
                 }
-                match self.try_out(best.algorithm, best.params.with(parameter, value)) {
-                    Ok(other) if other.time <= equal || self.reaches(other.time) => {
-                        best = other;
-                        break;
-                    }
-                    Ok(_) | Err(ChoiceError::Nobody(_)) => {}
-                    Err(error) => return Err(error),
+                if let Some(other) = self.try_within(&best, parameter, value, equal)? {
+                    best = other;
+                    break;
                 }
             }
         }
@@ -277,11 +321,9 @@ impl Search<'_, '_> {
                     if value == best.params.get(*parameter) {
                         continue;
                     }
-                    let other = self.try_out(best.algorithm, best.params.with(*parameter, value));
-                    match other {
-                        Ok(other) if other.time < GAIN * best.time => best = other,
-                        Ok(_) | Err(ChoiceError::Nobody(_)) => {}
-                        Err(error) => return Err(error),
+                    let better = GAIN * best.time;
+                    if let Some(other) = self.try_within(&best, *parameter, value, better)? {
+                        best = other;
                     }
                     if self.is_enough(best.time) {
                         return Ok(best);
