@@ -87,6 +87,15 @@ impl Placed {
         Ok(Some(Placed { platform, hosts, placement }))
     }
 
+    /// Collective: as if rank r were on host r of the platform that rank 0 was told of, and from
+    /// the first host again where there are more ranks; none where no platform is named.
+    pub fn pretend(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Placed>, RankError> {
+        let Some(platform) = told(comm, spec)? else { return Ok(None) };
+        let hosts: Vec<HostId> = (0..comm.size()).map(|rank| rank % platform.hosts()).collect();
+        let placement = Arc::new(platform.placement(&hosts));
+        Ok(Some(Placed { platform, hosts, placement }))
+    }
+
     /// A call of the first ranks that knows where they are.
     pub fn place(&self, shape: Shape) -> Shape {
         if shape.ranks == self.placement.ranks() {

@@ -141,3 +141,44 @@ fn the_two_readings_of_gather_differ_as_known() {
     assert!((3.15..3.17).contains(&together), "{together}");
     assert!((2.11..2.13).contains(&at_once), "{at_once}");
 }
+
+const ACROSS: [Collective; 5] = [
+    Collective::Bcast,
+    Collective::Allgather,
+    Collective::Allreduce,
+    Collective::ReduceScatter,
+    Collective::Alltoall,
+];
+
+/// Algorithms that ask where ranks are.
+const OF_SITES: [&str; 2] = ["site-lanes", "far-first"];
+
+/// Two sites, and connections of an eighth of the link.
+#[test]
+fn other_collectives_gain_by_lanes() {
+    let platform = platform("two-sites:16x16,connection=125Mbit");
+    let sites = Sites::one_each(&platform);
+    for op in ACROSS {
+        for size in [1 << 10, 64 << 10, 1 << 20] {
+            let shape = Shape::new(op, 32, size);
+            let begun = std::time::Instant::now();
+            let choice = sites.choose(&shape).expect("a choice");
+            let took = begun.elapsed();
+            let (mut best, mut elsewhere) = (f64::INFINITY, f64::INFINITY);
+            for algorithm in algorithms(op) {
+                let time = time(&sites, &shape, algorithm.name);
+                best = best.min(time);
+            }
+            for other in choice.all.iter().filter(|one| !OF_SITES.contains(&one.algorithm.name)) {
+                elsewhere = elsewhere.min(other.time);
+            }
+            let chosen = choice.best.time;
+            let (name, spelled) = (op.name(), choice.best.spelled());
+            println!("{name} {size}: {:.2} ms {spelled}, as they are {:.2}, without sites {:.2}; {} simulated in {took:?}", chosen*1e3, best*1e3, elsewhere*1e3, choice.simulated);
+            for one in choice.all.iter().filter(|one| OF_SITES.contains(&one.algorithm.name)) {
+                println!("    {:.2} {}", one.time*1e3, one.spelled());
+            }
+            assert!(chosen <= 1.03 * best, "{name} {size}: {chosen} with {spelled}, {best}");
+        }
+    }
+}
