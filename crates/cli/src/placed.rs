@@ -5,8 +5,8 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches};
 use laneway_core::{Comm, Failure, Placement, Shape};
 use laneway_measure::talk::announce;
-use laneway_sim::HostId;
 use laneway_sim::platform::Platform;
+use laneway_sim::{HostId, Network};
 use laneway_sites::{Candidate, Sites};
 
 use crate::session::RankError;

@@ -68,9 +68,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let plan = Plan::new(&collectives, &names, sizes(matches)?)?;
     let output = Output::from(matches)?;
     let sites = placed::asked(matches);
-    session::run(&Choice::from(matches)?, &|comm| {
-        checked(comm, &plan, sites.as_deref(), &output)
-    })
+    session::run(&Choice::from(matches)?, &|comm| checked(comm, &plan, sites.as_deref(), &output))
 }
 
 fn collectives(matches: &ArgMatches) -> Result<Vec<Collective>, Failure> {

@@ -71,7 +71,8 @@ impl SiteLanes {
 
     /// Bytes that some ranks have for some others.
     fn bytes(&self, sources: &[Rank], targets: &[Rank]) -> u64 {
-        let row = |from: &Rank| -> u64 { targets.iter().map(|to| self.matrix.len(*from, *to)).sum() };
+        let row =
+            |from: &Rank| -> u64 { targets.iter().map(|to| self.matrix.len(*from, *to)).sum() };
         sources.iter().map(row).sum()
     }
 

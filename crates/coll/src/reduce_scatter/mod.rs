@@ -11,8 +11,13 @@ use laneway_core::{Buf, Rank, Round, Schedule, span};
 
 use crate::registry::Algorithm;
 
-pub static ALGORITHMS: &[&Algorithm] =
-    &[&pairwise::ALGORITHM, &ring::ALGORITHM, &recursive_halving::ALGORITHM, &butterfly::ALGORITHM, &site_lanes::ALGORITHM];
+pub static ALGORITHMS: &[&Algorithm] = &[
+    &pairwise::ALGORITHM,
+    &ring::ALGORITHM,
+    &recursive_halving::ALGORITHM,
+    &butterfly::ALGORITHM,
+    &site_lanes::ALGORITHM,
+];
 
 /// One rank, whose vector is the sum already.
 struct Alone {

@@ -27,7 +27,7 @@ pub use tree_scatter::TreeScatter;
 
 /// Of algorithms that send pieces by lanes.
 pub const PIPELINED: &[(Parameter, u64)] =
-    &[(Parameter::Lanes, 0), (Parameter::Segment, 256 << 10), (Parameter::Window, 4)];
+    &[(Parameter::Segment, 256 << 10), (Parameter::Lanes, 0), (Parameter::Window, 4)];
 
 /// What a lane carries is cut into at most so many pieces: more gain nothing, and each is a message
 /// to every rank.
