@@ -5,8 +5,8 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches};
 use laneway_core::{Comm, Failure, Placement, Shape};
 use laneway_measure::talk::announce;
-use laneway_sim::HostId;
 use laneway_sim::platform::Platform;
+use laneway_sim::{HostId, Network};
 use laneway_sites::{Candidate, Sites};
 
 use crate::session::RankError;
@@ -83,6 +83,15 @@ impl Placed {
             };
             hosts.push(host as HostId);
         }
+        let placement = Arc::new(platform.placement(&hosts));
+        Ok(Some(Placed { platform, hosts, placement }))
+    }
+
+    /// Collective: as if rank r were on host r of the platform that rank 0 was told of, and from
+    /// the first host again where there are more ranks; none where no platform is named.
+    pub fn pretend(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Placed>, RankError> {
+        let Some(platform) = told(comm, spec)? else { return Ok(None) };
+        let hosts: Vec<HostId> = (0..comm.size()).map(|rank| rank % platform.hosts()).collect();
         let placement = Arc::new(platform.placement(&hosts));
         Ok(Some(Placed { platform, hosts, placement }))
     }

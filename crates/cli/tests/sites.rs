@@ -39,6 +39,39 @@ fn choices_are_near_the_bound_and_run_as_they_are_spelled() {
 }
 
 #[test]
+fn every_collective_has_a_choice_and_most_have_no_bound() {
+    let ops = "bcast,allgather,allreduce,reduce_scatter,alltoall";
+    let platform = "two-sites:8x8,connection=125Mbit";
+    let chosen = rows(&["sites", "--platform", platform, "--op", ops, "--sizes", "1K,1M"]);
+    assert_eq!(chosen.len(), 10);
+    for row in &chosen {
+        assert!(number(row, "predicted_us") > 5000.0 && row["bound_us"].is_null(), "{row}");
+        let is_large = number(row, "size_bytes") > 1024.0;
+        if is_large && row["op"] != "alltoall" {
+            assert_eq!(row["choice"], "site-lanes", "{row}");
+        }
+    }
+}
+
+#[test]
+fn real_bytes_cross_between_sites() {
+    let ops = ["bcast", "allgatherv", "allreduce", "reduce_scatter", "alltoallv"];
+    for sites in ["two-sites:2x4", "sites:3,1,2"] {
+        let mut words = vec!["check"];
+        words.extend(ops);
+        words.extend(["--ranks", "6", "--backend", "local:shm", "--sizes", "0,3,5K"]);
+        let names = "site-lanes,site-lanes:lanes=1,far-first";
+        words.extend(["--algorithm", names, "--sites", sites]);
+        let checked = rows(&words);
+        for op in ops {
+            let own = || checked.iter().filter(|row| row["op"] == op);
+            assert!(own().any(|row| row["ok"] == true), "{op}");
+            assert!(own().all(|row| row["ok"] == true), "{op}: {checked:?}");
+        }
+    }
+}
+
+#[test]
 fn lanes_are_told_with_their_model() {
     let lanes =
         rows(&["sites", "--platform", "two-sites:32x32", "--sizes", "4M", "--lanes", "1:32"]);
@@ -74,6 +107,7 @@ fn what_makes_no_sense_is_refused() {
         (&["sites", "--platform", "cluster:8"][..], "at one site"),
         (&["sites", "--platform", "two-sites:4x4", "--root", "8"], "the ranks are 0 to 7"),
         (&["sites", "--platform", "two-sites:4x6", "--lanes", "5"], "the smaller site has 4"),
+        (&["check", "bcast", "--ranks", "2", "--sites", "two-sties:2x2"], "two-sites"),
         (&["sites", "--lanes", "0:3"], "no lanes 0:3"),
         (&["sites", "--lanes", "many"], "no range of lanes"),
         (&["sites", "--platform", "sites:4,4,4", "--lanes", "1:2"], "here are more"),

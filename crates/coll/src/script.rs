@@ -26,6 +26,10 @@ impl Lane {
         self.begins.len() as u64 - 1
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.begins.is_empty()
+    }
+
     fn write(&self, k: usize, out: &mut Round) {
         let end = self.begins.get(k + 1).copied().unwrap_or(self.all.steps.len());
         out.steps.extend_from_slice(&self.all.steps[self.begins[k]..end]);

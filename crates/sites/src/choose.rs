@@ -3,9 +3,10 @@
 //! A closed formula knows one algorithm on one kind of network. Simulating a schedule of 64 ranks
 //! takes a fraction of a millisecond, and knows what shares what. Every algorithm of the registry
 //! is tried as it is; those that look promising are tuned, one parameter at a time until no step
-//! helps. Those that move the fewest bytes come first, and who reaches the lower bound ends the
-//! search: of two that are equally fast, the one that asks less of hosts and network is better
-//! where the simulator is wrong.
+//! helps. Where a lower bound is known, those that move the fewest bytes come first, and who reaches
+//! it ends the search; elsewhere the fastest come first, until enough was simulated. Of two that
+//! are equally fast, the one that asks less of hosts and network is better where the simulator is
+//! wrong.
 
 use std::fmt;
 
@@ -33,7 +34,7 @@ const MOST_EAGER: u64 = 64;
 /// Hundredths that a root without a card for other sites sends across itself.
 const USUAL_SHARE: u64 = 10;
 /// When so many messages were simulated, nothing is tuned any more.
-const MOST_MESSAGES: u64 = 200_000;
+const MOST_MESSAGES: u64 = 60_000;
 
 /// An algorithm with its parameters, and what the simulator says it takes.
 #[derive(Clone, Debug)]
@@ -192,10 +193,14 @@ impl<'a> Sites<'a> {
         let fastest = |all: &[Candidate]| {
             all.iter().map(|candidate| candidate.time).fold(f64::INFINITY, f64::min)
         };
-        all.sort_by_key(|candidate| (candidate.bytes, candidate.messages));
-        let promising = PROMISING * fastest(&all);
+        // Without a bound to reach, the search may end before all are tuned: the fastest begins.
+        match search.bound {
+            Some(_) => all.sort_by_key(|candidate| (candidate.bytes, candidate.messages)),
+            None => all.sort_by(|a, b| a.time.total_cmp(&b.time)),
+        }
         for at in 0..all.len() {
-            if all[at].time <= promising && !search.is_enough(fastest(&all[..at])) {
+            let is_promising = all[at].time <= PROMISING * fastest(&all);
+            if is_promising && !search.is_enough(fastest(&all[..at])) {
                 all[at] = search.tuned(all[at].clone())?;
             }
         }

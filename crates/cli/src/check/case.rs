@@ -7,6 +7,7 @@ use laneway_core::{
 use laneway_core::{Place, Rank, Reduction, Shape};
 
 use super::data::{Content, mix};
+use crate::placed::Placed;
 
 /// Who answers the call.
 #[derive(Clone, Copy)]
@@ -80,11 +81,20 @@ impl Case {
     }
 
     /// Makes the call on this rank and compares its answer.
-    pub fn run(&self, comm: &dyn Comm, sequence: u16) -> Result<Outcome, CommError> {
+    pub fn run(
+        &self,
+        comm: &dyn Comm,
+        placed: Option<&Placed>,
+        sequence: u16,
+    ) -> Result<Outcome, CommError> {
         let shape = self.shape(comm.size());
         if let Err(bad) = shape.validate() {
             return Ok(Outcome::Skipped(bad.0));
         }
+        let shape = match placed {
+            Some(placed) => placed.place(shape),
+            None => shape,
+        };
         let reduction = self.content.reduction();
         let mut memory = Memory::new(&shape, comm.rank(), &self.content);
         match self.answerer {

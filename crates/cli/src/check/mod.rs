@@ -10,6 +10,7 @@ use laneway_core::{Collective, Comm, CommError, Document, Exit, Failure, Row};
 
 use crate::agree;
 use crate::output::{self, Output};
+use crate::placed::{self, Placed};
 use crate::progress::Progress;
 use crate::session::{self, Choice};
 use crate::watchdog::Watchdog;
@@ -29,6 +30,7 @@ pub fn command() -> Command {
              laneway check --backend local:tcp     over TCP sockets\n  \
              laneway check --backend sim:cluster:8 on a simulated cluster\n  \
              laneway check bcast --algorithm knomial:radix=3:segment=1K\n  \
+             laneway check --ranks 6 --sites two-sites:2x4  as if the ranks were at two sites\n  \
              mpirun -n 5 laneway check             over the MPI that started it\n  \
              laneway check --ranks 4 --format json | jq .summary",
         )
@@ -53,6 +55,9 @@ pub fn command() -> Command {
                 .default_value("0,1,7,1K,64K+1")
                 .help("Bytes of a block or vector; elements for reductions"),
         )
+        .arg(placed::arg().help(
+            "A platform: algorithms take rank r to be on its host r [default: of --backend sim:P]",
+        ))
         .args(session::args())
         .args(output::args())
 }
@@ -62,7 +67,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let names: Vec<String> = matches.get_many("algorithm").unwrap_or_default().cloned().collect();
     let plan = Plan::new(&collectives, &names, sizes(matches)?)?;
     let output = Output::from(matches)?;
-    session::run(&Choice::from(matches)?, &|comm| checked(comm, &plan, &output))
+    let sites = placed::asked(matches);
+    session::run(&Choice::from(matches)?, &|comm| checked(comm, &plan, sites.as_deref(), &output))
 }
 
 fn collectives(matches: &ArgMatches) -> Result<Vec<Collective>, Failure> {
@@ -79,8 +85,14 @@ fn sizes(matches: &ArgMatches) -> Result<Vec<u64>, Failure> {
 }
 
 /// Runs the plan on this rank; rank 0 prints.
-fn checked(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, CheckError> {
+fn checked(
+    comm: &dyn Comm,
+    plan: &Plan,
+    sites: Option<&str>,
+    output: &Output,
+) -> Result<Exit, CheckError> {
     let printing = comm.rank() == 0;
+    let placed = Placed::pretend(comm, sites)?;
     let watchdog = Watchdog::new(comm);
     let native = comm.has_native(&laneway_core::Shape::new(Collective::Bcast, comm.size(), 1));
     let groups = plan.cases(comm.size(), native);
@@ -98,7 +110,7 @@ fn checked(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, CheckE
             watchdog.alive();
             progress.at(sequence as usize, group.collective.name());
             sequence = sequence.wrapping_add(1);
-            outcomes.push(case.run(comm, sequence)?);
+            outcomes.push(case.run(comm, placed.as_ref(), sequence)?);
         }
         merge(comm, &mut outcomes)?;
         let group_sums = Sums::of(&outcomes);
@@ -110,7 +122,7 @@ fn checked(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, CheckE
     if printing {
         let env = session::environment(comm);
         let sizes: Vec<String> = plan.sizes.iter().map(|&size| format_size(size)).collect();
-        let params = Row::new().with("sizes", sizes.join(","));
+        let params = Row::new().with("sizes", sizes.join(",")).with("sites", sites);
         let summary = Some(sums.summary());
         let full = Document { verb: "check", env, params, rows, summary };
         let brief = Document { rows: brief, ..full.clone() };
@@ -245,7 +257,7 @@ pub fn one_of_each(comm: &dyn Comm, size: u64) -> Result<(u64, u64), CheckError>
     let (mut right, mut wrong) = (0, 0);
     for (number, group) in plan.cases(comm.size(), false).iter().enumerate() {
         let Some(case) = group.cases.first() else { continue };
-        let mut outcome = [case.run(comm, number as u16)?];
+        let mut outcome = [case.run(comm, None, number as u16)?];
         merge(comm, &mut outcome)?;
         match outcome {
             [Outcome::Passed] => right += 1,

@@ -8,6 +8,7 @@ pub mod linear;
 pub mod neighbour;
 pub mod recursive_doubling;
 pub mod ring;
+pub mod site_lanes;
 
 use laneway_core::{Blocks, Buf, Phases, Rank, Round, Schedule, Shape, Span, span};
 
@@ -20,6 +21,7 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &recursive_doubling::ALGORITHM,
     &bruck::ALGORITHM,
     &k_bruck::ALGORITHM,
+    &site_lanes::ALGORITHM,
 ];
 
 /// Who passes what to whom. A block lies in Out where it belongs, at every rank, so that nothing is

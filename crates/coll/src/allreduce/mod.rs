@@ -6,6 +6,7 @@ pub mod recursive_multiplying;
 pub mod reduce_bcast;
 pub mod ring;
 pub mod segmented_ring;
+pub mod site_lanes;
 
 use laneway_core::{Buf, Rank, Round, span};
 
@@ -18,6 +19,7 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &ring::ALGORITHM,
     &segmented_ring::ALGORITHM,
     &rabenseifner::ALGORITHM,
+    &site_lanes::ALGORITHM,
 ];
 
 /// A rank gives `own` to one that will answer with the result, which may arrive at any time only

@@ -1,11 +1,13 @@
 //! Alltoall and alltoallv: every rank has a block for every rank.
 
 pub mod bruck;
+pub mod far_first;
 pub mod full_mesh;
 pub mod linear;
 pub mod linear_sync;
 pub mod pairs;
 pub mod pairwise;
+pub mod site_lanes;
 pub mod swaps;
 
 use crate::registry::Algorithm;
@@ -16,4 +18,6 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &pairwise::ALGORITHM,
     &bruck::ALGORITHM,
     &full_mesh::ALGORITHM,
+    &far_first::ALGORITHM,
+    &site_lanes::ALGORITHM,
 ];

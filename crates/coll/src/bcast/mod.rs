@@ -9,6 +9,7 @@ pub mod pipeline;
 mod scatter;
 pub mod scatter_doubling;
 pub mod scatter_ring;
+pub mod site_lanes;
 pub mod split_binary;
 
 use laneway_core::{Buf, Rank, Round, Schedule, Shape, Span, span};
@@ -27,6 +28,7 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &split_binary::ALGORITHM,
     &scatter_doubling::ALGORITHM,
     &scatter_ring::ALGORITHM,
+    &site_lanes::ALGORITHM,
 ];
 
 /// Down a tree, segment by segment: lane 0 receives, lane 1 passes on what has arrived; the root

@@ -5,13 +5,19 @@ pub mod halving;
 pub mod pairwise;
 pub mod recursive_halving;
 pub mod ring;
+pub mod site_lanes;
 
 use laneway_core::{Buf, Rank, Round, Schedule, span};
 
 use crate::registry::Algorithm;
 
-pub static ALGORITHMS: &[&Algorithm] =
-    &[&pairwise::ALGORITHM, &ring::ALGORITHM, &recursive_halving::ALGORITHM, &butterfly::ALGORITHM];
+pub static ALGORITHMS: &[&Algorithm] = &[
+    &pairwise::ALGORITHM,
+    &ring::ALGORITHM,
+    &recursive_halving::ALGORITHM,
+    &butterfly::ALGORITHM,
+    &site_lanes::ALGORITHM,
+];
 
 /// One rank, whose vector is the sum already.
 struct Alone {
