@@ -14,12 +14,14 @@ use crate::repeat::Rule;
 pub const NARROWER: f64 = 0.93;
 /// Hosts of a site that differ by more are measured with the fastest of them.
 const UNEVEN: f64 = 1.1;
-/// The shortest message that tells a rate, and the longest that is tried.
+/// Of the messages that tell a rate: the least short one, the least long one, and the longest that
+/// is tried.
+const LEAST_SHORT: usize = 32 << 10;
 const LEAST: usize = 256 << 10;
 const MOST: usize = 16 << 20;
-/// Half a message takes so many seconds at least, inside a site and between sites.
-const NEAR_SECONDS: f64 = 4e-3;
-const FAR_SECONDS: f64 = 20e-3;
+/// A long message takes so many seconds more than a short one, inside a site and between sites.
+const NEAR_SECONDS: f64 = 20e-3;
+const FAR_SECONDS: f64 = 40e-3;
 /// No more flows than this are under way at once, but for pairs.
 const MOST_FLOWS: usize = 64;
 /// Up to so many pairs, every number of them is measured.
@@ -125,8 +127,14 @@ impl Course<'_> {
         let takes_part = flows.iter().any(|flow| [flow.from, flow.to].contains(&self.comm.rank()));
         // Whoever only waits needs no room.
         let buffer = vec![1; if takes_part { size } else { 0 }];
-        let mut work = Work { size, buffer, delay: self.delay(flows) };
+        let short = self.short();
+        let mut work = Work { size, short, buffer, delay: self.delay(flows) };
         rate_flows(self.comm, rule, flows, &mut work, self.asked.alive)
+    }
+
+    /// The short message is one that waits for its receiver, as the long one does.
+    fn short(&self) -> usize {
+        LEAST_SHORT.max(2 * self.found.eager_bytes)
     }
 
     /// How long this rank waits so that what it sends arrives with what comes from farther away.
@@ -172,23 +180,24 @@ impl Course<'_> {
         let rate = if rated.is_measured() { rated.each.value } else { LEAST as f64 };
         let patience = |bytes: usize| 2.0 * (round_trip + bytes as f64 / rate) + 1e-3;
         self.found.eager_bytes = eager_bytes(self.comm, flow, &patience)?;
-        let eager = self.found.eager_bytes;
         match self.asked.message {
-            Some(message) if message / 2 <= eager => Err(SitesError::TooShort { message, eager }),
+            Some(message) if message < 2 * self.short() => {
+                Err(SitesError::TooShort { message, least: 2 * self.short() })
+            }
             _ => Ok(()),
         }
     }
 
-    /// Bytes of a message of this flow whose second half takes long enough to be timed. A
+    /// Bytes of a message of this flow that takes long enough to be timed. A
     /// simulated clock has no steps and nobody disturbs it.
     fn message(&self, flow: Flow, seconds: f64) -> Result<usize, CommError> {
         if let Some(message) = self.asked.message {
             return Ok(message);
         }
-        let mut size = LEAST.max(4 * self.found.eager_bytes);
+        let mut size = LEAST.max(2 * self.short());
         while size < MOST && !self.comm.clock().is_virtual() {
             let rated = self.rate(&Rule::fixed(1), &[flow], size)?;
-            if rated.is_measured() && (size / 2) as f64 / rated.each.value >= seconds {
+            if rated.is_measured() && (size - self.short()) as f64 / rated.each.value >= seconds {
                 break;
             }
             size *= 2;
@@ -211,8 +220,7 @@ impl Course<'_> {
             self.add(Kind::Inside, ends, &[self.flow(one, other)], size)?;
             self.add(Kind::Inside, ends, &[self.flow(other, one)], size)?;
         }
-        let cards: Vec<f64> =
-            hosts.iter().map(|&host| self.found.card(host)[0].unwrap_or(0.0)).collect();
+        let cards: Vec<f64> = hosts.iter().map(|&host| self.found.card_rates(host)[0]).collect();
         let fastest = (0..count).max_by(|&a, &b| cards[a].total_cmp(&cards[b])).unwrap_or(0);
         let slowest = cards.iter().copied().fold(f64::INFINITY, f64::min);
         if cards[fastest] <= UNEVEN * slowest {
@@ -243,8 +251,7 @@ impl Course<'_> {
             let rated = self.add(Kind::Pairs, ends, &pairs[..count], size)?;
             one = if count == 1 { rated.each.value } else { one };
         }
-        let card = |host: usize, end: usize| self.found.card(host)[end].unwrap_or(f64::INFINITY);
-        let (out, into) = (card(near[0], 0), card(far[0], 1));
+        let (out, into) = (self.found.card_rates(near[0])[0], self.found.card_rates(far[0])[1]);
         if one.is_nan() || one <= 0.0 || one >= NARROWER * out.min(into) {
             return Ok(());
         }
@@ -275,7 +282,7 @@ impl Course<'_> {
     ) -> Result<(), CommError> {
         let [Some(from), Some(to)] = ends else { return Ok(()) };
         let sum = |hosts: &[usize], end: usize| -> f64 {
-            hosts.iter().map(|&host| self.found.card(host)[end].unwrap_or(f64::INFINITY)).sum()
+            hosts.iter().map(|&host| self.found.card_rates(host)[end]).sum()
         };
         let cards = sum(near, 0).min(sum(far, 1));
         let shifts = (0..far.len()).flat_map(|by| (0..near.len()).map(move |at| (at, by)));

@@ -15,9 +15,10 @@ pub struct Flow {
 
 /// What a rank needs for its part.
 pub struct Work {
-    /// Bytes of the longest message.
+    /// Bytes of the long message, and of the short one.
     pub size: usize,
-    /// Room for one, of who sends or receives.
+    pub short: usize,
+    /// Room for the long one, of who sends or receives.
     pub buffer: Vec<u8>,
     /// Seconds that a sender waits after all have met: a message from a nearer site leaves later,
     /// so that all are under way at once.

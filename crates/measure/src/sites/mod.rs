@@ -14,12 +14,14 @@ mod rated;
 use std::fmt;
 
 use laneway_core::CommError;
+use laneway_stats::median;
 
 pub use course::{NARROWER, measure_sites};
 pub use flows::Flow;
 pub use places::{Host, sites_of_hosts};
 pub use rated::Rated;
 
+use crate::p2p::Estimate;
 use crate::repeat::Rule;
 
 /// What is to be measured.
@@ -114,26 +116,30 @@ impl Found {
 
     /// The fastest that a host was seen to send inside its site, and to receive, in bytes a second;
     /// none where it is alone there.
-    pub fn card(&self, host: usize) -> [Option<f64>; 2] {
+    pub fn card(&self, host: usize) -> [Option<Estimate>; 2] {
         let Host { rank, site, .. } = self.hosts[host];
-        let mut best = [None, None];
+        let mut best: [Option<Estimate>; 2] = [None, None];
         for rated in self.way(Kind::Inside, site, site) {
-            for (flow, rate) in rated.flows.iter().zip(&rated.rates) {
+            for flow in &rated.flows {
                 let ends = [flow.from, flow.to].into_iter().zip(&mut best);
                 for (_, best) in ends.filter(|(end, _)| *end == rank) {
-                    *best = Some(best.map_or(*rate, |best: f64| best.max(*rate)));
+                    let is_better = best.is_none_or(|best| best.value < rated.each.value);
+                    *best = if is_better { Some(rated.each) } else { *best };
                 }
             }
         }
         best
     }
 
-    /// The rate of a site's hosts: the middle one of what they send.
+    /// The same without the interval; infinite where nothing limits it that is known.
+    pub fn card_rates(&self, host: usize) -> [f64; 2] {
+        self.card(host).map(|card| card.map_or(f64::INFINITY, |card| card.value))
+    }
+
+    /// The rate of a site's hosts: the middle one of what any two of them have.
     pub fn lan(&self, site: usize) -> Option<f64> {
-        let mut rates: Vec<f64> =
-            self.members(site).into_iter().filter_map(|host| self.card(host)[0]).collect();
-        rates.sort_by(f64::total_cmp);
-        rates.get(rates.len() / 2).copied()
+        let rates = self.way(Kind::Inside, site, site).map(|rated| rated.each.value);
+        median(&rates.collect::<Vec<_>>())
     }
 
     /// Whether every figure was measured.
@@ -152,10 +158,10 @@ pub enum SitesError {
     OneSite {
         hosts: usize,
     },
-    /// Half a message must not leave at once where the whole one waits.
+    /// The message is hardly longer than those that leave at once, and has no rate to tell.
     TooShort {
         message: usize,
-        eager: usize,
+        least: usize,
     },
     Comm(CommError),
 }
@@ -165,10 +171,9 @@ impl fmt::Display for SitesError {
         match self {
             SitesError::OneSite { hosts: 1 } => f.write_str("all ranks are on one host"),
             SitesError::OneSite { hosts } => write!(f, "the {hosts} hosts are at one site"),
-            SitesError::TooShort { message, eager } => write!(
-                f,
-                "messages up to {eager} bytes leave at once, and half of {message} is no longer"
-            ),
+            SitesError::TooShort { message, least } => {
+                write!(f, "{message} bytes tell no rate here: it takes {least}, or more")
+            }
             SitesError::Comm(error) => error.fmt(f),
         }
     }

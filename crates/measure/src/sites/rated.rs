@@ -1,7 +1,7 @@
 //! The rates of flows that are under way at once, from repetitions until the rule is content.
 //!
-//! A repetition sends half a message and a whole one. What the other half takes more is free of
-//! latency, of the handshake before a long message, and of how far the senders begin apart.
+//! A repetition sends a short message and a long one. What the long one takes more is free of
+//! latency, of the handshake that both have, and of how far the senders begin apart.
 
 use laneway_core::{Comm, CommError};
 use laneway_stats::median;
@@ -9,17 +9,17 @@ use laneway_stats::median;
 use super::flows::{Flow, Work, once};
 use crate::p2p::Estimate;
 use crate::repeat::Rule;
-use crate::talk::{announce, collect};
+use crate::talk::{announce, announce_to_idle, collect_at_idle};
 
 /// What some flows have at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rated {
     pub flows: Vec<Flow>,
-    /// Bytes of the whole message.
+    /// Bytes of the long message.
     pub size: usize,
     /// Bytes a second of a flow: the mean of all.
     pub each: Estimate,
-    /// All bytes over the time of the slowest, in bytes a second.
+    /// All bytes over the time of the slowest flow, in bytes a second.
     pub together: Estimate,
     /// The rate of each flow.
     pub rates: Vec<f64>,
@@ -32,31 +32,37 @@ impl Rated {
         self.each.value * self.flows.len() as f64
     }
 
+    /// The same at the lower and the upper end of the interval.
+    pub fn sum_between(&self) -> [f64; 2] {
+        let ends = self.each.interval.map_or([self.each.value; 2], |i| [i.low, i.high]);
+        ends.map(|rate| rate * self.flows.len() as f64)
+    }
+
     pub fn is_measured(&self) -> bool {
         self.each.is_measured() && self.together.is_measured()
     }
 }
 
-/// Seconds of the flows in one repetition, of half a message and of a whole one.
+/// Seconds of the flows in one repetition, of the short message and of the long one.
 struct Repetition {
-    half: Vec<f64>,
-    whole: Vec<f64>,
+    short: Vec<f64>,
+    long: Vec<f64>,
 }
 
 impl Repetition {
     /// Bytes a second of each flow; 0 where the longer message took no longer.
     fn rates(&self, bytes: f64) -> impl Iterator<Item = f64> {
-        let both = self.half.iter().zip(&self.whole);
-        both.map(move |(half, whole)| rate(bytes, whole - half))
+        let both = self.short.iter().zip(&self.long);
+        both.map(move |(short, long)| rate(bytes, long - short))
     }
 
     fn each(&self, bytes: f64) -> f64 {
-        self.rates(bytes).sum::<f64>() / self.half.len().max(1) as f64
+        self.rates(bytes).sum::<f64>() / self.short.len().max(1) as f64
     }
 
     fn together(&self, bytes: f64) -> f64 {
         let last = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);
-        rate(bytes * self.half.len() as f64, last(&self.whole) - last(&self.half))
+        rate(bytes * self.short.len() as f64, last(&self.long) - last(&self.short))
     }
 }
 
@@ -75,7 +81,7 @@ pub fn rate_flows(
     let size = work.size;
     let begun = comm.clock().now();
     let mut repetitions: Vec<Repetition> = Vec::new();
-    let bytes = (size - size / 2) as f64;
+    let bytes = (size - work.short) as f64;
     // The first call opens connections.
     once(comm, flows, size, work)?;
     loop {
@@ -84,19 +90,19 @@ pub fn rate_flows(
             0 => rule.wanted(&each, comm.clock().now() - begun),
             _ => 0,
         })];
-        announce(comm, &mut wanted)?;
+        announce_to_idle(comm, &mut wanted)?;
         if wanted[0] < 1.0 {
             break;
         }
         let mut own = Vec::new();
         for _ in 0..wanted[0] as u32 {
             alive();
-            own.push(once(comm, flows, size / 2, work)?);
+            own.push(once(comm, flows, work.short, work)?);
             own.push(once(comm, flows, size, work)?);
         }
         repetitions.extend(gathered(comm, flows, own)?);
     }
-    settled(comm, rule, flows, size, &repetitions)
+    settled(comm, rule, flows, work, &repetitions)
 }
 
 /// Collective: the repetitions of all ranks, on rank 0. Every rank gives as many numbers as the
@@ -116,7 +122,7 @@ fn gathered(
             times
         })
         .collect();
-    let all = collect(comm, &numbers)?;
+    let all = collect_at_idle(comm, &numbers)?;
     if comm.rank() != 0 {
         return Ok(Vec::new());
     }
@@ -133,7 +139,7 @@ fn gathered(
     let round = |round: usize| -> Vec<f64> {
         places.iter().map(|place| all[place + round * width]).collect()
     };
-    let pair = |pair: usize| Repetition { half: round(2 * pair), whole: round(2 * pair + 1) };
+    let pair = |pair: usize| Repetition { short: round(2 * pair), long: round(2 * pair + 1) };
     Ok((0..rounds / 2).map(pair).collect())
 }
 
@@ -142,10 +148,11 @@ fn settled(
     comm: &dyn Comm,
     rule: &Rule,
     flows: &[Flow],
-    size: usize,
+    work: &Work,
     repetitions: &[Repetition],
 ) -> Result<Rated, CommError> {
-    let bytes = (size - size / 2) as f64;
+    let Work { size, short, .. } = *work;
+    let bytes = (size - short) as f64;
     let estimate = |figure: &dyn Fn(&Repetition) -> f64| {
         let samples: Vec<f64> = repetitions.iter().map(figure).collect();
         Estimate::of(rule, &samples)

@@ -5,8 +5,10 @@ use laneway_measure::sites::{Found, Kind, Rated};
 
 use crate::model::{Choice, Form, ModelError, TwoSites, WanRate};
 
-/// Rates that differ by less than this factor are alike.
+/// Latencies that differ by less than this factor are alike.
 const ALIKE: f64 = 1.1;
+/// A host with less than this part of the usual rate is a slow one.
+const SLOWER: f64 = 0.8;
 
 /// The number of lanes for one size of block, by each form of the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,21 +53,20 @@ fn each(found: &Found, from: usize, to: usize) -> Vec<f64> {
 }
 
 /// The hosts of a site, as places among all hosts, in the order in which they should help to send to
-/// another: those with the best rates first, where they differ.
+/// another: by rank, and those that are clearly slower than most after all others.
 pub fn helpers(found: &Found, site: usize, to: usize) -> Vec<usize> {
     let last: Option<&Rated> = found.way(Kind::Pairs, site, to).last();
-    let rate = |host: usize| {
+    let far = |host: usize| {
         let own = found.hosts[host].rank;
-        let far = last.and_then(|rated| {
-            let flow = rated.flows.iter().position(|flow| flow.from == own)?;
-            rated.rates.get(flow).copied()
-        });
-        let card = found.card(host)[0].unwrap_or(f64::INFINITY);
-        far.unwrap_or(f64::INFINITY).min(card)
+        let rated = last?;
+        let flow = rated.flows.iter().position(|flow| flow.from == own)?;
+        Some(rated.rates[flow] / rated.each.value)
     };
+    let near = |host: usize| Some(found.card(host)[0]?.value / found.lan(site)?);
+    // Of what is usual here, inside the site or to the other one.
+    let part = |host: usize| far(host).unwrap_or(1.0).min(near(host).unwrap_or(1.0)).min(SLOWER);
     let mut hosts = found.members(site);
-    let level = |host: usize| (rate(host).max(1.0).ln() / ALIKE.ln()).round();
-    hosts.sort_by(|&a, &b| level(b).total_cmp(&level(a)));
+    hosts.sort_by(|&a, &b| part(b).total_cmp(&part(a)));
     hosts
 }
 

@@ -4,6 +4,7 @@
 //! shows a limit of its own.
 
 use laneway_core::Rank;
+use laneway_measure::p2p::Estimate;
 use laneway_measure::sites::{Found, Kind, NARROWER, Rated};
 
 /// Figures nearer than this part count as the same.
@@ -88,30 +89,28 @@ fn cards(found: &Found) -> Vec<HostLimits> {
         let alone = |host: usize| {
             let own = found.hosts[host].rank;
             let far = found.rows.iter().filter(|row| row.kind != Kind::Inside);
-            far.map(|row| {
-                through(&row.rated, own, End::From).max(through(&row.rated, own, End::To))
-            })
-            .fold(0.0, f64::max)
+            let both =
+                |rated: &Rated| through(rated, own, End::From).max(through(rated, own, End::To));
+            far.map(|row| both(&row.rated)).fold(0.0, f64::max)
         };
-        let rates: Vec<[f64; 2]> = members
-            .iter()
-            .map(|&host| found.card(host).map(|rate| rate.unwrap_or_else(|| alone(host))))
-            .collect();
-        for end in 0..2 {
-            let mut sorted: Vec<f64> = rates.iter().map(|rates| rates[end]).collect();
-            sorted.sort_by(f64::total_cmp);
-            let middle = sorted[sorted.len() / 2];
-            for (&host, rates) in members.iter().zip(&rates) {
-                let near = (rates[end] - middle).abs() <= ALIKE * middle;
-                let rate = if near { middle } else { rates[end] };
-                match end {
-                    0 => hosts[host].out = rate,
-                    _ => hosts[host].into = rate,
-                }
-            }
+        let middle = found.lan(site);
+        let rate = |card: Option<Estimate>, host: usize| match (card, middle) {
+            (Some(card), Some(middle)) if is_like(&card, middle) => middle,
+            (Some(card), _) => card.value,
+            (None, _) => alone(host),
+        };
+        for &host in &members {
+            let [out, into] = found.card(host).map(|card| rate(card, host));
+            hosts[host] = HostLimits { out, into, ..hosts[host] };
         }
     }
     hosts
+}
+
+/// Whether a card may have the rate that is usual in its site.
+fn is_like(card: &Estimate, middle: f64) -> bool {
+    let near = (card.value - middle).abs() <= ALIKE * middle;
+    near || card.interval.is_some_and(|interval| interval.low <= middle && middle <= interval.high)
 }
 
 /// What the flows of one rank have.
@@ -137,7 +136,8 @@ fn wan_cards(found: &Found, limits: &mut Limits, site: usize) {
         let (one, count) = (one(found, from, to)?, rated.flows.len() as f64);
         let most = found.fullest(from, to).map_or(f64::INFINITY, Rated::sum);
         let expected = (count * one).min(card).min(most);
-        let is_own = rated.sum() < NARROWER * expected || rated.sum() > card / NARROWER;
+        let [low, high] = rated.sum_between();
+        let is_own = high < NARROWER * expected || low > card / NARROWER;
         is_own.then(|| rated.sum())
     };
     let members = found.members(site);
@@ -188,7 +188,7 @@ fn way(found: &Found, limits: &Limits, from: usize, to: usize) -> Option<WayLimi
     let one = one(found, from, to)?;
     let alone = |_: Rank, _: Rank| one;
     let falls_short =
-        |rated: &Rated| rated.sum() < NARROWER * expected(found, limits, rated, alone);
+        |rated: &Rated| rated.sum_between()[1] < NARROWER * expected(found, limits, rated, alone);
     let rows = || {
         let kinds = [Kind::Pairs, Kind::FromOne, Kind::ToOne, Kind::Many];
         kinds.into_iter().flat_map(|kind| found.way(kind, from, to))
@@ -226,5 +226,5 @@ fn uplink(found: &Found, limits: &Limits, kind: Kind, ends: [Option<usize>; 2]) 
     });
     let each: f64 = ways.map(|way| way.most).sum();
     let sum = row.rated.sum();
-    (sum < NARROWER * cards.min(each)).then_some(sum)
+    (row.rated.sum_between()[1] < NARROWER * cards.min(each)).then_some(sum)
 }

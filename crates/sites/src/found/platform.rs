@@ -7,7 +7,7 @@ use laneway_measure::sites::Found;
 use super::limits::{HostLimits, Limits, WayLimits};
 
 /// Rates nearer than this part are written as one.
-const ALIKE: f64 = 0.05;
+const ALIKE: f64 = 0.1;
 
 /// Names of a platform have at most so many letters.
 const MOST_LETTERS: usize = 64;
