@@ -5,11 +5,11 @@ use std::fmt::Write;
 
 use laneway_core::{Collective, Shape};
 use laneway_measure::Rule;
-use laneway_measure::sites::{Asked, Found, measure_sites};
+use laneway_measure::sites::{Asked, Found, Kind, measure_sites};
 use laneway_sim::platform::{Layout, Platform};
 use laneway_sim::{Network, Program};
 use laneway_sites::Sites;
-use laneway_sites::found::{Limits, limits, platform_text};
+use laneway_sites::found::{Limits, helpers, lanes, limits, platform_text};
 
 /// Splitmix64.
 struct Draws(u64);
@@ -226,4 +226,63 @@ fn random_sites_are_found_and_choices_from_that_are_as_good() {
     }
     println!("the worst choice takes {:.2} % longer, {}", 100.0 * worst.0, worst.1);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_rate_of_nothing_is_no_figure() {
+    let truth = Platform::read("two-sites:3x2,connection=250Mbit").expect("a platform");
+    let mut found = measured(&truth);
+    assert!(found.is_measured());
+    for row in &mut found.rows {
+        let nothing = row.kind == Kind::Pairs;
+        row.rated.each.value *= f64::from(u8::from(!nothing));
+        row.rated.rates.iter_mut().filter(|_| nothing).for_each(|rate| *rate = 0.0);
+    }
+    assert!(!found.is_measured(), "nobody may take it for a figure");
+    let limits = limits(&found);
+    assert_eq!(limits.ways.len(), 2);
+    assert!(lanes(&found, 0, 1, 1 << 20).is_err(), "the model has no answer");
+    assert_eq!(helpers(&found, 0, 1).len(), 3);
+}
+
+#[test]
+fn sites_that_were_told_may_be_single_hosts() {
+    let truth = Platform::read("cluster:5,rate=1Gbit").expect("a platform");
+    let names = ["a", "b", "a", "c", "b"].map(String::from);
+    let program = |comm: &dyn laneway_core::Comm| {
+        let sites = Some(&names[..]);
+        let rule = Rule::fixed(1);
+        measure_sites(comm, &Asked { sites, message: None, every: true, rule, alive: &|| {} })
+    };
+    let ended = Program::new(&truth, 5).run(program).expect("it ends");
+    let found = ended.results[0].clone().expect("it is measured");
+    assert_eq!(found.sites, ["a", "b", "c"]);
+    assert_eq!(found.hosts.iter().map(|host| host.site).collect::<Vec<_>>(), [0, 1, 0, 2, 1]);
+    let limits = limits(&found);
+    assert!((limits.hosts[3].out / 125e6 - 1.0).abs() < 0.01, "{:?}", limits.hosts[3]);
+    let written = platform_text(&found, &limits);
+    let again = Platform::parse("found", &written).expect("it can be read");
+    assert_eq!(again.site_names(), ["a", "b", "c"]);
+}
+
+#[test]
+fn a_slow_host_helps_last() {
+    let host = |name: &str, site: &str, rate: &str| {
+        format!("[[host]]\nname = \"{name}\"\nsite = \"{site}\"\nrate = \"{rate}\"\n")
+    };
+    let site = |name: &str| format!("[[site]]\nname = \"{name}\"\nlatency = \"50us\"\n");
+    let parts = [
+        site("a"),
+        site("b"),
+        host("slow", "a", "100Mbit"),
+        host("a[1-4]", "a", "1Gbit"),
+        host("b[0-5]", "b", "1Gbit"),
+        "[wan]\nlatency = \"5ms\"\nconnection = \"250Mbit\"\n".to_string(),
+    ];
+    let text = parts.concat();
+    let found = measured(&Platform::parse("uneven", &text).expect("a platform"));
+    let limits = limits(&found);
+    assert!((limits.hosts[0].out / 12.5e6 - 1.0).abs() < 0.05, "{:?}", limits.hosts[0]);
+    assert!((limits.hosts[4].out / 125e6 - 1.0).abs() < 0.05, "{:?}", limits.hosts[4]);
+    assert_eq!(helpers(&found, 0, 1), [1, 2, 3, 4, 0]);
 }

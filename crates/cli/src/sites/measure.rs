@@ -32,16 +32,17 @@ pub fn command() -> Command {
     Command::new("measure")
         .about("Finds sites by latency, measures rates inside and between them, saves a platform")
         .after_help(
-            "One rank of each host measures. Hosts that are nearer to each other than to all others \
-             are a site. Inside a site each host sends to the next one. From site to site, P pairs \
-             of hosts send at once for rising P (`rate_each`, `rate_together`, in bytes a second), \
-             then one host to several, several to one and, as far as that leaves something open, \
-             more connections. A rate is what a long message takes more than a short one, so \
-             that latency and handshake are not in it. Below the rows: what limits what, how many lanes the \
-             multi-lane paper's model takes, which hosts and which site first.\n\nExamples:\n  \
+            "One rank of each host measures. Hosts that are nearer to each other than to all \
+             others are a site. Inside a site each host sends to the next one. From site to site, \
+             P pairs of hosts send at once for rising P (`rate_each`, `rate_together`, in bytes a \
+             second), then one host to several, several to one and, as far as that leaves \
+             something open, more connections. A rate is what a long message takes more than a \
+             short one, so that latency and handshake are not in it. Below the rows: what limits \
+             what, how many lanes the multi-lane paper's model takes, which hosts and which site \
+             first.\n\nExamples:\n  \
              mpirun -n 16 laneway sites measure -o found.toml\n  \
              laneway sites --platform found.toml --op scatter,gather --sizes 1M\n  \
-             laneway lab run --sites 2x4 --wan 5ms,25Mbit,100Mbit -- mpirun laneway sites measure\n  \
+             laneway lab run --sites 2x4 --wan 5ms,25Mbit -- mpirun laneway sites measure\n  \
              laneway sites measure --backend sim:two-sites:8x8,connection=250Mbit\n  \
              mpirun -n 16 laneway sites measure --sites told.toml --message 4M --every",
         )
@@ -52,9 +53,11 @@ pub fn command() -> Command {
                 .value_name("FILE.toml")
                 .help("Save what was found as a platform"),
         )
-        .arg(Arg::new("sites").long("sites").value_name("P").help(
-            "A platform that says which host is at which site [default: the latencies tell]",
-        ))
+        .arg(
+            Arg::new("sites").long("sites").value_name("P").help(
+                "A platform that says which host is at which site [default: the latencies tell]",
+            ),
+        )
         .arg(Arg::new("message").long("message").value_name("M").help(
             "Bytes of the longest message [default: what takes 40 ms between sites and 20 inside]",
         ))

@@ -188,8 +188,8 @@ impl Told<'_> {
             let (printed, corrected) = (lanes.printed.lanes, lanes.corrected.lanes);
             let by = self.names(&hosts[..corrected as usize]);
             Some(format!(
-                "{from} to {to}, blocks of {}: {printed} lanes by the model as printed, {corrected} \
-                 as corrected: {by}",
+                "{from} to {to}, blocks of {}: {printed} lanes by the model as printed, \
+                 {corrected} as corrected: {by}",
                 format_size(block)
             ))
         };

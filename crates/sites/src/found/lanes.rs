@@ -52,8 +52,8 @@ fn each(found: &Found, from: usize, to: usize) -> Vec<f64> {
     (1..=most).map(|count| together(f64::from(count)) / f64::from(count)).collect()
 }
 
-/// The hosts of a site, as places among all hosts, in the order in which they should help to send to
-/// another: by rank, and those that are clearly slower than most after all others.
+/// The hosts of a site, as places among all hosts, in the order in which they should help to send
+/// to another: by rank, and those that are clearly slower than most after all others.
 pub fn helpers(found: &Found, site: usize, to: usize) -> Vec<usize> {
     let last: Option<&Rated> = found.way(Kind::Pairs, site, to).last();
     let far = |host: usize| {

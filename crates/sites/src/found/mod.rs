@@ -1,7 +1,7 @@
 //! What measured rates say of sites: limits, lanes by the multi-lane paper's model, a platform.
 //!
-//! `limits.rs` tells cards, connections and shared ways from each other, `lanes.rs` puts the figures
-//! into the cost model, and `platform.rs` writes them as a platform.
+//! `limits.rs` tells cards, connections and shared ways from each other, `lanes.rs` puts the
+//! figures into the cost model, and `platform.rs` writes them as a platform.
 
 mod lanes;
 mod limits;
