@@ -96,6 +96,16 @@ impl Placed {
         Ok(Some(Placed { platform, hosts, placement }))
     }
 
+    /// The name of each rank's site.
+    pub fn sites(&self) -> Vec<String> {
+        let names = self.platform.site_names();
+        let name = |host: &HostId| match self.platform.site_of(*host) {
+            Some(site) => names[site as usize].clone(),
+            None => "nowhere".to_string(),
+        };
+        self.hosts.iter().map(name).collect()
+    }
+
     /// A call of the first ranks that knows where they are.
     pub fn place(&self, shape: Shape) -> Shape {
         if shape.ranks == self.placement.ranks() {

@@ -18,7 +18,10 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("laneway-topo", &["laneway-core", "laneway-coll", "laneway-stats"]),
     ("laneway-local", &["laneway-core"]),
     ("laneway-lab", &["laneway-sim", "laneway-stats"]),
-    ("laneway-sites", &["laneway-coll", "laneway-core", "laneway-sim", "laneway-stats"]),
+    (
+        "laneway-sites",
+        &["laneway-coll", "laneway-core", "laneway-measure", "laneway-sim", "laneway-stats"],
+    ),
     ("laneway-mpi", &["laneway-core"]),
     ("laneway-measure", &["laneway-core", "laneway-coll", "laneway-stats"]),
     (

@@ -102,6 +102,7 @@ pub mod p2p;
 pub mod pace;
 pub mod point;
 pub mod repeat;
+pub mod sites;
 pub mod sizes;
 mod spread;
 pub mod talk;

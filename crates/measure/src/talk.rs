@@ -44,6 +44,35 @@ pub fn announce(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> {
     announce_from(comm, 0, numbers)
 }
 
+/// Collective: the same for ranks of which some have nothing else to do for long. They sleep and
+/// look now and then, as receiving would keep a core busy that the others may need.
+pub(crate) fn announce_to_idle(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> {
+    if let Some((parent, _)) = above(comm.rank()) {
+        nap_until(comm, parent, ANNOUNCE)?;
+    }
+    announce(comm, numbers)
+}
+
+/// Collective: what [`collect`] does, with such ranks.
+pub(crate) fn collect_at_idle(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, CommError> {
+    for child in below(comm.rank(), comm.size()) {
+        nap_until(comm, child, COLLECT)?;
+    }
+    collect(comm, own)
+}
+
+/// Seconds between two looks.
+const NAP: f64 = 1e-3;
+
+/// Returns when such a message is there; in virtual time at once, as nobody is disturbed.
+fn nap_until(comm: &dyn Comm, from: Rank, tag: Tag) -> Result<(), CommError> {
+    let clock = comm.clock();
+    while !clock.is_virtual() && comm.probe(Some(from), Some(tag), false)?.is_none() {
+        clock.sleep_until(clock.now() + NAP);
+    }
+    Ok(())
+}
+
 /// Collective: what one rank says, on every rank.
 pub(crate) fn announce_from(
     comm: &dyn Comm,

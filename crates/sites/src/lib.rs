@@ -3,8 +3,9 @@
 //!
 //! [`Sites`] chooses by simulating candidates. [`model`] predicts the paper's algorithm from a few
 //! numbers, as printed and as corrected. [`bound`] reads a platform's layout and gives the least
-//! time of a scatter or gather on it, with the place that limits it. This crate must never know a
-//! backend, a clock or a schedule's bytes: it answers from numbers alone, the same on any machine.
+//! time of a scatter or gather on it, with the place that limits it. [`found`] reads what was
+//! measured between sites, and writes it as a platform. This crate must never know a backend, a
+//! clock or a schedule's bytes: it answers from numbers alone, the same on any machine.
 //!
 //! Begin with [`Sites`], then [`bound`], then `network.rs`.
 
@@ -12,6 +13,7 @@
 
 pub mod bound;
 mod choose;
+pub mod found;
 pub mod model;
 
 mod linear;

@@ -1,5 +1,6 @@
 //! An export file that could not be written is refused before anything is measured.
 
+use std::fs::OpenOptions;
 use std::path::Path;
 
 use laneway_core::{Comm, Failure};
@@ -7,14 +8,26 @@ use laneway_core::{Comm, Failure};
 use crate::agree;
 use crate::session::RankError;
 
-/// Why nothing can be written there: it is a folder, or its folder is missing.
+/// Why nothing can be written there: it is a folder, its folder is missing, or it cannot be opened.
 pub fn objection(file: Option<&str>) -> Option<String> {
     let file = Path::new(file?);
     if file.is_dir() {
         return Some("it is a folder".into());
     }
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty())?;
-    (!folder.is_dir()).then(|| format!("there is no folder `{}`", folder.display()))
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Some(format!("there is no folder `{}`", folder.display()));
+    }
+    // A pipe would wait for its reader.
+    let is_new = !file.exists();
+    if !is_new && !file.is_file() {
+        return None;
+    }
+    let opened = OpenOptions::new().append(true).create(true).open(file);
+    if is_new && opened.is_ok() {
+        let _ = std::fs::remove_file(file);
+    }
+    opened.err().map(|error| error.to_string())
 }
 
 /// What is said then.

@@ -3,15 +3,15 @@
 mod bounds;
 mod coll;
 mod decided;
-mod export;
+pub mod export;
 mod launches;
-mod memory;
+pub mod memory;
 mod p2p;
 mod pairs;
 mod plan;
 mod refine;
 mod row;
-mod rule;
+pub mod rule;
 mod skew;
 
 use clap::{ArgMatches, Command};

@@ -2,6 +2,8 @@
 
 mod choose;
 mod lanes;
+mod measure;
+mod measured;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use laneway_core::{Collective, Exit, Failure};
@@ -23,7 +25,8 @@ pub fn command() -> Command {
              laneway sites --platform two-sites:32x32 --op scatter,gather --sizes 16K,256K,4M\n  \
              laneway sites --platform two-sites:16x16 --op bcast,allgather,allreduce --sizes 1M --all\n  \
              laneway sites --platform sites:32,16,8,uplink=10Gbit --sizes 1M --root 40 --all\n  \
-             laneway sites --platform two-sites:32x32 --sizes 4M --lanes 1:32",
+             laneway sites --platform two-sites:32x32 --sizes 4M --lanes 1:32\n  \
+             mpirun -n 16 laneway sites measure -o found.toml    then --platform found.toml",
         )
         .arg(
             Arg::new("platform")
@@ -69,6 +72,8 @@ pub fn command() -> Command {
                 .help("A row for each algorithm, with the best setting that was found"),
         )
         .args(output::args())
+        .args_conflicts_with_subcommands(true)
+        .subcommand(measure::command())
 }
 
 /// What the command line asked for, checked.
@@ -104,6 +109,9 @@ impl Plan {
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    if let Some(("measure", matches)) = matches.subcommand() {
+        return measure::run(matches);
+    }
     let output = Output::from(matches)?;
     let plan = Plan::from(matches)?;
     let document = match matches.get_one::<String>("lanes") {

@@ -6,6 +6,7 @@ mod killed;
 mod links;
 mod mpis;
 mod simulated;
+mod sites;
 mod standing;
 
 use standing::{Standing, laneway, needs, refused, rows, succeed};

@@ -116,7 +116,7 @@ impl Estimate {
         rule.caution(self.reps).or(bare)
     }
 
-    fn numbers(&self) -> [f64; NUMBERS] {
+    pub(crate) fn numbers(&self) -> [f64; NUMBERS] {
         let none = Interval { low: f64::NAN, high: f64::NAN, level: f64::NAN };
         let Interval { low, high, level } = self.interval.unwrap_or(none);
         let error = self.error.unwrap_or(f64::NAN);
@@ -124,7 +124,7 @@ impl Estimate {
         [self.value, low, high, level, error, f64::from(self.reps), reached]
     }
 
-    fn from(numbers: &[f64]) -> Option<Estimate> {
+    pub(crate) fn from(numbers: &[f64]) -> Option<Estimate> {
         let &[value, low, high, level, error, reps, reached] = numbers else { return None };
         Some(Estimate {
             value,

@@ -1,0 +1,199 @@
+//! `laneway sites measure`: finds sites by their latencies, and measures what lies between them.
+
+use std::path::Path;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use laneway_core::units::parse_size;
+use laneway_core::{Comm, Document, Exit, Failure};
+use laneway_measure::Rule;
+use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
+use laneway_measure::sites::{Asked, Found, SitesError, measure_sites};
+use laneway_report::Format;
+use laneway_sim::platform::Platform;
+use laneway_sites::found::{limits, platform_text};
+
+use super::measured::{self, Told};
+use crate::measure::{export, memory, rule};
+use crate::output::{self, Output};
+use crate::placed::Placed;
+use crate::session::{self, Choice, RankError};
+use crate::watchdog::Watchdog;
+use crate::words;
+
+/// A few repetitions of each experiment: there are many, and a WAN is slow.
+const USUAL: Rule = Rule {
+    aim: Aim::Median { precision: 0.03, level: 0.95 },
+    min_reps: LEAST_SAMPLES,
+    max_reps: 30,
+    budget: 1.0,
+};
+
+pub fn command() -> Command {
+    Command::new("measure")
+        .about("Finds sites by latency, measures rates inside and between them, saves a platform")
+        .after_help(
+            "One rank of each host measures. Hosts that are nearer to each other than to all \
+             others are a site. Inside a site each host sends to the next one. From site to site, \
+             P pairs of hosts send at once for rising P (`rate_each`, `rate_together`, in bytes a \
+             second), then one host to several, several to one and, as far as that leaves \
+             something open, more connections. A rate is what a long message takes more than a \
+             short one, so that latency and handshake are not in it. Below the rows: what limits \
+             what, how many lanes the multi-lane paper's model takes, which hosts and which site \
+             first.\n\nExamples:\n  \
+             mpirun -n 16 laneway sites measure -o found.toml\n  \
+             laneway sites --platform found.toml --op scatter,gather --sizes 1M\n  \
+             laneway lab run --sites 2x4 --wan 5ms,25Mbit -- mpirun laneway sites measure\n  \
+             laneway sites measure --backend sim:two-sites:8x8,connection=250Mbit\n  \
+             mpirun -n 16 laneway sites measure --sites told.toml --message 4M --every",
+        )
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("FILE.toml")
+                .help("Save what was found as a platform"),
+        )
+        .arg(
+            Arg::new("sites").long("sites").value_name("P").help(
+                "A platform that says which host is at which site [default: the latencies tell]",
+            ),
+        )
+        .arg(Arg::new("message").long("message").value_name("M").help(
+            "Bytes of the longest message [default: what takes 40 ms between sites and 20 inside]",
+        ))
+        .arg(
+            Arg::new("sizes")
+                .long("sizes")
+                .value_name("S,T")
+                .value_delimiter(',')
+                .default_value("64K,1M")
+                .help("Blocks whose number of lanes is told"),
+        )
+        .arg(
+            Arg::new("every")
+                .long("every")
+                .action(ArgAction::SetTrue)
+                .help("Every number of pairs, not 1, 2, 3, 4, 6, 8, 12, … and the last"),
+        )
+        .args(rule::args(&USUAL))
+        .args(session::args())
+        .args(output::args())
+}
+
+/// What the command line asked for.
+struct Wanted<'m> {
+    matches: &'m ArgMatches,
+    output: Output,
+    message: Option<usize>,
+    blocks: Vec<u64>,
+    rule: Rule,
+    strict: bool,
+}
+
+impl Wanted<'_> {
+    fn text(&self, name: &str) -> Option<&str> {
+        self.matches.get_one::<String>(name).map(String::as_str)
+    }
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let output = Output::from(matches)?;
+    if output.format == Format::Osu {
+        let cause = "OSU's text has a figure for each size, and rates have one size";
+        return Err(Failure::usage("no text of OSU for sites", cause, "--format table or json"));
+    }
+    let message = matches.get_one::<String>("message").map(|text| match parse_size(text) {
+        Ok(size) if size > 1 => Ok(size as usize),
+        Ok(_) => Err("a byte is too short to tell a rate".to_string()),
+        Err(cause) => Err(cause),
+    });
+    let message = message
+        .transpose()
+        .map_err(|cause| Failure::usage("no such message", cause, "--message 1M"))?;
+    let blocks = matches.get_many::<String>("sizes").unwrap_or_default();
+    let blocks = blocks.map(|text| words::size(text)).collect::<Result<_, _>>()?;
+    let (rule, strict) = rule::rule(matches, &USUAL)?;
+    let wanted = Wanted { matches, output, message, blocks, rule, strict };
+    session::run(&Choice::measuring(matches)?, &|comm| {
+        export::refuse(comm, wanted.text("output"))?;
+        export::refuse(comm, wanted.text("export"))?;
+        part(comm, &wanted)
+    })
+}
+
+/// What each rank does; rank 0 prints and saves.
+fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
+    if let Some(message) = wanted.message {
+        let sharers = memory::sharers(comm)?.len() as u64;
+        // Of each rank one, and as much under way.
+        let need = (message as u64).saturating_mul(2).saturating_mul(sharers);
+        memory::refuse(comm, memory::objection(need, message as u64), "--message 1M")?;
+    }
+    let placed = Placed::find(comm, wanted.text("sites"))?;
+    let sites = placed.map(|placed| placed.sites());
+    let watchdog = Watchdog::new(comm);
+    let asked = Asked {
+        sites: sites.as_deref(),
+        message: wanted.message,
+        every: wanted.matches.get_flag("every"),
+        rule: wanted.rule,
+        alive: &|| watchdog.alive(),
+    };
+    let found = measure_sites(comm, &asked).map_err(refused)?;
+    let environment = session::environment(comm);
+    let reached = |found: &Found| {
+        found.rows.iter().all(|row| row.rated.each.reached && row.rated.together.reached)
+    };
+    let exit = match found.is_measured() {
+        true if !wanted.strict || reached(&found) => Exit::Done,
+        _ => Exit::Precision,
+    };
+    if comm.rank() == 0 {
+        finish(wanted, &found, environment)?;
+    }
+    Ok(exit)
+}
+
+fn refused(error: SitesError) -> RankError {
+    let cause = error.to_string();
+    match error {
+        SitesError::Comm(error) => error.into(),
+        SitesError::OneSite { .. } => {
+            let try_this = "hosts of several sites, or --sites FILE.toml that tells them apart";
+            Failure::usage("there is nothing between sites to measure", cause, try_this).into()
+        }
+        SitesError::TooShort { least, .. } => {
+            let try_this = format!("--message {least}, or without");
+            Failure::usage("the message is too short", cause, try_this).into()
+        }
+    }
+}
+
+/// Prints rows and sentences, and saves the platform.
+fn finish(wanted: &Wanted, found: &Found, env: laneway_core::Row) -> Result<(), Failure> {
+    let limits = limits(found);
+    let told = Told { found, limits: &limits, blocks: &wanted.blocks, rule: &wanted.rule };
+    let sentences = told.sentences();
+    let document = Document {
+        verb: "sites-measure",
+        env,
+        params: told.params(),
+        rows: told.rows(),
+        summary: Some(told.summary(&sentences)),
+    };
+    let brief =
+        Document { rows: measured::brief(&document.rows), summary: None, ..document.clone() };
+    wanted.output.write(&document, Some(&brief))?;
+    if wanted.output.format == Format::Table {
+        output::print(&format!("\n{}\n", sentences.join("\n")))?;
+    }
+    let Some(file) = wanted.text("output") else { return Ok(()) };
+    if !found.is_measured() {
+        output::note(&format!("{file} is not written: not every figure was measured"));
+        return Ok(());
+    }
+    let text = platform_text(found, &limits);
+    // What is saved can be read.
+    Platform::parse(file, &text).map_err(|error| error.into_failure())?;
+    output::replace(Path::new(file), &text)
+}

@@ -1,0 +1,106 @@
+//! `laneway sites measure` from the outside: rows, the platform that it saves, and what is refused.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn laneway(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_laneway")).args(words).output().expect("the command starts")
+}
+
+fn document(words: &[&str]) -> Value {
+    let mut words = words.to_vec();
+    words.extend(["--format", "json"]);
+    let output = laneway(&words);
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn file(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("laneway-{}-{name}", std::process::id()))
+}
+
+const PLATFORM: &str = "two-sites:4x6,latency=5ms,connection=25Mbit,wan=60Mbit,rate=1Gbit";
+
+#[test]
+fn pairs_have_rates_and_choices_follow_from_the_platform() {
+    let saved = file("found.toml");
+    let name = saved.display().to_string();
+    let backend = format!("sim:{PLATFORM}");
+    let words = ["sites", "measure", "--backend", &backend, "--reps", "2", "-o", &name];
+    let document = document(&words);
+    let rows = document["rows"].as_array().expect("rows");
+    let near = |value: &Value, wanted: f64| {
+        let value = value.as_f64().expect("a number");
+        assert!((value / wanted - 1.0).abs() < 0.01, "{value} is not {wanted}");
+    };
+    let pairs = |from: &str, to: &str| -> Vec<&Value> {
+        let is = |row: &&Value| {
+            row["kind"] == "pairs" && row["from_site"] == from && row["to_site"] == to
+        };
+        rows.iter().filter(is).collect()
+    };
+    for (from, to) in [("site0", "site1"), ("site1", "site0")] {
+        let all = pairs(from, to);
+        assert_eq!(all.len(), 4, "one for each P from 1 to 4");
+        for (row, p) in all.iter().zip(1..) {
+            assert_eq!(row["p"], p);
+            let together = (f64::from(p) * 25e6).min(60e6) / 8.0;
+            near(&row["rate_each"], together / f64::from(p));
+            near(&row["rate_together"], together);
+        }
+        near(&all[0]["latency_us"], 5000.0);
+        near(&all[0]["connection"], 25e6 / 8.0);
+        near(&all[0]["capacity"], 60e6 / 8.0);
+    }
+    assert_eq!(document["params"]["rate_unit"], "bytes per second");
+    assert!(rows.iter().any(|row| row["kind"] == "lanes" && row["printed_p"].is_u64()));
+    let remarks = document["summary"]["remarks"].as_str().expect("sentences");
+    assert!(remarks.contains("pairs share 60.0 Mbit/s from 3 at once on"), "{remarks}");
+    // What is chosen from the file is what is chosen from the truth.
+    let chosen = |platform: &str| {
+        let words = ["sites", "--platform", platform, "--op", "scatter,gather", "--sizes", "1M"];
+        let rows = self::document(&words)["rows"].as_array().expect("rows").clone();
+        rows.iter().map(|row| row["spelled"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(chosen(&name), chosen(PLATFORM));
+    // It can be told to the next run, by the names of the hosts.
+    let words = ["sites", "measure", "--backend", &backend, "--reps", "1", "--sites", &name];
+    let again = self::document(&words);
+    assert_eq!(again["params"]["sites"], "site0,site1");
+    std::fs::remove_file(&saved).expect("the file was written");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_and_nothing_hangs() {
+    let sim = "sim:two-sites:2x2";
+    let folder = std::env::temp_dir().display().to_string();
+    for (words, part) in [
+        (&["--backend", "local:shm", "--ranks", "2"][..], "all ranks are on one host"),
+        (&["--backend", sim, "--ranks", "1"], "all ranks are on one host"),
+        (&["--backend", "sim:cluster:4"], "the 4 hosts are at one site"),
+        (&["--backend", sim, "--ranks", "2"], "at one site"),
+        (&["--backend", sim, "-o", "/nowhere/found.toml"], "there is no folder `/nowhere`"),
+        (&["--backend", sim, "-o", "/proc/found.toml"], "cannot write `/proc/found.toml`"),
+        (&["--backend", sim, "-o", &folder], "it is a folder"),
+        (&["--backend", sim, "--message", "64K"], "tell no rate"),
+        (&["--backend", sim, "--message", "0"], "too short"),
+        (&["--backend", sim, "--message", "much"], "`much` is not a size"),
+        (&["--backend", sim, "--message", "1000000G"], "do not fit into memory"),
+        (&["--backend", sim, "--sizes", "many"], "many"),
+        (&["--backend", sim, "--sites", "cluster:2"], "where is host"),
+        (&["--backend", sim, "--sites", "nofile.toml"], "nofile.toml"),
+        (&["--backend", sim, "--reps", "0"], "repetitions"),
+        (&["--backend", sim, "--format", "osu"], "OSU"),
+        (&["--pairs", "4"], "--pairs"),
+        (&["--backend", "mars"], "mars"),
+    ] {
+        let all: Vec<&str> = ["sites", "measure"].iter().chain(words).copied().collect();
+        let output = laneway(&all);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains(part), "{words:?}: {said}");
+        assert!(said.contains("error: ") && said.contains("\ncause: "), "{said}");
+    }
+}

@@ -1,0 +1,357 @@
+//! What is measured after what. Every rank has all figures, and so comes to the same next step.
+
+use laneway_core::{Comm, CommError, Rank};
+
+use super::eager::eager_bytes;
+use super::flows::{Flow, Work};
+use super::places::{Host, first_ranks, latencies, sites_of_hosts};
+use super::rated::{Rated, rate_flows};
+use super::{Asked, Found, Kind, Row, SitesError};
+use crate::p2p::Latencies;
+use crate::repeat::Rule;
+
+/// Less than this part of what one would expect shows that something else is the limit.
+pub const NARROWER: f64 = 0.93;
+/// Hosts of a site that differ by more are measured with the fastest of them.
+const UNEVEN: f64 = 1.1;
+/// Of the messages that tell a rate: the least short one, the least long one, and the longest that
+/// is tried.
+const LEAST_SHORT: usize = 32 << 10;
+const LEAST: usize = 256 << 10;
+const MOST: usize = 16 << 20;
+/// A long message takes so many seconds more than a short one, inside a site and between sites.
+const NEAR_SECONDS: f64 = 20e-3;
+const FAR_SECONDS: f64 = 40e-3;
+/// No more flows than this are under way at once, but for pairs.
+const MOST_FLOWS: usize = 64;
+/// Up to so many pairs, every number of them is measured.
+const EVERY: usize = 4;
+
+/// Collective: finds the sites of a communicator's hosts and measures what is inside and between
+/// them, with one rank of each host; the same on every rank.
+pub fn measure_sites(comm: &dyn Comm, asked: &Asked) -> Result<Found, SitesError> {
+    let own = comm.dup()?;
+    let names = comm.hosts()?;
+    let ranks = first_ranks(&names);
+    if ranks.len() < 2 {
+        return Err(SitesError::OneSite { hosts: ranks.len() });
+    }
+    let far = latencies(&*own, &ranks, asked.alive)?;
+    let (sites, of_host) = match asked.sites {
+        Some(sites) => told(sites, &ranks),
+        None => {
+            let found = sites_of_hosts(&far, ranks.len() as u32);
+            let count = found.iter().max().map_or(0, |most| most + 1);
+            ((0..count).map(|site| format!("site{site}")).collect(), found)
+        }
+    };
+    if sites.len() < 2 {
+        return Err(SitesError::OneSite { hosts: ranks.len() });
+    }
+    let host = |(&rank, site): (&Rank, u32)| {
+        let name = names[rank as usize].clone();
+        Host { rank, name, site: site as usize }
+    };
+    let hosts: Vec<Host> = ranks.iter().zip(of_host).map(host).collect();
+    let latencies = by_site(&far, &hosts, sites.len());
+    let found = Found { hosts, sites, latencies, eager_bytes: 0, rows: Vec::new() };
+    let mut course = Course { comm: &*own, asked, found };
+    course.run()?;
+    Ok(course.found)
+}
+
+/// The sites that were told, in the order in which their hosts appear.
+fn told(sites: &[String], ranks: &[Rank]) -> (Vec<String>, Vec<u32>) {
+    let mut names: Vec<String> = Vec::new();
+    let of_host = ranks.iter().map(|&rank| {
+        let name = &sites[rank as usize];
+        names.iter().position(|known| known == name).unwrap_or_else(|| {
+            names.push(name.clone());
+            names.len() - 1
+        }) as u32
+    });
+    let of_host = of_host.collect();
+    (names, of_host)
+}
+
+/// The middle of the latencies between the hosts of any two sites, row by row.
+fn by_site(all: &Latencies, hosts: &[Host], sites: usize) -> Vec<f64> {
+    let middle = |a: usize, b: usize| {
+        let ends = |&(one, other): &(Rank, Rank)| {
+            let [one, other] = [one, other].map(|host| hosts[host as usize].site);
+            (one.min(other), one.max(other)) == (a.min(b), a.max(b))
+        };
+        let values: Vec<f64> =
+            all.0.iter().filter(|(pair, _)| ends(pair)).map(|(_, latency)| latency.value).collect();
+        laneway_stats::median(&values).unwrap_or(0.0)
+    };
+    (0..sites * sites).map(|at| middle(at / sites, at % sites)).collect()
+}
+
+struct Course<'a> {
+    comm: &'a dyn Comm,
+    asked: &'a Asked<'a>,
+    found: Found,
+}
+
+impl Course<'_> {
+    fn run(&mut self) -> Result<(), SitesError> {
+        self.eager()?;
+        let sites = self.found.sites.len();
+        for site in 0..sites {
+            self.inside(site)?;
+        }
+        for (from, to) in (0..sites).flat_map(|a| (0..sites).map(move |b| (a, b))) {
+            if from != to {
+                self.way(from, to)?;
+            }
+        }
+        if sites > 2 {
+            for site in 0..sites {
+                self.shared(Kind::Out, site)?;
+                self.shared(Kind::Into, site)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn rank(&self, host: usize) -> Rank {
+        self.found.hosts[host].rank
+    }
+
+    fn flow(&self, from: usize, to: usize) -> Flow {
+        Flow { from: self.rank(from), to: self.rank(to) }
+    }
+
+    fn rate(&self, rule: &Rule, flows: &[Flow], size: usize) -> Result<Rated, CommError> {
+        let takes_part = flows.iter().any(|flow| [flow.from, flow.to].contains(&self.comm.rank()));
+        // Whoever only waits needs no room.
+        let buffer = vec![1; if takes_part { size } else { 0 }];
+        let short = self.short();
+        let mut work = Work { size, short, buffer, delay: self.delay(flows) };
+        rate_flows(self.comm, rule, flows, &mut work, self.asked.alive)
+    }
+
+    /// The short message is one that waits for its receiver, as the long one does.
+    fn short(&self) -> usize {
+        LEAST_SHORT.max(2 * self.found.eager_bytes)
+    }
+
+    /// How long this rank waits so that what it sends arrives with what comes from farther away.
+    fn delay(&self, flows: &[Flow]) -> f64 {
+        let site = |rank: Rank| {
+            self.found.hosts.iter().find(|host| host.rank == rank).map_or(0, |host| host.site)
+        };
+        let Some(first) = flows.first() else { return 0.0 };
+        // The first sender's word to start, and then the message.
+        let arrival = |flow: &Flow| {
+            let word = match site(first.from) == site(flow.from) {
+                true => 0.0,
+                false => self.found.latency(site(first.from), site(flow.from)),
+            };
+            word + self.found.latency(site(flow.from), site(flow.to))
+        };
+        let same_target = flows.iter().all(|flow| site(flow.to) == site(first.to));
+        let own = flows.iter().find(|flow| flow.from == self.comm.rank());
+        match own.filter(|_| same_target) {
+            Some(own) => flows.iter().map(arrival).fold(0.0, f64::max) - arrival(own),
+            None => 0.0,
+        }
+    }
+
+    fn add(
+        &mut self,
+        kind: Kind,
+        ends: [Option<usize>; 2],
+        flows: &[Flow],
+        size: usize,
+    ) -> Result<Rated, CommError> {
+        let rated = self.rate(&self.asked.rule, flows, size)?;
+        let [from, to] = ends;
+        self.found.rows.push(Row { kind, from, to, rated: rated.clone() });
+        Ok(rated)
+    }
+
+    /// Between the first hosts of the first two sites.
+    fn eager(&mut self) -> Result<(), SitesError> {
+        let flow = self.flow(self.found.members(0)[0], self.found.members(1)[0]);
+        let round_trip = 2.0 * self.found.latency(0, 1);
+        let rated = self.rate(&Rule::fixed(1), &[flow], LEAST)?;
+        let rate = if rated.is_measured() { rated.each.value } else { LEAST as f64 };
+        let patience = |bytes: usize| 2.0 * (round_trip + bytes as f64 / rate) + 1e-3;
+        self.found.eager_bytes = eager_bytes(self.comm, flow, &patience)?;
+        match self.asked.message {
+            Some(message) if message < 2 * self.short() => {
+                Err(SitesError::TooShort { message, least: 2 * self.short() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes of a message of this flow that takes long enough to be timed. A
+    /// simulated clock has no steps and nobody disturbs it.
+    fn message(&self, flow: Flow, seconds: f64) -> Result<usize, CommError> {
+        if let Some(message) = self.asked.message {
+            return Ok(message);
+        }
+        let mut size = LEAST.max(2 * self.short());
+        while size < MOST && !self.comm.clock().is_virtual() {
+            let rated = self.rate(&Rule::fixed(1), &[flow], size)?;
+            if rated.is_measured() && (size - self.short()) as f64 / rated.each.value >= seconds {
+                break;
+            }
+            size *= 2;
+        }
+        Ok(size)
+    }
+
+    /// Each host with the next one, both ways; and with the fastest one, where they differ.
+    fn inside(&mut self, site: usize) -> Result<(), CommError> {
+        let hosts = self.found.members(site);
+        let count = hosts.len();
+        if count < 2 {
+            return Ok(());
+        }
+        let ends = [Some(site); 2];
+        let size = self.message(self.flow(hosts[0], hosts[1]), NEAR_SECONDS)?;
+        // Of two hosts each is next to the other.
+        for place in 0..if count == 2 { 1 } else { count } {
+            let (one, other) = (hosts[place], hosts[(place + 1) % count]);
+            self.add(Kind::Inside, ends, &[self.flow(one, other)], size)?;
+            self.add(Kind::Inside, ends, &[self.flow(other, one)], size)?;
+        }
+        let cards: Vec<f64> = hosts.iter().map(|&host| self.found.card_rates(host)[0]).collect();
+        let fastest = (0..count).max_by(|&a, &b| cards[a].total_cmp(&cards[b])).unwrap_or(0);
+        let slowest = cards.iter().copied().fold(f64::INFINITY, f64::min);
+        if cards[fastest] <= UNEVEN * slowest {
+            return Ok(());
+        }
+        for place in 0..count {
+            let apart = (place + count - fastest) % count;
+            if [0, 1, count - 1].contains(&apart) {
+                continue;
+            }
+            let (one, other) = (hosts[place], hosts[fastest]);
+            self.add(Kind::Inside, ends, &[self.flow(one, other)], size)?;
+            self.add(Kind::Inside, ends, &[self.flow(other, one)], size)?;
+        }
+        Ok(())
+    }
+
+    /// From one site to another: P pairs for rising P, then more connections as far as these leave
+    /// something open.
+    fn way(&mut self, from: usize, to: usize) -> Result<(), CommError> {
+        let ends = [Some(from), Some(to)];
+        let (near, far) = (self.found.members(from), self.found.members(to));
+        let most = near.len().min(far.len());
+        let size = self.message(self.flow(near[0], far[0]), FAR_SECONDS)?;
+        let pairs: Vec<Flow> = near.iter().zip(&far).map(|(a, b)| self.flow(*a, *b)).collect();
+        let mut one = 0.0;
+        for count in ladder(most, self.asked.every) {
+            let rated = self.add(Kind::Pairs, ends, &pairs[..count], size)?;
+            one = if count == 1 { rated.each.value } else { one };
+        }
+        let (out, into) = (self.found.card_rates(near[0])[0], self.found.card_rates(far[0])[1]);
+        if one.is_nan() || one <= 0.0 || one >= NARROWER * out.min(into) {
+            return Ok(());
+        }
+        // So many connections would fill a card, and one more.
+        let enough = |card: f64| ((card / one).ceil() as usize).saturating_add(1).min(MOST_FLOWS);
+        let fan = |count: usize, card: f64| count.min(enough(card));
+        let flows: Vec<Flow> = far.iter().map(|&host| self.flow(near[0], host)).collect();
+        let flows = &flows[..fan(far.len(), out)];
+        if flows.len() > 1 {
+            self.add(Kind::FromOne, ends, flows, size)?;
+        }
+        let flows: Vec<Flow> = near.iter().map(|&host| self.flow(host, far[0])).collect();
+        let flows = &flows[..fan(near.len(), into)];
+        if flows.len() > 1 {
+            self.add(Kind::ToOne, ends, flows, size)?;
+        }
+        self.many(ends, [&near, &far], one, size)
+    }
+
+    /// Twice as many connections again and again, until they are no longer alone on their way, or
+    /// fill the cards.
+    fn many(
+        &mut self,
+        ends: [Option<usize>; 2],
+        [near, far]: [&[usize]; 2],
+        one: f64,
+        size: usize,
+    ) -> Result<(), CommError> {
+        let [Some(from), Some(to)] = ends else { return Ok(()) };
+        let sum = |hosts: &[usize], end: usize| -> f64 {
+            hosts.iter().map(|&host| self.found.card_rates(host)[end]).sum()
+        };
+        let cards = sum(near, 0).min(sum(far, 1));
+        let shifts = (0..far.len()).flat_map(|by| (0..near.len()).map(move |at| (at, by)));
+        let flows: Vec<Flow> = shifts
+            .map(|(at, by)| self.flow(near[at], far[(at + by) % far.len()]))
+            .take(MOST_FLOWS)
+            .collect();
+        let mut last = self.found.way(Kind::Pairs, from, to).last().cloned();
+        while let Some(rated) = last {
+            let count = rated.flows.len();
+            let open = rated.sum() >= NARROWER * one * count as f64;
+            if !open || rated.sum() >= NARROWER * cards || count >= flows.len() {
+                break;
+            }
+            let more = (2 * count).min(flows.len());
+            last = Some(self.add(Kind::Many, ends, &flows[..more], size)?);
+        }
+        Ok(())
+    }
+
+    /// All ways of one site at once, each with the flows that brought the most across.
+    fn shared(&mut self, kind: Kind, site: usize) -> Result<(), CommError> {
+        let (mut flows, mut size) = (Vec::new(), 0);
+        for other in (0..self.found.sites.len()).filter(|other| *other != site) {
+            let [from, to] = if kind == Kind::Out { [site, other] } else { [other, site] };
+            if let Some(best) = self.found.fullest(from, to) {
+                flows.extend_from_slice(&best.flows);
+                size = size.max(best.size);
+            }
+        }
+        let ends = match kind {
+            Kind::Out => [Some(site), None],
+            _ => [None, Some(site)],
+        };
+        self.add(kind, ends, &flows, size).map(|_| ())
+    }
+}
+
+impl Found {
+    /// The flows that brought the most from one site to another, the fewest of equals.
+    pub fn fullest(&self, from: usize, to: usize) -> Option<&Rated> {
+        let kinds = [Kind::Pairs, Kind::FromOne, Kind::ToOne, Kind::Many];
+        let mut all: Vec<&Rated> =
+            kinds.iter().flat_map(|&kind| self.way(kind, from, to)).collect();
+        all.sort_by_key(|rated| rated.flows.len());
+        let most = all.iter().map(|rated| rated.sum()).fold(0.0, f64::max);
+        all.into_iter().find(|rated| rated.sum() >= 0.98 * most)
+    }
+}
+
+/// Numbers of pairs up to the most: all of the first, then each and one and a half times each power
+/// of two, and the last.
+fn ladder(most: usize, every: bool) -> Vec<usize> {
+    let power = |count: usize| count.is_power_of_two() || (2 * count / 3).is_power_of_two();
+    let chosen = |count: &usize| {
+        every || *count <= EVERY || *count == most || power(*count) && count.is_multiple_of(2)
+    };
+    (1..=most).filter(chosen).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ladder_has_both_ends() {
+        assert_eq!(ladder(1, false), [1]);
+        assert_eq!(ladder(7, false), [1, 2, 3, 4, 6, 7]);
+        assert_eq!(ladder(33, false), [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 33]);
+        assert_eq!(ladder(9, true), (1..=9).collect::<Vec<_>>());
+    }
+}

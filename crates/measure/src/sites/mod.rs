@@ -1,0 +1,188 @@
+//! Several sites: which hosts are at one, how far the sites are apart, and what each has of the way
+//! to another when one pair of hosts sends, or many at once.
+//!
+//! `places.rs` finds hosts and sites, `flows.rs` is one repetition of messages that begin together,
+//! `rated.rs` repeats it, `eager.rs` finds the eager limit, and `course.rs` says what is measured
+//! after what. paper: multilane 4.3.
+
+mod course;
+mod eager;
+mod flows;
+mod places;
+mod rated;
+
+use std::fmt;
+
+use laneway_core::CommError;
+use laneway_stats::median;
+
+pub use course::{NARROWER, measure_sites};
+pub use flows::Flow;
+pub use places::{Host, sites_of_hosts};
+pub use rated::Rated;
+
+use crate::p2p::Estimate;
+use crate::repeat::Rule;
+
+/// What is to be measured.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The name of each rank's site; without it, latencies tell the sites apart.
+    pub sites: Option<&'a [String]>,
+    /// Bytes of the longest message; without it, as many as take long enough to be timed.
+    pub message: Option<usize>,
+    /// Every number of pairs, however many hosts there are.
+    pub every: bool,
+    pub rule: Rule,
+    /// Called now and then.
+    pub alive: &'a dyn Fn(),
+}
+
+/// Which flows are under way at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One, between two hosts of a site.
+    Inside,
+    /// One for each of P pairs of hosts, P at each site: b_WAN(P) of the multi-lane paper.
+    Pairs,
+    /// From one host to several.
+    FromOne,
+    /// From several hosts to one.
+    ToOne,
+    /// Several for each pair.
+    Many,
+    /// From one site to all others.
+    Out,
+    /// To one site from all others.
+    Into,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Inside => "inside",
+            Kind::Pairs => "pairs",
+            Kind::FromOne => "from one",
+            Kind::ToOne => "to one",
+            Kind::Many => "many",
+            Kind::Out => "out",
+            Kind::Into => "into",
+        }
+    }
+}
+
+/// Flows between sites, and what they have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub kind: Kind,
+    /// None where they come from several.
+    pub from: Option<usize>,
+    /// None where they go to several.
+    pub to: Option<usize>,
+    pub rated: Rated,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// By their ranks.
+    pub hosts: Vec<Host>,
+    /// Names of the sites.
+    pub sites: Vec<String>,
+    /// Seconds one way, half a round trip, from site to site, row by row; inside on the diagonal,
+    /// where it is 0 for a single host.
+    pub latencies: Vec<f64>,
+    /// Messages up to this size leave before they are asked for.
+    pub eager_bytes: usize,
+    pub rows: Vec<Row>,
+}
+
+impl Found {
+    pub fn latency(&self, from: usize, to: usize) -> f64 {
+        self.latencies[from * self.sites.len() + to]
+    }
+
+    /// The places of a site's hosts among all hosts.
+    pub fn members(&self, site: usize) -> Vec<usize> {
+        (0..self.hosts.len()).filter(|&host| self.hosts[host].site == site).collect()
+    }
+
+    /// The rows of one kind from one site to another.
+    pub fn way(&self, kind: Kind, from: usize, to: usize) -> impl Iterator<Item = &Rated> {
+        let ends = (Some(from), Some(to));
+        let chosen = move |row: &&Row| row.kind == kind && (row.from, row.to) == ends;
+        self.rows.iter().filter(chosen).map(|row| &row.rated)
+    }
+
+    /// The fastest that a host was seen to send inside its site, and to receive, in bytes a second;
+    /// none where it is alone there.
+    pub fn card(&self, host: usize) -> [Option<Estimate>; 2] {
+        let Host { rank, site, .. } = self.hosts[host];
+        let mut best: [Option<Estimate>; 2] = [None, None];
+        for rated in self.way(Kind::Inside, site, site) {
+            for flow in &rated.flows {
+                let ends = [flow.from, flow.to].into_iter().zip(&mut best);
+                for (_, best) in ends.filter(|(end, _)| *end == rank) {
+                    let is_better = best.is_none_or(|best| best.value < rated.each.value);
+                    *best = if is_better { Some(rated.each) } else { *best };
+                }
+            }
+        }
+        best
+    }
+
+    /// The same without the interval; infinite where nothing limits it that is known.
+    pub fn card_rates(&self, host: usize) -> [f64; 2] {
+        self.card(host).map(|card| card.map_or(f64::INFINITY, |card| card.value))
+    }
+
+    /// The rate of a site's hosts: the middle one of what any two of them have.
+    pub fn lan(&self, site: usize) -> Option<f64> {
+        let rates = self.way(Kind::Inside, site, site).map(|rated| rated.each.value);
+        median(&rates.collect::<Vec<_>>())
+    }
+
+    /// Whether every figure was measured.
+    pub fn is_measured(&self) -> bool {
+        let apart = |at: usize| at / self.sites.len() != at % self.sites.len();
+        let latencies = self.latencies.iter().enumerate().filter(|(at, _)| apart(*at));
+        let far = latencies.into_iter().all(|(_, latency)| *latency > 0.0 && latency.is_finite());
+        far && self.rows.iter().all(|row| row.rated.is_measured())
+    }
+}
+
+/// Why nothing was measured. All ranks come to the same.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SitesError {
+    /// All hosts are at one site; so many are there.
+    OneSite {
+        hosts: usize,
+    },
+    /// The message is hardly longer than those that leave at once, and has no rate to tell.
+    TooShort {
+        message: usize,
+        least: usize,
+    },
+    Comm(CommError),
+}
+
+impl fmt::Display for SitesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SitesError::OneSite { hosts: 1 } => f.write_str("all ranks are on one host"),
+            SitesError::OneSite { hosts } => write!(f, "the {hosts} hosts are at one site"),
+            SitesError::TooShort { message, least } => {
+                write!(f, "{message} bytes tell no rate here: it takes {least}, or more")
+            }
+            SitesError::Comm(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SitesError {}
+
+impl From<CommError> for SitesError {
+    fn from(error: CommError) -> SitesError {
+        SitesError::Comm(error)
+    }
+}

@@ -1,0 +1,230 @@
+//! Which limit a measured rate shows: a host's card, one connection, or what all of them share.
+//!
+//! Each rate is held against what the limits known so far would allow. What falls short of that
+//! shows a limit of its own.
+
+use laneway_core::Rank;
+use laneway_measure::p2p::Estimate;
+use laneway_measure::sites::{Found, Kind, NARROWER, Rated};
+
+/// Figures nearer than this part count as the same.
+const ALIKE: f64 = 0.05;
+
+/// Bytes a second of one host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HostLimits {
+    pub out: f64,
+    pub into: f64,
+    /// To and from other sites, where that is not what the card has inside.
+    pub wan_out: Option<f64>,
+    pub wan_into: Option<f64>,
+}
+
+/// From one site to another, in bytes a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WayLimits {
+    pub from: usize,
+    pub to: usize,
+    /// What one pair of hosts has.
+    pub one: f64,
+    /// What limits one connection, where that is not a card or what all share.
+    pub connection: Option<f64>,
+    /// What all share; none where nothing that was measured is limited by it.
+    pub capacity: Option<f64>,
+    /// The most that was seen.
+    pub most: f64,
+    /// The fewest pairs that get less than one pair alone.
+    pub shared_from: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// As in what was found.
+    pub hosts: Vec<HostLimits>,
+    /// From site to site, without those from a site to itself.
+    pub ways: Vec<WayLimits>,
+    /// What all ways out of a site share, and all ways in.
+    pub uplinks: Vec<[Option<f64>; 2]>,
+}
+
+impl Limits {
+    pub fn way(&self, from: usize, to: usize) -> Option<&WayLimits> {
+        self.ways.iter().find(|way| (way.from, way.to) == (from, to))
+    }
+}
+
+/// Which way a host's bytes go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    From,
+    To,
+}
+
+/// The limits that measured rates show.
+pub fn limits(found: &Found) -> Limits {
+    let sites = found.sites.len();
+    let mut limits = Limits { hosts: cards(found), ways: Vec::new(), uplinks: Vec::new() };
+    for site in 0..sites {
+        wan_cards(found, &mut limits, site);
+    }
+    let apart = (0..sites).flat_map(|a| (0..sites).map(move |b| (a, b))).filter(|(a, b)| a != b);
+    limits.ways = apart.filter_map(|(from, to)| way(found, &limits, from, to)).collect();
+    limits.uplinks = (0..sites)
+        .map(|site| {
+            [(Kind::Out, Some(site), None), (Kind::Into, None, Some(site))]
+                .map(|(kind, from, to)| uplink(found, &limits, kind, [from, to]))
+        })
+        .collect();
+    limits
+}
+
+/// What each host has inside its site. Hosts near the middle one of their site have its rate: what
+/// they differ by is the measurement's.
+fn cards(found: &Found) -> Vec<HostLimits> {
+    let mut hosts =
+        vec![HostLimits { out: 0.0, into: 0.0, wan_out: None, wan_into: None }; found.hosts.len()];
+    for site in 0..found.sites.len() {
+        let members = found.members(site);
+        // A host that is alone has what it is seen to have to other sites.
+        let alone = |host: usize| {
+            let own = found.hosts[host].rank;
+            let far = found.rows.iter().filter(|row| row.kind != Kind::Inside);
+            let both =
+                |rated: &Rated| through(rated, own, End::From).max(through(rated, own, End::To));
+            far.map(|row| both(&row.rated)).fold(0.0, f64::max)
+        };
+        let middle = found.lan(site);
+        let rate = |card: Option<Estimate>, host: usize| match (card, middle) {
+            (Some(card), Some(middle)) if is_like(&card, middle) => middle,
+            (Some(card), _) => card.value,
+            (None, _) => alone(host),
+        };
+        for &host in &members {
+            let [out, into] = found.card(host).map(|card| rate(card, host));
+            hosts[host] = HostLimits { out, into, ..hosts[host] };
+        }
+    }
+    hosts
+}
+
+/// Whether a card may have the rate that is usual in its site.
+fn is_like(card: &Estimate, middle: f64) -> bool {
+    let near = (card.value - middle).abs() <= ALIKE * middle;
+    near || card.interval.is_some_and(|interval| interval.low <= middle && middle <= interval.high)
+}
+
+/// What the flows of one rank have.
+fn through(rated: &Rated, rank: Rank, end: End) -> f64 {
+    let of = rated.flows.iter().zip(&rated.rates).filter(|(flow, _)| match end {
+        End::From => flow.from == rank,
+        End::To => flow.to == rank,
+    });
+    of.map(|(_, rate)| rate).sum()
+}
+
+/// What one pair has, from site to site.
+fn one(found: &Found, from: usize, to: usize) -> Option<f64> {
+    found.way(Kind::Pairs, from, to).next().map(|rated| rated.each.value)
+}
+
+/// Several connections of one host that have less than they should show a card for other sites; so
+/// do those that have more than the card inside. All hosts of the site are taken to have the same.
+fn wan_cards(found: &Found, limits: &mut Limits, site: usize) {
+    let others = || (0..found.sites.len()).filter(move |other| *other != site);
+    let seen = |kind: Kind, from: usize, to: usize, card: f64| {
+        let rated = found.way(kind, from, to).next()?;
+        let (one, count) = (one(found, from, to)?, rated.flows.len() as f64);
+        let most = found.fullest(from, to).map_or(f64::INFINITY, Rated::sum);
+        let expected = (count * one).min(card).min(most);
+        let [low, high] = rated.sum_between();
+        let is_own = high < NARROWER * expected || low > card / NARROWER;
+        is_own.then(|| rated.sum())
+    };
+    let members = found.members(site);
+    let HostLimits { out, into, .. } = limits.hosts[members[0]];
+    let most = |rates: Vec<f64>| rates.into_iter().reduce(f64::max);
+    let wan_out = most(others().filter_map(|to| seen(Kind::FromOne, site, to, out)).collect());
+    let wan_into = most(others().filter_map(|from| seen(Kind::ToOne, from, site, into)).collect());
+    for host in members {
+        limits.hosts[host].wan_out = wan_out;
+        limits.hosts[host].wan_into = wan_into;
+    }
+}
+
+/// What flows would have if cards and their own connections were all that limits them.
+fn expected(found: &Found, limits: &Limits, rated: &Rated, one: impl Fn(Rank, Rank) -> f64) -> f64 {
+    let card = |rank: Rank, end: End| {
+        let host = found.hosts.iter().position(|host| host.rank == rank);
+        host.map_or(f64::INFINITY, |host| limits.hosts[host].wan(end))
+    };
+    let side = |end: End| -> f64 {
+        let ranks =
+            rated.flows.iter().map(|flow| if end == End::From { flow.from } else { flow.to });
+        let mut ranks: Vec<Rank> = ranks.collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        let own = |rank: Rank| {
+            let flows = rated.flows.iter().filter(|flow| match end {
+                End::From => flow.from == rank,
+                End::To => flow.to == rank,
+            });
+            flows.map(|flow| one(flow.from, flow.to)).sum::<f64>().min(card(rank, end))
+        };
+        ranks.into_iter().map(own).sum()
+    };
+    side(End::From).min(side(End::To))
+}
+
+impl HostLimits {
+    fn wan(&self, end: End) -> f64 {
+        match end {
+            End::From => self.wan_out.unwrap_or(self.out),
+            End::To => self.wan_into.unwrap_or(self.into),
+        }
+    }
+}
+
+fn way(found: &Found, limits: &Limits, from: usize, to: usize) -> Option<WayLimits> {
+    let one = one(found, from, to)?;
+    let alone = |_: Rank, _: Rank| one;
+    let falls_short =
+        |rated: &Rated| rated.sum_between()[1] < NARROWER * expected(found, limits, rated, alone);
+    let rows = || {
+        let kinds = [Kind::Pairs, Kind::FromOne, Kind::ToOne, Kind::Many];
+        kinds.into_iter().flat_map(|kind| found.way(kind, from, to))
+    };
+    let most = found.fullest(from, to).map_or(one, Rated::sum);
+    let limited: Vec<f64> = rows().filter(|row| falls_short(row)).map(Rated::sum).collect();
+    let capacity = limited.into_iter().reduce(f64::max);
+    let shared = found.way(Kind::Pairs, from, to).find(|row| falls_short(row));
+    let first = |site: usize| &limits.hosts[found.members(site)[0]];
+    let others = first(from).wan(End::From).min(first(to).wan(End::To));
+    let others = others.min(capacity.unwrap_or(f64::INFINITY));
+    Some(WayLimits {
+        from,
+        to,
+        one,
+        connection: (one < NARROWER * others).then_some(one),
+        capacity,
+        most,
+        shared_from: shared.map(|row| row.flows.len() as u32),
+    })
+}
+
+/// What all ways of a site have together, where it is less than what each has alone.
+fn uplink(found: &Found, limits: &Limits, kind: Kind, ends: [Option<usize>; 2]) -> Option<f64> {
+    let row = found.rows.iter().find(|row| row.kind == kind && [row.from, row.to] == ends)?;
+    let site = |rank: Rank| found.hosts.iter().find(|host| host.rank == rank).map(|host| host.site);
+    let alone = |from: Rank, to: Rank| {
+        let way = site(from).zip(site(to)).and_then(|(from, to)| limits.way(from, to));
+        way.map_or(f64::INFINITY, |way| way.one)
+    };
+    let cards = expected(found, limits, &row.rated, alone);
+    let ways = limits.ways.iter().filter(|way| match ends {
+        [Some(site), _] => way.from == site,
+        [_, to] => Some(way.to) == to,
+    });
+    let each: f64 = ways.map(|way| way.most).sum();
+    let sum = row.rated.sum();
+    (row.rated.sum_between()[1] < NARROWER * cards.min(each)).then_some(sum)
+}

@@ -1,0 +1,138 @@
+//! A measured network as a platform: what `--platform`, `--sites` and the lab read.
+
+use std::fmt::Write;
+
+use laneway_measure::sites::Found;
+
+use super::limits::{HostLimits, Limits, WayLimits};
+
+/// Rates nearer than this part are written as one.
+const ALIKE: f64 = 0.1;
+
+/// Names of a platform have at most so many letters.
+const MOST_LETTERS: usize = 64;
+
+/// The text of a platform file with the hosts in the order of their ranks.
+pub fn platform_text(found: &Found, limits: &Limits) -> String {
+    let mut text = String::from(NOT_MEASURED);
+    let _ = writeln!(text, "eager = \"{}\"", found.eager_bytes);
+    let two = found.sites.len() == 2;
+    for (site, name) in found.sites.iter().enumerate() {
+        let latency = microseconds(found.latency(site, site));
+        let _ = write!(text, "\n[[site]]\nname = \"{}\"\nlatency = \"{latency}\"\n", plain(name));
+        // Two directions of two sites that differ are the two ways out.
+        let apart = two.then(|| one_way(limits, site, 1 - site)).flatten();
+        let [out, into] = limits.uplinks[site];
+        for (key, value) in [("uplink-out", out.or(apart)), ("uplink-in", into)] {
+            if let Some(value) = value {
+                let _ = writeln!(text, "{key} = \"{}\"", rate(value));
+            }
+        }
+    }
+    for (host, own) in found.hosts.iter().zip(&limits.hosts) {
+        let (name, site) = (plain(&host.name), plain(&found.sites[host.site]));
+        let _ = write!(text, "\n[[host]]\nname = \"{name}\"\nsite = \"{site}\"\n");
+        card(&mut text, ["rate", "rate-out", "rate-in"], [own.out, own.into]);
+        let HostLimits { wan_out, wan_into, .. } = *own;
+        if wan_out.is_some() || wan_into.is_some() {
+            let rates = [wan_out.unwrap_or(own.out), wan_into.unwrap_or(own.into)];
+            card(&mut text, ["wan-rate", "wan-rate-out", "wan-rate-in"], rates);
+        }
+    }
+    let sites = found.sites.len();
+    for (a, b) in (0..sites).flat_map(|a| (a + 1..sites).map(move |b| (a, b))) {
+        between(&mut text, found, limits, a, b);
+    }
+    text
+}
+
+const NOT_MEASURED: &str = "\
+# Measured by `laneway sites measure`; hosts are in the order of ranks. A latency is half a round
+# trip. Not measured: what a host's processor adds to a message (send, receive and per-byte; the
+# latencies have it), what a switch carries altogether, headers and receive buffers, and whether the
+# two directions of a way share it.
+";
+
+/// Rates of the two directions, or one key for both.
+fn card(text: &mut String, [both, out, into]: [&str; 3], rates: [f64; 2]) {
+    let _ = match same(rates[0], rates[1]) {
+        true => writeln!(text, "{both} = \"{}\"", rate((rates[0] + rates[1]) / 2.0)),
+        false => {
+            let (sent, received) = (rate(rates[0]), rate(rates[1]));
+            writeln!(text, "{out} = \"{sent}\"\n{into} = \"{received}\"")
+        }
+    };
+}
+
+/// What one direction of two sites has, where the other has something else.
+fn one_way(limits: &Limits, from: usize, to: usize) -> Option<f64> {
+    let (there, back) = (limits.way(from, to)?, limits.way(to, from)?);
+    match (there.capacity, back.capacity) {
+        (Some(there), Some(back)) if same(there, back) => None,
+        (there, _) => there,
+    }
+}
+
+fn between(text: &mut String, found: &Found, limits: &Limits, a: usize, b: usize) {
+    let latency = microseconds(found.latency(a, b));
+    let names = [a, b].map(|site| plain(&found.sites[site]));
+    let [one, other] = &names;
+    let _ =
+        write!(text, "\n[[between]]\nsites = [\"{one}\", \"{other}\"]\nlatency = \"{latency}\"\n");
+    let (Some(there), Some(back)) = (limits.way(a, b), limits.way(b, a)) else { return };
+    let direction = |way: &WayLimits| {
+        format!("{} to {}", names[usize::from(way.from != a)], names[usize::from(way.to != a)])
+    };
+    let mut both = |key: &str, rates: [Option<f64>; 2]| {
+        let smaller = match rates {
+            [Some(there), Some(back)] if same(there, back) => Some((there + back) / 2.0),
+            [there, back] => there.into_iter().chain(back).reduce(f64::min),
+        };
+        let Some(smaller) = smaller else { return };
+        if let [Some(one), Some(other)] = rates
+            && !same(one, other)
+        {
+            let (there, back) = (direction(there), direction(back));
+            let (one, other) = (rate(one), rate(other));
+            let _ = writeln!(text, "# {key} {there}: {one}; {back}: {other}; the format has one");
+        }
+        let _ = writeln!(text, "{key} = \"{}\"", rate(smaller));
+    };
+    both("connection", [there.connection, back.connection]);
+    let own = |way: &WayLimits| {
+        // What a site's uplink limits tells nothing of what is behind it.
+        let uplinks = [limits.uplinks[way.from][0], limits.uplinks[way.to][1]];
+        let hidden = uplinks
+            .into_iter()
+            .flatten()
+            .any(|uplink| way.capacity.is_some_and(|capacity| capacity >= (1.0 - ALIKE) * uplink));
+        way.capacity.filter(|_| !hidden)
+    };
+    let told_apart = found.sites.len() == 2
+        && (one_way(limits, a, b).is_some() || one_way(limits, b, a).is_some());
+    if !told_apart {
+        both("rate", [own(there), own(back)]);
+    }
+}
+
+fn same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= ALIKE * one.min(other)
+}
+
+fn rate(bytes_per_second: f64) -> String {
+    format!("{:.6}MB/s", bytes_per_second / 1e6)
+}
+
+fn microseconds(seconds: f64) -> String {
+    format!("{:.3}us", seconds * 1e6)
+}
+
+/// A name as platforms take it.
+fn plain(name: &str) -> String {
+    let letter = |c: char| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' => c,
+        _ => '-',
+    };
+    let plain: String = name.chars().take(MOST_LETTERS).map(letter).collect();
+    if plain.is_empty() { "unnamed".into() } else { plain }
+}
