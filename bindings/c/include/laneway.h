@@ -65,8 +65,8 @@ const char *laneway_last_error(void);
 // where there is no such point. It stays until the thread's next measurement.
 const char *laneway_last_flags(int point);
 
-// Collective over `comm`: does an operation by an algorithm of ours, or by MPI's own where that is
-// "native": barrier, bcast, scatter, gather, allgather or alltoall of `size` bytes (of one rank's
+// Collective over `comm`: does an operation by an algorithm of ours, by what is best where its
+// ranks are if that is "chosen" (laneway_place_ranks says where), or by MPI's own if "native": barrier, bcast, scatter, gather, allgather or alltoall of `size` bytes (of one rank's
 // block, or of the vector). `in` and `out` are the buffers of the MPI function of that name, apart
 // from each other, and may be NULL where they hold nothing; a broadcast has `out` alone. As in
 // MPI, all ranks give matching arguments.
@@ -257,6 +257,31 @@ int laneway_time_round_trips(int comm,
 // Both are C strings, or the value is NULL.
 int laneway_set(const char *name,
                 const char *value);
+
+// Collective over `comm`: says on which hosts of a platform its ranks are, so that laneway_call
+// takes the algorithm "chosen". The platform is a file, or a generator as "two-sites:8x8"; that
+// of rank 0 counts, and NULL there forgets what was said. `laneway sites measure` writes such a
+// file. Hosts are found by their names. It holds for this communicator and thread, until the
+// communicator is freed: forget it before.
+//
+// # Safety
+// The text is a C string, or NULL.
+int laneway_place_ranks(int comm, const char *platform);
+
+// What is chosen for an operation of `size` bytes over `comm`, whose ranks were placed before: its
+// name with all parameters, which laneway_call takes as well, is written to `name`, which has room
+// for `length` characters, and what it takes in the simulator in seconds to `predicted`; each may
+// be NULL. Every rank may ask for itself, and all come to the same.
+//
+// # Safety
+// The texts are C strings, `name` has so much room, and `predicted` has room for one number.
+int laneway_choose(int comm,
+                   const char *operation,
+                   int size,
+                   int root,
+                   char *name,
+                   int length,
+                   double *predicted);
 
 #ifdef __cplusplus
 }  // extern "C"
@@ -672,6 +697,18 @@ LANEWAY_MEASURE_OWN_(loop, LANEWAY_LOOP)
 #undef LANEWAY_MEASURE_OWN_
 #undef LANEWAY_MEASURE_OWN_VECTOR_
 #undef LANEWAY_MEASURE_OWN_BLOCKS_
+
+// Over several sites: laneway_place says on which hosts of a platform the ranks are (NULL forgets
+// it), and then "chosen" is an algorithm of the functions below. laneway_choice tells what that is.
+
+static inline int laneway_place(MPI_Comm comm, const char *platform) {
+  return laneway_place_ranks(laneway_comm(comm), platform);
+}
+
+static inline int laneway_choice(
+    MPI_Comm comm, const char *op, int size, int root, char *name, int length, double *predicted) {
+  return laneway_choose(laneway_comm(comm), op, size, root, name, length, predicted);
+}
 
 // The collectives by an algorithm that was measured; sizes are those of one rank's block (scatter,
 // gather) or of the vector (bcast), in bytes.

@@ -1,18 +1,30 @@
 //! Does a collective by an algorithm of ours: what was measured can then be used.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::rc::Rc;
 
 use laneway_core::{Buffers, Comm, Exec, Failure, NativeCall, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_mpi::MpiComm;
+use laneway_sites::Placed;
 
 use crate::arguments::{answerer, collective, refused, word};
 use crate::last_error::answer;
 use crate::measure::adopted;
+use crate::sites::{failure, placed};
 use crate::together::broken;
 
-/// Collective over `comm`: does an operation by an algorithm of ours, or by MPI's own where that is
-/// "native": barrier, bcast, scatter, gather, allgather or alltoall of `size` bytes (of one rank's
+/// The algorithm that is best where the ranks are.
+const CHOSEN: &str = "chosen";
+
+/// Who does a call.
+enum How {
+    By(Answerer),
+    Chosen(Rc<Placed>),
+}
+
+/// Collective over `comm`: does an operation by an algorithm of ours, by what is best where its
+/// ranks are if that is "chosen" (laneway_place_ranks says where), or by MPI's own if "native": barrier, bcast, scatter, gather, allgather or alltoall of `size` bytes (of one rank's
 /// block, or of the vector). `in` and `out` are the buffers of the MPI function of that name, apart
 /// from each other, and may be NULL where they hold nothing; a broadcast has `out` alone. As in
 /// MPI, all ranks give matching arguments.
@@ -38,18 +50,23 @@ pub unsafe extern "C" fn laneway_call(
             let cause = format!("{operation} takes more than a size");
             return Err(refused("this operation cannot be called here", cause, "MPI's own"));
         }
-        let answerer = answerer(collective, algorithm)?;
+        let named = (algorithm != CHOSEN).then(|| answerer(collective, algorithm)).transpose()?;
         let size = u64::try_from(size);
         let size = size.map_err(|_| refused("no such size", "it is negative", "0 or more"))?;
         let root = u32::try_from(root);
         let root = root.map_err(|_| refused("no such root", "it is negative", "a rank"))?;
+        let handle = comm;
         adopted(comm, |comm| {
             let shape = Shape::new(collective, comm.size(), size).with_root(root);
             shape.validate().map_err(|bad| {
                 refused("the operation cannot be done", bad.0, "another root or size")
             })?;
+            let how = match named {
+                Some(answerer) => How::By(answerer),
+                None => How::Chosen(placed(handle, comm)?),
+            };
             // SAFETY: as the caller promises.
-            unsafe { run(comm, &shape, answerer, r#in.cast(), out.cast()) }
+            unsafe { run(comm, &shape, how, r#in.cast(), out.cast()) }
         })
     })
 }
@@ -59,7 +76,7 @@ pub unsafe extern "C" fn laneway_call(
 unsafe fn run(
     comm: &MpiComm,
     shape: &Shape,
-    answerer: Answerer,
+    how: How,
     input: *const u8,
     output: *mut u8,
 ) -> Result<(), Failure> {
@@ -80,12 +97,13 @@ unsafe fn run(
             if out_len > 0 { std::slice::from_raw_parts_mut(output, out_len) } else { &mut [] },
         )
     };
-    match answerer {
-        Answerer::Native => {
+    match how {
+        How::Chosen(placed) => placed.run(comm, shape, input, output, None).map_err(failure),
+        How::By(Answerer::Native) => {
             let call = NativeCall { shape, input, output, reduction: None };
             comm.native(call).map_err(broken)
         }
-        Answerer::Ours(algorithm, params) => {
+        How::By(Answerer::Ours(algorithm, params)) => {
             let schedule = algorithm.schedule(shape, &params).map_err(|refusal| {
                 refused("the algorithm cannot do it", refusal.0, "another algorithm, or native")
             })?;

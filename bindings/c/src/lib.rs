@@ -5,7 +5,7 @@
 //! process already: none is linked, opened or started here, so one build serves all of them. What a
 //! function answers is an exit code of the command. No panic leaves it.
 //!
-//! Begin with `measure.rs`, then `own.rs`, `experiments.rs` and `call.rs`; `arguments.rs` reads
+//! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call.rs` and `sites.rs`; `arguments.rs` reads
 //! what C gives, `settings.rs` keeps what holds for several calls, `together.rs` makes the ranks
 //! agree on all of it.
 
@@ -19,6 +19,7 @@ mod measure;
 mod own;
 mod round_trips;
 mod settings;
+mod sites;
 mod together;
 
 use std::ffi::{c_char, c_int};

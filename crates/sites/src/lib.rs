@@ -4,8 +4,8 @@
 //! [`Sites`] chooses by simulating candidates. [`model`] predicts the paper's algorithm from a few
 //! numbers, as printed and as corrected. [`bound`] reads a platform's layout and gives the least
 //! time of a scatter or gather on it, with the place that limits it. [`found`] reads what was
-//! measured between sites, and writes it as a platform. This crate must never know a backend, a
-//! clock or a schedule's bytes: it answers from numbers alone, the same on any machine.
+//! measured between sites, and writes it as a platform. [`Placed`] makes the calls of a
+//! communicator by what is chosen for them. This crate must never know a backend or a clock.
 //!
 //! Begin with [`Sites`], then [`bound`], then `network.rs`.
 
@@ -19,7 +19,9 @@ pub mod model;
 mod linear;
 mod maxflow;
 mod network;
+mod placed;
 mod testbed;
 
 pub use choose::{Candidate, Choice, ChoiceError, Sites};
+pub use placed::{Chosen, PlaceError, Placed};
 pub use testbed::{NotTwoSites, Sharing};

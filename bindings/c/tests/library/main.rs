@@ -40,6 +40,39 @@ fn ones_own_functions_are_checked_and_measured_under_every_mpi() {
     everywhere("own", &program, "one's own as promised on 4 ranks");
 }
 
+/// Ranks that are all on this host, on a platform that has it and another site.
+#[test]
+fn what_is_chosen_for_sites_works_under_every_mpi() {
+    let _turn = turn();
+    let installed = Installed::new("rows");
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
+    let platform = format!(
+        "site = [{{ name = 'a', latency = '10us' }}, {{ name = 'b', latency = '10us' }}]\n\
+         host = [{{ name = '{}', site = 'a', rate = '10Gbit' }},\n\
+         {{ name = 'far', site = 'b', rate = '10Gbit' }}]\n\
+         link = [{{ between = ['a', 'b'], latency = '5ms', rate = '1Gbit' }}]\n",
+        host.trim()
+    );
+    let file = installed.0.join("sites.toml");
+    std::fs::write(&file, platform).expect("a file");
+    let file = file.display().to_string();
+    for mpi in all() {
+        let program = installed.build(&mpi, &source("examples/rows.c"));
+        for (arguments, says) in [
+            (&[][..], "rows by native in "),
+            (&[&file[..]], "0 of 128 products wrong"),
+            (&["no-such-platform"], "where the ranks are"),
+            (&["two-sites:2x2"], "where is host"),
+        ] {
+            let output = installed.run_with(&mpi, 4, &program, arguments);
+            let said = text(&output);
+            assert!(said.contains(says), "{} {arguments:?}:\n{said}", mpi.name);
+            let wrong = arguments.iter().any(|word| *word != file);
+            assert_eq!(output.status.success(), !wrong, "{} {arguments:?}:\n{said}", mpi.name);
+        }
+    }
+}
+
 /// The same program in Rust, on a simulated cluster.
 #[test]
 fn the_papers_program_works_in_rust() {

@@ -117,12 +117,16 @@ impl Installed {
     }
 
     pub fn run(&self, mpi: &Mpi, ranks: u32, program: &Path) -> Output {
+        self.run_with(mpi, ranks, program, &[])
+    }
+
+    pub fn run_with(&self, mpi: &Mpi, ranks: u32, program: &Path, arguments: &[&str]) -> Output {
         let mut command = Command::new(&mpi.launcher);
         command.args(["-n", &ranks.to_string()]);
         if mpi.name.contains("open mpi") {
             command.arg("--oversubscribe");
         }
-        command.arg(program).envs([
+        command.arg(program).args(arguments).envs([
             ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
             ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
             ("OMPI_MCA_mpi_yield_when_idle", "1"),

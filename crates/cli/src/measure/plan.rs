@@ -383,8 +383,11 @@ impl Plan {
                 Choice::Default => answerers.extend(native.or_else(usual)),
                 Choice::Native => answerers.push(Answerer::Native),
                 Choice::Chosen => {
-                    let found = self.placed.get().and_then(|placed| placed.choose(&shape));
-                    answerers.extend(found.map(|best| Answerer::Ours(best.algorithm, best.params)));
+                    let found = self.placed.get().and_then(|placed| placed.choose(&shape).ok());
+                    answerers.extend(found.map(|chosen| {
+                        let best = &chosen.candidate;
+                        Answerer::Ours(best.algorithm, best.params)
+                    }));
                 }
                 Choice::All => {
                     let ours = algorithms(collective).map(|a| Answerer::Ours(a, a.defaults()));
