@@ -18,7 +18,8 @@ pub fn command() -> Command {
         .after_help(
             "Every algorithm is simulated on the platform, the promising ones with many settings; \
              `bound_us` is what no scatter or gather can beat (max-flow, latency). With \
-             --lanes, the multi-lane paper's algorithm for each number of lanes, beside its cost model.\n\n\
+             --lanes, the multi-lane paper's algorithm for each number of lanes, beside its cost \
+             model.\n\n\
              Examples:\n  \
              laneway sites --platform two-sites:32x32 --op scatter,gather --sizes 16K,256K,4M\n  \
              laneway sites --platform two-sites:16x16 --op bcast,allreduce --sizes 1M --all\n  \
