@@ -3,10 +3,10 @@
 //! A closed formula knows one algorithm on one kind of network. Simulating a schedule of 64 ranks
 //! takes a fraction of a millisecond, and knows what shares what. Every algorithm of the registry
 //! is tried as it is; those that look promising are tuned, one parameter at a time until no step
-//! helps. Where a lower bound is known, those that move the fewest bytes come first, and who reaches
-//! it ends the search; elsewhere the fastest come first, until enough was simulated. Of two that
-//! are equally fast, the one that asks less of hosts and network is better where the simulator is
-//! wrong.
+//! helps. Where a lower bound is known, those that move the fewest bytes come first, and who
+//! reaches it ends the search; elsewhere the fastest come first, until enough was simulated. Of two
+//! that are equally fast, the one that asks less of hosts and network is better where the simulator
+//! is wrong.
 
 use std::fmt;
 

@@ -19,11 +19,12 @@ pub fn command() -> Command {
         .about("Chooses the fastest algorithm over several sites, and tells what nothing can beat")
         .after_help(
             "Every algorithm is simulated on the platform, the promising ones with many settings; \
-             `bound_us` is what no scatter or gather can beat (max-flow and latency). With --lanes, the \
-             multi-lane paper's algorithm for each number of lanes, beside its cost model.\n\n\
+             `bound_us` is what no scatter or gather can beat (max-flow, latency). With \
+             --lanes, the multi-lane paper's algorithm for each number of lanes, beside its cost \
+             model.\n\n\
              Examples:\n  \
              laneway sites --platform two-sites:32x32 --op scatter,gather --sizes 16K,256K,4M\n  \
-             laneway sites --platform two-sites:16x16 --op bcast,allgather,allreduce --sizes 1M --all\n  \
+             laneway sites --platform two-sites:16x16 --op bcast,allreduce --sizes 1M --all\n  \
              laneway sites --platform sites:32,16,8,uplink=10Gbit --sizes 1M --root 40 --all\n  \
              laneway sites --platform two-sites:32x32 --sizes 4M --lanes 1:32\n  \
              mpirun -n 16 laneway sites measure -o found.toml    then --platform found.toml",

@@ -77,7 +77,7 @@ impl Delivery {
         let mut lanes: Vec<Lane> = (0..=CROSS).map(|_| Lane::default()).collect();
         let site = self.lanes.site(rank);
         let mut order: Vec<usize> = (0..self.routes.len()).collect();
-        order.sort_by_key(|&number| {
+        order.sort_by_cached_key(|&number| {
             let route = &self.routes[number];
             (route.turn, self.depth(route, rank), number)
         });

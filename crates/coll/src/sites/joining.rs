@@ -93,7 +93,7 @@ impl Joining {
     pub fn of(&self, rank: Rank) -> Part {
         let site = self.lanes.site(rank);
         let mut order: Vec<usize> = (0..self.sums.len()).collect();
-        order.sort_by_key(|&number| {
+        order.sort_by_cached_key(|&number| {
             let sum = &self.sums[number];
             let is_near = sum.home.is_some_and(|home| self.lanes.site(home) == site);
             (sum.turn, is_near, Reverse(self.lanes.depth(sum.heads[site], rank)), number)

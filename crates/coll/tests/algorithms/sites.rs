@@ -144,7 +144,7 @@ fn prove(algorithm: &Algorithm, shape: &Shape, params: &Params, placement: &Plac
         false => params.with(Parameter::Segment, 8 * params.segment()),
     };
     for in_place in [false, true] {
-        if shape.ranks >= MANY && in_place == (shape.ranks % 2 == 0) && algorithm.in_place {
+        if shape.ranks >= MANY && in_place == shape.ranks.is_multiple_of(2) && algorithm.in_place {
             continue;
         }
         let shape = Shape { in_place, ..shape.clone() };
