@@ -127,9 +127,20 @@ impl Course<'_> {
         let takes_part = flows.iter().any(|flow| [flow.from, flow.to].contains(&self.comm.rank()));
         // Whoever only waits needs no room.
         let buffer = vec![1; if takes_part { size } else { 0 }];
-        let short = self.short();
+        let short = match self.starts_apart(flows) {
+            true => size / 2,
+            false => self.short(),
+        };
         let mut work = Work { size, short, buffer, delay: self.delay(flows) };
         rate_flows(self.comm, rule, flows, &mut work, self.asked.alive)
+    }
+
+    /// Whether some flows have a longer way than others, and so begin later.
+    fn starts_apart(&self, flows: &[Flow]) -> bool {
+        let site = |rank: Rank| self.found.hosts.iter().find(|host| host.rank == rank);
+        let way =
+            |flow: &Flow| site(flow.from).zip(site(flow.to)).map(|(from, to)| (from.site, to.site));
+        flows.windows(2).any(|two| way(&two[0]) != way(&two[1]))
     }
 
     /// The short message is one that waits for its receiver, as the long one does.
@@ -311,6 +322,10 @@ impl Course<'_> {
             if let Some(best) = self.found.fullest(from, to) {
                 flows.extend_from_slice(&best.flows);
                 size = size.max(best.size);
+                // The short message, half of this, lasts until the last flow has begun.
+                let latest = 4.0 * self.found.latencies.iter().copied().fold(0.0, f64::max);
+                let lasting = 2.0 * latest * best.each.value;
+                size = size.max(lasting.min(MOST as f64) as usize);
             }
         }
         let ends = match kind {
