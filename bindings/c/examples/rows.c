@@ -38,7 +38,12 @@ int main(int argc, char **argv) {
   int told = sites != NULL;
   MPI_Bcast(&told, 1, MPI_INT, 0, MPI_COMM_WORLD);
   const char *how = told ? "chosen" : "native";
-  if (told) must(laneway_place(MPI_COMM_WORLD, sites), "where the ranks are");
+  int code = told ? laneway_place(MPI_COMM_WORLD, sites) : LANEWAY_DONE;
+  if (code != LANEWAY_DONE) {  // on every rank alike
+    if (rank == 0) fprintf(stderr, "where the ranks are:\n%s\n", laneway_last_error());
+    MPI_Finalize();
+    return code;
+  }
 
   const int out = ROWS * COLUMNS * (int)sizeof(double), back = ROWS * (int)sizeof(double);
   double *matrix = room(rank == 0 ? (size_t)ranks * ROWS * COLUMNS : 0);

@@ -50,7 +50,7 @@ fn what_is_chosen_for_sites_works_under_every_mpi() {
         "site = [{{ name = 'a', latency = '10us' }}, {{ name = 'b', latency = '10us' }}]\n\
          host = [{{ name = '{}', site = 'a', rate = '10Gbit' }},\n\
          {{ name = 'far', site = 'b', rate = '10Gbit' }}]\n\
-         link = [{{ between = ['a', 'b'], latency = '5ms', rate = '1Gbit' }}]\n",
+         [wan]\nrate = '1Gbit'\nlatency = '5ms'\n",
         host.trim()
     );
     let file = installed.0.join("sites.toml");
