@@ -92,8 +92,8 @@ impl Config {
         format!("{} of {} bytes from rank {}", self.op.name(), self.size, self.root)
     }
 
-    /// The platform's name. As SimGrid has it: its header, messages of a pair beside each other, and
-    /// shares by latency.
+    /// The platform's name. As SimGrid has it: its header, messages of a pair beside each other,
+    /// and shares by latency.
     pub fn platform(&self) -> String {
         let hosts: Vec<String> = self.hosts.iter().map(u32::to_string).collect();
         let rate = |name: &str, rate: f64| format!(",{name}={:.6}Mbit", rate / 1e6);

@@ -66,10 +66,11 @@ const char *laneway_last_error(void);
 const char *laneway_last_flags(int point);
 
 // Collective over `comm`: does an operation by an algorithm of ours, by what is best where its
-// ranks are if that is "chosen" (laneway_place_ranks says where), or by MPI's own if "native": barrier, bcast, scatter, gather, allgather or alltoall of `size` bytes (of one rank's
-// block, or of the vector). `in` and `out` are the buffers of the MPI function of that name, apart
-// from each other, and may be NULL where they hold nothing; a broadcast has `out` alone. As in
-// MPI, all ranks give matching arguments.
+// ranks are if that is "chosen" (laneway_place_ranks says where), or by MPI's own if "native":
+// barrier, bcast, scatter, gather, allgather or alltoall of `size` bytes (of one rank's block, or
+// of the vector). `in` and `out` are the buffers of the MPI function of that name, apart from each
+// other, and may be NULL where they hold nothing; a broadcast has `out` alone. As in MPI, all
+// ranks give matching arguments.
 //
 // # Safety
 // Texts are C strings, and the buffers are as long as the operation needs them.

@@ -5,9 +5,9 @@
 //! process already: none is linked, opened or started here, so one build serves all of them. What a
 //! function answers is an exit code of the command. No panic leaves it.
 //!
-//! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call.rs` and `sites.rs`; `arguments.rs` reads
-//! what C gives, `settings.rs` keeps what holds for several calls, `together.rs` makes the ranks
-//! agree on all of it.
+//! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call.rs` and `sites.rs`;
+//! `arguments.rs` reads what C gives, `settings.rs` keeps what holds for several calls,
+//! `together.rs` makes the ranks agree on all of it.
 
 mod arguments;
 mod call;

@@ -40,8 +40,14 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-topo",
         ],
     ),
-    ("laneway-c", &["laneway-coll", "laneway-core", "laneway-measure", "laneway-mpi"]),
-    ("laneway-smpi", &["laneway-cli", "laneway-coll", "laneway-core", "laneway-mpi"]),
+    (
+        "laneway-c",
+        &["laneway-coll", "laneway-core", "laneway-measure", "laneway-mpi", "laneway-sites"],
+    ),
+    (
+        "laneway-smpi",
+        &["laneway-cli", "laneway-coll", "laneway-core", "laneway-mpi", "laneway-sim"],
+    ),
     (
         "laneway-benches",
         &[

@@ -8,7 +8,8 @@
 //! let platform = Platform::read("two-sites:2x2").expect("a platform");
 //! let end = Program::new(&platform, 4).run(|comm| {
 //!     // Under MPI the same call finds the hosts by their names.
-//!     let placed = Placed::find(comm, Some("two-sites:2x2")).expect("known hosts").expect("sites");
+//!     let placed = Placed::find(comm, Some("two-sites:2x2")).expect("known hosts");
+//!     let placed = placed.expect("sites");
 //!     let shape = Shape::new(Collective::Scatter, 4, 8);
 //!     let rows = if comm.rank() == 0 { (0..32).collect() } else { vec![] };
 //!     let mut mine = [0; 8];
