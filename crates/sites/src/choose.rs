@@ -54,6 +54,13 @@ impl Candidate {
         self.algorithm.spelled(&self.params)
     }
 
+    /// What it asks of hosts and network: bytes, messages, and how many sends of a rank may be
+    /// under way at once, which is all of them where nothing limits it. Simulated links part fairly
+    /// whatever comes; real ones lose packets when too much comes at once.
+    fn demand(&self) -> (u64, u64, u64) {
+        (self.bytes, self.messages, self.get(Parameter::Window).unwrap_or(u64::MAX))
+    }
+
     /// A parameter's value, if it has one.
     pub fn get(&self, parameter: Parameter) -> Option<u64> {
         let known = self.algorithm.parameters.iter().any(|(one, _)| *one == parameter);
@@ -195,7 +202,7 @@ impl<'a> Sites<'a> {
         };
         // Without a bound to reach, the search may end before all are tuned: the fastest begins.
         match search.bound {
-            Some(_) => all.sort_by_key(|candidate| (candidate.bytes, candidate.messages)),
+            Some(_) => all.sort_by_key(Candidate::demand),
             None => all.sort_by(|a, b| a.time.total_cmp(&b.time)),
         }
         for at in 0..all.len() {
@@ -205,9 +212,8 @@ impl<'a> Sites<'a> {
             }
         }
         let equal = EQUAL * fastest(&all);
-        let of_equals = all.iter().filter(|candidate| candidate.time <= equal);
-        let best = of_equals.min_by_key(|candidate| (candidate.bytes, candidate.messages));
-        let Some(best) = best.cloned() else {
+        let equals = all.iter().filter(|candidate| candidate.time <= equal).cloned().collect();
+        let Some(best) = search.best_of(equals, equal)? else {
             return Err(ChoiceError::Nobody("there is none".into()));
         };
         all.sort_by(|a, b| a.time.total_cmp(&b.time));
@@ -295,6 +301,42 @@ impl Search<'_, '_> {
             true => Err(ChoiceError::Nobody(refusals.join("; "))),
             false => Ok(all),
         }
+    }
+
+    /// Of those that are equally fast, the one that asks least. But nobody knows exactly which
+    /// messages a library sends eagerly: among calls that rest on it, the one that is fastest if
+    /// none is, with any window that is as good if all are.
+    fn best_of(
+        &mut self,
+        mut equals: Vec<Candidate>,
+        equal: f64,
+    ) -> Result<Option<Candidate>, ChoiceError> {
+        let longest = self.shape.blocks().longest(self.shape.ranks);
+        let platform = self.sites.platform;
+        let all_are_eager = longest <= platform.eager_bytes() && platform.eager_bytes() > 0;
+        if !all_are_eager || self.messages > MOST_MESSAGES {
+            return Ok(equals.into_iter().min_by_key(Candidate::demand));
+        }
+        for at in 0..equals.len() {
+            let one = equals[at].clone();
+            for value in self.ladder(one.algorithm, Parameter::Window) {
+                equals.extend(self.try_within(&one, Parameter::Window, value, equal)?);
+            }
+        }
+        let late = platform.without_eager();
+        let (hosts, placement) = (self.sites.hosts.clone(), self.sites.placement.clone());
+        let late = Sites { platform: &late, hosts, placement };
+        equals.sort_by_key(Candidate::demand);
+        let mut best: Option<(f64, Candidate)> = None;
+        for one in equals {
+            let most = best.as_ref().map_or(f64::INFINITY, |(time, _)| time / EQUAL);
+            self.simulated += 1;
+            let outcome = late.simulate_within(self.shape, one.algorithm, &one.params, most)?;
+            if let Some(outcome) = outcome {
+                best = Some((outcome.finish, one));
+            }
+        }
+        Ok(best.map(|(_, one)| one))
     }
 
     /// The parameters that make it fastest, with as few transfers under way as do the same.

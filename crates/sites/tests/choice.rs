@@ -142,6 +142,26 @@ fn the_two_readings_of_gather_differ_as_known() {
     assert!((2.11..2.13).contains(&at_once), "{at_once}");
 }
 
+/// A library's limit is not where the platform says: what rests on eager messages alone may take
+/// five times as long just above it.
+#[test]
+fn a_choice_does_not_rest_on_eager_messages() {
+    for spec in ["two-sites:32x32,wan=100Mbit,connection=25Mbit", "sites:9,5,3,connection=50Mbit"] {
+        let platform = platform(spec);
+        let late = platform.without_eager();
+        let (sites, late) = (Sites::one_each(&platform), Sites::one_each(&late));
+        let ranks = sites.placement().ranks();
+        for (op, size) in BOTH.into_iter().flat_map(|op| [1, 4 << 10, 64 << 10].map(|s| (op, s))) {
+            let shape = Shape::new(op, ranks, size);
+            let chosen = sites.choose(&shape).expect("a choice").best;
+            let then = time(&late, &shape, &chosen.spelled());
+            let best = late.choose(&shape).expect("a choice").best.time;
+            let what = format!("{spec} {} {size}: {}", op.name(), chosen.spelled());
+            assert!(then <= 1.5 * best, "{what}: {then} where none is eager, {best} at best");
+        }
+    }
+}
+
 const ACROSS: [Collective; 5] = [
     Collective::Bcast,
     Collective::Allgather,

@@ -132,6 +132,12 @@ impl Platform {
         self.hosts.get(host as usize)?.site
     }
 
+    /// The same where every message waits for its receive.
+    pub fn without_eager(&self) -> Platform {
+        let settled = Settled { eager_bytes: 0, ..self.settled.clone() };
+        Platform { settled, ..self.clone() }
+    }
+
     /// Whether a message between any two hosts takes as long there as back: the latency, the
     /// narrowest place on the way, and what the two hosts add. Looks at every pair.
     pub fn is_symmetric(&self) -> bool {
