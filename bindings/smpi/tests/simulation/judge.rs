@@ -31,8 +31,8 @@ const DEADLOCKS: [(&str, &str, &str); 4] = [
 ];
 
 /// What a platform of ours must say to be SimGrid's too: its MPI's header, and messages of a pair
-/// that flow beside each other.
-const SIMGRIDS_WAY: &str = "header=16,in-order=false";
+/// that flow beside each other and share by latency.
+const SIMGRIDS_WAY: &str = "header=16,in-order=false,sharing=by-latency";
 
 /// A platform on both sides.
 struct Judged {

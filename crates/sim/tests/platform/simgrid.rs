@@ -116,7 +116,8 @@ fn simgrid_gives_the_same_times() {
         ("cluster:4,duplex=half,lan=80Mbit", 5e6),
     ];
     for (spec, rate) in cases {
-        let platform = Platform::read(&format!("{spec},header=16,in-order=false")).expect(spec);
+        let simgrids = "header=16,in-order=false,sharing=by-latency";
+        let platform = Platform::read(&format!("{spec},{simgrids}")).expect(spec);
         for bytes in [1, 1_000_000] {
             for (kind, rank, theirs) in simulate(&folder, &platform, bytes) {
                 let what = format!("{spec} {bytes} B {kind} {rank}");
