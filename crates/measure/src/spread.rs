@@ -25,6 +25,8 @@ const SURE: u32 = 11;
 /// And so many are taken in any case where ranks read one clock: then nothing but samples makes a
 /// bound wide, and six that are equal may be the lesser half of all calls once in a hundred times.
 const AGREEING: u32 = 7;
+/// Or as many as those that differ, where they take no more seconds than this altogether.
+const CHEAP: f64 = 0.02;
 const VISIBLY: f64 = 1e-4;
 
 /// A real machine has good and bad spells: so many batches at least, of so many samples, see some
@@ -69,7 +71,12 @@ impl Spread {
         self.seed += 1;
         let (seed, have) = (self.seed, samples.len() as u32);
         let longest = SPREAD.min(SPREAD_PART * rule.budget) / f64::from(rule.least());
-        let least = if evidence.one_clock { AGREEING } else { 0 };
+        let seconds = f64::from(SURE) * median(samples).unwrap_or(0.0);
+        let least = match (evidence.one_clock, seconds <= CHEAP) {
+            (true, true) => SURE,
+            (true, false) => AGREEING,
+            (false, _) => 0,
+        };
         let least = least.min(rule.max_reps).max(rule.least());
         if have >= least && have < SURE && vary(samples) && rule.max_reps > SURE {
             return Pace { count: SURE - have, pause: longest, seed };
