@@ -4,14 +4,14 @@ use std::ffi::{c_char, c_double, c_int, c_void};
 
 use laneway_core::{Comm, CommError, Exit, Failure, Shape};
 use laneway_measure::operation::Answerer;
-use laneway_measure::talk::announce;
+use laneway_measure::talk::{announce, told};
 use laneway_measure::timing::serves;
 use laneway_measure::{Collective, GlobalClock, Operation, Stage, measure};
 use laneway_mpi::{MpiComm, MpiError, with_adopted};
 
 use crate::arguments::{Figures, Manner, answerer, collective, length, refused, sizes, word};
 use crate::flags::measured;
-use crate::together::{agree, broken, mark_of, told};
+use crate::together::{agree, broken, mark_of};
 
 /// Collective over `comm`: measures an operation by an algorithm of ours, or by MPI's own where
 /// that is "native", for `n` sizes in bytes (of one rank's block, or of the vector). `times` in

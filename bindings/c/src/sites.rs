@@ -11,7 +11,7 @@ use laneway_sites::{PlaceError, Placed};
 use crate::arguments::{collective, refused, word};
 use crate::last_error::answer;
 use crate::measure::adopted;
-use crate::together::broken;
+use crate::together::{agree, broken};
 
 thread_local! {
     /// By the communicator's handle.
@@ -31,8 +31,10 @@ pub unsafe extern "C" fn laneway_place_ranks(comm: c_int, platform: *const c_cha
     answer(|| {
         // SAFETY: as the caller promises.
         let word = || unsafe { word(platform, "platform") };
-        let platform = (!platform.is_null()).then(word).transpose()?;
+        let platform = (!platform.is_null()).then(word).transpose();
         adopted(comm, |ranks| {
+            // Nobody may wait for a rank that cannot read its word.
+            let platform = agree(ranks, platform, 0)?;
             let placed = Placed::find(ranks, platform).map_err(failure)?;
             PLACED.with_borrow_mut(|all| {
                 all.retain(|(one, _)| *one != comm);

@@ -47,19 +47,6 @@ pub fn agree<T>(comm: &dyn Comm, own: Result<T, Failure>, mark: u64) -> Result<T
     ))
 }
 
-/// Collective: the text of rank 0, on every rank.
-pub fn told(comm: &dyn Comm, text: &str) -> Result<String, CommError> {
-    let mut length = [text.len() as f64];
-    announce(comm, &mut length)?;
-    let mut bytes: Vec<f64> = text.bytes().map(f64::from).collect();
-    bytes.resize(length[0] as usize, 0.0);
-    if !bytes.is_empty() {
-        announce(comm, &mut bytes)?;
-    }
-    let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte as u8).collect();
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 /// No exit code.
 const DIFFERS: f64 = -1.0;
 

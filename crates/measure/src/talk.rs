@@ -24,6 +24,19 @@ pub(crate) fn numbers_of(bytes: &[u8]) -> Vec<f64> {
     bytes.chunks(8).map(number).collect()
 }
 
+/// Collective: the text of rank 0, on every rank.
+pub fn told(comm: &dyn Comm, text: &str) -> Result<String, CommError> {
+    let mut length = [text.len() as f64];
+    announce(comm, &mut length)?;
+    let mut bytes: Vec<f64> = text.bytes().map(f64::from).collect();
+    bytes.resize(length[0] as usize, 0.0);
+    if !bytes.is_empty() {
+        announce(comm, &mut bytes)?;
+    }
+    let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte as u8).collect();
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Above this rank in a binomial tree over all ranks, and the distance to it; none for rank 0.
 fn above(rank: Rank) -> Option<(Rank, u32)> {
     (rank > 0).then(|| {

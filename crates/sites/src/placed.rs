@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use laneway_core::{
     Buffers, Comm, CommError, Exec, Failure, Placement, Reduction, Schedule, Shape,
 };
-use laneway_measure::talk::announce;
+use laneway_measure::talk;
 use laneway_sim::platform::Platform;
 use laneway_sim::{HostId, Network};
 
@@ -201,13 +201,7 @@ fn told(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Platform>, PlaceEr
         },
         None => String::new(),
     };
-    let mut length = [text.len() as f64];
-    announce(comm, &mut length)?;
-    let mut bytes: Vec<f64> = text.bytes().map(f64::from).collect();
-    bytes.resize(length[0] as usize, 0.0);
-    announce(comm, &mut bytes)?;
-    let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte as u8).collect();
-    let text = String::from_utf8_lossy(&bytes);
+    let text = talk::told(comm, &text)?;
     if text.is_empty() {
         return Ok(None);
     }
