@@ -12,7 +12,7 @@ mod isolated;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use isolated::isolated_times;
@@ -27,7 +27,7 @@ const HOSTS: u32 = 8;
 const SIZE_BYTES: u64 = 64 << 10;
 /// Isolated calls behind each truth: so many on each of several platforms.
 const CALLS: u32 = 10_000;
-const TRUTH_SEEDS: [u64; 4] = [1_000_001, 1_000_002, 1_000_003, 1_000_004];
+const TRUTH_SEEDS: std::ops::RangeInclusive<u64> = 1_000_001..=1_000_016;
 /// Seconds between two of them: at least, and at random.
 const APART: f64 = 0.2;
 const SPREAD: f64 = 0.3;
@@ -111,15 +111,35 @@ impl Drop for Folder {
 /// Isolated calls, in microseconds.
 fn truth(folder: &Folder, bursts: &Bursts) -> Result<Vec<f64>, String> {
     let shape = Shape::new(Collective::Gather, HOSTS, SIZE_BYTES);
-    let mut all = Vec::new();
-    for seed in TRUTH_SEEDS {
+    on_all_cores(TRUTH_SEEDS.clone().collect(), |seed| {
         let file = folder.file(bursts, true, seed)?;
         let platform = Platform::read(&file).map_err(|error| error.to_string())?;
         let starts = Starts { count: CALLS, seed, apart: APART, spread: SPREAD };
         let times = isolated_times(&platform, &shape, starts)?;
-        all.extend(times.iter().map(|time| 1e6 * time));
-    }
-    Ok(all)
+        Ok(times.iter().map(|time| 1e6 * time).collect::<Vec<f64>>())
+    })
+    .map(|all| all.concat())
+}
+
+/// What is found for each seed, in no order.
+fn on_all_cores<T: Send>(
+    seeds: Vec<u64>,
+    find: impl Fn(u64) -> Result<T, String> + Sync,
+) -> Result<Vec<T>, String> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut own = Vec::new();
+        while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
+            own.push(find(*seed)?);
+        }
+        Ok(own)
+    };
+    let found: Vec<Result<Vec<T>, String>> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores()).map(|_| scope.spawn(work)).collect();
+        let ended = threads.into_iter().map(|thread| thread.join());
+        ended.map(|end| end.unwrap_or_else(|_| Err("a thread failed".to_string()))).collect()
+    });
+    Ok(found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 /// What the command printed for one platform.
@@ -212,26 +232,11 @@ fn measure(
     clocks_are_right: bool,
     seeds: Seeds,
 ) -> Result<Vec<Printed>, String> {
-    let next = AtomicU64::new(0);
-    let work = || {
-        let mut own = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= seeds.count {
-                return Ok(own);
-            }
-            let seed = seeds.first + number;
-            let file = folder.file(bursts, clocks_are_right, seed)?;
-            own.push(run(laneway, &file, seed)?);
-        }
-    };
-    let found: Vec<Result<Vec<Printed>, String>> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..cores()).map(|_| scope.spawn(work)).collect();
-        let ended = threads.into_iter().map(|thread| thread.join());
-        ended.map(|end| end.unwrap_or_else(|_| Err("a thread failed".to_string()))).collect()
-    });
-    let mut all: Vec<Printed> =
-        found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+    let numbers = (seeds.first..seeds.first + seeds.count).collect();
+    let mut all = on_all_cores(numbers, |seed| {
+        let file = folder.file(bursts, clocks_are_right, seed)?;
+        run(laneway, &file, seed)
+    })?;
     all.sort_by_key(|printed| printed.seed);
     Ok(all)
 }
