@@ -54,6 +54,7 @@ impl<'a> Buffers<'a> {
         Buffers { input, output, tmp: Region::of(tmp), life: PhantomData }
     }
 
+    #[inline]
     pub(crate) fn at(&self, span: Span) -> Result<*mut u8, CommError> {
         let region = match span.buf {
             Buf::In => self.input,
@@ -63,16 +64,15 @@ impl<'a> Buffers<'a> {
         match span.off.checked_add(span.len) {
             // SAFETY: the span was just seen to lie within the region.
             Some(end) if end <= region.len => Ok(unsafe { region.start.add(span.off as usize) }),
-            _ => Err(CommError::Argument {
-                what: format!("{span:?} lies outside a buffer of {} bytes", region.len),
-            }),
+            _ => Err(outside(span, region.len)),
         }
     }
 
     /// Like [`Buffers::at`], for a span that is written to.
+    #[inline]
     pub(crate) fn at_mut(&self, span: Span) -> Result<*mut u8, CommError> {
         if span.buf == Buf::In && !self.shares() {
-            return Err(CommError::Argument { what: format!("{span:?} is not to be written") });
+            return Err(not_written(span));
         }
         self.at(span)
     }
@@ -81,4 +81,14 @@ impl<'a> Buffers<'a> {
         let (a, b) = (self.input.start as u64, self.output.start as u64);
         a < b + self.output.len && b < a + self.input.len
     }
+}
+
+#[cold]
+fn outside(span: Span, len: u64) -> CommError {
+    CommError::Argument { what: format!("{span:?} lies outside a buffer of {len} bytes") }
+}
+
+#[cold]
+fn not_written(span: Span) -> CommError {
+    CommError::Argument { what: format!("{span:?} is not to be written") }
 }

@@ -38,6 +38,7 @@ pub trait Port {
     fn issued(&mut self, _lane: u32, _round: u64) {}
 }
 
+#[derive(Clone, Copy, Default)]
 struct Transfer {
     lane: u32,
     round: u64,
@@ -55,9 +56,11 @@ struct Lane {
     next: usize,
     sends: u32,
     recvs: u32,
+    /// Outstanding transfers of the round being issued.
+    issuing: u32,
     /// Rounds 0 to complete - 1 are issued and their transfers over.
     complete: u64,
-    /// Outstanding transfers of the rounds from `complete` on.
+    /// Outstanding transfers of the rounds from `complete` to the one before `round`.
     pending: VecDeque<u32>,
 }
 
@@ -73,7 +76,6 @@ impl Lane {
         if self.round == self.rounds {
             return;
         }
-        self.pending.push_back(0);
         if self.loaded != Some(self.round) {
             self.steps.steps.clear();
             schedule.round(rank, number, self.round, &mut self.steps);
@@ -81,15 +83,62 @@ impl Lane {
         }
     }
 
-    /// Takes note of rounds that are complete; true when that makes the whole lane complete.
+    /// Every step of the round is started; true when that makes the whole lane complete.
     #[inline]
-    fn settle(&mut self) -> bool {
-        let before = self.complete;
-        while self.complete < self.round && self.pending.front() == Some(&0) {
+    fn leave_round(&mut self) -> bool {
+        self.round += 1;
+        self.next = 0;
+        if self.issuing == 0 && self.pending.is_empty() {
+            self.complete = self.round;
+            return self.complete == self.rounds;
+        }
+        self.pending.push_back(std::mem::take(&mut self.issuing));
+        false
+    }
+
+    /// A transfer of a round is over; true when that makes the whole lane complete.
+    #[inline]
+    fn end(&mut self, round: u64, send: bool) -> bool {
+        *(if send { &mut self.sends } else { &mut self.recvs }) -= 1;
+        if round == self.round {
+            self.issuing -= 1;
+            return false;
+        }
+        self.pending[(round - self.complete) as usize] -= 1;
+        while self.pending.front() == Some(&0) {
             self.pending.pop_front();
             self.complete += 1;
         }
-        self.complete == self.rounds && before < self.rounds
+        self.complete == self.rounds
+    }
+}
+
+/// The transfers of all lanes, by their slots.
+#[derive(Default)]
+struct Transfers {
+    all: Vec<Transfer>,
+    free: Vec<Slot>,
+}
+
+impl Transfers {
+    /// The slot that the next transfer has, unless it is over at once.
+    #[inline]
+    fn next_slot(&mut self) -> Slot {
+        if let Some(&slot) = self.free.last() {
+            return slot;
+        }
+        let slot = self.all.len() as Slot;
+        self.all.push(Transfer::default());
+        self.free.push(slot);
+        slot
+    }
+
+    /// The next transfer is this one.
+    #[inline]
+    fn begin(&mut self, transfer: Transfer) {
+        if let Some(slot) = self.free.pop() {
+            self.all[slot as usize] = transfer;
+        }
     }
 }
 
@@ -100,16 +149,15 @@ pub struct Run<'s, S: Schedule + ?Sized> {
     lanes: Vec<Lane>,
     /// Lanes that are not complete.
     open_lanes: usize,
-    transfers: Vec<Transfer>,
-    free: Vec<Slot>,
+    transfers: Transfers,
 }
 
 impl<'s, S: Schedule + ?Sized> Run<'s, S> {
     pub fn new(schedule: &'s S, rank: Rank) -> Self {
         let lane = |lane| Lane { rounds: schedule.rounds(rank, lane), ..Lane::default() };
         let lanes = (0..schedule.lanes(rank)).map(lane).collect();
-        let (transfers, free) = (Vec::new(), Vec::new());
-        let mut run = Run { schedule, rank, lanes, open_lanes: 0, transfers, free };
+        let transfers = Transfers::default();
+        let mut run = Run { schedule, rank, lanes, open_lanes: 0, transfers };
         run.restart();
         run
     }
@@ -124,26 +172,31 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
             lane.next = 0;
             lane.sends = 0;
             lane.recvs = 0;
+            lane.issuing = 0;
             lane.complete = 0;
             lane.pending.clear();
             lane.load(schedule, rank, number as u32);
         }
-        self.free.clear();
-        self.free.extend((0..self.transfers.len() as Slot).rev());
+        // A run that was given up left some under way.
+        if self.outstanding() > 0 {
+            self.transfers.free.clear();
+            self.transfers.free.extend((0..self.transfers.all.len() as Slot).rev());
+        }
     }
 
     /// Starts everything that can start, in every lane; true when the rank has finished.
     pub fn poll<P: Port + ?Sized>(&mut self, port: &mut P) -> Result<bool, P::Error> {
-        loop {
+        while !self.finished() {
             let (mut moved, open_lanes) = (false, self.open_lanes);
             for lane in 0..self.lanes.len() {
                 moved |= self.advance(lane, port)?;
             }
             // What moved in one lane may open a gate of another.
             if !moved || open_lanes <= 1 {
-                return Ok(self.finished());
+                break;
             }
         }
+        Ok(self.finished())
     }
 
     /// Every step is started and every transfer over.
@@ -155,21 +208,15 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
     /// A pending transfer is over.
     #[inline]
     pub fn done(&mut self, slot: Slot) {
-        let Transfer { lane, round, send } = self.transfers[slot as usize];
-        let lane = &mut self.lanes[lane as usize];
-        if send {
-            lane.sends -= 1
-        } else {
-            lane.recvs -= 1
-        }
-        lane.pending[(round - lane.complete) as usize] -= 1;
-        self.open_lanes -= usize::from(lane.settle());
-        self.free.push(slot);
+        let Transfer { lane, round, send } = self.transfers.all[slot as usize];
+        self.open_lanes -= usize::from(self.lanes[lane as usize].end(round, send));
+        self.transfers.free.push(slot);
     }
 
     /// Transfers that were started and are not over.
+    #[inline]
     pub fn outstanding(&self) -> usize {
-        self.transfers.len() - self.free.len()
+        self.transfers.all.len() - self.transfers.free.len()
     }
 
     /// The step each unfinished lane stands at, for reports of a deadlock.
@@ -181,6 +228,7 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
             .map(|(number, lane)| (number as u32, lane.round, lane.current()))
     }
 
+    /// Starts what can start in a lane; whether anything did.
     fn advance<P: Port + ?Sized>(&mut self, number: usize, port: &mut P) -> Result<bool, P::Error> {
         let mut moved = false;
         loop {
@@ -188,73 +236,40 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
             if lane.round == lane.rounds {
                 return Ok(moved);
             }
-            if lane.next == lane.steps.steps.len() {
-                port.issued(number as u32, lane.round);
-                lane.round += 1;
-                lane.next = 0;
-                self.open_lanes -= usize::from(lane.settle());
-                lane.load(self.schedule, self.rank, number as u32);
+            let (at, round) = (number as u32, lane.round);
+            let Some(step) = lane.steps.steps.get(lane.next) else {
+                port.issued(at, round);
+                self.open_lanes -= usize::from(lane.leave_round());
+                lane.load(self.schedule, self.rank, at);
                 moved = true;
                 continue;
-            }
-            let step = lane.steps.steps[lane.next];
-            let open = match step {
-                Step::AtMost { sends, recvs } => lane.sends <= sends && lane.recvs <= recvs,
-                Step::After { lane, round } => {
-                    self.lanes.get(lane as usize).is_some_and(|other| other.complete > round)
+            };
+            match *step {
+                Step::AtMost { sends, recvs } => {
+                    if lane.sends > sends || lane.recvs > recvs {
+                        return Ok(moved);
+                    }
+                    port.passed(at, step);
+                }
+                gate @ Step::After { lane, round } => {
+                    if self.lanes.get(lane as usize).is_none_or(|other| other.complete <= round) {
+                        return Ok(moved);
+                    }
+                    port.passed(at, &gate);
                 }
                 _ => {
-                    self.start(number, &step, port)?;
-                    self.lanes[number].next += 1;
-                    moved = true;
-                    continue;
+                    let slot = self.transfers.next_slot();
+                    if port.start(At { lane: at, round, slot }, step)? == Progress::Pending {
+                        let send = matches!(step, Step::Send { .. });
+                        *(if send { &mut lane.sends } else { &mut lane.recvs }) += 1;
+                        lane.issuing += 1;
+                        self.transfers.begin(Transfer { lane: at, round, send });
+                    }
                 }
-            };
-            if !open {
-                return Ok(moved);
             }
-            port.passed(number as u32, &step);
             self.lanes[number].next += 1;
             moved = true;
         }
-    }
-
-    fn start<P: Port + ?Sized>(
-        &mut self,
-        number: usize,
-        step: &Step,
-        port: &mut P,
-    ) -> Result<(), P::Error> {
-        let (lane, round) = (number as u32, self.lanes[number].round);
-        let send = match step {
-            Step::Send { .. } => true,
-            Step::Recv { .. } => false,
-            _ => {
-                port.start(At { lane, round, slot: Slot::MAX }, step)?;
-                return Ok(());
-            }
-        };
-        let slot = match self.free.last() {
-            Some(&slot) => slot,
-            None => {
-                let slot = self.transfers.len() as Slot;
-                self.transfers.push(Transfer { lane, round, send });
-                self.free.push(slot);
-                slot
-            }
-        };
-        if port.start(At { lane, round, slot }, step)? == Progress::Pending {
-            self.free.pop();
-            self.transfers[slot as usize] = Transfer { lane, round, send };
-            let lane = &mut self.lanes[number];
-            if send {
-                lane.sends += 1
-            } else {
-                lane.recvs += 1
-            }
-            *lane.pending.back_mut().expect("the round being issued has a counter") += 1;
-        }
-        Ok(())
     }
 }
 
