@@ -21,18 +21,21 @@ pub enum Parameter {
     /// Transfers within the root's own site that may be outstanding beside those to others; with 0
     /// they come last.
     Near,
-    /// Hundredths of what leaves the site that the root sends across itself.
+    /// Thousandths of what leaves the site that the root sends across itself.
     Own,
+    /// Parts of a block that cross by helpers of their own.
+    Stripes,
 }
 
 impl Parameter {
-    pub const ALL: [Parameter; 6] = [
+    pub const ALL: [Parameter; 7] = [
         Parameter::Radix,
         Parameter::Segment,
         Parameter::Window,
         Parameter::Lanes,
         Parameter::Near,
         Parameter::Own,
+        Parameter::Stripes,
     ];
 
     pub fn name(self) -> &'static str {
@@ -43,6 +46,7 @@ impl Parameter {
             Parameter::Lanes => "lanes",
             Parameter::Near => "near",
             Parameter::Own => "own",
+            Parameter::Stripes => "stripes",
         }
     }
 
@@ -53,7 +57,8 @@ impl Parameter {
             Parameter::Segment => (1, 1 << 40),
             Parameter::Window => (1, 1 << 20),
             Parameter::Lanes | Parameter::Near => (0, 1 << 20),
-            Parameter::Own => (0, 100),
+            Parameter::Own => (0, 1000),
+            Parameter::Stripes => (1, 1 << 20),
         }
     }
 }

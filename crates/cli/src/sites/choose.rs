@@ -53,7 +53,7 @@ fn row(op: Collective, size: u64, candidate: &Candidate, choice: &Choice) -> Row
         .with("window", candidate.get(Parameter::Window))
         .with("near", candidate.get(Parameter::Near))
         .with("segment_bytes", candidate.get(Parameter::Segment))
-        .with("own_percent", candidate.get(Parameter::Own))
+        .with("own_thousandths", candidate.get(Parameter::Own))
         .with("predicted_us", candidate.time * 1e6)
         .with("bound_us", bound.map(|time| time * 1e6))
         .with("over_bound", bound.map(|time| candidate.time / time))

@@ -10,7 +10,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Gather,
     name: "relay",
     sentence: "`lanes` helpers take what crosses in pieces of `segment` and pass it on, the root \
-               takes `own` hundredths of it",
+               takes `own` thousandths of it",
     source: "laneway; helpers pay where hosts have a card of their own for other sites",
     parameters: sites::Relay::PARAMETERS,
     counts: Counts::All,

@@ -10,7 +10,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Scatter,
     name: "relay",
     sentence: "`lanes` helpers send across what the root hands them in pieces of `segment`, the \
-               root `own` hundredths of it",
+               root `own` thousandths of it",
     source: "laneway; helpers pay where hosts have a card of their own for other sites",
     parameters: sites::Relay::PARAMETERS,
     counts: Counts::All,

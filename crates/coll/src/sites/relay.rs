@@ -23,7 +23,8 @@ impl Relay {
         (Parameter::Segment, 256 << 10),
         (Parameter::Window, 4),
         (Parameter::Near, 8),
-        (Parameter::Own, 10),
+        (Parameter::Own, 100),
+        (Parameter::Stripes, 4),
     ];
 
     pub fn new(shape: &Shape, params: &Params, placement: &Placement) -> Relay {
@@ -32,6 +33,7 @@ impl Relay {
             helpers: params.lanes(),
             own: params.get(Parameter::Own),
             segment: params.segment(),
+            stripes: params.get(Parameter::Stripes),
         };
         let stretches = Stretches::new(placement, root, &blocks, cut);
         let (window, near) = (params.window(), params.near().max(1));
