@@ -54,8 +54,10 @@ impl Call<'_> {
             eager => eager.max(LEAST_PIECE),
         };
         let turns = if self.is_gather() { GATHER_TURNS } else { SCATTER_TURNS };
-        let load = ((1.0 - own) * longest / stripes) as u64;
-        let segment = (load / turns).clamp(LEAST_PIECE, eager).next_multiple_of(512).min(eager);
+        // Of a helper's connection, or of the root's.
+        let load = f64::max((1.0 - own) / stripes, own) * longest;
+        let segment =
+            (load as u64 / turns).clamp(LEAST_PIECE, eager).next_multiple_of(512).min(eager);
         let settings = [
             (Parameter::Own, (1000.0 * own) as u64),
             (Parameter::Stripes, stripes as u64),

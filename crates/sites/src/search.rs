@@ -37,7 +37,7 @@ const MOST_EAGER: u64 = 64;
 /// When so many messages were simulated, nothing is tuned any more.
 const MOST_MESSAGES: u64 = 60_000;
 /// Or so many where a bound is known: settings that fit the platform come near it at once.
-const MOST_WITH_BOUND: u64 = 15_000;
+const MOST_WITH_BOUND: u64 = 30_000;
 
 /// A search for one call.
 pub struct Search<'s, 'a> {
@@ -280,7 +280,7 @@ impl<'s, 'a> Search<'s, 'a> {
             Parameter::Own => {
                 let own = self.fitting(algorithm, algorithm.defaults());
                 let own = own.map_or(100, |params| params.get(Parameter::Own));
-                vec![own, own.saturating_sub(10), own + 10, 0, 500]
+                vec![own, own.saturating_sub(10), own + 10, 0, 500, 1000]
             }
             Parameter::Stripes => vec![2, 4, 8, 16],
             Parameter::Radix => vec![2, 3, 4, 8],

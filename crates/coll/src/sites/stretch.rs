@@ -94,8 +94,7 @@ fn line(members: &[Rank], blocks: &Blocks, cut: Stretch) -> Vec<Vec<Piece>> {
         _ => part(blocks.len(rank), cut.own, 1000),
     };
     for &rank in members {
-        let whole = Piece { rank, off: 0, len: own(rank) };
-        stretches[0].extend((whole.len > 0).then_some(whole));
+        cut_up(Piece { rank, off: 0, len: own(rank) }, cut.segment, &mut stretches[0]);
     }
     if helpers == 0 {
         return stretches;
@@ -170,10 +169,10 @@ mod tests {
                 let mut pieces: Vec<(Rank, Piece)> = stretches.to(rank).collect();
                 pieces.sort_by_key(|(_, piece)| piece.off);
                 let mut end = 0;
-                for (sender, piece) in pieces {
+                for (_, piece) in pieces {
                     assert_eq!(piece.off, end);
-                    assert!(piece.len > 0);
-                    assert!(piece.len <= segment || sender == 4, "{piece:?}");
+
+                    assert!(piece.len <= segment && piece.len > 0);
                     end += piece.len;
                 }
                 let far = placement.location(rank).site != placement.location(4).site;
