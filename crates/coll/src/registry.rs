@@ -4,6 +4,7 @@
 use std::fmt;
 
 use laneway_core::error::nearest;
+use laneway_core::schedule::CHANNELS;
 use laneway_core::units::parse_size;
 use laneway_core::{Collective, Placement, Schedule, Shape};
 
@@ -25,10 +26,12 @@ pub enum Parameter {
     Own,
     /// Parts of a block that cross by helpers of their own.
     Stripes,
+    /// Channels between two ranks of different sites, where each may have a connection of its own.
+    Connections,
 }
 
 impl Parameter {
-    pub const ALL: [Parameter; 7] = [
+    pub const ALL: [Parameter; 8] = [
         Parameter::Radix,
         Parameter::Segment,
         Parameter::Window,
@@ -36,6 +39,7 @@ impl Parameter {
         Parameter::Near,
         Parameter::Own,
         Parameter::Stripes,
+        Parameter::Connections,
     ];
 
     pub fn name(self) -> &'static str {
@@ -47,6 +51,7 @@ impl Parameter {
             Parameter::Near => "near",
             Parameter::Own => "own",
             Parameter::Stripes => "stripes",
+            Parameter::Connections => "connections",
         }
     }
 
@@ -59,6 +64,7 @@ impl Parameter {
             Parameter::Lanes | Parameter::Near => (0, 1 << 20),
             Parameter::Own => (0, 1000),
             Parameter::Stripes => (1, 1 << 20),
+            Parameter::Connections => (1, CHANNELS as u64),
         }
     }
 }

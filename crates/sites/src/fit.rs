@@ -37,6 +37,8 @@ struct Far {
     latency: f64,
     /// How many connections carry all of it in a second.
     connections: f64,
+    /// That two hosts can have.
+    each: f64,
 }
 
 impl Call<'_> {
@@ -47,7 +49,9 @@ impl Call<'_> {
         let crossing = (time - far.latency).max(0.0);
         let own = f64::min(1.0, across * crossing / far.bytes);
         let connections = SPARE * (1.0 - own) * far.connections / crossing.max(f64::MIN_POSITIVE);
-        let stripes = (connections / far.ranks as f64).ceil().clamp(1.0, far.ranks as f64);
+        let each = (connections / far.ranks as f64).ceil().clamp(1.0, far.each);
+        let stripes = connections / each / far.ranks as f64;
+        let stripes = stripes.ceil().clamp(1.0, far.ranks as f64);
         let longest = self.shape.blocks().longest(self.shape.ranks) as f64;
         let eager = match self.platform.eager_bytes() {
             0 => u64::MAX,
@@ -61,6 +65,7 @@ impl Call<'_> {
         let settings = [
             (Parameter::Own, (1000.0 * own) as u64),
             (Parameter::Stripes, stripes as u64),
+            (Parameter::Connections, each as u64),
             (Parameter::Segment, segment),
             (Parameter::Lanes, 0),
             // All of a helper's pieces, in case that they wait for their receivers.
@@ -108,7 +113,9 @@ impl Call<'_> {
 
     fn far(&self) -> Option<Far> {
         let blocks = self.shape.blocks();
-        let mut far = Far { ranks: 0, bytes: 0.0, latency: f64::INFINITY, connections: 0.0 };
+        let mut far =
+            Far { ranks: 0, bytes: 0.0, latency: f64::INFINITY, connections: 0.0, each: 1.0 };
+        far.each = f64::from(self.platform.connections());
         let root = self.hosts[self.shape.root as usize];
         for rank in (0..self.shape.ranks).filter(|rank| self.is_far(*rank)) {
             let (host, mut route) = (self.hosts[rank as usize], Route::default());
@@ -126,10 +133,10 @@ impl Call<'_> {
         (far.bytes > 0.0).then_some(far)
     }
 
-    /// Bytes a second that the root has across with a connection for each rank.
+    /// Bytes a second that the root has across with all connections to each rank.
     fn across(&self, far: &Far) -> f64 {
         let card = self.root().wan_card.unwrap_or(self.root().card);
-        let connections = far.bytes / far.connections * far.ranks as f64;
+        let connections = far.each * far.bytes / far.connections * far.ranks as f64;
         self.rate(card).map_or(connections, |rate| rate.min(connections))
     }
 }

@@ -47,7 +47,8 @@ pub fn least_time(network: &dyn Network, hosts: &[HostId], schedule: &dyn Schedu
             network.route(from, to as HostId, &mut route);
             let bytes = bytes + messages * network.header_bytes() as f64;
             // Messages that flow beside each other have a limit each.
-            let connection = if network.in_order() { bytes / route.most } else { 0.0 };
+            let all = f64::from(network.connections()) * route.most;
+            let connection = if network.in_order() { bytes / all } else { 0.0 };
             least = least.max(route.latency + connection);
             for &number in &route.resources {
                 let (resource, load) =
@@ -77,5 +78,61 @@ fn add_up(schedule: &dyn Schedule, rank: Rank, hosts: &[HostId], sent: &mut [Sen
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use laneway_coll::{algorithms, find};
+    use laneway_core::{Collective, Shape};
+    use laneway_sim::platform::Platform;
+    use laneway_sim::simulate;
+
+    use super::*;
+
+    #[test]
+    fn no_schedule_is_faster_than_its_busiest_part() {
+        let mut nearest = f64::INFINITY;
+        for spec in [
+            "two-sites:5x3,connection=100Mbit",
+            "sites:4,2,3,rate=1Gbit,wan-rate=100Mbit,connection=20Mbit,connections=3",
+            "sites:2,5,header=16,in-order=false,sharing=by-latency,connection=10Mbit,eager=0",
+            "random:7",
+            "mpiblib16",
+        ] {
+            let platform = Platform::read(spec).expect("a platform");
+            let hosts: Vec<HostId> = (0..platform.hosts()).collect();
+            let placement = platform.placement(&hosts);
+            for op in
+                [Collective::Scatter, Collective::Gather, Collective::Bcast, Collective::Alltoall]
+            {
+                for (algorithm, size) in algorithms(op).flat_map(|one| [(one, 900), (one, 300_000)])
+                {
+                    let shape = Shape::new(op, platform.hosts(), size).with_root(1);
+                    let schedule = algorithm.placed(&shape, &algorithm.defaults(), &placement);
+                    let Ok(schedule) = schedule else { continue };
+                    let least = least_time(&platform, &hosts, &*schedule);
+                    let time = simulate(&platform, &*schedule, None).expect("a run").finish;
+                    assert!(
+                        least <= time * (1.0 + 1e-9),
+                        "{spec} {algorithm:?} {size}: {least}, {time}"
+                    );
+                    nearest = nearest.min(time / least);
+                }
+            }
+        }
+        assert!(nearest < 1.01, "{nearest}");
+    }
+
+    #[test]
+    fn the_root_sends_all_blocks_through_its_card() {
+        let platform = Platform::read("cluster:5,rate=1Gbit,latency=1ms").expect("a platform");
+        let shape = Shape::new(Collective::Scatter, 5, 1_250_000);
+        let (linear, params) = find(Collective::Scatter, "linear").expect("an algorithm");
+        let schedule = linear.schedule(&shape, &params).expect("a schedule");
+        let least = least_time(&platform, &[0, 1, 2, 3, 4], &*schedule);
+        assert!((least - 0.041).abs() < 1e-9, "{least}");
+        // All on one host: nothing takes time.
+        assert_eq!(least_time(&platform, &[2; 5], &*schedule), 0.0);
     }
 }

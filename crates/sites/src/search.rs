@@ -282,7 +282,11 @@ impl<'s, 'a> Search<'s, 'a> {
                 let own = own.map_or(100, |params| params.get(Parameter::Own));
                 vec![own, own.saturating_sub(10), own + 10, 0, 500, 1000]
             }
-            Parameter::Stripes => vec![2, 4, 8, 16],
+            Parameter::Connections => {
+                let most = u64::from(self.sites.platform.connections());
+                powers(most).chain([most]).collect()
+            }
+            Parameter::Stripes => vec![1, 2, 4, 8, 16],
             Parameter::Radix => vec![2, 3, 4, 8],
             Parameter::Segment => {
                 let longest = self.shape.blocks().longest(self.shape.ranks);

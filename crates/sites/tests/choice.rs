@@ -115,6 +115,27 @@ fn lanes_gain_nothing_where_the_paper_says_so() {
     }
 }
 
+/// A quarter of the link for each connection of a pair: four of them fill it between two hosts.
+#[test]
+fn several_connections_of_a_pair_are_used_where_there_are_any() {
+    let spec = "two-sites:2x1,rate=10Gbit,wan=1Gbit,connection=250Mbit";
+    for (op, size) in BOTH.into_iter().flat_map(|op| [(op, 1 << 20), (op, 8 << 20)]) {
+        let shape = Shape::new(op, 3, size);
+        let chosen = |connections: u32| {
+            let platform = platform(&format!("{spec},connections={connections}"));
+            let choice = Sites::one_each(&platform).choose(&shape).expect("a choice");
+            let bound = choice.bound.as_ref().expect("a bound").time;
+            (choice.best.get(Parameter::Connections), choice.best.time, bound)
+        };
+        let (one, four) = (chosen(1), chosen(4));
+        assert!(one.0.is_none_or(|connections| connections == 1), "{one:?}");
+        assert!(four.0.is_some_and(|connections| connections >= 2), "{four:?}");
+        // With one connection each, two hosts of the root's site have half of the link. A gather's
+        // grants take a latency of 5 ms.
+        assert!(four.1 <= 1.05 * four.2 + 5e-3 && one.1 >= 1.5 * four.1, "{one:?} {four:?}");
+    }
+}
+
 /// The literal reversal contradicts the paper's figure 10; sending the own block at once does not.
 #[test]
 fn the_two_readings_of_gather_differ_as_known() {

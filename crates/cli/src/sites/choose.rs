@@ -54,6 +54,8 @@ fn row(op: Collective, size: u64, candidate: &Candidate, choice: &Choice) -> Row
         .with("near", candidate.get(Parameter::Near))
         .with("segment_bytes", candidate.get(Parameter::Segment))
         .with("own_thousandths", candidate.get(Parameter::Own))
+        .with("stripes", candidate.get(Parameter::Stripes))
+        .with("connections", candidate.get(Parameter::Connections))
         .with("predicted_us", candidate.time * 1e6)
         .with("bound_us", bound.map(|time| time * 1e6))
         .with("over_bound", bound.map(|time| candidate.time / time))

@@ -25,6 +25,7 @@ impl Relay {
         (Parameter::Near, 8),
         (Parameter::Own, 100),
         (Parameter::Stripes, 4),
+        (Parameter::Connections, 1),
     ];
 
     pub fn new(shape: &Shape, params: &Params, placement: &Placement) -> Relay {
@@ -34,6 +35,7 @@ impl Relay {
             own: params.get(Parameter::Own),
             segment: params.segment(),
             stripes: params.get(Parameter::Stripes),
+            connections: params.get(Parameter::Connections),
         };
         let stretches = Stretches::new(placement, root, &blocks, cut);
         let (window, near) = (params.window(), params.near().max(1));

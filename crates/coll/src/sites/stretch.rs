@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use laneway_core::{Blocks, Placement, Rank};
+use laneway_core::{Blocks, Chan, Placement, Rank};
 
 /// A part of one rank's block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct Piece {
     /// Where it begins in the block.
     pub off: u64,
     pub len: u64,
+    /// The channel on which it crosses.
+    pub chan: Chan,
 }
 
 /// Who sends from the root's site to others: the root itself first, then its helpers; and which
@@ -37,6 +39,8 @@ pub struct Stretch {
     pub segment: u64,
     /// Parts of a block that go to helpers of their own, if there are as many.
     pub stripes: u64,
+    /// Channels between two ranks.
+    pub connections: u64,
 }
 
 impl Stretches {
@@ -51,8 +55,10 @@ impl Stretches {
         let sites = placement.others(placement.location(root).site);
         let lines = sites.iter().map(|site| line(placement.members(*site), blocks, cut));
         let lines: Vec<Vec<Vec<Piece>>> = lines.collect();
-        let pieces = (0..senders.len())
-            .map(|sender| in_order_of_arrival(lines.iter().flat_map(|line| &line[sender])));
+        let pieces = (0..senders.len()).map(|sender| {
+            let pieces = lines.iter().flat_map(|line| &line[sender]);
+            on_channels(in_order_of_arrival(pieces), cut.connections)
+        });
         let pieces = pieces.collect();
         Stretches { senders, pieces }
     }
@@ -94,7 +100,7 @@ fn line(members: &[Rank], blocks: &Blocks, cut: Stretch) -> Vec<Vec<Piece>> {
         _ => part(blocks.len(rank), cut.own, 1000),
     };
     for &rank in members {
-        cut_up(Piece { rank, off: 0, len: own(rank) }, cut.segment, &mut stretches[0]);
+        cut_up(Piece { rank, off: 0, len: own(rank), chan: 0 }, cut.segment, &mut stretches[0]);
     }
     if helpers == 0 {
         return stretches;
@@ -113,7 +119,7 @@ fn line(members: &[Rank], blocks: &Blocks, cut: Stretch) -> Vec<Vec<Piece>> {
                 helper += 1;
             }
             let len = (until - off).min(end(helper) - done);
-            cut_up(Piece { rank, off, len }, cut.segment, &mut stretches[helper]);
+            cut_up(Piece { rank, off, len, chan: 0 }, cut.segment, &mut stretches[helper]);
             done += len;
             off += len;
         }
@@ -149,6 +155,17 @@ fn in_order_of_arrival<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Vec<Piece
     pieces.into_iter().map(|(_, piece)| piece).collect()
 }
 
+/// The pieces of two ranks on so many channels, in turn.
+fn on_channels(mut pieces: Vec<Piece>, connections: u64) -> Vec<Piece> {
+    let mut before: BTreeMap<Rank, u64> = BTreeMap::new();
+    for piece in &mut pieces {
+        let before = before.entry(piece.rank).or_default();
+        piece.chan = (*before % connections) as Chan;
+        *before += 1;
+    }
+    pieces
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,7 +180,7 @@ mod tests {
         for (helpers, own, segment, stripes) in
             [(0, 0, 9, 1), (2, 500, 1, 2), (1, 1000, 1000, 9), (3, 70, 40, 3), (3, 0, 1000, 2)]
         {
-            let cut = Stretch { helpers, own, segment, stripes };
+            let cut = Stretch { helpers, own, segment, stripes, connections: 1 + stripes % 3 };
             let stretches = Stretches::new(&placement, 4, &blocks, cut);
             for rank in 0..13 {
                 let mut pieces: Vec<(Rank, Piece)> = stretches.to(rank).collect();

@@ -85,6 +85,7 @@ pub fn settings(algorithm: &Algorithm) -> Vec<Params> {
         Parameter::Near => 0,
         Parameter::Own => 1000,
         Parameter::Stripes => 2,
+        Parameter::Connections => 3,
     });
     with(&|parameter| match parameter {
         Parameter::Radix => 5,
@@ -93,6 +94,7 @@ pub fn settings(algorithm: &Algorithm) -> Vec<Params> {
         Parameter::Lanes => 2,
         Parameter::Own => 400,
         Parameter::Stripes => 3,
+        Parameter::Connections => 2,
     });
     all
 }
