@@ -1,5 +1,5 @@
-//! What is chosen for a scatter or gather is within 1.05 of the max-flow bound: two and three sites,
-//! one card and two, slow connections, blocks of 256 KiB to 4 MiB, from any root.
+//! What is chosen for a scatter or gather is within 1.05 of the max-flow bound: two and three
+//! sites, one card and two, slow connections, blocks of 256 KiB to 4 MiB, from any root.
 
 use laneway_core::{Collective, Rank, Shape};
 use laneway_sim::platform::Platform;
