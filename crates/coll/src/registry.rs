@@ -4,6 +4,7 @@
 use std::fmt;
 
 use laneway_core::error::nearest;
+use laneway_core::schedule::CHANNELS;
 use laneway_core::units::parse_size;
 use laneway_core::{Collective, Placement, Schedule, Shape};
 
@@ -21,18 +22,24 @@ pub enum Parameter {
     /// Transfers within the root's own site that may be outstanding beside those to others; with 0
     /// they come last.
     Near,
-    /// Hundredths of what leaves the site that the root sends across itself.
+    /// Thousandths of what leaves the site that the root sends across itself.
     Own,
+    /// Parts of a block that cross by helpers of their own.
+    Stripes,
+    /// Channels between two ranks of different sites, where each may have a connection of its own.
+    Connections,
 }
 
 impl Parameter {
-    pub const ALL: [Parameter; 6] = [
+    pub const ALL: [Parameter; 8] = [
         Parameter::Radix,
         Parameter::Segment,
         Parameter::Window,
         Parameter::Lanes,
         Parameter::Near,
         Parameter::Own,
+        Parameter::Stripes,
+        Parameter::Connections,
     ];
 
     pub fn name(self) -> &'static str {
@@ -43,6 +50,8 @@ impl Parameter {
             Parameter::Lanes => "lanes",
             Parameter::Near => "near",
             Parameter::Own => "own",
+            Parameter::Stripes => "stripes",
+            Parameter::Connections => "connections",
         }
     }
 
@@ -53,7 +62,9 @@ impl Parameter {
             Parameter::Segment => (1, 1 << 40),
             Parameter::Window => (1, 1 << 20),
             Parameter::Lanes | Parameter::Near => (0, 1 << 20),
-            Parameter::Own => (0, 100),
+            Parameter::Own => (0, 1000),
+            Parameter::Stripes => (1, 1 << 20),
+            Parameter::Connections => (1, CHANNELS as u64),
         }
     }
 }

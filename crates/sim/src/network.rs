@@ -134,6 +134,12 @@ pub trait Network: Sync {
         true
     }
 
+    /// How many connections two hosts have, where messages go in order: those of a channel (or
+    /// tag) go one after the other, those of different ones on different connections, in turn.
+    fn connections(&self) -> u32 {
+        1
+    }
+
     /// How flows part a link that is full.
     fn fairness(&self) -> Fairness {
         Fairness::Equal

@@ -13,13 +13,16 @@
 
 pub mod bound;
 mod choose;
+mod fit;
 pub mod found;
 pub mod model;
 
 mod linear;
+mod load;
 mod maxflow;
 mod network;
 mod placed;
+mod search;
 mod testbed;
 
 pub use choose::{Candidate, Choice, ChoiceError, Sites};

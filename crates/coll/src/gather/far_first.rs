@@ -11,7 +11,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     name: "far-first",
     sentence: "the root grants `window` sends to each other site at a time, and `near` to its own",
     source: "laneway; no more senders than fill the link, so that none is flooded",
-    parameters: sites::FarFirst::PARAMETERS,
+    parameters: sites::FarFirst::ROOTED,
     build: |shape, params, placement| {
         let far_first = FarFirst(sites::FarFirst::new(shape, params, placement));
         Ok(Box::new(Scripted::new(far_first)))
@@ -40,7 +40,9 @@ impl Script for FarFirst {
                 let out = lane.round();
                 out.await_signal(*root, 0);
                 out.drain();
-                out.send(*root, own);
+                for (chan, piece) in self.0.pieces(rank, own) {
+                    out.send_on(*root, chan, piece);
+                }
             }
             return vec![lane];
         }
@@ -50,8 +52,10 @@ impl Script for FarFirst {
                 let mut lane = Lane::default();
                 for (from, window) in list.into_iter().filter(|(from, _)| blocks.len(*from) > 0) {
                     let out = lane.round();
-                    out.recv_window(window);
-                    out.recv(from, blocks.block(Buf::Out, from));
+                    for (chan, piece) in self.0.pieces(from, blocks.block(Buf::Out, from)) {
+                        out.recv_window(window);
+                        out.recv_on(from, chan, piece);
+                    }
                     out.signal(from, 0);
                 }
                 lane

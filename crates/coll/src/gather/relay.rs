@@ -10,7 +10,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Gather,
     name: "relay",
     sentence: "`lanes` helpers take what crosses in pieces of `segment` and pass it on, the root \
-               takes `own` hundredths of it",
+               takes `own` thousandths of it",
     source: "laneway; helpers pay where hosts have a card of their own for other sites",
     parameters: sites::Relay::PARAMETERS,
     counts: Counts::All,
@@ -53,7 +53,7 @@ impl Relay {
         for piece in self.0.stretches.of(self.0.root) {
             let out = cross.round();
             out.recv_window(self.0.window);
-            out.recv(piece.rank, block(piece.rank, piece.off, piece.len));
+            out.recv_on(piece.rank, piece.chan, block(piece.rank, piece.off, piece.len));
         }
         lanes.extend([site, cross]);
         lanes
@@ -67,7 +67,7 @@ impl Relay {
             let kept = span(Buf::Tmp, off, piece.len);
             let out = take.round();
             out.recv_window(self.0.window);
-            out.recv(piece.rank, kept);
+            out.recv_on(piece.rank, piece.chan, kept);
             let out = pass.round();
             out.after(0, take.last());
             out.send(self.0.root, kept);
@@ -97,7 +97,7 @@ impl Script for Relay {
         let mut lane = Lane::default();
         let out = lane.round();
         for (helper, piece) in self.0.stretches.to(rank) {
-            out.send(helper, span(Buf::In, piece.off, piece.len));
+            out.send_on(helper, piece.chan, span(Buf::In, piece.off, piece.len));
         }
         vec![lane]
     }

@@ -9,9 +9,10 @@ use crate::sites;
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Scatter,
     name: "far-first",
-    sentence: "`window` sends to each other site at a time, and `near` to the own one beside them",
+    sentence: "`window` sends to each other site at a time, in `connections` pieces each, and \
+               `near` to the own one beside them",
     source: "laneway; as many connections as fill the link need no helpers",
-    parameters: sites::FarFirst::PARAMETERS,
+    parameters: sites::FarFirst::ROOTED,
     build: |shape, params, placement| {
         let far_first = FarFirst(sites::FarFirst::new(shape, params, placement));
         Ok(Box::new(Scripted::new(far_first)))
@@ -35,7 +36,10 @@ impl Script for FarFirst {
         let own = span(Buf::Out, 0, blocks.len(rank));
         if rank != *root {
             let mut lane = Lane::default();
-            lane.round().recv(*root, own);
+            let out = lane.round();
+            for (chan, piece) in self.0.pieces(rank, own) {
+                out.recv_on(*root, chan, piece);
+            }
             return vec![lane];
         }
         let lists = self.0.lists().into_iter();
@@ -44,8 +48,10 @@ impl Script for FarFirst {
                 let mut lane = Lane::default();
                 for (to, window) in list {
                     let out = lane.round();
-                    out.send_window(window);
-                    out.send(to, blocks.block(Buf::In, to));
+                    for (chan, piece) in self.0.pieces(to, blocks.block(Buf::In, to)) {
+                        out.send_window(window);
+                        out.send_on(to, chan, piece);
+                    }
                 }
                 lane
             })

@@ -10,7 +10,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Scatter,
     name: "relay",
     sentence: "`lanes` helpers send across what the root hands them in pieces of `segment`, the \
-               root `own` hundredths of it",
+               root `own` thousandths of it",
     source: "laneway; helpers pay where hosts have a card of their own for other sites",
     parameters: sites::Relay::PARAMETERS,
     counts: Counts::All,
@@ -50,7 +50,7 @@ impl Relay {
         for piece in self.0.stretches.of(self.0.root) {
             let out = cross.round();
             out.send_window(self.0.window);
-            out.send(piece.rank, block(piece.rank, piece.off, piece.len));
+            out.send_on(piece.rank, piece.chan, block(piece.rank, piece.off, piece.len));
         }
         vec![feed, cross]
     }
@@ -65,7 +65,7 @@ impl Relay {
             let out = cross.round();
             out.after(0, take.last());
             out.send_window(self.0.window);
-            out.send(piece.rank, kept);
+            out.send_on(piece.rank, piece.chan, kept);
             off += piece.len;
         }
         take.round().recv(self.0.root, span(Buf::Out, 0, self.0.blocks.len(rank)));
@@ -92,7 +92,7 @@ impl Script for Relay {
         let mut lane = Lane::default();
         let out = lane.round();
         for (sender, piece) in self.0.stretches.to(rank) {
-            out.recv(sender, span(Buf::Out, piece.off, piece.len));
+            out.recv_on(sender, piece.chan, span(Buf::Out, piece.off, piece.len));
         }
         vec![lane]
     }

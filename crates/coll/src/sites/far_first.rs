@@ -1,6 +1,6 @@
 //! In which order a root serves other sites and its own, a few ranks at a time.
 
-use laneway_core::{Blocks, Placement, Rank, Shape};
+use laneway_core::{Blocks, Chan, Placement, Rank, Shape, Span};
 
 use crate::registry::{Parameter, Params};
 
@@ -11,27 +11,42 @@ pub struct FarFirst {
     placement: Placement,
     window: u32,
     near: u32,
+    connections: u32,
 }
 
 impl FarFirst {
     pub const PARAMETERS: &'static [(Parameter, u64)] =
         &[(Parameter::Window, 8), (Parameter::Near, 0)];
 
+    /// With a root: what crosses can be cut into a piece for each of several connections.
+    pub const ROOTED: &'static [(Parameter, u64)] =
+        &[(Parameter::Window, 8), (Parameter::Near, 0), (Parameter::Connections, 1)];
+
     pub fn new(shape: &Shape, params: &Params, placement: &Placement) -> FarFirst {
         let (root, blocks, placement) = (shape.root, shape.blocks(), placement.clone());
-        FarFirst { root, blocks, placement, window: params.window(), near: params.near() }
+        let connections = params.get(Parameter::Connections) as u32;
+        let (window, near) = (params.window(), params.near());
+        FarFirst { root, blocks, placement, window, near, connections }
     }
 
     pub fn ranks(&self) -> u32 {
         self.placement.ranks()
     }
 
+    /// A rank's block with the channels on which it travels: one piece inside the root's site.
+    pub fn pieces(&self, rank: Rank, block: Span) -> impl Iterator<Item = (Chan, Span)> {
+        let site = |rank: Rank| self.placement.location(rank).site;
+        let count = if site(rank) == site(self.root) { 1 } else { self.connections };
+        let piece = block.len.div_ceil(u64::from(count)).max(1);
+        (0..count as Chan).map(move |chan| (chan, block.piece(u64::from(chan), piece)))
+    }
+
     /// A list for each other site, the farthest first, and one for the own site beside them or at
-    /// the end of the nearest's: whom the root serves, with how many transfers under way.
+    /// the end of the nearest's: whom the root serves, with how many pieces under way.
     pub fn lists(&self) -> Vec<Vec<(Rank, u32)>> {
-        let of_site = |site: u32| {
-            self.placement.members(site).iter().map(|rank| (*rank, self.window)).collect()
-        };
+        let far = self.window.saturating_mul(self.connections);
+        let of_site =
+            |site: u32| self.placement.members(site).iter().map(|rank| (*rank, far)).collect();
         let own = self.placement.location(self.root).site;
         let mut lists: Vec<Vec<(Rank, u32)>> =
             self.placement.others(own).into_iter().map(of_site).collect();

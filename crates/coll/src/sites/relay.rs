@@ -23,7 +23,9 @@ impl Relay {
         (Parameter::Segment, 256 << 10),
         (Parameter::Window, 4),
         (Parameter::Near, 8),
-        (Parameter::Own, 10),
+        (Parameter::Own, 100),
+        (Parameter::Stripes, 4),
+        (Parameter::Connections, 1),
     ];
 
     pub fn new(shape: &Shape, params: &Params, placement: &Placement) -> Relay {
@@ -32,6 +34,8 @@ impl Relay {
             helpers: params.lanes(),
             own: params.get(Parameter::Own),
             segment: params.segment(),
+            stripes: params.get(Parameter::Stripes),
+            connections: params.get(Parameter::Connections),
         };
         let stretches = Stretches::new(placement, root, &blocks, cut);
         let (window, near) = (params.window(), params.near().max(1));

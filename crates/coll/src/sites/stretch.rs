@@ -5,7 +5,9 @@
 //! helpers uneven, and a part of every block for each would make many short messages. A stretch
 //! gives each its exact share, and cuts few blocks.
 
-use laneway_core::{Blocks, Placement, Rank};
+use std::collections::BTreeMap;
+
+use laneway_core::{Blocks, Chan, Placement, Rank};
 
 /// A part of one rank's block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub struct Piece {
     /// Where it begins in the block.
     pub off: u64,
     pub len: u64,
+    /// The channel on which it crosses.
+    pub chan: Chan,
 }
 
 /// Who sends from the root's site to others: the root itself first, then its helpers; and which
@@ -29,10 +33,14 @@ pub struct Stretches {
 pub struct Stretch {
     /// Helpers beside the root; 0 for as many as there are.
     pub helpers: u32,
-    /// Hundredths that the root sends itself.
+    /// Thousandths that the root sends itself.
     pub own: u64,
     /// The most bytes of a piece.
     pub segment: u64,
+    /// Parts of a block that go to helpers of their own, if there are as many.
+    pub stripes: u64,
+    /// Channels between two ranks.
+    pub connections: u64,
 }
 
 impl Stretches {
@@ -42,15 +50,14 @@ impl Stretches {
             senders.truncate(cut.helpers as usize + 1);
         }
         let helpers = senders.len() - 1;
-        let own = if helpers == 0 { 100 } else { cut.own };
+        let own = if helpers == 0 { 1000 } else { cut.own };
         let cut = Stretch { own, helpers: helpers as u32, ..cut };
         let sites = placement.others(placement.location(root).site);
         let lines = sites.iter().map(|site| line(placement.members(*site), blocks, cut));
         let lines: Vec<Vec<Vec<Piece>>> = lines.collect();
         let pieces = (0..senders.len()).map(|sender| {
-            // A connection leads to one rank: what is under way should lead to several.
-            let of_ranks = lines.iter().flat_map(|line| line[sender].chunk_by(of_one_rank));
-            alternating(&of_ranks.collect::<Vec<_>>())
+            let pieces = lines.iter().flat_map(|line| &line[sender]);
+            on_channels(in_order_of_arrival(pieces), cut.connections)
         });
         let pieces = pieces.collect();
         Stretches { senders, pieces }
@@ -82,50 +89,81 @@ impl Stretches {
 }
 
 /// The blocks of some ranks: what the root sends of each, then the stretches of the helpers.
+///
+/// A stripe of all blocks is a line of its own, and begins with another helper, so that the stripes
+/// of a block go to different helpers.
 fn line(members: &[Rank], blocks: &Blocks, cut: Stretch) -> Vec<Vec<Piece>> {
     let helpers = cut.helpers as usize;
+    let mut stretches = vec![Vec::new(); helpers + 1];
     let own = |rank: Rank| match helpers {
         0 => blocks.len(rank),
-        _ => (u128::from(blocks.len(rank)) * u128::from(cut.own) / 100) as u64,
+        _ => part(blocks.len(rank), cut.own, 1000),
     };
-    let total: u64 = members.iter().map(|rank| blocks.len(*rank) - own(*rank)).sum();
-    let end = |helper: usize| match helper {
-        0 => 0,
-        _ => (u128::from(total) * helper as u128 / helpers as u128) as u64,
-    };
-    let mut stretches = vec![Vec::new(); helpers + 1];
-    let (mut helper, mut done) = (0, 0);
     for &rank in members {
-        let (mut off, len) = (0, blocks.len(rank));
-        while off < len {
-            let own = own(rank);
-            // To the end of the segment, and of what this sender has of the block.
-            let segment = (off / cut.segment + 1).saturating_mul(cut.segment) - off;
-            let (sender, until) = if off < own {
-                (0, own - off)
-            } else {
-                while done == end(helper) && helper < helpers {
-                    helper += 1;
-                }
-                (helper, (len - off).min(end(helper) - done))
-            };
-            let piece = until.min(segment);
-            stretches[sender].push(Piece { rank, off, len: piece });
-            off += piece;
-            done += if sender > 0 { piece } else { 0 };
+        cut_up(Piece { rank, off: 0, len: own(rank), chan: 0 }, cut.segment, &mut stretches[0]);
+    }
+    if helpers == 0 {
+        return stretches;
+    }
+    let total: u64 = members.iter().map(|rank| blocks.len(*rank) - own(*rank)).sum();
+    let end = |helper: usize| part(total, helper as u64, helpers as u64);
+    let (mut helper, mut done) = (0, 0);
+    let stripes = cut.stripes.clamp(1, helpers as u64);
+    for (stripe, &rank) in (0..stripes).flat_map(|stripe| members.iter().map(move |r| (stripe, r)))
+    {
+        let (own, len) = (own(rank), blocks.len(rank));
+        let mut off = own + part(len - own, stripe, stripes);
+        let until = own + part(len - own, stripe + 1, stripes);
+        while off < until {
+            while done == end(helper) {
+                helper += 1;
+            }
+            let len = (until - off).min(end(helper) - done);
+            cut_up(Piece { rank, off, len, chan: 0 }, cut.segment, &mut stretches[helper]);
+            done += len;
+            off += len;
         }
     }
     stretches
 }
 
-fn of_one_rank(one: &Piece, next: &Piece) -> bool {
-    one.rank == next.rank
+/// So many parts of all of them.
+fn part(whole: u64, parts: u64, all: u64) -> u64 {
+    (u128::from(whole) * u128::from(parts) / u128::from(all)) as u64
 }
 
-/// One of each list in turn, while there are any.
-fn alternating(lists: &[&[Piece]]) -> Vec<Piece> {
-    let most = lists.iter().map(|list| list.len()).max().unwrap_or(0);
-    (0..most).flat_map(|at| lists.iter().filter_map(move |list| list.get(at).copied())).collect()
+/// In equal pieces of at most a segment.
+fn cut_up(whole: Piece, segment: u64, pieces: &mut Vec<Piece>) {
+    let count = whole.len.div_ceil(segment);
+    for number in 0..count {
+        let (from, to) = (part(whole.len, number, count), part(whole.len, number + 1, count));
+        pieces.push(Piece { off: whole.off + from, len: to - from, ..whole });
+    }
+}
+
+/// A connection leads to one rank, and what is under way should lead to several. All of a sender's
+/// connections are equally fast: a piece comes after what is before it on its own.
+fn in_order_of_arrival<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Vec<Piece> {
+    let mut carried: BTreeMap<Rank, u64> = BTreeMap::new();
+    let arrival = |piece: &Piece| {
+        let carried = carried.entry(piece.rank).or_default();
+        *carried += piece.len;
+        (*carried, *piece)
+    };
+    let mut pieces: Vec<(u64, Piece)> = pieces.map(arrival).collect();
+    pieces.sort_by_key(|(arrival, _)| *arrival);
+    pieces.into_iter().map(|(_, piece)| piece).collect()
+}
+
+/// The pieces of two ranks on so many channels, in turn.
+fn on_channels(mut pieces: Vec<Piece>, connections: u64) -> Vec<Piece> {
+    let mut before: BTreeMap<Rank, u64> = BTreeMap::new();
+    for piece in &mut pieces {
+        let before = before.entry(piece.rank).or_default();
+        piece.chan = (*before % connections) as Chan;
+        *before += 1;
+    }
+    pieces
 }
 
 #[cfg(test)]
@@ -139,16 +177,19 @@ mod tests {
         let placement = Placement::new((0..13).map(location).collect());
         let lengths: Vec<u64> = (0..13).map(|rank| [0, 7, 100, 3][rank % 4]).collect();
         let blocks = Blocks::of_lengths(&lengths).expect("short ones");
-        for (helpers, own, segment) in [(0, 0, 9), (2, 50, 1), (1, 100, 1000), (3, 7, 40)] {
-            let cut = Stretch { helpers, own, segment };
+        for (helpers, own, segment, stripes) in
+            [(0, 0, 9, 1), (2, 500, 1, 2), (1, 1000, 1000, 9), (3, 70, 40, 3), (3, 0, 1000, 2)]
+        {
+            let cut = Stretch { helpers, own, segment, stripes, connections: 1 + stripes % 3 };
             let stretches = Stretches::new(&placement, 4, &blocks, cut);
             for rank in 0..13 {
-                let mut pieces: Vec<Piece> = stretches.to(rank).map(|(_, piece)| piece).collect();
-                pieces.sort_by_key(|piece| piece.off);
+                let mut pieces: Vec<(Rank, Piece)> = stretches.to(rank).collect();
+                pieces.sort_by_key(|(_, piece)| piece.off);
                 let mut end = 0;
-                for piece in &pieces {
+                for (_, piece) in pieces {
                     assert_eq!(piece.off, end);
-                    assert!((1..=segment).contains(&piece.len));
+
+                    assert!(piece.len <= segment && piece.len > 0);
                     end += piece.len;
                 }
                 let far = placement.location(rank).site != placement.location(4).site;

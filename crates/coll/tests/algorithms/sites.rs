@@ -123,7 +123,9 @@ fn setting(algorithm: &Algorithm, number: u64, most_lanes: u64) -> Params {
             Parameter::Window => 1 + number % 3,
             Parameter::Near => number % 3,
             Parameter::Segment => [1 << 20, 40, 9][number as usize % 3],
-            Parameter::Own => [0, 10, 100, 55][number as usize % 4],
+            Parameter::Own => [0, 100, 1000, 550][number as usize % 4],
+            Parameter::Stripes => [1, 2, 3, 16][number as usize % 4],
+            Parameter::Connections => [1, 2, 5, 32][number as usize % 4],
             Parameter::Radix => 2 + number % 3,
         };
         params = params.with(*parameter, value);

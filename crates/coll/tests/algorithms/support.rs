@@ -83,14 +83,18 @@ pub fn settings(algorithm: &Algorithm) -> Vec<Params> {
         Parameter::Segment => 40,
         Parameter::Window | Parameter::Lanes => 1,
         Parameter::Near => 0,
-        Parameter::Own => 100,
+        Parameter::Own => 1000,
+        Parameter::Stripes => 2,
+        Parameter::Connections => 3,
     });
     with(&|parameter| match parameter {
         Parameter::Radix => 5,
         Parameter::Segment => 9,
         Parameter::Window | Parameter::Near => 3,
         Parameter::Lanes => 2,
-        Parameter::Own => 40,
+        Parameter::Own => 400,
+        Parameter::Stripes => 3,
+        Parameter::Connections => 2,
     });
     all
 }

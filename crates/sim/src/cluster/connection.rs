@@ -8,7 +8,15 @@ use crate::carrier::MessageId;
 use crate::instant::after;
 use crate::network::{HostId, Overflow};
 
-/// The messages from one host to another; the first is on the network.
+/// One of the connections from a host to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Connection {
+    pub from: HostId,
+    pub to: HostId,
+    pub number: u32,
+}
+
+/// The messages of a connection; the first is on the network.
 #[derive(Debug)]
 struct Line {
     first: MessageId,
@@ -30,7 +38,7 @@ pub(super) struct Joined {
 /// All connections that carry something.
 #[derive(Debug)]
 pub(super) struct Connections {
-    lines: BTreeMap<(HostId, HostId), Line>,
+    lines: BTreeMap<Connection, Line>,
     /// The message behind each one, by its number; of the last of a line it means nothing.
     behind: Vec<MessageId>,
     overflow: Option<Overflow>,
@@ -48,11 +56,11 @@ impl Connections {
     pub fn join(
         &mut self,
         now: f64,
-        hosts: (HostId, HostId),
+        on: Connection,
         id: MessageId,
         eager_bytes: Option<u64>,
     ) -> Joined {
-        let line = self.lines.entry(hosts).or_insert(Line { first: id, last: id, lost: false });
+        let line = self.lines.entry(on).or_insert(Line { first: id, last: id, lost: false });
         let first = line.first == id;
         if !first {
             if self.behind.len() <= line.last as usize {
@@ -65,7 +73,7 @@ impl Connections {
         else {
             return Joined { left: now, held: false, first };
         };
-        let held = &mut self.held[hosts.1 as usize];
+        let held = &mut self.held[on.to as usize];
         if held.saturating_add(bytes) > buffer && !line.lost {
             line.lost = true;
             return Joined { left: after(now, retransmit), held: false, first };
@@ -75,8 +83,8 @@ impl Connections {
     }
 
     /// The first message has arrived; the one behind it.
-    pub fn arrived(&mut self, hosts: (HostId, HostId)) -> Option<MessageId> {
-        let Entry::Occupied(mut line) = self.lines.entry(hosts) else { return None };
+    pub fn arrived(&mut self, on: Connection) -> Option<MessageId> {
+        let Entry::Occupied(mut line) = self.lines.entry(on) else { return None };
         let Line { first, last, .. } = line.get_mut();
         if first == last {
             line.remove();

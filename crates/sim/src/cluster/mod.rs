@@ -25,7 +25,7 @@ use crate::error::SimError;
 use crate::instant::{after, instant};
 use crate::network::{Change, HostCost, HostId, Network, ResourceId, Route, Traffic};
 use background::Source;
-use connection::{Connections, Joined};
+use connection::{Connection, Connections, Joined};
 use matching::Matching;
 pub(crate) use matching::{Envelope, Label, Message, Pattern};
 
@@ -319,6 +319,14 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         (self.hosts[from as usize], self.hosts[to as usize])
     }
 
+    /// Which connection a message is for.
+    fn connection(&self, id: MessageId) -> Connection {
+        let (from, to) = self.hosts_of(id);
+        let label = self.matching.messages[id as usize].envelope.label;
+        let number = (label % Label::from(self.network.connections())) as u32;
+        Connection { from, to, number }
+    }
+
     fn is_within_a_host(&self, id: MessageId) -> bool {
         let (from, to) = self.hosts_of(id);
         from == to
@@ -389,9 +397,10 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         }
         self.carried.flows += 1;
         self.under_way += 1;
+        let on = self.connection(id);
         if let Some(connections) = &mut self.connections {
             let Joined { left, held, first } =
-                connections.join(now, hosts, id, eager.then_some(bytes));
+                connections.join(now, on, id, eager.then_some(bytes));
             let message = self.message(id);
             (message.left, message.held) = (left, held);
             if !first {
@@ -440,8 +449,8 @@ impl<'a, C: Carrier> Cluster<'a, C> {
             return Ok(());
         }
         self.under_way -= 1;
-        let hosts = self.hosts_of(id);
-        if let Some(next) = self.connections.as_mut().and_then(|all| all.arrived(hosts)) {
+        let on = self.connection(id);
+        if let Some(next) = self.connections.as_mut().and_then(|all| all.arrived(on)) {
             self.launch(next)?;
         }
         self.arrive(id)

@@ -222,6 +222,10 @@ impl Network for Platform {
         self.settled.in_order
     }
 
+    fn connections(&self) -> u32 {
+        self.settled.connections
+    }
+
     fn fairness(&self) -> Fairness {
         self.settled.fairness
     }

@@ -1,5 +1,6 @@
 //! What holds for a whole platform: the keys at the top of a file, and words of every generator.
 
+use laneway_core::schedule::CHANNELS;
 use laneway_core::units::parse_size;
 
 use super::error::{Fault, Place, PlatformError};
@@ -13,6 +14,9 @@ const RETRANSMIT: f64 = 0.2;
 /// A longer header than this is a mistake.
 const MOST_HEADER_BYTES: u64 = 1 << 20;
 
+/// A schedule has so many channels, and more connections than channels are idle.
+const MOST_CONNECTIONS: u64 = CHANNELS as u64;
+
 /// What was said, and where.
 #[derive(Default)]
 pub(super) struct Settings {
@@ -20,6 +24,7 @@ pub(super) struct Settings {
     header: Option<u64>,
     seed: Option<u64>,
     in_order: Option<(bool, Place)>,
+    connections: Option<(u32, Place)>,
     fairness: Option<Fairness>,
     /// `none` is said too: it stands over a buffer that an included platform has.
     receive_buffer: Option<Option<u64>>,
@@ -33,6 +38,7 @@ pub(super) struct Settled {
     pub header_bytes: u64,
     pub seed: u64,
     pub in_order: bool,
+    pub connections: u32,
     pub fairness: Fairness,
     pub overflow: Option<Overflow>,
 }
@@ -40,12 +46,14 @@ pub(super) struct Settled {
 impl Settings {
     pub fn read(fields: &mut Fields) -> Result<Settings, PlatformError> {
         let in_order = fields.flag("in-order")?;
+        let connections = fields.read("connections", connections)?;
         let retransmit = fields.positive_time("retransmit")?;
         Ok(Settings {
             eager: fields.size("eager")?,
             header: fields.read("header", header)?,
             seed: fields.seed()?,
             in_order: in_order.map(|flag| (flag, fields.place_of("in-order").clone())),
+            connections: connections.map(|count| (count, fields.place_of("connections").clone())),
             fairness: fields.read("sharing", sharing)?,
             receive_buffer: fields.read("receive-buffer", receive_buffer)?,
             retransmit: retransmit.map(|time| (time, fields.place_of("retransmit").clone())),
@@ -74,6 +82,7 @@ impl Settings {
             header: self.header.or(others.header),
             seed: self.seed.or(others.seed),
             in_order: self.in_order.or(others.in_order),
+            connections: self.connections.or(others.connections),
             fairness: self.fairness.or(others.fairness),
             receive_buffer: self.receive_buffer.or(others.receive_buffer),
             retransmit: self.retransmit.or(others.retransmit),
@@ -90,12 +99,17 @@ impl Settings {
             let reason = "with a `receive-buffer` messages go in order; it can be `none`";
             return Err(place.refuse(Fault::Value, reason));
         }
+        if let (Some((false, _)), Some((2.., place))) = (&self.in_order, &self.connections) {
+            let reason = "`connections` is for messages in order; others flow beside each other";
+            return Err(place.refuse(Fault::Value, reason));
+        }
         let retransmit = self.retransmit.as_ref().map_or(RETRANSMIT, |(time, _)| *time);
         Ok(Settled {
             eager_bytes: self.eager.unwrap_or(EAGER_BYTES),
             header_bytes: self.header.unwrap_or(0),
             seed: self.seed.unwrap_or(1),
             in_order: self.in_order.as_ref().is_none_or(|(flag, _)| *flag),
+            connections: self.connections.as_ref().map_or(1, |(count, _)| *count),
             fairness: self.fairness.unwrap_or_default(),
             overflow: buffer.map(|buffer| Overflow { buffer, retransmit }),
         })
@@ -106,6 +120,13 @@ fn header(text: &str) -> Result<u64, String> {
     match parse_size(text)? {
         bytes if bytes > MOST_HEADER_BYTES => Err(format!("`{text}`: no header is above 1M")),
         bytes => Ok(bytes),
+    }
+}
+
+fn connections(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(count @ 1..=MOST_CONNECTIONS) => Ok(count as u32),
+        _ => Err(format!("`{text}`: two hosts have 1 to {MOST_CONNECTIONS} connections")),
     }
 }
 

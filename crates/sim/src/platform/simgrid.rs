@@ -102,6 +102,13 @@ impl Platform {
                 format!("a header of {header} bytes: its MPI adds {SMPI_HEADER_BYTES}, always"),
             ),
             (
+                self.connections() > 1,
+                format!(
+                    "{} connections of two hosts: it has one for each message",
+                    self.connections()
+                ),
+            ),
+            (
                 self.in_order(),
                 "in-order: its messages of a pair flow beside each other, as ours with \
                  in-order=false"

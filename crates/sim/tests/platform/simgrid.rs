@@ -147,6 +147,9 @@ fn what_simgrid_cannot_say_is_told() {
     let told = ["clocks of 3 hosts", "2 changes", "traffic of 2 pairs"];
     assert_eq!(lost.len(), told.len(), "{lost:?}");
     told.iter().zip(&lost).for_each(|(word, what)| assert!(what.contains(word), "{lost:?}"));
+    let several = Platform::read("cluster:2,header=16,connections=4").expect("a platform");
+    let lost = several.export_simgrid().expect("an export").lost;
+    assert!(lost.iter().any(|what| what.contains("4 connections")), "{lost:?}");
     for (sharing, told) in [("", 1), (",sharing=equal", 1), (",sharing=by-latency", 0)] {
         let spec = format!("two-sites:2x2,header=16,in-order=false{sharing}");
         let export = Platform::read(&spec).expect("a platform").export_simgrid();

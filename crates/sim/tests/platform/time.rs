@@ -6,6 +6,9 @@ use super::*;
 fn what_holds_for_every_message() {
     let plain = Platform::read("cluster:2").expect("a cluster");
     assert_eq!((plain.header_bytes(), plain.in_order(), plain.overflow()), (0, true, None));
+    assert_eq!(plain.connections(), 1);
+    let several = Platform::read("cluster:2,connections=4").expect("connections");
+    assert_eq!(several.connections(), 4);
     let spec = "cluster:2,header=16,in-order=false";
     let beside = Platform::read(spec).expect(spec);
     assert_eq!((beside.header_bytes(), beside.in_order(), beside.overflow()), (16, false, None));
