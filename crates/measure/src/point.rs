@@ -47,8 +47,8 @@ pub struct Point {
     pub rank_means: Vec<f64>,
     pub spans: Vec<(f64, f64)>,
     pub clock_error: f64,
-    /// What the bounds of samples do not know.
-    pub surprise: f64,
+    /// What the operation can take by other clocks that could be, where that was tried.
+    pub by_other_clocks: Option<Bound>,
     /// Seconds that a call of nothing takes by the same way.
     pub overhead: f64,
     /// Seconds that the whole point took on rank 0, and those in which it paused.
@@ -90,7 +90,7 @@ impl Point {
         self.estimate = rule.estimate(times);
         self.interval = interval(rule, settled, self.effect);
         let bound = self.interval.and_then(|interval| bound(settled, self.effect, interval));
-        self.bound = bound.map(|bound| bound.widened(self.surprise));
+        self.bound = bound.map(|bound| bound.or(self.by_other_clocks));
         self.error = match rule.aim {
             Aim::Mean { .. } => rule.error(times),
             Aim::Median { .. } => self.interval.map(|i| i.half_width() / self.estimate.abs()),
@@ -275,7 +275,8 @@ impl<'t> Measuring<'t> {
         self.samples.extend(batch.samples);
         point.rejected += batch.rejected;
         point.clock_error = point.clock_error.max(batch.clock_error);
-        point.surprise = point.surprise.max(batch.surprise);
+        let before = point.by_other_clocks;
+        point.by_other_clocks = batch.by_other_clocks.map(|range| range.or(before)).or(before);
         point.spans.extend(batch.spans);
         for note in batch.notes {
             point.note(note);

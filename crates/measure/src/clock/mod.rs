@@ -267,10 +267,10 @@ impl<'c> GlobalClock<'c> {
         Ok(Some(self.hear(&told)))
     }
 
-    /// The most by which any two ranks' ideas of the time can differ, by the last comparison that
-    /// rank 0 has heard of; nothing elsewhere, and where all read one clock.
-    pub(crate) fn unknowable(&self) -> f64 {
-        if self.global { 0.0 } else { self.ways.as_ref().map_or(0.0, Ways::widest) }
+    /// What clocks could be by the last comparison that rank 0 has heard of; nothing elsewhere, and
+    /// where all read one clock.
+    pub(crate) fn known_ways(&self) -> Option<&Ways> {
+        self.ways.as_ref().filter(|_| !self.global)
     }
 
     fn words_of_epoch(&self) -> usize {

@@ -8,6 +8,8 @@
 //! one can be ahead: a shortest path. From these follow the least and the most that an operation
 //! can have taken, exactly (a test enumerates all clocks).
 
+use laneway_stats::SplitMix64;
+
 /// Up to so many ranks every pair is looked at; of more, what the way over rank 0 allows.
 const MOST_PAIRS: usize = 256;
 
@@ -39,6 +41,12 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// This or the other.
+    pub fn or(self, other: Option<Bound>) -> Bound {
+        let Some(other) = other else { return self };
+        Bound { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+
     /// Wider by so many seconds at each end; nothing takes less than nothing.
     pub fn widened(self, by: f64) -> Bound {
         Bound { low: (self.low - by).max(0.0), high: self.high + by }
@@ -130,6 +138,23 @@ impl Ways {
                 largest(up) + largest(down)
             }
         }
+    }
+
+    /// Corrections that the messages allow, by chance: one after the other, each between what those
+    /// before it leave. One in three is at an end of that. Rank 0's is nothing.
+    pub fn draw(&self, ranks: usize, random: &mut SplitMix64) -> Vec<f64> {
+        let mut drawn: Vec<f64> = Vec::with_capacity(ranks);
+        for rank in 0..ranks {
+            let others = || drawn.iter().enumerate();
+            let low = others().map(|(other, c)| c - self.most(other, rank));
+            let high = others().map(|(other, c)| c + self.most(rank, other));
+            let low = low.fold(f64::NEG_INFINITY, f64::max);
+            let high = high.fold(f64::INFINITY, f64::min).max(low);
+            let part = (1.5 * random.uniform() - 0.25).clamp(0.0, 1.0);
+            let range = high - low;
+            drawn.push(if range.is_finite() { low + part * range } else { 0.0 });
+        }
+        drawn
     }
 
     /// The least (last exit - last entry) and the most (last exit - first entry) of an operation

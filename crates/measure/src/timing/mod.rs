@@ -122,8 +122,8 @@ pub struct Batch {
     pub spans: Vec<(f64, f64)>,
     /// What the clocks of all ranks leave uncertain where ways are symmetric.
     pub clock_error: f64,
-    /// What the bounds of samples do not know.
-    pub surprise: f64,
+    /// What the operation can take by other clocks that could be, where that was tried.
+    pub by_other_clocks: Option<Bound>,
     /// Something that a reader of the figure must know.
     pub notes: Vec<&'static str>,
 }
@@ -361,6 +361,14 @@ impl Spans {
     /// From the first entry to the last exit.
     pub fn whole(&self, repetition: usize) -> f64 {
         self.last_exit(repetition) - self.first_entry(repetition)
+    }
+
+    /// From the first entry to the last exit if clocks must be corrected by so much.
+    pub fn whole_by(&self, repetition: usize, corrections: &[f64]) -> f64 {
+        let spans = || self.of(repetition).zip(corrections);
+        let first = spans().map(|((entry, _), c)| entry + c).fold(f64::INFINITY, f64::min);
+        let last = spans().map(|((_, exit), c)| exit + c).fold(f64::NEG_INFINITY, f64::max);
+        last - first
     }
 
     /// The longest of all ranks' own.

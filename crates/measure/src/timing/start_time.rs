@@ -19,6 +19,7 @@ use laneway_stats::{SplitMix64, quantile, sorted};
 
 use super::shaken::Shaking;
 use super::{Batch, Remarks, Spans, Stage, Timing, isolated, timed, warm_up};
+use crate::clock::Bound;
 use crate::flags;
 use crate::operation::Operation;
 use crate::pace::Pace;
@@ -209,23 +210,24 @@ impl StartTime {
         self.seen |= !busy.is_empty();
     }
 
-    /// Collective: what beginning apart does, beyond what these samples tell.
+    /// Collective: what the operation takes by other clocks that could be.
     fn shake(
         &mut self,
         stage: &mut Stage,
         operation: &mut dyn Operation,
         batch: &Batch,
-    ) -> Result<f64, CommError> {
-        // Without a sample to compare with, it is done again.
+    ) -> Result<Option<Bound>, CommError> {
+        // Without a sample to begin with, it is done again.
         self.shaken = !batch.samples.is_empty();
-        let times = sorted(&batch.samples.iter().map(|sample| sample.time).collect::<Vec<f64>>());
-        let least = times.first().copied().unwrap_or(0.0);
-        let most = times.last().copied().unwrap_or(f64::INFINITY);
-        // Ranks that are farther apart than the operation is long do not meet.
-        let reach = stage.clock.unknowable().min(self.rough);
+        let times = || batch.samples.iter().map(|sample| sample.time);
+        let samples = Bound {
+            low: times().fold(f64::INFINITY, f64::min),
+            high: times().fold(f64::NEG_INFINITY, f64::max),
+        };
         let first = stage.clock.now() + self.lead;
-        let shaking = Shaking { first, period: PERIOD * self.rough * self.slower, reach };
-        shaking.surprise(stage, operation, (least, most))
+        let shaking = Shaking { first, period: PERIOD * self.rough * self.slower };
+        let range = shaking.range(stage, operation, samples)?;
+        Ok(range.filter(|_| self.shaken))
     }
 
     /// Collective: a batch after a barrier, by the ranks' own clocks.
@@ -337,7 +339,7 @@ impl Timing for StartTime {
         let spans = Spans::gather(stage, &own, remarks)?;
         let mut batch = spans.map_or_else(Batch::default, |spans| self.judge(&spans, &plan, real));
         if plan.shake {
-            batch.surprise = self.shake(stage, operation, &batch)?;
+            batch.by_other_clocks = self.shake(stage, operation, &batch)?;
         }
         Ok(batch)
     }
