@@ -5,6 +5,7 @@ mod faults;
 mod killed;
 mod links;
 mod mpis;
+mod reproduced;
 mod simulated;
 mod sites;
 mod standing;
