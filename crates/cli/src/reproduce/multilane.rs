@@ -43,8 +43,8 @@ const PARTS: [&str; 9] = [
 
 const NOTES: &[&str] = &[
     "note: outside the lab \"measured\" is the paper's algorithm as a schedule, simulated: flows \
-     share cards and links fairly and at once. What TCP does packet by packet (slow start, bursts, losses) is not \
-     modelled, and hosts cost no time.",
+     share cards and links fairly and at once. What TCP does packet by packet (slow start, \
+     bursts, losses) is not modelled, and hosts cost no time.",
     "note: 4 MB of the paper is 4 MiB here. The block of figures 9 and 10 and the axes of all \
      figures are not in the paper's text: 4 MB at 5 ms is assumed, and figures 4 and 5 are drawn \
      from 16 KiB to 4 MiB.",

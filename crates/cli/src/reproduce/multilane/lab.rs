@@ -45,12 +45,14 @@ pub fn part() -> Result<Part, Failure> {
         Plan { platform: PLATFORM, ranks: RANKS, algorithms: &algorithms, sizes: &sizes, reps: 3 };
     output::note("the experiment in the lab takes about a minute");
     let line = plan.line();
-    let (claims, remarks, curves) = match plan.run() {
-        Ok(seen) => Lab::new(seen)?.told()?,
-        Err(why) => (Vec::new(), vec![format!("Left out: {why}.")], Vec::new()),
-    };
+    let (claims, remarks, curves) = Default::default();
     let commands = vec![line];
-    Ok(Part { name: "lab", heading: HEADING, commands, claims, remarks, curves, axes: AXES })
+    let part =
+        Part { name: "lab", heading: HEADING, commands, claims, remarks, curves, axes: AXES };
+    match plan.run() {
+        Ok(seen) => Lab::new(seen)?.tell(part),
+        Err(why) => Ok(Part { remarks: vec![format!("Left out: {why}.")], ..part }),
+    }
 }
 
 /// The library's own, the paper's single lane, its lanes, and what laneway chooses.
@@ -78,23 +80,23 @@ impl Lab {
         Ok(Lab { seen, platform })
     }
 
-    fn told(&self) -> Result<(Vec<Claim>, Vec<String>, Vec<Curve>), Failure> {
-        let (mut claims, mut remarks, mut curves) = (Vec::new(), Vec::new(), Vec::new());
+    /// Fills in what was measured, predicted and simulated.
+    fn tell(&self, mut part: Part) -> Result<Part, Failure> {
         for op in OPERATIONS {
             let [printed, corrected] = self.predicted(op)?;
             let simulated = self.simulated(op)?;
-            claims.extend(self.claims(op, &printed, &corrected, &simulated));
-            remarks.push(self.agreement(op, &simulated));
-            curves.extend(self.measured(op));
+            part.claims.extend(self.claims(op, &printed, &corrected, &simulated));
+            part.remarks.push(self.agreement(op, &simulated));
+            part.curves.extend(self.measured(op));
             for (label, points) in [
                 ("lanes, simulated", simulated),
                 ("lanes, predicted as printed", printed),
                 (corrected_label(op), corrected),
             ] {
-                curves.push(Curve::new(op.name(), label, points));
+                part.curves.push(Curve::new(op.name(), label, points));
             }
         }
-        Ok((claims, remarks, curves))
+        Ok(part)
     }
 
     /// Who ran the command has all figures, or none.
