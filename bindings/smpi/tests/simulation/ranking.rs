@@ -3,7 +3,7 @@
 //! A choice rests on who is faster, and that must be the same in both where links are shared alike:
 //! by latency, as SimGrid does. With equal shares, which platforms have unless they say otherwise,
 //! relays and a gather's lanes rank higher than in SimGrid, which lets the connections inside a
-//! site starve those between sites at the root's card; what is chosen then must still be good there.
+//! site starve those between sites at the root's card; what is chosen then must still be good.
 
 use laneway_coll::find;
 use laneway_core::{Collective, Shape};
