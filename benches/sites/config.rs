@@ -23,7 +23,7 @@ pub struct Config {
     /// Of a second card for other sites, if there is one.
     wan_rate: Option<f64>,
     /// Of one connection between sites: b.
-    pub connection: f64,
+    connection: f64,
     uplink: f64,
     /// Of all connections between sites together, if that is less.
     aggregate: Option<f64>,
@@ -66,6 +66,12 @@ impl Config {
             lan_latency,
             eager,
         }
+    }
+
+    /// Bits a second of one connection to another site, where as many as there are sites share a
+    /// card.
+    pub fn far_rate(&self) -> f64 {
+        self.connection.min(self.wan_rate.unwrap_or(self.rate) / self.hosts.len() as f64)
     }
 
     pub fn ranks(&self) -> u32 {
