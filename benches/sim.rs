@@ -49,7 +49,12 @@ struct Flat {
 }
 
 fn links(count: u32) -> Vec<Resource> {
-    let link = |number| Resource { name: format!("link {number}"), rate: RATE, shared: true };
+    let link = |number| Resource {
+        name: format!("link {number}"),
+        rate: RATE,
+        shared: true,
+        congestion: Default::default(),
+    };
     (0..count).map(link).collect()
 }
 

@@ -11,10 +11,9 @@ use laneway_stats::SplitMix64;
 
 use crate::config::Config;
 use crate::lanes::{self, Verdict};
+use crate::measured::measured;
 use crate::times::Times;
 
-/// By how much what is known of a platform is wrong, as a standard deviation.
-const NOISE: f64 = 0.02;
 /// Draws until the rule of thumb loses, and by how much it does then.
 const TRIES: u32 = 500;
 const LOSES: f64 = 1.03;
@@ -30,6 +29,8 @@ pub struct Case {
     /// The predicted time over SimGrid's, without 1.
     pub prediction: f64,
     pub choosing_seconds: f64,
+    /// Of a real clock, for what was measured in virtual time.
+    pub measuring_seconds: f64,
     /// Of the multi-lane paper's cost model, where it has an answer.
     pub model: Option<Verdict>,
 }
@@ -39,7 +40,9 @@ pub fn judge(object: &Path, seed: u64) -> Result<Case, String> {
     let mut random = SplitMix64::new(seed);
     let config = drawn(&mut random, !seed.is_multiple_of(2))?;
     let truth = read(&config)?;
-    let known = read(&config.disturbed(&mut random, NOISE))?;
+    let begun = Instant::now();
+    let known = measured(&config, &mut random)?;
+    let measuring_seconds = begun.elapsed().as_secs_f64();
 
     let begun = Instant::now();
     let choice = choose(&known, &config)?;
@@ -65,6 +68,7 @@ pub fn judge(object: &Path, seed: u64) -> Result<Case, String> {
         prediction: choice.best.time / time - 1.0,
         chosen,
         choosing_seconds,
+        measuring_seconds,
         model: lanes::verdict(&models, &times, &config),
     })
 }

@@ -7,6 +7,10 @@ use laneway_stats::SplitMix64;
 const MOST_BYTES: f64 = 256e6;
 const MOST_HOSTS: u32 = 64;
 
+/// What a platform file says to be SimGrid's: its header, messages of a pair beside each other, and
+/// shares by latency.
+pub const SIMGRIDS_WAY: &str = "header = \"16\"\nin-order = false\nsharing = \"by-latency\"\n";
+
 /// A platform of sites, and a call on it.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -15,7 +19,7 @@ pub struct Config {
     pub root: u32,
     pub size: u64,
     /// Bits a second of a host: B.
-    rate: f64,
+    pub rate: f64,
     /// Of a second card for other sites, if there is one.
     wan_rate: Option<f64>,
     /// Of one connection between sites: b.
@@ -64,23 +68,10 @@ impl Config {
         }
     }
 
-    /// As somebody measures it who is wrong by a few hundredths everywhere.
-    pub fn disturbed(&self, random: &mut SplitMix64, by: f64) -> Config {
-        let mut wrong = |value: f64| {
-            // Four numbers make a bell that ends at twice the deviation and a half.
-            let bell: f64 = (0..4).map(|_| random.uniform() - 0.5).sum::<f64>() * 3.0_f64.sqrt();
-            value * (by * bell).exp()
-        };
-        Config {
-            rate: wrong(self.rate),
-            wan_rate: self.wan_rate.map(&mut wrong),
-            connection: wrong(self.connection),
-            uplink: wrong(self.uplink),
-            aggregate: self.aggregate.map(&mut wrong),
-            latency: wrong(self.latency),
-            lan_latency: wrong(self.lan_latency),
-            ..self.clone()
-        }
+    /// Bits a second of one connection to another site, where as many as there are sites share a
+    /// card.
+    pub fn far_rate(&self) -> f64 {
+        self.connection.min(self.wan_rate.unwrap_or(self.rate) / self.hosts.len() as f64)
     }
 
     pub fn ranks(&self) -> u32 {
@@ -92,8 +83,7 @@ impl Config {
         format!("{} of {} bytes from rank {}", self.op.name(), self.size, self.root)
     }
 
-    /// The platform's name. As SimGrid has it: its header, messages of a pair beside each other,
-    /// and shares by latency.
+    /// The platform's name, as SimGrid has it ([`SIMGRIDS_WAY`]).
     pub fn platform(&self) -> String {
         let hosts: Vec<String> = self.hosts.iter().map(u32::to_string).collect();
         let rate = |name: &str, rate: f64| format!(",{name}={:.6}Mbit", rate / 1e6);

@@ -1,13 +1,14 @@
 //! Holds the choice for calls over sites to SimGrid's times: 500 random configurations, fresh ones
 //! in every run, half of them drawn where a rule of thumb loses more than 3 %.
 //!
-//! What the choice knows of a platform is wrong by a few hundredths everywhere, as what is measured
-//! is. `LANEWAY_SEED=7` begins with that seed, and does one configuration unless
+//! What the choice knows of a platform is the file that measuring wrote, while others used it too.
+//! `LANEWAY_SEED=7` begins with that seed, and does one configuration unless
 //! `LANEWAY_PLATFORMS=20` says how many. Ends with code 1 where a claim does not hold.
 
 mod case;
 mod config;
 mod lanes;
+mod measured;
 mod times;
 
 use std::process::ExitCode;
@@ -121,6 +122,12 @@ fn tell(all: &[(u64, Result<Case, String>)]) -> bool {
         "choosing at the 99th percentile: {:.1} ms, at most {:.1} ms",
         at(&seconds, 0.99) * 1e3,
         at(&seconds, 1.0) * 1e3
+    );
+    let measuring = of(|case| case.measuring_seconds);
+    println!(
+        "measuring in virtual time: {:.1} s (median), at most {:.1} s",
+        median(&measuring).unwrap_or(f64::NAN),
+        at(&measuring, 1.0)
     );
     println!(
         "the rule of thumb: {} in the mean, {} at the 99th percentile",

@@ -262,8 +262,8 @@ int laneway_set(const char *name,
 // Collective over `comm`: says on which hosts of a platform its ranks are, so that laneway_call
 // takes the algorithm "chosen". The platform is a file, or a generator as "two-sites:8x8"; that
 // of rank 0 counts, and NULL there forgets what was said. `laneway sites measure` writes such a
-// file. Hosts are found by their names. It holds for this communicator and thread, until the
-// communicator is freed: forget it before.
+// file. Hosts are found by their names. It is kept with the communicator, and goes when that is
+// freed.
 //
 // # Safety
 // The text is a C string, or NULL.

@@ -56,7 +56,6 @@ pub unsafe extern "C" fn laneway_call(
         let size = size.map_err(|_| refused("no such size", "it is negative", "0 or more"))?;
         let root = u32::try_from(root);
         let root = root.map_err(|_| refused("no such root", "it is negative", "a rank"))?;
-        let handle = comm;
         adopted(comm, |comm| {
             let shape = Shape::new(collective, comm.size(), size).with_root(root);
             shape.validate().map_err(|bad| {
@@ -64,7 +63,7 @@ pub unsafe extern "C" fn laneway_call(
             })?;
             let how = match named {
                 Some(answerer) => How::By(answerer),
-                None => How::Chosen(placed(handle, comm)?),
+                None => How::Chosen(placed(comm)?),
             };
             // SAFETY: as the caller promises.
             unsafe { run(comm, &shape, how, r#in.cast(), out.cast()) }

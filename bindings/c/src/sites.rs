@@ -1,6 +1,6 @@
 //! Communicators over several sites: where their ranks are, and what is chosen for a call there.
 
-use std::cell::RefCell;
+use std::any::Any;
 use std::ffi::{c_char, c_double, c_int};
 use std::rc::Rc;
 
@@ -13,16 +13,11 @@ use crate::last_error::answer;
 use crate::measure::adopted;
 use crate::together::{agree, broken};
 
-thread_local! {
-    /// By the communicator's handle.
-    static PLACED: RefCell<Vec<(c_int, Rc<Placed>)>> = const { RefCell::new(Vec::new()) };
-}
-
 /// Collective over `comm`: says on which hosts of a platform its ranks are, so that laneway_call
 /// takes the algorithm "chosen". The platform is a file, or a generator as "two-sites:8x8"; that
 /// of rank 0 counts, and NULL there forgets what was said. `laneway sites measure` writes such a
-/// file. Hosts are found by their names. It holds for this communicator and thread, until the
-/// communicator is freed: forget it before.
+/// file. Hosts are found by their names. It is kept with the communicator, and goes when that is
+/// freed.
 ///
 /// # Safety
 /// The text is a C string, or NULL.
@@ -36,10 +31,7 @@ pub unsafe extern "C" fn laneway_place_ranks(comm: c_int, platform: *const c_cha
             // Nobody may wait for a rank that cannot read its word.
             let platform = agree(ranks, platform, 0)?;
             let placed = Placed::find(ranks, platform).map_err(failure)?;
-            PLACED.with_borrow_mut(|all| {
-                all.retain(|(one, _)| *one != comm);
-                all.extend(placed.map(|placed| (comm, Rc::new(placed))));
-            });
+            ranks.keep(placed.map(|placed| Rc::new(placed) as Rc<dyn Any>));
             Ok(())
         })
     })
@@ -72,7 +64,7 @@ pub unsafe extern "C" fn laneway_choose(
         let collective = collective(operation)?;
         adopted(comm, |ranks| {
             let shape = Shape::new(collective, ranks.size(), size).with_root(root);
-            let placed = placed(comm, ranks)?;
+            let placed = placed(ranks)?;
             shape.validate().map_err(|bad| no_choice(bad.0))?;
             let chosen = placed.choose(&shape).map_err(|error| no_choice(error.to_string()))?;
             let spelled = chosen.candidate.spelled();
@@ -98,11 +90,9 @@ pub unsafe extern "C" fn laneway_choose(
 }
 
 /// Where the ranks of a communicator are.
-pub fn placed(handle: c_int, comm: &MpiComm) -> Result<Rc<Placed>, Failure> {
-    let known = PLACED.with_borrow(|all| {
-        all.iter().find(|(one, _)| *one == handle).map(|(_, placed)| placed.clone())
-    });
-    known.filter(|placed| placed.ranks() == comm.size()).ok_or_else(|| {
+pub fn placed(comm: &MpiComm) -> Result<Rc<Placed>, Failure> {
+    let known = comm.kept().and_then(|kept| kept.downcast::<Placed>().ok());
+    known.ok_or_else(|| {
         let cause = "nobody said where the ranks of this communicator are";
         refused("nothing can be chosen", cause, "laneway_place before")
     })

@@ -60,11 +60,14 @@ const DIFFER: [(&str, &str); 11] = [
     ("figure-9", "simulated: 32 links over the best"),
 ];
 
+/// All that is simulated; the part `lab` is tested with the lab.
 #[test]
 fn every_anchor_is_judged_and_what_differs_is_explained() {
     let dir = std::env::temp_dir().join(format!("laneway-multilane-{}", std::process::id()));
     let page = dir.join("multilane.html");
     let document = document(&[
+        "--part",
+        &PARTS.join(","),
         "--svg",
         dir.to_str().expect("a readable name"),
         "--export",
@@ -191,6 +194,26 @@ fn rates_over_time_add_up() {
             assert!((blocks - 32.0).abs() < 1e-6, "{part} {curve}: {blocks} blocks");
         }
     }
+}
+
+/// Without what it needs, the part in the lab says so, claims nothing and fails nothing.
+#[test]
+fn a_lab_that_cannot_be_is_left_out_with_its_reason() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    command.args(["reproduce", "multilane", "--part", "lab,window", "--format", "json"]);
+    let output = command.env("PATH", "").output().expect("the command starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
+    let remarks = json["params"]["remarks"].as_str().expect("remarks");
+    assert!(remarks.contains("lab: Left out: there is no mpirun on the path"), "{remarks}");
+    assert!(rows(&json).iter().all(|row| row["part"] == "window"), "{json}");
+    // `window` has a claim that does not hold, as without the lab.
+    assert_eq!((json["summary"]["differ"].as_u64(), output.status.code()), (Some(1), Some(1)));
+    let mut alone = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    alone.args(["reproduce", "multilane", "--part", "lab"]).env("PATH", "");
+    let output = alone.output().expect("the command starts");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Left out: "));
 }
 
 #[test]

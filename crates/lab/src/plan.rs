@@ -64,6 +64,9 @@ impl Plan {
     pub fn new(platform: &Platform, options: Options) -> Result<Plan, String> {
         let layout = platform.layout()?;
         check(&layout, &options)?;
+        if let Some(pipe) = layout.pipes.iter().find(|pipe| !pipe.congestion.is_none()) {
+            return Err(format!("congestion of {}: the WAN carries its rate", pipe.name));
+        }
         let queue = |rate: f64| options.queue_bytes.unwrap_or(queue_of(rate));
         let pipes = layout.pipes.iter().map(|pipe| Pipe {
             name: pipe.name.clone(),

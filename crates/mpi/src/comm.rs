@@ -1,6 +1,7 @@
 //! An MPI communicator as laneway's [`Comm`].
 
-use std::cell::Cell;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use laneway_core::{
@@ -41,6 +42,8 @@ pub struct MpiComm {
     made: bool,
     /// What the last native collective took, for the next one that is like it.
     prepared: Cell<Option<Box<Prepared>>>,
+    /// What somebody else knows of this communicator.
+    kept: RefCell<Option<Rc<dyn Any>>>,
 }
 
 impl MpiComm {
@@ -66,7 +69,7 @@ impl MpiComm {
         }
         // MPI counts ranks from 0 and a communicator has at least one.
         let (rank, size, prepared) = (rank as Rank, size as u32, Cell::new(None));
-        Ok(MpiComm { handle, rank, size, made, prepared, world })
+        Ok(MpiComm { handle, rank, size, made, prepared, kept: RefCell::new(None), world })
     }
 
     pub(crate) fn shared(&self) -> &World {
@@ -83,6 +86,17 @@ impl MpiComm {
 
     pub(crate) fn prepared(&self) -> &Cell<Option<Box<Prepared>>> {
         &self.prepared
+    }
+
+    /// Keeps something with this communicator, or nothing, in the place of what was kept before. It
+    /// goes when the communicator goes, that of a program with the program's own.
+    pub fn keep(&self, value: Option<Rc<dyn Any>>) {
+        self.kept.replace(value);
+    }
+
+    /// What was kept with this communicator.
+    pub fn kept(&self) -> Option<Rc<dyn Any>> {
+        self.kept.borrow().clone()
     }
 
     /// The library in use.

@@ -12,6 +12,7 @@
 
 pub mod carrier;
 mod cluster;
+mod congestion;
 pub mod error;
 pub mod flow;
 mod instant;
@@ -23,6 +24,7 @@ pub mod schedule;
 
 pub use carrier::{Carrier, MessageId};
 pub use cluster::{Delivery, Observer};
+pub use congestion::Congestion;
 pub use error::{SimError, Stuck};
 pub use flow::Flows;
 pub use network::{

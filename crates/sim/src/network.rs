@@ -1,5 +1,7 @@
 //! What the engine sees of a cluster: resources that messages share, and the way between two hosts.
 
+use crate::congestion::Congestion;
+
 /// How flows part a link that is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fairness {
@@ -25,6 +27,8 @@ pub struct Resource {
     pub rate: f64,
     /// Whether messages share the rate; otherwise each may have it whole (a fat pipe).
     pub shared: bool,
+    /// What it loses when many messages share it.
+    pub congestion: Congestion,
 }
 
 /// The way of one message.

@@ -184,7 +184,12 @@ mod tests {
     #[test]
     fn resources_are_directions_of_links() {
         let of = |names: &[&str]| -> Vec<String> {
-            let resource = |name: &&str| Resource { name: (*name).into(), rate: 1.0, shared: true };
+            let resource = |name: &&str| Resource {
+                name: (*name).into(),
+                rate: 1.0,
+                shared: true,
+                congestion: Default::default(),
+            };
             let resources: Vec<Resource> = names.iter().map(resource).collect();
             let all = directions(&resources).into_iter();
             all.map(|found| format!("{} {}", found.link, found.direction)).collect()

@@ -10,7 +10,7 @@ use crate::model::{TwoSites, WanRate};
 pub enum Sharing {
     /// Not at all, as the paper assumes where the link is wide enough.
     Constant,
-    /// All of them share the link.
+    /// All of them share the link, which may carry less where many press on it.
     Shared,
 }
 
@@ -47,8 +47,9 @@ impl TwoSites {
         let host = &layout.hosts[hosts[root as usize] as usize];
         let lan = host.card.out.unwrap_or(f64::INFINITY);
         let card = host.wan_card.map_or(host.card.out, |card| card.out).unwrap_or(f64::INFINITY);
-        let together = together(layout, there);
-        let connection = connection(there, back).min(card).min(together);
+        let most = together(layout, there, 1);
+        let connection = connection(there, back).min(card).min(most);
+        let pairs = count(own).min(count(far_site));
         Ok(TwoSites {
             near: count(own),
             far: count(far_site),
@@ -59,7 +60,11 @@ impl TwoSites {
             lan,
             wan: match sharing {
                 Sharing::Constant => WanRate::Constant(connection),
-                Sharing::Shared => WanRate::Shared { connection, together },
+                Sharing::Shared if is_congested(layout, there) => {
+                    let each = |pairs: u32| together(layout, there, pairs) / f64::from(pairs);
+                    WanRate::Measured((1..=pairs).map(|p| connection.min(each(p))).collect())
+                }
+                Sharing::Shared => WanRate::Shared { connection, together: most },
             },
         })
     }
@@ -72,6 +77,15 @@ fn connection(there: &LayoutWay, back: &LayoutWay) -> f64 {
     rate.min(window.unwrap_or(f64::INFINITY))
 }
 
-fn together(layout: &Layout, way: &LayoutWay) -> f64 {
-    way.pipes.iter().map(|pipe| layout.pipes[*pipe].rate).fold(f64::INFINITY, f64::min)
+/// What so many pairs share.
+fn together(layout: &Layout, way: &LayoutWay, pairs: u32) -> f64 {
+    let rate = |pipe: &usize| {
+        let pipe = &layout.pipes[*pipe];
+        pipe.rate * pipe.congestion.part(pairs as usize)
+    };
+    way.pipes.iter().map(rate).fold(f64::INFINITY, f64::min)
+}
+
+fn is_congested(layout: &Layout, way: &LayoutWay) -> bool {
+    way.pipes.iter().any(|pipe| !layout.pipes[*pipe].congestion.is_none())
 }

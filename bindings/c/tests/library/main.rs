@@ -40,11 +40,8 @@ fn ones_own_functions_are_checked_and_measured_under_every_mpi() {
     everywhere("own", &program, "one's own as promised on 4 ranks");
 }
 
-/// Ranks that are all on this host, on a platform that has it and another site.
-#[test]
-fn what_is_chosen_for_sites_works_under_every_mpi() {
-    let _turn = turn();
-    let installed = Installed::new("rows");
+/// A platform that has this host, where all ranks are, and another site; its name.
+fn sites_file(installed: &Installed) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
     let platform = format!(
         "site = [{{ name = 'a', latency = '10us' }}, {{ name = 'b', latency = '10us' }}]\n\
@@ -55,7 +52,28 @@ fn what_is_chosen_for_sites_works_under_every_mpi() {
     );
     let file = installed.0.join("sites.toml");
     std::fs::write(&file, platform).expect("a file");
-    let file = file.display().to_string();
+    file.display().to_string()
+}
+
+#[test]
+fn where_ranks_are_goes_with_their_communicator_under_every_mpi() {
+    let _turn = turn();
+    let installed = Installed::new("placed");
+    let file = sites_file(&installed);
+    for mpi in all() {
+        let program = installed.build(&mpi, &source("tests/library/placed.c"));
+        let output = installed.run_with(&mpi, 4, &program, &[&file]);
+        let said = text(&output);
+        assert!(output.status.success(), "{}:\n{said}", mpi.name);
+        assert!(said.contains("placements go on 4 ranks"), "{}:\n{said}", mpi.name);
+    }
+}
+
+#[test]
+fn what_is_chosen_for_sites_works_under_every_mpi() {
+    let _turn = turn();
+    let installed = Installed::new("rows");
+    let file = sites_file(&installed);
     for mpi in all() {
         let program = installed.build(&mpi, &source("examples/rows.c"));
         for (arguments, says) in [

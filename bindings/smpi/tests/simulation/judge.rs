@@ -32,18 +32,18 @@ const DEADLOCKS: [(&str, &str, &str); 4] = [
 
 /// What a platform of ours must say to be SimGrid's too: its MPI's header, and messages of a pair
 /// that flow beside each other and share by latency.
-const SIMGRIDS_WAY: &str = "header=16,in-order=false,sharing=by-latency";
+pub const SIMGRIDS_WAY: &str = "header=16,in-order=false,sharing=by-latency";
 
 /// A platform on both sides.
-struct Judged {
-    platform: Platform,
+pub struct Judged {
+    pub platform: Platform,
     cluster: Cluster,
     arguments: Vec<String>,
 }
 
 impl Judged {
     /// None where SimGrid is not installed.
-    fn new(name: &str, spec: &str) -> Option<Judged> {
+    pub fn new(name: &str, spec: &str) -> Option<Judged> {
         let cluster = Cluster::new(name)?;
         let platform = Platform::read(&format!("{spec},{SIMGRIDS_WAY}")).expect(spec);
         let export = platform.export_simgrid().expect("an export");
@@ -60,7 +60,7 @@ impl Judged {
     }
 
     /// The lines of numbers that SimGrid's ranks print, without their heads.
-    fn theirs(&self, args: &[&str]) -> Vec<String> {
+    pub fn theirs(&self, args: &[&str]) -> Vec<String> {
         let outcome = self.run(args);
         assert_eq!(outcome.code, Some(0), "{args:?}: {outcome:?}");
         let lines = outcome.out.lines().skip(1).map(|line| {

@@ -11,6 +11,7 @@ mod judge;
 mod kind;
 mod measured;
 mod random;
+mod ranking;
 #[path = "../../../../benches/random/simgrid.rs"]
 mod simgrid;
 

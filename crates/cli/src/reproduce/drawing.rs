@@ -68,7 +68,8 @@ impl Axes {
         let points = || part.curves.iter().flat_map(|curve| &curve.points);
         let own = || of(part, op).flat_map(|curve| &curve.points);
         let drawn = part.axes.drawn;
-        let up = points().map(|(_, figure)| *figure);
+        let bars = part.curves.iter().flat_map(|curve| &curve.intervals).map(|(_, high)| *high);
+        let up = points().map(|(_, figure)| *figure).chain(bars);
         let mut across = Scale::over(own().map(|(at, _)| *at as f64), false);
         if drawn == Drawn::Tenfold {
             // Doubling sizes fill the axis from the first to the last of them.
@@ -255,9 +256,21 @@ fn line(axes: &Axes, drawn: Drawn, curve: &Curve, number: u32) -> String {
         points.push(format!("{x:.1},{y:.1}"));
         last = Some(y);
     }
+    let mut bars = String::new();
+    for (&(at, _), &(low, high)) in curve.points.iter().zip(&curve.intervals) {
+        let x = axes.x(at, drawn);
+        let (Some(low), Some(high)) = (axes.y(low), axes.y(high)) else { continue };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            bars,
+            "<path d=\"M{x:.1} {low:.1}V{high:.1}m-3 0h6M{:.1} {low:.1}h6\" fill=\"none\" \
+             stroke=\"{colour}\"/>",
+            x - 3.0
+        );
+    }
     let y = BOTTOM + 40.0 + LINE * f64::from(number);
     format!(
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" \
+        "{bars}<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" \
          stroke-dasharray=\"{dashes}\"/>\n\
          <path d=\"M{LEFT} {y}h24\" stroke=\"{colour}\" stroke-width=\"3\" \
          stroke-dasharray=\"{dashes}\"/>\

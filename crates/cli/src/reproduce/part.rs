@@ -66,6 +66,14 @@ pub struct Curve {
     pub op: &'static str,
     pub label: String,
     pub points: Vec<(u64, f64)>,
+    /// Between what each point may be; none where nothing was repeated.
+    pub intervals: Vec<(f64, f64)>,
+}
+
+impl Curve {
+    pub fn new(op: &'static str, label: impl Into<String>, points: Vec<(u64, f64)>) -> Curve {
+        Curve { op, label: label.into(), points, intervals: Vec::new() }
+    }
 }
 
 pub struct Part {
@@ -167,19 +175,22 @@ impl Part {
             );
         }
         for curve in &self.curves {
-            for &(at, figure) in &curve.points {
-                rows.push(
-                    Row::new()
-                        .with("part", self.name)
-                        .with("what", format!("{}: {}", curve.op, curve.label))
-                        .with(self.axes.across, at)
-                        .with("unit", self.axes.unit)
-                        .with("paper", Value::Nothing)
-                        .with("ours", figure)
-                        .with("ratio", Value::Nothing)
-                        .with("holds", Value::Nothing)
-                        .with("asked", Value::Nothing),
-                );
+            for (number, &(at, figure)) in curve.points.iter().enumerate() {
+                let interval = curve.intervals.get(number);
+                let row = Row::new()
+                    .with("part", self.name)
+                    .with("what", format!("{}: {}", curve.op, curve.label))
+                    .with(self.axes.across, at)
+                    .with("unit", self.axes.unit)
+                    .with("paper", Value::Nothing)
+                    .with("ours", figure)
+                    .with("ratio", Value::Nothing)
+                    .with("holds", Value::Nothing)
+                    .with("asked", Value::Nothing);
+                rows.push(match interval {
+                    Some((low, high)) => row.with("ci_low", *low).with("ci_high", *high),
+                    None => row,
+                });
             }
         }
         rows
@@ -229,9 +240,15 @@ impl Part {
         let told = |figure: f64| if whole { format!("{figure}") } else { brief(figure) };
         let every = first.points.len().div_ceil(SHOWN);
         for &(size, _) in first.points.iter().step_by(every.max(1)) {
-            let at =
-                |curve: &&Curve| curve.points.iter().find(|(other, _)| *other == size).copied();
-            let cell = |curve| at(curve).map_or(String::new(), |(_, figure)| told(figure));
+            let cell = |curve: &&Curve| {
+                let place = curve.points.iter().position(|(other, _)| *other == size);
+                let Some(place) = place else { return String::new() };
+                let figure = told(curve.points[place].1);
+                match curve.intervals.get(place) {
+                    Some((low, high)) => format!("{figure} ({} to {})", told(*low), told(*high)),
+                    None => figure,
+                }
+            };
             let mut line = vec![self.axes.place(size)];
             line.extend(curves.iter().map(cell));
             lines.push(line);
@@ -317,7 +334,7 @@ mod tests {
     #[test]
     fn long_curves_are_thinned_for_people_alone() {
         let points = (1..=100).map(|size| (size, 1.5)).collect();
-        let curve = Curve { op: "gather", label: "root".into(), points };
+        let curve = Curve::new("gather", "root", points);
         let part = Part { curves: vec![curve], ..part(3.0) };
         assert_eq!(part.text().matches("1.50").count(), SHOWN);
         assert_eq!(part.rows().len(), 2 + 100);

@@ -177,7 +177,11 @@ impl Told<'_> {
             (Some(rate), None) => format!("many connections share {}", mbit(rate)),
             (None, _) => format!("nothing is shared up to {}", mbit(way.most)),
         };
-        format!("{from} to {to}: {latency}, {one} for one pair ({limit}); {together}")
+        let congestion = match way.congestion.is_none() {
+            true => String::new(),
+            false => format!("; it loses with more of them: {}", way.congestion),
+        };
+        format!("{from} to {to}: {latency}, {one} for one pair ({limit}); {together}{congestion}")
     }
 
     fn lanes(&self, way: &WayLimits) -> Vec<String> {

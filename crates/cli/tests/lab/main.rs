@@ -5,6 +5,7 @@ mod faults;
 mod killed;
 mod links;
 mod mpis;
+mod reproduced;
 mod simulated;
 mod sites;
 mod standing;
@@ -110,6 +111,7 @@ fn what_makes_no_sense_is_refused() {
         (&["--platform", "cluster:4,latency=1ms"], 2, "latency of 1000 us inside"),
         (&["--platform", "cluster:4,duplex=half"], 2, "duplex = \"half\""),
         (&["--platform", "cluster:4,send=5us"], 2, "send, receive and per-byte"),
+        (&["--platform", "two-sites:2x2,congestion=2:50%"], 2, "congestion of site0:to:site1"),
         (&["--platform", "random:7,background=bursty"], 2, "cannot be built"),
         (&["--platform", &underscore], 2, "`k_0`"),
         (&["--sites", "1x2", "--cards", "0"], 2, "0"),

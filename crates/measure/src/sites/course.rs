@@ -22,6 +22,8 @@ const MOST: usize = 16 << 20;
 /// A long message takes so many seconds more than a short one, inside a site and between sites.
 const NEAR_SECONDS: f64 = 20e-3;
 const FAR_SECONDS: f64 = 40e-3;
+/// The part of the time for a figure that one inside a site has.
+const NEAR_BUDGET: f64 = 0.5;
 /// No more flows than this are under way at once, but for pairs.
 const MOST_FLOWS: usize = 64;
 /// Up to so many pairs, every number of them is measured.
@@ -177,7 +179,14 @@ impl Course<'_> {
         flows: &[Flow],
         size: usize,
     ) -> Result<Rated, CommError> {
-        let rated = self.rate(&self.asked.rule, flows, size)?;
+        let rule = match kind {
+            // Many and quick, and not what limits a call.
+            Kind::Inside => {
+                Rule { budget: NEAR_BUDGET * self.asked.rule.budget, ..self.asked.rule }
+            }
+            _ => self.asked.rule,
+        };
+        let rated = self.rate(&rule, flows, size)?;
         let [from, to] = ends;
         self.found.rows.push(Row { kind, from, to, rated: rated.clone() });
         Ok(rated)
@@ -216,7 +225,8 @@ impl Course<'_> {
         Ok(size)
     }
 
-    /// Each host with the next one, both ways; and with the fastest one, where they differ.
+    /// From each host to the next one, round the site, so that each has sent and received; and with
+    /// the fastest one, where they differ.
     fn inside(&mut self, site: usize) -> Result<(), CommError> {
         let hosts = self.found.members(site);
         let count = hosts.len();
@@ -225,11 +235,9 @@ impl Course<'_> {
         }
         let ends = [Some(site); 2];
         let size = self.message(self.flow(hosts[0], hosts[1]), NEAR_SECONDS)?;
-        // Of two hosts each is next to the other.
-        for place in 0..if count == 2 { 1 } else { count } {
-            let (one, other) = (hosts[place], hosts[(place + 1) % count]);
-            self.add(Kind::Inside, ends, &[self.flow(one, other)], size)?;
-            self.add(Kind::Inside, ends, &[self.flow(other, one)], size)?;
+        for place in 0..count {
+            let (one, next) = (hosts[place], hosts[(place + 1) % count]);
+            self.add(Kind::Inside, ends, &[self.flow(one, next)], size)?;
         }
         let cards: Vec<f64> = hosts.iter().map(|&host| self.found.card_rates(host)[0]).collect();
         let fastest = (0..count).max_by(|&a, &b| cards[a].total_cmp(&cards[b])).unwrap_or(0);
@@ -239,12 +247,14 @@ impl Course<'_> {
         }
         for place in 0..count {
             let apart = (place + count - fastest) % count;
-            if [0, 1, count - 1].contains(&apart) {
-                continue;
-            }
             let (one, other) = (hosts[place], hosts[fastest]);
-            self.add(Kind::Inside, ends, &[self.flow(one, other)], size)?;
-            self.add(Kind::Inside, ends, &[self.flow(other, one)], size)?;
+            // What is next to each other was measured in one direction.
+            if ![0, count - 1].contains(&apart) {
+                self.add(Kind::Inside, ends, &[self.flow(one, other)], size)?;
+            }
+            if ![0, 1].contains(&apart) {
+                self.add(Kind::Inside, ends, &[self.flow(other, one)], size)?;
+            }
         }
         Ok(())
     }

@@ -46,7 +46,12 @@ impl Flows {
     pub fn with(resources: &[Resource], fairness: Fairness) -> Flows {
         // What has no end cannot be shared out, and need not be.
         let shared = |r: &Resource| r.shared && r.rate.is_finite();
-        let link = |r: &Resource| Link { rate: r.rate, shared: shared(r), ..Link::default() };
+        let link = |r: &Resource| Link {
+            rate: r.rate,
+            shared: shared(r),
+            congestion: r.congestion.clone(),
+            ..Link::default()
+        };
         let table = Table::new(resources.iter().map(link).collect());
         Flows { table, fairness, ..Flows::default() }
     }

@@ -77,7 +77,7 @@ impl Sharing {
     pub fn share_out(&mut self, table: &mut Table) {
         self.worked += self.flows.len() as u64;
         if let [flow] = self.flows[..] {
-            let rates = table.hops(flow).iter().map(|hop| table.links[hop.link as usize].rate);
+            let rates = table.hops(flow).iter().map(|hop| table.links[hop.link as usize].carries());
             let share = rates.fold(table.flows[flow as usize].most, f64::min);
             table.flows[flow as usize].share = share;
             return;
@@ -117,7 +117,7 @@ impl Sharing {
             let link = &table.links[number as usize];
             // A link with one flow is that flow's own limit.
             if link.open > 1 {
-                fill.push(Reverse(((link.rate / link.open_weight).to_bits(), number)));
+                fill.push(Reverse(((link.free_rate / link.open_weight).to_bits(), number)));
             }
         }
         self.fill = BinaryHeap::from(fill);

@@ -1,6 +1,7 @@
 //! The flows under way and the links that they share: who is on which link.
 
 use crate::carrier::MessageId;
+use crate::congestion::Congestion;
 use crate::network::ResourceId;
 
 /// One message's bytes as a fluid.
@@ -50,6 +51,8 @@ pub(super) struct Member {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Link {
     pub rate: f64,
+    /// What it loses when many flows are on it.
+    pub congestion: Congestion,
     pub shared: bool,
     pub flows: Vec<Member>,
     /// A flow came or went since the rates were last settled.
@@ -211,7 +214,7 @@ impl Table {
             }
             link.open_weight += flow.weight;
             let bound = if link.open > 1 { &mut shared } else { &mut most };
-            *bound = bound.min(link.rate);
+            *bound = bound.min(link.carries());
         }
         (most, shared)
     }
@@ -234,11 +237,20 @@ impl Table {
 }
 
 impl Link {
+    /// What its flows have together.
+    #[inline]
+    pub fn carries(&self) -> f64 {
+        match self.congestion.is_none() {
+            true => self.rate,
+            false => self.rate * self.congestion.part(self.flows.len()),
+        }
+    }
+
     /// No flow of the component has its share of it yet.
     #[inline]
     pub fn open_in(&mut self, round: u64) {
         self.found = round;
-        self.free_rate = self.rate;
+        self.free_rate = self.carries();
         self.open = self.flows.len() as u32;
         self.open_weight = 0.0;
     }

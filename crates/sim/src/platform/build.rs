@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::description::{
-    Between, Card, Clock, Description, HostGroup, HostNames, RouteGroup, Site,
+    Between, Card, Clock, Description, HostGroup, HostNames, Pressed, RouteGroup, Site,
 };
 use super::draw::Draws;
 use super::error::{Fault, Place, PlatformError};
 use super::names;
 use super::settings::Settled;
 use super::{Host, MOST_HOSTS, MOST_ROUTES, MOST_SITES, Platform, Ports, Way};
+use crate::congestion::Congestion;
 use crate::network::{HostClock, HostId, Resource, ResourceId};
 
 /// Checks a description and lays it out.
@@ -111,13 +112,32 @@ impl Builder {
     }
 
     fn resource(&mut self, name: String, rate: f64, shared: bool) -> ResourceId {
-        self.platform.resources.push(Resource { name, rate, shared });
+        let congestion = Congestion::default();
+        self.platform.resources.push(Resource { name, rate, shared, congestion });
         self.platform.resources.len() as ResourceId - 1
     }
 
     /// A resource where there is a rate.
     fn limited(&mut self, name: String, rate: Option<f64>) -> Option<ResourceId> {
         rate.map(|rate| self.resource(name, rate, true))
+    }
+
+    /// Says what resources lose when many messages share them; none of them has a rate where there
+    /// is none.
+    fn press(
+        &mut self,
+        resources: &[Option<ResourceId>],
+        said: Option<&Pressed>,
+    ) -> Result<(), PlatformError> {
+        let Some((congestion, place)) = said else { return Ok(()) };
+        if resources.iter().all(Option::is_none) {
+            let reason = "`congestion` is a part of a rate, and there is none here";
+            return Err(place.refuse(Fault::Word, reason));
+        }
+        for resource in resources.iter().flatten() {
+            self.platform.resources[*resource as usize].congestion = congestion.clone();
+        }
+        Ok(())
     }
 
     fn sizes(&self, said: &Description, whole: &Place) -> Result<(), PlatformError> {
@@ -140,6 +160,7 @@ impl Builder {
         self.platform.inside.push(Way { links, latency: site.latency, most, limit: site.limit });
         let out = self.limited(format!("{}:uplink-out", site.name), site.uplink_out);
         let into = self.limited(format!("{}:uplink-in", site.name), site.uplink_in);
+        self.press(&[out, into], site.congestion.as_ref())?;
         self.uplinks.push(Ports { out, into });
         self.platform.site_names.push(site.name.clone());
         Ok(())
@@ -230,14 +251,20 @@ impl Builder {
             let way = if a == b || (pair.is_none() && said.wan.is_none()) {
                 None
             } else {
-                Some(self.far_way(said, a, b, pair))
+                Some(self.far_way(said, a, b, pair)?)
             };
             self.platform.between.push(way);
         }
         Ok(())
     }
 
-    fn far_way(&mut self, said: &Description, a: u32, b: u32, pair: Option<&Between>) -> Way {
+    fn far_way(
+        &mut self,
+        said: &Description,
+        a: u32,
+        b: u32,
+        pair: Option<&Between>,
+    ) -> Result<Way, PlatformError> {
         let wan = said.wan.as_ref();
         let rate = pair.and_then(|pair| pair.rate).or(wan.and_then(|wan| wan.rate));
         let latency = pair.and_then(|pair| pair.latency).or(wan.and_then(|wan| wan.latency));
@@ -247,10 +274,13 @@ impl Builder {
         let names = &self.platform.site_names;
         let name = format!("{}:to:{}", names[a as usize], names[b as usize]);
         let own = self.limited(name, rate);
+        let congestion = pair.and_then(|pair| pair.congestion.as_ref());
+        let congestion = congestion.or(wan.and_then(|wan| wan.congestion.as_ref()));
+        self.press(&[own], congestion)?;
         self.between_sites.extend(own.map(|own| ((a, b), own)));
         let (up, down) = (self.uplinks[a as usize].out, self.uplinks[b as usize].into);
         let links = [up, own, self.aggregate, down].into_iter().flatten().collect();
-        Way { links, latency, most: limit.most(latency), limit }
+        Ok(Way { links, latency, most: limit.most(latency), limit })
     }
 
     fn links(&mut self, said: &Description) -> Result<(), PlatformError> {
@@ -259,6 +289,11 @@ impl Builder {
             let back = link
                 .duplex
                 .then(|| self.resource(format!("{}:back", link.name), link.rate, link.shared));
+            if let (false, Some((_, place))) = (link.shared, &link.congestion) {
+                let reason = "`congestion` is of a rate that messages share";
+                return Err(place.refuse(Fault::Value, reason));
+            }
+            self.press(&[Some(there), back], link.congestion.as_ref())?;
             let ports = LinkPorts { there, back, latency: link.latency };
             claim(&mut self.links, "link", &link.name, ports, &link.place)?;
         }

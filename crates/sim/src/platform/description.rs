@@ -8,6 +8,7 @@ use super::fields::Fields;
 use super::names;
 use super::quantity::{parse_drift, parse_offset};
 use super::settings::Settings;
+use crate::congestion::Congestion;
 use crate::network::HostCost;
 
 /// Names of hosts as they were written, perhaps in the short form, and where. They are written out
@@ -80,6 +81,14 @@ impl Limit {
     }
 }
 
+/// What a rate loses when many connections share it, and where that was said.
+pub(super) type Pressed = (Congestion, Place);
+
+pub(super) fn congestion(fields: &mut Fields) -> Result<Option<Pressed>, PlatformError> {
+    let curve = fields.read("congestion", Congestion::parse)?;
+    Ok(curve.map(|curve| (curve, fields.place_of("congestion").clone())))
+}
+
 /// Hosts behind one switch.
 pub(super) struct Site {
     pub place: Place,
@@ -90,6 +99,8 @@ pub(super) struct Site {
     pub limit: Limit,
     pub uplink_out: Option<f64>,
     pub uplink_in: Option<f64>,
+    /// Of each uplink.
+    pub congestion: Option<Pressed>,
 }
 
 /// What is between any two sites, unless the two say otherwise.
@@ -99,6 +110,8 @@ pub(super) struct Wan {
     pub rate: Option<f64>,
     /// All messages between sites together.
     pub aggregate: Option<f64>,
+    /// Of what two sites have between them.
+    pub congestion: Option<Pressed>,
     pub limit: Limit,
 }
 
@@ -108,6 +121,7 @@ pub(super) struct Between {
     pub sites: [(String, Place); 2],
     pub latency: Option<f64>,
     pub rate: Option<f64>,
+    pub congestion: Option<Pressed>,
     pub limit: Limit,
 }
 
@@ -120,6 +134,7 @@ pub(super) struct Link {
     pub shared: bool,
     /// Whether each direction has the rate for itself.
     pub duplex: bool,
+    pub congestion: Option<Pressed>,
 }
 
 /// One way for each pair of hosts of two groups.
@@ -238,6 +253,7 @@ impl Site {
             limit: limit(fields)?,
             uplink_out: fields.rate("uplink-out")?.or(uplink),
             uplink_in: fields.rate("uplink-in")?.or(uplink),
+            congestion: congestion(fields)?,
         })
     }
 }
@@ -249,6 +265,7 @@ impl Wan {
             latency: fields.time("latency")?,
             rate: fields.rate("rate")?,
             aggregate: fields.rate("aggregate")?,
+            congestion: congestion(fields)?,
             limit: limit(fields)?,
         })
     }
@@ -261,6 +278,7 @@ impl Between {
             sites: two_sites(fields)?,
             latency: fields.time("latency")?,
             rate: fields.rate("rate")?,
+            congestion: congestion(fields)?,
             limit: limit(fields)?,
         })
     }
@@ -275,6 +293,7 @@ impl Link {
             latency: fields.time("latency")?.unwrap_or(0.0),
             shared: fields.flag("shared")?.unwrap_or(true),
             duplex: full_duplex(fields)?.unwrap_or(false),
+            congestion: congestion(fields)?,
         })
     }
 }

@@ -193,6 +193,7 @@ fn cluster(sizes: &[u32], fields: &mut Fields) -> Result<Description, PlatformEr
         limit: description::limit(fields)?,
         uplink_out: None,
         uplink_in: None,
+        congestion: None,
     };
     let hosts = vec![group("node", sizes[0], "cluster", fields)?];
     Ok(Description { hosts, sites: vec![site], ..Description::default() })
@@ -208,6 +209,7 @@ fn far(fields: &mut Fields, rate: Option<f64>) -> Result<Wan, PlatformError> {
         latency: Some(fields.time("latency")?.unwrap_or(5e-3)),
         rate: fields.rate("wan")?.or(rate),
         aggregate: fields.rate("aggregate")?,
+        congestion: description::congestion(fields)?,
         // A window that is asked for must not be hidden by the paper's rate.
         limit: if given { limit } else { paper },
     })
@@ -234,6 +236,7 @@ fn several(
             limit: Limit::default(),
             uplink_out: uplink,
             uplink_in: uplink,
+            congestion: None,
         });
         said.hosts.push(HostGroup {
             names: numbered(&format!("s{number}n"), *hosts, fields),

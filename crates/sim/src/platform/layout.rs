@@ -3,7 +3,8 @@
 
 use super::description::Limit;
 use super::{Platform, Ports};
-use crate::network::{HostCost, Network, ResourceId};
+use crate::congestion::Congestion;
+use crate::network::{HostCost, Network, Resource, ResourceId};
 
 /// The two directions of a network card, in bytes a second; none without a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -52,6 +53,8 @@ pub struct LayoutPipe {
     pub name: String,
     /// Bytes a second.
     pub rate: f64,
+    /// What it loses when many connections share it.
+    pub congestion: Congestion,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +75,8 @@ impl Platform {
                 return known;
             }
             let resource = &self.resources[*id as usize];
-            pipes.push((*id, LayoutPipe { name: resource.name.clone(), rate: resource.rate }));
+            let Resource { name, rate, congestion, .. } = resource.clone();
+            pipes.push((*id, LayoutPipe { name, rate, congestion }));
             pipes.len() - 1
         };
         let sites = self.site_names.len();

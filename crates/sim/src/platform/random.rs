@@ -249,6 +249,7 @@ impl Cluster {
             latency: 0.0,
             shared: true,
             duplex: false,
+            congestion: None,
         };
         let sites = self.sites.iter().enumerate();
         sites
@@ -320,6 +321,7 @@ impl Cluster {
                 limit: Limit::default(),
                 uplink_out: None,
                 uplink_in: None,
+                congestion: None,
             })
             .collect()
     }

@@ -91,6 +91,7 @@ impl Platform {
         let clocks = count(&|host| self.clock(host) != HostClock::default());
         let (header, changes) = (self.header_bytes(), self.changes.len());
         let sources = self.background.len();
+        let congested = self.resources.iter().filter(|link| !link.congestion.is_none()).count();
         let losses = [
             (
                 costs > 0,
@@ -119,6 +120,10 @@ impl Platform {
                 "equal shares of a full link: its flows share by latency, as ours with \
                  sharing=by-latency"
                     .to_string(),
+            ),
+            (
+                congested > 0,
+                format!("the congestion of {congested} links: its links have one rate each"),
             ),
             (self.overflow().is_some(), "receive-buffer: it loses no message".to_string()),
             (changes > 0, format!("the {changes} changes of rates by events")),

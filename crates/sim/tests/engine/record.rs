@@ -50,7 +50,7 @@ fn assert_conserved(what: &str, network: &dyn Network, schedule: &dyn Schedule) 
         assert_eq!((intervals.count(), intervals.begin(0)), (count, 0.0));
         assert_eq!(intervals.begin(count), outcome.finish);
         for (resource, wanted) in passing(network, schedule).into_iter().enumerate() {
-            let Resource { name, rate, shared } = &network.resources()[resource];
+            let Resource { name, rate, shared, .. } = &network.resources()[resource];
             let carried: f64 = bytes[resource].iter().sum();
             // An instant is a picosecond, which is a thousandth of a byte here.
             assert!((carried - wanted).abs() <= 1e-9 * wanted + 1.0, "{what}, {name}: {carried}");

@@ -30,7 +30,12 @@ impl Flat {
     }
 
     pub fn with_links(hosts: u32, shared: bool) -> Flat {
-        let link = |number| Resource { name: format!("link {number}"), rate: RATE, shared };
+        let link = |number| Resource {
+            name: format!("link {number}"),
+            rate: RATE,
+            shared,
+            congestion: Default::default(),
+        };
         Flat {
             resources: (0..2 * hosts).map(link).collect(),
             cost: HostCost::default(),
@@ -120,6 +125,7 @@ pub fn links(rates: &[f64]) -> Vec<Resource> {
         name: format!("link {i}"),
         rate: *rate,
         shared: true,
+        congestion: Default::default(),
     };
     rates.iter().enumerate().map(link).collect()
 }

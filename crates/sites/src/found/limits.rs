@@ -6,6 +6,7 @@
 use laneway_core::Rank;
 use laneway_measure::p2p::Estimate;
 use laneway_measure::sites::{Found, Kind, NARROWER, Rated};
+use laneway_sim::Congestion;
 
 /// Figures nearer than this part count as the same.
 const ALIKE: f64 = 0.05;
@@ -21,7 +22,7 @@ pub struct HostLimits {
 }
 
 /// From one site to another, in bytes a second.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WayLimits {
     pub from: usize,
     pub to: usize,
@@ -35,6 +36,8 @@ pub struct WayLimits {
     pub most: f64,
     /// The fewest pairs that get less than one pair alone.
     pub shared_from: Option<u32>,
+    /// What it loses when many connections share it, beyond doubt.
+    pub congestion: Congestion,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -135,6 +138,8 @@ fn wan_cards(found: &Found, limits: &mut Limits, site: usize) {
         let rated = found.way(kind, from, to).next()?;
         let (one, count) = (one(found, from, to)?, rated.flows.len() as f64);
         let most = found.fullest(from, to).map_or(f64::INFINITY, Rated::sum);
+        // As many connections of several hosts may have less than fewer of them.
+        let most = most * congestion(found, from, to).0.part(rated.flows.len());
         let expected = (count * one).min(card).min(most);
         let [low, high] = rated.sum_between();
         let is_own = high < NARROWER * expected || low > card / NARROWER;
@@ -195,7 +200,8 @@ fn way(found: &Found, limits: &Limits, from: usize, to: usize) -> Option<WayLimi
     };
     let most = found.fullest(from, to).map_or(one, Rated::sum);
     let limited: Vec<f64> = rows().filter(|row| falls_short(row)).map(Rated::sum).collect();
-    let capacity = limited.into_iter().reduce(f64::max);
+    let (congestion, peak) = congestion(found, from, to);
+    let capacity = peak.or(limited.into_iter().reduce(f64::max));
     let shared = found.way(Kind::Pairs, from, to).find(|row| falls_short(row));
     let first = |site: usize| &limits.hosts[found.members(site)[0]];
     let others = first(from).wan(End::From).min(first(to).wan(End::To));
@@ -208,7 +214,38 @@ fn way(found: &Found, limits: &Limits, from: usize, to: usize) -> Option<WayLimi
         capacity,
         most,
         shared_from: shared.map(|row| row.flows.len() as u32),
+        congestion,
     })
+}
+
+/// What a way loses with more connections than those that have the most together, and that most.
+/// More pairs have more cards and more connections, so that only the way itself can make them have
+/// less; it counts where intervals leave no doubt.
+fn congestion(found: &Found, from: usize, to: usize) -> (Congestion, Option<f64>) {
+    let mut rows: Vec<&Rated> =
+        [Kind::Pairs, Kind::Many].into_iter().flat_map(|kind| found.way(kind, from, to)).collect();
+    rows.sort_by_key(|row| row.flows.len());
+    let place = (0..rows.len()).rev().max_by(|&a, &b| rows[a].sum().total_cmp(&rows[b].sum()));
+    let Some(place) = place else { return Default::default() };
+    let (peak, beyond) = (rows[place], &rows[place + 1..]);
+    let falls = |row: &&Rated| row.sum_between()[1] < NARROWER * peak.sum_between()[0];
+    if !beyond.iter().any(falls) {
+        return Default::default();
+    }
+    let mut points: Vec<(u32, f64)> = Vec::new();
+    if peak.flows.len() > 1 {
+        points.push((peak.flows.len() as u32, 1.0));
+    }
+    for row in beyond {
+        let (flows, before) = (row.flows.len() as u32, points.last().copied().unwrap_or((1, 1.0)));
+        if flows > before.0 {
+            points.push((flows, (row.sum() / peak.sum()).min(before.1)));
+        }
+    }
+    match Congestion::new(points) {
+        Ok(curve) => (curve, Some(peak.sum())),
+        Err(_) => Default::default(),
+    }
 }
 
 /// What all ways of a site have together, where it is less than what each has alone.

@@ -28,6 +28,10 @@ pub fn platform_text(found: &Found, limits: &Limits) -> String {
                 let _ = writeln!(text, "{key} = \"{}\"", rate(value));
             }
         }
+        let way = apart.and_then(|_| limits.way(site, 1 - site));
+        if let Some(curve) = way.map(|way| &way.congestion).filter(|curve| !curve.is_none()) {
+            let _ = writeln!(text, "congestion = \"{curve}\"");
+        }
     }
     for (host, own) in found.hosts.iter().zip(&limits.hosts) {
         let (name, site) = (plain(&host.name), plain(&found.sites[host.site]));
@@ -112,7 +116,25 @@ fn between(text: &mut String, found: &Found, limits: &Limits, a: usize, b: usize
         && (one_way(limits, a, b).is_some() || one_way(limits, b, a).is_some());
     if !told_apart {
         both("rate", [own(there), own(back)]);
+        if own(there).or(own(back)).is_some() {
+            congestion(text, [there, back]);
+        }
     }
+}
+
+/// What both directions lose when many connections share them: that of the one that loses more.
+fn congestion(text: &mut String, ways: [&WayLimits; 2]) {
+    let least = |way: &WayLimits| way.congestion.part(usize::MAX);
+    let [there, back] = ways;
+    let more = if least(back) < least(there) { back } else { there };
+    if more.congestion.is_none() {
+        return;
+    }
+    let less = if more == back { there } else { back };
+    if !same(least(more), least(less)) {
+        let _ = writeln!(text, "# congestion of one direction only; the format has one");
+    }
+    let _ = writeln!(text, "congestion = \"{}\"", more.congestion);
 }
 
 fn same(one: f64, other: f64) -> bool {

@@ -136,10 +136,15 @@ fn with_an_aggregate() -> Layout {
         card,
         wan_card: None,
     };
-    let mut pipes = vec![LayoutPipe { name: "wan:all".to_string(), rate: 1.5 }];
+    let mut pipes =
+        vec![LayoutPipe { name: "wan:all".to_string(), rate: 1.5, congestion: Default::default() }];
     let mut ways = Vec::new();
     for (from, to) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
-        pipes.push(LayoutPipe { name: format!("site{from}:to:site{to}"), rate: 1.0 });
+        pipes.push(LayoutPipe {
+            name: format!("site{from}:to:site{to}"),
+            rate: 1.0,
+            congestion: Default::default(),
+        });
         let pipes = vec![0, pipes.len() - 1];
         ways.push(LayoutWay { from, to, latency: 1e-3, connection: None, window: None, pipes });
     }

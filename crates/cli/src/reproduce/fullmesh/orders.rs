@@ -72,7 +72,7 @@ fn compared(printed: &[Vec<Rank>], first: u64, order: &dyn Phases) -> (Vec<Claim
         let column = |source: usize| {
             let phases = first..first + printed.len() as u64;
             let points = phases.map(|phase| (phase, f64::from(to(source, phase)))).collect();
-            Curve { op, label: source.to_string(), points }
+            Curve::new(op, source.to_string(), points)
         };
         (0..sources).map(column).collect()
     };

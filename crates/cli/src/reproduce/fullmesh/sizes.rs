@@ -96,7 +96,7 @@ pub fn figure_10() -> Result<Part, Failure> {
         let point = |p: u32| Ok((u64::from(p), nodes(formula.kind, p)?));
         let points = (4..=64).step_by(2).map(point).collect::<Result<_, Failure>>()?;
         let (op, label) = ("largest fabrics by ports of a switch", formula.kind.to_string());
-        curves.push(Curve { op, label, points });
+        curves.push(Curve::new(op, label, points));
     }
     let title = "nodes";
     Ok(Part {

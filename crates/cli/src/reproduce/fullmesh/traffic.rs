@@ -234,10 +234,9 @@ impl Traffic {
             18 => claim.asked("at most 0.1: almost the same", |apart| apart <= 0.1),
             _ => claim,
         });
-        let curves = KINDS.iter().zip(shares).map(|(kind, shares)| Curve {
-            op: "share of messages by conflict",
-            label: kind.to_string(),
-            points: (1..).zip(shares).collect(),
+        let curves = KINDS.iter().zip(shares).map(|(kind, shares)| {
+            let points = (1..).zip(shares).collect();
+            Curve::new("share of messages by conflict", *kind, points)
         });
         Ok(Part {
             name,
@@ -256,7 +255,7 @@ impl Traffic {
 }
 
 fn bars(op: &'static str) -> [Curve; 3] {
-    KINDS.map(|kind| Curve { op, label: kind.to_string(), points: Vec::new() })
+    KINDS.map(|kind| Curve::new(op, kind, Vec::new()))
 }
 
 fn axes(title: &'static str) -> Axes {

@@ -43,10 +43,9 @@ impl Seen {
 
     fn curves(&self, op: &'static str) -> [Curve; 3] {
         let figures = [("min", &self.least), ("avg", &self.average), ("max", &self.most)];
-        figures.map(|(name, times)| Curve {
-            op,
-            label: format!("{}x {name}", self.reps),
-            points: KIB.iter().map(|kib| kib << 10).zip(times.iter().copied()).collect(),
+        figures.map(|(name, times)| {
+            let points = KIB.iter().map(|kib| kib << 10).zip(times.iter().copied()).collect();
+            Curve::new(op, format!("{}x {name}", self.reps), points)
         })
     }
 

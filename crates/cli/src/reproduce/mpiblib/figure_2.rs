@@ -15,7 +15,7 @@ pub fn part(compared: &Compared) -> Part {
         let op = operation.name();
         let with_truth = runs.iter().flat_map(|run| &run.points);
         let truth = with_truth.filter_map(|point| Some((point.size, point.truth?))).collect();
-        let truth = Curve { op, label: "truth".to_owned(), points: truth };
+        let truth = Curve::new(op, "truth", truth);
         let methods: Vec<Curve> = runs.iter().map(|run| curve(op, run)).collect();
         for method in &methods {
             claims.extend(to_the_truth(method, &truth));
@@ -46,7 +46,7 @@ pub fn part(compared: &Compared) -> Part {
 
 fn curve(op: &'static str, run: &Run) -> Curve {
     let points = run.points.iter().map(|point| (point.size, point.time)).collect();
-    Curve { op, label: run.method.name.to_owned(), points }
+    Curve::new(op, run.method.name, points)
 }
 
 /// Why small calls are off: how far apart ranks began a small one, of what it takes.

@@ -70,7 +70,7 @@ impl Predictions {
 }
 
 fn curve(op: Collective, label: impl Into<String>, points: Points) -> Curve {
-    Curve { op: op.name(), label: label.into(), points }
+    Curve::new(op.name(), label, points)
 }
 
 /// Where a curve is lowest, and how far it is near that.

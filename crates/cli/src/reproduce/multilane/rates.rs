@@ -37,10 +37,8 @@ fn panel(
     for (_, algorithm) in runs {
         crossings.push(testbed.crossing(op, algorithm, every, end)?);
     }
-    let curve = |((label, _), crossing): (&(&str, String), &Crossing)| Curve {
-        op: title,
-        label: (*label).to_owned(),
-        points: crossing.points.clone(),
+    let curve = |((label, _), crossing): (&(&str, String), &Crossing)| {
+        Curve::new(title, *label, crossing.points.clone())
     };
     Ok((runs.iter().zip(&crossings).map(curve).collect(), crossings))
 }

@@ -64,7 +64,7 @@ impl Times {
     }
 
     fn push(&mut self, label: &str, points: Points) {
-        self.curves.push(Curve { op: self.op.name(), label: label.to_owned(), points });
+        self.curves.push(Curve::new(self.op.name(), label, points));
     }
 
     fn simulated(&mut self, label: &str, algorithm: &str) -> Result<(), Failure> {

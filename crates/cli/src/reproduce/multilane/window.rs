@@ -31,8 +31,8 @@ pub fn part() -> Result<Part, Failure> {
     for reading in Reading::ALL {
         let point = |ms: u32| Ok((u64::from(ms), rate(ms, reading, WINDOW)?));
         let points = LATENCIES.into_iter().map(point).collect::<Result<_, Failure>>()?;
-        let (op, label) = ("what a connection gets at L milliseconds", reading.words().to_owned());
-        curves.push(Curve { op, label, points });
+        let (op, label) = ("what a connection gets at L milliseconds", reading.words());
+        curves.push(Curve::new(op, label, points));
     }
     Ok(Part {
         name: "window",
