@@ -228,6 +228,7 @@ impl Connection {
     /// Breaks: everything that waits is given back.
     fn fail(&mut self, why: Why) {
         self.state = QpState::Error;
+        (self.migration, self.alternate) = (MigrationState::Migrated, None);
         self.stop();
         self.events.push_back(Event::Failed { why });
     }

@@ -45,6 +45,9 @@ pub struct End {
     /// Rows of the migration table that were seen.
     pub seen: BTreeSet<(MigrationState, &'static str)>,
     pub digest: u64,
+    received_at: Nanos,
+    /// The longest time between two messages that came.
+    pub longest_gap: Nanos,
 }
 
 impl End {
@@ -86,6 +89,8 @@ impl End {
             migrations: 0,
             seen: BTreeSet::new(),
             digest: u64::from(number),
+            received_at: 0,
+            longest_gap: 0,
         }
     }
 
@@ -186,6 +191,8 @@ impl End {
                         return Err(format!("message {} is not what was sent", self.received));
                     }
                     self.received += 1;
+                    self.longest_gap = self.longest_gap.max(now - self.received_at);
+                    self.received_at = now;
                 }
                 Event::Migrated { cause, .. } => {
                     self.migrations += 1;

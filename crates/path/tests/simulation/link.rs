@@ -35,6 +35,17 @@ impl Link {
         Link { latency, per_byte, free_at: 0.0, down: 0, trouble: Trouble::default() }
     }
 
+    /// 50 us away, 1 Gbit/s.
+    pub fn plain() -> Link {
+        let (latency, per_byte, trouble) = (50 * US, 8.0, Trouble::default());
+        Link { latency, per_byte, free_at: 0.0, down: 0, trouble }
+    }
+
+    /// Others fill the queue: what is sent now waits so long.
+    pub fn fill(&mut self, now: Nanos, wait: Nanos) {
+        self.free_at = self.free_at.max((now + wait) as f64);
+    }
+
     /// When a packet arrives that is sent now: never, once, or several times.
     pub fn carry(&mut self, now: Nanos, bytes: usize, random: &mut SplitMix64) -> Vec<Nanos> {
         self.free_at = self.free_at.max(now as f64) + self.per_byte * bytes as f64;

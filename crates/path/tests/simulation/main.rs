@@ -1,10 +1,12 @@
 //! Millions of faults in virtual time: nothing lost, nothing twice, nothing stuck.
 //!
-//! `LANEWAY_SEED=7` runs the world of that seed, `LANEWAY_FAULTS=10000000` so many faults.
+//! `LANEWAY_SEED=7` runs the world of that seed, `LANEWAY_FAULTS=10000000` so many faults,
+//! `LANEWAY_EACH=3` worlds of so many.
 
 mod end;
 mod fault;
 mod link;
+mod stall;
 mod world;
 
 use std::collections::BTreeSet;

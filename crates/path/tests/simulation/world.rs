@@ -76,6 +76,33 @@ impl World {
         }
     }
 
+    /// Two plain paths, a message each way every 100 us on average.
+    pub fn plain(seed: u64) -> World {
+        let mut world = World::new(seed);
+        let numbers = [7, 8];
+        world.ends = [End::new(11, 22, numbers, 2, 1400), End::new(22, 11, [8, 7], 2, 1400)];
+        world.links = (0..2).map(|_| [Link::plain(), Link::plain()]).collect();
+        world.without_carrier = vec![[0; 2]; 2];
+        world.pace = 100 * US;
+        world
+    }
+
+    /// Lets so much time pass.
+    pub fn pass(&mut self, time: Nanos) -> Result<(), String> {
+        self.run_until(self.now + time, true)
+    }
+
+    /// Something breaks, or is repaired.
+    pub fn change(&mut self, fault: &Fault, begins: bool) -> Result<(), String> {
+        self.apply(fault, begins)
+    }
+
+    /// Others fill the queues of a path.
+    pub fn fill(&mut self, path: usize, wait: Nanos) {
+        let now = self.now;
+        self.links[path].iter_mut().for_each(|link| link.fill(now, wait));
+    }
+
     /// So many faults, then peace: everything must arrive, and the alternate path be armed again.
     pub fn run(&mut self, faults: usize) -> Result<(), String> {
         let mut next_fault = 100 * MS;
@@ -226,7 +253,7 @@ impl World {
     fn begin_fault(&mut self) -> Result<(), String> {
         let fault = Fault::draw(&mut self.random, self.links.len());
         self.tried[fault.kind()] += 1;
-        self.change(&fault, true)?;
+        self.apply(&fault, true)?;
         let over = self.now + fault.lasts(&mut self.random);
         self.faults.push(fault);
         self.push(over, Due::Over(self.faults.len() - 1));
@@ -235,10 +262,10 @@ impl World {
 
     fn end_fault(&mut self, number: usize) -> Result<(), String> {
         let fault = self.faults[number];
-        self.change(&fault, false)
+        self.apply(&fault, false)
     }
 
-    fn change(&mut self, fault: &Fault, begins: bool) -> Result<(), String> {
+    fn apply(&mut self, fault: &Fault, begins: bool) -> Result<(), String> {
         let count = |count: &mut u32| *count = if begins { *count + 1 } else { *count - 1 };
         match *fault {
             Fault::Drop { path } => {
