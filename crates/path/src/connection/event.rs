@@ -1,0 +1,129 @@
+//! What a connection tells, counts and refuses.
+
+use std::fmt;
+
+use crate::PathId;
+use crate::state::{Attribute, Cause, MigrationState, QpState};
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The first packet of the peer came while this end was ready to receive only.
+    Established,
+    /// A message has arrived at the peer.
+    Sent {
+        id: u64,
+    },
+    /// A message has arrived here.
+    Received {
+        id: u64,
+        message: Vec<u8>,
+    },
+    /// The alternate path can take over.
+    Armed {
+        path: PathId,
+    },
+    /// The alternate path has taken over.
+    Migrated {
+        from: PathId,
+        to: PathId,
+        cause: Cause,
+    },
+    /// The alternate path does not answer any more; it is being loaded again.
+    Unhealthy {
+        path: PathId,
+    },
+    /// Nothing is under way in SQD.
+    Drained,
+    SendFlushed {
+        id: u64,
+    },
+    ReceiveFlushed {
+        id: u64,
+    },
+    /// The connection is in ERROR.
+    Failed {
+        why: Why,
+    },
+}
+
+/// Why a connection broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The peer did not acknowledge a packet that was sent as often as allowed.
+    Retries,
+    /// The peer was not ready as often as allowed.
+    NotReadyRetries,
+    /// A message was longer than its receive, or its parts did not fit together.
+    Message,
+    /// The user asked for it.
+    Asked,
+}
+
+/// How many packets came and went, and what was wrong with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub sent: u64,
+    pub received: u64,
+    pub sent_again: u64,
+    /// Packets of data that were there before.
+    pub duplicates: u64,
+    /// Packets that cannot have been written by a peer.
+    pub malformed: u64,
+    /// For another queue pair, or over a path that is not known.
+    pub strange: u64,
+    /// Packets that came again, or far too late.
+    pub replayed: u64,
+    /// Packets that came in a state that takes none.
+    pub unexpected: u64,
+    pub migrations: u64,
+    pub suspicions: u64,
+}
+
+/// Why a call was refused; the connection goes on as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    NoTransition { from: QpState, to: QpState },
+    Missing { from: QpState, to: QpState, attribute: Attribute },
+    NotNow { from: QpState, to: QpState, attribute: Attribute },
+    UnknownPath { path: PathId },
+    AlternateIsPrimary { path: PathId },
+    NoAlternate,
+    NotArmed { migration: MigrationState },
+    PacketSize { bytes: usize, most: usize },
+    Number { attribute: Attribute },
+    State { state: QpState, wanted: &'static str },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::NoTransition { from, to } => write!(f, "no transition from {from} to {to}"),
+            Refusal::Missing { from, to, attribute } => {
+                write!(f, "the transition from {from} to {to} needs: {}", attribute.name())
+            }
+            Refusal::NotNow { from, to, attribute } => {
+                write!(f, "the transition from {from} to {to} cannot set: {}", attribute.name())
+            }
+            Refusal::UnknownPath { path } => write!(f, "{path} is not known"),
+            Refusal::AlternateIsPrimary { path } => {
+                write!(f, "{path} is the primary path, it cannot be the alternate one as well")
+            }
+            Refusal::NoAlternate => write!(f, "no alternate path was given"),
+            Refusal::NotArmed { migration } => {
+                write!(f, "only an armed connection migrates; this one is {migration}")
+            }
+            Refusal::PacketSize { bytes, most } => {
+                write!(f, "packets of {bytes} bytes; 1 to {most} are possible")
+            }
+            Refusal::Number { attribute } => {
+                write!(f, "{} is longer than 24 bits", attribute.name())
+            }
+            Refusal::State { state, wanted } => {
+                write!(f, "the connection is in {state}; this needs {wanted}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,249 @@
+//! One end of a connection: its states, its queues, and what its driver asks of it.
+//!
+//! A driver hands in what arrives ([`Connection::on_packet`]), what an interface says of itself
+//! ([`Connection::on_carrier`]) and the time ([`Connection::on_timeout`], after it has handed in all
+//! that had arrived by then), and takes packets ([`Connection::poll_transmit`]) and events
+//! ([`Connection::poll_event`]) until there are none.
+
+mod event;
+mod migrate;
+mod modify;
+mod receive;
+mod timers;
+mod transmit;
+
+use std::collections::VecDeque;
+
+pub use event::{Counters, Event, Refusal, Why};
+pub use modify::Modify;
+
+use crate::detection::Suspicion;
+use crate::encoding::{AckTimeout, NotReadyTimer, Retries};
+use crate::incoming::{Incoming, Receive};
+use crate::outgoing::Outgoing;
+use crate::route::Route;
+use crate::state::{MigrationState, QpState};
+use crate::wire::{Body, MOST_PATHS};
+use crate::{Nanos, PathId};
+
+/// The longest payload of a packet that may be asked for.
+pub const MOST_PACKET_BYTES: usize = 65_000;
+
+/// What a connection is made with.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// The number of the queue pair, kept for life.
+    pub number: u32,
+    /// Paths that both ends know: 1 to 8.
+    pub paths: u8,
+}
+
+/// Packets that are due whatever the windows say: answers and questions.
+struct Control {
+    path: PathId,
+    body: Body<'static>,
+}
+
+/// The handshake that loads an alternate path.
+#[derive(Clone, Copy)]
+struct Arming {
+    next_at: Nanos,
+    apart: Nanos,
+}
+
+/// Questions to an alternate path that is armed.
+#[derive(Clone, Copy)]
+struct Watch {
+    asked_at: Nanos,
+    unanswered: u32,
+}
+
+pub struct Connection {
+    number: u32,
+    state: QpState,
+    migration: MigrationState,
+    routes: Vec<Route>,
+    primary: PathId,
+    alternate: Option<PathId>,
+    /// One more for each migration of either end.
+    epoch: u32,
+    /// Whether the peer is known to be in this epoch, and when it is told again.
+    told: bool,
+    tell_at: Nanos,
+    tell_apart: Nanos,
+
+    peer: u32,
+    packet_bytes: usize,
+    not_ready_timer: NotReadyTimer,
+    ack_timeout: AckTimeout,
+    retries: Retries,
+    not_ready_retries: Retries,
+
+    outgoing: Outgoing,
+    incoming: Incoming,
+    /// When an acknowledgement must leave, and how many packets wait for it.
+    ack_at: Option<Nanos>,
+    unacknowledged: u32,
+    not_ready_due: bool,
+
+    retries_left: u8,
+    not_ready_left: u8,
+    /// The peer was not ready: nothing leaves before.
+    not_ready_until: Option<Nanos>,
+    /// When the peer last said something new of what it received, or packets began to wait for it.
+    waiting_since: Nanos,
+
+    suspicion: Option<Suspicion>,
+    watch: Option<Watch>,
+    arming: Option<Arming>,
+    control: VecDeque<Control>,
+    drained_told: bool,
+
+    events: VecDeque<Event>,
+    counters: Counters,
+}
+
+impl Connection {
+    /// In RESET and MIGRATED.
+    ///
+    /// # Panics
+    /// With no path, or more than eight.
+    pub fn new(config: Config) -> Connection {
+        let paths = usize::from(config.paths);
+        assert!((1..=MOST_PATHS).contains(&paths), "a connection has 1 to {MOST_PATHS} paths");
+        Connection {
+            number: config.number,
+            state: QpState::Reset,
+            migration: MigrationState::Migrated,
+            routes: (0..paths).map(|_| Route::new(1)).collect(),
+            primary: PathId(0),
+            alternate: None,
+            epoch: 0,
+            told: true,
+            tell_at: 0,
+            tell_apart: 0,
+            peer: 0,
+            packet_bytes: 0,
+            not_ready_timer: NotReadyTimer::new(12).unwrap_or_else(|| unreachable!()),
+            ack_timeout: AckTimeout::new(0).unwrap_or_else(|| unreachable!()),
+            retries: Retries::new(7).unwrap_or_else(|| unreachable!()),
+            not_ready_retries: Retries::new(7).unwrap_or_else(|| unreachable!()),
+            outgoing: Outgoing::default(),
+            incoming: Incoming::default(),
+            ack_at: None,
+            unacknowledged: 0,
+            not_ready_due: false,
+            retries_left: 0,
+            not_ready_left: 0,
+            not_ready_until: None,
+            waiting_since: 0,
+            suspicion: None,
+            watch: None,
+            arming: None,
+            control: VecDeque::new(),
+            drained_told: false,
+            events: VecDeque::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    pub fn state(&self) -> QpState {
+        self.state
+    }
+
+    pub fn migration(&self) -> MigrationState {
+        self.migration
+    }
+
+    pub fn primary(&self) -> PathId {
+        self.primary
+    }
+
+    pub fn alternate(&self) -> Option<PathId> {
+        self.alternate
+    }
+
+    /// How often either end has migrated.
+    pub fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Whether every message that was given has arrived.
+    pub fn is_idle(&self) -> bool {
+        self.outgoing.is_empty()
+    }
+
+    /// Sends a message; [`Event::Sent`] tells when it has arrived.
+    pub fn send(&mut self, now: Nanos, id: u64, message: Box<[u8]>) -> Result<(), Refusal> {
+        if !matches!(self.state, QpState::Rts | QpState::Sqd) {
+            return Err(Refusal::State { state: self.state, wanted: "RTS or SQD" });
+        }
+        if self.outgoing.is_empty() {
+            self.waiting_since = now;
+        }
+        self.outgoing.push(id, message);
+        Ok(())
+    }
+
+    /// Makes room for one message of up to `room` bytes.
+    pub fn post_receive(&mut self, id: u64, room: usize) -> Result<(), Refusal> {
+        if matches!(self.state, QpState::Reset | QpState::Error) {
+            return Err(Refusal::State { state: self.state, wanted: "INIT, RTR, RTS or SQD" });
+        }
+        let before = self.incoming.expects();
+        let taken = self.incoming.post(Receive { id, room });
+        if self.incoming.expects() > before {
+            // A packet had waited for it: the peer, who waits too, is told at once.
+            self.on_taken(0, taken, true);
+        }
+        Ok(())
+    }
+
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn route(&mut self, path: PathId) -> &mut Route {
+        &mut self.routes[usize::from(path.0)]
+    }
+
+    fn primary_route(&self) -> &Route {
+        &self.routes[usize::from(self.primary.0)]
+    }
+
+    /// The alternate path where it can take over.
+    fn armed_route(&self) -> Option<&Route> {
+        let armed = self.migration == MigrationState::Armed;
+        self.alternate.filter(|_| armed).map(|path| &self.routes[usize::from(path.0)])
+    }
+
+    /// Breaks: everything that waits is given back.
+    fn fail(&mut self, why: Why) {
+        self.state = QpState::Error;
+        (self.migration, self.alternate) = (MigrationState::Migrated, None);
+        self.stop();
+        self.events.push_back(Event::Failed { why });
+    }
+
+    /// Gives back everything that waits.
+    fn stop(&mut self) {
+        let sends = self.outgoing.flush();
+        let receives = self.incoming.flush();
+        self.events.extend(sends.into_iter().map(|id| Event::SendFlushed { id }));
+        self.events.extend(receives.into_iter().map(|id| Event::ReceiveFlushed { id }));
+        (self.ack_at, self.not_ready_until) = (None, None);
+        self.not_ready_due = false;
+        self.told = true;
+        (self.suspicion, self.watch, self.arming) = (None, None, None);
+        self.control.clear();
+        self.routes.iter_mut().for_each(|route| route.in_flight = 0);
+    }
+}

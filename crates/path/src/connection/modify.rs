@@ -1,0 +1,195 @@
+//! Transitions that the user asks for: all of one is checked before any of it is done.
+
+use super::{Connection, Event, MOST_PACKET_BYTES, Refusal, Why};
+use crate::congestion::Window;
+use crate::encoding::{AckTimeout, NotReadyTimer, Retries};
+use crate::incoming::Incoming;
+use crate::state::{Attribute, MigrationState, QpState, Transition, transition};
+use crate::{Nanos, PathId};
+
+/// A transition and the attributes that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Modify {
+    pub to: QpState,
+    pub path: Option<PathId>,
+    pub peer: Option<u32>,
+    pub receive_number: Option<u32>,
+    pub packet_bytes: Option<usize>,
+    pub not_ready_timer: Option<NotReadyTimer>,
+    pub send_number: Option<u32>,
+    pub ack_timeout: Option<AckTimeout>,
+    pub retries: Option<Retries>,
+    pub not_ready_retries: Option<Retries>,
+    pub alternate: Option<PathId>,
+    /// Whether the alternate path is to be loaded.
+    pub load: bool,
+}
+
+impl Modify {
+    /// A transition without attributes.
+    pub fn to(to: QpState) -> Modify {
+        Modify {
+            to,
+            path: None,
+            peer: None,
+            receive_number: None,
+            packet_bytes: None,
+            not_ready_timer: None,
+            send_number: None,
+            ack_timeout: None,
+            retries: None,
+            not_ready_retries: None,
+            alternate: None,
+            load: false,
+        }
+    }
+
+    fn has(&self, attribute: Attribute) -> bool {
+        match attribute {
+            Attribute::Path => self.path.is_some(),
+            Attribute::Peer => self.peer.is_some(),
+            Attribute::ReceiveNumber => self.receive_number.is_some(),
+            Attribute::PacketSize => self.packet_bytes.is_some(),
+            Attribute::NotReadyTimer => self.not_ready_timer.is_some(),
+            Attribute::SendNumber => self.send_number.is_some(),
+            Attribute::AckTimeout => self.ack_timeout.is_some(),
+            Attribute::Retries => self.retries.is_some(),
+            Attribute::NotReadyRetries => self.not_ready_retries.is_some(),
+            Attribute::Alternate => self.alternate.is_some(),
+            Attribute::Load => self.load,
+        }
+    }
+}
+
+const EVERY: [Attribute; 11] = [
+    Attribute::Path,
+    Attribute::Peer,
+    Attribute::ReceiveNumber,
+    Attribute::PacketSize,
+    Attribute::NotReadyTimer,
+    Attribute::SendNumber,
+    Attribute::AckTimeout,
+    Attribute::Retries,
+    Attribute::NotReadyRetries,
+    Attribute::Alternate,
+    Attribute::Load,
+];
+
+const NOTHING: &[Attribute] = &[];
+
+impl Connection {
+    /// Goes to another state, or stays and changes attributes.
+    pub fn modify(&mut self, now: Nanos, modify: Modify) -> Result<(), Refusal> {
+        self.check(&modify)?;
+        match modify.to {
+            QpState::Reset => self.reset(),
+            QpState::Error => {
+                if self.state != QpState::Error {
+                    self.fail(Why::Asked);
+                }
+            }
+            _ => self.apply(now, &modify),
+        }
+        Ok(())
+    }
+
+    fn check(&self, modify: &Modify) -> Result<(), Refusal> {
+        let (from, to) = (self.state, modify.to);
+        let (needs, may_carry) = match transition(from, to) {
+            _ if matches!(to, QpState::Reset | QpState::Error) => (NOTHING, NOTHING),
+            Some(Transition { needs, may_carry, .. }) => (*needs, *may_carry),
+            None => return Err(Refusal::NoTransition { from, to }),
+        };
+        for attribute in EVERY {
+            let (needed, given) = (needs.contains(&attribute), modify.has(attribute));
+            if needed && !given {
+                return Err(Refusal::Missing { from, to, attribute });
+            }
+            if given && !needed && !may_carry.contains(&attribute) {
+                return Err(Refusal::NotNow { from, to, attribute });
+            }
+        }
+        self.check_values(modify)
+    }
+
+    fn check_values(&self, modify: &Modify) -> Result<(), Refusal> {
+        let known = |path: &PathId| usize::from(path.0) < self.routes.len();
+        for path in [modify.path, modify.alternate].into_iter().flatten() {
+            if !known(&path) {
+                return Err(Refusal::UnknownPath { path });
+            }
+        }
+        if let Some(path) = modify.alternate.filter(|path| *path == self.primary) {
+            return Err(Refusal::AlternateIsPrimary { path });
+        }
+        if modify.load && modify.alternate.or(self.alternate).is_none() {
+            return Err(Refusal::NoAlternate);
+        }
+        let sizes = 1..=MOST_PACKET_BYTES;
+        if let Some(bytes) = modify.packet_bytes.filter(|bytes| !sizes.contains(bytes)) {
+            return Err(Refusal::PacketSize { bytes, most: MOST_PACKET_BYTES });
+        }
+        let numbers = [
+            (Attribute::Peer, modify.peer),
+            (Attribute::ReceiveNumber, modify.receive_number),
+            (Attribute::SendNumber, modify.send_number),
+        ];
+        match numbers.iter().find(|(_, number)| number.is_some_and(|number| number >= 1 << 24)) {
+            Some((attribute, _)) => Err(Refusal::Number { attribute: *attribute }),
+            None => Ok(()),
+        }
+    }
+
+    fn apply(&mut self, now: Nanos, modify: &Modify) {
+        let fresh = self.state != modify.to;
+        self.state = modify.to;
+        let set = |to: &mut u32, from: Option<u32>| *to = from.unwrap_or(*to);
+        set(&mut self.peer, modify.peer);
+        self.primary = modify.path.unwrap_or(self.primary);
+        self.not_ready_timer = modify.not_ready_timer.unwrap_or(self.not_ready_timer);
+        self.ack_timeout = modify.ack_timeout.unwrap_or(self.ack_timeout);
+        self.retries = modify.retries.unwrap_or(self.retries);
+        self.not_ready_retries = modify.not_ready_retries.unwrap_or(self.not_ready_retries);
+        if let Some(bytes) = modify.packet_bytes {
+            self.packet_bytes = bytes;
+            self.routes.iter_mut().for_each(|route| route.window = Window::new(bytes));
+        }
+        if let Some(number) = modify.receive_number {
+            self.incoming.begin(u64::from(number));
+        }
+        if let Some(number) = modify.send_number {
+            self.outgoing.begin(u64::from(number));
+        }
+        self.retries_left = self.retries.count();
+        self.not_ready_left = self.not_ready_retries.count();
+        if fresh && modify.to == QpState::Sqd {
+            self.drained_told = false;
+        }
+        if let Some(path) = modify.alternate {
+            self.set_alternate(path);
+        }
+        if modify.load {
+            self.begin_loading(now);
+        }
+    }
+
+    /// Forgets the peer. The serial numbers of the paths go on, so that what is still under way is
+    /// not taken for new.
+    fn reset(&mut self) {
+        self.stop();
+        self.incoming = Incoming::default();
+        self.state = QpState::Reset;
+        self.migration = MigrationState::Migrated;
+        (self.primary, self.alternate) = (PathId(0), None);
+        self.epoch = 0;
+    }
+
+    /// Tells once that nothing is under way in SQD.
+    pub(super) fn tell_drained(&mut self) {
+        let idle = !self.outgoing.has_outstanding();
+        if self.state == QpState::Sqd && idle && !self.drained_told {
+            self.drained_told = true;
+            self.events.push_back(Event::Drained);
+        }
+    }
+}

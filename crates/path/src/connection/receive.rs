@@ -1,0 +1,168 @@
+//! What arrives.
+
+use super::{Connection, Event, Why};
+use crate::incoming::Taken;
+use crate::number::extend;
+use crate::state::QpState;
+use crate::wire::{Body, Echo, Range, read};
+use crate::{Nanos, NotReadyTimer, PathId};
+
+/// An acknowledgement waits so long for a packet that it could travel with.
+const ACK_WAITS: Nanos = 100_000;
+/// So many packets do not wait.
+const ACK_AFTER: u32 = 16;
+
+impl Connection {
+    /// A packet came over a path.
+    pub fn on_packet(&mut self, now: Nanos, path: PathId, packet: &[u8]) {
+        let Some((header, body)) = read(packet) else {
+            self.counters.malformed += 1;
+            return;
+        };
+        if header.to != self.number || header.path != path {
+            self.counters.strange += 1;
+            return;
+        }
+        let paths = self.routes.len();
+        if usize::from(path.0) >= paths || usize::from(header.primary.0) >= paths {
+            self.counters.strange += 1;
+            return;
+        }
+        if !self.state.receives() {
+            self.counters.unexpected += 1;
+            return;
+        }
+        if !self.route(path).on_arrival(now, header.serial) {
+            self.counters.replayed += 1;
+            return;
+        }
+        if self.counters.received == 0 && self.state == QpState::Rtr {
+            self.events.push_back(Event::Established);
+        }
+        self.counters.received += 1;
+        self.follow(now, header.epoch, header.primary);
+        let expects = extend(self.outgoing.base(), header.expects);
+        if expects <= self.outgoing.next() {
+            self.on_ack(now, expects, &[], &[]);
+        }
+        match body {
+            Body::Data { number, first, last, ack_wanted, bytes } => {
+                let number = extend(self.incoming.expects(), number);
+                let taken = self.incoming.on_data(number, first, last, bytes);
+                self.on_taken(now, taken, ack_wanted);
+            }
+            Body::Ack { echoes, early } => {
+                if expects <= self.outgoing.next() {
+                    self.on_ack(now, expects, &echoes, &early);
+                }
+            }
+            Body::NotReady { timer } => self.on_not_ready(now, timer),
+            Body::Probe { id } => self.on_probe(path, id),
+            Body::Answer { path: asked, id } => self.on_answer(now, asked, id),
+            Body::Arm { id, bytes } => self.on_arm(now, path, id, bytes),
+            Body::Arming { .. } => self.on_arming(now, path),
+        }
+        self.tell_drained();
+    }
+
+    pub(super) fn on_taken(&mut self, now: Nanos, taken: Taken, ack_wanted: bool) {
+        while let Some(message) = self.incoming.pop() {
+            self.events.push_back(Event::Received { id: message.id, message: message.bytes });
+        }
+        self.unacknowledged += 1;
+        let at_once = ack_wanted || taken != Taken::InOrder || self.unacknowledged >= ACK_AFTER;
+        let at = if at_once { now } else { now + ACK_WAITS };
+        self.ack_at = Some(self.ack_at.map_or(at, |before| before.min(at)));
+        match taken {
+            Taken::InOrder | Taken::Early => {}
+            Taken::Refused => self.counters.duplicates += 1,
+            Taken::NotReady => self.not_ready_due = true,
+            Taken::Broken => self.fail(Why::Message),
+        }
+    }
+
+    /// The peer has everything before `expects`, and some after it.
+    fn on_ack(&mut self, now: Nanos, expects: u64, echoes: &[Echo], early: &[Range]) {
+        let paths = self.routes.len();
+        let known = || echoes.iter().filter(|echo| usize::from(echo.path.0) < paths);
+        for echo in known() {
+            self.route(echo.path).on_echo(now, echo.serial, Nanos::from(echo.delay_us) * 1000);
+        }
+        let ranges = early.iter().map(|range| {
+            let start = expects + u64::from(range.after);
+            start..start + u64::from(range.count)
+        });
+        let (before, routes, mut settled) = (self.outgoing.base(), &mut self.routes, 0);
+        self.outgoing.on_ack(expects, ranges, |path, bytes| {
+            let route = &mut routes[usize::from(path.0)];
+            route.in_flight = route.in_flight.saturating_sub(bytes);
+            let trip = route.trip();
+            route.window.on_ack(bytes, trip);
+            settled += 1;
+        });
+        if settled > 0 {
+            self.waiting_since = self.waiting_since.max(now);
+            self.retries_left = self.retries.count();
+        }
+        if self.outgoing.base() > before {
+            self.not_ready_until = None;
+            self.waiting_since = now;
+            self.not_ready_left = self.not_ready_retries.count();
+        }
+        for echo in known() {
+            self.lose_before(now, echo.path, echo.serial);
+        }
+        while let Some(id) = self.outgoing.pop_done() {
+            self.events.push_back(Event::Sent { id });
+        }
+    }
+
+    /// Packets that left a path well before this one are lost.
+    pub(super) fn lose_before(&mut self, now: Nanos, path: PathId, serial: u64) {
+        let route = &mut self.routes[usize::from(path.0)];
+        let trip = route.trip().smoothed;
+        self.outgoing.on_heard(path, serial, |bytes| {
+            route.in_flight = route.in_flight.saturating_sub(bytes);
+            route.window.on_loss(now, trip);
+        });
+    }
+
+    /// The peer has no receive for the next message.
+    fn on_not_ready(&mut self, now: Nanos, timer: u8) {
+        let waiting = self.not_ready_until.is_some();
+        let Some(timer) = NotReadyTimer::new(timer).filter(|_| !waiting) else { return };
+        if !self.outgoing.has_outstanding() {
+            return;
+        }
+        if !self.not_ready_retries.has_no_end() {
+            if self.not_ready_left == 0 {
+                return self.fail(Why::NotReadyRetries);
+            }
+            self.not_ready_left -= 1;
+        }
+        let routes = &mut self.routes;
+        self.outgoing.lose(crate::outgoing::Lose::Oldest, |path, bytes| {
+            let route = &mut routes[usize::from(path.0)];
+            route.in_flight = route.in_flight.saturating_sub(bytes);
+        });
+        self.not_ready_until = Some(now + timer.nanos());
+        self.waiting_since = now + timer.nanos();
+        self.suspicion = None;
+        self.retries_left = self.retries.count();
+    }
+
+    /// Answered over the path that is asked about, and over another one.
+    fn on_probe(&mut self, path: PathId, id: u32) {
+        let other = if path == self.primary { self.alternate } else { Some(self.primary) };
+        for by in [Some(path), other].into_iter().flatten() {
+            self.push_control(by, Body::Answer { path, id });
+        }
+    }
+
+    fn on_answer(&mut self, now: Nanos, asked: PathId, id: u32) {
+        if let Some(route) = self.routes.get_mut(usize::from(asked.0)) {
+            let serial = route.extend(id);
+            route.on_echo(now, serial, 0);
+        }
+    }
+}

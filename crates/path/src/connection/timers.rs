@@ -1,0 +1,182 @@
+//! What happens because time passes.
+
+use super::{Connection, Watch, Why};
+use crate::detection::{Suspicion, Verdict, patience};
+use crate::outgoing::Lose;
+use crate::state::{MigrationState, QpState};
+use crate::wire::Body;
+use crate::{Nanos, PathId};
+
+/// An armed path is asked so often while there is traffic, and so often while there is none.
+const WATCH_BUSY: Nanos = 50_000_000;
+const WATCH_IDLE: Nanos = 500_000_000;
+/// So many questions without an answer make it unhealthy, if the primary path is alive.
+const UNANSWERED: u32 = 4;
+/// A peer that has not followed a migration is told at most so rarely.
+const TELL_MOST_APART: Nanos = 500_000_000;
+/// Questions and answers that wait, at most; more are as good as lost on their way.
+const MOST_CONTROL: usize = 64;
+
+impl Connection {
+    /// The time at which [`Connection::on_timeout`] or [`Connection::poll_transmit`] has something
+    /// to do, if nothing arrives before.
+    pub fn next_timeout(&self) -> Option<Nanos> {
+        if !self.state.receives() {
+            return None;
+        }
+        let watch_at = self.watch.map(|watch| watch.asked_at + self.watch_apart());
+        let tell_at = (!self.told).then_some(self.tell_at);
+        let arm_at = self.arming.map(|arming| arming.next_at);
+        let timers = [
+            self.ack_at,
+            self.not_ready_until,
+            self.retry_at(),
+            self.suspect_at(),
+            watch_at,
+            tell_at,
+            arm_at,
+            self.data_leaves_at(),
+        ];
+        timers.into_iter().flatten().min()
+    }
+
+    /// Time has passed, and everything that had arrived by now was handed in.
+    pub fn on_timeout(&mut self, now: Nanos) {
+        if !self.state.receives() {
+            return;
+        }
+        if self.not_ready_until.is_some_and(|until| until <= now) {
+            self.not_ready_until = None;
+        }
+        if self.suspect_at().is_some_and(|at| at <= now) {
+            self.suspect(now);
+        }
+        if self.retry_at().is_some_and(|at| at <= now) {
+            self.retry(now);
+        }
+        if self.watch.is_some_and(|watch| watch.asked_at + self.watch_apart() <= now) {
+            self.watch_alternate(now);
+        }
+        self.ask_to_arm(now);
+    }
+
+    /// Whether somebody waits for the peer to acknowledge something.
+    fn is_waiting(&self) -> bool {
+        self.not_ready_until.is_none() && self.outgoing.has_outstanding()
+    }
+
+    /// When the packet that waits has waited for as long as one may.
+    fn retry_at(&self) -> Option<Nanos> {
+        let timeout = self.ack_timeout.nanos().filter(|_| self.is_waiting())?;
+        Some(self.waiting_since.max(self.outgoing.oldest_sent_at()?) + timeout)
+    }
+
+    fn retry(&mut self, now: Nanos) {
+        if self.retries_left == 0 {
+            let healthy =
+                self.armed_route().is_some_and(|route| route.is_alive_since(self.waiting_since));
+            if !(healthy && self.leave_dead_path(now)) {
+                self.fail(Why::Retries);
+            }
+            return;
+        }
+        self.retries_left -= 1;
+        let routes = &mut self.routes;
+        self.outgoing.lose(Lose::Oldest, |path, bytes| {
+            let route = &mut routes[usize::from(path.0)];
+            route.in_flight = route.in_flight.saturating_sub(bytes);
+            route.window.restart();
+        });
+        self.waiting_since = now;
+    }
+
+    /// When the primary path is suspected, or asked again.
+    fn suspect_at(&self) -> Option<Nanos> {
+        if !self.is_waiting() {
+            return None;
+        }
+        match &self.suspicion {
+            Some(suspicion) => Some(suspicion.next_at()),
+            None => {
+                let since = self.waiting_since.max(self.outgoing.oldest_sent_at()?);
+                Some(since + patience(self.primary_route()))
+            }
+        }
+    }
+
+    /// No sign of life while packets wait for one: both paths are asked.
+    fn suspect(&mut self, now: Nanos) {
+        let Some(mut suspicion) = self.suspicion.take() else {
+            self.suspicion = Some(Suspicion::new(now));
+            self.counters.suspicions += 1;
+            return self.ask_both(now);
+        };
+        match suspicion.judge(now, self.primary_route(), self.armed_route()) {
+            Verdict::Alive => {
+                // Questions went through that left after the packets: these are lost.
+                if let Some(heard_of) = self.primary_route().heard_of {
+                    self.lose_before(now, self.primary, heard_of.saturating_add(3));
+                }
+                self.waiting_since = now;
+            }
+            Verdict::Dead => {
+                self.leave_dead_path(now);
+            }
+            Verdict::Wait => self.suspicion = Some(suspicion),
+            Verdict::Ask => {
+                self.suspicion = Some(suspicion);
+                self.ask_both(now);
+            }
+        }
+    }
+
+    fn ask_both(&mut self, now: Nanos) {
+        self.push_control(self.primary, Body::Probe { id: 0 });
+        let armed = self.migration == MigrationState::Armed;
+        if let Some(path) = self.alternate.filter(|_| armed) {
+            self.push_control(path, Body::Probe { id: 0 });
+            if let Some(watch) = &mut self.watch {
+                *watch = Watch { asked_at: now, ..*watch };
+            }
+        }
+    }
+
+    fn watch_apart(&self) -> Nanos {
+        if self.outgoing.is_empty() { WATCH_IDLE } else { WATCH_BUSY }
+    }
+
+    /// The alternate path must be known to work before it is needed.
+    fn watch_alternate(&mut self, now: Nanos) {
+        let (Some(watch), Some(path)) = (self.watch, self.alternate) else { return };
+        let alive = |path: PathId| self.routes[usize::from(path.0)].is_alive_since(watch.asked_at);
+        let unanswered = match (alive(path), alive(self.primary)) {
+            (true, _) => 0,
+            (false, true) => watch.unanswered + 1,
+            // Perhaps the peer is busy.
+            (false, false) => watch.unanswered,
+        };
+        self.watch = Some(Watch { asked_at: now, unanswered });
+        if unanswered >= UNANSWERED {
+            return self.alternate_is_unhealthy(now);
+        }
+        self.push_control(path, Body::Probe { id: 0 });
+        self.push_control(self.primary, Body::Probe { id: 0 });
+    }
+
+    /// Whether a migration that the peer has not followed is to be told now.
+    pub(super) fn tell_again(&mut self, now: Nanos) -> bool {
+        let sends = matches!(self.state, QpState::Rtr | QpState::Rts | QpState::Sqd);
+        if self.told || now < self.tell_at || !sends {
+            return false;
+        }
+        self.tell_at = now + self.tell_apart;
+        self.tell_apart = (2 * self.tell_apart).min(TELL_MOST_APART);
+        true
+    }
+
+    pub(super) fn push_control(&mut self, path: PathId, body: Body<'static>) {
+        if self.control.len() < MOST_CONTROL {
+            self.control.push_back(super::Control { path, body });
+        }
+    }
+}

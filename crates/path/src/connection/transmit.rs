@@ -1,0 +1,123 @@
+//! What leaves: answers and questions first, then acknowledgements, then data.
+
+use super::{Connection, Control};
+use crate::number::wire;
+use crate::state::QpState;
+use crate::wire::{Body, Echo, HEADER_BYTES, Header, write};
+use crate::{Nanos, PathId};
+
+impl Connection {
+    /// Writes the next packet that is to leave now behind what is in `out`; the path to send it
+    /// over, or none where nothing is due.
+    pub fn poll_transmit(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<PathId> {
+        if !self.state.receives() {
+            return None;
+        }
+        if let Some(Control { path, body }) = self.control.pop_front() {
+            return Some(self.write_control(now, path, body, out));
+        }
+        if std::mem::take(&mut self.not_ready_due) {
+            let body = Body::NotReady { timer: self.not_ready_timer.code() };
+            return Some(self.write(now, self.primary, &body, out));
+        }
+        if self.ack_at.is_some_and(|at| at <= now) || self.tell_again(now) {
+            return Some(self.write_ack(now, out));
+        }
+        self.write_data(now, out)
+    }
+
+    fn header(&mut self, now: Nanos, path: PathId) -> Header {
+        let expects = wire(self.incoming.expects());
+        let (to, epoch, primary) = (self.peer, self.epoch, self.primary);
+        let serial = self.route(path).next_serial(now);
+        Header { path, to, serial, epoch, primary, expects }
+    }
+
+    fn write(&mut self, now: Nanos, path: PathId, body: &Body<'_>, out: &mut Vec<u8>) -> PathId {
+        let header = self.header(now, path);
+        write(&header, body, out);
+        self.counters.sent += 1;
+        path
+    }
+
+    fn write_control(
+        &mut self,
+        now: Nanos,
+        path: PathId,
+        body: Body<'static>,
+        out: &mut Vec<u8>,
+    ) -> PathId {
+        let header = self.header(now, path);
+        // A question is named after its own packet.
+        let body = match body {
+            Body::Probe { .. } => Body::Probe { id: header.serial as u32 },
+            other => other,
+        };
+        write(&header, &body, out);
+        self.counters.sent += 1;
+        path
+    }
+
+    fn write_ack(&mut self, now: Nanos, out: &mut Vec<u8>) -> PathId {
+        (self.ack_at, self.unacknowledged) = (None, 0);
+        let echo = |(number, route): (usize, &crate::route::Route)| {
+            let (serial, at) = route.latest_arrival()?;
+            let delay_us = u32::try_from((now - at.min(now)) / 1000).unwrap_or(u32::MAX);
+            Some(Echo { path: PathId(number as u8), serial, delay_us })
+        };
+        let echoes = self.routes.iter().enumerate().filter_map(echo).collect();
+        let body = Body::Ack { echoes, early: self.incoming.early() };
+        self.write(now, self.primary, &body, out)
+    }
+
+    /// Whether new packets may begin, besides those that are sent again.
+    fn begins(&self) -> Option<bool> {
+        match self.state {
+            QpState::Rts => Some(true),
+            QpState::Sqd => Some(false),
+            _ => None,
+        }
+    }
+
+    /// When data may leave, if there is any and the window has room.
+    pub(super) fn data_leaves_at(&self) -> Option<Nanos> {
+        let fresh = self.begins().filter(|_| self.not_ready_until.is_none())?;
+        let route = self.primary_route();
+        let room = route.in_flight == 0 || route.in_flight < route.window.bytes();
+        let wants = room && route.carrier && self.outgoing.wants_to_send(fresh);
+        wants.then(|| route.window.leaves_at(route.trip().smoothed))
+    }
+
+    fn write_data(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<PathId> {
+        if self.data_leaves_at()? > now {
+            return None;
+        }
+        let fresh = self.begins()?;
+        let number = self.outgoing.next_to_send(self.packet_bytes, fresh)?;
+        let again = self.outgoing.was_sent(number);
+        let len = self.outgoing.len(number) as u64;
+        let path = self.primary;
+        let header = self.header(now, path);
+        let route = &mut self.routes[usize::from(path.0)];
+        route.in_flight += len;
+        let trip = route.trip().smoothed;
+        let full = route.in_flight + 2 * len >= route.window.bytes();
+        route.window.on_sent(now, len + HEADER_BYTES as u64, trip);
+        self.counters.sent += 1;
+        self.counters.sent_again += u64::from(again);
+        let part = self.outgoing.on_sent(number, path, header.serial, now);
+        let body = Body::Data {
+            number: wire(part.number),
+            first: part.first,
+            last: part.last,
+            ack_wanted: full || again,
+            bytes: part.bytes,
+        };
+        write(&header, &body, out);
+        // It says what arrived, too; only what came early needs more words.
+        if !self.incoming.has_early() {
+            (self.ack_at, self.unacknowledged) = (None, 0);
+        }
+        Some(path)
+    }
+}

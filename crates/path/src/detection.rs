@@ -1,0 +1,74 @@
+//! Whether the primary path is dead: it is asked, and so is the alternate one.
+//!
+//! A silent peer may only be computing, and a long queue may only be long. So nothing follows from
+//! silence alone: the primary path is dead where the alternate one answers time and again and the
+//! primary one does not, for longer than its packets took of late. It answers if a packet that was
+//! sent over it is known to have arrived and a packet has come over it, both since it was suspected:
+//! that is how a path that is dead in one direction is found.
+
+use crate::Nanos;
+use crate::route::Route;
+
+/// The first questions are so far apart; while nobody answers, they become rarer.
+const APART: Nanos = 2_000_000;
+const MOST_APART: Nanos = 64_000_000;
+/// The alternate path must answer so often.
+const ANSWERS: u32 = 3;
+/// A path is suspected after twice its longest round trip of late, and this.
+const PATIENCE: Nanos = 1_000_000;
+
+pub(crate) struct Suspicion {
+    since: Nanos,
+    asked_at: Nanos,
+    apart: Nanos,
+    answers: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is alive.
+    Alive,
+    /// It is dead, and the alternate path is not.
+    Dead,
+    /// Nothing can be said yet.
+    Wait,
+    /// Ask now.
+    Ask,
+}
+
+/// How long one waits for a sign of life of a path before it is suspected.
+pub(crate) fn patience(primary: &Route) -> Nanos {
+    PATIENCE + 2 * primary.longest_trip()
+}
+
+impl Suspicion {
+    /// Both paths are to be asked at once.
+    pub fn new(now: Nanos) -> Suspicion {
+        Suspicion { since: now, asked_at: now, apart: APART, answers: 0 }
+    }
+
+    /// When to judge again.
+    pub fn next_at(&self) -> Nanos {
+        self.asked_at + self.apart
+    }
+
+    /// What is known now; `alternate` is there if it could take over.
+    pub fn judge(&mut self, now: Nanos, primary: &Route, alternate: Option<&Route>) -> Verdict {
+        if primary.is_alive_since(self.since) {
+            return Verdict::Alive;
+        }
+        if now < self.next_at() {
+            return Verdict::Wait;
+        }
+        if alternate.is_some_and(|route| route.is_alive_since(self.asked_at)) {
+            self.answers += 1;
+        } else {
+            self.apart = (2 * self.apart).min(MOST_APART);
+        }
+        if self.answers >= ANSWERS && now - self.since >= patience(primary) {
+            return Verdict::Dead;
+        }
+        self.asked_at = now;
+        Verdict::Ask
+    }
+}

@@ -1,0 +1,88 @@
+//! Times and counts as InfiniBand encodes them.
+
+use crate::Nanos;
+
+/// Five bits for the time in which an acknowledgement must come: 4.096 us times a power of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckTimeout(u8);
+
+impl AckTimeout {
+    /// None for a code of more than five bits.
+    pub fn new(code: u8) -> Option<AckTimeout> {
+        (code < 32).then_some(AckTimeout(code))
+    }
+
+    pub fn code(self) -> u8 {
+        self.0
+    }
+
+    /// None: wait without end.
+    pub fn nanos(self) -> Option<Nanos> {
+        (self.0 > 0).then(|| 4096 << self.0)
+    }
+}
+
+/// Three bits: how often a packet is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retries(u8);
+
+impl Retries {
+    /// None for a count of more than three bits.
+    pub fn new(count: u8) -> Option<Retries> {
+        (count < 8).then_some(Retries(count))
+    }
+
+    pub fn count(self) -> u8 {
+        self.0
+    }
+
+    /// For a receiver that is not ready, seven means for ever.
+    pub fn has_no_end(self) -> bool {
+        self.0 == 7
+    }
+}
+
+/// In hundredths of a millisecond, by code.
+const NOT_READY: [u32; 32] = [
+    65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536,
+    2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+];
+
+/// Five bits: how long a sender waits for a receiver that was not ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotReadyTimer(u8);
+
+impl NotReadyTimer {
+    /// None for a code of more than five bits.
+    pub fn new(code: u8) -> Option<NotReadyTimer> {
+        (code < 32).then_some(NotReadyTimer(code))
+    }
+
+    pub fn code(self) -> u8 {
+        self.0
+    }
+
+    pub fn nanos(self) -> Nanos {
+        u64::from(NOT_READY[usize::from(self.0)]) * 10_000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_mean_what_infiniband_says() {
+        assert_eq!(AckTimeout::new(0).and_then(AckTimeout::nanos), None);
+        // The codes that people set: 14 is 67 ms, 20 is 4.3 s.
+        assert_eq!(AckTimeout::new(14).and_then(AckTimeout::nanos), Some(67_108_864));
+        assert_eq!(AckTimeout::new(20).and_then(AckTimeout::nanos), Some(4_294_967_296));
+        assert_eq!(AckTimeout::new(32), None);
+        assert_eq!(NotReadyTimer::new(0).map(NotReadyTimer::nanos), Some(655_360_000));
+        assert_eq!(NotReadyTimer::new(1).map(NotReadyTimer::nanos), Some(10_000));
+        assert_eq!(NotReadyTimer::new(31).map(NotReadyTimer::nanos), Some(491_520_000));
+        assert_eq!(NotReadyTimer::new(32), None);
+        assert!(Retries::new(7).is_some_and(Retries::has_no_end));
+        assert_eq!(Retries::new(8), None);
+    }
+}

@@ -1,0 +1,233 @@
+//! The receive queue: packets put in order, messages put together.
+
+use std::collections::VecDeque;
+
+use crate::wire::{MOST_RANGES, Range};
+
+/// Packets that are held back until those before them arrive, at most.
+const MOST_EARLY: u64 = 1 << 14;
+
+struct Early {
+    first: bool,
+    last: bool,
+    bytes: Box<[u8]>,
+}
+
+/// A receive that was posted: its name, and the longest message it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Receive {
+    pub id: u64,
+    pub room: usize,
+}
+
+/// A message that has arrived.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Arrived {
+    pub id: u64,
+    pub bytes: Vec<u8>,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// The next one, or one that closes a gap.
+    InOrder,
+    /// One behind a gap.
+    Early,
+    /// It was there before, or is too far ahead.
+    Refused,
+    /// It begins a message for which nobody has posted a receive.
+    NotReady,
+    /// A message is longer than its receive, or its parts do not fit together.
+    Broken,
+}
+
+#[derive(Default)]
+pub(crate) struct Incoming {
+    /// The next packet number.
+    expects: u64,
+    /// What came early, at its distance from the next packet number; in the first place a packet
+    /// for whose message nobody has posted a receive. What is here is never given up: the peer may
+    /// know of it.
+    early: VecDeque<Option<Early>>,
+    receives: VecDeque<Receive>,
+    /// The message whose first packet has come.
+    current: Option<Arrived>,
+    arrived: VecDeque<Arrived>,
+}
+
+impl Incoming {
+    /// Numbers begin here; what was posted stays.
+    pub fn begin(&mut self, number: u64) {
+        let receives = std::mem::take(&mut self.receives);
+        *self = Incoming { expects: number, receives, ..Incoming::default() };
+    }
+
+    pub fn expects(&self) -> u64 {
+        self.expects
+    }
+
+    /// What becomes of a packet that waited for it.
+    pub fn post(&mut self, receive: Receive) -> Taken {
+        self.receives.push_back(receive);
+        self.go_on()
+    }
+
+    /// The receives that nothing will come for.
+    pub fn flush(&mut self) -> Vec<u64> {
+        let current = self.current.take().map(|message| message.id);
+        current.into_iter().chain(self.receives.drain(..).map(|receive| receive.id)).collect()
+    }
+
+    pub fn pop(&mut self) -> Option<Arrived> {
+        self.arrived.pop_front()
+    }
+
+    pub fn on_data(&mut self, number: u64, first: bool, last: bool, bytes: &[u8]) -> Taken {
+        let Some(ahead) = number.checked_sub(self.expects) else { return Taken::Refused };
+        if ahead > MOST_EARLY {
+            return Taken::Refused;
+        }
+        let waits = self.early.front().is_some_and(Option::is_some);
+        if ahead == 0 && !waits {
+            let taken = self.append(first, last, bytes);
+            match taken {
+                Taken::InOrder => {
+                    self.early.pop_front();
+                    return self.go_on();
+                }
+                Taken::NotReady => {}
+                other => return other,
+            }
+        }
+        let held = self.hold(ahead as usize, Early { first, last, bytes: bytes.into() });
+        if ahead == 0 { Taken::NotReady } else { held }
+    }
+
+    /// Keeps a packet that came early.
+    fn hold(&mut self, index: usize, packet: Early) -> Taken {
+        if self.early.len() <= index {
+            self.early.resize_with(index + 1, || None);
+        }
+        let place = &mut self.early[index];
+        if place.is_some() {
+            return Taken::Refused;
+        }
+        *place = Some(packet);
+        Taken::Early
+    }
+
+    /// Takes the next packet.
+    fn append(&mut self, first: bool, last: bool, bytes: &[u8]) -> Taken {
+        if first != self.current.is_none() {
+            return Taken::Broken;
+        }
+        let mut message = match self.current.take() {
+            Some(message) => message,
+            None => match self.receives.front() {
+                Some(receive) => Arrived { id: receive.id, bytes: Vec::new() },
+                None => return Taken::NotReady,
+            },
+        };
+        let room = self.receives.front().map_or(0, |receive| receive.room);
+        let fits = message.bytes.len() + bytes.len() <= room;
+        message.bytes.extend_from_slice(bytes);
+        if !fits {
+            self.current = Some(message);
+            return Taken::Broken;
+        }
+        self.expects += 1;
+        if last {
+            self.receives.pop_front();
+            self.arrived.push_back(message);
+        } else {
+            self.current = Some(message);
+        }
+        Taken::InOrder
+    }
+
+    /// Takes what came early and is due now.
+    fn go_on(&mut self) -> Taken {
+        while let Some(packet) = self.early.front_mut().and_then(Option::take) {
+            let taken = self.append(packet.first, packet.last, &packet.bytes);
+            if taken != Taken::InOrder {
+                self.early[0] = Some(packet);
+                return taken;
+            }
+            self.early.pop_front();
+        }
+        Taken::InOrder
+    }
+
+    pub fn has_early(&self) -> bool {
+        self.early.iter().any(Option::is_some)
+    }
+
+    /// What came early, for an acknowledgement: the nearest first.
+    pub fn early(&self) -> Vec<Range> {
+        let mut ranges: Vec<Range> = Vec::new();
+        let held = self.early.iter().enumerate().skip(1).filter(|(_, early)| early.is_some());
+        for (index, _) in held {
+            let after = index as u32;
+            let full = ranges.len() == MOST_RANGES;
+            match ranges.last_mut().filter(|range| range.after + range.count == after) {
+                Some(range) => range.count += 1,
+                None if full => break,
+                None => ranges.push(Range { after, count: 1 }),
+            }
+        }
+        ranges
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_receives(count: u64) -> Incoming {
+        let mut incoming = Incoming::default();
+        for id in 0..count {
+            incoming.post(Receive { id, room: 4 });
+        }
+        incoming
+    }
+
+    #[test]
+    fn packets_in_any_order_make_messages_in_order() {
+        let mut incoming = with_receives(2);
+        assert_eq!(incoming.on_data(2, true, true, b"c"), Taken::Early);
+        assert_eq!(incoming.on_data(2, true, true, b"c"), Taken::Refused);
+        assert_eq!(incoming.on_data(1, false, true, b"b"), Taken::Early);
+        assert_eq!(incoming.early(), [Range { after: 1, count: 2 }]);
+        assert_eq!(incoming.on_data(0, true, false, b"a"), Taken::InOrder);
+        assert_eq!(incoming.on_data(0, true, false, b"a"), Taken::Refused);
+        assert_eq!(incoming.on_data(4, true, true, b""), Taken::Early);
+        assert_eq!(incoming.on_data(3, true, true, b""), Taken::NotReady, "two receives only");
+        assert_eq!(incoming.pop(), Some(Arrived { id: 0, bytes: b"ab".to_vec() }));
+        assert_eq!(incoming.pop(), Some(Arrived { id: 1, bytes: b"c".to_vec() }));
+        assert_eq!(incoming.pop(), None);
+        assert_eq!(incoming.expects(), 3);
+    }
+
+    #[test]
+    fn a_message_waits_for_its_receive() {
+        let mut incoming = with_receives(0);
+        assert_eq!(incoming.on_data(0, true, true, b"a"), Taken::NotReady);
+        assert_eq!(incoming.on_data(0, true, true, b"a"), Taken::NotReady, "it comes again");
+        assert_eq!(incoming.on_data(1, true, true, b"b"), Taken::Early);
+        assert_eq!(incoming.post(Receive { id: 7, room: 1 }), Taken::NotReady, "one too few");
+        assert_eq!(incoming.on_data(0, true, true, b"a"), Taken::Refused);
+        assert_eq!(incoming.post(Receive { id: 8, room: 1 }), Taken::InOrder);
+        assert_eq!(incoming.pop(), Some(Arrived { id: 7, bytes: b"a".to_vec() }));
+    }
+
+    #[test]
+    fn what_does_not_fit_breaks_the_connection() {
+        let mut incoming = with_receives(1);
+        assert_eq!(incoming.on_data(0, false, true, b"a"), Taken::Broken);
+        assert_eq!(incoming.on_data(0, true, false, b"abc"), Taken::InOrder);
+        assert_eq!(incoming.on_data(1, true, true, b"d"), Taken::Broken);
+        assert_eq!(incoming.on_data(1, false, true, b"de"), Taken::Broken);
+        assert_eq!(incoming.on_data(1 + MOST_EARLY + 1, true, true, b""), Taken::Refused);
+    }
+}

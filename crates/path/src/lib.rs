@@ -1,0 +1,41 @@
+//! A reliable connection between two processes that moves to another path when one dies.
+//!
+//! It has the meaning of InfiniBand's reliable connection with automatic path migration: queue-pair
+//! and migration states, packet numbers, acknowledgements, receivers that are not ready, a primary
+//! and an alternate path. It must never know a clock, a socket or a thread: whoever drives it hands
+//! in packets and the time, and takes out packets, events and the time of its next wish. So the same
+//! connection runs over UDP and in a simulator that replays any fault by its seed.
+//!
+//! Begin with [`state`], then [`Connection`].
+
+#![forbid(unsafe_code)]
+
+pub mod connection;
+pub mod encoding;
+pub mod number;
+pub mod state;
+pub mod wire;
+
+mod congestion;
+mod detection;
+mod incoming;
+mod outgoing;
+mod replay;
+mod route;
+
+pub use connection::{Config, Connection, Counters, Event, Modify, Refusal, Why};
+pub use encoding::{AckTimeout, NotReadyTimer, Retries};
+pub use state::{Cause, MigrationState, QpState};
+
+/// Nanoseconds since an instant of the driver's choosing.
+pub type Nanos = u64;
+
+/// A path, by the number that both ends have for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId(pub u8);
+
+impl std::fmt::Display for PathId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "path {}", self.0)
+    }
+}

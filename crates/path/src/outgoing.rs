@@ -1,0 +1,254 @@
+//! The send queue: messages cut into packets, and what is known of each packet.
+
+use std::collections::VecDeque;
+
+use crate::wire::MOST_PATHS;
+use crate::{Nanos, PathId};
+
+/// How many packets that left a path later must have arrived for one to be lost.
+const REORDERED: u64 = 3;
+
+/// A message that waits for its acknowledgement.
+struct Message {
+    id: u64,
+    bytes: Box<[u8]>,
+    /// Bytes of it that are in packets.
+    cut: usize,
+}
+
+/// The last time that a packet left.
+#[derive(Clone, Copy)]
+struct Sent {
+    path: PathId,
+    serial: u64,
+    at: Nanos,
+}
+
+struct Packet {
+    message: u64,
+    offset: usize,
+    len: usize,
+    sent: Option<Sent>,
+    /// Whether it is to leave again.
+    lost: bool,
+    arrived: bool,
+}
+
+/// A packet that may leave now.
+pub(crate) struct Part<'a> {
+    pub number: u64,
+    pub first: bool,
+    pub last: bool,
+    pub bytes: &'a [u8],
+}
+
+#[derive(Default)]
+pub(crate) struct Outgoing {
+    messages: VecDeque<Message>,
+    /// The number of the first message in `messages`.
+    first_message: u64,
+    packets: VecDeque<Packet>,
+    /// The number of the first packet in `packets`: all before it have arrived.
+    base: u64,
+    /// The message that the next packet belongs to.
+    next_message: u64,
+    /// Packets that are to leave again.
+    lost: VecDeque<u64>,
+    /// What left each path, in that order: serial and packet number.
+    left: [VecDeque<(u64, u64)>; MOST_PATHS],
+}
+
+impl Outgoing {
+    /// Numbers begin here.
+    pub fn begin(&mut self, number: u64) {
+        *self = Outgoing { base: number, ..Outgoing::default() };
+    }
+
+    pub fn push(&mut self, id: u64, bytes: Box<[u8]>) {
+        self.messages.push_back(Message { id, bytes, cut: 0 });
+    }
+
+    /// Whether every message has arrived.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The number that the next new packet gets.
+    pub fn next(&self) -> u64 {
+        self.base + self.packets.len() as u64
+    }
+
+    /// Whether a packet is under way.
+    pub fn has_outstanding(&self) -> bool {
+        self.oldest_sent_at().is_some()
+    }
+
+    /// Whether packets wait to leave, old or (where `fresh`) new ones.
+    pub fn wants_to_send(&self, fresh: bool) -> bool {
+        !self.lost.is_empty() || fresh && self.first_uncut().is_some()
+    }
+
+    /// When the packet left that has waited longest for its acknowledgement.
+    pub fn oldest_sent_at(&self) -> Option<Nanos> {
+        self.packets.front()?.sent.map(|sent| sent.at)
+    }
+
+    fn first_uncut(&self) -> Option<&Message> {
+        let index = (self.next_message - self.first_message) as usize;
+        self.messages.get(index)
+    }
+
+    /// The number of the next packet to leave, if any: first what was lost, then (where `fresh`)
+    /// new packets of up to `size` bytes.
+    pub fn next_to_send(&mut self, size: usize, fresh: bool) -> Option<u64> {
+        while let Some(&number) = self.lost.front() {
+            let lost = |packet: &Packet| packet.lost && !packet.arrived;
+            if number.checked_sub(self.base).is_some_and(|i| lost(&self.packets[i as usize])) {
+                return Some(number);
+            }
+            self.lost.pop_front();
+        }
+        if fresh { self.cut(size) } else { None }
+    }
+
+    /// Cuts the next packet off the messages that wait. It is not sent yet: asked again, the same is
+    /// answered.
+    fn cut(&mut self, size: usize) -> Option<u64> {
+        if let Some(packet) = self.packets.back().filter(|packet| packet.sent.is_none()) {
+            debug_assert!(!packet.lost);
+            return Some(self.next() - 1);
+        }
+        let (number, message) = (self.next(), self.next_message);
+        let index = (message - self.first_message) as usize;
+        let waiting = self.messages.get_mut(index)?;
+        let offset = waiting.cut;
+        let len = size.min(waiting.bytes.len() - offset);
+        waiting.cut = offset + len;
+        if offset + len == waiting.bytes.len() {
+            self.next_message += 1;
+        }
+        let (sent, lost, arrived) = (None, false, false);
+        self.packets.push_back(Packet { message, offset, len, sent, lost, arrived });
+        Some(number)
+    }
+
+    /// Whether a packet has left before.
+    pub fn was_sent(&self, number: u64) -> bool {
+        self.packets[(number - self.base) as usize].sent.is_some()
+    }
+
+    /// Bytes of a packet.
+    pub fn len(&self, number: u64) -> usize {
+        self.packets[(number - self.base) as usize].len
+    }
+
+    /// A packet leaves.
+    pub fn on_sent(&mut self, number: u64, path: PathId, serial: u64, at: Nanos) -> Part<'_> {
+        let packet = &mut self.packets[(number - self.base) as usize];
+        packet.sent = Some(Sent { path, serial, at });
+        packet.lost = false;
+        self.left[usize::from(path.0)].push_back((serial, number));
+        if self.lost.front() == Some(&number) {
+            self.lost.pop_front();
+        }
+        let message = &self.messages[(packet.message - self.first_message) as usize];
+        let end = packet.offset + packet.len;
+        Part {
+            number,
+            first: packet.offset == 0,
+            last: end == message.bytes.len(),
+            bytes: &message.bytes[packet.offset..end],
+        }
+    }
+
+    /// Everything before `expects` has arrived, and these packets after it. Calls `settled` for
+    /// each packet that was in flight with its path and bytes.
+    pub fn on_ack(
+        &mut self,
+        expects: u64,
+        early: impl Iterator<Item = std::ops::Range<u64>>,
+        mut settled: impl FnMut(PathId, u64),
+    ) {
+        let mut arrive = |packet: &mut Packet| {
+            if packet.arrived {
+                return;
+            }
+            packet.arrived = true;
+            if let Some(sent) = packet.sent.filter(|_| !packet.lost) {
+                settled(sent.path, packet.len as u64);
+            }
+        };
+        let end = self.next();
+        for number in early.flat_map(|range| range.start.max(self.base)..range.end.min(end)) {
+            arrive(&mut self.packets[(number - self.base) as usize]);
+        }
+        while self.base < expects {
+            let Some(mut packet) = self.packets.pop_front() else { return };
+            arrive(&mut packet);
+            self.base += 1;
+        }
+    }
+
+    /// The next message all of whose packets have arrived.
+    pub fn pop_done(&mut self) -> Option<u64> {
+        let under_way = self.packets.front().map_or(self.next_message, |packet| packet.message);
+        if under_way == self.first_message {
+            return None;
+        }
+        self.first_message += 1;
+        self.messages.pop_front().map(|message| message.id)
+    }
+
+    /// Packets of a path that left well before one that has arrived are lost. Calls `lost` with the
+    /// bytes of each.
+    pub fn on_heard(&mut self, path: PathId, serial: u64, mut lost: impl FnMut(u64)) {
+        let Some(limit) = serial.checked_sub(REORDERED) else { return };
+        let left = &mut self.left[usize::from(path.0)];
+        while let Some(&(serial, number)) = left.front().filter(|(serial, _)| *serial <= limit) {
+            left.pop_front();
+            let Some(index) = number.checked_sub(self.base) else { continue };
+            let Some(packet) = self.packets.get_mut(index as usize) else { continue };
+            let is_last = packet.sent.is_some_and(|s| s.path == path && s.serial == serial);
+            if is_last && !packet.arrived && !packet.lost {
+                packet.lost = true;
+                self.lost.push_back(number);
+                lost(packet.len as u64);
+            }
+        }
+    }
+
+    /// Gives up on packets under way: all of them, or the oldest. Calls `lost` with
+    /// the path and bytes of each.
+    pub fn lose(&mut self, which: Lose, mut lost: impl FnMut(PathId, u64)) {
+        for (index, packet) in self.packets.iter_mut().enumerate() {
+            let Some(sent) = packet.sent.filter(|_| !packet.arrived && !packet.lost) else {
+                continue;
+            };
+            packet.lost = true;
+            lost(sent.path, packet.len as u64);
+            self.lost.push_back(self.base + index as u64);
+            if which == Lose::Oldest {
+                break;
+            }
+        }
+        self.lost.make_contiguous().sort_unstable();
+    }
+
+    /// The messages that will not be sent any more.
+    pub fn flush(&mut self) -> Vec<u64> {
+        let ids = self.messages.iter().map(|message| message.id).collect();
+        self.begin(self.base);
+        ids
+    }
+}
+
+/// Which packets are given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lose {
+    Oldest,
+    All,
+}

@@ -1,0 +1,67 @@
+//! Which packets of a path have arrived: a packet that comes again, or far too late, is refused.
+
+/// Serial numbers up to so far behind the latest are told apart.
+const WINDOW: u64 = 4096;
+const WORDS: usize = (WINDOW / 64) as usize;
+
+pub(crate) struct Replay {
+    /// One more than the latest serial number.
+    next: u64,
+    /// One bit for each serial number of the window, at its remainder.
+    seen: [u64; WORDS],
+}
+
+impl Default for Replay {
+    fn default() -> Replay {
+        Replay { next: 0, seen: [0; WORDS] }
+    }
+}
+
+impl Replay {
+    /// Takes note of a packet; false where it came before, or is too old to tell.
+    pub fn take(&mut self, serial: u64) -> bool {
+        if serial >= self.next {
+            // What lies between has not arrived yet.
+            for passed in self.next.max(serial.saturating_sub(WINDOW))..=serial {
+                self.seen[place(passed)] &= !bit(passed);
+            }
+            self.next = serial.saturating_add(1);
+        } else if self.next - serial > WINDOW || self.seen[place(serial)] & bit(serial) != 0 {
+            return false;
+        }
+        self.seen[place(serial)] |= bit(serial);
+        true
+    }
+
+    /// The latest, if any has arrived.
+    pub fn latest(&self) -> Option<u64> {
+        self.next.checked_sub(1)
+    }
+}
+
+fn place(serial: u64) -> usize {
+    (serial / 64) as usize % WORDS
+}
+
+fn bit(serial: u64) -> u64 {
+    1 << (serial % 64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_serial_number_is_taken_once() {
+        let mut replay = Replay::default();
+        assert_eq!(replay.latest(), None);
+        for serial in [0, 2, 1, 5000, 4999, 905, 9_000] {
+            assert!(replay.take(serial), "{serial}");
+            assert!(!replay.take(serial), "{serial} again");
+        }
+        assert!(!replay.take(3), "too old to tell");
+        assert!(!replay.take(4999) && replay.take(5001));
+        assert_eq!(replay.latest(), Some(9_000));
+        assert!(replay.take(u64::MAX - 1) && !replay.take(9_001));
+    }
+}

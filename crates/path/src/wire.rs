@@ -1,0 +1,262 @@
+//! Packets as bytes.
+//!
+//! Every packet has one header of 32 bytes. Its number on its path, `serial`, is never used twice,
+//! so that a packet that comes again is seen, and so that a driver can seal it.
+
+use crate::PathId;
+
+pub const HEADER_BYTES: usize = 32;
+
+/// What an acknowledgement can name at most.
+pub const MOST_RANGES: usize = 32;
+pub const MOST_PATHS: usize = 8;
+
+/// What stands in front of every packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The path it was sent on, as both ends number them.
+    pub path: PathId,
+    /// The receiver's queue pair.
+    pub to: u32,
+    /// One more for each packet that this end sent on this path.
+    pub serial: u64,
+    /// One more for each migration.
+    pub epoch: u32,
+    /// The path that the sender uses in this epoch.
+    pub primary: PathId,
+    /// The next packet number that the sender expects, in 24 bits.
+    pub expects: u32,
+}
+
+/// The latest packet that arrived over a path, and how long ago.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Echo {
+    pub path: PathId,
+    pub serial: u64,
+    pub delay_us: u32,
+}
+
+/// Packets that arrived early: so many from so many after the next expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    pub after: u32,
+    pub count: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body<'a> {
+    /// A part of a message.
+    Data {
+        number: u32,
+        first: bool,
+        last: bool,
+        ack_wanted: bool,
+        bytes: &'a [u8],
+    },
+    Ack {
+        echoes: Vec<Echo>,
+        early: Vec<Range>,
+    },
+    /// No receive is posted for the message that begins with the next expected packet.
+    NotReady {
+        timer: u8,
+    },
+    /// Is this path alive? Answered over this path and over the sender's primary one.
+    Probe {
+        id: u32,
+    },
+    /// The probe of `path` with this id has arrived.
+    Answer {
+        path: PathId,
+        id: u32,
+    },
+    /// The sender wants this path as its alternate one; as long as the longest packet.
+    Arm {
+        id: u32,
+        bytes: usize,
+    },
+    /// The receiver has it as its alternate as well, and heard this request.
+    Arming {
+        id: u32,
+        bytes: usize,
+    },
+}
+
+const DATA: u8 = 1;
+const ACK: u8 = 2;
+const NOT_READY: u8 = 3;
+const PROBE: u8 = 4;
+const ANSWER: u8 = 5;
+const ARM: u8 = 6;
+const ARMING: u8 = 7;
+
+const FIRST: u8 = 1;
+const LAST: u8 = 2;
+const ACK_WANTED: u8 = 4;
+
+/// Writes a packet behind what is in `out`.
+pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
+    let (kind, flags, number) = match body {
+        Body::Data { number, first, last, ack_wanted, .. } => {
+            let bit = |on: bool, bit: u8| if on { bit } else { 0 };
+            let flags = bit(*first, FIRST) | bit(*last, LAST) | bit(*ack_wanted, ACK_WANTED);
+            (DATA, flags, *number)
+        }
+        Body::Ack { echoes, early } => (ACK, echoes.len() as u8, early.len() as u32),
+        Body::NotReady { timer } => (NOT_READY, *timer, 0),
+        Body::Probe { id } => (PROBE, 0, *id),
+        Body::Answer { path, id } => (ANSWER, path.0, *id),
+        Body::Arm { id, .. } => (ARM, 0, *id),
+        Body::Arming { id, .. } => (ARMING, 0, *id),
+    };
+    out.extend([kind, flags, header.path.0, header.primary.0]);
+    out.extend(header.to.to_be_bytes());
+    out.extend(header.serial.to_be_bytes());
+    out.extend(header.epoch.to_be_bytes());
+    out.extend(header.expects.to_be_bytes());
+    out.extend(number.to_be_bytes());
+    out.extend([0; 4]);
+    match body {
+        Body::Data { bytes, .. } => out.extend_from_slice(bytes),
+        Body::Ack { echoes, early } => {
+            for echo in echoes {
+                out.push(echo.path.0);
+                out.extend(echo.serial.to_be_bytes());
+                out.extend(echo.delay_us.to_be_bytes());
+            }
+            for range in early {
+                out.extend(range.after.to_be_bytes());
+                out.extend(range.count.to_be_bytes());
+            }
+        }
+        Body::Arm { bytes, .. } | Body::Arming { bytes, .. } => {
+            out.resize(out.len() + bytes, 0);
+        }
+        Body::NotReady { .. } | Body::Probe { .. } | Body::Answer { .. } => {}
+    }
+}
+
+/// Reads a packet; none for anything that [`write`] cannot have written.
+pub fn read(packet: &[u8]) -> Option<(Header, Body<'_>)> {
+    let mut bytes = Reader(packet);
+    let [kind, flags, path, primary] = bytes.take()?;
+    let header = Header {
+        path: path_id(path)?,
+        to: u32::from_be_bytes(bytes.take()?),
+        serial: u64::from_be_bytes(bytes.take()?),
+        epoch: u32::from_be_bytes(bytes.take()?),
+        primary: path_id(primary)?,
+        expects: u32::from_be_bytes(bytes.take()?),
+    };
+    let number = u32::from_be_bytes(bytes.take()?);
+    if bytes.take::<4>()? != [0; 4] || header.expects >= 1 << 24 {
+        return None;
+    }
+    let body = match kind {
+        DATA if number < 1 << 24 && flags <= FIRST | LAST | ACK_WANTED => Body::Data {
+            number,
+            first: flags & FIRST != 0,
+            last: flags & LAST != 0,
+            ack_wanted: flags & ACK_WANTED != 0,
+            bytes: bytes.rest(),
+        },
+        ACK => bytes.ack(usize::from(flags), number as usize)?,
+        NOT_READY if flags < 32 && number == 0 => Body::NotReady { timer: flags },
+        PROBE if flags == 0 => Body::Probe { id: number },
+        ANSWER => Body::Answer { path: path_id(flags)?, id: number },
+        ARM if flags == 0 => Body::Arm { id: number, bytes: bytes.rest().len() },
+        ARMING if flags == 0 => Body::Arming { id: number, bytes: bytes.rest().len() },
+        _ => return None,
+    };
+    bytes.0.is_empty().then_some((header, body))
+}
+
+fn path_id(number: u8) -> Option<PathId> {
+    (usize::from(number) < MOST_PATHS).then_some(PathId(number))
+}
+
+/// What is left of a packet.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.0)
+    }
+
+    fn ack(&mut self, echoes: usize, ranges: usize) -> Option<Body<'a>> {
+        if echoes > MOST_PATHS || ranges > MOST_RANGES {
+            return None;
+        }
+        let mut echo = || {
+            let path = path_id(self.take::<1>()?[0])?;
+            let serial = u64::from_be_bytes(self.take()?);
+            Some(Echo { path, serial, delay_us: u32::from_be_bytes(self.take()?) })
+        };
+        let echoes = (0..echoes).map(|_| echo()).collect::<Option<Vec<Echo>>>()?;
+        let mut range = || {
+            let after = u32::from_be_bytes(self.take()?);
+            Some(Range { after, count: u32::from_be_bytes(self.take()?) })
+        };
+        let early = (0..ranges).map(|_| range()).collect::<Option<Vec<Range>>>()?;
+        Some(Body::Ack { echoes, early })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: Header = Header {
+        path: PathId(1),
+        to: 77,
+        serial: 1 << 40,
+        epoch: 3,
+        primary: PathId(0),
+        expects: 0xff_ffff,
+    };
+
+    fn bodies() -> Vec<Body<'static>> {
+        let echo = Echo { path: PathId(1), serial: 9, delay_us: 12 };
+        vec![
+            Body::Data { number: 5, first: true, last: false, ack_wanted: true, bytes: b"abc" },
+            Body::Data { number: 0, first: true, last: true, ack_wanted: false, bytes: b"" },
+            Body::Ack { echoes: vec![], early: vec![] },
+            Body::Ack { echoes: vec![echo, echo], early: vec![Range { after: 2, count: 3 }] },
+            Body::NotReady { timer: 31 },
+            Body::Probe { id: u32::MAX },
+            Body::Answer { path: PathId(7), id: 1 },
+            Body::Arm { id: 2, bytes: 1000 },
+            Body::Arming { id: 2, bytes: 0 },
+        ]
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for body in bodies() {
+            let mut packet = Vec::new();
+            write(&HEADER, &body, &mut packet);
+            assert_eq!(read(&packet), Some((HEADER, body)));
+        }
+    }
+
+    /// Cut anywhere, a packet is refused, or reads as a shorter one of a kind without fixed length.
+    #[test]
+    fn cut_packets_are_refused() {
+        for body in bodies() {
+            let mut packet = Vec::new();
+            write(&HEADER, &body, &mut packet);
+            for len in 0..packet.len() {
+                let kept = read(&packet[..len]);
+                let open_ended =
+                    matches!(body, Body::Data { .. } | Body::Arm { .. } | Body::Arming { .. });
+                assert_eq!(kept.is_some(), open_ended && len >= HEADER_BYTES, "{body:?} {len}");
+            }
+        }
+    }
+}

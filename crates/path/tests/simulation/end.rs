@@ -1,0 +1,226 @@
+//! One end: a connection, a program that sends and checks, and what loads its alternate path.
+
+use std::collections::BTreeSet;
+
+use laneway_path::{
+    AckTimeout, Cause, Config, Connection, Event, MigrationState, Modify, Nanos, NotReadyTimer,
+    PathId, QpState, Refusal, Retries,
+};
+use laneway_stats::SplitMix64;
+
+use crate::link::MS;
+
+/// Receives that are posted at a time, each for the longest message.
+const RECEIVES: u64 = 4;
+pub const LONGEST: usize = 6_000;
+
+/// The bytes of message number `k`: its number, and a byte of its own.
+pub fn message(k: u64) -> Box<[u8]> {
+    let mut random = SplitMix64::new(k ^ 0x5eed);
+    let len = match random.index(16) {
+        0 => LONGEST,
+        1 => random.index(LONGEST),
+        2..=4 => random.index(1000),
+        _ => random.index(100),
+    };
+    let mut bytes = vec![k as u8 ^ 0x5e; len.max(8)];
+    bytes[..8].copy_from_slice(&k.to_be_bytes());
+    bytes.into_boxed_slice()
+}
+
+pub struct End {
+    pub connection: Connection,
+    pub paths: usize,
+    next_send: u64,
+    acknowledged: u64,
+    next_receive: u64,
+    posted: u64,
+    received: u64,
+    pub holds_receives: u32,
+    pub paused: u32,
+    pub drains: u32,
+    /// When the alternate path is specified and loaded after a migration.
+    rearm_at: Option<Nanos>,
+    pub migrations: u64,
+    /// Rows of the migration table that were seen.
+    pub seen: BTreeSet<(MigrationState, &'static str)>,
+    pub digest: u64,
+    received_at: Nanos,
+    /// The longest time between two messages that came.
+    pub longest_gap: Nanos,
+}
+
+impl End {
+    pub fn new(number: u32, peer: u32, numbers: [u32; 2], paths: usize, size: usize) -> End {
+        let mut connection = Connection::new(Config { number, paths: paths as u8 });
+        let must = "a fresh connection goes to RTS";
+        let init = Modify { path: Some(PathId(0)), ..Modify::to(QpState::Init) };
+        connection.modify(0, init).expect(must);
+        let rtr = Modify {
+            peer: Some(peer),
+            receive_number: Some(numbers[1]),
+            packet_bytes: Some(size),
+            not_ready_timer: NotReadyTimer::new(8),
+            alternate: Some(PathId(1)),
+            load: true,
+            ..Modify::to(QpState::Rtr)
+        };
+        connection.modify(0, rtr).expect(must);
+        let rts = Modify {
+            send_number: Some(numbers[0]),
+            ack_timeout: AckTimeout::new(18),
+            retries: Retries::new(7),
+            not_ready_retries: Retries::new(7),
+            ..Modify::to(QpState::Rts)
+        };
+        connection.modify(0, rts).expect(must);
+        End {
+            connection,
+            paths,
+            next_send: 0,
+            acknowledged: 0,
+            next_receive: 0,
+            posted: 0,
+            received: 0,
+            holds_receives: 0,
+            paused: 0,
+            drains: 0,
+            rearm_at: None,
+            migrations: 0,
+            seen: BTreeSet::new(),
+            digest: u64::from(number),
+            received_at: 0,
+            longest_gap: 0,
+        }
+    }
+
+    pub fn send(&mut self, now: Nanos) -> Result<(), String> {
+        let sent = self.connection.send(now, self.next_send, message(self.next_send));
+        sent.map_err(|refusal| refusal.to_string())?;
+        self.next_send += 1;
+        Ok(())
+    }
+
+    pub fn sent(&self) -> u64 {
+        self.next_send
+    }
+
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    pub fn waits(&self) -> u64 {
+        self.next_send - self.acknowledged
+    }
+
+    pub fn describe(&self) -> String {
+        let c = &self.connection;
+        let (state, migration, primary) = (c.state(), c.migration(), c.primary());
+        let (alternate, waits, epoch) = (c.alternate(), self.waits(), c.epoch());
+        let (counters, received) = (c.counters(), self.received);
+        format!(
+            "{state} {migration} {primary}, alternate {alternate:?}, epoch {epoch}, {waits} wait, \
+             {received} received, {counters:?}"
+        )
+    }
+
+    pub fn post_receives(&mut self) {
+        while self.holds_receives == 0 && self.posted - self.received < RECEIVES {
+            if self.connection.post_receive(self.posted, LONGEST).is_err() {
+                return;
+            }
+            self.posted += 1;
+        }
+    }
+
+    pub fn rearms_at(&self) -> Option<Nanos> {
+        self.rearm_at
+    }
+
+    /// Forgets what was loaded; it is specified again, and loaded, later.
+    pub fn rearm_at(&mut self, later: Nanos) {
+        if let Some(path) = self.connection.alternate() {
+            assert_eq!(self.connection.specify(path), Ok(()));
+            self.rearm_at = Some(later);
+        }
+    }
+
+    /// What the asynchronous thread does after a migration: another path is specified and loaded.
+    pub fn rearm(&mut self, now: Nanos) {
+        if self.rearm_at.is_some_and(|at| at <= now) {
+            self.rearm_at = None;
+            let next = (usize::from(self.connection.primary().0) + 1) % self.paths;
+            let specified = self.connection.specify(PathId(next as u8));
+            assert_eq!(specified.and(self.load(now)), Ok(()), "{}", self.describe());
+        }
+    }
+
+    pub fn load(&mut self, now: Nanos) -> Result<(), Refusal> {
+        let before = self.connection.migration();
+        self.connection.load(now)?;
+        self.seen.insert((before, Cause::Load.name()));
+        Ok(())
+    }
+
+    /// Does something to the connection, and takes note of what comes of it.
+    pub fn change(
+        &mut self,
+        now: Nanos,
+        random: &mut SplitMix64,
+        change: impl FnOnce(&mut Connection),
+    ) -> Result<(), String> {
+        let before = self.connection.migration();
+        change(&mut self.connection);
+        self.take_events(now, before, random)
+    }
+
+    /// Looks at what the connection tells; an error where something is lost, twice, or wrong.
+    fn take_events(
+        &mut self,
+        now: Nanos,
+        before: MigrationState,
+        random: &mut SplitMix64,
+    ) -> Result<(), String> {
+        while let Some(event) = self.connection.poll_event() {
+            self.digest = SplitMix64::new(self.digest ^ now ^ digest(&event)).next_u64();
+            match event {
+                Event::Sent { id } if id == self.acknowledged => self.acknowledged += 1,
+                Event::Received { id, message: bytes } if id == self.next_receive => {
+                    self.next_receive += 1;
+                    if bytes[..] != message(self.received)[..] {
+                        return Err(format!("message {} is not what was sent", self.received));
+                    }
+                    self.received += 1;
+                    self.longest_gap = self.longest_gap.max(now - self.received_at);
+                    self.received_at = now;
+                }
+                Event::Migrated { cause, .. } => {
+                    self.migrations += 1;
+                    self.seen.insert((before, cause.name()));
+                    self.rearm_at = Some(now + (random.uniform() * 4.0 * MS as f64) as Nanos);
+                }
+                Event::Armed { .. } => {
+                    self.seen.insert((MigrationState::Rearm, Cause::Loaded.name()));
+                }
+                Event::Unhealthy { .. } => {
+                    self.seen.insert((MigrationState::Armed, Cause::Unhealthy.name()));
+                }
+                Event::Established | Event::Drained => {}
+                other => return Err(format!("{other:?} was not to happen")),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn digest(event: &Event) -> u64 {
+    match event {
+        Event::Sent { id } => 8 * id,
+        Event::Received { id, message } => 8 * (id + ((message.len() as u64) << 32)) + 1,
+        Event::Armed { path } => 8 * u64::from(path.0) + 2,
+        Event::Migrated { from, to, cause } => {
+            8 * (u64::from(from.0) << 16 | u64::from(to.0) << 8 | *cause as u64) + 3
+        }
+        _ => 4,
+    }
+}
