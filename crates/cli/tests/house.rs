@@ -23,6 +23,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
         &["laneway-coll", "laneway-core", "laneway-measure", "laneway-sim", "laneway-stats"],
     ),
     ("laneway-mpi", &["laneway-core"]),
+    ("laneway-path", &[]),
     ("laneway-measure", &["laneway-core", "laneway-coll", "laneway-stats"]),
     (
         "laneway-cli",
@@ -67,7 +68,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
 ];
 
 /// No clock, socket, thread, file or unordered map here.
-const PURE: &[&str] = &["core", "coll", "report", "stats"];
+const PURE: &[&str] = &["core", "coll", "path", "report", "stats"];
 
 /// They read files and use threads, and give the same answer every time.
 const DETERMINISTIC: &[&str] = &["sim", "sites", "topo"];

@@ -3,8 +3,8 @@
 //! A silent peer may only be computing, and a long queue may only be long. So nothing follows from
 //! silence alone: the primary path is dead where the alternate one answers time and again and the
 //! primary one does not, for longer than its packets took of late. It answers if a packet that was
-//! sent over it is known to have arrived and a packet has come over it, both since it was suspected:
-//! that is how a path that is dead in one direction is found.
+//! sent over it is known to have arrived and a packet has come over it, both since then: that is
+//! how a path that is dead in one direction is found.
 
 use crate::Nanos;
 use crate::route::Route;

@@ -3,15 +3,16 @@
 //! It has the meaning of InfiniBand's reliable connection with automatic path migration: queue-pair
 //! and migration states, packet numbers, acknowledgements, receivers that are not ready, a primary
 //! and an alternate path. It must never know a clock, a socket or a thread: whoever drives it hands
-//! in packets and the time, and takes out packets, events and the time of its next wish. So the same
-//! connection runs over UDP and in a simulator that replays any fault by its seed.
+//! in packets and the time, and takes out packets, events and the time of its next wish. So one
+//! connection serves any network, and a simulator that replays any fault by its seed.
 //!
-//! Begin with [`state`], then [`Connection`].
+//! Begin with [`state`], then [`Connection`], then [`Manager`].
 
 #![forbid(unsafe_code)]
 
 pub mod connection;
 pub mod encoding;
+pub mod manager;
 pub mod number;
 pub mod state;
 pub mod wire;
@@ -25,6 +26,7 @@ mod route;
 
 pub use connection::{Config, Connection, Counters, Event, Modify, Refusal, Why};
 pub use encoding::{AckTimeout, NotReadyTimer, Retries};
+pub use manager::{FailBack, Manager, OnArmed, OnMigrated, Policy};
 pub use state::{Cause, MigrationState, QpState};
 
 /// Nanoseconds since an instant of the driver's choosing.

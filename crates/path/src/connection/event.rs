@@ -33,6 +33,10 @@ pub enum Event {
     Unhealthy {
         path: PathId,
     },
+    /// The peer loads this path, which is not the alternate one here.
+    Wanted {
+        path: PathId,
+    },
     /// Nothing is under way in SQD.
     Drained,
     SendFlushed {

@@ -42,6 +42,13 @@ impl Connection {
         Ok(())
     }
 
+    /// Has no alternate path any more.
+    pub fn unload(&mut self) {
+        self.alternate = None;
+        self.migration = MigrationState::Migrated;
+        (self.arming, self.watch) = (None, None);
+    }
+
     /// Path migration by request (paper: 3.1.3).
     pub fn migrate(&mut self, now: Nanos) -> Result<(), Refusal> {
         if !matches!(self.state, QpState::Rts | QpState::Sqd) {
@@ -106,6 +113,9 @@ impl Connection {
     /// The peer wants a path as its alternate one.
     pub(super) fn on_arm(&mut self, now: Nanos, path: PathId, id: u32, bytes: usize) {
         if self.alternate != Some(path) || self.migration == MigrationState::Migrated {
+            if path != self.primary {
+                self.events.push_back(Event::Wanted { path });
+            }
             return;
         }
         self.push_control(path, Body::Arming { id, bytes });

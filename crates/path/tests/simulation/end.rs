@@ -1,14 +1,12 @@
 //! One end: a connection, a program that sends and checks, and what loads its alternate path.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use laneway_path::{
-    AckTimeout, Cause, Config, Connection, Event, MigrationState, Modify, Nanos, NotReadyTimer,
-    PathId, QpState, Refusal, Retries,
+    AckTimeout, Cause, Config, Connection, Event, Manager, MigrationState, Modify, Nanos,
+    NotReadyTimer, PathId, Policy, QpState, Refusal, Retries,
 };
 use laneway_stats::SplitMix64;
-
-use crate::link::MS;
 
 /// Receives that are posted at a time, each for the longest message.
 const RECEIVES: u64 = 4;
@@ -30,7 +28,6 @@ pub fn message(k: u64) -> Box<[u8]> {
 
 pub struct End {
     pub connection: Connection,
-    pub paths: usize,
     next_send: u64,
     acknowledged: u64,
     next_receive: u64,
@@ -39,8 +36,13 @@ pub struct End {
     pub holds_receives: u32,
     pub paused: u32,
     pub drains: u32,
-    /// When the alternate path is specified and loaded after a migration.
-    rearm_at: Option<Nanos>,
+    manager: Manager,
+    /// Events that the asynchronous thread has not seen yet, and when it will.
+    unseen: VecDeque<(Nanos, Event)>,
+    /// How long it may take to see one.
+    sees_within: Nanos,
+    /// When the alternate path is loaded that was specified by hand.
+    load_at: Option<Nanos>,
     pub migrations: u64,
     /// Rows of the migration table that were seen.
     pub seen: BTreeSet<(MigrationState, &'static str)>,
@@ -51,7 +53,15 @@ pub struct End {
 }
 
 impl End {
-    pub fn new(number: u32, peer: u32, numbers: [u32; 2], paths: usize, size: usize) -> End {
+    pub fn new(
+        number: u32,
+        peer: u32,
+        numbers: [u32; 2],
+        paths: usize,
+        size: usize,
+        policy: Policy,
+        sees_within: Nanos,
+    ) -> End {
         let mut connection = Connection::new(Config { number, paths: paths as u8 });
         let must = "a fresh connection goes to RTS";
         let init = Modify { path: Some(PathId(0)), ..Modify::to(QpState::Init) };
@@ -76,7 +86,6 @@ impl End {
         connection.modify(0, rts).expect(must);
         End {
             connection,
-            paths,
             next_send: 0,
             acknowledged: 0,
             next_receive: 0,
@@ -85,7 +94,10 @@ impl End {
             holds_receives: 0,
             paused: 0,
             drains: 0,
-            rearm_at: None,
+            manager: Manager::new(policy, paths as u8),
+            unseen: VecDeque::new(),
+            sees_within,
+            load_at: None,
             migrations: 0,
             seen: BTreeSet::new(),
             digest: u64::from(number),
@@ -133,26 +145,44 @@ impl End {
         }
     }
 
-    pub fn rearms_at(&self) -> Option<Nanos> {
-        self.rearm_at
+    /// When the asynchronous thread has something to do.
+    pub fn manages_at(&self) -> Option<Nanos> {
+        let event = self.unseen.front().map(|(at, _)| *at);
+        [event, self.load_at, self.manager.next_timeout()].into_iter().flatten().min()
     }
 
-    /// Forgets what was loaded; it is specified again, and loaded, later.
-    pub fn rearm_at(&mut self, later: Nanos) {
+    /// What the asynchronous thread does by now.
+    pub fn manage(&mut self, now: Nanos) {
+        while self.unseen.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((_, event)) = self.unseen.pop_front() else { break };
+            self.manager.on_event(now, &mut self.connection, &event);
+        }
+        if self.manager.next_timeout().is_some_and(|at| at <= now) {
+            self.manager.on_timeout(now, &mut self.connection);
+        }
+        if self.load_at.is_some_and(|at| at <= now) {
+            self.load_at = None;
+            // Refused where the path has become the primary one meanwhile.
+            _ = self.load(now);
+        }
+    }
+
+    /// The user specifies the alternate path anew, and loads it later.
+    pub fn specify_again(&mut self, later: Nanos) {
         if let Some(path) = self.connection.alternate() {
             assert_eq!(self.connection.specify(path), Ok(()));
-            self.rearm_at = Some(later);
+            self.load_at = Some(later);
         }
     }
 
-    /// What the asynchronous thread does after a migration: another path is specified and loaded.
-    pub fn rearm(&mut self, now: Nanos) {
-        if self.rearm_at.is_some_and(|at| at <= now) {
-            self.rearm_at = None;
-            let next = (usize::from(self.connection.primary().0) + 1) % self.paths;
-            let specified = self.connection.specify(PathId(next as u8));
-            assert_eq!(specified.and(self.load(now)), Ok(()), "{}", self.describe());
-        }
+    /// The user takes a path out of use, or gives it back.
+    pub fn drain_path(&mut self, now: Nanos, path: PathId, drained: bool) {
+        let connection = &mut self.connection;
+        let done = match drained {
+            true => self.manager.drain(now, connection, path),
+            false => self.manager.undrain(now, connection, path),
+        };
+        assert_eq!(done, Ok(()));
     }
 
     pub fn load(&mut self, now: Nanos) -> Result<(), Refusal> {
@@ -182,6 +212,17 @@ impl End {
         random: &mut SplitMix64,
     ) -> Result<(), String> {
         while let Some(event) = self.connection.poll_event() {
+            if matches!(
+                event,
+                Event::Armed { .. }
+                    | Event::Migrated { .. }
+                    | Event::Unhealthy { .. }
+                    | Event::Wanted { .. }
+            ) {
+                let wait = (random.uniform() * self.sees_within as f64) as Nanos;
+                let at = (now + wait).max(self.unseen.back().map_or(0, |(at, _)| *at));
+                self.unseen.push_back((at, event.clone()));
+            }
             self.digest = SplitMix64::new(self.digest ^ now ^ digest(&event)).next_u64();
             match event {
                 Event::Sent { id } if id == self.acknowledged => self.acknowledged += 1,
@@ -197,7 +238,6 @@ impl End {
                 Event::Migrated { cause, .. } => {
                     self.migrations += 1;
                     self.seen.insert((before, cause.name()));
-                    self.rearm_at = Some(now + (random.uniform() * 4.0 * MS as f64) as Nanos);
                 }
                 Event::Armed { .. } => {
                     self.seen.insert((MigrationState::Rearm, Cause::Loaded.name()));
@@ -205,7 +245,7 @@ impl End {
                 Event::Unhealthy { .. } => {
                     self.seen.insert((MigrationState::Armed, Cause::Unhealthy.name()));
                 }
-                Event::Established | Event::Drained => {}
+                Event::Established | Event::Drained | Event::Wanted { .. } => {}
                 other => return Err(format!("{other:?} was not to happen")),
             }
         }

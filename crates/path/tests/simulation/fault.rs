@@ -52,10 +52,15 @@ pub enum Fault {
     Drain {
         end: usize,
     },
+    /// The user of an end takes a path out of use for a while.
+    DrainPath {
+        path: usize,
+        end: usize,
+    },
 }
 
 /// The names of all kinds, for a count of what was tried.
-pub const KINDS: [&str; 11] = [
+pub const KINDS: [&str; 12] = [
     "drop",
     "one way",
     "carrier",
@@ -67,6 +72,7 @@ pub const KINDS: [&str; 11] = [
     "forged",
     "reload",
     "drain",
+    "drain path",
 ];
 
 impl Fault {
@@ -83,13 +89,14 @@ impl Fault {
             Fault::Forged { .. } => 8,
             Fault::Reload { .. } => 9,
             Fault::Drain { .. } => 10,
+            Fault::DrainPath { .. } => 11,
         }
     }
 
     pub fn draw(random: &mut SplitMix64, paths: usize) -> Fault {
         let (path, end) = (random.index(paths), random.index(2));
         let ends = [[true, false], [false, true], [true, true]][random.index(3)];
-        match random.index(16) {
+        match random.index(17) {
             0..=2 => Fault::Drop { path },
             3 | 4 => Fault::OneWay { path, end },
             5 | 6 => Fault::Carrier { path, ends },
@@ -100,7 +107,8 @@ impl Fault {
             12 | 13 => Fault::Request { ends },
             14 if random.index(2) == 0 => Fault::Forged { end },
             14 => Fault::Reload { end },
-            _ => Fault::Drain { end },
+            15 => Fault::Drain { end },
+            _ => Fault::DrainPath { path, end },
         }
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use laneway_path::{MigrationState, Modify, Nanos, PathId, QpState};
+use laneway_path::{FailBack, MigrationState, Modify, Nanos, PathId, Policy, QpState};
 use laneway_stats::SplitMix64;
 
 use crate::end::End;
@@ -34,6 +34,8 @@ pub struct World {
     links: Vec<[Link; 2]>,
     /// Faults that want an interface down, by path and end.
     without_carrier: Vec<[u32; 2]>,
+    /// Users that want a path out of use.
+    drained: Vec<[u32; 2]>,
     due: BinaryHeap<Reverse<(Nanos, u64, Due)>>,
     number: u64,
     faults: Vec<Fault>,
@@ -57,14 +59,20 @@ impl World {
         let numbers = [number(), number()];
         let size = 200 + random.index(1300);
         let pace = (1e5 * 50f64.powf(random.uniform())) as Nanos;
+        // The asynchronous thread is quick in one world out of two.
+        let sees_within = random.index(2) as Nanos * 4 * MS;
+        let fail_back = FailBack { path: PathId(0), hold: 20 * MS, most_hold: 400 * MS };
+        let fail_back = (random.index(2) == 0).then_some(fail_back);
+        let policy = |leads: bool| Policy { fail_back, ..Policy::keep_armed(leads) };
         World {
             now: 0,
             ends: [
-                End::new(11, 22, numbers, paths, size),
-                End::new(22, 11, [numbers[1], numbers[0]], paths, size),
+                End::new(11, 22, numbers, paths, size, policy(true), sees_within),
+                End::new(22, 11, [numbers[1], numbers[0]], paths, size, policy(false), sees_within),
             ],
             links,
             without_carrier: vec![[0; 2]; paths],
+            drained: vec![[0; 2]; paths],
             due: BinaryHeap::new(),
             number: 0,
             faults: Vec::new(),
@@ -79,8 +87,10 @@ impl World {
     /// Two plain paths, a message each way every 100 us on average.
     pub fn plain(seed: u64) -> World {
         let mut world = World::new(seed);
-        let numbers = [7, 8];
-        world.ends = [End::new(11, 22, numbers, 2, 1400), End::new(22, 11, [8, 7], 2, 1400)];
+        let end = |number: u32, peer: u32, numbers: [u32; 2]| {
+            End::new(number, peer, numbers, 2, 1400, Policy::keep_armed(number == 11), 0)
+        };
+        world.ends = [end(11, 22, [7, 8]), end(22, 11, [8, 7])];
         world.links = (0..2).map(|_| [Link::plain(), Link::plain()]).collect();
         world.without_carrier = vec![[0; 2]; 2];
         world.pace = 100 * US;
@@ -179,7 +189,7 @@ impl World {
             let may_send = sends && end.drains == 0 && end.waits() < WAITING;
             let message = may_send.then_some(self.next_message[number]);
             let timeout = end.connection.next_timeout().map(|at| at.max(self.now + US));
-            [timeout, message, end.rearms_at()].into_iter().flatten().min()
+            [timeout, message, end.manages_at()].into_iter().flatten().min()
         };
         [due, of_end(0), of_end(1)].into_iter().flatten().min()
     }
@@ -216,7 +226,7 @@ impl World {
             let wait = self.random.uniform() * 2.0 * self.pace as f64;
             self.next_message[end] = now + wait as Nanos;
         }
-        self.ends[end].rearm(now);
+        self.ends[end].manage(now);
         if self.ends[end].connection.next_timeout().is_some_and(|at| at <= now) {
             self.ends[end].change(now, &mut self.random, |c| c.on_timeout(now))?;
         }
@@ -299,6 +309,11 @@ impl World {
                     assert_eq!(moved, Ok(()));
                 }
             }
+            Fault::DrainPath { path, end } => {
+                count(&mut self.drained[path][end]);
+                let (now, drained) = (self.now, self.drained[path][end] > 0);
+                self.ends[end].drain_path(now, PathId(path as u8), drained);
+            }
             Fault::Request { ends } if begins => {
                 for end in (0..2).filter(|end| ends[*end]) {
                     // Refused unless it is armed; the connection goes on either way.
@@ -311,7 +326,7 @@ impl World {
             Fault::Reload { end } if begins => {
                 let later = self.now + (20.0 * MS as f64 * self.random.uniform()) as Nanos;
                 if self.random.index(2) == 0 {
-                    self.ends[end].rearm_at(later);
+                    self.ends[end].specify_again(later);
                 } else {
                     // Refused where no alternate path is specified yet.
                     _ = self.ends[end].load(self.now);
