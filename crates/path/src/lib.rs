@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bundle;
 pub mod connection;
 pub mod encoding;
 pub mod manager;
@@ -24,6 +25,7 @@ mod outgoing;
 mod replay;
 mod route;
 
+pub use bundle::Bundle;
 pub use connection::{Config, Connection, Counters, Event, Modify, Refusal, Why};
 pub use encoding::{AckTimeout, NotReadyTimer, Retries};
 pub use manager::{FailBack, Manager, OnArmed, OnMigrated, Policy};

@@ -4,7 +4,7 @@
 //! One of the two ends leads: it chooses the alternate path, and tries the next where one does not
 //! answer, for ever, more and more rarely. The other end takes what it is asked for. A path can be
 //! preferred: the leader goes back to it when it has been armed for a while, and waits longer each
-//! time that this was in vain. A path can be drained by hand: nothing uses it until it is undrained.
+//! time that this was in vain. A path can be drained by hand, and is not used until it is undrained.
 
 use crate::connection::{Connection, Event};
 use crate::state::{Cause, MigrationState};
@@ -129,7 +129,7 @@ impl Manager {
     fn on_wanted(&mut self, now: Nanos, connection: &mut Connection, path: PathId) {
         let follows = !self.policy.leads || connection.alternate().is_none();
         if !follows {
-            // It has not loaded what is the alternate path here, or not any more: it is asked again.
+            // It has not loaded the alternate path of this end, or not any more: it is asked again.
             if connection.migration() == MigrationState::Armed {
                 self.try_until = Some(now + self.try_for);
                 _ = connection.load(now);

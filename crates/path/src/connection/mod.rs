@@ -1,8 +1,8 @@
 //! One end of a connection: its states, its queues, and what its driver asks of it.
 //!
 //! A driver hands in what arrives ([`Connection::on_packet`]), what an interface says of itself
-//! ([`Connection::on_carrier`]) and the time ([`Connection::on_timeout`], after all that had arrived
-//! by then), and takes packets ([`Connection::poll_transmit`]) and events
+//! ([`Connection::on_carrier`]) and the time ([`Connection::on_timeout`], after everything that had
+//! arrived by then), and takes packets ([`Connection::poll_transmit`]) and events
 //! ([`Connection::poll_event`]) until there are none.
 
 mod event;
