@@ -4,7 +4,7 @@
 //! One of the two ends leads: it chooses the alternate path, and tries the next where one does not
 //! answer, for ever, more and more rarely. The other end takes what it is asked for. A path can be
 //! preferred: the leader goes back to it when it has been armed for a while, and waits longer each
-//! time that this was in vain. A path can be drained by hand, and is not used until it is undrained.
+//! time that this was in vain. A path can be drained by hand: it is not used until it is undrained.
 
 use crate::connection::{Connection, Event};
 use crate::state::{Cause, MigrationState};
