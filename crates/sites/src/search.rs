@@ -155,7 +155,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 params = params.with(Parameter::Segment, *value);
             }
             match self.try_out(algorithm, params) {
-                Ok(candidate) => all.push(candidate),
+                Ok(candidate) => all.push(self.or_as_it_is(candidate)?),
                 Err(ChoiceError::Nobody(why)) => refusals.push(why),
                 Err(error) => return Err(error),
             }
@@ -164,6 +164,16 @@ impl<'s, 'a> Search<'s, 'a> {
             true => Err(ChoiceError::Nobody(refusals.join("; "))),
             false => Ok(all),
         }
+    }
+
+    /// The algorithm with the settings that it has by itself, where these are faster.
+    fn or_as_it_is(&mut self, begun: Candidate) -> Attempt {
+        let params = begun.algorithm.defaults();
+        if params == begun.params {
+            return Ok(begun);
+        }
+        let faster = self.try_within(&begun, params, GAIN * begun.time)?;
+        Ok(faster.unwrap_or(begun))
     }
 
     /// Of those that are equally fast, the one that asks least. But nobody knows exactly which
