@@ -14,8 +14,10 @@ use crate::judge::{Judged, SIMGRIDS_WAY};
 
 /// Who is faster by so much with us is not slower in SimGrid.
 const CLEARLY: f64 = 1.03;
-/// What a choice by equal shares may cost where shares are by latency.
-const CHOICE: f64 = 1.05;
+/// What a choice may cost where it knows how links are shared, and where it takes for granted that
+/// shares are equal and they are by latency.
+const CHOICE: f64 = 1.03;
+const CHOICE_BY_EQUAL_SHARES: f64 = 1.25;
 /// Equal times may differ by rounding.
 const ROUNDING: f64 = 1e-6;
 const BLOCK: u64 = 256 << 10;
@@ -41,10 +43,10 @@ struct Ranked {
     theirs: f64,
 }
 
-/// All of a call, and what is chosen for it by equal shares.
+/// All of a call, and what is chosen for it by equal shares and by SimGrid's.
 struct Ranking {
     all: Vec<Ranked>,
-    chosen: String,
+    chosen: [String; 2],
 }
 
 /// The paper's single lane and its lanes, a flat window, ours as it is, and what is chosen.
@@ -85,7 +87,6 @@ fn ranking(judged: &Judged, op: Collective, spec: &str) -> Ranking {
     };
     let both = ours.into_iter().zip(lines.iter().map(seconds));
     let all = both.map(|((name, ours), theirs)| Ranked { name, ours, theirs }).collect();
-    let [chosen, _] = chosen;
     Ranking { all, chosen }
 }
 
@@ -114,9 +115,11 @@ fn schedules_over_sites_rank_as_in_simgrid() {
             let fastest = all.iter().map(|one| one.ours).fold(f64::INFINITY, f64::min);
             assert!(slowest > 1.5 * fastest, "{what}: {all:#?}");
             let best = all.iter().map(|one| one.theirs).fold(f64::INFINITY, f64::min);
-            let taken = all.iter().find(|one| one.name == chosen).expect("the choice");
-            let cost = taken.theirs / best;
-            assert!(cost < CHOICE, "{what}: {chosen} takes {cost} times the best");
+            for (chosen, most) in chosen.iter().zip([CHOICE_BY_EQUAL_SHARES, CHOICE]) {
+                let taken = all.iter().find(|one| one.name == *chosen).expect("the choice");
+                let cost = taken.theirs / best;
+                assert!(cost < most, "{what}: {chosen} takes {cost} times the best");
+            }
             seen += all.len();
         }
     }
