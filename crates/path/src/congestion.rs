@@ -14,8 +14,9 @@ const FIRST: u64 = 32;
 const LEAST: u64 = 4;
 /// What is left of a window after a loss, in tenths.
 const LEFT: u64 = 7;
-/// The most that is under way: what a receiver can hold back is limited too.
+/// The most that is under way. A receiver holds back, and a sender remembers, twice the packets.
 const MOST_BYTES: u64 = 16 << 20;
+pub(crate) const MOST_PACKETS: usize = 1 << 13;
 /// As much may leave at once, so that the system can take it in one call.
 const BURST_BYTES: u64 = 64 << 10;
 const SECOND: u64 = 1_000_000_000;
@@ -72,7 +73,8 @@ impl Window {
             self.bytes -= (acked * over / waited / 4).min(self.bytes);
             self.doubles_to = self.bytes;
         }
-        self.bytes = self.bytes.clamp(LEAST * self.packet, MOST_BYTES);
+        let most = MOST_BYTES.min(MOST_PACKETS as u64 * self.packet);
+        self.bytes = self.bytes.clamp(LEAST * self.packet, most);
     }
 
     /// A packet is lost.

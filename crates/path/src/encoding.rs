@@ -7,6 +7,9 @@ use crate::Nanos;
 pub struct AckTimeout(u8);
 
 impl AckTimeout {
+    /// Waits without end.
+    pub const NEVER: AckTimeout = AckTimeout(0);
+
     /// None for a code of more than five bits.
     pub fn new(code: u8) -> Option<AckTimeout> {
         (code < 32).then_some(AckTimeout(code))
@@ -27,6 +30,8 @@ impl AckTimeout {
 pub struct Retries(u8);
 
 impl Retries {
+    pub const MOST: Retries = Retries(7);
+
     /// None for a count of more than three bits.
     pub fn new(count: u8) -> Option<Retries> {
         (count < 8).then_some(Retries(count))
@@ -53,6 +58,9 @@ const NOT_READY: [u32; 32] = [
 pub struct NotReadyTimer(u8);
 
 impl NotReadyTimer {
+    /// 0.64 ms.
+    pub const USUAL: NotReadyTimer = NotReadyTimer(12);
+
     /// None for a code of more than five bits.
     pub fn new(code: u8) -> Option<NotReadyTimer> {
         (code < 32).then_some(NotReadyTimer(code))

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use crate::congestion::MOST_PACKETS;
 use crate::wire::{MOST_RANGES, Range};
 
 /// Packets that are held back until those before them arrive, at most.
-const MOST_EARLY: u64 = 1 << 14;
+const MOST_EARLY: u64 = 2 * MOST_PACKETS as u64;
 
 struct Early {
     first: bool,

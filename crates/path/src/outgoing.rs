@@ -5,9 +5,6 @@ use std::collections::VecDeque;
 use crate::wire::MOST_PATHS;
 use crate::{Nanos, PathId};
 
-/// How many packets that left a path later must have arrived for one to be lost.
-const REORDERED: u64 = 3;
-
 /// A message that waits for its acknowledgement.
 struct Message {
     id: u64,
@@ -32,6 +29,12 @@ struct Packet {
     /// Whether it is to leave again.
     lost: bool,
     arrived: bool,
+}
+
+impl Packet {
+    fn is_under_way(&self) -> bool {
+        self.sent.is_some() && !self.arrived && !self.lost
+    }
 }
 
 /// A packet that may leave now.
@@ -187,9 +190,14 @@ impl Outgoing {
             arrive(&mut self.packets[(number - self.base) as usize]);
         }
         while self.base < expects {
-            let Some(mut packet) = self.packets.pop_front() else { return };
+            let Some(mut packet) = self.packets.pop_front() else { break };
             arrive(&mut packet);
             self.base += 1;
+        }
+        for left in &mut self.left {
+            while left.front().is_some_and(|(_, number)| *number < self.base) {
+                left.pop_front();
+            }
         }
     }
 
@@ -203,17 +211,16 @@ impl Outgoing {
         self.messages.pop_front().map(|message| message.id)
     }
 
-    /// Packets of a path that left well before one that has arrived are lost. Calls `lost` with the
-    /// bytes of each.
-    pub fn on_heard(&mut self, path: PathId, serial: u64, mut lost: impl FnMut(u64)) {
-        let Some(limit) = serial.checked_sub(REORDERED) else { return };
+    /// Packets that left a path up to this serial number are lost unless they have arrived. Calls
+    /// `lost` with the bytes of each.
+    pub fn lose_up_to(&mut self, path: PathId, limit: u64, mut lost: impl FnMut(u64)) {
         let left = &mut self.left[usize::from(path.0)];
         while let Some(&(serial, number)) = left.front().filter(|(serial, _)| *serial <= limit) {
             left.pop_front();
             let Some(index) = number.checked_sub(self.base) else { continue };
             let Some(packet) = self.packets.get_mut(index as usize) else { continue };
             let is_last = packet.sent.is_some_and(|s| s.path == path && s.serial == serial);
-            if is_last && !packet.arrived && !packet.lost {
+            if is_last && packet.is_under_way() {
                 packet.lost = true;
                 self.lost.push_back(number);
                 lost(packet.len as u64);
@@ -221,21 +228,24 @@ impl Outgoing {
         }
     }
 
-    /// Gives up on packets under way: all of them, or the oldest. Calls `lost` with
-    /// the path and bytes of each.
-    pub fn lose(&mut self, which: Lose, mut lost: impl FnMut(PathId, u64)) {
+    /// Gives up on everything that is under way.
+    pub fn lose_all(&mut self) {
         for (index, packet) in self.packets.iter_mut().enumerate() {
-            let Some(sent) = packet.sent.filter(|_| !packet.arrived && !packet.lost) else {
-                continue;
-            };
-            packet.lost = true;
-            lost(sent.path, packet.len as u64);
-            self.lost.push_back(self.base + index as u64);
-            if which == Lose::Oldest {
-                break;
+            if packet.is_under_way() {
+                packet.lost = true;
+                self.lost.push_back(self.base + index as u64);
             }
         }
         self.lost.make_contiguous().sort_unstable();
+    }
+
+    /// Gives up on the oldest packet under way: its path and bytes.
+    pub fn lose_oldest(&mut self) -> Option<(PathId, u64)> {
+        let index = self.packets.iter().position(Packet::is_under_way)?;
+        let packet = &mut self.packets[index];
+        packet.lost = true;
+        self.lost.push_front(self.base + index as u64);
+        packet.sent.map(|sent| (sent.path, packet.len as u64))
     }
 
     /// The messages that will not be sent any more.
@@ -246,9 +256,22 @@ impl Outgoing {
     }
 }
 
-/// Which packets are given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lose {
-    Oldest,
-    All,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In a ping-pong acknowledgements travel with data, and no echo ever says what a path carried.
+    #[test]
+    fn nothing_is_kept_of_what_has_arrived() {
+        let mut outgoing = Outgoing::default();
+        for serial in 0..10_000 {
+            outgoing.push(serial, Box::new([0; 8]));
+            let number = outgoing.next_to_send(100, true).expect("a message waits");
+            outgoing.on_sent(number, PathId(0), serial, serial);
+            outgoing.on_ack(number + 1, std::iter::empty(), |_, _| {});
+            assert_eq!(outgoing.pop_done(), Some(serial));
+        }
+        let kept: usize = outgoing.left.iter().map(VecDeque::len).sum();
+        assert_eq!((kept, outgoing.packets.len(), outgoing.lost.len()), (0, 0, 0));
+    }
 }

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use crate::Nanos;
-use crate::congestion::{RoundTrip, Window};
+use crate::congestion::{MOST_PACKETS, RoundTrip, Window};
 use crate::replay::Replay;
 
 /// Before the first round trip was seen.
 const FIRST_TRIP: Nanos = 1_000_000;
-/// Packets whose time of sending is remembered.
-const REMEMBERED: usize = 4096;
+/// Packets whose time of sending is remembered: all that can be under way, and more.
+const REMEMBERED: usize = 2 * MOST_PACKETS;
 /// For so long the longest round trip is remembered, at least.
 const RECENT: Nanos = 200_000_000;
 

@@ -72,12 +72,10 @@ pub enum Body<'a> {
     },
     /// The sender wants this path as its alternate one; as long as the longest packet.
     Arm {
-        id: u32,
         bytes: usize,
     },
-    /// The receiver has it as its alternate as well, and heard this request.
+    /// The receiver has it as its alternate as well, and heard a request.
     Arming {
-        id: u32,
         bytes: usize,
     },
 }
@@ -106,8 +104,8 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
         Body::NotReady { timer } => (NOT_READY, *timer, 0),
         Body::Probe { id } => (PROBE, 0, *id),
         Body::Answer { path, id } => (ANSWER, path.0, *id),
-        Body::Arm { id, .. } => (ARM, 0, *id),
-        Body::Arming { id, .. } => (ARMING, 0, *id),
+        Body::Arm { .. } => (ARM, 0, 0),
+        Body::Arming { .. } => (ARMING, 0, 0),
     };
     out.extend([kind, flags, header.path.0, header.primary.0]);
     out.extend(header.to.to_be_bytes());
@@ -129,7 +127,7 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
                 out.extend(range.count.to_be_bytes());
             }
         }
-        Body::Arm { bytes, .. } | Body::Arming { bytes, .. } => {
+        Body::Arm { bytes } | Body::Arming { bytes } => {
             out.resize(out.len() + bytes, 0);
         }
         Body::NotReady { .. } | Body::Probe { .. } | Body::Answer { .. } => {}
@@ -164,8 +162,8 @@ pub fn read(packet: &[u8]) -> Option<(Header, Body<'_>)> {
         NOT_READY if flags < 32 && number == 0 => Body::NotReady { timer: flags },
         PROBE if flags == 0 => Body::Probe { id: number },
         ANSWER => Body::Answer { path: path_id(flags)?, id: number },
-        ARM if flags == 0 => Body::Arm { id: number, bytes: bytes.rest().len() },
-        ARMING if flags == 0 => Body::Arming { id: number, bytes: bytes.rest().len() },
+        ARM if flags == 0 && number == 0 => Body::Arm { bytes: bytes.rest().len() },
+        ARMING if flags == 0 && number == 0 => Body::Arming { bytes: bytes.rest().len() },
         _ => return None,
     };
     bytes.0.is_empty().then_some((header, body))
@@ -231,8 +229,8 @@ mod tests {
             Body::NotReady { timer: 31 },
             Body::Probe { id: u32::MAX },
             Body::Answer { path: PathId(7), id: 1 },
-            Body::Arm { id: 2, bytes: 1000 },
-            Body::Arming { id: 2, bytes: 0 },
+            Body::Arm { bytes: 1000 },
+            Body::Arming { bytes: 0 },
         ]
     }
 

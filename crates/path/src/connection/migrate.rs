@@ -2,7 +2,6 @@
 //! over; by request, because the primary path died, or because the peer did so.
 
 use super::{Arming, Connection, Event, Refusal, Watch};
-use crate::outgoing::Lose;
 use crate::state::{Cause, MigrationState, QpState, migration};
 use crate::wire::Body;
 use crate::{Nanos, PathId};
@@ -106,19 +105,19 @@ impl Connection {
         arming.next_at = now + arming.apart;
         arming.apart = (2 * arming.apart).min(ARM_MOST_APART);
         if self.routes[usize::from(path.0)].carrier {
-            self.push_control(path, Body::Arm { id: 0, bytes: self.packet_bytes });
+            self.push_control(path, Body::Arm { bytes: self.packet_bytes });
         }
     }
 
     /// The peer wants a path as its alternate one.
-    pub(super) fn on_arm(&mut self, now: Nanos, path: PathId, id: u32, bytes: usize) {
+    pub(super) fn on_arm(&mut self, now: Nanos, path: PathId, bytes: usize) {
         if self.alternate != Some(path) || self.migration == MigrationState::Migrated {
             if path != self.primary {
                 self.events.push_back(Event::Wanted { path });
             }
             return;
         }
-        self.push_control(path, Body::Arming { id, bytes });
+        self.push_control(path, Body::Arming { bytes });
         // The peer is there: no need to wait for the time of the next request.
         if let Some(arming) = &mut self.arming {
             arming.next_at = arming.next_at.min(now + ARM_APART);
@@ -145,9 +144,8 @@ impl Connection {
 
     /// The primary path is dead: the alternate one takes over if it can.
     pub(super) fn leave_dead_path(&mut self, now: Nanos) -> bool {
-        let sends = matches!(self.state, QpState::Rtr | QpState::Rts | QpState::Sqd);
         let armed = self.armed_route().is_some_and(|route| route.carrier);
-        match self.alternate.filter(|_| sends && armed) {
+        match self.alternate.filter(|_| armed) {
             Some(to) => {
                 self.take_over(now, to, Cause::Failure, self.epoch.wrapping_add(1));
                 true
@@ -180,8 +178,7 @@ impl Connection {
         let from = std::mem::replace(&mut self.primary, to);
         (self.alternate, self.arming, self.watch, self.suspicion) = (None, None, None, None);
         self.epoch = epoch;
-        let mut again = 0;
-        self.outgoing.lose(Lose::All, |_, _| again += 1);
+        self.outgoing.lose_all();
         self.routes.iter_mut().for_each(|route| route.in_flight = 0);
         self.route(to).window.restart();
         self.retries_left = self.retries.count();

@@ -98,6 +98,8 @@ pub struct Connection {
     arming: Option<Arming>,
     control: VecDeque<Control>,
     drained_told: bool,
+    /// Whether a packet of the peer has come since RESET.
+    established: bool,
 
     events: VecDeque<Event>,
     counters: Counters,
@@ -124,10 +126,10 @@ impl Connection {
             tell_apart: 0,
             peer: 0,
             packet_bytes: 0,
-            not_ready_timer: NotReadyTimer::new(12).unwrap_or_else(|| unreachable!()),
-            ack_timeout: AckTimeout::new(0).unwrap_or_else(|| unreachable!()),
-            retries: Retries::new(7).unwrap_or_else(|| unreachable!()),
-            not_ready_retries: Retries::new(7).unwrap_or_else(|| unreachable!()),
+            not_ready_timer: NotReadyTimer::USUAL,
+            ack_timeout: AckTimeout::NEVER,
+            retries: Retries::MOST,
+            not_ready_retries: Retries::MOST,
             outgoing: Outgoing::default(),
             incoming: Incoming::default(),
             ack_at: None,
@@ -142,6 +144,7 @@ impl Connection {
             arming: None,
             control: VecDeque::new(),
             drained_told: false,
+            established: false,
             events: VecDeque::new(),
             counters: Counters::default(),
         }

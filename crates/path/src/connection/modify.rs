@@ -143,8 +143,7 @@ impl Connection {
     fn apply(&mut self, now: Nanos, modify: &Modify) {
         let fresh = self.state != modify.to;
         self.state = modify.to;
-        let set = |to: &mut u32, from: Option<u32>| *to = from.unwrap_or(*to);
-        set(&mut self.peer, modify.peer);
+        self.peer = modify.peer.unwrap_or(self.peer);
         self.primary = modify.path.unwrap_or(self.primary);
         self.not_ready_timer = modify.not_ready_timer.unwrap_or(self.not_ready_timer);
         self.ack_timeout = modify.ack_timeout.unwrap_or(self.ack_timeout);
@@ -181,7 +180,7 @@ impl Connection {
         self.state = QpState::Reset;
         self.migration = MigrationState::Migrated;
         (self.primary, self.alternate) = (PathId(0), None);
-        self.epoch = 0;
+        (self.epoch, self.established) = (0, false);
     }
 
     /// Tells once that nothing is under way in SQD.

@@ -11,6 +11,8 @@ use crate::{Nanos, NotReadyTimer, PathId};
 const ACK_WAITS: Nanos = 100_000;
 /// So many packets do not wait.
 const ACK_AFTER: u32 = 16;
+/// How many packets that left a path later must have arrived for one to be lost.
+const REORDERED: u64 = 3;
 
 impl Connection {
     /// A packet came over a path.
@@ -36,14 +38,21 @@ impl Connection {
             self.counters.replayed += 1;
             return;
         }
-        if self.counters.received == 0 && self.state == QpState::Rtr {
-            self.events.push_back(Event::Established);
+        if !self.established {
+            self.established = true;
+            if self.state == QpState::Rtr {
+                self.events.push_back(Event::Established);
+            }
         }
         self.counters.received += 1;
         self.follow(now, header.epoch, header.primary);
         let expects = extend(self.outgoing.base(), header.expects);
         if expects <= self.outgoing.next() {
-            self.on_ack(now, expects, &[], &[]);
+            let (echoes, early) = match &body {
+                Body::Ack { echoes, early } => (&echoes[..], &early[..]),
+                _ => (&[][..], &[][..]),
+            };
+            self.on_ack(now, expects, echoes, early);
         }
         match body {
             Body::Data { number, first, last, ack_wanted, bytes } => {
@@ -51,15 +60,11 @@ impl Connection {
                 let taken = self.incoming.on_data(number, first, last, bytes);
                 self.on_taken(now, taken, ack_wanted);
             }
-            Body::Ack { echoes, early } => {
-                if expects <= self.outgoing.next() {
-                    self.on_ack(now, expects, &echoes, &early);
-                }
-            }
+            Body::Ack { .. } => {}
             Body::NotReady { timer } => self.on_not_ready(now, timer),
             Body::Probe { id } => self.on_probe(path, id),
             Body::Answer { path: asked, id } => self.on_answer(now, asked, id),
-            Body::Arm { id, bytes } => self.on_arm(now, path, id, bytes),
+            Body::Arm { bytes } => self.on_arm(now, path, bytes),
             Body::Arming { .. } => self.on_arming(now, path),
         }
         self.tell_drained();
@@ -110,21 +115,31 @@ impl Connection {
             self.not_ready_left = self.not_ready_retries.count();
         }
         for echo in known() {
-            self.lose_before(now, echo.path, echo.serial);
+            if let Some(limit) = echo.serial.checked_sub(REORDERED) {
+                self.lose_up_to(now, echo.path, limit);
+            }
         }
         while let Some(id) = self.outgoing.pop_done() {
             self.events.push_back(Event::Sent { id });
         }
     }
 
-    /// Packets that left a path well before this one are lost.
-    pub(super) fn lose_before(&mut self, now: Nanos, path: PathId, serial: u64) {
+    /// Packets that left a path up to this one and have not arrived are lost.
+    pub(super) fn lose_up_to(&mut self, now: Nanos, path: PathId, serial: u64) {
         let route = &mut self.routes[usize::from(path.0)];
         let trip = route.trip().smoothed;
-        self.outgoing.on_heard(path, serial, |bytes| {
+        self.outgoing.lose_up_to(path, serial, |bytes| {
             route.in_flight = route.in_flight.saturating_sub(bytes);
             route.window.on_loss(now, trip);
         });
+    }
+
+    /// The oldest packet under way is lost: the path that it had left.
+    pub(super) fn lose_oldest(&mut self) -> Option<PathId> {
+        let (path, bytes) = self.outgoing.lose_oldest()?;
+        let route = self.route(path);
+        route.in_flight = route.in_flight.saturating_sub(bytes);
+        Some(path)
     }
 
     /// The peer has no receive for the next message.
@@ -140,11 +155,7 @@ impl Connection {
             }
             self.not_ready_left -= 1;
         }
-        let routes = &mut self.routes;
-        self.outgoing.lose(crate::outgoing::Lose::Oldest, |path, bytes| {
-            let route = &mut routes[usize::from(path.0)];
-            route.in_flight = route.in_flight.saturating_sub(bytes);
-        });
+        self.lose_oldest();
         self.not_ready_until = Some(now + timer.nanos());
         self.waiting_since = now + timer.nanos();
         self.suspicion = None;

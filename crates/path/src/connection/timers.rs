@@ -2,8 +2,7 @@
 
 use super::{Connection, Watch, Why};
 use crate::detection::{Suspicion, Verdict, patience};
-use crate::outgoing::Lose;
-use crate::state::{MigrationState, QpState};
+use crate::state::MigrationState;
 use crate::wire::Body;
 use crate::{Nanos, PathId};
 
@@ -81,12 +80,9 @@ impl Connection {
             return;
         }
         self.retries_left -= 1;
-        let routes = &mut self.routes;
-        self.outgoing.lose(Lose::Oldest, |path, bytes| {
-            let route = &mut routes[usize::from(path.0)];
-            route.in_flight = route.in_flight.saturating_sub(bytes);
-            route.window.restart();
-        });
+        if let Some(path) = self.lose_oldest() {
+            self.route(path).window.restart();
+        }
         self.waiting_since = now;
     }
 
@@ -115,7 +111,7 @@ impl Connection {
             Verdict::Alive => {
                 // Questions went through that left after the packets: these are lost.
                 if let Some(heard_of) = self.primary_route().heard_of {
-                    self.lose_before(now, self.primary, heard_of.saturating_add(3));
+                    self.lose_up_to(now, self.primary, heard_of);
                 }
                 self.waiting_since = now;
             }
@@ -165,8 +161,7 @@ impl Connection {
 
     /// Whether a migration that the peer has not followed is to be told now.
     pub(super) fn tell_again(&mut self, now: Nanos) -> bool {
-        let sends = matches!(self.state, QpState::Rtr | QpState::Rts | QpState::Sqd);
-        if self.told || now < self.tell_at || !sends {
+        if self.told || now < self.tell_at {
             return false;
         }
         self.tell_at = now + self.tell_apart;

@@ -48,7 +48,7 @@ fn packet(serial: u64, epoch: u32, primary: PathId, body: &Body<'_>) -> Vec<u8> 
 }
 
 fn arming() -> Vec<u8> {
-    packet(0, 0, PRIMARY, &Body::Arming { id: 0, bytes: 1000 })
+    packet(0, 0, PRIMARY, &Body::Arming { bytes: 1000 })
 }
 
 /// A connection in a state; none where it cannot be.
@@ -90,7 +90,7 @@ const EVENTS: [(&str, Happens); 11] = [
     ("send", |c| c.send(1, 7, Box::new([1]))),
     ("post receive", |c| c.post_receive(7, 10)),
     ("peer is arming", |c| {
-        c.on_packet(1, ALTERNATE, &packet(1, 0, PRIMARY, &Body::Arming { id: 0, bytes: 9 }));
+        c.on_packet(1, ALTERNATE, &packet(1, 0, PRIMARY, &Body::Arming { bytes: 9 }));
         Ok(())
     }),
     ("peer has migrated", |c| {
@@ -261,7 +261,7 @@ fn bytes_of_any_kind_are_survived() {
             1 => Body::Ack { echoes: vec![], early: vec![] },
             2 => Body::Probe { id: 1 },
             3 => Body::Answer { path: ALTERNATE, id: 0 },
-            _ => Body::Arm { id: 0, bytes: 10 },
+            _ => Body::Arm { bytes: 10 },
         };
         let mut bytes = packet(round, 0, PRIMARY, &body);
         for _ in 0..random.index(4) {
