@@ -15,6 +15,7 @@ mod lab;
 mod links;
 mod measure;
 mod output;
+mod path;
 mod placed;
 mod progress;
 mod report;
@@ -50,6 +51,7 @@ static VERBS: &[Verb] = &[
     Verb { command: sites::command, run: sites::run },
     Verb { command: topo::command, run: topo::run },
     Verb { command: lab::command, run: lab::run },
+    Verb { command: path::command, run: path::run },
     Verb { command: generate::completions_command, run: generate::completions },
     Verb { command: generate::man_command, run: generate::man },
 ];

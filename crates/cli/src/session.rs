@@ -1,5 +1,7 @@
-//! Where a verb's ranks come from: processes of this machine, the MPI that started us, or threads
-//! of this process on a simulated cluster.
+//! Where a verb's ranks come from: processes of this machine or of several hosts, the MPI that
+//! started us, or threads of this process on a simulated cluster.
+
+mod net;
 
 use std::path::PathBuf;
 use std::thread;
@@ -14,6 +16,7 @@ use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program, SimError};
 
 use crate::{handshake, output};
+use net::Net;
 
 /// What the ranks of a run are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,23 +40,27 @@ impl Purpose {
 }
 
 /// The arguments of every verb that runs on ranks.
-pub fn args() -> [Arg; 2] {
+pub fn args() -> Vec<Arg> {
     let ranks = ranks_arg().value_name("N").value_parser(one_count).help(
         "Start N processes of this machine [default: a rank for each core; at least 2, at least \
          4 to check]; use the first N ranks of mpirun, or hosts of a simulated cluster [default: \
          all]",
     );
-    [ranks, backend_arg()]
+    with_backend(ranks)
+}
+
+fn with_backend(ranks: Arg) -> Vec<Arg> {
+    [ranks, backend_arg()].into_iter().chain(net::args()).collect()
 }
 
 /// The same for a verb that runs on several numbers of ranks, one after the other.
-pub fn sweep_args() -> [Arg; 2] {
+pub fn sweep_args() -> Vec<Arg> {
     let ranks = ranks_arg().value_name("N,M").help(
         "Start N processes of this machine [default: a rank for each core, at least 2]; use the \
          first N ranks of mpirun, or hosts of a simulated cluster [default: all]. 2,4 or ranges \
          2:16, 2:16:+2: on the first so many of the most",
     );
-    [ranks, backend_arg()]
+    with_backend(ranks)
 }
 
 fn ranks_arg() -> Arg {
@@ -68,8 +75,8 @@ fn one_count(text: &str) -> Result<u32, String> {
 
 fn backend_arg() -> Arg {
     Arg::new("backend").long("backend").env("LANEWAY_BACKEND").value_name("B").help(
-        "local[:shm|unix|tcp], mpi[:LIBRARY], or sim:PLATFORM (docs/platforms.md) \
-                 [default: mpi under mpirun, else local]",
+        "local[:shm|unix|tcp], net[:DEV,DEV] (docs/path.md), mpi[:LIBRARY], or sim:PLATFORM \
+         (docs/platforms.md) [default: mpi under mpirun, else local]",
     )
 }
 
@@ -97,6 +104,8 @@ pub fn counts(matches: &ArgMatches) -> Result<Vec<u32>, Failure> {
 #[derive(Debug, PartialEq, Eq)]
 enum Backend {
     Local(Transport),
+    /// Connections that migrate.
+    Net(Net),
     Mpi(Option<PathBuf>),
     /// A platform by its name.
     Sim(String),
@@ -129,7 +138,11 @@ impl Choice {
     }
 
     fn of(matches: &ArgMatches, ranks: Option<u32>, purpose: Purpose) -> Result<Choice, Failure> {
-        let backend = matches.get_one::<String>("backend").map(|word| backend(word)).transpose()?;
+        let word = matches.get_one::<String>("backend");
+        let backend = word.map(|word| backend(word, matches)).transpose()?;
+        if !matches!(backend, Some(Backend::Net(_))) {
+            net::refuse_args(matches)?;
+        }
         Ok(Choice { backend, ranks, purpose })
     }
 
@@ -141,13 +154,19 @@ impl Choice {
 
     /// Whether this process is one of several, or asked to start several.
     pub fn has_ranks(&self) -> bool {
-        let started = laneway_mpi::launched().is_some() || laneway_local::is_rank();
-        let chosen = matches!(self.backend, Some(Backend::Local(_) | Backend::Sim(_)));
+        let started = laneway_mpi::launched().is_some() || is_rank();
+        let chosen =
+            matches!(self.backend, Some(Backend::Local(_) | Backend::Net(_) | Backend::Sim(_)));
         started || self.ranks.is_some() || chosen
     }
 }
 
-fn backend(word: &str) -> Result<Backend, Failure> {
+/// Whether this process was started as a rank by laneway itself.
+pub fn is_rank() -> bool {
+    laneway_local::is_rank() || laneway_ranks::is_rank()
+}
+
+fn backend(word: &str, matches: &ArgMatches) -> Result<Backend, Failure> {
     let (kind, detail) = match word.split_once(':') {
         Some((kind, detail)) => (kind, Some(detail)),
         None => (word, None),
@@ -158,10 +177,12 @@ fn backend(word: &str) -> Result<Backend, Failure> {
             let transport = transport.parse().map_err(laneway_local::LocalError::into_failure)?;
             Ok(Backend::Local(transport))
         }
+        ("net", devices) => Ok(Backend::Net(Net::from(matches, devices)?)),
         ("mpi", library) => Ok(Backend::Mpi(library.map(PathBuf::from))),
         ("sim", Some(platform)) => Ok(Backend::Sim(platform.to_string())),
         _ => {
-            let cause = "the backends are local[:shm|unix|tcp], mpi[:LIBRARY] and sim:PLATFORM";
+            let cause = "the backends are local[:shm|unix|tcp], net[:DEV,DEV], mpi[:LIBRARY] and \
+                         sim:PLATFORM";
             let what = format!("no backend `{word}`");
             Err(Failure::usage(what, cause, "--backend local:shm, or --backend mpi"))
         }
@@ -177,9 +198,17 @@ pub fn run(choice: &Choice, part: Part) -> Result<Exit, Failure> {
     if let Some(comm) = laneway_local::attach().map_err(laneway_local::LocalError::into_failure)? {
         return perform(choice, &comm, part);
     }
+    if let Some(comm) = laneway_ranks::attach().map_err(laneway_ranks::RanksError::into_failure)? {
+        return over_network(choice, &comm, part);
+    }
     match &choice.backend {
         Some(Backend::Mpi(library)) => mpi(choice, library.clone(), part),
         Some(Backend::Sim(platform)) => simulated(choice, platform, part),
+        Some(Backend::Net(net)) => {
+            refuse_in_simulation("ranks over the network are real")?;
+            net::refuse_launched()?;
+            net.launch(choice.ranks, || usual_ranks(choice)).map(exit_of)
+        }
         None if laneway_mpi::launched().is_some() => mpi(choice, None, part),
         Some(Backend::Local(transport)) => launch(choice, *transport),
         None => launch(choice, Transport::default()),
@@ -240,18 +269,38 @@ fn simulated(choice: &Choice, spec: &str, part: Part) -> Result<Exit, Failure> {
     }
 }
 
-fn launch(choice: &Choice, transport: Transport) -> Result<Exit, Failure> {
-    if laneway_mpi::is_simulated() {
-        let what = "a simulated rank cannot start processes";
-        let cause = "the local backend is real, and this process is a simulation";
-        return Err(Failure::usage(what, cause, "--backend mpi, or laneway outside smpirun"));
+/// Ranks of several hosts first see that all of them run the same program.
+fn over_network(choice: &Choice, comm: &dyn Comm, part: Part) -> Result<Exit, Failure> {
+    if comm.clock().is_global() {
+        return perform(choice, comm, part);
     }
+    match handshake::same_program(comm) {
+        Ok(None) => perform(choice, comm, part),
+        Ok(Some(failure)) => concluded(comm, Err(failure.into())),
+        Err(error) => Err(fatal(comm, error)),
+    }
+}
+
+fn refuse_in_simulation(cause: &str) -> Result<(), Failure> {
+    if !laneway_mpi::is_simulated() {
+        return Ok(());
+    }
+    let what = "a simulated rank cannot start processes";
+    let cause = format!("{cause}, and this process is a simulation");
+    Err(Failure::usage(what, cause, "--backend mpi, or laneway outside smpirun"))
+}
+
+/// Ranks of this machine where nobody says how many, and a word about it.
+fn usual_ranks(choice: &Choice) -> u32 {
+    let ranks = choice.purpose.usual_ranks();
+    output::note(&format!("{ranks} ranks on this machine; --ranks N for another number"));
+    ranks
+}
+
+fn launch(choice: &Choice, transport: Transport) -> Result<Exit, Failure> {
+    refuse_in_simulation("the local backend is real")?;
     output::ensure_open()?;
-    let ranks = choice.ranks.unwrap_or_else(|| {
-        let ranks = choice.purpose.usual_ranks();
-        output::note(&format!("{ranks} ranks on this machine; --ranks N for another number"));
-        ranks
-    });
+    let ranks = choice.ranks.unwrap_or_else(|| usual_ranks(choice));
     let code = Launch { ranks, transport, limit: None }.run();
     let code = code.map_err(laneway_local::LocalError::into_failure)?;
     Ok(exit_of(code))

@@ -27,6 +27,10 @@ impl Cores {
     }
 
     fn start(self, core: u32) -> Rank {
+        // Where every rank is a core there is nothing to divide, and division is dear.
+        if self.count == self.ranks {
+            return core;
+        }
         (u64::from(core) * u64::from(self.ranks) / u64::from(self.count)) as Rank
     }
 
@@ -37,6 +41,9 @@ impl Cores {
 
     /// The number of the group that `rank` is in: the last one that begins at it or before.
     pub fn of(self, rank: Rank) -> u32 {
+        if self.count == self.ranks {
+            return rank;
+        }
         let after = (u64::from(rank) + 1) * u64::from(self.count);
         ((after - 1) / u64::from(self.ranks)) as u32
     }

@@ -117,6 +117,14 @@ impl Knomial {
         weight
     }
 
+    /// The weight of the next lower digit; 0 below the lowest.
+    fn under(&self, weight: u64) -> u64 {
+        if self.radix.is_power_of_two() {
+            return weight >> self.radix.trailing_zeros();
+        }
+        weight / u64::from(self.radix)
+    }
+
     /// How many places the subtree has, itself included.
     pub fn subtree(&self, place: u32) -> u32 {
         self.weight(place).min(u64::from(self.ranks - place)) as u32
@@ -135,16 +143,15 @@ impl Tree for Knomial {
     }
 
     fn children(&self, place: u32, visit: &mut dyn FnMut(u32)) {
-        let radix = u64::from(self.radix);
-        let mut weight = self.weight(place) / radix;
+        let mut weight = self.under(self.weight(place));
         while weight > 0 {
-            for digit in (1..radix).rev() {
+            for digit in (1..u64::from(self.radix)).rev() {
                 let child = u64::from(place) + digit * weight;
                 if child < u64::from(self.ranks) {
                     visit(child as u32);
                 }
             }
-            weight /= radix;
+            weight = self.under(weight);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What MPI libraries are told so that they start without ssh, one rank on each host, and reach
-//! each other over the lab's cards and by nothing else.
+//! What MPI libraries, and our own ranks over the network, are told so that they start without ssh,
+//! one rank on each host, and reach each other over the lab's cards and by nothing else.
 
 use std::fmt::Write;
 use std::fs;
@@ -39,6 +39,10 @@ pub fn environment(lab: &LabName, plan: &Plan) -> Vec<(String, String)> {
         ("LANEWAY_LAB", lab.as_str()),
         // Where hosts are, for algorithms that ask.
         ("LANEWAY_SITES", &plan.platform),
+        // Ranks of `--backend net`, one on each host, over the lab's cards.
+        ("LANEWAY_SSH", &ssh),
+        ("LANEWAY_HOSTFILE", &open_mpi),
+        ("LANEWAY_PATHS", &data),
         // Open MPI 4, then 5: TCP alone, no binding to cores that all hosts share, and ranks that
         // let others work while they wait.
         ("OMPI_MCA_plm_rsh_agent", &ssh),

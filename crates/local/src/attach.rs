@@ -5,17 +5,18 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use laneway_core::{CommError, Rank};
+use laneway_message::Link;
 
+use crate::LocalComm;
 use crate::board::Board;
-use crate::comm::LocalComm;
-use crate::engine::Engine;
+use crate::clock::Monotonic;
 use crate::error::LocalError;
-use crate::link::Link;
 use crate::memory::Memory;
 use crate::stream::Stream;
 use crate::sync::Ordering;
 use crate::system::{self, Cores};
 use crate::transport::Transport;
+use crate::world::LocalWorld;
 
 pub(crate) const RANK: &str = "LANEWAY_LOCAL_RANK";
 pub(crate) const SIZE: &str = "LANEWAY_LOCAL_SIZE";
@@ -51,18 +52,28 @@ pub fn attach() -> Result<Option<LocalComm>, LocalError> {
     let available = Cores::available();
     let cores = available.count();
     let bound = size <= cores && binding_wanted()? && available.bind(rank);
-    let link: Box<dyn Link> = match transport {
-        Transport::Memory => Box::new(Memory::new(board.clone(), rank, cores)),
+    let (link, copy): (Box<dyn Link>, _) = match transport {
+        Transport::Memory => {
+            let memory = Memory::new(board.clone(), rank, cores);
+            let copy = memory.copy_method();
+            (Box::new(memory), copy)
+        }
         Transport::Unix | Transport::Tcp => {
             // A connection in each direction with every peer, and what the program itself opens.
             system::raise_open_files(2 * u64::from(size) + 64)?;
             let listener = inherited(number(LISTENER)?)?;
             let stream = Stream::new(board.clone(), transport, rank, listener, cores);
-            Box::new(stream.map_err(|error| failed("connect the ranks", error))?)
+            (Box::new(stream.map_err(|error| failed("connect the ranks", error))?), "socket")
         }
     };
-    let engine = Engine::new(link, board, rank, wait_limit()?);
-    Ok(Some(LocalComm::world(engine, cores, bound)))
+    let description = vec![
+        ("backend", format!("local:{transport}")),
+        ("copy", copy.into()),
+        ("cores", cores.to_string()),
+        ("binding", if bound { "core" } else { "none" }.into()),
+    ];
+    let world = LocalWorld { board, clock: Monotonic { alone: size <= cores }, description };
+    Ok(Some(LocalComm::world(link, Rc::new(world), rank, wait_limit()?)))
 }
 
 fn failed(what: &str, error: CommError) -> LocalError {

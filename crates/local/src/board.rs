@@ -35,8 +35,6 @@ pub(crate) struct Head {
     missed: AtomicU32,
     /// Ranks that have ended.
     pub gone: AtomicU32,
-    /// The next number for a communicator's message streams.
-    pub contexts: AtomicU32,
 }
 
 /// One rank's line on the board.
@@ -109,8 +107,6 @@ impl Board {
             abort: AtomicU64::new(0),
             missed: AtomicU32::new(0),
             gone: AtomicU32::new(0),
-            // 0 and 1 belong to the communicator of all ranks.
-            contexts: AtomicU32::new(2),
         };
         // SAFETY: the first page is mapped, aligned, and nobody else knows it yet.
         unsafe { board.base.cast::<Head>().write(head) };

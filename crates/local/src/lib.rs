@@ -5,9 +5,9 @@
 //! communicator of all. This crate must never know another backend, a collective or a measurement:
 //! it moves bytes for [`laneway_core::Comm`] and nothing else.
 //!
-//! Begin reading with `launch` and `supervise` (the processes), then `engine` (the one protocol
-//! over all transports, with `matching`, `outbound`, `inbound`), then `memory` and `stream` (the
-//! transports, each a `link`). `board` is the memory that all processes share.
+//! Begin reading with `launch` and `supervise` (the processes), then `memory` and `stream` (the
+//! transports, each a [`laneway_message::Link`]; the protocol over them is that crate's). `board`
+//! is the memory that all processes share, `world` what the protocol asks of it.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("the local backend needs Linux: memfd, futex and process_vm_readv");
@@ -15,27 +15,21 @@ compile_error!("the local backend needs Linux: memfd, futex and process_vm_readv
 mod attach;
 mod board;
 mod clock;
-mod comm;
 mod doorbell;
-mod engine;
 mod error;
-mod frame;
-mod inbound;
 mod launch;
-mod link;
-mod matching;
 mod memory;
-mod outbound;
-mod queue;
-mod slab;
 mod stream;
 mod supervise;
 mod sync;
 mod system;
 mod transport;
+mod world;
 
 pub use attach::{attach, is_rank, wait_limit};
-pub use comm::LocalComm;
 pub use error::{Death, LocalError, MOST_RANKS};
 pub use launch::Launch;
 pub use transport::Transport;
+
+/// A communicator of processes on this machine.
+pub type LocalComm = laneway_message::MessageComm;

@@ -26,6 +26,11 @@ impl<T> Bundle<T> {
         Bundle { sent: 0, received: 0, waiting }
     }
 
+    /// The connection that the next message will go over.
+    pub fn peek_connection(&self) -> usize {
+        self.sent
+    }
+
     /// The connection that the next message goes over.
     pub fn next_connection(&mut self) -> usize {
         let connection = self.sent;
@@ -60,7 +65,9 @@ mod tests {
             let (mut sent, mut received) = (0, 0);
             while received < 5000 {
                 if sent < 5000 {
-                    under_way[here.next_connection()].push_back(sent);
+                    let next = here.peek_connection();
+                    assert_eq!(here.next_connection(), next);
+                    under_way[next].push_back(sent);
                     sent += 1;
                 }
                 let connection = random.index(connections);

@@ -14,16 +14,10 @@ struct Early {
     bytes: Box<[u8]>,
 }
 
-/// A receive that was posted: its name, and the longest message it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Receive {
-    pub id: u64,
-    pub room: usize,
-}
-
-/// A message that has arrived.
+/// A receive that was posted, or a message that has arrived: its name and its bytes, as many as the
+/// buffer has room for at most.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Arrived {
+pub(crate) struct Receive {
     pub id: u64,
     pub bytes: Vec<u8>,
 }
@@ -51,10 +45,12 @@ pub(crate) struct Incoming {
     /// for whose message nobody has posted a receive. What is here is never given up: the peer may
     /// know of it.
     early: VecDeque<Option<Early>>,
+    /// How many these are.
+    held: usize,
     receives: VecDeque<Receive>,
     /// The message whose first packet has come.
-    current: Option<Arrived>,
-    arrived: VecDeque<Arrived>,
+    current: Option<Receive>,
+    arrived: VecDeque<Receive>,
 }
 
 impl Incoming {
@@ -69,8 +65,9 @@ impl Incoming {
     }
 
     /// What becomes of a packet that waited for it.
-    pub fn post(&mut self, receive: Receive) -> Taken {
-        self.receives.push_back(receive);
+    pub fn post(&mut self, id: u64, mut bytes: Vec<u8>) -> Taken {
+        bytes.clear();
+        self.receives.push_back(Receive { id, bytes });
         self.go_on()
     }
 
@@ -80,7 +77,7 @@ impl Incoming {
         current.into_iter().chain(self.receives.drain(..).map(|receive| receive.id)).collect()
     }
 
-    pub fn pop(&mut self) -> Option<Arrived> {
+    pub fn pop(&mut self) -> Option<Receive> {
         self.arrived.pop_front()
     }
 
@@ -115,6 +112,7 @@ impl Incoming {
             return Taken::Refused;
         }
         *place = Some(packet);
+        self.held += 1;
         Taken::Early
     }
 
@@ -125,21 +123,18 @@ impl Incoming {
         }
         let mut message = match self.current.take() {
             Some(message) => message,
-            None => match self.receives.front() {
-                Some(receive) => Arrived { id: receive.id, bytes: Vec::new() },
+            None => match self.receives.pop_front() {
+                Some(receive) => receive,
                 None => return Taken::NotReady,
             },
         };
-        let room = self.receives.front().map_or(0, |receive| receive.room);
-        let fits = message.bytes.len() + bytes.len() <= room;
-        message.bytes.extend_from_slice(bytes);
-        if !fits {
+        if message.bytes.capacity() - message.bytes.len() < bytes.len() {
             self.current = Some(message);
             return Taken::Broken;
         }
+        message.bytes.extend_from_slice(bytes);
         self.expects += 1;
         if last {
-            self.receives.pop_front();
             self.arrived.push_back(message);
         } else {
             self.current = Some(message);
@@ -155,13 +150,14 @@ impl Incoming {
                 self.early[0] = Some(packet);
                 return taken;
             }
+            self.held -= 1;
             self.early.pop_front();
         }
         Taken::InOrder
     }
 
     pub fn has_early(&self) -> bool {
-        self.early.iter().any(Option::is_some)
+        self.held > 0
     }
 
     /// What came early, for an acknowledgement: the nearest first.
@@ -188,7 +184,7 @@ mod tests {
     fn with_receives(count: u64) -> Incoming {
         let mut incoming = Incoming::default();
         for id in 0..count {
-            incoming.post(Receive { id, room: 4 });
+            incoming.post(id, Vec::with_capacity(4));
         }
         incoming
     }
@@ -204,8 +200,8 @@ mod tests {
         assert_eq!(incoming.on_data(0, true, false, b"a"), Taken::Refused);
         assert_eq!(incoming.on_data(4, true, true, b""), Taken::Early);
         assert_eq!(incoming.on_data(3, true, true, b""), Taken::NotReady, "two receives only");
-        assert_eq!(incoming.pop(), Some(Arrived { id: 0, bytes: b"ab".to_vec() }));
-        assert_eq!(incoming.pop(), Some(Arrived { id: 1, bytes: b"c".to_vec() }));
+        assert_eq!(incoming.pop(), Some(Receive { id: 0, bytes: b"ab".to_vec() }));
+        assert_eq!(incoming.pop(), Some(Receive { id: 1, bytes: b"c".to_vec() }));
         assert_eq!(incoming.pop(), None);
         assert_eq!(incoming.expects(), 3);
     }
@@ -216,10 +212,10 @@ mod tests {
         assert_eq!(incoming.on_data(0, true, true, b"a"), Taken::NotReady);
         assert_eq!(incoming.on_data(0, true, true, b"a"), Taken::NotReady, "it comes again");
         assert_eq!(incoming.on_data(1, true, true, b"b"), Taken::Early);
-        assert_eq!(incoming.post(Receive { id: 7, room: 1 }), Taken::NotReady, "one too few");
+        assert_eq!(incoming.post(7, Vec::with_capacity(1)), Taken::NotReady, "one too few");
         assert_eq!(incoming.on_data(0, true, true, b"a"), Taken::Refused);
-        assert_eq!(incoming.post(Receive { id: 8, room: 1 }), Taken::InOrder);
-        assert_eq!(incoming.pop(), Some(Arrived { id: 7, bytes: b"a".to_vec() }));
+        assert_eq!(incoming.post(8, Vec::with_capacity(1)), Taken::InOrder);
+        assert_eq!(incoming.pop(), Some(Receive { id: 7, bytes: b"a".to_vec() }));
     }
 
     #[test]

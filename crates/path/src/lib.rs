@@ -26,9 +26,10 @@ mod replay;
 mod route;
 
 pub use bundle::Bundle;
-pub use connection::{Config, Connection, Counters, Event, Modify, Refusal, Why};
+pub use connection::{Config, Connection, Counters, Departure, Event, Modify, Refusal, Why};
 pub use encoding::{AckTimeout, NotReadyTimer, Retries};
 pub use manager::{FailBack, Manager, OnArmed, OnMigrated, Policy};
+pub use outgoing::Payload;
 pub use state::{Cause, MigrationState, QpState};
 
 /// Nanoseconds since an instant of the driver's choosing.

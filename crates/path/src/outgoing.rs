@@ -8,7 +8,7 @@ use crate::{Nanos, PathId};
 /// A message that waits for its acknowledgement.
 struct Message {
     id: u64,
-    bytes: Box<[u8]>,
+    bytes: Vec<u8>,
     /// Bytes of it that are in packets.
     cut: usize,
 }
@@ -37,12 +37,30 @@ impl Packet {
     }
 }
 
-/// A packet that may leave now.
-pub(crate) struct Part<'a> {
+/// Where the bytes of a packet are: a part of a message that waits for its acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payload {
+    message: u64,
+    offset: usize,
+    len: usize,
+}
+
+impl Payload {
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// A packet that leaves now.
+pub(crate) struct Part {
     pub number: u64,
     pub first: bool,
     pub last: bool,
-    pub bytes: &'a [u8],
+    pub payload: Payload,
 }
 
 #[derive(Default)]
@@ -67,7 +85,7 @@ impl Outgoing {
         *self = Outgoing { base: number, ..Outgoing::default() };
     }
 
-    pub fn push(&mut self, id: u64, bytes: Box<[u8]>) {
+    pub fn push(&mut self, id: u64, bytes: Vec<u8>) {
         self.messages.push_back(Message { id, bytes, cut: 0 });
     }
 
@@ -150,7 +168,7 @@ impl Outgoing {
     }
 
     /// A packet leaves.
-    pub fn on_sent(&mut self, number: u64, path: PathId, serial: u64, at: Nanos) -> Part<'_> {
+    pub fn on_sent(&mut self, number: u64, path: PathId, serial: u64, at: Nanos) -> Part {
         let packet = &mut self.packets[(number - self.base) as usize];
         packet.sent = Some(Sent { path, serial, at });
         packet.lost = false;
@@ -164,8 +182,16 @@ impl Outgoing {
             number,
             first: packet.offset == 0,
             last: end == message.bytes.len(),
-            bytes: &message.bytes[packet.offset..end],
+            payload: Payload { message: packet.message, offset: packet.offset, len: packet.len },
         }
+    }
+
+    /// The bytes of a packet that left; none when its message has arrived.
+    pub fn payload(&self, payload: &Payload) -> &[u8] {
+        let index = payload.message.wrapping_sub(self.first_message);
+        let message = usize::try_from(index).ok().and_then(|index| self.messages.get(index));
+        let range = payload.offset..payload.offset + payload.len;
+        message.and_then(|message| message.bytes.get(range)).unwrap_or_default()
     }
 
     /// Everything before `expects` has arrived, and these packets after it. Calls `settled` for
@@ -202,13 +228,13 @@ impl Outgoing {
     }
 
     /// The next message all of whose packets have arrived.
-    pub fn pop_done(&mut self) -> Option<u64> {
+    pub fn pop_done(&mut self) -> Option<(u64, Vec<u8>)> {
         let under_way = self.packets.front().map_or(self.next_message, |packet| packet.message);
         if under_way == self.first_message {
             return None;
         }
         self.first_message += 1;
-        self.messages.pop_front().map(|message| message.id)
+        self.messages.pop_front().map(|message| (message.id, message.bytes))
     }
 
     /// Packets that left a path up to this serial number are lost unless they have arrived. Calls
@@ -265,11 +291,11 @@ mod tests {
     fn nothing_is_kept_of_what_has_arrived() {
         let mut outgoing = Outgoing::default();
         for serial in 0..10_000 {
-            outgoing.push(serial, Box::new([0; 8]));
+            outgoing.push(serial, vec![0; 8]);
             let number = outgoing.next_to_send(100, true).expect("a message waits");
             outgoing.on_sent(number, PathId(0), serial, serial);
             outgoing.on_ack(number + 1, std::iter::empty(), |_, _| {});
-            assert_eq!(outgoing.pop_done(), Some(serial));
+            assert_eq!(outgoing.pop_done(), Some((serial, vec![0; 8])));
         }
         let kept: usize = outgoing.left.iter().map(VecDeque::len).sum();
         assert_eq!((kept, outgoing.packets.len(), outgoing.lost.len()), (0, 0, 0));

@@ -33,6 +33,8 @@ pub(crate) struct Route {
     pub in_flight: u64,
     /// What the interface says of itself.
     pub carrier: bool,
+    /// Whether the driver takes data for it.
+    pub has_room: bool,
 }
 
 impl Route {
@@ -50,6 +52,7 @@ impl Route {
             window: Window::new(packet),
             in_flight: 0,
             carrier: true,
+            has_room: true,
         }
     }
 

@@ -65,10 +65,11 @@ pub enum Body<'a> {
     Probe {
         id: u32,
     },
-    /// The probe of `path` with this id has arrived.
+    /// The probe of `path` with this id had arrived so long before this left.
     Answer {
         path: PathId,
         id: u32,
+        delay_us: u32,
     },
     /// The sender wants this path as its alternate one; as long as the longest packet.
     Arm {
@@ -103,7 +104,7 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
         Body::Ack { echoes, early } => (ACK, echoes.len() as u8, early.len() as u32),
         Body::NotReady { timer } => (NOT_READY, *timer, 0),
         Body::Probe { id } => (PROBE, 0, *id),
-        Body::Answer { path, id } => (ANSWER, path.0, *id),
+        Body::Answer { path, id, .. } => (ANSWER, path.0, *id),
         Body::Arm { .. } => (ARM, 0, 0),
         Body::Arming { .. } => (ARMING, 0, 0),
     };
@@ -130,7 +131,8 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
         Body::Arm { bytes } | Body::Arming { bytes } => {
             out.resize(out.len() + bytes, 0);
         }
-        Body::NotReady { .. } | Body::Probe { .. } | Body::Answer { .. } => {}
+        Body::Answer { delay_us, .. } => out.extend(delay_us.to_be_bytes()),
+        Body::NotReady { .. } | Body::Probe { .. } => {}
     }
 }
 
@@ -161,7 +163,10 @@ pub fn read(packet: &[u8]) -> Option<(Header, Body<'_>)> {
         ACK => bytes.ack(usize::from(flags), number as usize)?,
         NOT_READY if flags < 32 && number == 0 => Body::NotReady { timer: flags },
         PROBE if flags == 0 => Body::Probe { id: number },
-        ANSWER => Body::Answer { path: path_id(flags)?, id: number },
+        ANSWER => {
+            let delay_us = u32::from_be_bytes(bytes.take()?);
+            Body::Answer { path: path_id(flags)?, id: number, delay_us }
+        }
         ARM if flags == 0 && number == 0 => Body::Arm { bytes: bytes.rest().len() },
         ARMING if flags == 0 && number == 0 => Body::Arming { bytes: bytes.rest().len() },
         _ => return None,
@@ -228,7 +233,7 @@ mod tests {
             Body::Ack { echoes: vec![echo, echo], early: vec![Range { after: 2, count: 3 }] },
             Body::NotReady { timer: 31 },
             Body::Probe { id: u32::MAX },
-            Body::Answer { path: PathId(7), id: 1 },
+            Body::Answer { path: PathId(7), id: 1, delay_us: 70 },
             Body::Arm { bytes: 1000 },
             Body::Arming { bytes: 0 },
         ]

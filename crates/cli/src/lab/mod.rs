@@ -7,7 +7,7 @@ mod record;
 mod run;
 mod site;
 mod status;
-mod stop;
+pub mod stop;
 mod up;
 
 use std::path::PathBuf;
@@ -68,14 +68,14 @@ fn lab_name(matches: &ArgMatches) -> Result<LabName, Failure> {
 }
 
 /// This command, which is also a lab's WAN, its guard, and what launchers take for ssh.
-fn program() -> Result<PathBuf, Failure> {
+pub fn program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| {
         Failure::environment("cannot find this command's own file", error.to_string(), "")
     })
 }
 
 /// How an error of a lab reaches a person.
-fn failure(error: LabError) -> Failure {
+pub fn failure(error: LabError) -> Failure {
     let what = error.to_string();
     match error {
         LabError::NotRoot => {

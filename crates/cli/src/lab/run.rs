@@ -32,7 +32,8 @@ pub fn command() -> Command {
              laneway lab run --sites 2x8 --wan 5ms,25Mbit,100Mbit -- mpirun -n 16 ./program\n  \
              laneway lab run --sites 2x4 --wan 20ms --record links.svg -- mpirun -n 8 ./program\n  \
              laneway lab run --host s1n0 -- ping -c 3 s0n0\n  \
-             laneway lab run --timetable faults.txt -- mpirun -n 8 ./program",
+             laneway lab run --timetable faults.txt -- mpirun -n 8 ./program\n  \
+             laneway lab run --sites 1x5 --cards 2 -- laneway check --backend net",
         )
         .arg(lab_arg())
         .args(site::args())

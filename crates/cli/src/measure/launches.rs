@@ -42,7 +42,7 @@ pub fn run(
 ) -> Result<Option<Exit>, Failure> {
     let launches = matches.get_one::<u32>("launches").copied().unwrap_or(1);
     let launcher = matches.get_one::<String>("launcher");
-    if laneway_local::is_rank() || (launches == 1 && launcher.is_none()) {
+    if crate::session::is_rank() || (launches == 1 && launcher.is_none()) {
         return Ok(None);
     }
     if launcher.is_some_and(|words| words.trim().is_empty()) {

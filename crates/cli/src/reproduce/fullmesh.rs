@@ -6,6 +6,7 @@ mod shapes;
 mod sizes;
 mod traffic;
 
+use clap::ArgMatches;
 use laneway_core::Failure;
 
 use super::Paper;
@@ -18,6 +19,7 @@ pub const PAPER: Paper = Paper {
            seconds.",
     parts: &PARTS,
     drawn: "figure-10",
+    args: Vec::new,
     reproduce: parts,
     notes: NOTES,
     page: "docs/reproduce-fullmesh.md",
@@ -61,7 +63,7 @@ const DEGREES: [u32; 3] = [4, 8, 18];
 /// A table of numbers.
 const TABLE: Axes = Axes { across: "at", unit: None, title: "", drawn: Drawn::Not };
 
-fn parts(wanted: &[&str]) -> Result<Vec<Part>, Failure> {
+fn parts(wanted: &[&str], _: &ArgMatches) -> Result<Vec<Part>, Failure> {
     let wants = |part: &&str| wanted.is_empty() || wanted.contains(part);
     let mut traffic = traffic::Traffic::default();
     PARTS.iter().filter(|part| wants(part)).map(|part| one(part, &mut traffic)).collect()

@@ -5,6 +5,7 @@ mod fullmesh;
 mod mpiblib;
 mod multilane;
 mod part;
+mod path_migration;
 
 use std::path::Path;
 
@@ -27,8 +28,10 @@ struct Paper {
     parts: &'static [&'static str],
     /// One of them that is a drawing.
     drawn: &'static str,
+    /// What can be asked for besides.
+    args: fn() -> Vec<Arg>,
     /// The wanted parts in the order of the paper; all where none is named.
-    reproduce: fn(&[&str]) -> Result<Vec<Part>, Failure>,
+    reproduce: fn(&[&str], &ArgMatches) -> Result<Vec<Part>, Failure>,
     /// What a reader must know of all figures.
     notes: &'static [&'static str],
     /// Where a user reads more.
@@ -37,7 +40,8 @@ struct Paper {
     platform: Option<&'static str>,
 }
 
-static PAPERS: [&Paper; 3] = [&mpiblib::PAPER, &fullmesh::PAPER, &multilane::PAPER];
+static PAPERS: [&Paper; 4] =
+    [&mpiblib::PAPER, &fullmesh::PAPER, &multilane::PAPER, &path_migration::PAPER];
 
 pub fn command() -> Command {
     let paper = |paper: &&Paper| {
@@ -70,6 +74,7 @@ pub fn command() -> Command {
                     .value_name("DIR")
                     .help("Also draw the figures, as DIR/figure-1.svg and so on"),
             )
+            .args((paper.args)())
             .args(output::args())
     };
     Command::new("reproduce")
@@ -99,7 +104,7 @@ fn reproduced(paper: &Paper, matches: &ArgMatches) -> Result<Exit, Failure> {
             Failure::environment(what, error.to_string(), "a folder that can be written to")
         })?;
     }
-    let parts = (paper.reproduce)(&wanted)?;
+    let parts = (paper.reproduce)(&wanted, matches)?;
     if folder.is_some() && !parts.iter().any(Part::is_drawn) {
         let cause = "none of these parts is a figure with curves or bars";
         let try_this = format!("--part {} --svg DIR", paper.drawn);

@@ -7,6 +7,7 @@ mod p2p;
 mod table_1;
 mod typed;
 
+use clap::ArgMatches;
 use laneway_core::Failure;
 
 use super::Paper;
@@ -21,6 +22,7 @@ pub const PAPER: Paper = Paper {
            drift, and takes seconds.",
     parts: &["figure-1", "table-1", "figure-2", "p2p"],
     drawn: "figure-1",
+    args: Vec::new,
     reproduce: parts,
     notes: NOTES,
     page: "docs/reproduce-mpiblib.md",
@@ -67,7 +69,7 @@ impl Compared {
     }
 }
 
-fn parts(wanted: &[&str]) -> Result<Vec<Part>, Failure> {
+fn parts(wanted: &[&str], _: &ArgMatches) -> Result<Vec<Part>, Failure> {
     let wants = |part: &str| wanted.is_empty() || wanted.contains(&part);
     let cluster = Cluster::new()?;
     let mut parts = Vec::new();

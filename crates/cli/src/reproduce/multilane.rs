@@ -10,6 +10,7 @@ mod testbed;
 mod typed;
 mod window;
 
+use clap::ArgMatches;
 use laneway_core::{Collective, Failure};
 
 use super::Paper;
@@ -23,6 +24,7 @@ pub const PAPER: Paper = Paper {
            takes about a minute; without root, namespaces or an MPI it says why it is left out.",
     parts: &PARTS,
     drawn: "figure-9",
+    args: Vec::new,
     reproduce: parts,
     notes: NOTES,
     page: "docs/sites.md",
@@ -57,7 +59,7 @@ const NOTES: &[&str] = &[
      it stands in the verdict.",
 ];
 
-fn parts(wanted: &[&str]) -> Result<Vec<Part>, Failure> {
+fn parts(wanted: &[&str], _: &ArgMatches) -> Result<Vec<Part>, Failure> {
     let wants = |part: &&&str| wanted.is_empty() || wanted.contains(*part);
     PARTS.iter().filter(wants).map(|part| one(part)).collect()
 }

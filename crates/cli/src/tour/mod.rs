@@ -5,6 +5,7 @@
 mod fabric;
 mod lab;
 mod measured;
+mod paths;
 mod picture;
 mod ranks;
 mod sites;
@@ -65,6 +66,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     fabric::stop()?;
     lab::stop()?;
     sites::stop()?;
+    paths::stop()?;
     next()?;
     Ok(Exit::Done)
 }

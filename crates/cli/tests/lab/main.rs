@@ -4,6 +4,7 @@
 mod faults;
 mod killed;
 mod links;
+mod migrations;
 mod mpis;
 mod reproduced;
 mod simulated;

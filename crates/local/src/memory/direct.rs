@@ -5,10 +5,11 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use laneway_core::{CommError, Rank};
+use laneway_message::Stage;
 
 use super::between::{Open, copy_between};
 use super::slot::Chunk;
-pub(crate) use super::slot::{Slot, Stage};
+pub(crate) use super::slot::Slot;
 use crate::board::{Board, SLOTS};
 use crate::sync::Ordering;
 
@@ -31,8 +32,19 @@ impl Direct {
         Direct { board, rank, used: 0, both_sides, _open: Open::new() }
     }
 
-    /// Offers `len` bytes; `None` when all slots are in use.
-    pub fn offer(&mut self, data: *const u8, len: usize) -> Option<u32> {
+    fn copy(&self, chunk: Chunk, peer: Rank, write: bool) -> Result<(), CommError> {
+        let Chunk { source, target, len } = chunk;
+        let pid = self.board.seat(peer).pid.load(Ordering::Relaxed);
+        let (local, remote) = if write { (source, target) } else { (target, source) };
+        // SAFETY: the local end lies within a buffer that its owner vouched for with the offer or
+        // the acceptance, and no other claim covers these bytes.
+        let copied = unsafe { copy_between(pid, local, remote, len, write) };
+        copied.map_err(|error| refused(peer, error))
+    }
+}
+
+impl laneway_message::Direct for Direct {
+    unsafe fn offer(&mut self, data: *const u8, len: usize) -> Option<u32> {
         let number = (0..SLOTS as u32).find(|&number| {
             // A slot of ours may be done here while its receiver has not looked yet.
             self.used & (1 << number) == 0 && self.board.slot(self.rank, number).is_free()
@@ -42,20 +54,14 @@ impl Direct {
         Some(number)
     }
 
-    /// The receiver names its buffer; from now on the sender may copy into it.
-    ///
-    /// # Safety
-    /// `into` must stay valid for the message's length, and untouched, until the copy is finished
-    /// or revoked.
-    pub unsafe fn accept(&mut self, from: Rank, slot: u32, into: *mut u8) {
+    unsafe fn accept(&mut self, from: Rank, slot: u32, into: *mut u8) {
         self.board.slot(from, slot).accept(into as u64);
         if self.both_sides {
             self.board.ring(from);
         }
     }
 
-    /// Copies a chunk as the receiver.
-    pub fn pull(&mut self, from: Rank, number: u32) -> Result<Stage, CommError> {
+    fn pull(&mut self, from: Rank, number: u32) -> Result<Stage, CommError> {
         let slot = self.board.slot(from, number);
         let stage = slot.pull(self.rank, |chunk| self.copy(chunk, from, false))?;
         if stage == Stage::Finished {
@@ -64,8 +70,7 @@ impl Direct {
         Ok(stage)
     }
 
-    /// Copies a chunk as the sender, if the receiver has named its buffer.
-    pub fn assist(&mut self, to: Rank, number: u32) -> Result<Stage, CommError> {
+    fn assist(&mut self, to: Rank, number: u32) -> Result<Stage, CommError> {
         let slot = self.board.slot(self.rank, number);
         let stage = slot.assist(self.rank, |chunk| self.copy(chunk, to, true))?;
         if stage == Stage::Finished {
@@ -75,22 +80,18 @@ impl Direct {
         Ok(stage)
     }
 
-    /// The receiver wants the bytes another way, and left the slot alone.
-    pub fn withdraw(&mut self, number: u32) {
+    fn withdraw(&mut self, number: u32) {
         self.board.slot(self.rank, number).free();
         self.used &= !(1 << number);
     }
 
-    /// Takes the sender's buffer back. A receiver that reads it at this moment sees after its chunk
-    /// that it must not trust it.
-    pub fn abandon(&mut self, to: Rank, number: u32) {
+    /// A receiver that reads at this moment sees after its chunk that it must not trust it.
+    fn abandon(&mut self, to: Rank, number: u32) {
         self.board.slot(self.rank, number).give_up(self.rank);
         self.board.ring(to);
     }
 
-    /// Takes the receiver's buffer back: afterwards the sender writes to it no more. Waits for the
-    /// chunk that the sender may be copying at this moment.
-    pub fn revoke(&mut self, from: Rank, number: u32, limit: Duration) {
+    fn revoke(&mut self, from: Rank, number: u32, limit: Duration) {
         let slot = self.board.slot(from, number);
         let claimed = slot.close(self.rank);
         let start = Instant::now();
@@ -106,16 +107,6 @@ impl Direct {
         slot.free();
         self.board.ring(from);
     }
-
-    fn copy(&self, chunk: Chunk, peer: Rank, write: bool) -> Result<(), CommError> {
-        let Chunk { source, target, len } = chunk;
-        let pid = self.board.seat(peer).pid.load(Ordering::Relaxed);
-        let (local, remote) = if write { (source, target) } else { (target, source) };
-        // SAFETY: the local end lies within a buffer that its owner vouched for with the offer or
-        // the acceptance, and no other claim covers these bytes.
-        let copied = unsafe { copy_between(pid, local, remote, len, write) };
-        copied.map_err(|error| refused(peer, error))
-    }
 }
 
 fn refused(peer: Rank, error: std::io::Error) -> CommError {
@@ -127,6 +118,8 @@ fn refused(peer: Rank, error: std::io::Error) -> CommError {
 
 #[cfg(test)]
 mod tests {
+    use laneway_message::Direct as _;
+
     use super::*;
 
     /// Two ranks in this one process, and a message of 0xAA from 0 to 1 that both know of.
@@ -145,9 +138,12 @@ mod tests {
         let mut sender = Direct::new(board.clone(), 0, true);
         let mut receiver = Direct::new(board, 1, true);
         let (data, mut into) = (vec![0xAA; 1 << 20], vec![0; 1 << 20]);
-        let slot = sender.offer(data.as_ptr(), data.len()).unwrap();
-        // SAFETY: the pair keeps the buffer as long as both ends.
-        unsafe { receiver.accept(0, slot, into.as_mut_ptr()) };
+        // SAFETY: the pair keeps both buffers as long as both ends.
+        let slot = unsafe {
+            let slot = sender.offer(data.as_ptr(), data.len()).unwrap();
+            receiver.accept(0, slot, into.as_mut_ptr());
+            slot
+        };
         Pair { sender, receiver, slot, data, into }
     }
 
@@ -158,7 +154,9 @@ mod tests {
         while pair.sender.assist(1, pair.slot) != Ok(Stage::Finished) {}
         assert_eq!(pair.receiver.pull(0, pair.slot), Ok(Stage::Finished));
         assert!(pair.into == pair.data);
-        assert_eq!(pair.sender.offer(pair.data.as_ptr(), pair.data.len()), Some(pair.slot));
+        // SAFETY: nobody takes this offer up.
+        let again = unsafe { pair.sender.offer(pair.data.as_ptr(), pair.data.len()) };
+        assert_eq!(again, Some(pair.slot));
     }
 
     #[test]

@@ -13,10 +13,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use laneway_core::{CommError, Rank};
+use laneway_message::{Header, Link};
 
 use crate::board::Board;
-use crate::frame::Header;
-use crate::link::Link;
 use direct::Direct;
 use ring::{Reader, Writer};
 
@@ -54,6 +53,14 @@ impl Memory {
         }
     }
 
+    /// What moves long messages, in words.
+    pub fn copy_method(&self) -> &'static str {
+        match self.direct {
+            Some(_) => "process_vm, both sides",
+            None => "ring",
+        }
+    }
+
     /// Writes pieces as long as there is room. A reader that looks sees each at once; the fence
     /// that waking a sleeper needs would hold up the next piece.
     ///
@@ -83,10 +90,6 @@ impl Memory {
 }
 
 impl Link for Memory {
-    fn name(&self) -> &'static str {
-        "shm"
-    }
-
     fn eager_limit(&self) -> usize {
         direct::LEAST
     }
@@ -170,14 +173,7 @@ impl Link for Memory {
         Ok(())
     }
 
-    fn direct(&mut self) -> Option<&mut Direct> {
-        self.direct.as_mut()
-    }
-
-    fn copy_method(&self) -> &'static str {
-        match self.direct {
-            Some(_) => "process_vm, both sides",
-            None => "ring",
-        }
+    fn direct(&mut self) -> Option<&mut dyn laneway_message::Direct> {
+        self.direct.as_mut().map(|direct| direct as _)
     }
 }

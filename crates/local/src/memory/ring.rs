@@ -9,9 +9,9 @@
 use std::ops::Range;
 
 use laneway_core::{CommError, Rank};
+use laneway_message::{HEADER, Header};
 
 use super::hint;
-use crate::frame::{HEADER, Header};
 use crate::sync::{AtomicU32, Ordering, Watch, Watches};
 
 /// A model goes round sooner.
@@ -164,7 +164,7 @@ impl Writer {
         Writer { parts, cells: 0, bytes: 0, at: 0, seen_cells: 0, seen_bytes: 0 }
     }
 
-    /// See [`crate::link::Link::begin`].
+    /// See [`laneway_message::Link::begin`].
     ///
     /// # Safety
     /// `data` must be valid for `len` bytes.
@@ -200,7 +200,7 @@ impl Writer {
         Some(piece)
     }
 
-    /// See [`crate::link::Link::more`]; writes one piece.
+    /// See [`laneway_message::Link::more`]; writes one piece.
     ///
     /// # Safety
     /// `data` must be valid for `len` bytes.
@@ -313,7 +313,7 @@ impl Reader {
         number.load(Ordering::Acquire) == self.cells.wrapping_add(1)
     }
 
-    /// See [`crate::link::Link::open`]; the flag says that the writer got room.
+    /// See [`laneway_message::Link::open`]; the flag says that the writer got room.
     #[inline]
     pub fn open(&mut self, from: Rank) -> Result<Option<(Header, bool)>, CommError> {
         if !self.ready() {
@@ -332,7 +332,7 @@ impl Reader {
         Ok(Some((header, told)))
     }
 
-    /// See [`crate::link::Link::take`]; the flag says that the writer got room.
+    /// See [`laneway_message::Link::take`]; the flag says that the writer got room.
     ///
     /// # Safety
     /// `into` must be valid for writes of `len` bytes.

@@ -2,6 +2,7 @@
 //! copied counts. Knows nothing of processes; how bytes move is the caller's.
 
 use laneway_core::{CommError, Rank};
+use laneway_message::Stage;
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
@@ -44,16 +45,6 @@ impl Claims {
             (Claims { front: self.front + 1, ..self }, u64::from(self.front))
         })
     }
-}
-
-/// How far a direct copy is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
-    /// Nothing to do here now.
-    Idle,
-    /// A chunk was copied.
-    Moved,
-    Finished,
 }
 
 /// What to copy: so many bytes from the sender's address to the receiver's.

@@ -8,10 +8,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use laneway_core::{CommError, Rank};
+use laneway_message::{HEADER, Header, Link};
 
 use crate::board::Board;
-use crate::frame::{HEADER, Header};
-use crate::link::Link;
 use crate::system;
 use crate::transport::Transport;
 use socket::{Attempt, HELLO};
@@ -268,10 +267,6 @@ impl In {
 }
 
 impl Link for Stream {
-    fn name(&self) -> &'static str {
-        self.transport.name()
-    }
-
     fn eager_limit(&self) -> usize {
         EAGER
     }
@@ -380,9 +375,5 @@ impl Link for Stream {
         self.ask(limit.min(slice), writers)?;
         self.asked = true;
         Ok(())
-    }
-
-    fn copy_method(&self) -> &'static str {
-        "socket"
     }
 }

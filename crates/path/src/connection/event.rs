@@ -13,6 +13,7 @@ pub enum Event {
     /// A message has arrived at the peer.
     Sent {
         id: u64,
+        message: Vec<u8>,
     },
     /// A message has arrived here.
     Received {

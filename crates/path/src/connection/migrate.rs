@@ -105,7 +105,7 @@ impl Connection {
         arming.next_at = now + arming.apart;
         arming.apart = (2 * arming.apart).min(ARM_MOST_APART);
         if self.routes[usize::from(path.0)].carrier {
-            self.push_control(path, Body::Arm { bytes: self.packet_bytes });
+            self.push_control(now, path, Body::Arm { bytes: self.packet_bytes });
         }
     }
 
@@ -117,7 +117,7 @@ impl Connection {
             }
             return;
         }
-        self.push_control(path, Body::Arming { bytes });
+        self.push_control(now, path, Body::Arming { bytes });
         // The peer is there: no need to wait for the time of the next request.
         if let Some(arming) = &mut self.arming {
             arming.next_at = arming.next_at.min(now + ARM_APART);

@@ -16,10 +16,11 @@ use std::collections::VecDeque;
 
 pub use event::{Counters, Event, Refusal, Why};
 pub use modify::Modify;
+pub use transmit::Departure;
 
 use crate::detection::Suspicion;
 use crate::encoding::{AckTimeout, NotReadyTimer, Retries};
-use crate::incoming::{Incoming, Receive};
+use crate::incoming::Incoming;
 use crate::outgoing::Outgoing;
 use crate::route::Route;
 use crate::state::{MigrationState, QpState};
@@ -42,6 +43,8 @@ pub struct Config {
 struct Control {
     path: PathId,
     body: Body<'static>,
+    /// When it became due.
+    since: Nanos,
 }
 
 /// The handshake that loads an alternate path.
@@ -154,6 +157,11 @@ impl Connection {
         self.number
     }
 
+    /// The number of the peer's queue pair, from RTR on.
+    pub fn peer(&self) -> u32 {
+        self.peer
+    }
+
     pub fn state(&self) -> QpState {
         self.state
     }
@@ -184,8 +192,8 @@ impl Connection {
         self.outgoing.is_empty()
     }
 
-    /// Sends a message; [`Event::Sent`] tells when it has arrived.
-    pub fn send(&mut self, now: Nanos, id: u64, message: Box<[u8]>) -> Result<(), Refusal> {
+    /// Sends a message; [`Event::Sent`] tells when it has arrived, and gives it back.
+    pub fn send(&mut self, now: Nanos, id: u64, message: Vec<u8>) -> Result<(), Refusal> {
         if !matches!(self.state, QpState::Rts | QpState::Sqd) {
             return Err(Refusal::State { state: self.state, wanted: "RTS or SQD" });
         }
@@ -196,18 +204,26 @@ impl Connection {
         Ok(())
     }
 
-    /// Makes room for one message of up to `room` bytes.
-    pub fn post_receive(&mut self, id: u64, room: usize) -> Result<(), Refusal> {
+    /// Takes a buffer for one message, as long as its capacity at most; [`Event::Received`] gives
+    /// it back with the message in it.
+    pub fn post_receive(&mut self, id: u64, buffer: Vec<u8>) -> Result<(), Refusal> {
         if matches!(self.state, QpState::Reset | QpState::Error) {
             return Err(Refusal::State { state: self.state, wanted: "INIT, RTR, RTS or SQD" });
         }
         let before = self.incoming.expects();
-        let taken = self.incoming.post(Receive { id, room });
+        let taken = self.incoming.post(id, buffer);
         if self.incoming.expects() > before {
             // A packet had waited for it: the peer, who waits too, is told at once.
             self.on_taken(0, taken, true);
         }
         Ok(())
+    }
+
+    /// Whether the driver can take data for a path; it can until it says otherwise.
+    pub fn on_room(&mut self, path: PathId, room: bool) {
+        if let Some(route) = self.routes.get_mut(usize::from(path.0)) {
+            route.has_room = room;
+        }
     }
 
     pub fn poll_event(&mut self) -> Option<Event> {

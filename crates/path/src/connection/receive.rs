@@ -15,7 +15,8 @@ const ACK_AFTER: u32 = 16;
 const REORDERED: u64 = 3;
 
 impl Connection {
-    /// A packet came over a path.
+    /// A packet came over a path, at this time or before: when it reached this machine, if its
+    /// driver knows that.
     pub fn on_packet(&mut self, now: Nanos, path: PathId, packet: &[u8]) {
         let Some((header, body)) = read(packet) else {
             self.counters.malformed += 1;
@@ -62,8 +63,8 @@ impl Connection {
             }
             Body::Ack { .. } => {}
             Body::NotReady { timer } => self.on_not_ready(now, timer),
-            Body::Probe { id } => self.on_probe(path, id),
-            Body::Answer { path: asked, id } => self.on_answer(now, asked, id),
+            Body::Probe { id } => self.on_probe(now, path, id),
+            Body::Answer { path: asked, id, delay_us } => self.on_answer(now, asked, id, delay_us),
             Body::Arm { bytes } => self.on_arm(now, path, bytes),
             Body::Arming { .. } => self.on_arming(now, path),
         }
@@ -119,8 +120,8 @@ impl Connection {
                 self.lose_up_to(now, echo.path, limit);
             }
         }
-        while let Some(id) = self.outgoing.pop_done() {
-            self.events.push_back(Event::Sent { id });
+        while let Some((id, message)) = self.outgoing.pop_done() {
+            self.events.push_back(Event::Sent { id, message });
         }
     }
 
@@ -163,17 +164,17 @@ impl Connection {
     }
 
     /// Answered over the path that is asked about, and over another one.
-    fn on_probe(&mut self, path: PathId, id: u32) {
+    fn on_probe(&mut self, now: Nanos, path: PathId, id: u32) {
         let other = if path == self.primary { self.alternate } else { Some(self.primary) };
         for by in [Some(path), other].into_iter().flatten() {
-            self.push_control(by, Body::Answer { path, id });
+            self.push_control(now, by, Body::Answer { path, id, delay_us: 0 });
         }
     }
 
-    fn on_answer(&mut self, now: Nanos, asked: PathId, id: u32) {
+    fn on_answer(&mut self, now: Nanos, asked: PathId, id: u32, delay_us: u32) {
         if let Some(route) = self.routes.get_mut(usize::from(asked.0)) {
             let serial = route.extend(id);
-            route.on_echo(now, serial, 0);
+            route.on_echo(now, serial, Nanos::from(delay_us) * 1000);
         }
     }
 }

@@ -127,10 +127,10 @@ impl Connection {
     }
 
     fn ask_both(&mut self, now: Nanos) {
-        self.push_control(self.primary, Body::Probe { id: 0 });
+        self.push_control(now, self.primary, Body::Probe { id: 0 });
         let armed = self.migration == MigrationState::Armed;
         if let Some(path) = self.alternate.filter(|_| armed) {
-            self.push_control(path, Body::Probe { id: 0 });
+            self.push_control(now, path, Body::Probe { id: 0 });
             if let Some(watch) = &mut self.watch {
                 *watch = Watch { asked_at: now, ..*watch };
             }
@@ -155,8 +155,8 @@ impl Connection {
         if unanswered >= UNANSWERED {
             return self.alternate_is_unhealthy(now);
         }
-        self.push_control(path, Body::Probe { id: 0 });
-        self.push_control(self.primary, Body::Probe { id: 0 });
+        self.push_control(now, path, Body::Probe { id: 0 });
+        self.push_control(now, self.primary, Body::Probe { id: 0 });
     }
 
     /// Whether a migration that the peer has not followed is to be told now.
@@ -169,9 +169,9 @@ impl Connection {
         true
     }
 
-    pub(super) fn push_control(&mut self, path: PathId, body: Body<'static>) {
+    pub(super) fn push_control(&mut self, since: Nanos, path: PathId, body: Body<'static>) {
         if self.control.len() < MOST_CONTROL {
-            self.control.push_back(super::Control { path, body });
+            self.control.push_back(super::Control { path, body, since });
         }
     }
 }

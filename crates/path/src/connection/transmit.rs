@@ -2,26 +2,59 @@
 
 use super::{Connection, Control};
 use crate::number::wire;
+use crate::outgoing::Payload;
 use crate::state::QpState;
 use crate::wire::{Body, Echo, HEADER_BYTES, Header, write};
 use crate::{Nanos, PathId};
+
+/// A packet that leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    pub path: PathId,
+    /// The part of a message that it carries.
+    pub payload: Option<Payload>,
+}
+
+/// As packets tell a time.
+fn micros(time: Nanos) -> u32 {
+    u32::try_from(time / 1000).unwrap_or(u32::MAX)
+}
+
+impl From<PathId> for Departure {
+    fn from(path: PathId) -> Departure {
+        Departure { path, payload: None }
+    }
+}
 
 impl Connection {
     /// Writes the next packet that is to leave now behind what is in `out`; the path to send it
     /// over, or none where nothing is due.
     pub fn poll_transmit(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<PathId> {
+        let Departure { path, payload } = self.poll_departure(now, out)?;
+        out.extend_from_slice(payload.as_ref().map_or(&[], |payload| self.payload(payload)));
+        Some(path)
+    }
+
+    /// The bytes of a packet that has just left, until anything else is handed in.
+    pub fn payload(&self, payload: &Payload) -> &[u8] {
+        self.outgoing.payload(payload)
+    }
+
+    /// As [`Connection::poll_transmit`], without copying the part of a message that the packet
+    /// carries: it belongs behind what was written.
+    pub fn poll_departure(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<Departure> {
         if !self.state.receives() {
             return None;
         }
-        if let Some(Control { path, body }) = self.control.pop_front() {
-            return Some(self.write_control(now, path, body, out));
+        if let Some(control) = self.control.pop_front() {
+            return Some(self.write_control(now, control, out).into());
         }
         if std::mem::take(&mut self.not_ready_due) {
             let body = Body::NotReady { timer: self.not_ready_timer.code() };
-            return Some(self.write(now, self.primary, &body, out));
+            return Some(self.write(now, self.primary, &body, out).into());
         }
         if self.ack_at.is_some_and(|at| at <= now) || self.tell_again(now) {
-            return Some(self.write_ack(now, out));
+            return Some(self.write_ack(now, out).into());
         }
         self.write_data(now, out)
     }
@@ -43,14 +76,16 @@ impl Connection {
     fn write_control(
         &mut self,
         now: Nanos,
-        path: PathId,
-        body: Body<'static>,
+        Control { path, body, since }: Control,
         out: &mut Vec<u8>,
     ) -> PathId {
         let header = self.header(now, path);
-        // A question is named after its own packet.
         let body = match body {
+            // A question is named after its own packet.
             Body::Probe { .. } => Body::Probe { id: header.serial as u32 },
+            Body::Answer { path, id, .. } => {
+                Body::Answer { path, id, delay_us: micros(now - since.min(now)) }
+            }
             other => other,
         };
         write(&header, &body, out);
@@ -62,7 +97,7 @@ impl Connection {
         (self.ack_at, self.unacknowledged) = (None, 0);
         let echo = |(number, route): (usize, &crate::route::Route)| {
             let (serial, at) = route.latest_arrival()?;
-            let delay_us = u32::try_from((now - at.min(now)) / 1000).unwrap_or(u32::MAX);
+            let delay_us = micros(now - at.min(now));
             Some(Echo { path: PathId(number as u8), serial, delay_us })
         };
         let echoes = self.routes.iter().enumerate().filter_map(echo).collect();
@@ -84,11 +119,11 @@ impl Connection {
         let fresh = self.begins().filter(|_| self.not_ready_until.is_none())?;
         let route = self.primary_route();
         let room = route.in_flight == 0 || route.in_flight < route.window.bytes();
-        let wants = room && route.carrier && self.outgoing.wants_to_send(fresh);
+        let wants = room && route.carrier && route.has_room && self.outgoing.wants_to_send(fresh);
         wants.then(|| route.window.leaves_at(route.trip().smoothed))
     }
 
-    fn write_data(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<PathId> {
+    fn write_data(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<Departure> {
         if self.data_leaves_at()? > now {
             return None;
         }
@@ -111,13 +146,13 @@ impl Connection {
             first: part.first,
             last: part.last,
             ack_wanted: full || again,
-            bytes: part.bytes,
+            bytes: &[],
         };
         write(&header, &body, out);
         // It says what arrived, too; only what came early needs more words.
         if !self.incoming.has_early() {
             (self.ack_at, self.unacknowledged) = (None, 0);
         }
-        Some(path)
+        Some(Departure { path, payload: Some(part.payload) })
     }
 }

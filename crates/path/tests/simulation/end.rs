@@ -13,7 +13,7 @@ const RECEIVES: u64 = 4;
 pub const LONGEST: usize = 6_000;
 
 /// The bytes of message number `k`: its number, and a byte of its own.
-pub fn message(k: u64) -> Box<[u8]> {
+pub fn message(k: u64) -> Vec<u8> {
     let mut random = SplitMix64::new(k ^ 0x5eed);
     let len = match random.index(16) {
         0 => LONGEST,
@@ -23,7 +23,7 @@ pub fn message(k: u64) -> Box<[u8]> {
     };
     let mut bytes = vec![k as u8 ^ 0x5e; len.max(8)];
     bytes[..8].copy_from_slice(&k.to_be_bytes());
-    bytes.into_boxed_slice()
+    bytes
 }
 
 pub struct End {
@@ -138,7 +138,7 @@ impl End {
 
     pub fn post_receives(&mut self) {
         while self.holds_receives == 0 && self.posted - self.received < RECEIVES {
-            if self.connection.post_receive(self.posted, LONGEST).is_err() {
+            if self.connection.post_receive(self.posted, Vec::with_capacity(LONGEST)).is_err() {
                 return;
             }
             self.posted += 1;
@@ -225,7 +225,7 @@ impl End {
             }
             self.digest = SplitMix64::new(self.digest ^ now ^ digest(&event)).next_u64();
             match event {
-                Event::Sent { id } if id == self.acknowledged => self.acknowledged += 1,
+                Event::Sent { id, .. } if id == self.acknowledged => self.acknowledged += 1,
                 Event::Received { id, message: bytes } if id == self.next_receive => {
                     self.next_receive += 1;
                     if bytes[..] != message(self.received)[..] {
@@ -255,7 +255,7 @@ impl End {
 
 fn digest(event: &Event) -> u64 {
     match event {
-        Event::Sent { id } => 8 * id,
+        Event::Sent { id, .. } => 8 * id,
         Event::Received { id, message } => 8 * (id + ((message.len() as u64) << 32)) + 1,
         Event::Armed { path } => 8 * u64::from(path.0) + 2,
         Event::Migrated { from, to, cause } => {

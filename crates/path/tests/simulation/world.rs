@@ -20,6 +20,8 @@ enum Due {
     Packet {
         end: usize,
         path: u8,
+        /// When it reached the machine, whenever its process looks.
+        at: Nanos,
         bytes: Vec<u8>,
     },
     /// The fault of that number is over.
@@ -200,15 +202,15 @@ impl World {
             let Some(Reverse((_, _, due))) = self.due.pop() else { break };
             match due {
                 Due::Over(fault) => self.end_fault(fault)?,
-                Due::Packet { end, path, bytes } => {
+                Due::Packet { end, path, at, bytes } => {
                     if self.ends[end].paused > 0 {
                         let later = self.now + MS;
-                        self.push(later, Due::Packet { end, path, bytes });
+                        self.push(later, Due::Packet { end, path, at, bytes });
                         continue;
                     }
                     let (now, random) = (self.now, &mut self.random);
                     self.ends[end].change(now, random, |connection| {
-                        connection.on_packet(now, PathId(path), &bytes);
+                        connection.on_packet(at, PathId(path), &bytes);
                     })?;
                 }
             }
@@ -251,7 +253,7 @@ impl World {
             self.sample = packet.to_vec();
         }
         for at in arrivals {
-            self.push(at, Due::Packet { end: 1 - end, path: path.0, bytes: packet.to_vec() });
+            self.push(at, Due::Packet { end: 1 - end, path: path.0, at, bytes: packet.to_vec() });
         }
     }
 

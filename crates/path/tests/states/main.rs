@@ -87,8 +87,8 @@ const EVENTS: [(&str, Happens); 11] = [
     ("unknown specified", |c| c.specify(PathId(5))),
     ("load", |c| c.load(1)),
     ("migrate", |c| c.migrate(1)),
-    ("send", |c| c.send(1, 7, Box::new([1]))),
-    ("post receive", |c| c.post_receive(7, 10)),
+    ("send", |c| c.send(1, 7, vec![1])),
+    ("post receive", |c| c.post_receive(7, Vec::with_capacity(10))),
     ("peer is arming", |c| {
         c.on_packet(1, ALTERNATE, &packet(1, 0, PRIMARY, &Body::Arming { bytes: 9 }));
         Ok(())
@@ -225,8 +225,8 @@ fn attributes_are_checked_before_anything_changes() {
 #[test]
 fn an_error_gives_everything_back_and_leaves_a_way_to_reset() {
     let mut connection = reach(QpState::Rts, MigrationState::Armed).expect("RTS");
-    connection.post_receive(3, 10).expect("RTS");
-    connection.send(0, 4, Box::new([1, 2])).expect("RTS");
+    connection.post_receive(3, Vec::with_capacity(10)).expect("RTS");
+    connection.send(0, 4, vec![1, 2]).expect("RTS");
     connection.modify(0, Modify::to(QpState::Error)).expect("from everywhere");
     let mut told = Vec::new();
     while let Some(event) = connection.poll_event() {
@@ -253,14 +253,14 @@ fn bytes_of_any_kind_are_survived() {
             connection = reach(QpState::Rts, MigrationState::Armed).expect("RTS");
         }
         if round % 16 == 0 {
-            _ = connection.send(round, round, vec![0; random.index(5000)].into_boxed_slice());
-            _ = connection.post_receive(round, random.index(5000));
+            _ = connection.send(round, round, vec![0; random.index(5000)]);
+            _ = connection.post_receive(round, Vec::with_capacity(random.index(5000)));
         }
         let body = match random.index(5) {
             0 => Body::Data { number: 0, first: true, last: false, ack_wanted: true, bytes: b"x" },
             1 => Body::Ack { echoes: vec![], early: vec![] },
             2 => Body::Probe { id: 1 },
-            3 => Body::Answer { path: ALTERNATE, id: 0 },
+            3 => Body::Answer { path: ALTERNATE, id: 0, delay_us: 3 },
             _ => Body::Arm { bytes: 10 },
         };
         let mut bytes = packet(round, 0, PRIMARY, &body);

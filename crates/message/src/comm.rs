@@ -1,46 +1,47 @@
-//! The communicator of a local run: ranks of a group, with message streams of their own.
+//! The communicator over any link: ranks of a group, with message streams of their own.
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use laneway_core::{Clock, Comm, CommError, Message, Queue, Rank, Tag};
 
-use crate::clock::Monotonic;
 use crate::engine::{BLOCKING_OWNER, Engine};
+use crate::link::Link;
 use crate::matching::Pattern;
-use crate::queue::LocalQueue;
-use crate::sync::Ordering;
-use crate::system;
+use crate::queue::MessageQueue;
+use crate::world::World;
 
 /// The ranks of a communicator among all ranks of the run.
-pub(crate) struct Group {
+struct Group {
     /// The run's rank of each rank here.
     members: Vec<Rank>,
     rank: Rank,
 }
 
-/// A communicator of processes on this machine.
-pub struct LocalComm {
+/// A communicator of ranks that a [`Link`] connects.
+pub struct MessageComm {
     pub(crate) engine: Rc<RefCell<Engine>>,
     group: Group,
     /// The message streams of the program; the number after it serves this communicator itself.
     context: u32,
-    clock: Monotonic,
-    cores: u32,
-    bound: bool,
+    world: Rc<dyn World>,
 }
 
-impl LocalComm {
-    /// All ranks of the run.
-    pub(crate) fn world(engine: Engine, cores: u32, bound: bool) -> LocalComm {
-        let (rank, size) = (engine.rank, engine.board.size());
-        LocalComm {
+impl MessageComm {
+    /// All ranks of the run, for one of them. No wait goes without news for longer than `limit`.
+    pub fn world(
+        link: Box<dyn Link>,
+        world: Rc<dyn World>,
+        rank: Rank,
+        limit: Duration,
+    ) -> MessageComm {
+        let engine = Engine::new(link, world.clone(), rank, limit);
+        MessageComm {
             engine: Rc::new(RefCell::new(engine)),
-            group: Group { members: (0..size).collect(), rank },
+            group: Group { members: (0..world.size()).collect(), rank },
             context: 0,
-            clock: Monotonic { alone: size <= cores },
-            cores,
-            bound,
+            world,
         }
     }
 
@@ -115,7 +116,7 @@ impl LocalComm {
             wishes.push(Wish::decode(&bytes));
         }
         // One number serves all colours: their ranks never meet.
-        let context = self.engine.borrow().board.head().contexts.fetch_add(2, Ordering::Relaxed);
+        let context = self.engine.borrow_mut().new_context()?;
         let groups: Vec<Vec<u32>> = (0..wishes.len())
             .map(|rank| {
                 let ranks = companions(&wishes, rank);
@@ -124,7 +125,7 @@ impl LocalComm {
             })
             .collect();
         for (rank, group) in groups.iter().enumerate().skip(1) {
-            let bytes: Vec<u8> = group.iter().flat_map(|word| word.to_ne_bytes()).collect();
+            let bytes: Vec<u8> = group.iter().flat_map(|word| word.to_le_bytes()).collect();
             self.send_in(own, rank as Rank, 0, &bytes)?;
         }
         Ok(groups.into_iter().next().unwrap_or_default())
@@ -141,7 +142,7 @@ struct Wish {
 impl Wish {
     fn encode(&self) -> Vec<u8> {
         let (has, colour) = (u32::from(self.colour.is_some()), self.colour.unwrap_or(0));
-        [has, colour, self.key].iter().flat_map(|word| word.to_ne_bytes()).collect()
+        [has, colour, self.key].iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
     fn decode(bytes: &[u8; 12]) -> Wish {
@@ -151,7 +152,7 @@ impl Wish {
 }
 
 fn words(bytes: &[u8]) -> Vec<u32> {
-    let word = |part: &[u8]| u32::from_ne_bytes([part[0], part[1], part[2], part[3]]);
+    let word = |part: &[u8]| u32::from_le_bytes([part[0], part[1], part[2], part[3]]);
     bytes.chunks_exact(4).map(word).collect()
 }
 
@@ -164,7 +165,7 @@ fn companions(wishes: &[Wish], rank: usize) -> Vec<usize> {
     ranks
 }
 
-impl Comm for LocalComm {
+impl Comm for MessageComm {
     fn rank(&self) -> Rank {
         self.group.rank
     }
@@ -174,21 +175,15 @@ impl Comm for LocalComm {
     }
 
     fn clock(&self) -> &dyn Clock {
-        &self.clock
+        self.world.clock()
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {
-        let engine = self.engine.borrow();
-        vec![
-            ("backend", format!("local:{}", engine.link.name())),
-            ("copy", engine.link.copy_method().into()),
-            ("cores", self.cores.to_string()),
-            ("binding", if self.bound { "core" } else { "none" }.into()),
-        ]
+        self.world.describe()
     }
 
     fn hosts(&self) -> Result<Vec<String>, CommError> {
-        Ok(vec![system::hostname(); self.group.members.len()])
+        Ok(self.group.members.iter().map(|&member| self.world.host(member)).collect())
     }
 
     fn send(&self, to: Rank, tag: Tag, data: &[u8]) -> Result<(), CommError> {
@@ -213,18 +208,24 @@ impl Comm for LocalComm {
     ) -> Result<Option<Message>, CommError> {
         let pattern = self.pattern(from, tag)?;
         let mut engine = self.engine.borrow_mut();
+        let wanted = Some((&pattern, &self.group.members[..]));
         let found = if wait {
-            let wanted = Some((&pattern, &self.group.members[..]));
             Some(engine.wait_for(wanted, |engine| engine.matcher.peek(&pattern))?)
         } else {
             engine.progress()?;
-            engine.matcher.peek(&pattern)
+            let mut found = engine.matcher.peek(&pattern);
+            // Who asks again and again for a message of a rank that has ended must hear of it; who
+            // looks for any last message may be the last rank.
+            if found.is_none() && from.is_some() && engine.check_peers(wanted)? {
+                found = engine.matcher.peek(&pattern);
+            }
+            found
         };
         Ok(found.map(|message| self.localise(message, from)))
     }
 
     fn queue(&self) -> Box<dyn Queue + '_> {
-        Box::new(LocalQueue::new(self))
+        Box::new(MessageQueue::new(self))
     }
 
     fn split(
@@ -236,25 +237,21 @@ impl Comm for LocalComm {
         let me = self.member(self.rank())?;
         let Some((&context, members)) = answer.split_first() else { return Ok(None) };
         let Some(rank) = members.iter().position(|&member| member == me) else { return Ok(None) };
-        Ok(Some(Box::new(LocalComm {
+        Ok(Some(Box::new(MessageComm {
             engine: self.engine.clone(),
             group: Group { members: members.to_vec(), rank: rank as Rank },
             context,
-            clock: Monotonic { alone: self.clock.alone },
-            cores: self.cores,
-            bound: self.bound,
+            world: self.world.clone(),
         })))
     }
 
     fn abort(&self, code: i32) -> ! {
-        // The launcher sees our end first, then the word on the board, and ends the others.
-        if let Ok(engine) = self.engine.try_borrow() {
-            if let Err(CommError::PeerDied { rank, .. }) = engine.check() {
-                engine.board.report_missed(rank);
-            }
-            engine.board.ask_abort(code);
-        }
-        std::process::exit(code)
+        let failed = self.engine.try_borrow().map_or(Ok(()), |engine| engine.check());
+        let missed = match failed {
+            Err(CommError::PeerDied { rank, .. }) => Some(rank),
+            _ => None,
+        };
+        self.world.abort(code, missed)
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use laneway_core::{CommError, Progress, Rank, Tag};
 
+use crate::direct::{Direct, Stage};
 use crate::engine::Engine;
 use crate::frame::{Header, Kind, NO_SLOT, broken};
 use crate::matching::{Body, Owner};
-use crate::memory::direct::{Direct, Stage};
 use crate::slab::Slab;
 
 /// A frame on its way out.
@@ -28,7 +28,7 @@ struct Offered {
     owner: Owner,
 }
 
-/// A long message that both processes copy.
+/// A long message that both ranks copy.
 #[derive(Clone, Copy)]
 struct Assisted {
     to: Rank,
@@ -69,7 +69,7 @@ impl Outbound {
     }
 
     /// Tells the receivers of long messages that these will never be whole.
-    pub fn abandon_all(&mut self, direct: &mut Direct) {
+    pub fn abandon_all(&mut self, direct: &mut dyn Direct) {
         for assisted in self.assisted.drain(..) {
             direct.abandon(assisted.to, assisted.slot);
         }
@@ -147,7 +147,8 @@ impl Engine {
         owner: Owner,
     ) -> Result<Progress, CommError> {
         let offer = self.outbound.offers.insert(Offered { to, data, len, owner });
-        let slot = self.link.direct().and_then(|direct| direct.offer(data, len));
+        // SAFETY: the caller vouches for the data; `fail` abandons what is not done.
+        let slot = self.link.direct().and_then(|direct| unsafe { direct.offer(data, len) });
         if let Some(slot) = slot {
             self.outbound.assisted.push(Assisted { to, slot, offer });
         }

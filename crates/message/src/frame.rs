@@ -6,7 +6,7 @@ use laneway_core::{CommError, Rank, Tag};
 /// receiver never has to keep a long message that nobody asked for yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A whole message.
     Eager = 1,
     /// A long message waits at its sender: `mine` is the offer, `slot` a place for direct copies.
@@ -24,7 +24,7 @@ pub(crate) const NO_SLOT: u32 = u32::MAX;
 /// The head of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-pub(crate) struct Header {
+pub struct Header {
     pub kind: Kind,
     pub tag: Tag,
     pub context: u32,
@@ -34,15 +34,18 @@ pub(crate) struct Header {
     pub slot: u32,
 }
 
-/// Bytes of a header on a stream.
-pub(crate) const HEADER: usize = 24;
+/// Bytes of a header on a stream, where every number has its lowest byte first.
+pub const HEADER: usize = 24;
 
 impl Header {
+    /// The head of a whole message.
+    #[inline]
     pub fn eager(context: u32, tag: Tag, len: usize) -> Header {
         Header { kind: Kind::Eager, tag, context, len: len as u64, mine: 0, slot: 0 }
     }
 
     /// Bytes that follow this header on its way.
+    #[inline]
     pub fn payload(&self) -> u64 {
         match self.kind {
             Kind::Eager | Kind::Data => self.len,
@@ -50,22 +53,25 @@ impl Header {
         }
     }
 
+    #[inline]
     pub fn encode(&self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
-        bytes[0..2].copy_from_slice(&(self.kind as u16).to_ne_bytes());
-        bytes[2..4].copy_from_slice(&self.tag.to_ne_bytes());
-        bytes[4..8].copy_from_slice(&self.context.to_ne_bytes());
-        bytes[8..16].copy_from_slice(&self.len.to_ne_bytes());
-        bytes[16..20].copy_from_slice(&self.mine.to_ne_bytes());
-        bytes[20..24].copy_from_slice(&self.slot.to_ne_bytes());
+        bytes[0..2].copy_from_slice(&(self.kind as u16).to_le_bytes());
+        bytes[2..4].copy_from_slice(&self.tag.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.context.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.len.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.mine.to_le_bytes());
+        bytes[20..24].copy_from_slice(&self.slot.to_le_bytes());
         bytes
     }
 
+    /// The header that `from` sent; an error where it cannot be one.
+    #[inline]
     pub fn decode(from: Rank, bytes: &[u8; HEADER]) -> Result<Header, CommError> {
         let [a, b, c, d, rest @ ..] = *bytes;
         let [e, f, g, h, rest @ ..] = rest;
         let [l0, l1, l2, l3, l4, l5, l6, l7, m0, m1, m2, m3, s0, s1, s2, s3] = rest;
-        let kind = match u16::from_ne_bytes([a, b]) {
+        let kind = match u16::from_le_bytes([a, b]) {
             1 => Kind::Eager,
             2 => Kind::Offer,
             3 => Kind::Accept,
@@ -74,17 +80,17 @@ impl Header {
         };
         Ok(Header {
             kind,
-            tag: Tag::from_ne_bytes([c, d]),
-            context: u32::from_ne_bytes([e, f, g, h]),
-            len: u64::from_ne_bytes([l0, l1, l2, l3, l4, l5, l6, l7]),
-            mine: u32::from_ne_bytes([m0, m1, m2, m3]),
-            slot: u32::from_ne_bytes([s0, s1, s2, s3]),
+            tag: Tag::from_le_bytes([c, d]),
+            context: u32::from_le_bytes([e, f, g, h]),
+            len: u64::from_le_bytes([l0, l1, l2, l3, l4, l5, l6, l7]),
+            mine: u32::from_le_bytes([m0, m1, m2, m3]),
+            slot: u32::from_le_bytes([s0, s1, s2, s3]),
         })
     }
 }
 
 /// A peer that does not keep to the protocol: another version of this program, or a stray writer.
-pub(crate) fn broken(from: Rank, error: String) -> CommError {
+pub fn broken(from: Rank, error: String) -> CommError {
     CommError::System { what: format!("the stream from rank {from} is broken"), error }
 }
 

@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use laneway_core::{CommError, Rank};
 
+use crate::direct::Direct;
 use crate::frame::Header;
-use crate::memory::direct::Direct;
 
 /// A transport. Nothing here blocks but [`Link::sleep`]; a frame's payload may take several calls.
-pub(crate) trait Link {
-    /// The word for this transport on the command line.
-    fn name(&self) -> &'static str;
-
-    /// Messages up to this length are sent whole; longer ones are offered first.
+///
+/// An error from any of these ends all communication of this rank. A peer that merely ended, or to
+/// which the connection broke, is no error here: the link takes no more for it and brings no more
+/// from it, and [`crate::World::ended`] says how it ended. Then only who waits for it fails.
+pub trait Link {
+    /// Messages up to this length are sent whole; longer ones are offered first. The same at all
+    /// ranks.
     fn eager_limit(&self) -> usize;
 
     /// How often to look before going to sleep.
@@ -20,7 +22,7 @@ pub(crate) trait Link {
 
     /// Begins a frame and takes as much of its payload as goes now; `None` when not even the
     /// header goes. Frames to one peer follow each other: the payload of one is whole before the
-    /// next begins.
+    /// next begins. What is taken is copied, here as in [`Link::more`]: the caller may free it.
     ///
     /// # Safety
     /// `data` must be valid for `len` bytes.
@@ -55,14 +57,12 @@ pub(crate) trait Link {
 
     fn disarm(&mut self) {}
 
-    /// Rests until something may have happened, for `limit` at most; `writers` wait for room.
+    /// Rests until something may have happened, for `limit` at most; `writers` wait for room. The
+    /// end of a rank is such news; a link that does not hear of it rests for a short while only.
     fn sleep(&mut self, limit: Duration, writers: &[Rank]) -> Result<(), CommError>;
 
-    /// Copies from one process's memory to the other's, where the system permits them.
-    fn direct(&mut self) -> Option<&mut Direct> {
+    /// Copies from one rank's memory to another's, where the transport has them.
+    fn direct(&mut self) -> Option<&mut dyn Direct> {
         None
     }
-
-    /// What moves long messages, in words.
-    fn copy_method(&self) -> &'static str;
 }

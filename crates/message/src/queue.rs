@@ -2,19 +2,19 @@
 
 use laneway_core::{CommError, Progress, Queue, Rank, Slot, Tag};
 
-use crate::comm::LocalComm;
+use crate::comm::MessageComm;
 use crate::matching::{Landing, Owner};
 
-pub(crate) struct LocalQueue<'a> {
-    comm: &'a LocalComm,
+pub(crate) struct MessageQueue<'a> {
+    comm: &'a MessageComm,
     queue: u32,
     outstanding: usize,
 }
 
-impl LocalQueue<'_> {
-    pub fn new(comm: &LocalComm) -> LocalQueue<'_> {
+impl MessageQueue<'_> {
+    pub fn new(comm: &MessageComm) -> MessageQueue<'_> {
         let queue = comm.engine.borrow_mut().queues.insert(Vec::new());
-        LocalQueue { comm, queue, outstanding: 0 }
+        MessageQueue { comm, queue, outstanding: 0 }
     }
 
     #[inline]
@@ -24,7 +24,7 @@ impl LocalQueue<'_> {
     }
 }
 
-impl Queue for LocalQueue<'_> {
+impl Queue for MessageQueue<'_> {
     #[inline]
     unsafe fn send(
         &mut self,
@@ -65,9 +65,13 @@ impl Queue for LocalQueue<'_> {
     fn test(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
         let mut engine = self.comm.engine.borrow_mut();
         engine.progress()?;
+        let before = self.outstanding;
         if let Some(finished) = engine.queues.get_mut(self.queue) {
             self.outstanding -= finished.len();
             done.append(finished);
+        }
+        if before > 0 && self.outstanding == before {
+            engine.check_peers(None)?;
         }
         Ok(())
     }
@@ -90,7 +94,7 @@ impl Queue for LocalQueue<'_> {
     }
 }
 
-impl Drop for LocalQueue<'_> {
+impl Drop for MessageQueue<'_> {
     fn drop(&mut self) {
         // Borrowed only while a call of this thread is under way, and none is during a drop.
         let Ok(mut engine) = self.comm.engine.try_borrow_mut() else { return };

@@ -8,15 +8,13 @@ use std::time::{Duration, Instant};
 
 use laneway_core::{CommError, Message, Rank, Slot};
 
-use crate::board::Board;
-use crate::error::Death;
+use crate::direct::Stage;
 use crate::inbound::Inbound;
 use crate::link::Link;
 use crate::matching::{Matcher, Owner, Pattern};
-use crate::memory::direct::Stage;
 use crate::outbound::Outbound;
 use crate::slab::Slab;
-use crate::sync::Ordering;
+use crate::world::World;
 
 /// The set of transfers that blocking calls use.
 const BLOCKING: u32 = 0;
@@ -31,7 +29,7 @@ pub(crate) type Wanted<'a> = (&'a Pattern, &'a [Rank]);
 
 pub(crate) struct Engine {
     pub(crate) link: Box<dyn Link>,
-    pub(crate) board: Rc<Board>,
+    pub(crate) world: Rc<dyn World>,
     pub(crate) rank: Rank,
     pub(crate) matcher: Matcher,
     pub(crate) inbound: Inbound,
@@ -43,20 +41,22 @@ pub(crate) struct Engine {
     /// Whether a transfer was completed since the last look at the link.
     pub(crate) done_something: bool,
     failed: Option<CommError>,
+    /// Communicators that this rank has numbered.
+    numbered: u32,
     limit: Duration,
     spins: u32,
 }
 
 impl Engine {
-    pub fn new(link: Box<dyn Link>, board: Rc<Board>, rank: Rank, limit: Duration) -> Engine {
-        let size = board.size();
+    pub fn new(link: Box<dyn Link>, world: Rc<dyn World>, rank: Rank, limit: Duration) -> Engine {
+        let size = world.size();
         let mut queues = Slab::new();
         let blocking = queues.insert(Vec::new());
         debug_assert_eq!(blocking, BLOCKING);
         Engine {
             spins: link.spins(),
             link,
-            board,
+            world,
             rank,
             matcher: Matcher::new(size),
             inbound: Inbound::new(size),
@@ -65,6 +65,7 @@ impl Engine {
             received: None,
             done_something: false,
             failed: None,
+            numbered: 0,
             limit,
         }
     }
@@ -90,6 +91,19 @@ impl Engine {
             self.inbound.pulls.clear();
         }
         Err(error)
+    }
+
+    /// Two fresh numbers for the message streams of a communicator: the one returned and the next.
+    /// No other rank gives them, and 0 and 1 belong to the communicator of all ranks.
+    pub fn new_context(&mut self) -> Result<u32, CommError> {
+        let place = self.world.size().checked_mul(self.numbered);
+        let number = place.and_then(|place| place.checked_add(self.rank + 1)?.checked_mul(2));
+        let number = number.ok_or_else(|| CommError::Unsupported {
+            what: "another communicator".into(),
+            why: format!("rank {} has split {} times", self.rank, self.numbered),
+        })?;
+        self.numbered += 1;
+        Ok(number)
     }
 
     #[inline]
@@ -195,19 +209,9 @@ impl Engine {
         wanted: Option<Wanted<'_>>,
         since: &mut Instant,
     ) -> Result<(), CommError> {
-        let gone = self.board.head().gone.load(Ordering::Acquire);
-        // What came before the board said so is still taken first.
-        if self.progress()? {
+        if self.progress()? || self.check_peers(wanted)? {
             *since = Instant::now();
             return Ok(());
-        }
-        if gone > 0 && self.look_for_the_dead(wanted).is_err() {
-            // It may have sent its last words and ended since we looked.
-            if self.progress()? {
-                *since = Instant::now();
-                return Ok(());
-            }
-            self.look_for_the_dead(wanted)?;
         }
         let spent = since.elapsed();
         if spent >= self.limit {
@@ -217,22 +221,33 @@ impl Engine {
         self.link.sleep(self.limit - spent, self.outbound.busy_peers())
     }
 
+    /// Fails when a rank has ended that something here still waits for, and nothing is left to
+    /// take; true when something was.
+    pub fn check_peers(&mut self, wanted: Option<Wanted<'_>>) -> Result<bool, CommError> {
+        if !self.world.any_ended() {
+            return Ok(false);
+        }
+        let Err(error) = self.look_for_the_dead(wanted) else { return Ok(false) };
+        // It may have sent its last words after we looked for them, and ended before now.
+        if self.progress()? { Ok(true) } else { self.fail(error) }
+    }
+
     /// An error when a rank has ended that something here still waits for.
     fn look_for_the_dead(&self, wanted: Option<Wanted<'_>>) -> Result<(), CommError> {
-        let died = |rank, how: Death| CommError::PeerDied { rank, how: how.to_string() };
-        for peer in 0..self.board.size() {
-            if let Some(how) = self.board.ended(peer).filter(|_| self.needs(peer).is_some()) {
-                return Err(died(peer, how));
+        for rank in 0..self.world.size() {
+            if let Some(how) = self.world.ended(rank).filter(|_| self.needs(rank).is_some()) {
+                return Err(CommError::PeerDied { rank, how });
             }
         }
         let Some((pattern, among)) = wanted else { return Ok(()) };
         let mut senders = among
             .iter()
             .filter(|&&rank| rank != self.rank && pattern.from.is_none_or(|from| from == rank))
-            .map(|&rank| self.board.ended(rank).map(|how| (rank, how)));
+            .map(|&rank| self.world.ended(rank).map(|how| (rank, how)));
         // Somebody can still send what we want, unless all who could have ended.
         let Some(Some((rank, how))) = senders.next() else { return Ok(()) };
-        if senders.all(|ended| ended.is_some()) { Err(died(rank, how)) } else { Ok(()) }
+        let all = senders.all(|ended| ended.is_some());
+        if all { Err(CommError::PeerDied { rank, how }) } else { Ok(()) }
     }
 
     /// What is under way with a peer, in words.
@@ -251,7 +266,7 @@ impl Engine {
 
     fn waiting_for(&self, wanted: Option<Wanted<'_>>) -> String {
         let mut needs: Vec<String> =
-            (0..self.board.size()).filter_map(|peer| self.needs(peer)).collect();
+            (0..self.world.size()).filter_map(|peer| self.needs(peer)).collect();
         if needs.is_empty() {
             return match wanted.and_then(|(pattern, _)| pattern.from) {
                 Some(from) => format!("a message from rank {from}"),

@@ -284,6 +284,9 @@ impl Engine {
                 Target::Landing(landing)
             }
             None => {
+                if len > self.link.eager_limit() as u64 {
+                    return Err(broken(from, format!("{len} bytes that it did not offer first")));
+                }
                 let buffer = self.inbound.spare_buffer();
                 self.matcher.park(from, context, tag, len, Body::Bytes(buffer));
                 Target::Parked

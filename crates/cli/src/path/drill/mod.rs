@@ -1,0 +1,208 @@
+//! `laneway path drill`: breaks paths under traffic, and tells what the traffic saw of it.
+
+mod judge;
+mod kinds;
+mod remote;
+pub mod stage;
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use laneway_core::{Document, Exit, Failure, Row};
+use laneway_sim::platform::{parse_rate, parse_time};
+use laneway_stats::SplitMix64;
+
+use crate::output::{self, Output};
+use crate::progress::Progress;
+use crate::words;
+use judge::judge;
+use kinds::Kind;
+use stage::{Round, Stage};
+
+use super::reach;
+
+pub fn command() -> Command {
+    let kinds = Kind::ALL.map(Kind::name).join(", ");
+    Command::new("drill")
+        .about("Breaks paths under traffic in a lab, and tells what the traffic saw of it")
+        .after_help(format!(
+            "Two hosts with two paths each, a connection between them, messages there and back. \
+             The path in use is broken again and again. A row tells how long messages stood still \
+             beyond what a connection on an untouched path stood still at the same time, what was \
+             lost, came twice or out of order, the rate in MB/s before and while the path was \
+             dead, and how soon both paths were there again. It needs root, and ends with 1 where \
+             anything was lost.\n\n\
+             Faults: {kinds}.\n\n\
+             Examples:\n  \
+             laneway path drill\n  \
+             laneway path drill --kinds drop,carrier-sender --sizes 64,1M --faults 100\n  \
+             laneway path drill --rate 10Gbit --one-switch --compute 5ms --format json\n  \
+             laneway path drill --to 10.0.0.2,10.1.0.2 --secret job.secret --seconds 60"
+        ))
+        .args(fault_args())
+        .args(remote_args())
+        .args(reach::args())
+        .args(output::args())
+}
+
+/// What is broken, and under what traffic.
+fn fault_args() -> [Arg; 7] {
+    [
+        Arg::new("kinds")
+            .long("kinds")
+            .value_name("LIST")
+            .value_delimiter(',')
+            .default_value("carrier-sender,carrier-receiver,drop,one-way-out,one-way-back")
+            .help("What to break"),
+        Arg::new("sizes")
+            .long("sizes")
+            .value_name("LIST")
+            .value_delimiter(',')
+            .default_value("64")
+            .help("Bytes of a message"),
+        Arg::new("faults")
+            .long("faults")
+            .value_name("N")
+            .value_parser(value_parser!(u64).range(1..=1_000_000))
+            .default_value("10")
+            .help("Faults of each kind and size"),
+        Arg::new("rate")
+            .long("rate")
+            .value_name("RATE")
+            .default_value("1Gbit")
+            .help("Of each path"),
+        Arg::new("compute")
+            .long("compute")
+            .value_name("TIME")
+            .help("Both ends compute for so long between a message and the next look"),
+        Arg::new("one-switch")
+            .long("one-switch")
+            .action(ArgAction::SetTrue)
+            .help("Both paths on one switch, instead of a switch for each"),
+        Arg::new("seed")
+            .long("seed")
+            .value_name("N")
+            .value_parser(value_parser!(u64))
+            .default_value("1")
+            .help("When faults begin and how long they last"),
+    ]
+}
+
+/// A drill with another machine.
+fn remote_args() -> [Arg; 2] {
+    [
+        Arg::new("to")
+            .long("to")
+            .value_name("ADDRESS,ADDRESS")
+            .value_delimiter(',')
+            .value_parser(value_parser!(IpAddr))
+            .conflicts_with_all(["kinds", "faults", "rate", "one-switch", "seed"])
+            .help(
+                "With `laneway path serve` on another machine, at its address on each path; \
+                     somebody else breaks them",
+            ),
+        Arg::new("seconds")
+            .long("seconds")
+            .value_name("N")
+            .value_parser(value_parser!(u64).range(1..))
+            .default_value("10")
+            .requires("to")
+            .help("How long there is traffic with --to"),
+    ]
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let output = Output::from(matches)?;
+    let number = |name: &str| matches.get_one::<u64>(name).copied().unwrap_or(1);
+    let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let (faults, rate) = (number("faults") as usize, text("rate"));
+    parse_rate(rate).map_err(|what| Failure::usage(what, "rates have a unit", "--rate 1Gbit"))?;
+    let computes = match matches.get_one::<String>("compute") {
+        Some(time) => parse_time(time)
+            .map_err(|what| Failure::usage(what, "times have a unit", "--compute 5ms"))?,
+        None => 0.0,
+    };
+    let rounds = rounds(matches, faults, Duration::from_secs_f64(computes))?;
+    let peers: Vec<IpAddr> = matches.get_many("to").into_iter().flatten().copied().collect();
+    if !peers.is_empty() {
+        return with_server(matches, &output, &peers, &rounds);
+    }
+    let mut random = SplitMix64::new(number("seed"));
+    let stage = Stage::build(rate, matches.get_flag("one-switch"))?;
+    let mut progress = Progress::new(rounds.len() * faults, true);
+    let (mut rows, mut is_sound) = (Vec::new(), true);
+    for (at, round) in rounds.iter().enumerate() {
+        let what = format!("{} {} B", round.kind.name(), round.bytes);
+        let seen = stage.run(round, &mut random, |done| progress.at(at * faults + done, &what))?;
+        let verdict = judge(round, &seen);
+        is_sound &= verdict.is_sound;
+        rows.push(verdict.row);
+    }
+    drop(progress);
+    stage.remove()?;
+    let params = Row::new()
+        .with("rate", rate)
+        .with("one_switch", matches.get_flag("one-switch"))
+        .with("compute_ms", 1e3 * computes)
+        .with("seed", number("seed"));
+    let env = Row::new();
+    output.write(&Document { verb: "path", env, params, rows, summary: None }, None)?;
+    if !is_sound {
+        output::note("something was lost, came twice or out of order, or a path did not come back");
+    }
+    Ok(if is_sound { Exit::Done } else { Exit::Gate })
+}
+
+/// Traffic of each size with another machine.
+fn with_server(
+    matches: &ArgMatches,
+    output: &Output,
+    peers: &[IpAddr],
+    rounds: &[Round],
+) -> Result<Exit, Failure> {
+    let seconds = matches.get_one::<u64>("seconds").copied().unwrap_or(10);
+    let (mut rows, mut is_sound) = (Vec::new(), true);
+    // Without kinds of faults there is one round for each size.
+    for round in rounds.iter().filter(|round| round.kind == rounds[0].kind) {
+        let (row, sound) = remote::run(matches, peers, round.bytes, round.computes, seconds)?;
+        is_sound &= sound;
+        rows.push(row);
+    }
+    let to: Vec<String> = peers.iter().map(ToString::to_string).collect();
+    let params = Row::new().with("to", to.join(" ")).with("seconds", seconds);
+    let env = Row::new();
+    output.write(&Document { verb: "path", env, params, rows, summary: None }, None)?;
+    Ok(if is_sound { Exit::Done } else { Exit::Gate })
+}
+
+fn rounds(matches: &ArgMatches, faults: usize, computes: Duration) -> Result<Vec<Round>, Failure> {
+    let list = |name: &str| -> Vec<String> {
+        matches.get_many(name).into_iter().flatten().cloned().collect()
+    };
+    let mut rounds = Vec::new();
+    for word in list("kinds") {
+        let kinds = match word.as_str() {
+            "all" => Kind::ALL.to_vec(),
+            name => vec![Kind::by_name(name).ok_or_else(|| {
+                let all = Kind::ALL.map(Kind::name).join(", ");
+                Failure::usage(
+                    format!("unknown fault `{name}`"),
+                    format!("there are {all}"),
+                    "--kinds drop",
+                )
+            })?],
+        };
+        for kind in kinds {
+            for size in list("sizes") {
+                let bytes = words::size(&size)? as usize;
+                if !(8..=64 << 20).contains(&bytes) {
+                    let what = format!("messages of {size}");
+                    return Err(Failure::usage(what, "8 B to 64M are possible", "--sizes 64,1M"));
+                }
+                rounds.push(Round { kind, bytes, faults, computes });
+            }
+        }
+    }
+    Ok(rounds)
+}

@@ -1,0 +1,36 @@
+//! `laneway path`: connections that move to another path when one dies.
+
+pub mod drill;
+mod info;
+pub mod reach;
+mod serve;
+
+use clap::{ArgMatches, Command};
+use laneway_core::{Exit, Failure};
+
+use crate::Verb;
+
+/// What can be done with paths.
+static VERBS: &[Verb] = &[
+    Verb { command: info::command, run: info::run },
+    Verb { command: drill::command, run: drill::run },
+    Verb { command: serve::command, run: serve::run },
+];
+
+pub fn command() -> Command {
+    Command::new("path")
+        .about("Paths of this machine to others, for connections that outlive one of them")
+        .after_help(
+            "Examples:\n  \
+             laneway path info                             what this machine has for paths\n  \
+             laneway path info --peer 10.0.0.2,10.1.0.2    which interface leads where\n  \
+             laneway path drill                            breaks paths under traffic",
+        )
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(VERBS.iter().map(|verb| (verb.command)()))
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    crate::dispatch(VERBS, matches)
+}

@@ -1,0 +1,209 @@
+//! `laneway path`: what it says of interfaces, on this machine and in namespaces whose interfaces
+//! are known; drills in a lab, and with a server on this machine.
+
+use std::process::{Command, Output};
+
+use laneway_needs::{Need, program};
+use serde_json::Value;
+
+fn laneway(args: &[&str]) -> Output {
+    run(Command::new(env!("CARGO_BIN_EXE_laneway")).arg("path").args(args))
+}
+
+fn run(command: &mut Command) -> Output {
+    command.env_remove("LANEWAY_FORMAT").output().expect("the command starts")
+}
+
+fn json(output: &Output) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|why| panic!("{why}: {said}"))
+}
+
+fn refused(output: &Output, code: i32, parts: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{said}");
+    for part in ["error: ", "cause: ", "try: "].iter().chain(parts) {
+        assert!(said.contains(part), "{part} is not in {said}");
+    }
+    assert!(output.stdout.is_empty(), "no rows with an error");
+}
+
+#[test]
+fn every_format_lists_the_loopback() {
+    let output = laneway(&["info", "lo"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    for part in
+        ["device  kind", "why_not", "lo ", "this machine alone", "\nUDP: ", "\nInfiniBand: "]
+    {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    let document = json(&laneway(&["info", "lo", "--format", "json"]));
+    assert_eq!(document["schema"], "laneway.path/1");
+    let [row] = &document["rows"].as_array().expect("rows")[..] else { panic!("{document}") };
+    assert_eq!((&row["device"], &row["usable"]), (&"lo".into(), &false.into()));
+    assert!(row["findings"].as_str().is_some_and(|said| said.contains("lo can be no path")));
+    for name in ["udp_segmentation", "udp_receive_offload", "infiniband"] {
+        assert!(!document["env"][name].is_null(), "{name} is not in {document}");
+    }
+    let csv = laneway(&["info", "lo", "--format", "csv"]);
+    let csv = String::from_utf8_lossy(&csv.stdout).into_owned();
+    assert!(csv.starts_with("device,kind,driver,state,carrier,mtu,addresses,"), "{csv}");
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+}
+
+#[test]
+fn what_is_not_there_is_refused() {
+    refused(&laneway(&["info", "lo", "lo9"]), 3, &["no interface is called `lo9`", "info lo"]);
+    refused(&laneway(&["info", "--peer", "10.0.0"]), 2, &["10.0.0"]);
+    refused(&laneway(&["inf"]), 2, &["inf"]);
+}
+
+/// A namespace that goes with this value.
+struct Namespace(String);
+
+impl Namespace {
+    fn ip(&self, line: &str) {
+        let words = ["-n", &self.0].into_iter().chain(line.split(' '));
+        let output = Command::new("ip").args(words).output().expect("ip starts");
+        assert!(output.status.success(), "ip {line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let status = Command::new("ip").args(["netns", "delete", &self.0]).status();
+        assert!(status.is_ok_and(|status| status.success()) || std::thread::panicking());
+    }
+}
+
+#[test]
+fn paths_to_a_peer_and_obstacles_are_told() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let is_root = status.lines().any(|line| line.starts_with("Uid:\t0\t"));
+    let root = if is_root { Ok(()) } else { Err("it takes root".to_string()) };
+    if !Need::Namespaces.is_met(program("ip").and(root)) {
+        return;
+    }
+    let host = Namespace(format!("lwpath{}", std::process::id()));
+    let made = Command::new("ip").args(["netns", "add", &host.0]).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    for line in [
+        "link add p0 type veth peer name q0",
+        "link add p1 type veth peer name q1",
+        "address add 10.7.0.1/24 dev p0",
+        "address add 10.7.1.1/24 dev p1",
+        "link set p0 up",
+        "link set q0 up",
+        "link set p1 up",
+        "link set q1 up",
+    ] {
+        host.ip(line);
+    }
+    let inside = |args: &[&str]| {
+        let laneway = ["netns", "exec", &host.0, env!("CARGO_BIN_EXE_laneway"), "path", "info"];
+        run(Command::new("ip").args(laneway).args(args))
+    };
+    let peers = ["--peer", "10.7.0.2,10.7.1.2"];
+    let output = inside(&peers);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    for part in ["p1 leads from 10.7.1.1 to 10.7.1.2.", "can be p0 and p1.", "5 devices, 2 usable"]
+    {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    // Findings about one device name the others, which are not listed.
+    host.ip("link set p1 mtu 9000");
+    let text = String::from_utf8_lossy(&inside(&["p1"]).stdout).into_owned();
+    assert!(text.contains("\n1 devices, 1 usable"), "{text}");
+    assert!(text.contains("p0 has an MTU of 1500 and p1 of 9000"), "{text}");
+    host.ip("link set q1 down");
+    let output = inside(&[&peers[..], &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(1), "a peer's address without an interface");
+    let document = json(&output);
+    assert_eq!(document["summary"]["unreached"], "10.7.1.2");
+    let rows = document["rows"].as_array().expect("rows");
+    let row = |name: &str| rows.iter().find(|row| row["device"] == name).expect("a row");
+    assert_eq!((&row("p0")["peer"], &row("p1")["peer"]), (&"10.7.0.2".into(), &Value::Null));
+    assert!(row("p1")["why_not"].as_str().is_some_and(|why| why.contains("no carrier")));
+    assert_eq!(row("q1")["state"], "off");
+}
+
+#[test]
+fn a_drill_loses_nothing() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let is_root = status.lines().any(|line| line.starts_with("Uid:\t0\t"));
+    let root = if is_root { Ok(()) } else { Err("it takes root".to_string()) };
+    if !Need::Namespaces.is_met(program("tc").and(root)) {
+        return;
+    }
+    let output = laneway(&[
+        "drill",
+        "--kinds",
+        "drop,carrier-receiver,one-way-back,flap",
+        "--sizes",
+        "64,256K",
+        "--faults",
+        "3",
+        "--seed",
+        "5",
+        "--format",
+        "json",
+    ]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let document = json(&output);
+    let rows = document["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 8);
+    for row in rows {
+        for name in ["lost", "duplicated", "reordered", "damaged"] {
+            assert_eq!(row[name], 0, "{row}");
+        }
+        let number = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{name} in {row}"));
+        assert!(number("messages") > 20.0 && number("bandwidth_after") > 0.0, "{row}");
+        // Not how fast it is, which a busy machine decides, but that it moved before the repair.
+        assert!(number("migrations") >= 3.0 && number("stall_max_ms") < 2000.0, "{row}");
+    }
+}
+
+#[test]
+fn a_drill_with_a_server_of_this_machine() {
+    let port = {
+        let free = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+        free.local_addr().expect("an address").port().to_string()
+    };
+    let mut server = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    server.args(["path", "serve", "--seconds", "4", "--format", "json", "--port", &port]);
+    let server = server.stdout(std::process::Stdio::piped()).spawn().expect("a server");
+    let output = laneway(&[
+        "drill",
+        "--to",
+        "127.0.0.1",
+        "--port",
+        &port,
+        "--seconds",
+        "1",
+        "--format",
+        "json",
+    ]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let row = &json(&output)["rows"][0];
+    assert!(row["messages"].as_u64().is_some_and(|count| count > 100), "{row}");
+    assert_eq!((&row["lost"], &row["damaged"]), (&0.into(), &0.into()));
+    let served = server.wait_with_output().expect("it ends");
+    assert_eq!(served.status.code(), Some(0));
+    assert_eq!(json(&served)["rows"][0]["connections"], 1);
+}
+
+#[test]
+fn drills_that_cannot_be_say_why() {
+    refused(&laneway(&["drill", "--kinds", "smoke"]), 2, &["unknown fault `smoke`", "drop"]);
+    refused(&laneway(&["drill", "--sizes", "4"]), 2, &["messages of 4"]);
+    refused(&laneway(&["drill", "--rate", "fast"]), 2, &["fast"]);
+    refused(&laneway(&["drill", "--compute", "long"]), 2, &["long"]);
+    refused(&laneway(&["serve", "--paths", "eth99"]), 3, &["no interface `eth99`"]);
+    refused(&laneway(&["serve", "--secret", "no-such-file"]), 3, &["no-such-file"]);
+    // Nobody serves there.
+    refused(&laneway(&["drill", "--to", "127.0.0.1", "--port", "9"]), 3, &["did not answer"]);
+}

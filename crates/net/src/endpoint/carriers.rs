@@ -1,0 +1,90 @@
+//! What the devices of the paths say of themselves.
+
+use std::os::fd::{AsFd, AsRawFd};
+
+use laneway_path::{Nanos, PathId};
+
+use super::{Endpoint, LocalPath};
+use crate::carrier::{Carrier, Change};
+use crate::error::NetError;
+
+/// While something waits, devices are asked so often: the system may tell much later.
+const APART: Nanos = 1_000_000;
+
+pub(super) struct Carriers {
+    /// None where no path has a device.
+    watch: Option<Carrier>,
+    asked_at: Nanos,
+}
+
+impl Carriers {
+    pub fn new(paths: &[LocalPath]) -> Result<Carriers, NetError> {
+        let names: Vec<&str> = paths.iter().filter_map(|path| path.device.as_deref()).collect();
+        let watch = match names.is_empty() {
+            true => None,
+            false => Some(Carrier::new(&names).map_err(|error| NetError::System {
+                what: "watching the devices".to_string(),
+                why: error.to_string(),
+            })?),
+        };
+        Ok(Carriers { watch, asked_at: 0 })
+    }
+
+    /// Whether the devices are to be asked now.
+    pub fn is_due(&mut self, now: Nanos) -> bool {
+        let due = self.next_at().is_some_and(|at| at <= now);
+        if due {
+            self.asked_at = now;
+        }
+        due
+    }
+
+    /// When they are asked next, while something waits.
+    pub fn next_at(&self) -> Option<Nanos> {
+        self.watch.as_ref().map(|_| self.asked_at + APART)
+    }
+
+    pub fn descriptor(&self) -> Option<libc::pollfd> {
+        let fd = self.watch.as_ref()?.as_fd().as_raw_fd();
+        Some(libc::pollfd { fd, events: libc::POLLIN, revents: 0 })
+    }
+}
+
+impl Endpoint {
+    /// Asks every device now.
+    pub(super) fn ask_devices(&mut self) {
+        // What cannot be asked is as it was: the paths themselves are asked as well.
+        let Some(watch) = &mut self.carriers.watch else { return };
+        let changes = watch.ask().unwrap_or_default();
+        self.on_changes(&changes);
+    }
+
+    /// What the devices said when the watch began.
+    pub(super) fn begin_with_devices(&mut self) {
+        let Some(watch) = &self.carriers.watch else { return };
+        for (path, wire) in self.paths.iter().zip(&mut self.wires) {
+            wire.carrier = path.device.as_deref().is_none_or(|device| watch.is_up(device));
+        }
+    }
+
+    /// The system told something.
+    pub(super) fn on_device_event(&mut self) {
+        let Some(watch) = &mut self.carriers.watch else { return };
+        let changes = watch.poll().unwrap_or_default();
+        self.on_changes(&changes);
+    }
+
+    fn on_changes(&mut self, changes: &[Change]) {
+        for change in changes {
+            self.tell_carrier(&change.name, change.is_up);
+        }
+    }
+
+    fn tell_carrier(&mut self, device: &str, up: bool) {
+        for path in 0..self.paths.len() {
+            if self.paths[path].device.as_deref() == Some(device) {
+                self.on_carrier(PathId(path as u8), up);
+            }
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! All connections of a process: one socket for each path, shared by all, and what the user asks.
+//!
+//! Nothing happens by itself: [`Endpoint::progress`] moves what can be moved, [`Endpoint::wait`]
+//! rests until something can. Both are called by whoever wants something, or by a
+//! [`crate::Service`] that does it beside the program.
+
+mod carriers;
+mod connect;
+mod receive;
+mod transmit;
+mod wait;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::net::SocketAddr;
+
+use laneway_path::connection::MOST_PACKET_BYTES;
+use laneway_path::wire::{HEADER_BYTES, MOST_PATHS};
+use laneway_path::{Connection, Event, Manager, Nanos, PathId, Refusal};
+
+use crate::clock::now;
+use crate::end::{End, Setup};
+use crate::error::NetError;
+use crate::handshake::Drawn;
+use crate::secret::{Sealer, Secret, TAG_BYTES, random};
+use crate::socket::{MOST_BYTES, Socket};
+use crate::wire::Wire;
+use carriers::Carriers;
+use connect::{Accepted, Opening};
+use transmit::Batch;
+pub(crate) use wait::poll;
+pub use wait::wait_for_any;
+
+/// Connections of an endpoint, at most: so many bits of their number say which.
+const INDEX_BITS: u32 = 14;
+const MOST_CONNECTIONS: usize = 1 << INDEX_BITS;
+/// Bytes of IP and UDP before a packet.
+const IPV4_BYTES: usize = 28;
+const IPV6_BYTES: usize = 48;
+/// What every network carries.
+const LEAST_MTU: usize = 576;
+
+/// A connection, by the number of its queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnectionId(pub u32);
+
+/// This end of a path.
+#[derive(Clone, Debug)]
+pub struct LocalPath {
+    /// Its port is the first one that is tried, or 0 for any.
+    pub address: SocketAddr,
+    /// The last port that is tried.
+    pub last_port: u16,
+    /// The device that packets leave and arrive by, and no other.
+    pub device: Option<String>,
+    /// The longest packet of the network, IP included.
+    pub mtu: usize,
+}
+
+impl LocalPath {
+    /// Any port of an address on a network with packets of 1,500 bytes.
+    pub fn at(address: SocketAddr) -> LocalPath {
+        LocalPath { address, last_port: address.port(), device: None, mtu: 1500 }
+    }
+
+    fn payload_bytes(&self) -> usize {
+        let ip = if self.address.is_ipv4() { IPV4_BYTES } else { IPV6_BYTES };
+        let packet = (self.mtu.max(LEAST_MTU) - ip).min(MOST_BYTES);
+        (packet - HEADER_BYTES - TAG_BYTES).min(MOST_PACKET_BYTES)
+    }
+}
+
+/// What an endpoint is opened with.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub paths: Vec<LocalPath>,
+    pub secret: Secret,
+    /// Whether others may open connections to it.
+    pub accepts: bool,
+    pub setup: Setup,
+}
+
+/// What happened to a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum What {
+    /// It was opened from here, and the peer has accepted.
+    Connected,
+    /// The peer has opened it, and calls itself so.
+    Accepted {
+        label: u64,
+    },
+    /// The peer did not answer, or has another secret.
+    NoAnswer,
+    /// The peer has closed it.
+    Closed,
+    Event(Event),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    pub connection: ConnectionId,
+    pub what: What,
+}
+
+/// Packets that were dropped, by the reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// For no connection that is here.
+    pub strange: u64,
+    /// Over another path or from another address than agreed.
+    pub misplaced: u64,
+    /// With a wrong tag.
+    pub forged: u64,
+    /// Handshakes with another secret, or out of turn.
+    pub refused: u64,
+}
+
+pub struct Endpoint {
+    wires: Vec<Wire>,
+    paths: Vec<LocalPath>,
+    secret: Secret,
+    /// Makes the challenges of this endpoint.
+    own: Sealer,
+    carriers: Carriers,
+    accepts: bool,
+    setup: Setup,
+    ends: Vec<Option<End>>,
+    /// How often each place was used, and those that are free.
+    generations: Vec<u32>,
+    free: Vec<u32>,
+    opening: Vec<Opening>,
+    /// Connections that others have opened, by what they drew.
+    accepted: BTreeMap<Drawn, Accepted>,
+    /// How many connections wait for something to arrive at their peers.
+    waiting: usize,
+    /// Connections that have something to do.
+    dirty: Vec<u32>,
+    /// When a connection wants to be looked at; one may be here more than once.
+    due: BinaryHeap<Reverse<(Nanos, u32)>>,
+    notices: VecDeque<Notice>,
+    dropped: Dropped,
+    buffer: Box<[u8]>,
+    batch: Batch,
+    looks: u32,
+    /// The path that something came over last.
+    hot: usize,
+}
+
+impl Endpoint {
+    pub fn open(options: Options) -> Result<Endpoint, NetError> {
+        let Options { paths, secret, accepts, setup } = options;
+        if !(1..=MOST_PATHS).contains(&paths.len()) {
+            return Err(NetError::Paths { count: paths.len() });
+        }
+        let open_to_all = paths.iter().find(|path| !path.address.ip().is_loopback());
+        if let Some(path) = open_to_all.filter(|_| !secret.is_known) {
+            return Err(NetError::NoSecret { address: path.address.ip() });
+        }
+        let open = |path: &LocalPath| {
+            let socket = Socket::open(path.address, path.last_port, path.device.as_deref())?;
+            Ok(Wire::new(socket))
+        };
+        let wires = paths.iter().map(open).collect::<Result<Vec<Wire>, NetError>>()?;
+        let carriers = Carriers::new(&paths)?;
+        let mut endpoint = Endpoint {
+            wires,
+            carriers,
+            paths,
+            secret,
+            own: secret.sealer.derive(&random::<32>()?),
+            accepts,
+            setup,
+            ends: Vec::new(),
+            generations: Vec::new(),
+            free: Vec::new(),
+            opening: Vec::new(),
+            accepted: BTreeMap::new(),
+            waiting: 0,
+            dirty: Vec::new(),
+            due: BinaryHeap::new(),
+            notices: VecDeque::new(),
+            dropped: Dropped::default(),
+            buffer: vec![0; MOST_BYTES].into_boxed_slice(),
+            batch: Batch::default(),
+            looks: 0,
+            hot: 0,
+        };
+        endpoint.begin_with_devices();
+        Ok(endpoint)
+    }
+
+    /// Where this endpoint is, on each path.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.wires.iter().map(|wire| wire.socket.address()).collect()
+    }
+
+    pub fn dropped(&self) -> Dropped {
+        self.dropped
+    }
+
+    /// The next thing that happened.
+    pub fn poll(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
+    /// Sends a message, at once if it can leave; [`Event::Sent`] tells when it has arrived, and
+    /// gives it back.
+    pub fn send(
+        &mut self,
+        connection: ConnectionId,
+        id: u64,
+        message: Vec<u8>,
+    ) -> Result<(), NetError> {
+        self.change(connection, |now, connection, _| connection.send(now, id, message))?;
+        self.transmit(now());
+        Ok(())
+    }
+
+    /// Takes a buffer for one message; [`Event::Received`] gives it back with the message in it.
+    pub fn post_receive(
+        &mut self,
+        connection: ConnectionId,
+        id: u64,
+        buffer: Vec<u8>,
+    ) -> Result<(), NetError> {
+        self.change(connection, |_, connection, _| connection.post_receive(id, buffer))
+    }
+
+    /// Looks at a connection.
+    pub fn get(&self, connection: ConnectionId) -> Result<&Connection, NetError> {
+        let end = self.ends.get(place(connection.0)).and_then(Option::as_ref);
+        end.map(|end| &end.connection)
+            .filter(|known| known.number() == connection.0)
+            .ok_or(NetError::UnknownConnection { number: connection.0 })
+    }
+
+    /// The connections that are there.
+    pub fn connections(&self) -> impl Iterator<Item = &Connection> {
+        self.ends.iter().flatten().map(|end| &end.connection)
+    }
+
+    /// Alternate path specification, for each of these.
+    pub fn specify(&mut self, of: &[ConnectionId], path: PathId) -> Result<(), NetError> {
+        self.change_each(of, |_, connection, _| connection.specify(path))
+    }
+
+    /// Path loading request, for each of these; [`Event::Armed`] tells when it is done.
+    pub fn load(&mut self, of: &[ConnectionId]) -> Result<(), NetError> {
+        self.change_each(of, |now, connection, _| connection.load(now))
+    }
+
+    /// Path migration, for each of these; refused where one is not armed.
+    pub fn migrate(&mut self, of: &[ConnectionId]) -> Result<(), NetError> {
+        self.change_each(of, |now, connection, _| connection.migrate(now))
+    }
+
+    /// Takes the traffic of every connection off a path, and keeps it and that of later ones off.
+    pub fn drain(&mut self, path: PathId) -> Result<(), NetError> {
+        self.wire(path)?.drained = true;
+        let all = self.ids();
+        self.change_each(&all, |now, connection, manager| manager.drain(now, connection, path))
+    }
+
+    fn wire(&mut self, path: PathId) -> Result<&mut Wire, NetError> {
+        self.wires.get_mut(usize::from(path.0)).ok_or(Refusal::UnknownPath { path }.into())
+    }
+
+    /// Lets a path be used again.
+    pub fn undrain(&mut self, path: PathId) -> Result<(), NetError> {
+        self.wire(path)?.drained = false;
+        let all = self.ids();
+        self.change_each(&all, |now, connection, manager| manager.undrain(now, connection, path))
+    }
+
+    /// A device gained or lost its carrier.
+    pub fn on_carrier(&mut self, path: PathId, up: bool) {
+        let Ok(wire) = self.wire(path) else { return };
+        if std::mem::replace(&mut wire.carrier, up) == up {
+            return;
+        }
+        for id in self.ids() {
+            let told = self.change(id, |now, connection, _| {
+                connection.on_carrier(now, path, up);
+                Ok(())
+            });
+            debug_assert_eq!(told, Ok(()));
+        }
+    }
+
+    fn ids(&self) -> Vec<ConnectionId> {
+        self.connections().map(|connection| ConnectionId(connection.number())).collect()
+    }
+
+    fn change_each(
+        &mut self,
+        of: &[ConnectionId],
+        change: impl Fn(Nanos, &mut Connection, &mut Manager) -> Result<(), Refusal>,
+    ) -> Result<(), NetError> {
+        of.iter().try_for_each(|id| self.change(*id, &change))
+    }
+
+    /// Asks something of a connection, and sees to what follows from it at the next progress.
+    fn change(
+        &mut self,
+        id: ConnectionId,
+        change: impl FnOnce(Nanos, &mut Connection, &mut Manager) -> Result<(), Refusal>,
+    ) -> Result<(), NetError> {
+        let unknown = NetError::UnknownConnection { number: id.0 };
+        let index = place(id.0);
+        let end = self.ends.get_mut(index).and_then(Option::as_mut);
+        let end = end.filter(|end| end.connection.number() == id.0).ok_or(unknown)?;
+        let now = now();
+        let changed = change(now, &mut end.connection, &mut end.manager);
+        mark(end, index as u32, &mut self.dirty);
+        Ok(changed?)
+    }
+
+    /// Moves what can be moved; false where nothing did.
+    pub fn progress(&mut self) -> bool {
+        let now = now();
+        let arrived = self.receive(now);
+        self.go_on(now) || arrived
+    }
+
+    /// What follows from what has arrived, from what was asked for, and from the time.
+    fn go_on(&mut self, now: Nanos) -> bool {
+        if !self.opening.is_empty() {
+            self.go_on_with_handshakes(now);
+        }
+        if self.waiting > 0 && self.carriers.is_due(now) {
+            self.ask_devices();
+        }
+        if self.due.peek().is_some_and(|Reverse((at, _))| *at <= now) {
+            // What waits for an answer must not ask again while the answer lies here.
+            self.catch_up(now);
+            self.look_at_due(now);
+        }
+        self.transmit(now)
+    }
+
+    /// Connections whose time has come.
+    fn look_at_due(&mut self, now: Nanos) {
+        while self.due.peek().is_some_and(|Reverse((at, _))| *at <= now) {
+            let Some(Reverse((_, index))) = self.due.pop() else { return };
+            let Some(end) = self.ends.get_mut(index as usize).and_then(Option::as_mut) else {
+                continue;
+            };
+            end.looked_at = Nanos::MAX;
+            mark(end, index, &mut self.dirty);
+        }
+    }
+
+    /// A free place for a connection, and the number of its queue pair.
+    fn reserve(&mut self) -> Result<u32, NetError> {
+        let index = match self.free.pop() {
+            Some(index) => index as usize,
+            None if self.ends.len() < MOST_CONNECTIONS => {
+                self.ends.push(None);
+                let [a, b] = random::<2>()?;
+                self.generations.push(u32::from(u16::from_be_bytes([a, b])));
+                self.ends.len() - 1
+            }
+            None => return Err(NetError::TooManyConnections),
+        };
+        self.generations[index] += 1;
+        let generation = self.generations[index] & ((1 << (24 - INDEX_BITS)) - 1);
+        Ok(generation << INDEX_BITS | index as u32)
+    }
+
+    fn release(&mut self, number: u32) {
+        let end = self.ends[place(number)].take();
+        self.waiting -= usize::from(end.is_some_and(|end| end.waits));
+        self.free.push(place(number) as u32);
+    }
+}
+
+/// Where a connection is, by its number.
+fn place(number: u32) -> usize {
+    number as usize & (MOST_CONNECTIONS - 1)
+}
+
+fn mark(end: &mut End, index: u32, dirty: &mut Vec<u32>) {
+    if !std::mem::replace(&mut end.is_dirty, true) {
+        dirty.push(index);
+    }
+}

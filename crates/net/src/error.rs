@@ -1,0 +1,104 @@
+//! What can go wrong between connections and the system.
+
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+
+use laneway_path::Refusal;
+
+/// Why something could not be done; what was there before goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NetError {
+    /// A call to the system failed.
+    System {
+        what: String,
+        why: String,
+    },
+    /// No port of a range is free at an address.
+    NoPort {
+        address: IpAddr,
+        first: u16,
+        last: u16,
+    },
+    /// A connection has 1 to 8 paths.
+    Paths {
+        count: usize,
+    },
+    /// Only loopback addresses are served without a secret.
+    NoSecret {
+        address: IpAddr,
+    },
+    ShortSecret {
+        bytes: usize,
+    },
+    SecretFile {
+        path: String,
+        why: String,
+    },
+    /// Others can read the secret, or it belongs to somebody else.
+    OpenSecret {
+        path: String,
+        mode: u32,
+        own: bool,
+    },
+    /// The peer did not answer in time, or does not know the secret.
+    NoAnswer {
+        peer: String,
+        seconds: u64,
+    },
+    /// There is no such connection, or not any more.
+    UnknownConnection {
+        number: u32,
+    },
+    /// All numbers of connections are in use.
+    TooManyConnections,
+    /// The connection refused, and goes on as before.
+    Refused(Refusal),
+}
+
+impl NetError {
+    pub(crate) fn system(what: impl Into<String>, error: io::Error) -> NetError {
+        NetError::System { what: what.into(), why: error.to_string() }
+    }
+}
+
+impl From<Refusal> for NetError {
+    fn from(refusal: Refusal) -> NetError {
+        NetError::Refused(refusal)
+    }
+}
+
+impl fmt::Display for NetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NetError::System { what, why } => write!(f, "{what}: {why}"),
+            NetError::NoPort { address, first, last } => {
+                write!(f, "no port from {first} to {last} is free at {address}")
+            }
+            NetError::Paths { count } => write!(f, "{count} paths; 1 to 8 are possible"),
+            NetError::NoSecret { address } => {
+                write!(f, "without a secret only loopback addresses are served, not {address}")
+            }
+            NetError::ShortSecret { bytes } => {
+                let least = crate::secret::LEAST_BYTES;
+                write!(f, "a secret of {bytes} bytes; it needs {least} at least")
+            }
+            NetError::SecretFile { path, why } => write!(f, "the secret's file {path}: {why}"),
+            NetError::OpenSecret { path, own: false, .. } => {
+                write!(f, "the secret's file {path} belongs to somebody else")
+            }
+            NetError::OpenSecret { path, mode, .. } => {
+                write!(f, "others can read the secret's file {path}: mode {mode:03o}, not 600")
+            }
+            NetError::NoAnswer { peer, seconds } => {
+                write!(f, "{peer} did not answer within {seconds} s, or has another secret")
+            }
+            NetError::UnknownConnection { number } => write!(f, "no connection {number}"),
+            NetError::TooManyConnections => write!(f, "too many connections"),
+            NetError::Refused(refusal) => write!(f, "{refusal}"),
+        }
+    }
+}
+
+impl std::error::Error for NetError {}

@@ -1,0 +1,319 @@
+//! The socket of one path: bound to its address and its device, never fragmenting, with
+//! segmentation when many packets leave at once and the reverse when they arrive.
+
+use std::ffi::CString;
+use std::io::{self, IoSlice};
+use std::mem;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use crate::address::RawAddress;
+use crate::error::NetError;
+
+/// The longest that one call sends or receives.
+pub const MOST_BYTES: usize = 65_507;
+/// Packets of one call, at most; older kernels take no more.
+pub const MOST_SEGMENTS: usize = 64;
+/// As much as the system gives without privilege, up to this.
+const BUFFER_BYTES: i32 = 8 << 20;
+/// Errors in a row that a look at a socket passes over: each is of a packet that left, told once.
+const MOST_ERRORS: usize = 64;
+
+pub struct Socket {
+    fd: OwnedFd,
+    address: SocketAddr,
+    /// Whether the system cuts what it is given into packets.
+    segments: bool,
+}
+
+/// What arrived in one call: packets of `segment` bytes, the last perhaps shorter.
+pub struct Arrival {
+    pub from: SocketAddr,
+    pub bytes: usize,
+    pub segment: usize,
+    /// When, by the clock that people set; the kernel's word, whenever it was asked for.
+    pub at: Option<libc::timespec>,
+}
+
+/// What became of packets that were to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// The system took them, or lost them; which one, nobody can tell.
+    Taken,
+    /// There is no room now: try again.
+    Full,
+}
+
+/// Room for control messages, aligned for them.
+#[repr(C, align(8))]
+struct Control([u8; 64]);
+
+impl Socket {
+    /// At an address, bound to a device where one is named; at the first free port of the range,
+    /// or any if it is 0 to 0.
+    pub fn open(
+        address: SocketAddr,
+        last_port: u16,
+        device: Option<&str>,
+    ) -> Result<Socket, NetError> {
+        let (family, ip) = match address {
+            SocketAddr::V4(_) => (libc::AF_INET, address.ip()),
+            SocketAddr::V6(_) => (libc::AF_INET6, address.ip()),
+        };
+        let kind = libc::SOCK_DGRAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        // SAFETY: plain numbers; the result is checked.
+        let fd = unsafe { libc::socket(family, kind, 0) };
+        if fd < 0 {
+            return Err(NetError::system("socket", io::Error::last_os_error()));
+        }
+        // SAFETY: the descriptor was just made and belongs to nobody else.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let mut socket = Socket { fd, address, segments: true };
+        if let Some(device) = device {
+            socket.bind_to_device(device)?;
+        }
+        socket.set_options(family)?;
+        let first_port = address.port();
+        for port in first_port..=last_port.max(first_port) {
+            let raw = RawAddress::new(SocketAddr::new(ip, port));
+            // SAFETY: the address is as long as it says.
+            let bound = unsafe { libc::bind(socket.fd.as_raw_fd(), raw.as_ptr(), raw.len()) };
+            if bound == 0 {
+                socket.address = socket.own_address()?;
+                return Ok(socket);
+            }
+            let error = io::Error::last_os_error();
+            if error.raw_os_error() != Some(libc::EADDRINUSE) {
+                return Err(NetError::system(format!("bind to {ip}"), error));
+            }
+        }
+        Err(NetError::NoPort { address: ip, first: first_port, last: last_port })
+    }
+
+    fn bind_to_device(&self, device: &str) -> Result<(), NetError> {
+        let bytes = device.len() as libc::socklen_t;
+        let name = CString::new(device).unwrap_or_default();
+        // SAFETY: the name has as many bytes as are said.
+        let done = unsafe {
+            let fd = self.fd.as_raw_fd();
+            let option = libc::SO_BINDTODEVICE;
+            libc::setsockopt(fd, libc::SOL_SOCKET, option, name.as_ptr().cast(), bytes)
+        };
+        if done != 0 {
+            let error = io::Error::last_os_error();
+            return Err(NetError::system(format!("bind to device {device}"), error));
+        }
+        Ok(())
+    }
+
+    fn set_options(&mut self, family: i32) -> Result<(), NetError> {
+        let probe = if family == libc::AF_INET {
+            (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)
+        } else {
+            (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE)
+        };
+        // Packets are never cut on their way: one that is too long is lost, and that is seen.
+        self.set(probe.0, probe.1, probe.2).map_err(|e| NetError::system("IP_MTU_DISCOVER", e))?;
+        // A process that paused must not take its own pause for a slow path.
+        _ = self.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
+        // Where the kernel is older, packets come and go one by one.
+        _ = self.set(libc::SOL_UDP, libc::UDP_GRO, 1);
+        self.segments = self.set(libc::SOL_UDP, libc::UDP_SEGMENT, 0).is_ok();
+        for (force, plain) in
+            [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)]
+        {
+            if self.set(libc::SOL_SOCKET, force, BUFFER_BYTES).is_err() {
+                // The system gives what it gives to everybody.
+                _ = self.set(libc::SOL_SOCKET, plain, BUFFER_BYTES);
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&self, level: i32, option: i32, value: i32) -> io::Result<()> {
+        let bytes = mem::size_of::<i32>() as libc::socklen_t;
+        // SAFETY: the value has as many bytes as are said.
+        let done = unsafe {
+            let value = (&raw const value).cast();
+            libc::setsockopt(self.fd.as_raw_fd(), level, option, value, bytes)
+        };
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    fn own_address(&self) -> Result<SocketAddr, NetError> {
+        let mut raw = RawAddress::empty();
+        let mut len = raw.len();
+        // SAFETY: the storage has as many bytes as `len` says.
+        let done =
+            unsafe { libc::getsockname(self.fd.as_raw_fd(), raw.as_mut_ptr(), &raw mut len) };
+        let address = if done == 0 { raw.get() } else { None };
+        address.ok_or_else(|| NetError::system("getsockname", io::Error::last_os_error()))
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub fn fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+
+    /// How many packets may be given to one call.
+    pub fn most_segments(&self) -> usize {
+        if self.segments { MOST_SEGMENTS } else { 1 }
+    }
+
+    /// Sends packets of `segment` bytes that lie in these pieces, the last perhaps shorter.
+    pub fn send(&mut self, to: &RawAddress, pieces: &[IoSlice<'_>], segment: usize) -> Sent {
+        let bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
+        let mut control = Control([0; 64]);
+        // SAFETY: all bytes zero is a valid value of this plain structure.
+        let mut message: libc::msghdr = unsafe { mem::zeroed() };
+        message.msg_name = to.as_ptr().cast_mut().cast();
+        message.msg_namelen = to.len();
+        // A slice for input and output is laid out as an iovec; the call only reads it.
+        message.msg_iov = pieces.as_ptr().cast_mut().cast();
+        message.msg_iovlen = pieces.len() as _;
+        if bytes > segment {
+            message.msg_control = (&raw mut control).cast();
+            // SAFETY: the control buffer is longer than one message with two bytes, and aligned.
+            unsafe {
+                message.msg_controllen = libc::CMSG_SPACE(2) as _;
+                let first = libc::CMSG_FIRSTHDR(&raw const message);
+                (*first).cmsg_level = libc::SOL_UDP;
+                (*first).cmsg_type = libc::UDP_SEGMENT;
+                (*first).cmsg_len = libc::CMSG_LEN(2) as _;
+                libc::CMSG_DATA(first).cast::<u16>().write_unaligned(segment as u16);
+            }
+        }
+        loop {
+            // SAFETY: name, pieces and control are as long as the message says, and live.
+            let sent = unsafe { libc::sendmsg(self.fd.as_raw_fd(), &raw const message, 0) };
+            if sent >= 0 {
+                return Sent::Taken;
+            }
+            match io::Error::last_os_error().raw_os_error() {
+                Some(libc::EINTR) => {}
+                Some(libc::EAGAIN) => return Sent::Full,
+                // A device that cannot cut packets: they are lost once, and go alone from now on.
+                Some(libc::EIO) => {
+                    self.segments = false;
+                    return Sent::Taken;
+                }
+                // A path that is down, a packet too long, a full queue: lost, as on the way.
+                _ => return Sent::Taken,
+            }
+        }
+    }
+
+    /// Takes what has arrived; none where nothing has.
+    pub fn receive(&mut self, into: &mut [u8]) -> Option<Arrival> {
+        let mut from = RawAddress::empty();
+        let mut control = Control([0; 64]);
+        let mut piece = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+        // SAFETY: all bytes zero is a valid value of this plain structure.
+        let mut message: libc::msghdr = unsafe { mem::zeroed() };
+        message.msg_name = from.as_mut_ptr().cast();
+        message.msg_namelen = from.len();
+        message.msg_iov = &raw mut piece;
+        message.msg_iovlen = 1;
+        for _ in 0..MOST_ERRORS {
+            message.msg_control = (&raw mut control).cast();
+            message.msg_controllen = mem::size_of::<Control>() as _;
+            // SAFETY: name, piece and control are as long as the message says, and live.
+            let got = unsafe { libc::recvmsg(self.fd.as_raw_fd(), &raw mut message, 0) };
+            if got >= 0 {
+                let bytes = got as usize;
+                let mut arrival =
+                    Arrival { from: from.get()?, bytes, segment: bytes.max(1), at: None };
+                arrival.read(&message);
+                return Some(arrival);
+            }
+            if io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN) {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+impl Arrival {
+    /// What the kernel says beside the packets: their length where several came at once, and when.
+    fn read(&mut self, message: &libc::msghdr) {
+        // SAFETY: the kernel wrote the control messages that the header describes, each as long as
+        // its kind says.
+        unsafe {
+            let mut at = libc::CMSG_FIRSTHDR(message);
+            while !at.is_null() {
+                match ((*at).cmsg_level, (*at).cmsg_type) {
+                    (libc::SOL_UDP, libc::UDP_GRO) => {
+                        let segment = libc::CMSG_DATA(at).cast::<i32>().read_unaligned();
+                        self.segment = usize::try_from(segment).unwrap_or(self.bytes).max(1);
+                    }
+                    (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
+                        self.at =
+                            Some(libc::CMSG_DATA(at).cast::<libc::timespec>().read_unaligned());
+                    }
+                    _ => {}
+                }
+                at = libc::CMSG_NXTHDR(message, at);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wait(socket: &mut Socket, into: &mut [u8]) -> Arrival {
+        for _ in 0..10_000 {
+            if let Some(arrival) = socket.receive(into) {
+                return arrival;
+            }
+            std::thread::sleep(std::time::Duration::from_micros(100));
+        }
+        panic!("nothing arrived within a second");
+    }
+
+    #[test]
+    fn packets_of_one_call_arrive_with_their_borders() {
+        for local in ["127.0.0.1:0", "[::1]:0"] {
+            let local: SocketAddr = local.parse().expect("an address");
+            let mut a = Socket::open(local, 0, None).expect("a socket");
+            let mut b = Socket::open(local, 0, Some("lo")).expect("a socket");
+            let to = RawAddress::new(b.address());
+            let bytes: Vec<u8> = (0..2500u32).map(|i| i as u8).collect();
+            // Three packets in four pieces, the last one short.
+            let pieces = [&bytes[..10], &bytes[10..1500], &bytes[1500..]].map(IoSlice::new);
+            assert_eq!(a.send(&to, &pieces, 1000), Sent::Taken);
+            let (mut got, mut buffer) = (Vec::new(), vec![0; MOST_BYTES]);
+            while got.len() < bytes.len() {
+                let arrival = wait(&mut b, &mut buffer);
+                assert_eq!(arrival.from, a.address());
+                assert!(arrival.segment == 1000 || got.len() + arrival.bytes == bytes.len());
+                got.extend_from_slice(&buffer[..arrival.bytes]);
+            }
+            assert_eq!(got, bytes);
+            assert!(b.receive(&mut buffer).is_none());
+        }
+    }
+
+    #[test]
+    fn a_range_of_ports_is_tried_and_strange_devices_are_named() {
+        let any: SocketAddr = "127.0.0.1:0".parse().expect("an address");
+        let first = Socket::open(any, 0, None).expect("a socket");
+        let taken = first.address();
+        let error = Socket::open(taken, taken.port(), None).err();
+        let (address, port) = (taken.ip(), taken.port());
+        assert_eq!(error, Some(NetError::NoPort { address, first: port, last: port }));
+        if let Some(last) = port.checked_add(50) {
+            let next = Socket::open(taken, last, None).expect("one of fifty is free");
+            assert!((port + 1..=last).contains(&next.address().port()));
+        }
+        let error = Socket::open(any, 0, Some("no-such-dev")).err().expect("no such device");
+        assert!(error.to_string().starts_with("bind to device no-such-dev"), "{error}");
+        let other: SocketAddr = "192.0.2.1:0".parse().expect("an address");
+        assert!(Socket::open(other, 0, None).is_err(), "not an address of this machine");
+    }
+}

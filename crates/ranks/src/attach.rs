@@ -1,0 +1,157 @@
+//! A rank's side of the start: hears from the launcher who it is, says where it is, and connects.
+
+use std::io::{BufRead, Write};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use laneway_core::Exit;
+use laneway_net::{Endpoint, LocalPath, NetError, Options, Secret, Setup};
+
+use crate::RanksComm;
+use crate::clock::Monotonic;
+use crate::error::RanksError;
+use crate::link::{Making, NetLink};
+use crate::paths::{self, Chosen};
+use crate::roster::{RanksWorld, Roster};
+use crate::system::{Cores, hostname, lessen_timer_slack, machine};
+use crate::words::{Ended, Greeting, Seat, Word};
+
+/// Tells a process that its standard input is a launcher's pipe.
+pub(crate) const MARKER: &str = "LANEWAY_NET_RANK";
+
+/// No connection takes longer to open than this, whatever the limit of waits is.
+const CONNECT: Duration = Duration::from_secs(60);
+
+static ATTACHED: AtomicBool = AtomicBool::new(false);
+
+/// Whether a launcher started this process as a rank; a rank's own children are none.
+pub fn is_rank() -> bool {
+    ATTACHED.load(Ordering::Relaxed) || std::env::var_os(MARKER).is_some()
+}
+
+/// Connects to the other ranks; `None` in a process that is not a rank. Once in a process, before
+/// it has started a thread. From then on the process ends when its standard input does.
+pub fn attach() -> Result<Option<RanksComm>, RanksError> {
+    if std::env::var_os(MARKER).is_none() {
+        return Ok(None);
+    }
+    ATTACHED.store(true, Ordering::Relaxed);
+    // SAFETY: no other thread runs yet, as the documentation demands. Children are no ranks.
+    unsafe { std::env::remove_var(MARKER) };
+    lessen_timer_slack();
+    // Never shown: the secret is in it.
+    let greeting =
+        Greeting::parse(&next_line()).ok_or(RanksError::Launcher { what: "greeting" })?;
+    match take_part(&greeting) {
+        Ok(comm) => {
+            say(&Word::Ready);
+            Ok(Some(comm))
+        }
+        Err(error) => {
+            say(&Word::Failed(error.into_failure()));
+            // The launcher tells it, once for all ranks, and ends us.
+            while !next_line().is_empty() {}
+            std::process::exit(Exit::Environment as i32)
+        }
+    }
+}
+
+/// The launcher's next line; empty when it is gone.
+fn next_line() -> String {
+    let mut line = String::new();
+    // What cannot be read is as good as nothing: the launcher is gone.
+    _ = std::io::stdin().lock().read_line(&mut line);
+    line
+}
+
+fn say(word: &Word) {
+    let mut output = std::io::stdout().lock();
+    // A launcher that does not listen any more has closed our input, too.
+    _ = output.write_all(word.encode().as_bytes()).and_then(|()| output.flush());
+}
+
+fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
+    let Greeting { rank, size, limit, connections, .. } = *greeting;
+    let secret = Secret::from_bytes(greeting.secret.as_bytes()).map_err(net_error)?;
+    let Chosen { local, networks } = paths::choose(&greeting.paths)?;
+    let near = open(vec![paths::loopback()], secret)?;
+    let far = if local.is_empty() { None } else { Some(open(local, secret)?) };
+    let seat = Seat {
+        host: hostname(),
+        machine: machine(),
+        near: near.addresses()[0],
+        far: far.as_ref().map(Endpoint::addresses).unwrap_or_default(),
+        networks,
+    };
+    say(&Word::Seat(seat));
+    let seats =
+        (0..size).map(|_| Seat::parse(&next_line()).ok_or(RanksError::Launcher { what: "table" }));
+    let roster = Arc::new(Roster::new(seats.collect::<Result<Vec<Seat>, RanksError>>()?));
+    listen(roster.clone())?;
+    let is_global = (0..size).all(|other| roster.are_near(rank, other));
+    let (mates, cores) = (roster.core_mates(rank), Cores::available());
+    let alone = mates.len() <= cores.count();
+    let mut description = describe(&roster, rank as usize, connections);
+    let far = far.filter(|_| !is_global);
+    if far.is_none() && !is_global {
+        let error = "the launcher took all ranks for processes of one machine".into();
+        return Err(RanksError::System { what: "reach the other hosts".into(), error });
+    }
+    let making = Making { rank, roster: roster.clone(), near, far, connections, alone, limit };
+    let link = NetLink::connect(making, limit.min(CONNECT))?;
+    // The threads that keep the connections were started before, and stay free.
+    let own = mates.iter().position(|&mate| mate == rank);
+    let bound = alone && own.is_some_and(|own| cores.bind(own));
+    description.push(("binding", if bound { "core" } else { "none" }.into()));
+    let world = RanksWorld { roster, clock: Monotonic { alone, is_global }, description };
+    Ok(RanksComm::world(Box::new(link), Rc::new(world), rank, limit))
+}
+
+fn open(paths: Vec<LocalPath>, secret: Secret) -> Result<Endpoint, RanksError> {
+    let options = Options { paths, secret, accepts: true, setup: Setup::usual() };
+    Endpoint::open(options).map_err(net_error)
+}
+
+fn net_error(error: NetError) -> RanksError {
+    RanksError::System {
+        what: "open this rank's end of the paths".into(),
+        error: error.to_string(),
+    }
+}
+
+fn describe(roster: &Roster, rank: usize, connections: usize) -> Vec<(&'static str, String)> {
+    let seat = &roster.seats[rank];
+    let all_near = roster.seats.iter().all(|other| other.machine == seat.machine);
+    let paths: Vec<String> = match all_near {
+        true => vec!["loopback".into()],
+        false => seat.far.iter().map(|address| address.ip().to_string()).collect(),
+    };
+    vec![
+        ("backend", "net".into()),
+        ("paths", paths.join(",")),
+        ("connections_per_pair", connections.to_string()),
+    ]
+}
+
+/// Hears of ranks that have ended, beside the program; and ends it when the launcher is gone.
+fn listen(roster: Arc<Roster>) -> Result<(), RanksError> {
+    let thread = std::thread::Builder::new().name("laneway-launcher".into());
+    let started = thread.spawn(move || {
+        loop {
+            let line = next_line();
+            if line.is_empty() {
+                // SAFETY: plain call. Nothing is worth a word any more, and nobody would hear it.
+                unsafe { libc::_exit(Exit::Environment as i32) };
+            }
+            if let Some(Ended { rank, how }) = Ended::parse(&line) {
+                roster.announce(rank, how);
+            }
+        }
+    });
+    started.map(|_| ()).map_err(|error| RanksError::System {
+        what: "start a thread".into(),
+        error: error.to_string(),
+    })
+}

@@ -1,0 +1,180 @@
+//! Why ranks could not be started, connected or brought to their end, in words that a person can
+//! act on.
+
+use std::fmt;
+
+use laneway_core::{Exit, Failure, Rank};
+
+/// Every rank has connections to all others.
+pub const MOST_RANKS: u32 = 1024;
+
+/// How the process of a rank ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Death {
+    Code(i32),
+    Signal(i32),
+}
+
+impl fmt::Display for Death {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Death::Code(code) => write!(f, "exited with code {code}"),
+            Death::Signal(libc::SIGKILL) => write!(f, "killed by signal 9 (SIGKILL)"),
+            Death::Signal(signal) => write!(f, "killed by signal {signal}"),
+        }
+    }
+}
+
+/// Why a run could not begin or go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RanksError {
+    /// A number of ranks that cannot be served.
+    Ranks { asked: u32 },
+    /// A number of connections a pair that cannot be.
+    Connections { asked: usize },
+    /// Something that is no list of hosts.
+    Hosts { text: String, why: String },
+    /// The file of hosts cannot be read, or holds something else.
+    Hostfile { file: String, why: String },
+    /// More ranks than the hosts have slots.
+    Slots { asked: u32, slots: u32 },
+    /// The process that should become a rank could not be started.
+    Spawn { rank: Rank, program: String, error: String },
+    /// The process of a rank ended before it was one.
+    NotStarted { rank: Rank, host: String, how: Death },
+    /// A rank is there and says why it cannot take part.
+    Refused { rank: Rank, host: String, failure: Failure },
+    /// A rank did not come as far as this in time.
+    Late { rank: Rank, host: String, seconds: u64, what: &'static str },
+    /// The hosts have no networks in common, in the same order.
+    Networks { one: (String, String), other: (String, String) },
+    /// Two hosts have one and the same address.
+    SameAddress { address: String, hosts: [String; 2] },
+    /// A rank died, and took the run with it.
+    RankDied { rank: Rank, host: String, how: Death },
+    /// The launcher said something that this version does not understand.
+    Launcher { what: &'static str },
+    /// An interface that is to be a path and cannot be.
+    Device { device: String, why: String },
+    /// A rank did not answer over any path.
+    NoAnswer { rank: Rank, host: String, addresses: String, seconds: u64 },
+    /// The operating system said no.
+    System { what: String, error: String },
+}
+
+impl RanksError {
+    /// What the screen shows, and the exit code.
+    pub fn into_failure(self) -> Failure {
+        let what = self.to_string();
+        let (exit, cause, try_this) = self.advice();
+        Failure::new(exit, what, cause, try_this)
+    }
+
+    /// What it comes from, and what to try.
+    fn advice(self) -> (Exit, String, String) {
+        let usage = |cause: &str, try_this: &str| (Exit::Usage, cause.into(), try_this.into());
+        let environment =
+            |cause: &str, try_this: &str| (Exit::Environment, cause.into(), try_this.into());
+        match self {
+            RanksError::Ranks { .. } => usage(
+                "every rank has a connection to each of the others",
+                &format!("--ranks 1 to {MOST_RANKS}"),
+            ),
+            RanksError::Connections { .. } => {
+                usage("messages go over them in turn, and few do the most", "--connections 4")
+            }
+            RanksError::Hosts { why, .. } => usage(&why, "--hosts node1,node2:4"),
+            RanksError::Hostfile { why, .. } => {
+                usage(&why, "a file with a line `node1 slots=4` for each host")
+            }
+            RanksError::Slots { slots, .. } => usage(
+                &format!("the hosts have slots for {slots} ranks"),
+                &format!("--ranks {slots}, or more slots: --hosts node1:4,node2:4"),
+            ),
+            RanksError::Spawn { error, .. } => {
+                environment(&error, "the program that starts ranks: LANEWAY_SSH, or ulimit -u")
+            }
+            RanksError::NotStarted { host, .. } => environment(
+                "what its shell, or the program that should have started it, said stands above",
+                &format!("ssh {host} true, or another program in LANEWAY_SSH"),
+            ),
+            RanksError::Refused { failure, .. } => (failure.exit, failure.cause, failure.try_this),
+            RanksError::Late { .. } => environment(
+                "the host does not answer, waits for a password, or has much to do",
+                "ssh to it by hand, or a longer LANEWAY_WAIT_LIMIT (seconds)",
+            ),
+            RanksError::Networks { one, other } => environment(
+                &format!("{} has {}, and {} has {}", one.0, one.1, other.0, other.1),
+                "--paths eth0,eth1: devices that lead to the same networks on every host",
+            ),
+            RanksError::SameAddress { .. } => environment(
+                "a bridge of containers, or a wrong setting: it leads to no other host",
+                "--paths eth0,eth1: devices that lead to the other hosts",
+            ),
+            RanksError::RankDied { how: Death::Signal(libc::SIGKILL), .. } => environment(
+                "somebody or the system's out-of-memory killer ended the process",
+                "fewer ranks or smaller messages; dmesg tells about memory",
+            ),
+            RanksError::RankDied { .. } => environment(
+                "the rank ended before the others did; its own message, if any, stands above",
+                "the same command again with all ranks on this host shows whether it is the host",
+            ),
+            RanksError::Launcher { .. } => environment(
+                "the launcher is another version of this program, or no launcher",
+                "install one and the same file on every host",
+            ),
+            RanksError::Device { why, .. } => environment(&why, "laneway path info"),
+            RanksError::NoAnswer { addresses, .. } => environment(
+                &format!("nothing came back from {addresses}: a firewall, or no way to it"),
+                "let UDP pass between the hosts; laneway path info --peer ADDRESS",
+            ),
+            RanksError::System { error, .. } => {
+                environment(&error, "the limits of this shell (ulimit -a)")
+            }
+        }
+    }
+}
+
+impl fmt::Display for RanksError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RanksError::Ranks { asked } => write!(f, "{asked} ranks; 1 to {MOST_RANKS} can be"),
+            RanksError::Connections { asked } => {
+                let most = crate::MOST_CONNECTIONS;
+                write!(f, "{asked} connections a pair of ranks; 1 to {most} can be")
+            }
+            RanksError::Hosts { text, .. } => write!(f, "`{text}` names no hosts"),
+            RanksError::Hostfile { file, .. } => write!(f, "the hostfile {file} cannot be used"),
+            RanksError::Slots { asked, .. } => write!(f, "no room for {asked} ranks"),
+            RanksError::Spawn { rank, program, .. } => {
+                write!(f, "rank {rank} could not be started by {program}")
+            }
+            RanksError::NotStarted { rank, host, how } => {
+                write!(f, "rank {rank} could not be started on {host}: {how}")
+            }
+            RanksError::Refused { rank, host, failure } => {
+                write!(f, "rank {rank} on {host}: {}", failure.what)
+            }
+            RanksError::Late { rank, host, seconds, what } => {
+                write!(f, "rank {rank} on {host} did not {what} within {seconds} s")
+            }
+            RanksError::Networks { .. } => {
+                write!(f, "which interfaces lead from host to host is not clear")
+            }
+            RanksError::SameAddress { address, hosts: [one, other] } => {
+                write!(f, "{one} and {other} both have the address {address}")
+            }
+            RanksError::RankDied { rank, host, how } => {
+                write!(f, "rank {rank} on {host} died: {how}")
+            }
+            RanksError::Launcher { what } => write!(f, "the launcher's {what} makes no sense"),
+            RanksError::Device { device, .. } => write!(f, "{device} can be no path"),
+            RanksError::NoAnswer { rank, host, seconds, .. } => {
+                write!(f, "rank {rank} on {host} did not answer within {seconds} s")
+            }
+            RanksError::System { what, .. } => write!(f, "cannot {what}"),
+        }
+    }
+}
+
+impl std::error::Error for RanksError {}

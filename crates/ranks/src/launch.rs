@@ -1,0 +1,205 @@
+//! Starts the ranks, on this host or on others, and tells them where the others are.
+
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use laneway_core::Rank;
+use laneway_path::wire::MOST_PATHS;
+
+use crate::error::{MOST_RANKS, RanksError};
+use crate::hosts::{Host, place};
+use crate::output::{News, read};
+use crate::signals::Signals;
+use crate::starter::{self, Starter};
+use crate::supervise::{Stop, Supervisor};
+use crate::system::random_digits;
+use crate::words::{Greeting, Paths, Seat, Word};
+
+/// Connections of a pair of ranks, at most.
+pub const MOST_CONNECTIONS: usize = 16;
+
+/// A run to start.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub ranks: u32,
+    /// None: all ranks on this host.
+    pub hosts: Vec<Host>,
+    /// Devices that are paths, the same on every host; none: those that can be.
+    pub devices: Vec<String>,
+    pub starter: Starter,
+    /// Connections of each pair of ranks; messages go over them in turn.
+    pub connections: usize,
+    /// How long a wait, of a rank or for one, may go without news.
+    pub limit: Duration,
+}
+
+impl Launch {
+    /// Runs this program as so many ranks and returns their exit code when all have ended. Blocks;
+    /// meant for the main thread of a program that has no other yet.
+    pub fn run(&self) -> Result<i32, RanksError> {
+        match self.supervised() {
+            Ok(code) | Err(Stop::Code(code)) => Ok(code),
+            Err(Stop::Signal(signal)) => Ok(128 + signal),
+            Err(Stop::Error(error)) => Err(error),
+        }
+    }
+
+    fn supervised(&self) -> Result<i32, Stop> {
+        let placed = self.placed()?;
+        let greeting = self.greeting(&placed)?;
+        let (tell, news) = channel();
+        let of_signals = tell.clone();
+        // Nobody who has stopped listening wants to hear of signals.
+        let signals = Signals::block(move |signal| _ = of_signals.send(News::Signal(signal)))?;
+        let mut supervisor = Supervisor::new(news);
+        for (rank, host) in (0..).zip(&placed) {
+            // When one cannot be started, dropping the supervisor ends those that were.
+            self.start(rank, host, &signals, &tell, &mut supervisor)?;
+        }
+        for rank in 0..self.ranks {
+            supervisor.say(rank, &Greeting { rank, ..greeting.clone() }.encode());
+        }
+        let words = supervisor.hear_all(self.limit, "say where it is")?;
+        let seats: Vec<Seat> = words.into_iter().filter_map(Word::into_seat).collect();
+        agree_on_networks(&seats)?;
+        let table: String = seats.iter().map(Seat::encode).collect();
+        supervisor.say_to_all(&table);
+        supervisor.hear_all(self.limit, "connect with the others")?;
+        supervisor.watch()
+    }
+
+    fn placed(&self) -> Result<Vec<Host>, RanksError> {
+        if !(1..=MOST_RANKS).contains(&self.ranks) {
+            return Err(RanksError::Ranks { asked: self.ranks });
+        }
+        if !(1..=MOST_CONNECTIONS).contains(&self.connections) {
+            return Err(RanksError::Connections { asked: self.connections });
+        }
+        place(self.ranks, &self.hosts)
+    }
+
+    fn greeting(&self, placed: &[Host]) -> Result<Greeting, RanksError> {
+        let plain = |device: &String| {
+            !device.is_empty() && !device.contains(|c: char| c.is_whitespace() || ",=/".contains(c))
+        };
+        if let Some(device) = self.devices.iter().find(|device| !plain(device)) {
+            let why = "it is no name of an interface".into();
+            return Err(RanksError::Device { device: format!("`{device}`"), why });
+        }
+        if self.devices.len() > MOST_PATHS {
+            let why = format!("a connection has at most {MOST_PATHS} paths");
+            return Err(RanksError::Device { device: self.devices[MOST_PATHS].clone(), why });
+        }
+        let paths = match &self.devices[..] {
+            [] if placed.iter().all(Host::is_here) => Paths::Loopback,
+            [] => Paths::Usable,
+            devices => Paths::Devices(devices.to_vec()),
+        };
+        Ok(Greeting {
+            rank: 0,
+            size: self.ranks,
+            secret: random_digits()?,
+            limit: self.limit,
+            connections: self.connections,
+            paths,
+        })
+    }
+
+    fn start(
+        &self,
+        rank: Rank,
+        host: &Host,
+        signals: &Signals,
+        tell: &Sender<News>,
+        supervisor: &mut Supervisor,
+    ) -> Result<(), RanksError> {
+        let (mut command, program) = starter::command(host, self.starter, signals.before())?;
+        let failed =
+            |error: std::io::Error| RanksError::Spawn { rank, program, error: error.to_string() };
+        let mut child = command.spawn().map_err(failed)?;
+        let output = child.stdout.take();
+        supervisor.add(child, host.name.clone());
+        let tell = tell.clone();
+        if let Some(output) = output {
+            // Who does not listen any more needs no news.
+            thread::spawn(move || read(rank, output, |news| _ = tell.send(news)));
+        }
+        Ok(())
+    }
+}
+
+impl Word {
+    fn into_seat(self) -> Option<Seat> {
+        match self {
+            Word::Seat(seat) => Some(seat),
+            _ => None,
+        }
+    }
+}
+
+/// Where nobody named devices, hosts must have the same networks, and each its own addresses.
+fn agree_on_networks(seats: &[Seat]) -> Result<(), RanksError> {
+    let Some(first) = seats.first() else { return Ok(()) };
+    for seat in seats {
+        if seat.networks != first.networks {
+            let of = |seat: &Seat| (seat.host.clone(), seat.networks.join(" and "));
+            return Err(RanksError::Networks { one: of(first), other: of(seat) });
+        }
+        for other in seats.iter().filter(|other| other.machine != seat.machine) {
+            let shared = |(a, b): (&std::net::SocketAddr, &std::net::SocketAddr)| a.ip() == b.ip();
+            if let Some((address, _)) = seat.far.iter().zip(&other.far).find(|&pair| shared(pair)) {
+                return Err(RanksError::SameAddress {
+                    address: address.ip().to_string(),
+                    hosts: [seat.host.clone(), other.host.clone()],
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seat(host: &str, far: &[&str], networks: &[&str]) -> Seat {
+        Seat {
+            host: host.into(),
+            machine: host.into(),
+            near: "127.0.0.1:5".parse().expect("address"),
+            far: far.iter().map(|text| text.parse().expect("address")).collect(),
+            networks: networks.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    #[test]
+    fn hosts_with_other_networks_or_the_same_address_are_told() {
+        let nets = ["10.0.0.0/24", "10.1.0.0/24"];
+        let a = seat("a", &["10.0.0.1:1", "10.1.0.1:1"], &nets);
+        let b = seat("b", &["10.0.0.2:1", "10.1.0.2:1"], &nets);
+        assert_eq!(agree_on_networks(&[a.clone(), b.clone(), a.clone()]), Ok(()));
+        let c = seat("c", &["10.0.0.3:1"], &nets[..1]);
+        assert!(matches!(agree_on_networks(&[a.clone(), c]), Err(RanksError::Networks { .. })));
+        let d = seat("d", &["10.0.0.4:1", "10.1.0.1:9"], &nets);
+        assert!(matches!(agree_on_networks(&[a, d]), Err(RanksError::SameAddress { .. })));
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_refused_before_anything_starts() {
+        let launch = Launch {
+            ranks: 2,
+            hosts: vec![],
+            devices: vec![],
+            starter: Starter::Ssh,
+            connections: 1,
+            limit: Duration::from_secs(1),
+        };
+        let refused = |launch: Launch| launch.run().expect_err("refused").into_failure();
+        let none = refused(Launch { ranks: 0, ..launch.clone() });
+        let many = refused(Launch { connections: 17, ..launch.clone() });
+        let device = refused(Launch { devices: vec!["eth 0".into()], ..launch });
+        let codes = [none, many, device].map(|failure| failure.exit as i32);
+        assert_eq!(codes, [2, 2, 3]);
+    }
+}

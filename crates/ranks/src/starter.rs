@@ -1,0 +1,185 @@
+//! The command that starts a rank: this program again, on this host or on another one.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::str::FromStr;
+
+use crate::attach::MARKER;
+use crate::error::RanksError;
+use crate::hosts::Host;
+
+/// Names the program that takes the place of ssh, with its options.
+const SSH: &str = "LANEWAY_SSH";
+
+/// What starts processes on other hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Starter {
+    /// ssh, or what `LANEWAY_SSH` names.
+    #[default]
+    Ssh,
+    /// Slurm's, within an allocation.
+    Srun,
+}
+
+impl Starter {
+    pub const NAMES: [&'static str; 2] = ["ssh", "srun"];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Starter::Ssh => "ssh",
+            Starter::Srun => "srun",
+        }
+    }
+
+    /// The program and its words before the shell's command line.
+    fn words(self, host: &str) -> Vec<OsString> {
+        let plain = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<OsString>>();
+        match self {
+            Starter::Ssh => {
+                let chosen = std::env::var(SSH).unwrap_or_default();
+                let mut words: Vec<&str> = chosen.split_whitespace().collect();
+                if words.is_empty() {
+                    // Never a question, which nobody would see: its input is the rank's.
+                    words = vec!["ssh", "-oBatchMode=yes", "-oConnectTimeout=20"];
+                }
+                words.push(host);
+                plain(&words)
+            }
+            Starter::Srun => plain(&[
+                "srun",
+                "--nodes=1",
+                "--ntasks=1",
+                "--overlap",
+                "--nodelist",
+                host,
+                "--",
+                "/bin/sh",
+                "-c",
+            ]),
+        }
+    }
+}
+
+impl FromStr for Starter {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Starter, ()> {
+        [Starter::Ssh, Starter::Srun].into_iter().find(|one| one.name() == word).ok_or(())
+    }
+}
+
+/// What starts a rank on a host, and its name for people.
+pub(crate) fn command(
+    host: &Host,
+    starter: Starter,
+    mask: libc::sigset_t,
+) -> Result<(Command, String), RanksError> {
+    let here = host.is_here();
+    let mut command = if here { on_this_host() } else { on_another(&host.name, starter)? };
+    let program = match here {
+        true => "this host".to_string(),
+        false => command.get_program().to_string_lossy().into_owned(),
+    };
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+    // SAFETY: the closure runs between fork and exec and makes only async-signal-safe calls.
+    unsafe { command.pre_exec(move || prepare(&mask)) };
+    Ok((command, program))
+}
+
+fn on_this_host() -> Command {
+    let mut arguments = std::env::args_os();
+    let mut command = Command::new("/proc/self/exe");
+    if let Some(name) = arguments.next() {
+        command.arg0(name);
+    }
+    command.args(arguments).env(MARKER, "1");
+    command
+}
+
+fn on_another(host: &str, starter: Starter) -> Result<Command, RanksError> {
+    let words = starter.words(host);
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).arg(shell_line()?);
+    Ok(command)
+}
+
+/// The same program with the same arguments in the same folder, and the variables that concern it.
+fn shell_line() -> Result<OsString, RanksError> {
+    let failed = |error: io::Error| RanksError::System {
+        what: "name this program and its folder".into(),
+        error: error.to_string(),
+    };
+    let program = std::env::current_exe().map_err(failed)?;
+    let folder = std::env::current_dir().map_err(failed)?;
+    let mut line = b"cd ".to_vec();
+    line.extend(quoted(folder.as_os_str()));
+    line.extend(format!(" && exec env {MARKER}=1").into_bytes());
+    let own = |name: &OsStr| name.as_bytes().starts_with(b"LANEWAY_") && name != SSH;
+    for (name, value) in std::env::vars_os().filter(|(name, _)| own(name)) {
+        let pair = [name.as_bytes(), b"=", value.as_bytes()].concat();
+        line.push(b' ');
+        line.extend(quoted(OsStr::from_bytes(&pair)));
+    }
+    let arguments = std::env::args_os().skip(1);
+    for word in std::iter::once(program.into_os_string()).chain(arguments) {
+        line.push(b' ');
+        line.extend(quoted(&word));
+    }
+    Ok(OsStr::from_bytes(&line).to_os_string())
+}
+
+/// As a shell takes it for one word, whatever is in it.
+fn quoted(word: &OsStr) -> Vec<u8> {
+    let mut text = vec![b'\''];
+    for &byte in word.as_bytes() {
+        match byte {
+            b'\'' => text.extend(b"'\\''"),
+            other => text.push(other),
+        }
+    }
+    text.push(b'\'');
+    text
+}
+
+/// In the child, before it becomes a rank: the signals of before are let through again.
+fn prepare(mask: &libc::sigset_t) -> io::Result<()> {
+    // SAFETY: plain calls, each async-signal-safe. A rank lies in a group that is not the
+    // terminal's, and may write to it all the same.
+    unsafe {
+        libc::signal(libc::SIGTTOU, libc::SIG_IGN);
+        match libc::sigprocmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A real shell reads what was quoted.
+    #[test]
+    fn a_shell_takes_a_quoted_word_for_what_it_is() {
+        for word in ["plain", "", "two words", "it's", "$HOME `id` \\ \"x\"", "a\nb", "*;&|<>"] {
+            let line = [b"printf %s ", &quoted(OsStr::new(word))[..]].concat();
+            let said = Command::new("/bin/sh").arg("-c").arg(OsStr::from_bytes(&line)).output();
+            assert_eq!(String::from_utf8_lossy(&said.expect("a shell").stdout), word);
+        }
+    }
+
+    #[test]
+    fn starters_have_names() {
+        for name in Starter::NAMES {
+            assert_eq!(name.parse().map(Starter::name), Ok(name));
+        }
+        assert_eq!("rsh".parse::<Starter>(), Err(()));
+        let words = Starter::Srun.words("node7");
+        assert!(
+            words.iter().any(|word| word == "node7") && words.last().is_some_and(|w| w == "-c")
+        );
+    }
+}
