@@ -98,18 +98,21 @@ impl NetLink {
         Ok(())
     }
 
-    /// Waits until all connections stand.
+    /// Waits until all connections stand. A rank that has ended is not waited for: it had its own
+    /// connections, and wanted nothing more of us.
     fn await_all(&mut self, within: Duration) -> Result<(), RanksError> {
         let begun = Instant::now();
         loop {
             self.look();
-            let missing = self
-                .peers
-                .iter()
-                .position(|peer| peer.as_ref().is_some_and(|peer| !peer.is_connected()));
-            let Some(missing) = missing else { return Ok(()) };
-            if begun.elapsed() > within || self.no_answer.is_some() {
-                return Err(self.unanswered(self.no_answer.unwrap_or(missing as Rank), within));
+            let is_missing = |rank: &Rank| {
+                let peer = self.peers[*rank as usize].as_ref();
+                peer.is_some_and(|peer| !peer.is_connected()) && self.roster.ended(*rank).is_none()
+            };
+            let mut all = 0..self.peers.len() as Rank;
+            let Some(missing) = all.find(is_missing) else { return Ok(()) };
+            let silent = self.no_answer.filter(is_missing);
+            if begun.elapsed() > within || silent.is_some() {
+                return Err(self.unanswered(silent.unwrap_or(missing), within));
             }
             self.rest(SLICE);
         }
