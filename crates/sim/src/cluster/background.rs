@@ -23,6 +23,16 @@ impl Source {
         Source { background, flow: None, random: SplitMix64::new(seed) }
     }
 
+    /// When it does something for the first time. Messages at random instants have none that is
+    /// certain: the first comes after a gap like the others.
+    pub fn first(&mut self) -> Option<f64> {
+        let start = self.background.start;
+        match self.background.traffic {
+            Traffic::Messages { seed: Some(_), .. } => self.next(start),
+            _ => Some(start),
+        }
+    }
+
     /// When it does something again, having just begun or sent something at `now`.
     pub fn next(&mut self, now: f64) -> Option<f64> {
         let until = self.background.until;

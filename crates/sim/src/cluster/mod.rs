@@ -183,8 +183,9 @@ impl<'a, C: Carrier> Cluster<'a, C> {
             met: Vec::new(),
         };
         for number in 0..cluster.sources.len() {
-            let start = cluster.sources[number].background.start;
-            cluster.later(start, Event::Background(number as u32));
+            if let Some(first) = cluster.sources[number].first() {
+                cluster.later(first, Event::Background(number as u32));
+            }
         }
         Ok(cluster)
     }

@@ -128,24 +128,31 @@ fn traffic_of_others_takes_its_part_and_no_more() {
 #[test]
 fn messages_of_others_come_at_their_times() {
     let mut network = Flat::new(2);
-    let message = |seed| Background {
+    let message = |parts: f64, seed| Background {
         from: 0,
         to: 1,
-        traffic: Traffic::Messages { bytes: BYTES / 10, every: WHOLE / 2.0, seed },
+        traffic: Traffic::Messages { bytes: BYTES / 10, every: WHOLE / parts, seed },
         start: LATENCY,
         until: f64::INFINITY,
     };
     // They leave after 0, 1/2, 1 whole, ...: two are through before ours is, each taking half of
     // the link for a fifth of WHOLE; the third comes after 1 whole and delays the rest too.
-    network.background = vec![message(None)];
+    network.background = vec![message(2.0, None)];
     let time = finish(&network, one_message());
     assert_close(time, LATENCY + WHOLE * 1.3);
     // At random: not the same, but the same again with the same seed.
-    network.background = vec![message(Some(1))];
+    network.background = vec![message(8.0, Some(1))];
     let first = finish(&network, one_message());
     assert_eq!(first, finish(&network, one_message()));
-    network.background = vec![message(Some(2))];
+    network.background = vec![message(8.0, Some(2))];
     assert_ne!(first, finish(&network, one_message()));
+    // The first one is not certain to come at the start: whether it has after half a gap is chance.
+    let is_early = |seed: &u64| {
+        network.background = vec![message(0.5, Some(*seed))];
+        finish(&network, one_message()) > LATENCY + WHOLE * 1.001
+    };
+    let early = (0..200).filter(is_early).count();
+    assert!((60..100).contains(&early), "{early} of 200, 79 expected");
 }
 
 #[test]
