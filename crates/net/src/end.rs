@@ -1,15 +1,13 @@
 //! One connection and what its endpoint knows of it.
 
-use std::net::SocketAddr;
-
 use laneway_path::{
     AckTimeout, Config, Connection, Event, Manager, Modify, Nanos, NotReadyTimer, PathId, Policy,
     QpState, Refusal, Retries,
 };
 
-use crate::address::RawAddress;
 use crate::handshake::Offer;
 use crate::secret::Sealer;
+use crate::wire::Peer;
 
 /// How a connection is set up.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +50,8 @@ pub(crate) struct Agreed<'a> {
 pub(crate) struct End {
     pub connection: Connection,
     pub manager: Manager,
-    /// Where the peer is, on each path: fixed.
-    pub peers: Vec<(SocketAddr, RawAddress)>,
+    /// Where the peer is, on each path: fixed when the endpoint has joined it.
+    pub peers: Vec<Peer>,
     pub seals: Sealer,
     pub opens: Sealer,
     /// What it said of itself when it was opened.
@@ -96,11 +94,10 @@ impl End {
         };
         connection.modify(now, rts)?;
         let policy = Policy { leads: agreed.leads, ..setup.policy };
-        let raw = |address: &SocketAddr| (*address, RawAddress::new(*address));
         Ok(End {
             connection,
             manager: Manager::new(policy, paths),
-            peers: peer.addresses.iter().take(usize::from(paths)).map(raw).collect(),
+            peers: Vec::new(),
             seals: agreed.seals,
             opens: agreed.opens,
             start: own.start,

@@ -19,6 +19,7 @@ mod error;
 mod ethtool;
 mod handshake;
 mod netlink;
+mod readiness;
 mod secret;
 mod service;
 mod socket;

@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::endpoint::{Endpoint, poll};
+use crate::endpoint::Endpoint;
 use crate::error::NetError;
+use crate::readiness::poll;
 
 /// How long a program may stay away before the thread takes its place.
 const AWAY: Duration = Duration::from_millis(1);
@@ -100,13 +101,12 @@ impl Shared {
                 self.silence();
                 continue;
             }
-            let (mut descriptors, rests) = {
+            let (descriptor, rests) = {
                 let mut endpoint = self.lock();
                 endpoint.wait(Duration::ZERO);
-                (endpoint.descriptors(), endpoint.rests_for(LONGEST))
+                (endpoint.descriptor(), endpoint.rests_for(LONGEST))
             };
-            descriptors.push(bell);
-            poll(&mut descriptors, rests);
+            poll(&mut [descriptor, bell], rests);
             self.silence();
         }
     }

@@ -24,6 +24,8 @@ pub struct Socket {
     address: SocketAddr,
     /// Whether the system cuts what it is given into packets.
     segments: bool,
+    /// Whether it has one peer and no other.
+    is_connected: bool,
 }
 
 /// What arrived in one call: packets of `segment` bytes, the last perhaps shorter.
@@ -56,10 +58,48 @@ impl Socket {
         last_port: u16,
         device: Option<&str>,
     ) -> Result<Socket, NetError> {
-        let (family, ip) = match address {
-            SocketAddr::V4(_) => (libc::AF_INET, address.ip()),
-            SocketAddr::V6(_) => (libc::AF_INET6, address.ip()),
+        let mut socket = Socket::new(address, device)?;
+        let (ip, first_port) = (address.ip(), address.port());
+        for port in first_port..=last_port.max(first_port) {
+            match socket.bind(SocketAddr::new(ip, port)) {
+                Ok(()) => {
+                    socket.address = socket.own_address()?;
+                    return Ok(socket);
+                }
+                Err(error) if error.raw_os_error() == Some(libc::EADDRINUSE) => {}
+                Err(error) => return Err(NetError::system(format!("bind to {ip}"), error)),
+            }
+        }
+        Err(NetError::NoPort { address: ip, first: first_port, last: last_port })
+    }
+
+    /// One more at this address, for one peer alone. What comes from there comes to it.
+    pub fn beside(&self, peer: SocketAddr, device: Option<&str>) -> Result<Socket, NetError> {
+        let mut socket = Socket::new(self.address, device)?;
+        // Only while it is bound: otherwise anybody could share the address.
+        let share = |yes: i32| {
+            [self, &socket].iter().try_for_each(|socket| {
+                let failed = |error| NetError::system("SO_REUSEADDR", error);
+                socket.set(libc::SOL_SOCKET, libc::SO_REUSEADDR, yes).map_err(failed)
+            })
         };
+        share(1)?;
+        let bound = socket.bind(self.address);
+        share(0)?;
+        bound
+            .map_err(|error| NetError::system(format!("bind to {} again", self.address), error))?;
+        let raw = RawAddress::new(peer);
+        // SAFETY: the address is as long as it says.
+        if unsafe { libc::connect(socket.fd.as_raw_fd(), raw.as_ptr(), raw.len()) } != 0 {
+            let error = io::Error::last_os_error();
+            return Err(NetError::system(format!("connect to {peer}"), error));
+        }
+        socket.is_connected = true;
+        Ok(socket)
+    }
+
+    fn new(address: SocketAddr, device: Option<&str>) -> Result<Socket, NetError> {
+        let family = if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
         let kind = libc::SOCK_DGRAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
         // SAFETY: plain numbers; the result is checked.
         let fd = unsafe { libc::socket(family, kind, 0) };
@@ -68,26 +108,19 @@ impl Socket {
         }
         // SAFETY: the descriptor was just made and belongs to nobody else.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        let mut socket = Socket { fd, address, segments: true };
+        let mut socket = Socket { fd, address, segments: true, is_connected: false };
         if let Some(device) = device {
             socket.bind_to_device(device)?;
         }
         socket.set_options(family)?;
-        let first_port = address.port();
-        for port in first_port..=last_port.max(first_port) {
-            let raw = RawAddress::new(SocketAddr::new(ip, port));
-            // SAFETY: the address is as long as it says.
-            let bound = unsafe { libc::bind(socket.fd.as_raw_fd(), raw.as_ptr(), raw.len()) };
-            if bound == 0 {
-                socket.address = socket.own_address()?;
-                return Ok(socket);
-            }
-            let error = io::Error::last_os_error();
-            if error.raw_os_error() != Some(libc::EADDRINUSE) {
-                return Err(NetError::system(format!("bind to {ip}"), error));
-            }
-        }
-        Err(NetError::NoPort { address: ip, first: first_port, last: last_port })
+        Ok(socket)
+    }
+
+    fn bind(&self, address: SocketAddr) -> io::Result<()> {
+        let raw = RawAddress::new(address);
+        // SAFETY: the address is as long as it says.
+        let bound = unsafe { libc::bind(self.fd.as_raw_fd(), raw.as_ptr(), raw.len()) };
+        if bound == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
     fn bind_to_device(&self, device: &str) -> Result<(), NetError> {
@@ -169,8 +202,10 @@ impl Socket {
         let mut control = Control([0; 64]);
         // SAFETY: all bytes zero is a valid value of this plain structure.
         let mut message: libc::msghdr = unsafe { mem::zeroed() };
-        message.msg_name = to.as_ptr().cast_mut().cast();
-        message.msg_namelen = to.len();
+        if !self.is_connected {
+            message.msg_name = to.as_ptr().cast_mut().cast();
+            message.msg_namelen = to.len();
+        }
         // A slice for input and output is laid out as an iovec; the call only reads it.
         message.msg_iov = pieces.as_ptr().cast_mut().cast();
         message.msg_iovlen = pieces.len() as _;
@@ -186,6 +221,7 @@ impl Socket {
                 libc::CMSG_DATA(first).cast::<u16>().write_unaligned(segment as u16);
             }
         }
+        let mut told = !self.is_connected;
         loop {
             // SAFETY: name, pieces and control are as long as the message says, and live.
             let sent = unsafe { libc::sendmsg(self.fd.as_raw_fd(), &raw const message, 0) };
@@ -199,6 +235,10 @@ impl Socket {
                 Some(libc::EIO) => {
                     self.segments = false;
                     return Sent::Taken;
+                }
+                // What became of an earlier packet is told once, instead of sending this one.
+                Some(libc::ECONNREFUSED | libc::EHOSTUNREACH | libc::ENETUNREACH) if !told => {
+                    told = true;
                 }
                 // A path that is down, a packet too long, a full queue: lost, as on the way.
                 _ => return Sent::Taken,
@@ -296,6 +336,37 @@ mod tests {
             }
             assert_eq!(got, bytes);
             assert!(b.receive(&mut buffer).is_none());
+        }
+    }
+
+    #[test]
+    fn a_peer_with_a_socket_of_its_own_is_heard_there_and_others_where_they_were() {
+        for local in ["127.0.0.1:0", "[::1]:0"] {
+            let local: SocketAddr = local.parse().expect("an address");
+            let open = || Socket::open(local, 0, Some("lo")).expect("a socket");
+            let (mut all, mut peer, mut stranger) = (open(), open(), open());
+            let mut own = all.beside(peer.address(), Some("lo")).expect("one more");
+            assert_eq!(own.address(), all.address());
+            let (to, back) = (RawAddress::new(all.address()), RawAddress::new(peer.address()));
+            let mut buffer = vec![0; MOST_BYTES];
+            assert_eq!(peer.send(&to, &[IoSlice::new(b"peer")], 4), Sent::Taken);
+            assert_eq!(stranger.send(&to, &[IoSlice::new(b"stranger")], 8), Sent::Taken);
+            assert_eq!(wait(&mut own, &mut buffer).from, peer.address());
+            assert_eq!(wait(&mut all, &mut buffer).from, stranger.address());
+            assert_eq!(own.send(&back, &[IoSlice::new(b"x")], 1), Sent::Taken);
+            assert_eq!(wait(&mut peer, &mut buffer).from, all.address());
+            assert!(own.receive(&mut buffer).is_none() && all.receive(&mut buffer).is_none());
+            // Nobody else gets the address, not even one who would share it.
+            let other = Socket::new(all.address(), None).expect("a socket");
+            other.set(libc::SOL_SOCKET, libc::SO_REUSEADDR, 1).expect("an option");
+            assert!(other.bind(all.address()).is_err());
+            // A peer that has gone is told of, and what is sent after that is sent.
+            let gone = peer.address();
+            drop(peer);
+            assert_eq!(own.send(&back, &[IoSlice::new(b"x")], 1), Sent::Taken);
+            let mut again = Socket::open(gone, gone.port(), Some("lo")).expect("the port is free");
+            assert_eq!(own.send(&back, &[IoSlice::new(b"y")], 1), Sent::Taken);
+            assert_eq!(wait(&mut again, &mut buffer).bytes, 1);
         }
     }
 

@@ -1,10 +1,23 @@
-//! A path's socket with what it could not take at once.
+//! A path's sockets: one that is open to all, and one for each peer that connections go to.
+//!
+//! The socket of a peer is at the same address as the open one and connected to the peer's, which
+//! spares the system looking for the way with every packet. What is read from either is the same.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
+use std::net::SocketAddr;
+use std::sync::Arc;
 
 use crate::address::RawAddress;
+use crate::error::NetError;
+use crate::readiness::Readiness;
 use crate::socket::{Sent, Socket};
+
+/// Peers with a socket of their own; all others share the open one.
+const MOST_LINES: usize = 64;
+
+/// The line that is open to all.
+pub(crate) const OPEN: usize = 0;
 
 /// Packets that wait for room in the socket.
 struct Waiting {
@@ -13,9 +26,30 @@ struct Waiting {
     segment: usize,
 }
 
-pub(crate) struct Wire {
-    pub socket: Socket,
+struct Line {
+    socket: Socket,
+    /// None for the open one.
+    peer: Option<SocketAddr>,
+    /// Connections that use it.
+    users: usize,
     waiting: VecDeque<Waiting>,
+}
+
+/// Where a connection's packets of one path go.
+#[derive(Clone, Copy)]
+pub(crate) struct Peer {
+    pub address: SocketAddr,
+    raw: RawAddress,
+    line: usize,
+}
+
+pub(crate) struct Wire {
+    lines: Vec<Option<Line>>,
+    readiness: Arc<Readiness>,
+    path: usize,
+    device: Option<String>,
+    /// Lines without room.
+    full: usize,
     /// Connections that have data and wait for room here.
     pub held_up: Vec<u32>,
     pub carrier: bool,
@@ -23,33 +57,135 @@ pub(crate) struct Wire {
     pub drained: bool,
 }
 
+/// A line, as descriptors that are ready name it.
+fn key(path: usize, line: usize) -> u64 {
+    (path as u64) << 32 | line as u64
+}
+
+/// The path and the line that a key names.
+pub(crate) fn line_of(key: u64) -> (usize, usize) {
+    ((key >> 32) as usize, key as u32 as usize)
+}
+
 impl Wire {
-    pub fn new(socket: Socket) -> Wire {
-        let (waiting, held_up) = (VecDeque::new(), Vec::new());
-        Wire { socket, waiting, held_up, carrier: true, drained: false }
+    pub fn new(
+        socket: Socket,
+        path: usize,
+        device: Option<String>,
+        readiness: Arc<Readiness>,
+    ) -> Result<Wire, NetError> {
+        readiness.add(socket.fd(), key(path, OPEN))?;
+        let open = Line { socket, peer: None, users: 0, waiting: VecDeque::new() };
+        let (lines, held_up) = (vec![Some(open)], Vec::new());
+        let (full, carrier, drained) = (0, true, false);
+        Ok(Wire { lines, readiness, path, device, full, held_up, carrier, drained })
     }
 
-    pub fn has_room(&self) -> bool {
-        self.waiting.is_empty()
+    fn open(&self) -> Option<&Line> {
+        self.lines[OPEN].as_ref()
+    }
+
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.open().map(|line| line.socket.address())
+    }
+
+    /// The socket of a line, while there is one.
+    pub fn socket(&mut self, line: usize) -> Option<&mut Socket> {
+        self.lines.get_mut(line)?.as_mut().map(|line| &mut line.socket)
+    }
+
+    /// A connection to this peer begins.
+    pub fn join(&mut self, address: SocketAddr) -> Peer {
+        let is = |line: &Option<Line>| line.as_ref().is_some_and(|l| l.peer == Some(address));
+        let known = self.lines.iter().position(is);
+        // Where there can be no more sockets, the open one does.
+        let line = known.or_else(|| self.connect(address).ok()).unwrap_or(OPEN);
+        if let Some(line) = &mut self.lines[line] {
+            line.users += 1;
+        }
+        Peer { address, raw: RawAddress::new(address), line }
+    }
+
+    fn connect(&mut self, address: SocketAddr) -> Result<usize, NetError> {
+        let free = self.lines.iter().position(Option::is_none).unwrap_or(self.lines.len());
+        let open = self.open().filter(|_| free <= MOST_LINES);
+        let open = open.ok_or(NetError::TooManyConnections)?;
+        let socket = open.socket.beside(address, self.device.as_deref())?;
+        self.readiness.add(socket.fd(), key(self.path, free))?;
+        let line = Line { socket, peer: Some(address), users: 0, waiting: VecDeque::new() };
+        if free == self.lines.len() {
+            self.lines.push(None);
+        }
+        self.lines[free] = Some(line);
+        Ok(free)
+    }
+
+    /// A connection to this peer has ended.
+    pub fn leave(&mut self, peer: &Peer) {
+        let Some(line) = &mut self.lines[peer.line] else { return };
+        line.users = line.users.saturating_sub(1);
+        if line.users == 0 && peer.line != OPEN {
+            self.full -= usize::from(!line.waiting.is_empty());
+            self.lines[peer.line] = None;
+        }
+    }
+
+    pub fn has_room(&self, peer: &Peer) -> bool {
+        self.lines[peer.line].as_ref().is_none_or(|line| line.waiting.is_empty())
+    }
+
+    /// How many packets may be given to one call.
+    pub fn most_segments(&self, peer: &Peer) -> usize {
+        self.lines[peer.line].as_ref().map_or(1, |line| line.socket.most_segments())
     }
 
     /// Sends packets, now or when there is room.
-    pub fn send(&mut self, to: &RawAddress, pieces: &[IoSlice<'_>], segment: usize) {
-        if self.has_room() && self.socket.send(to, pieces, segment) == Sent::Taken {
+    pub fn send(&mut self, peer: &Peer, pieces: &[IoSlice<'_>], segment: usize) {
+        self.send_by(peer.line, &peer.raw, pieces, segment);
+    }
+
+    /// Sends a packet to anybody.
+    pub fn send_to(&mut self, to: SocketAddr, packet: &[u8]) {
+        self.send_by(OPEN, &RawAddress::new(to), &[IoSlice::new(packet)], packet.len());
+    }
+
+    fn send_by(&mut self, line: usize, to: &RawAddress, pieces: &[IoSlice<'_>], segment: usize) {
+        let key = key(self.path, line);
+        let Some(line) = &mut self.lines[line] else { return };
+        let had_room = line.waiting.is_empty();
+        if had_room && line.socket.send(to, pieces, segment) == Sent::Taken {
             return;
         }
         let bytes = pieces.iter().flat_map(|piece| piece.iter().copied()).collect();
-        self.waiting.push_back(Waiting { to: *to, bytes, segment });
+        line.waiting.push_back(Waiting { to: *to, bytes, segment });
+        if had_room {
+            self.full += 1;
+            self.readiness.watch_room(line.socket.fd(), key, true);
+        }
     }
 
-    /// Tries again; true where all has left that waited.
+    /// Tries again what waited for room; true where a line has some now.
     pub fn go_on(&mut self) -> bool {
-        while let Some(Waiting { to, bytes, segment }) = self.waiting.front() {
-            if self.socket.send(to, &[IoSlice::new(bytes)], *segment) == Sent::Full {
-                return false;
-            }
-            self.waiting.pop_front();
+        if self.full == 0 {
+            return false;
         }
-        true
+        let mut any = false;
+        for (number, line) in self.lines.iter_mut().enumerate() {
+            let Some(line) = line.as_mut().filter(|line| !line.waiting.is_empty()) else {
+                continue;
+            };
+            while let Some(Waiting { to, bytes, segment }) = line.waiting.front() {
+                if line.socket.send(to, &[IoSlice::new(bytes)], *segment) == Sent::Full {
+                    break;
+                }
+                line.waiting.pop_front();
+            }
+            if line.waiting.is_empty() {
+                any = true;
+                self.full -= 1;
+                self.readiness.watch_room(line.socket.fd(), key(self.path, number), false);
+            }
+        }
+        any
     }
 }

@@ -1,6 +1,6 @@
 //! What the devices of the paths say of themselves.
 
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 
 use laneway_path::{Nanos, PathId};
 
@@ -44,9 +44,8 @@ impl Carriers {
         self.watch.as_ref().map(|_| self.asked_at + APART)
     }
 
-    pub fn descriptor(&self) -> Option<libc::pollfd> {
-        let fd = self.watch.as_ref()?.as_fd().as_raw_fd();
-        Some(libc::pollfd { fd, events: libc::POLLIN, revents: 0 })
+    pub fn descriptor(&self) -> Option<RawFd> {
+        Some(self.watch.as_ref()?.as_fd().as_raw_fd())
     }
 }
 

@@ -9,7 +9,6 @@ use laneway_path::{Nanos, PathId};
 
 use super::receive::CLOSE;
 use super::{ConnectionId, Endpoint, Notice, What, mark, place};
-use crate::address::RawAddress;
 use crate::clock::now;
 use crate::end::{Agreed, End};
 use crate::error::NetError;
@@ -263,6 +262,8 @@ impl Endpoint {
             // Where the connection has fewer paths, there is nothing to keep off.
             _ = end.manager.drain(now, &mut end.connection, PathId(path as u8));
         }
+        let pairs = self.wires.iter_mut().zip(&agreed.peer.addresses);
+        end.peers = pairs.map(|(wire, address)| wire.join(*address)).collect();
         mark(&mut end, place(number) as u32, &mut self.dirty);
         self.ends[place(number)] = Some(end);
         self.notices.push_back(Notice { connection: ConnectionId(number), what });
@@ -276,8 +277,8 @@ impl Endpoint {
         let mut packet = vec![CLOSE, 0, 0, 0];
         packet.extend(peer.to_be_bytes());
         packet.extend(end.seals.tag(&[&packet]));
-        for (wire, (_, to)) in self.wires.iter_mut().zip(&end.peers) {
-            wire.send(to, &[IoSlice::new(&packet)], packet.len());
+        for (wire, peer) in self.wires.iter_mut().zip(&end.peers) {
+            wire.send(peer, &[IoSlice::new(&packet)], packet.len());
         }
         self.release(connection.0);
         Ok(())
@@ -301,6 +302,5 @@ impl Opening {
 }
 
 fn send(wire: &mut crate::wire::Wire, job: &Sealer, to: SocketAddr, packet: &Packet) {
-    let bytes = write(packet, job);
-    wire.send(&RawAddress::new(to), &[IoSlice::new(&bytes)], bytes.len());
+    wire.send_to(to, &write(packet, job));
 }

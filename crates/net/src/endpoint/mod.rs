@@ -6,13 +6,14 @@
 
 mod carriers;
 mod connect;
+mod due;
 mod receive;
 mod transmit;
 mod wait;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use laneway_path::connection::MOST_PACKET_BYTES;
 use laneway_path::wire::{HEADER_BYTES, MOST_PATHS};
@@ -22,13 +23,14 @@ use crate::clock::now;
 use crate::end::{End, Setup};
 use crate::error::NetError;
 use crate::handshake::Drawn;
+use crate::readiness::{Readiness, Ready};
 use crate::secret::{Sealer, Secret, TAG_BYTES, random};
 use crate::socket::{MOST_BYTES, Socket};
-use crate::wire::Wire;
+use crate::wire::{OPEN, Wire};
 use carriers::Carriers;
 use connect::{Accepted, Opening};
+use due::Due;
 use transmit::Batch;
-pub(crate) use wait::poll;
 pub use wait::wait_for_any;
 
 /// Connections of an endpoint, at most: so many bits of their number say which.
@@ -39,6 +41,8 @@ const IPV4_BYTES: usize = 28;
 const IPV6_BYTES: usize = 48;
 /// What every network carries.
 const LEAST_MTU: usize = 576;
+/// The devices, among the descriptors that are ready.
+const DEVICES: u64 = u64::MAX;
 
 /// A connection, by the number of its queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -136,15 +140,17 @@ pub struct Endpoint {
     waiting: usize,
     /// Connections that have something to do.
     dirty: Vec<u32>,
-    /// When a connection wants to be looked at; one may be here more than once.
-    due: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// When a connection wants to be looked at.
+    due: Due,
     notices: VecDeque<Notice>,
     dropped: Dropped,
     buffer: Box<[u8]>,
     batch: Batch,
+    readiness: Arc<Readiness>,
+    ready: Ready,
     looks: u32,
-    /// The path that something came over last.
-    hot: usize,
+    /// The path and line that something came over last.
+    hot: (usize, usize),
 }
 
 impl Endpoint {
@@ -157,12 +163,16 @@ impl Endpoint {
         if let Some(path) = open_to_all.filter(|_| !secret.is_known) {
             return Err(NetError::NoSecret { address: path.address.ip() });
         }
-        let open = |path: &LocalPath| {
+        let readiness = Arc::new(Readiness::new()?);
+        let open = |(number, path): (usize, &LocalPath)| {
             let socket = Socket::open(path.address, path.last_port, path.device.as_deref())?;
-            Ok(Wire::new(socket))
+            Wire::new(socket, number, path.device.clone(), Arc::clone(&readiness))
         };
-        let wires = paths.iter().map(open).collect::<Result<Vec<Wire>, NetError>>()?;
+        let wires = paths.iter().enumerate().map(open).collect::<Result<Vec<Wire>, NetError>>()?;
         let carriers = Carriers::new(&paths)?;
+        if let Some(fd) = carriers.descriptor() {
+            readiness.add(fd, DEVICES)?;
+        }
         let mut endpoint = Endpoint {
             wires,
             carriers,
@@ -178,13 +188,15 @@ impl Endpoint {
             accepted: BTreeMap::new(),
             waiting: 0,
             dirty: Vec::new(),
-            due: BinaryHeap::new(),
+            due: Due::new(),
             notices: VecDeque::new(),
             dropped: Dropped::default(),
             buffer: vec![0; MOST_BYTES].into_boxed_slice(),
             batch: Batch::default(),
+            readiness,
+            ready: Ready::new(),
             looks: 0,
-            hot: 0,
+            hot: (0, OPEN),
         };
         endpoint.begin_with_devices();
         Ok(endpoint)
@@ -192,7 +204,7 @@ impl Endpoint {
 
     /// Where this endpoint is, on each path.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.wires.iter().map(|wire| wire.socket.address()).collect()
+        self.wires.iter().filter_map(Wire::address).collect()
     }
 
     pub fn dropped(&self) -> Dropped {
@@ -331,24 +343,13 @@ impl Endpoint {
         if self.waiting > 0 && self.carriers.is_due(now) {
             self.ask_devices();
         }
-        if self.due.peek().is_some_and(|Reverse((at, _))| *at <= now) {
+        let comes = self.due.first().is_some_and(|(at, _)| *at <= now);
+        if comes && self.first_due().is_some_and(|at| at <= now) {
             // What waits for an answer must not ask again while the answer lies here.
             self.catch_up(now);
             self.look_at_due(now);
         }
         self.transmit(now)
-    }
-
-    /// Connections whose time has come.
-    fn look_at_due(&mut self, now: Nanos) {
-        while self.due.peek().is_some_and(|Reverse((at, _))| *at <= now) {
-            let Some(Reverse((_, index))) = self.due.pop() else { return };
-            let Some(end) = self.ends.get_mut(index as usize).and_then(Option::as_mut) else {
-                continue;
-            };
-            end.looked_at = Nanos::MAX;
-            mark(end, index, &mut self.dirty);
-        }
     }
 
     /// A free place for a connection, and the number of its queue pair.
@@ -369,8 +370,13 @@ impl Endpoint {
     }
 
     fn release(&mut self, number: u32) {
-        let end = self.ends[place(number)].take();
-        self.waiting -= usize::from(end.is_some_and(|end| end.waits));
+        if let Some(end) = self.ends[place(number)].take() {
+            self.waiting -= usize::from(end.waits);
+            self.due.remove(&(end.looked_at, place(number) as u32));
+            for (wire, peer) in self.wires.iter_mut().zip(&end.peers) {
+                wire.leave(peer);
+            }
+        }
         self.free.push(place(number) as u32);
     }
 }

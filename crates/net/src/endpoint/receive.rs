@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use laneway_path::wire::HEADER_BYTES;
 use laneway_path::{Nanos, PathId};
 
-use super::{ConnectionId, Endpoint, Notice, What, mark, place};
+use super::{ConnectionId, DEVICES, Endpoint, Notice, What, mark, place};
 use crate::clock::age;
 use crate::handshake::is_handshake;
+use crate::wire::line_of;
 
 /// Calls to the system for one path before others have their turn.
 const TURNS: usize = 16;
@@ -25,30 +26,41 @@ impl Endpoint {
     /// Takes what has arrived; false where nothing has.
     pub(super) fn receive(&mut self, now: Nanos) -> bool {
         self.looks = self.looks.wrapping_add(1);
-        if !self.looks.is_multiple_of(RARELY) {
-            return self.receive_over(self.hot, now);
+        match self.looks.is_multiple_of(RARELY) {
+            true => self.look(now),
+            false => self.receive_over(self.hot, now),
         }
+    }
+
+    /// Takes what has arrived over every path, as the system tells where.
+    pub(super) fn look(&mut self, now: Nanos) -> bool {
+        self.readiness.look(&mut self.ready);
         let mut any = false;
-        for path in 0..self.wires.len() {
-            any |= self.receive_over(path, now);
+        for number in 0..self.ready.len() {
+            match self.ready.readable(number) {
+                Some(DEVICES) => self.on_device_event(),
+                Some(key) => any |= self.receive_over(line_of(key), now),
+                None => {}
+            }
         }
         any
     }
 
     /// Takes all that has arrived over every path, or so much that the rest may wait.
     pub(super) fn catch_up(&mut self, now: Nanos) {
-        for path in 0..self.wires.len() {
-            let mut turns = 0..CATCH_UP;
-            while turns.next().is_some() && self.receive_over(path, now) {}
-        }
+        let mut turns = 0..CATCH_UP;
+        while turns.next().is_some() && self.look(now) {}
     }
 
-    pub(super) fn receive_over(&mut self, path: usize, now: Nanos) -> bool {
+    fn receive_over(&mut self, (path, line): (usize, usize), now: Nanos) -> bool {
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut any = false;
         for _ in 0..TURNS {
-            let Some(arrival) = self.wires[path].socket.receive(&mut buffer) else { break };
-            (any, self.hot) = (true, path);
+            let socket = self.wires[path].socket(line);
+            let Some(arrival) = socket.and_then(|socket| socket.receive(&mut buffer)) else {
+                break;
+            };
+            (any, self.hot) = (true, (path, line));
             self.dropped.strange += u64::from(arrival.bytes == 0);
             let at = now.saturating_sub(arrival.at.map_or(0, age));
             for packet in buffer[..arrival.bytes].chunks(arrival.segment) {
@@ -76,7 +88,7 @@ impl Endpoint {
             self.dropped.strange += 1;
             return;
         };
-        if end.peers.get(path).is_none_or(|(address, _)| *address != from) {
+        if end.peers.get(path).is_none_or(|peer| peer.address != from) {
             self.dropped.misplaced += 1;
             return;
         }

@@ -1,10 +1,10 @@
 //! What leaves: the packets of a connection, as many in one call as the system takes.
 
-use std::cmp::Reverse;
 use std::io::IoSlice;
 
 use laneway_path::{Nanos, PathId, Payload};
 
+use super::due::enter;
 use super::{Endpoint, Notice, What};
 use crate::ConnectionId;
 use crate::end::End;
@@ -41,7 +41,7 @@ impl Endpoint {
     pub(super) fn transmit(&mut self, now: Nanos) -> bool {
         let mut any = false;
         for wire in &mut self.wires {
-            if !wire.has_room() && wire.go_on() {
+            if wire.go_on() {
                 for index in std::mem::take(&mut wire.held_up) {
                     if let Some(end) = self.ends.get_mut(index as usize).and_then(Option::as_mut) {
                         super::mark(end, index, &mut self.dirty);
@@ -73,8 +73,7 @@ impl Endpoint {
                 self.waiting = if waits { self.waiting + 1 } else { self.waiting - 1 };
             }
             if let Some(at) = end.next_timeout().filter(|at| *at < end.looked_at) {
-                end.looked_at = at;
-                self.due.push(Reverse((at, index)));
+                enter(&mut self.due, end, index, Some(at));
             }
         }
         // What became dirty meanwhile waits for the next time.
@@ -88,7 +87,7 @@ impl Endpoint {
 fn flush(now: Nanos, end: &mut End, index: u32, wires: &mut [Wire], batch: &mut Batch) -> bool {
     let mut any = false;
     let primary = usize::from(end.connection.primary().0);
-    let room = wires[primary].has_room();
+    let room = end.peers.get(primary).is_none_or(|peer| wires[primary].has_room(peer));
     end.connection.on_room(end.connection.primary(), room);
     if !room && !wires[primary].held_up.contains(&index) {
         wires[primary].held_up.push(index);
@@ -109,12 +108,10 @@ fn flush(now: Nanos, end: &mut End, index: u32, wires: &mut [Wire], batch: &mut 
         let part = payload.as_ref().map_or(&[][..], |part| end.connection.payload(part));
         let tag = end.seals.tag(&[&batch.heads[head..], part]);
         let packet = Packet { head, head_bytes, payload };
-        if !batch.packets.is_empty() {
-            let most = wires[usize::from(path.0)].socket.most_segments();
-            if departure.path != path || !batch.fits(&packet, most) {
-                batch.send(end, path, wires);
-                batch.keep_from(head);
-            }
+        let most = most_segments(end, path, wires);
+        if !batch.packets.is_empty() && (departure.path != path || !batch.fits(&packet, most)) {
+            batch.send(end, path, wires);
+            batch.keep_from(head);
         }
         batch.heads.extend(tag);
         path = departure.path;
@@ -157,7 +154,12 @@ impl Batch {
                 ),
             }
         }
-        let Some((_, to)) = end.peers.get(usize::from(path.0)) else { return };
-        wires[usize::from(path.0)].send(to, &pieces, segment);
+        let Some(peer) = end.peers.get(usize::from(path.0)) else { return };
+        wires[usize::from(path.0)].send(peer, &pieces, segment);
     }
+}
+
+fn most_segments(end: &End, path: PathId, wires: &[Wire]) -> usize {
+    let path = usize::from(path.0);
+    end.peers.get(path).map_or(1, |peer| wires[path].most_segments(peer))
 }

@@ -1,37 +1,29 @@
 //! Resting until something can be done.
 
-use std::cmp::Reverse;
 use std::time::Duration;
 
 use laneway_path::Nanos;
 
 use super::Endpoint;
 use crate::clock::now;
+use crate::readiness::{poll, readable};
 
 impl Endpoint {
     /// When something is due, if nothing arrives before.
-    fn next_due(&self) -> Option<Nanos> {
-        let due = self.due.peek().map(|Reverse((at, _))| *at);
+    fn next_due(&mut self) -> Option<Nanos> {
+        let due = self.first_due();
         let handshake = self.opening.iter().map(|opening| opening.again_at).min();
         let devices = self.carriers.next_at().filter(|_| self.waiting > 0);
         [due, handshake, devices].into_iter().flatten().min()
     }
 
-    /// What a call that waits for this endpoint has to look at.
-    pub(crate) fn descriptors(&self) -> Vec<libc::pollfd> {
-        let of = |wire: &crate::wire::Wire| {
-            let room = if wire.has_room() { 0 } else { libc::POLLOUT };
-            libc::pollfd { fd: wire.socket.fd(), events: libc::POLLIN | room, revents: 0 }
-        };
-        self.wires.iter().map(of).chain(self.carriers.descriptor()).collect()
-    }
-
-    fn descriptor_count(&self) -> usize {
-        self.wires.len() + usize::from(self.carriers.descriptor().is_some())
+    /// What a call that waits for this endpoint among others has to look at.
+    pub(crate) fn descriptor(&self) -> libc::pollfd {
+        self.readiness.descriptor()
     }
 
     /// How long nothing is to be done, if nothing arrives.
-    pub(crate) fn rests_for(&self, limit: Duration) -> Duration {
+    pub(crate) fn rests_for(&mut self, limit: Duration) -> Duration {
         if !self.dirty.is_empty() {
             return Duration::ZERO;
         }
@@ -42,19 +34,19 @@ impl Endpoint {
     /// Rests until something can be done, for so long at most, and does it; false where nothing
     /// was.
     pub fn wait(&mut self, limit: Duration) -> bool {
-        wait_for_any(&mut [self], limit)
-    }
-
-    /// Does what can be done now that these descriptors were looked at.
-    fn serve(&mut self, descriptors: &[libc::pollfd], now: Nanos) -> bool {
-        let mut arrived = false;
-        for (number, descriptor) in descriptors.iter().enumerate() {
-            match descriptor.revents & !libc::POLLOUT != 0 {
-                true if number < self.wires.len() => arrived |= self.receive_over(number, now),
-                true => self.on_device_event(),
-                false => {}
-            }
-        }
+        let limit = if self.notices.is_empty() { limit } else { Duration::ZERO };
+        let rests = self.rests_for(limit);
+        let (path, line) = self.hot;
+        // Who sleeps at the socket itself is woken sooner than who sleeps at one for many.
+        let hot = self.wires[path].socket(line).map_or(-1, |socket| socket.fd());
+        let mut descriptors = [readable(hot), self.descriptor()];
+        poll(&mut descriptors, rests);
+        let now = now();
+        let arrived = match descriptors.map(|descriptor| descriptor.revents != 0) {
+            [true, _] => self.receive(now),
+            [false, true] => self.look(now),
+            [false, false] => false,
+        };
         self.go_on(now) || arrived
     }
 }
@@ -62,29 +54,18 @@ impl Endpoint {
 /// Rests until one of these endpoints has something to do, for so long at most, and does it; false
 /// where nothing was.
 pub fn wait_for_any(endpoints: &mut [&mut Endpoint], limit: Duration) -> bool {
+    if let [endpoint] = endpoints {
+        return endpoint.wait(limit);
+    }
     let told = endpoints.iter().any(|endpoint| !endpoint.notices.is_empty());
     let limit = if told { Duration::ZERO } else { limit };
-    let rests = endpoints.iter().map(|endpoint| endpoint.rests_for(limit)).min();
+    let rests = endpoints.iter_mut().map(|endpoint| endpoint.rests_for(limit)).min();
     let mut descriptors: Vec<libc::pollfd> =
-        endpoints.iter().flat_map(|endpoint| endpoint.descriptors()).collect();
+        endpoints.iter().map(|endpoint| endpoint.descriptor()).collect();
     poll(&mut descriptors, rests.unwrap_or(limit));
-    let (now, mut rest, mut any) = (now(), &descriptors[..], false);
+    let mut any = false;
     for endpoint in endpoints {
-        let (own, others) = rest.split_at(endpoint.descriptor_count());
-        any |= endpoint.serve(own, now);
-        rest = others;
+        any |= endpoint.wait(Duration::ZERO);
     }
     any
-}
-
-/// Waits for one of these, for so long at most.
-pub(crate) fn poll(descriptors: &mut [libc::pollfd], limit: Duration) {
-    let time = libc::timespec {
-        tv_sec: limit.as_secs().min(i64::MAX as u64) as libc::time_t,
-        tv_nsec: limit.subsec_nanos().into(),
-    };
-    let count = descriptors.len() as libc::nfds_t;
-    // SAFETY: there are as many descriptors as are said, and the time is ours. An interrupted call
-    // is as good as one that found something: whoever called looks.
-    unsafe { libc::ppoll(descriptors.as_mut_ptr(), count, &raw const time, std::ptr::null()) };
 }

@@ -1,0 +1,137 @@
+//! Which descriptors have something to say: one call, however many there are.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+use crate::error::NetError;
+
+/// So many are told in one call; the others have their turn in the next.
+const MOST: usize = 16;
+
+pub(crate) struct Readiness {
+    fd: OwnedFd,
+}
+
+/// What a call told; only storage between calls.
+pub(crate) struct Ready {
+    events: [libc::epoll_event; MOST],
+    count: usize,
+}
+
+impl Ready {
+    pub fn new() -> Ready {
+        Ready { events: [libc::epoll_event { events: 0, u64: 0 }; MOST], count: 0 }
+    }
+
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The key of a descriptor that can be read, or has an error; none where it only has room.
+    pub fn readable(&self, number: usize) -> Option<u64> {
+        let event = self.events[..self.count].get(number)?;
+        let readable = event.events & !(libc::EPOLLOUT as u32) != 0;
+        readable.then_some(event.u64)
+    }
+}
+
+impl Readiness {
+    pub fn new() -> Result<Readiness, NetError> {
+        // SAFETY: a plain number; the result is checked.
+        let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+        if fd < 0 {
+            return Err(NetError::system("epoll_create1", io::Error::last_os_error()));
+        }
+        // SAFETY: the descriptor was just made and belongs to nobody else.
+        Ok(Readiness { fd: unsafe { OwnedFd::from_raw_fd(fd) } })
+    }
+
+    fn fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+
+    /// Watches a descriptor until it is closed.
+    pub fn add(&self, fd: RawFd, key: u64) -> Result<(), NetError> {
+        self.control(libc::EPOLL_CTL_ADD, fd, key, false)
+            .map_err(|error| NetError::system("epoll_ctl", error))
+    }
+
+    /// Whether room to send is of interest as well.
+    pub fn watch_room(&self, fd: RawFd, key: u64, wanted: bool) {
+        // It was added before, and that needs no memory: without it, whoever sends next tries.
+        _ = self.control(libc::EPOLL_CTL_MOD, fd, key, wanted);
+    }
+
+    fn control(&self, what: i32, fd: RawFd, key: u64, room: bool) -> io::Result<()> {
+        let room = if room { libc::EPOLLOUT } else { 0 };
+        let mut event = libc::epoll_event { events: (libc::EPOLLIN | room) as u32, u64: key };
+        // SAFETY: the event is ours and is only read.
+        let done = unsafe { libc::epoll_ctl(self.fd(), what, fd, &raw mut event) };
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+
+    /// Which of them are ready now.
+    pub fn look(&self, ready: &mut Ready) {
+        // SAFETY: there is room for as many events as are said.
+        let got = unsafe { libc::epoll_wait(self.fd(), ready.events.as_mut_ptr(), MOST as i32, 0) };
+        ready.count = usize::try_from(got).unwrap_or(0);
+    }
+
+    /// For a call that waits: can be read where one of them is ready.
+    pub fn descriptor(&self) -> libc::pollfd {
+        readable(self.fd())
+    }
+}
+
+/// What [`poll`] is asked of a descriptor.
+pub(crate) fn readable(fd: RawFd) -> libc::pollfd {
+    libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
+}
+
+/// Waits for one of these, for so long at most.
+pub(crate) fn poll(descriptors: &mut [libc::pollfd], limit: Duration) {
+    let time = libc::timespec {
+        tv_sec: limit.as_secs().min(i64::MAX as u64) as libc::time_t,
+        tv_nsec: limit.subsec_nanos().into(),
+    };
+    let count = descriptors.len() as libc::nfds_t;
+    // SAFETY: there are as many descriptors as are said, and the time is ours. An interrupted call
+    // is as good as one that found something: whoever called looks.
+    unsafe { libc::ppoll(descriptors.as_mut_ptr(), count, &raw const time, std::ptr::null()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::UdpSocket;
+    use std::time::Instant;
+
+    #[test]
+    fn who_can_be_read_is_named_and_nobody_else() {
+        let readiness = Readiness::new().expect("a descriptor");
+        let sockets: Vec<UdpSocket> =
+            (0..40).map(|_| UdpSocket::bind("127.0.0.1:0").expect("a socket")).collect();
+        for (key, socket) in sockets.iter().enumerate() {
+            readiness.add(socket.as_raw_fd(), key as u64).expect("room");
+        }
+        let mut ready = Ready::new();
+        let mut wait = |limit: Duration| {
+            poll(&mut [readiness.descriptor()], limit);
+            readiness.look(&mut ready);
+            (ready.len(), ready.readable(0), ready.readable(1))
+        };
+        let (begun, soon, late) =
+            (Instant::now(), Duration::from_millis(5), Duration::from_secs(5));
+        assert_eq!(wait(soon), (0, None, None));
+        assert!(begun.elapsed() >= soon);
+        let to = sockets[7].local_addr().expect("an address");
+        sockets[3].send_to(b"x", to).expect("sent");
+        assert_eq!(wait(late), (1, Some(7), None));
+        // Room is told of where it is asked for, and is nothing to read.
+        readiness.watch_room(sockets[5].as_raw_fd(), 5, true);
+        let mut buffer = [0; 8];
+        sockets[7].recv(&mut buffer).expect("received");
+        assert_eq!(wait(late), (1, None, None));
+    }
+}
