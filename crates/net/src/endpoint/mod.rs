@@ -6,6 +6,7 @@
 
 mod carriers;
 mod connect;
+mod observe;
 mod receive;
 mod transmit;
 mod wait;
@@ -27,6 +28,7 @@ use crate::socket::{MOST_BYTES, Socket};
 use crate::wire::Wire;
 use carriers::Carriers;
 use connect::{Accepted, Opening};
+use observe::Observed;
 use transmit::Batch;
 pub(crate) use wait::poll;
 pub use wait::wait_for_any;
@@ -139,6 +141,8 @@ pub struct Endpoint {
     /// When a connection wants to be looked at; one may be here more than once.
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
     notices: VecDeque<Notice>,
+    /// Events of paths for a thread that asked for them.
+    observed: Option<Observed>,
     dropped: Dropped,
     buffer: Box<[u8]>,
     batch: Batch,
@@ -180,6 +184,7 @@ impl Endpoint {
             dirty: Vec::new(),
             due: BinaryHeap::new(),
             notices: VecDeque::new(),
+            observed: None,
             dropped: Dropped::default(),
             buffer: vec![0; MOST_BYTES].into_boxed_slice(),
             batch: Batch::default(),

@@ -46,7 +46,7 @@ impl Endpoint {
     }
 
     /// Does what can be done now that these descriptors were looked at.
-    fn serve(&mut self, descriptors: &[libc::pollfd], now: Nanos) -> bool {
+    pub(crate) fn serve(&mut self, descriptors: &[libc::pollfd], now: Nanos) -> bool {
         let mut arrived = false;
         for (number, descriptor) in descriptors.iter().enumerate() {
             match descriptor.revents & !libc::POLLOUT != 0 {
