@@ -17,7 +17,8 @@ use crate::last_error::{Coded, answer_coded};
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Begins to open a connection to a peer, whose address on each path is given as "10.0.0.2:40123",
-/// in the order of the paths here. Its number is written to `*connection`;
+/// in the order of the paths here. It is greeted at these, which may be fewer than its paths: both
+/// ends tell each other the rest. The connection's number is written to `*connection`;
 /// LANEWAY_EVENT_CONNECTED or, after so many milliseconds, LANEWAY_EVENT_NO_ANSWER tells how it
 /// went. The peer is told `label`.
 ///
