@@ -137,7 +137,7 @@
 // Failed because a message was longer than the buffer that was posted for it.
 #define LANEWAY_CAUSE_MESSAGE 6
 
-// Failed because the peer said that it cannot go on, or it was asked for.
+// Failed because this end asked for it.
 #define LANEWAY_CAUSE_ASKED 7
 
 // The states of a queue pair: nothing is known of a peer.

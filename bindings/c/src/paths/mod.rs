@@ -75,7 +75,7 @@ pub const LANEWAY_CAUSE_RETRIES: c_int = 4;
 pub const LANEWAY_CAUSE_NOT_READY: c_int = 5;
 /// Failed because a message was longer than the buffer that was posted for it.
 pub const LANEWAY_CAUSE_MESSAGE: c_int = 6;
-/// Failed because the peer said that it cannot go on, or it was asked for.
+/// Failed because this end asked for it.
 pub const LANEWAY_CAUSE_ASKED: c_int = 7;
 
 /// The states of a queue pair: nothing is known of a peer.
