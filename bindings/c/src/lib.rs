@@ -2,10 +2,11 @@
 //! outlive their path, in the shape of the path-migration paper's section 3 (`paths`), which need
 //! no MPI.
 //!
-//! Every function that measures takes the caller's communicator by its Fortran handle, which is an `int` under
-//! every MPI; `laneway.h` converts it where the caller compiles. The MPI is the one that is in the
-//! process already: none is linked, opened or started here, so one build serves all of them. What a
-//! function answers is an exit code of the command. No panic leaves it.
+//! Every function that measures takes the caller's communicator by its Fortran handle, which is an
+//! `int` under every MPI; `laneway.h` converts it where the caller compiles. The MPI is the one that
+//! is in the process already: none is linked, opened or started here, so one build serves all of
+//! them. What a function answers is an exit code of the command, or a code of connections. No panic
+//! leaves it.
 //!
 //! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call.rs` and `sites.rs`;
 //! `arguments.rs` reads what C gives, `settings.rs` keeps what holds for several calls,

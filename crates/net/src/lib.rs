@@ -6,7 +6,7 @@
 //!
 //! | part | calls |
 //! |---|---|
-//! | initialisation | [`Endpoint::open`]; [`Service::start`] where a thread goes on beside the program |
+//! | initialisation | [`Endpoint::open`]; [`Service::start`] for a thread beside the program |
 //! | communication | [`Endpoint::connect`], [`Endpoint::send`], [`Endpoint::post_receive`] |
 //! | progress engine | [`Endpoint::progress`], [`Endpoint::wait`], [`Endpoint::poll`] |
 //! | finalisation | [`Endpoint::close`]; the rest goes with its value |
@@ -82,7 +82,8 @@
 //!     let (here, there) = (open()?, open()?);
 //!     let to = there.with(|end| end.addresses());
 //!     let id = here.with(|end| end.connect(&to, 7, LIMIT))?;
-//!     let peer = next(&there, |peer, what| (what == What::Accepted { label: 7 }).then_some(peer))?;
+//!     let accepted = What::Accepted { label: 7 };
+//!     let peer = next(&there, |peer, what| (what == accepted).then_some(peer))?;
 //!     assert_eq!(send((&here, id), (&there, peer), "over path 0")?, b"over path 0");
 //!
 //!     // A migration before the alternate path is loaded is refused; the connection goes on.

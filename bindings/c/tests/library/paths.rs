@@ -72,9 +72,9 @@ impl Hosts {
         hosts.ip("netns add A");
         hosts.ip("netns add B");
         for path in 0..2 {
-            hosts.ip(&format!(
-                "-n A link add p{path} index 5{path} type veth peer name p{path} index 6{path} netns B"
-            ));
+            let (here, there) =
+                (format!("p{path} index 5{path}"), format!("p{path} index 6{path}"));
+            hosts.ip(&format!("-n A link add {here} type veth peer name {there} netns B"));
             for (host, number) in [("A", 1), ("B", 2)] {
                 hosts.ip(&format!("-n {host} address add 10.7{path}.0.{number}/24 dev p{path}"));
                 hosts.ip(&format!("-n {host} link set p{path} up"));
