@@ -3,10 +3,10 @@
 //! no MPI.
 //!
 //! Every function that measures takes the caller's communicator by its Fortran handle, which is an
-//! `int` under every MPI; `laneway.h` converts it where the caller compiles. The MPI is the one that
-//! is in the process already: none is linked, opened or started here, so one build serves all of
-//! them. What a function answers is an exit code of the command, or a code of connections. No panic
-//! leaves it.
+//! `int` under every MPI; `laneway.h` converts it where the caller compiles. The MPI is the one
+//! that is in the process already: none is linked, opened or started here, so one build serves all
+//! of them. What a function answers is an exit code of the command, or a code of connections. No
+//! panic leaves it.
 //!
 //! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call.rs` and `sites.rs`;
 //! `arguments.rs` reads what C gives, `settings.rs` keeps what holds for several calls,
