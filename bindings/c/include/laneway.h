@@ -1,16 +1,20 @@
-// laneway: measures MPI operations from a program in C. Written by cbindgen from bindings/c/src,
-// and from bindings/c/cbindgen.toml.
+// laneway: measures MPI operations from a program in C, and gives any program connections that
+// outlive their path. Written by cbindgen from bindings/c/src, and from bindings/c/cbindgen.toml.
 //
-// The functions to call are at the end; they take an MPI_Comm as the caller's mpi.h declares it.
-// Those before take its Fortran handle, so that one library serves every MPI; from Fortran they
-// can be called as they are. All answer a code, and laneway_last_error() says what it means; after
-// a measurement laneway_last_flags() says what is to be known of each point.
+// laneway_paths_... need no MPI: define LANEWAY_WITHOUT_MPI before this is included where there is
+// none. The functions that measure are at the end; they take an MPI_Comm as the caller's mpi.h
+// declares it. Those before take its Fortran handle, so that one library serves every MPI; from
+// Fortran they can be called as they are. All answer a code, and laneway_last_error() says what it
+// means; after a measurement laneway_last_flags() says what is to be known of each point.
 
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
+#ifndef LANEWAY_WITHOUT_MPI
 #include <mpi.h>
+#endif
 
 // Done, and as precise as was asked.
 #define LANEWAY_DONE 0
@@ -21,11 +25,20 @@
 // An argument is wrong, or differs between ranks.
 #define LANEWAY_USAGE 2
 
-// There is no MPI, it is not running, or it failed.
+// There is no MPI, it is not running, or it failed; or the system refused something.
 #define LANEWAY_ENVIRONMENT 3
 
 // All figures are there; some are less precise than was asked, or no time above zero.
 #define LANEWAY_PRECISION 4
+
+// Paths: a connection is in no state for it, and goes on as before.
+#define LANEWAY_STATE 5
+
+// Paths: there is no such connection or handle, or not any more.
+#define LANEWAY_UNKNOWN 6
+
+// Paths: the peer did not answer in time, or has another secret.
+#define LANEWAY_NO_ANSWER 7
 
 // On the root alone, until the others have confirmed, less what a confirmation takes.
 #define LANEWAY_ROOT 0
@@ -45,6 +58,197 @@
 
 // Each rank's part alone, acknowledged: of bcast and scatter, linear and binomial.
 #define LANEWAY_TASKS 5
+
+// What the thread does when an alternate path is armed: nothing.
+#define LANEWAY_ON_ARMED_NOTHING 0
+
+// The thread migrates when an alternate path is armed.
+#define LANEWAY_ON_ARMED_MIGRATE 1
+
+// What the thread does when a connection has migrated: it specifies another path and loads it.
+#define LANEWAY_ON_MIGRATED_REARM 0
+
+// The thread only specifies another path when a connection has migrated.
+#define LANEWAY_ON_MIGRATED_SPECIFY 1
+
+// The thread does nothing when a connection has migrated.
+#define LANEWAY_ON_MIGRATED_NOTHING 2
+
+// Nothing has happened.
+#define LANEWAY_EVENT_NONE 0
+
+// A connection that was begun here is open.
+#define LANEWAY_EVENT_CONNECTED 1
+
+// A peer has opened a connection, with its `label`.
+#define LANEWAY_EVENT_ACCEPTED 2
+
+// The peer of a connection that was begun here did not answer, or has another secret.
+#define LANEWAY_EVENT_NO_ANSWER 3
+
+// The peer has closed the connection; its receives will not be filled.
+#define LANEWAY_EVENT_CLOSED 4
+
+// The message `id` of `length` bytes has arrived at the peer.
+#define LANEWAY_EVENT_SENT 5
+
+// A message of `length` bytes is in the buffer that was posted as `id`.
+#define LANEWAY_EVENT_RECEIVED 6
+
+// The alternate path `path` is loaded and can take over.
+#define LANEWAY_EVENT_ARMED 7
+
+// The connection has left the path `from` for `path`; `cause` says why.
+#define LANEWAY_EVENT_MIGRATED 8
+
+// The alternate path `path` does not answer any more; it is being loaded again.
+#define LANEWAY_EVENT_UNHEALTHY 9
+
+// The peer loads the path `path`, which is not the alternate one here.
+#define LANEWAY_EVENT_WANTED 10
+
+// The connection is broken, in the state ERROR; `cause` says why.
+#define LANEWAY_EVENT_FAILED 11
+
+// The message `id` of a broken connection was not sent, or nobody knows whether it arrived.
+#define LANEWAY_EVENT_SEND_FLUSHED 12
+
+// The buffer that was posted as `id` will not be filled: its connection is broken.
+#define LANEWAY_EVENT_RECEIVE_FLUSHED 13
+
+// There is no cause to tell.
+#define LANEWAY_CAUSE_NONE 0
+
+// Migrated because this end asked for it.
+#define LANEWAY_CAUSE_REQUEST 1
+
+// Migrated because the primary path died.
+#define LANEWAY_CAUSE_FAILURE 2
+
+// Migrated because the peer did.
+#define LANEWAY_CAUSE_PEER 3
+
+// Failed because the peer did not acknowledge a packet that was sent as often as allowed.
+#define LANEWAY_CAUSE_RETRIES 4
+
+// Failed because the peer had posted no receive as often as allowed.
+#define LANEWAY_CAUSE_NOT_READY 5
+
+// Failed because a message was longer than the buffer that was posted for it.
+#define LANEWAY_CAUSE_MESSAGE 6
+
+// Failed because this end asked for it.
+#define LANEWAY_CAUSE_ASKED 7
+
+// The states of a queue pair: nothing is known of a peer.
+#define LANEWAY_QP_RESET 0
+
+// A queue pair that has its primary path.
+#define LANEWAY_QP_INIT 1
+
+// A queue pair that is ready to receive.
+#define LANEWAY_QP_RTR 2
+
+// A queue pair that is ready to send.
+#define LANEWAY_QP_RTS 3
+
+// A queue pair whose send queue is drained.
+#define LANEWAY_QP_SQD 4
+
+// A queue pair that is broken.
+#define LANEWAY_QP_ERROR 5
+
+// The migration states: no alternate path is loaded.
+#define LANEWAY_MIGRATION_MIGRATED 0
+
+// The alternate path is being loaded.
+#define LANEWAY_MIGRATION_REARM 1
+
+// The alternate path can take over.
+#define LANEWAY_MIGRATION_ARMED 2
+
+// All connections of a process over the same paths. It is a name and no address: a handle that was
+// closed is refused like one that never was.
+typedef struct laneway_paths laneway_paths;
+
+// This end of a path.
+typedef struct laneway_local_path {
+  // An address of this machine, as "10.0.0.1" or "fd00::1".
+  const char *address;
+  // The device that packets leave and arrive by, and whose carrier is watched; or NULL.
+  const char *device;
+  // The first and the last port that are tried; 0 and 0 for any, 0 as the last for the first
+  // alone.
+  uint16_t first_port;
+  uint16_t last_port;
+  // The longest packet of the network, IP included; 0 for 1,500.
+  int mtu;
+} laneway_local_path;
+
+// What happened. Members that an event does not have are 0, paths -1.
+typedef struct laneway_event {
+  // LANEWAY_EVENT_...
+  int kind;
+  // The connection that it happened to.
+  uint32_t connection;
+  // Of a message or a buffer, as it was given.
+  uint64_t id;
+  // Bytes of a message.
+  uint64_t length;
+  // Of a connection that a peer has opened.
+  uint64_t label;
+  int path;
+  // The path that was left.
+  int from;
+  // LANEWAY_CAUSE_...
+  int cause;
+} laneway_event;
+
+// What the thread calls for an event of a path: ARMED, MIGRATED, UNHEALTHY, WANTED or FAILED.
+// laneway_paths_next_event tells the same event as well. The function may call the modules, send,
+// post receives and ask for states; what waits or closes the handle is refused there. It must not
+// wait for long, and must not end by an exception.
+typedef void (*laneway_on_event)(struct laneway_paths *paths,
+                                 const struct laneway_event *event,
+                                 void *data);
+
+// How paths are opened. All that is 0 or NULL is as usual.
+typedef struct laneway_paths_options {
+  // 1 to 8 paths, in the same order at both ends of a connection.
+  const struct laneway_local_path *paths;
+  int count;
+  // The job's secret: a file that only its owner can read, or bytes, at least 16; without one
+  // only loopback addresses are served.
+  const char *secret_file;
+  const void *secret;
+  size_t secret_length;
+  // Not 0: peers may open connections to here.
+  int accepts;
+  // Not 0: no alternate path is loaded until the program does it; else one is at once.
+  int by_hand;
+  // What is done on ARMED and on MIGRATED: LANEWAY_ON_ARMED_..., LANEWAY_ON_MIGRATED_...
+  int on_armed;
+  int on_migrated;
+  // Not 0: the asynchronous thread, which goes on while the program computes. Without it
+  // everything happens in calls, which then come from one thread at a time.
+  int thread;
+  // What the thread calls, with `data`; or NULL.
+  laneway_on_event on_event;
+  void *data;
+} laneway_paths_options;
+
+// How a connection is.
+typedef struct laneway_connection_state {
+  // LANEWAY_QP_...
+  int queue_pair;
+  // LANEWAY_MIGRATION_...
+  int migration;
+  int primary;
+  // -1 where there is none.
+  int alternate;
+  // How often it has migrated.
+  uint64_t migrations;
+} laneway_connection_state;
 
 #ifdef __cplusplus
 extern "C" {
@@ -221,6 +425,152 @@ int laneway_time_own(int comm,
                      int *reps,
                      double *errors);
 
+// Initialisation: opens a socket for each path, and starts the thread where it is asked for. What
+// all connections share is behind the handle that is written to `*paths`, and NULL where it
+// fails. Both ends of a connection name their paths in the same order.
+//
+// # Safety
+// `options` and all that it points to stay during the call, texts are C strings, lists are as long
+// as they say, and `paths` has room for a handle. `on_event` may be called with `data` from the
+// thread until the handle is closed.
+int laneway_paths_open(const struct laneway_paths_options *options,
+                       struct laneway_paths **paths);
+
+// Finalisation: closes every connection and tells the peers, ends the thread, and frees all. What
+// has not arrived is lost: wait for LANEWAY_EVENT_SENT before. When it returns, no buffer is
+// written to and on_event is not called any more. The handle is then refused, here as well; NULL
+// is, too.
+int laneway_paths_close(struct laneway_paths *paths);
+
+// Where a path begins here, with its port, as "10.0.0.1:40123": written to `text`, which has room
+// for `length` characters; 64 are enough. A peer gives it to laneway_paths_connect.
+//
+// # Safety
+// `text` has so much room.
+int laneway_paths_address(struct laneway_paths *paths,
+                          int path,
+                          char *text,
+                          int length);
+
+// Begins to open a connection to a peer, whose address on each path is given as "10.0.0.2:40123",
+// in the order of the paths here. It is greeted at these, which may be fewer than its paths: both
+// ends tell each other the rest. The connection's number is written to `*connection`;
+// LANEWAY_EVENT_CONNECTED or, after so many milliseconds, LANEWAY_EVENT_NO_ANSWER tells how it
+// went. The peer is told `label`.
+//
+// # Safety
+// `peers` has `count` C strings, and `connection` has room for a number.
+int laneway_paths_begin_connect(struct laneway_paths *paths,
+                                const char *const *peers,
+                                int count,
+                                uint64_t label,
+                                int limit_ms,
+                                uint32_t *connection);
+
+// The same, and waits until the connection is open or the time is over. No event tells of it.
+//
+// # Safety
+// As for laneway_paths_begin_connect.
+int laneway_paths_connect(struct laneway_paths *paths,
+                          const char *const *peers,
+                          int count,
+                          uint64_t label,
+                          int limit_ms,
+                          uint32_t *connection);
+
+// Sends a message of `length` bytes, which are copied: `data` is the caller's again at once.
+// LANEWAY_EVENT_SENT with `id` tells when it has arrived. Messages of a connection arrive once and
+// in the order of the calls, whatever becomes of its paths. The peer must have posted a buffer for
+// it; until then the message waits.
+//
+// # Safety
+// `data` has so many bytes.
+int laneway_paths_send(struct laneway_paths *paths,
+                       uint32_t connection,
+                       uint64_t id,
+                       const void *data,
+                       size_t length);
+
+// Gives a buffer of `length` bytes for one message; buffers are filled in the order of these
+// calls. It is the library's until LANEWAY_EVENT_RECEIVED or LANEWAY_EVENT_RECEIVE_FLUSHED with
+// `id` was taken, or LANEWAY_EVENT_CLOSED of the connection, or until the connection or the handle
+// is closed. The message is copied into it when its event is taken, by laneway_paths_next_event. A
+// message that is longer than its buffer breaks the connection, as on InfiniBand.
+//
+// # Safety
+// `buffer` has so much room, and nobody else touches it until then.
+int laneway_paths_post_receive(struct laneway_paths *paths,
+                               uint32_t connection,
+                               uint64_t id,
+                               void *buffer,
+                               size_t length);
+
+// Closes a connection and tells the peer. What has not arrived is lost, events of it that were not
+// taken are gone, and its buffers are the caller's again.
+int laneway_paths_disconnect(struct laneway_paths *paths,
+                             uint32_t connection);
+
+// Moves what can be moved, and does not wait. Without a thread a program calls this, or
+// laneway_paths_wait, often: everything happens there.
+int laneway_paths_progress(struct laneway_paths *paths);
+
+// Rests until something may have happened, for so many milliseconds at most. It may return early
+// with nothing to tell: ask laneway_paths_next_event. With a thread, others may call anything
+// meanwhile.
+int laneway_paths_wait(struct laneway_paths *paths,
+                       int limit_ms);
+
+// The next thing that happened is written to `*event`; its kind is LANEWAY_EVENT_NONE where there
+// is nothing. A message is put into its buffer here. It does not wait, and moves nothing.
+//
+// # Safety
+// `event` has room for one, and buffers that were posted are still there.
+int laneway_paths_next_event(struct laneway_paths *paths,
+                             struct laneway_event *event);
+
+// Alternate path specification for a list of connections: `path` takes over when it is loaded and
+// the primary path dies, or when it is asked to. What was loaded before is not any more. Of these
+// three modules each is asked of every connection of the list, also after one has refused; the
+// code and the words are those of the first that did, and it goes on as before.
+//
+// # Safety
+// `connections` has `count` numbers.
+int laneway_paths_specify(struct laneway_paths *paths,
+                          const uint32_t *connections,
+                          int count,
+                          int path);
+
+// Path loading request for a list of connections: their alternate paths are loaded at both ends
+// and tried. LANEWAY_EVENT_ARMED of each, or its state, tells when it is done.
+//
+// # Safety
+// `connections` has `count` numbers.
+int laneway_paths_load(struct laneway_paths *paths, const uint32_t *connections, int count);
+
+// Path migration for a list of connections, which must be armed: their alternate paths become the
+// primary ones, at the peers as well. LANEWAY_EVENT_MIGRATED tells of each.
+//
+// # Safety
+// `connections` has `count` numbers.
+int laneway_paths_migrate(struct laneway_paths *paths,
+                          const uint32_t *connections,
+                          int count);
+
+// How a connection is, written to `*state`.
+//
+// # Safety
+// `state` has room for one.
+int laneway_paths_state(struct laneway_paths *paths,
+                        uint32_t connection,
+                        struct laneway_connection_state *state);
+
+// Takes the traffic of every connection off a path, now or as soon as another one is armed, and
+// keeps it and that of later connections off.
+int laneway_paths_drain(struct laneway_paths *paths, int path);
+
+// Lets a path be used again.
+int laneway_paths_undrain(struct laneway_paths *paths, int path);
+
 // Collective over `comm`: round trips between all pairs of ranks i < j, `out` bytes there and
 // `back` bytes home; one pair after the other, or where `parallel` is not 0 at the same time those
 // that share no rank. Of p ranks, `times` in seconds, `reps` and `errors` have room for
@@ -287,6 +637,8 @@ int laneway_choose(int comm,
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
+
+#ifndef LANEWAY_WITHOUT_MPI
 
 // The Fortran handle of a communicator: an int under every MPI. The standard binary interface has
 // a function of its own for it. Where MPI is not running nothing may be asked, and the library
@@ -728,3 +1080,5 @@ static inline int laneway_bcast(
     MPI_Comm comm, const char *algorithm, void *buffer, int size, int root) {
   return laneway_call(laneway_comm(comm), "bcast", algorithm, NULL, buffer, size, root);
 }
+
+#endif // LANEWAY_WITHOUT_MPI

@@ -165,6 +165,19 @@ pub unsafe fn list<'a, T>(first: *const T, n: c_int, name: &str) -> Result<&'a [
     Ok(unsafe { std::slice::from_raw_parts(first, n) })
 }
 
+/// A list of C that may be empty.
+///
+/// # Safety
+/// As for [`list`].
+pub unsafe fn items<'a, T>(first: *const T, count: c_int, name: &str) -> Result<&'a [T], Failure> {
+    match count {
+        0 => Ok(&[]),
+        // SAFETY: as promised.
+        1.. => unsafe { list(first, count, name) },
+        _ => Err(refused("no such list", format!("{name} has {count} members"), "0 or more")),
+    }
+}
+
 pub fn length(n: c_int) -> Result<usize, Failure> {
     let length = usize::try_from(n).ok().filter(|&n| n > 0);
     length.ok_or_else(|| refused("nothing to measure", format!("n is {n}"), "n of 1 or more"))

@@ -11,14 +11,31 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
+/// A failure with a code of the library, which has more of them than the command.
+pub struct Coded {
+    pub code: c_int,
+    pub failure: Failure,
+}
+
+impl From<Failure> for Coded {
+    fn from(failure: Failure) -> Coded {
+        Coded { code: failure.exit as c_int, failure }
+    }
+}
+
 /// Does the work of one call, and keeps its failure.
 pub fn answer(work: impl FnOnce() -> Result<(), Failure>) -> c_int {
+    answer_coded(|| Ok(work()?))
+}
+
+/// The same for work that has codes of its own.
+pub fn answer_coded(work: impl FnOnce() -> Result<(), Coded>) -> c_int {
     let end = catch_unwind(AssertUnwindSafe(work));
-    let failure = end.unwrap_or_else(|panic| Err(inside(&*panic))).err();
-    let text = failure.as_ref().map_or(String::new(), |failure| failure.to_string());
+    let failed = end.unwrap_or_else(|panic| Err(inside(&*panic).into())).err();
+    let text = failed.as_ref().map_or(String::new(), |failed| failed.failure.to_string());
     // A thread that is ending has nobody left to read it.
     let _ = LAST.try_with(|last| last.replace(CString::new(text).unwrap_or_default()));
-    failure.map_or(Exit::Done, |failure| failure.exit) as c_int
+    failed.map_or(Exit::Done as c_int, |failed| failed.code)
 }
 
 pub fn text() -> *const c_char {

@@ -1,9 +1,12 @@
-//! Measuring as a C library, in the shape of the MPIBlib paper's section 4.
+//! Measuring as a C library, in the shape of the MPIBlib paper's section 4; and connections that
+//! outlive their path, in the shape of the path-migration paper's section 3 (`paths`), which need
+//! no MPI.
 //!
-//! Every function takes the caller's communicator by its Fortran handle, which is an `int` under
-//! every MPI; `laneway.h` converts it where the caller compiles. The MPI is the one that is in the
-//! process already: none is linked, opened or started here, so one build serves all of them. What a
-//! function answers is an exit code of the command. No panic leaves it.
+//! Every function that measures takes the caller's communicator by its Fortran handle, which is an
+//! `int` under every MPI; `laneway.h` converts it where the caller compiles. The MPI is the one
+//! that is in the process already: none is linked, opened or started here, so one build serves all
+//! of them. What a function answers is an exit code of the command, or a code of connections. No
+//! panic leaves it.
 //!
 //! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call.rs` and `sites.rs`;
 //! `arguments.rs` reads what C gives, `settings.rs` keeps what holds for several calls,
@@ -17,6 +20,7 @@ mod flags;
 mod last_error;
 mod measure;
 mod own;
+mod paths;
 mod round_trips;
 mod settings;
 mod sites;
@@ -30,10 +34,16 @@ pub const LANEWAY_DONE: c_int = 0;
 pub const LANEWAY_WRONG: c_int = 1;
 /// An argument is wrong, or differs between ranks.
 pub const LANEWAY_USAGE: c_int = 2;
-/// There is no MPI, it is not running, or it failed.
+/// There is no MPI, it is not running, or it failed; or the system refused something.
 pub const LANEWAY_ENVIRONMENT: c_int = 3;
 /// All figures are there; some are less precise than was asked, or no time above zero.
 pub const LANEWAY_PRECISION: c_int = 4;
+/// Paths: a connection is in no state for it, and goes on as before.
+pub const LANEWAY_STATE: c_int = 5;
+/// Paths: there is no such connection or handle, or not any more.
+pub const LANEWAY_UNKNOWN: c_int = 6;
+/// Paths: the peer did not answer in time, or has another secret.
+pub const LANEWAY_NO_ANSWER: c_int = 7;
 
 /// On the root alone, until the others have confirmed, less what a confirmation takes.
 pub const LANEWAY_ROOT: c_int = 0;

@@ -49,7 +49,15 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ),
     (
         "laneway-c",
-        &["laneway-coll", "laneway-core", "laneway-measure", "laneway-mpi", "laneway-sites"],
+        &[
+            "laneway-coll",
+            "laneway-core",
+            "laneway-measure",
+            "laneway-mpi",
+            "laneway-net",
+            "laneway-path",
+            "laneway-sites",
+        ],
     ),
     (
         "laneway-smpi",

@@ -2,17 +2,18 @@
 //!
 //! While the program itself asks for progress, the thread only looks now and then whether it still
 //! does. When the program stays away, the thread serves the endpoint in its place, asleep until
-//! something arrives or is due.
+//! something arrives or is due. It can also call a function on every event of a path.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::endpoint::Endpoint;
+use crate::clock::now;
+use crate::endpoint::{Endpoint, Notice};
 use crate::error::NetError;
-use crate::readiness::poll;
+use crate::readiness::{poll, readable};
 
 /// How long a program may stay away before the thread takes its place.
 const AWAY: Duration = Duration::from_millis(1);
@@ -25,36 +26,53 @@ struct Shared {
     visits: AtomicU64,
     stop: AtomicBool,
     /// Ends the sleep of the thread.
-    bell: OwnedFd,
+    bell: Bell,
+    /// Whether the thread sleeps until something is due; it changes to true under the lock.
+    sleeps: AtomicBool,
+    /// Ends the rest of those who wait, and how many do; it changes under the lock.
+    news: Bell,
+    waiting: AtomicUsize,
 }
 
 /// An endpoint that goes on by itself.
 pub struct Service {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Service {
     pub fn start(endpoint: Endpoint) -> Result<Service, NetError> {
-        // SAFETY: plain numbers; the result is checked, and belongs to nobody else.
-        let bell = unsafe {
-            let fd = libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC);
-            if fd < 0 {
-                return Err(NetError::system("eventfd", std::io::Error::last_os_error()));
-            }
-            OwnedFd::from_raw_fd(fd)
-        };
+        Service::spawn(endpoint, None)
+    }
+
+    /// With a function that the thread calls for every event of a path, as `Armed` and `Migrated`
+    /// (paper: 3.2), after the endpoint's own policy has acted on it. Whoever polls is told of it
+    /// as well. The function may use the endpoint, and must not wait for long.
+    pub fn start_with(
+        endpoint: Endpoint,
+        on_event: impl FnMut(&Notice) + Send + 'static,
+    ) -> Result<Service, NetError> {
+        Service::spawn(endpoint, Some(Box::new(on_event)))
+    }
+
+    fn spawn(mut endpoint: Endpoint, on_event: Option<OnEvent>) -> Result<Service, NetError> {
+        if on_event.is_some() {
+            endpoint.observe();
+        }
         let shared = Arc::new(Shared {
             endpoint: Mutex::new(endpoint),
             visits: AtomicU64::new(0),
             stop: AtomicBool::new(false),
-            bell,
+            bell: Bell::new()?,
+            sleeps: AtomicBool::new(false),
+            news: Bell::new()?,
+            waiting: AtomicUsize::new(0),
         });
         let of_thread = Arc::clone(&shared);
         let thread = thread::Builder::new().name("laneway-paths".into());
-        let thread = thread.spawn(move || of_thread.serve());
+        let thread = thread.spawn(move || of_thread.serve(on_event));
         let thread = thread.map_err(|error| NetError::system("starting a thread", error))?;
-        Ok(Service { shared, thread: Some(thread) })
+        Ok(Service { shared, thread: Mutex::new(Some(thread)) })
     }
 
     /// The endpoint, for the program alone until it lets go of it.
@@ -65,56 +83,146 @@ impl Service {
 
     /// What the program has asked for may be due sooner than what the thread waits for: it looks.
     pub fn notify(&self) {
-        self.shared.ring();
+        self.shared.bell.ring();
     }
-}
 
-impl Drop for Service {
-    fn drop(&mut self) {
+    /// Uses the endpoint; what follows from it is done in time, also if the program stays away
+    /// from now on, and those who wait look again.
+    pub fn with<T>(&self, work: impl FnOnce(&mut Endpoint) -> T) -> T {
+        let mut endpoint = self.endpoint();
+        let result = work(&mut endpoint);
+        let sleeps = self.shared.sleeps.load(Ordering::Relaxed) || endpoint.has_observed();
+        let waits = self.shared.waiting.load(Ordering::Relaxed) > 0;
+        drop(endpoint);
+        if sleeps {
+            self.shared.bell.ring();
+        }
+        if waits {
+            self.shared.news.ring();
+        }
+        result
+    }
+
+    /// Rests until there may be something to poll, for so long at most; false where there is not.
+    /// Others use the endpoint meanwhile.
+    pub fn wait(&self, limit: Duration) -> bool {
+        let shared = &*self.shared;
+        let ([hot, others], rests) = {
+            let mut endpoint = self.endpoint();
+            if endpoint.has_notices() {
+                return true;
+            }
+            shared.waiting.fetch_add(1, Ordering::Relaxed);
+            (endpoint.descriptors(), endpoint.rests_for(limit))
+        };
+        let mut descriptors = [hot, others, shared.news.descriptor()];
+        poll(&mut descriptors, rests);
+        let [hot, others, _] = descriptors;
+        let mut endpoint = self.endpoint();
+        if shared.waiting.fetch_sub(1, Ordering::Relaxed) == 1 {
+            shared.news.silence();
+        }
+        endpoint.serve(&[hot, others], now());
+        if endpoint.has_observed() {
+            shared.bell.ring();
+        }
+        endpoint.has_notices()
+    }
+
+    /// Ends the thread; when this returns, it calls nothing any more. The endpoint stays, for who
+    /// asks it for progress. A function that the thread calls cannot wait for its end.
+    pub fn stop(&self) {
         self.shared.stop.store(true, Ordering::Release);
-        self.shared.ring();
-        if let Some(thread) = self.thread.take() {
+        self.shared.bell.ring();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread.filter(|other| other.thread().id() != thread::current().id()) {
             // A thread that has panicked has said so.
             _ = thread.join();
         }
     }
 }
 
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+type OnEvent = Box<dyn FnMut(&Notice) + Send>;
+
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Endpoint> {
         self.endpoint.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ring(&self) {
-        let one = 1u64;
-        // SAFETY: an eventfd takes eight bytes. One that is full rings already.
-        unsafe { libc::write(self.bell.as_raw_fd(), (&raw const one).cast(), 8) };
-    }
-
-    fn serve(&self) {
-        let bell = libc::pollfd { fd: self.bell.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    fn serve(&self, mut on_event: Option<OnEvent>) {
+        let bell = self.bell.descriptor();
         let mut seen = self.visits.load(Ordering::Relaxed);
         while !self.stop.load(Ordering::Acquire) {
+            if let Some(on_event) = &mut on_event {
+                let observed = self.lock().take_observed();
+                // Nothing is locked: the function may ask for what it likes.
+                observed.iter().take_while(|_| !self.is_stopped()).for_each(on_event);
+            }
             let visits = self.visits.load(Ordering::Relaxed);
             if std::mem::replace(&mut seen, visits) != visits {
                 poll(&mut [bell], AWAY);
-                self.silence();
+                self.bell.silence();
                 continue;
             }
-            let (descriptor, rests) = {
-                let mut endpoint = self.lock();
-                endpoint.wait(Duration::ZERO);
-                (endpoint.descriptor(), endpoint.rests_for(LONGEST))
-            };
-            poll(&mut [descriptor, bell], rests);
-            self.silence();
+            let ([hot, others], rests) = self.look();
+            poll(&mut [hot, others, bell], rests);
+            self.sleeps.store(false, Ordering::Relaxed);
+            self.bell.silence();
         }
     }
 
-    /// The bell has been heard.
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    /// Does what can be done now; what to wait for then, and for how long.
+    fn look(&self) -> ([libc::pollfd; 2], Duration) {
+        let mut endpoint = self.lock();
+        endpoint.wait(Duration::ZERO);
+        if endpoint.has_notices() && self.waiting.load(Ordering::Relaxed) > 0 {
+            self.news.ring();
+        }
+        self.sleeps.store(true, Ordering::Relaxed);
+        let rests = if endpoint.has_observed() { Duration::ZERO } else { LONGEST };
+        (endpoint.descriptors(), endpoint.rests_for(rests))
+    }
+}
+
+/// What ends the sleep of another thread.
+struct Bell(OwnedFd);
+
+impl Bell {
+    fn new() -> Result<Bell, NetError> {
+        // SAFETY: plain numbers; the result is checked, and belongs to nobody else.
+        unsafe {
+            let fd = libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC);
+            if fd < 0 {
+                return Err(NetError::system("eventfd", std::io::Error::last_os_error()));
+            }
+            Ok(Bell(OwnedFd::from_raw_fd(fd)))
+        }
+    }
+
+    fn descriptor(&self) -> libc::pollfd {
+        readable(self.0.as_raw_fd())
+    }
+
+    fn ring(&self) {
+        let one = 1u64;
+        // SAFETY: an eventfd takes eight bytes. One that is full rings already.
+        unsafe { libc::write(self.0.as_raw_fd(), (&raw const one).cast(), 8) };
+    }
+
+    /// It has been heard.
     fn silence(&self) {
         let mut rung = 0u64;
         // SAFETY: an eventfd gives eight bytes, or nothing.
-        unsafe { libc::read(self.bell.as_raw_fd(), (&raw mut rung).cast(), 8) };
+        unsafe { libc::read(self.0.as_raw_fd(), (&raw mut rung).cast(), 8) };
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::net::SocketAddr;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use crate::address::RawAddress;
@@ -92,6 +93,12 @@ impl Wire {
     /// The socket of a line, while there is one.
     pub fn socket(&mut self, line: usize) -> Option<&mut Socket> {
         self.lines.get_mut(line)?.as_mut().map(|line| &mut line.socket)
+    }
+
+    /// The descriptor of a line; -1, which nothing comes by, where there is none.
+    pub fn fd(&self, line: usize) -> RawFd {
+        let line = self.lines.get(line).and_then(Option::as_ref);
+        line.map_or(-1, |line| line.socket.fd())
     }
 
     /// A connection to this peer begins.

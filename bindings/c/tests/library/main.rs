@@ -1,6 +1,8 @@
-//! One build of the library under every MPI whose compiler is here, as a program in C sees it.
+//! One build of the library under every MPI whose compiler is here, and without any, as a program
+//! in C sees it.
 
 mod mpis;
+mod paths;
 
 use std::path::Path;
 use std::process::Command;

@@ -102,17 +102,21 @@ impl Installed {
 
     /// A program built by an MPI's own compiler.
     pub fn build(&self, mpi: &Mpi, source: &Path) -> PathBuf {
-        let program = self.0.join(mpi.name.replace(' ', "-"));
+        self.compile(&mpi.compiler, mpi.name, source)
+    }
+
+    pub fn compile(&self, compiler: &Path, name: &str, source: &Path) -> PathBuf {
+        let program = self.0.join(name.replace(' ', "-"));
         let flags = self.flags().unwrap_or_else(|| {
             let folder = |flag: &str, name: &str| format!("{flag}{}", self.0.join(name).display());
             vec![folder("-I", "include"), folder("-L", "lib"), "-llaneway".into()]
         });
-        let mut command = Command::new(&mpi.compiler);
+        let mut command = Command::new(compiler);
         command.args(["-std=c99", "-pthread", "-Wall", "-Wextra", "-Werror"]);
         command.arg(format!("-DVERSION=\"{}\"", env!("CARGO_PKG_VERSION")));
         command.arg(source).arg("-o").arg(&program).args(flags);
         let output = finished(&mut command);
-        assert!(output.status.success(), "{}: {}", mpi.name, text(&output));
+        assert!(output.status.success(), "{name}: {}", text(&output));
         program
     }
 

@@ -7,6 +7,7 @@
 mod carriers;
 mod connect;
 mod due;
+mod observe;
 mod receive;
 mod transmit;
 mod wait;
@@ -30,6 +31,7 @@ use crate::wire::{OPEN, Wire};
 use carriers::Carriers;
 use connect::{Accepted, Opening};
 use due::Due;
+use observe::Observed;
 use transmit::Batch;
 pub use wait::wait_for_any;
 
@@ -143,6 +145,8 @@ pub struct Endpoint {
     /// When a connection wants to be looked at.
     due: Due,
     notices: VecDeque<Notice>,
+    /// Events of paths for a thread that asked for them.
+    observed: Option<Observed>,
     dropped: Dropped,
     buffer: Box<[u8]>,
     batch: Batch,
@@ -190,6 +194,7 @@ impl Endpoint {
             dirty: Vec::new(),
             due: Due::new(),
             notices: VecDeque::new(),
+            observed: None,
             dropped: Dropped::default(),
             buffer: vec![0; MOST_BYTES].into_boxed_slice(),
             batch: Batch::default(),

@@ -5,6 +5,7 @@ use std::io::IoSlice;
 use laneway_path::{Nanos, PathId, Payload};
 
 use super::due::enter;
+use super::observe::keep;
 use super::{Endpoint, Notice, What};
 use crate::ConnectionId;
 use crate::end::End;
@@ -61,7 +62,9 @@ impl Endpoint {
             let mut told = false;
             while let Some(event) = end.poll_event(now) {
                 told = true;
-                self.notices.push_back(Notice { connection, what: What::Event(event) });
+                let notice = Notice { connection, what: What::Event(event) };
+                keep(&mut self.observed, &notice);
+                self.notices.push_back(notice);
             }
             any |= told;
             // What the manager asked for leaves as well.

@@ -17,9 +17,11 @@ impl Endpoint {
         [due, handshake, devices].into_iter().flatten().min()
     }
 
-    /// What a call that waits for this endpoint among others has to look at.
-    pub(crate) fn descriptor(&self) -> libc::pollfd {
-        self.readiness.descriptor()
+    /// What a call that waits for this endpoint has to look at: the socket that something came by
+    /// last, and what tells of all. Who sleeps at a socket itself is woken sooner.
+    pub(crate) fn descriptors(&self) -> [libc::pollfd; 2] {
+        let (path, line) = self.hot;
+        [readable(self.wires[path].fd(line)), self.readiness.descriptor()]
     }
 
     /// How long nothing is to be done, if nothing arrives.
@@ -36,12 +38,13 @@ impl Endpoint {
     pub fn wait(&mut self, limit: Duration) -> bool {
         let limit = if self.notices.is_empty() { limit } else { Duration::ZERO };
         let rests = self.rests_for(limit);
-        let (path, line) = self.hot;
-        // Who sleeps at the socket itself is woken sooner than who sleeps at one for many.
-        let hot = self.wires[path].socket(line).map_or(-1, |socket| socket.fd());
-        let mut descriptors = [readable(hot), self.descriptor()];
+        let mut descriptors = self.descriptors();
         poll(&mut descriptors, rests);
-        let now = now();
+        self.serve(&descriptors, now())
+    }
+
+    /// Does what can be done now that these descriptors were looked at.
+    pub(crate) fn serve(&mut self, descriptors: &[libc::pollfd; 2], now: Nanos) -> bool {
         let arrived = match descriptors.map(|descriptor| descriptor.revents != 0) {
             [true, _] => self.receive(now),
             [false, true] => self.look(now),
@@ -61,7 +64,7 @@ pub fn wait_for_any(endpoints: &mut [&mut Endpoint], limit: Duration) -> bool {
     let limit = if told { Duration::ZERO } else { limit };
     let rests = endpoints.iter_mut().map(|endpoint| endpoint.rests_for(limit)).min();
     let mut descriptors: Vec<libc::pollfd> =
-        endpoints.iter().map(|endpoint| endpoint.descriptor()).collect();
+        endpoints.iter().flat_map(|endpoint| endpoint.descriptors()).collect();
     poll(&mut descriptors, rests.unwrap_or(limit));
     let mut any = false;
     for endpoint in endpoints {
