@@ -13,8 +13,26 @@ struct Waiting {
     segment: usize,
 }
 
+/// Packets that went one way over a path, handshakes and what was sent again included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    pub packets: u64,
+    /// Without the heads of UDP and IP.
+    pub bytes: u64,
+}
+
+impl Traffic {
+    /// So many bytes in packets of a length, the last of which may be shorter.
+    pub(crate) fn add(&mut self, bytes: usize, segment: usize) {
+        self.bytes += bytes as u64;
+        self.packets += bytes.div_ceil(segment.max(1)) as u64;
+    }
+}
+
 pub(crate) struct Wire {
     pub socket: Socket,
+    pub sent: Traffic,
+    pub received: Traffic,
     waiting: VecDeque<Waiting>,
     /// Connections that have data and wait for room here.
     pub held_up: Vec<u32>,
@@ -26,7 +44,8 @@ pub(crate) struct Wire {
 impl Wire {
     pub fn new(socket: Socket) -> Wire {
         let (waiting, held_up) = (VecDeque::new(), Vec::new());
-        Wire { socket, waiting, held_up, carrier: true, drained: false }
+        let (sent, received) = (Traffic::default(), Traffic::default());
+        Wire { socket, sent, received, waiting, held_up, carrier: true, drained: false }
     }
 
     pub fn has_room(&self) -> bool {
@@ -35,6 +54,7 @@ impl Wire {
 
     /// Sends packets, now or when there is room.
     pub fn send(&mut self, to: &RawAddress, pieces: &[IoSlice<'_>], segment: usize) {
+        self.sent.add(pieces.iter().map(|piece| piece.len()).sum(), segment);
         if self.has_room() && self.socket.send(to, pieces, segment) == Sent::Taken {
             return;
         }

@@ -6,7 +6,9 @@
 
 mod carriers;
 mod connect;
+mod drain;
 mod receive;
+mod status;
 mod transmit;
 mod wait;
 
@@ -16,7 +18,7 @@ use std::net::SocketAddr;
 
 use laneway_path::connection::MOST_PACKET_BYTES;
 use laneway_path::wire::{HEADER_BYTES, MOST_PATHS};
-use laneway_path::{Connection, Event, Manager, Nanos, PathId, Refusal};
+use laneway_path::{Connection, Counters, Event, Manager, Nanos, PathId, Refusal};
 
 use crate::clock::now;
 use crate::end::{End, Setup};
@@ -140,6 +142,8 @@ pub struct Endpoint {
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
     notices: VecDeque<Notice>,
     dropped: Dropped,
+    /// What connections have counted that are gone.
+    past: Counters,
     buffer: Box<[u8]>,
     batch: Batch,
     looks: u32,
@@ -181,6 +185,7 @@ impl Endpoint {
             due: BinaryHeap::new(),
             notices: VecDeque::new(),
             dropped: Dropped::default(),
+            past: Counters::default(),
             buffer: vec![0; MOST_BYTES].into_boxed_slice(),
             batch: Batch::default(),
             looks: 0,
@@ -253,24 +258,6 @@ impl Endpoint {
     /// Path migration, for each of these; refused where one is not armed.
     pub fn migrate(&mut self, of: &[ConnectionId]) -> Result<(), NetError> {
         self.change_each(of, |now, connection, _| connection.migrate(now))
-    }
-
-    /// Takes the traffic of every connection off a path, and keeps it and that of later ones off.
-    pub fn drain(&mut self, path: PathId) -> Result<(), NetError> {
-        self.wire(path)?.drained = true;
-        let all = self.ids();
-        self.change_each(&all, |now, connection, manager| manager.drain(now, connection, path))
-    }
-
-    fn wire(&mut self, path: PathId) -> Result<&mut Wire, NetError> {
-        self.wires.get_mut(usize::from(path.0)).ok_or(Refusal::UnknownPath { path }.into())
-    }
-
-    /// Lets a path be used again.
-    pub fn undrain(&mut self, path: PathId) -> Result<(), NetError> {
-        self.wire(path)?.drained = false;
-        let all = self.ids();
-        self.change_each(&all, |now, connection, manager| manager.undrain(now, connection, path))
     }
 
     /// A device gained or lost its carrier.
@@ -370,6 +357,9 @@ impl Endpoint {
 
     fn release(&mut self, number: u32) {
         let end = self.ends[place(number)].take();
+        if let Some(end) = &end {
+            self.past.add(end.connection.counters());
+        }
         self.waiting -= usize::from(end.is_some_and(|end| end.waits));
         self.free.push(place(number) as u32);
     }

@@ -49,6 +49,7 @@ impl Endpoint {
         for _ in 0..TURNS {
             let Some(arrival) = self.wires[path].socket.receive(&mut buffer) else { break };
             (any, self.hot) = (true, path);
+            self.wires[path].received.add(arrival.bytes, arrival.segment);
             self.dropped.strange += u64::from(arrival.bytes == 0);
             let at = now.saturating_sub(arrival.at.map_or(0, age));
             for packet in buffer[..arrival.bytes].chunks(arrival.segment) {
