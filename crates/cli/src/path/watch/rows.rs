@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use laneway_core::{Document, Row};
+use laneway_core::{Document, Row, Value};
 use laneway_net::control::{ConnectionStatus, PathStatus, Status};
 use laneway_path::{MigrationState, Nanos, QpState};
 use laneway_report::Format;
@@ -41,21 +41,43 @@ impl Rows {
         document(rows, Some(self.summary.clone()))
     }
 
-    /// For a person: a table of the paths, and one of the connections.
+    /// For a person: a table of the paths, and one of the connections, without what is less used.
     pub fn tables(&self) -> String {
-        let without = |names: &'static [&'static str]| {
-            move |row: &Row| {
-                let kept = row.0.iter().filter(|(name, _)| !names.contains(name));
-                Row(kept.cloned().collect())
-            }
-        };
-        let paths = without(&["what", "service", "number", "sent_packets", "received_packets"]);
-        let paths = document(self.paths.iter().map(paths).collect(), None);
-        let connections = self.connections.iter().map(without(&["what", "service"])).collect();
+        let paths = document(self.paths.iter().map(brief_path).collect(), None);
+        let is_single = |row: &Row| row.get("connections") == Some(&Value::Whole(1));
+        let mut left_out = vec!["what", "service", "program", "number"];
+        if self.connections.iter().all(is_single) {
+            left_out.push("connections");
+        }
+        let connections = self.connections.iter().map(|row| without(row, &left_out)).collect();
         let connections = document(connections, Some(self.summary.clone()));
         let gap = if self.paths.is_empty() { "" } else { "\n" };
         format!("{}{gap}{}", Format::Table.render(&paths), Format::Table.render(&connections))
     }
+}
+
+fn without(row: &Row, names: &[&str]) -> Row {
+    Row(row.0.iter().filter(|(name, _)| !names.contains(name)).cloned().collect())
+}
+
+/// With one word for what a path can do, and with rates or sums.
+fn brief_path(row: &Row) -> Row {
+    let is = |name: &str| row.get(name) == Some(&Value::Truth(true));
+    let state = match (is("carrier"), is("drained")) {
+        (false, _) => "no carrier",
+        (true, true) => "drained",
+        (true, false) => "up",
+    };
+    let mut left_out = vec!["what", "service", "number", "carrier", "sent_packets"];
+    left_out.push("received_packets");
+    if row.get("sent_mb_s").is_some() {
+        left_out.extend(["sent_bytes", "received_bytes"]);
+    }
+    let mut brief = without(row, &left_out);
+    for cell in brief.0.iter_mut().filter(|(name, _)| *name == "drained") {
+        *cell = ("state", state.into());
+    }
+    brief
 }
 
 fn document(rows: Vec<Row>, summary: Option<Row>) -> Document {
@@ -148,7 +170,7 @@ fn connection_row(seen: &Seen, group: &[&ConnectionStatus]) -> Row {
         .with("primary", path_name(&seen.status, one.primary))
         .with("alternate", one.alternate.map(|path| path_name(&seen.status, path)))
         .with("connections", group.len() as u64)
-        .with("waiting_messages", sum(|one| one.waiting_messages))
+        .with("waiting", sum(|one| one.waiting_messages))
         .with("migrations", sum(|one| one.migrations))
         .with("sent_again", sum(|one| one.sent_again))
         .with("round_trip_us", trip.map(micros))
