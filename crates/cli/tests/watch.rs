@@ -209,6 +209,32 @@ fn is_on(document: &Value, pid: u32, path: &str) -> bool {
     row["primary"] == path
 }
 
+/// The metrics of a server whose path p0 was drained.
+fn check_metrics(folder: &Folder, at: u32) {
+    let metrics = folder.0.with_extension("prom");
+    json(&folder.path(&[
+        "watch",
+        "--once",
+        "--format",
+        "json",
+        "--prometheus",
+        metrics.to_str().expect("a name"),
+    ]));
+    let text = std::fs::read_to_string(&metrics).expect("written");
+    let samples = check_prometheus(&text);
+    let has = |parts: &[&str]| {
+        let found = samples.iter().any(|line| parts.iter().all(|part| line.contains(part)));
+        assert!(found, "{parts:?} is not in {text}");
+    };
+    let pid = format!("{{pid=\"{at}\",service=\"0\",program=\"laneway\"");
+    has(&["laneway_path_drained", &pid, "device=\"p0\",address=\"10.7.0.1:7471\"} 1"]);
+    has(&["laneway_path_drained", &pid, "device=\"p1\",address=\"10.7.1.1:7471\"} 0"]);
+    has(&["laneway_path_connections", &pid, "state=\"RTS\"", "device=\"p1\"} 1"]);
+    has(&["laneway_path_migrations_total", &pid, "} 1"]);
+    has(&["laneway_path_processes 2"]);
+    _ = std::fs::remove_file(metrics);
+}
+
 #[test]
 fn a_path_is_drained_and_given_back_under_traffic() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -258,28 +284,7 @@ fn a_path_is_drained_and_given_back_under_traffic() {
         assert!(p1 > 100_000 && p0 < p1 / 20, "{pid}: {p0} bytes over p0, {p1} over p1");
     }
 
-    let metrics = folder.0.with_extension("prom");
-    json(&folder.path(&[
-        "watch",
-        "--once",
-        "--format",
-        "json",
-        "--prometheus",
-        metrics.to_str().expect("a name"),
-    ]));
-    let text = std::fs::read_to_string(&metrics).expect("written");
-    let samples = check_prometheus(&text);
-    let has = |parts: &[&str]| {
-        let found = samples.iter().any(|line| parts.iter().all(|part| line.contains(part)));
-        assert!(found, "{parts:?} is not in {text}");
-    };
-    let pid = format!("{{pid=\"{at}\",service=\"0\",program=\"laneway\"");
-    has(&["laneway_path_drained", &pid, "device=\"p0\",address=\"10.7.0.1:7471\"} 1"]);
-    has(&["laneway_path_drained", &pid, "device=\"p1\",address=\"10.7.1.1:7471\"} 0"]);
-    has(&["laneway_path_connections", &pid, "state=\"RTS\"", "device=\"p1\"} 1"]);
-    has(&["laneway_path_migrations_total", &pid, "} 1"]);
-    has(&["laneway_path_processes 2"]);
-
+    check_metrics(&folder, at);
     json(&folder.path(&["undrain", "10.7.0.1", "--pid", &at.to_string(), "--format", "json"]));
     folder.await_armed(2);
     let text = folder.path(&["drain", "p1"]);
@@ -302,7 +307,7 @@ fn a_path_is_drained_and_given_back_under_traffic() {
         (&0.into(), &2.into())
     );
     assert!(folder.is_empty(), "sockets go with their programs");
-    _ = (std::fs::remove_file(file), std::fs::remove_file(metrics));
+    _ = std::fs::remove_file(file);
 }
 
 #[test]
