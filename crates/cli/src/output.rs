@@ -148,6 +148,14 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Whether somebody can still read the results: the end of `laneway path watch | head`.
+pub fn is_heard() -> bool {
+    let mut stdout = libc::pollfd { fd: 1, events: 0, revents: 0 };
+    // SAFETY: one descriptor, which is ours; the call does not wait.
+    unsafe { libc::poll(&raw mut stdout, 1, 0) };
+    stdout.revents & (libc::POLLERR | libc::POLLHUP) == 0
+}
+
 /// A note for the person at the terminal.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");

@@ -53,6 +53,21 @@ pub enum NetError {
     },
     /// All numbers of connections are in use.
     TooManyConnections,
+    /// The folder of control sockets cannot be used.
+    ControlFolder {
+        folder: String,
+        why: String,
+    },
+    /// A process does not answer at its control socket.
+    NoControl {
+        pid: u32,
+        why: String,
+    },
+    /// A process refuses what was asked at its control socket.
+    ControlRefused {
+        pid: u32,
+        why: String,
+    },
     /// The connection refused, and goes on as before.
     Refused(Refusal),
 }
@@ -96,6 +111,11 @@ impl fmt::Display for NetError {
             }
             NetError::UnknownConnection { number } => write!(f, "no connection {number}"),
             NetError::TooManyConnections => write!(f, "too many connections"),
+            NetError::ControlFolder { folder, why } => {
+                write!(f, "the folder of control sockets {folder}: {why}")
+            }
+            NetError::NoControl { pid, why } => write!(f, "process {pid} does not answer: {why}"),
+            NetError::ControlRefused { pid, why } => write!(f, "process {pid} refuses: {why}"),
             NetError::Refused(refusal) => write!(f, "{refusal}"),
         }
     }

@@ -107,12 +107,14 @@ compile_error!("the driver needs Linux: devices that sockets are bound to, and U
 
 pub mod advice;
 pub mod carrier;
+pub mod control;
 pub mod drill;
 pub mod interfaces;
 pub mod offload;
 pub mod verbs;
 
 mod address;
+mod bell;
 mod clock;
 mod end;
 mod endpoint;
@@ -136,3 +138,4 @@ pub use error::NetError;
 pub use interfaces::{Interface, InterfaceError};
 pub use secret::Secret;
 pub use service::Service;
+pub use wire::Traffic;

@@ -2,18 +2,21 @@
 //!
 //! While the program itself asks for progress, the thread only looks now and then whether it still
 //! does. When the program stays away, the thread serves the endpoint in its place, asleep until
-//! something arrives or is due. It can also call a function on every event of a path.
+//! something arrives or is due. It can also call a function on every event of a path, and answers at
+//! the control socket.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::bell::Bell;
 use crate::clock::now;
+use crate::control::{Request, Server, answer, refuse_unknown};
 use crate::endpoint::{Endpoint, Notice};
 use crate::error::NetError;
-use crate::readiness::{poll, readable};
+use crate::readiness::poll;
 
 /// How long a program may stay away before the thread takes its place.
 const AWAY: Duration = Duration::from_millis(1);
@@ -25,6 +28,10 @@ struct Shared {
     /// How often the program has asked for the endpoint.
     visits: AtomicU64,
     stop: AtomicBool,
+    /// Held while the thread wants the endpoint for somebody who asks, and said so: a program that
+    /// comes all the time waits then, and the thread is not left out.
+    turn: Mutex<()>,
+    asked: AtomicBool,
     /// Ends the sleep of the thread.
     bell: Bell,
     /// Whether the thread sleeps until something is due; it changes to true under the lock.
@@ -37,6 +44,8 @@ struct Shared {
 /// An endpoint that goes on by itself.
 pub struct Service {
     shared: Arc<Shared>,
+    /// Where it can be asked, or why it cannot.
+    control: Result<PathBuf, NetError>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -63,22 +72,35 @@ impl Service {
             endpoint: Mutex::new(endpoint),
             visits: AtomicU64::new(0),
             stop: AtomicBool::new(false),
+            turn: Mutex::new(()),
+            asked: AtomicBool::new(false),
             bell: Bell::new()?,
             sleeps: AtomicBool::new(false),
             news: Bell::new()?,
             waiting: AtomicUsize::new(0),
         });
+        let server = Server::open();
+        let control = server.as_ref().map(|server| server.socket().to_path_buf());
+        let control = control.map_err(Clone::clone);
         let of_thread = Arc::clone(&shared);
         let thread = thread::Builder::new().name("laneway-paths".into());
-        let thread = thread.spawn(move || of_thread.serve(on_event));
+        let thread = thread.spawn(move || of_thread.serve(on_event, server.ok()));
         let thread = thread.map_err(|error| NetError::system("starting a thread", error))?;
-        Ok(Service { shared, thread: Mutex::new(Some(thread)) })
+        Ok(Service { shared, control, thread: Mutex::new(Some(thread)) })
     }
 
     /// The endpoint, for the program alone until it lets go of it.
     pub fn endpoint(&self) -> MutexGuard<'_, Endpoint> {
         self.shared.visits.fetch_add(1, Ordering::Relaxed);
+        if self.shared.asked.load(Ordering::Acquire) {
+            drop(self.shared.turn.lock());
+        }
         self.shared.lock()
+    }
+
+    /// The control socket where others can ask what its connections do, or why there is none.
+    pub fn control(&self) -> Result<&Path, &NetError> {
+        self.control.as_deref()
     }
 
     /// What the program has asked for may be due sooner than what the thread waits for: it looks.
@@ -155,26 +177,49 @@ impl Shared {
         self.endpoint.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn serve(&self, mut on_event: Option<OnEvent>) {
-        let bell = self.bell.descriptor();
+    fn serve(&self, mut on_event: Option<OnEvent>, mut server: Option<Server>) {
         let mut seen = self.visits.load(Ordering::Relaxed);
-        while !self.stop.load(Ordering::Acquire) {
+        let mut descriptors = Vec::new();
+        while !self.is_stopped() {
             if let Some(on_event) = &mut on_event {
                 let observed = self.lock().take_observed();
                 // Nothing is locked: the function may ask for what it likes.
                 observed.iter().take_while(|_| !self.is_stopped()).for_each(on_event);
             }
-            let visits = self.visits.load(Ordering::Relaxed);
-            if std::mem::replace(&mut seen, visits) != visits {
-                poll(&mut [bell], AWAY);
-                self.bell.silence();
-                continue;
+            descriptors.clear();
+            descriptors.push(self.bell.descriptor());
+            if let Some(server) = &server {
+                server.descriptors(&mut descriptors);
             }
-            let ([hot, others], rests) = self.look();
-            poll(&mut [hot, others, bell], rests);
+            let own = descriptors.len();
+            let visits = self.visits.load(Ordering::Relaxed);
+            let rests = match std::mem::replace(&mut seen, visits) == visits {
+                true => self.look(&mut descriptors),
+                false => AWAY,
+            };
+            let rests = server.as_ref().map_or(rests, |server| server.rests_for(rests));
+            poll(&mut descriptors, rests);
             self.sleeps.store(false, Ordering::Relaxed);
             self.bell.silence();
+            if let Some(server) = &mut server {
+                server.serve(&descriptors[1..own], |line| self.answer(line));
+            }
         }
+    }
+
+    /// Somebody asks.
+    fn answer(&self, line: &str) -> String {
+        let answer = match Request::parse(line) {
+            None => refuse_unknown(),
+            Some(request) => {
+                let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+                self.asked.store(true, Ordering::Release);
+                let mut endpoint = self.lock();
+                self.asked.store(false, Ordering::Release);
+                answer(&mut endpoint, request)
+            }
+        };
+        answer.encode()
     }
 
     fn is_stopped(&self) -> bool {
@@ -182,7 +227,7 @@ impl Shared {
     }
 
     /// Does what can be done now; what to wait for then, and for how long.
-    fn look(&self) -> ([libc::pollfd; 2], Duration) {
+    fn look(&self, descriptors: &mut Vec<libc::pollfd>) -> Duration {
         let mut endpoint = self.lock();
         endpoint.wait(Duration::ZERO);
         if endpoint.has_notices() && self.waiting.load(Ordering::Relaxed) > 0 {
@@ -190,39 +235,7 @@ impl Shared {
         }
         self.sleeps.store(true, Ordering::Relaxed);
         let rests = if endpoint.has_observed() { Duration::ZERO } else { LONGEST };
-        (endpoint.descriptors(), endpoint.rests_for(rests))
-    }
-}
-
-/// What ends the sleep of another thread.
-struct Bell(OwnedFd);
-
-impl Bell {
-    fn new() -> Result<Bell, NetError> {
-        // SAFETY: plain numbers; the result is checked, and belongs to nobody else.
-        unsafe {
-            let fd = libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC);
-            if fd < 0 {
-                return Err(NetError::system("eventfd", std::io::Error::last_os_error()));
-            }
-            Ok(Bell(OwnedFd::from_raw_fd(fd)))
-        }
-    }
-
-    fn descriptor(&self) -> libc::pollfd {
-        readable(self.0.as_raw_fd())
-    }
-
-    fn ring(&self) {
-        let one = 1u64;
-        // SAFETY: an eventfd takes eight bytes. One that is full rings already.
-        unsafe { libc::write(self.0.as_raw_fd(), (&raw const one).cast(), 8) };
-    }
-
-    /// It has been heard.
-    fn silence(&self) {
-        let mut rung = 0u64;
-        // SAFETY: an eventfd gives eight bytes, or nothing.
-        unsafe { libc::read(self.0.as_raw_fd(), (&raw mut rung).cast(), 8) };
+        descriptors.extend(endpoint.descriptors());
+        endpoint.rests_for(rests)
     }
 }

@@ -27,6 +27,22 @@ struct Waiting {
     segment: usize,
 }
 
+/// Packets that went one way over a path, handshakes and what was sent again included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    pub packets: u64,
+    /// Without the heads of UDP and IP.
+    pub bytes: u64,
+}
+
+impl Traffic {
+    /// So many bytes in packets of a length, the last of which may be shorter.
+    pub(crate) fn add(&mut self, bytes: usize, segment: usize) {
+        self.bytes += bytes as u64;
+        self.packets += bytes.div_ceil(segment.max(1)) as u64;
+    }
+}
+
 struct Line {
     socket: Socket,
     /// None for the open one.
@@ -45,6 +61,10 @@ pub(crate) struct Peer {
 }
 
 pub(crate) struct Wire {
+    /// Where this end of the path is.
+    pub address: SocketAddr,
+    pub sent: Traffic,
+    pub received: Traffic,
     lines: Vec<Option<Line>>,
     readiness: Arc<Readiness>,
     path: usize,
@@ -76,18 +96,26 @@ impl Wire {
         readiness: Arc<Readiness>,
     ) -> Result<Wire, NetError> {
         readiness.add(socket.fd(), key(path, OPEN))?;
+        let address = socket.address();
         let open = Line { socket, peer: None, users: 0, waiting: VecDeque::new() };
         let (lines, held_up) = (vec![Some(open)], Vec::new());
-        let (full, carrier, drained) = (0, true, false);
-        Ok(Wire { lines, readiness, path, device, full, held_up, carrier, drained })
+        Ok(Wire {
+            address,
+            sent: Traffic::default(),
+            received: Traffic::default(),
+            lines,
+            readiness,
+            path,
+            device,
+            full: 0,
+            held_up,
+            carrier: true,
+            drained: false,
+        })
     }
 
     fn open(&self) -> Option<&Line> {
         self.lines[OPEN].as_ref()
-    }
-
-    pub fn address(&self) -> Option<SocketAddr> {
-        self.open().map(|line| line.socket.address())
     }
 
     /// The socket of a line, while there is one.
@@ -157,6 +185,7 @@ impl Wire {
     }
 
     fn send_by(&mut self, line: usize, to: &RawAddress, pieces: &[IoSlice<'_>], segment: usize) {
+        self.sent.add(pieces.iter().map(|piece| piece.len()).sum(), segment);
         let key = key(self.path, line);
         let Some(line) = &mut self.lines[line] else { return };
         let had_room = line.waiting.is_empty();

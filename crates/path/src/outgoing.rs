@@ -94,6 +94,11 @@ impl Outgoing {
         self.messages.is_empty()
     }
 
+    /// Messages that have not arrived.
+    pub fn messages(&self) -> usize {
+        self.messages.len()
+    }
+
     pub fn base(&self) -> u64 {
         self.base
     }

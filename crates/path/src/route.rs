@@ -131,6 +131,11 @@ impl Route {
         self.trip.unwrap_or(first)
     }
 
+    /// None before the first round trip was seen.
+    pub fn smoothed_trip(&self) -> Option<Nanos> {
+        self.trip.map(|trip| trip.smoothed)
+    }
+
     /// The longest round trip of late; a packet that takes longer may be lost, or wait in a queue
     /// that has just grown.
     pub fn longest_trip(&self) -> Nanos {

@@ -1,9 +1,12 @@
 //! `laneway path`: connections that move to another path when one dies.
 
+mod drain;
 pub mod drill;
 mod info;
+mod processes;
 pub mod reach;
 mod serve;
+mod watch;
 
 use clap::{ArgMatches, Command};
 use laneway_core::{Exit, Failure};
@@ -15,6 +18,9 @@ static VERBS: &[Verb] = &[
     Verb { command: info::command, run: info::run },
     Verb { command: drill::command, run: drill::run },
     Verb { command: serve::command, run: serve::run },
+    Verb { command: watch::command, run: watch::run },
+    Verb { command: drain::command, run: drain::run },
+    Verb { command: drain::undrain_command, run: drain::undrain },
 ];
 
 pub fn command() -> Command {
@@ -24,7 +30,9 @@ pub fn command() -> Command {
             "Examples:\n  \
              laneway path info                             what this machine has for paths\n  \
              laneway path info --peer 10.0.0.2,10.1.0.2    which interface leads where\n  \
-             laneway path drill                            breaks paths under traffic",
+             laneway path drill                            breaks paths under traffic\n  \
+             laneway path watch                            what programs do with their paths\n  \
+             laneway path drain eth0                       takes a path out of use",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)

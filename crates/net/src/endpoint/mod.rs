@@ -6,9 +6,11 @@
 
 mod carriers;
 mod connect;
+mod drain;
 mod due;
 mod observe;
 mod receive;
+mod status;
 mod transmit;
 mod wait;
 
@@ -18,7 +20,7 @@ use std::sync::Arc;
 
 use laneway_path::connection::MOST_PACKET_BYTES;
 use laneway_path::wire::{HEADER_BYTES, MOST_PATHS};
-use laneway_path::{Connection, Event, Manager, Nanos, PathId, Refusal};
+use laneway_path::{Connection, Counters, Event, Manager, Nanos, PathId, Refusal};
 
 use crate::clock::now;
 use crate::end::{End, Setup};
@@ -148,6 +150,8 @@ pub struct Endpoint {
     /// Events of paths for a thread that asked for them.
     observed: Option<Observed>,
     dropped: Dropped,
+    /// What connections have counted that are gone.
+    past: Counters,
     buffer: Box<[u8]>,
     batch: Batch,
     readiness: Arc<Readiness>,
@@ -196,6 +200,7 @@ impl Endpoint {
             notices: VecDeque::new(),
             observed: None,
             dropped: Dropped::default(),
+            past: Counters::default(),
             buffer: vec![0; MOST_BYTES].into_boxed_slice(),
             batch: Batch::default(),
             readiness,
@@ -209,7 +214,7 @@ impl Endpoint {
 
     /// Where this endpoint is, on each path.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.wires.iter().filter_map(Wire::address).collect()
+        self.wires.iter().map(|wire| wire.address).collect()
     }
 
     pub fn dropped(&self) -> Dropped {
@@ -270,24 +275,6 @@ impl Endpoint {
     /// Path migration, for each of these; refused where one is not armed.
     pub fn migrate(&mut self, of: &[ConnectionId]) -> Result<(), NetError> {
         self.change_each(of, |now, connection, _| connection.migrate(now))
-    }
-
-    /// Takes the traffic of every connection off a path, and keeps it and that of later ones off.
-    pub fn drain(&mut self, path: PathId) -> Result<(), NetError> {
-        self.wire(path)?.drained = true;
-        let all = self.ids();
-        self.change_each(&all, |now, connection, manager| manager.drain(now, connection, path))
-    }
-
-    fn wire(&mut self, path: PathId) -> Result<&mut Wire, NetError> {
-        self.wires.get_mut(usize::from(path.0)).ok_or(Refusal::UnknownPath { path }.into())
-    }
-
-    /// Lets a path be used again.
-    pub fn undrain(&mut self, path: PathId) -> Result<(), NetError> {
-        self.wire(path)?.drained = false;
-        let all = self.ids();
-        self.change_each(&all, |now, connection, manager| manager.undrain(now, connection, path))
     }
 
     /// A device gained or lost its carrier.
@@ -376,6 +363,7 @@ impl Endpoint {
 
     fn release(&mut self, number: u32) {
         if let Some(end) = self.ends[place(number)].take() {
+            self.past.add(end.connection.counters());
             self.waiting -= usize::from(end.waits);
             self.due.remove(&(end.looked_at, place(number) as u32));
             for (wire, peer) in self.wires.iter_mut().zip(&end.peers) {

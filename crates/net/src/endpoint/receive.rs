@@ -61,6 +61,7 @@ impl Endpoint {
                 break;
             };
             (any, self.hot) = (true, (path, line));
+            self.wires[path].received.add(arrival.bytes, arrival.segment);
             self.dropped.strange += u64::from(arrival.bytes == 0);
             let at = now.saturating_sub(arrival.at.map_or(0, age));
             for packet in buffer[..arrival.bytes].chunks(arrival.segment) {

@@ -85,6 +85,22 @@ pub struct Counters {
     pub suspicions: u64,
 }
 
+impl Counters {
+    /// Adds what another connection has counted.
+    pub fn add(&mut self, other: &Counters) {
+        self.sent += other.sent;
+        self.received += other.received;
+        self.sent_again += other.sent_again;
+        self.duplicates += other.duplicates;
+        self.malformed += other.malformed;
+        self.strange += other.strange;
+        self.replayed += other.replayed;
+        self.unexpected += other.unexpected;
+        self.migrations += other.migrations;
+        self.suspicions += other.suspicions;
+    }
+}
+
 /// Why a call was refused; the connection goes on as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {

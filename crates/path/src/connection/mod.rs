@@ -192,6 +192,16 @@ impl Connection {
         self.outgoing.is_empty()
     }
 
+    /// Messages that were given and have not arrived.
+    pub fn waiting(&self) -> usize {
+        self.outgoing.messages()
+    }
+
+    /// What a round trip over a path takes of late; none where none was seen.
+    pub fn round_trip(&self, path: PathId) -> Option<Nanos> {
+        self.routes.get(usize::from(path.0))?.smoothed_trip()
+    }
+
     /// Sends a message; [`Event::Sent`] tells when it has arrived, and gives it back.
     pub fn send(&mut self, now: Nanos, id: u64, message: Vec<u8>) -> Result<(), Refusal> {
         if !matches!(self.state, QpState::Rts | QpState::Sqd) {

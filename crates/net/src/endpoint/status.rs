@@ -1,0 +1,57 @@
+//! What can be seen of an endpoint from outside.
+
+use laneway_path::PathId;
+
+use super::{Endpoint, LocalPath};
+use crate::control::{ConnectionStatus, PathStatus, Status, program};
+use crate::end::End;
+use crate::wire::Wire;
+
+impl Endpoint {
+    /// The state of every path and every connection.
+    pub fn status(&self) -> Status {
+        let mut totals = self.past;
+        self.connections().for_each(|connection| totals.add(connection.counters()));
+        Status {
+            program: program(),
+            paths: self.path_status(),
+            connections: self.ends.iter().flatten().filter_map(of_connection).collect(),
+            dropped: self.dropped,
+            totals,
+        }
+    }
+
+    /// The state of every path.
+    pub fn path_status(&self) -> Vec<PathStatus> {
+        let paths = self.wires.iter().zip(&self.paths).enumerate();
+        paths.map(|(number, (wire, path))| of_path(number, wire, path)).collect()
+    }
+}
+
+fn of_path(number: usize, wire: &Wire, path: &LocalPath) -> PathStatus {
+    PathStatus {
+        number: number as u8,
+        address: wire.address,
+        device: path.device.clone(),
+        carrier: wire.carrier,
+        drained: wire.drained,
+        sent: wire.sent,
+        received: wire.received,
+    }
+}
+
+fn of_connection(end: &End) -> Option<ConnectionStatus> {
+    let connection = &end.connection;
+    Some(ConnectionStatus {
+        number: connection.number(),
+        peer: end.peers.first()?.address,
+        state: connection.state(),
+        migration: connection.migration(),
+        primary: connection.primary().0,
+        alternate: connection.alternate().map(|PathId(path)| path),
+        waiting_messages: connection.waiting() as u64,
+        migrations: connection.counters().migrations,
+        sent_again: connection.counters().sent_again,
+        round_trip: connection.round_trip(connection.primary()),
+    })
+}
