@@ -27,6 +27,7 @@ use crate::socket::{MOST_BYTES, Socket};
 use crate::wire::Wire;
 use carriers::Carriers;
 use connect::{Accepted, Opening};
+pub(crate) use receive::CLOSE;
 use transmit::Batch;
 pub(crate) use wait::poll;
 pub use wait::wait_for_any;
@@ -94,6 +95,11 @@ pub enum What {
     NoAnswer,
     /// The peer has closed it.
     Closed,
+    /// A port of libibverbs that one of its paths begins at came up or went down.
+    Path {
+        path: PathId,
+        is_up: bool,
+    },
     Event(Event),
 }
 
