@@ -42,8 +42,17 @@ pub struct Simulated {
     side: usize,
 }
 
+/// What lies between the two ends.
+pub struct Network {
+    world: Rc<RefCell<World>>,
+}
+
 /// Two ends that are connected over so many paths, each with this latency.
-pub fn pair(paths: u8, latency: Duration, setup: &Setup) -> Result<[Simulated; 2], NetError> {
+pub fn pair(
+    paths: u8,
+    latency: Duration,
+    setup: &Setup,
+) -> Result<(Network, [Simulated; 2]), NetError> {
     if !(1..=MOST_PATHS).contains(&usize::from(paths)) {
         return Err(NetError::Paths { count: usize::from(paths) });
     }
@@ -74,7 +83,8 @@ pub fn pair(paths: u8, latency: Duration, setup: &Setup) -> Result<[Simulated; 2
         carries: vec![true; usize::from(paths)],
     };
     let world = Rc::new(RefCell::new(world));
-    Ok([0, 1].map(|side| Simulated { world: Rc::clone(&world), side }))
+    let ends = [0, 1].map(|side| Simulated { world: Rc::clone(&world), side });
+    Ok((Network { world }, ends))
 }
 
 impl World {
@@ -133,23 +143,25 @@ impl World {
     }
 }
 
-impl Simulated {
-    /// The connection that this end has.
-    pub fn connection(&self) -> ConnectionId {
-        ConnectionId(self.world.borrow().sides[self.side].connection.number())
-    }
-
+impl Network {
     /// The time of both ends.
     pub fn now(&self) -> Nanos {
         self.world.borrow().now
     }
 
     /// From now on a path carries packets, or drops them in silence.
-    pub fn set_carries(&mut self, path: PathId, carries: bool) -> Result<(), NetError> {
+    pub fn set_carries(&self, path: PathId, carries: bool) -> Result<(), NetError> {
         let mut world = self.world.borrow_mut();
         let known = world.carries.get_mut(usize::from(path.0));
         *known.ok_or(Refusal::UnknownPath { path })? = carries;
         Ok(())
+    }
+}
+
+impl Simulated {
+    /// The connection that this end has.
+    pub fn connection(&self) -> ConnectionId {
+        ConnectionId(self.world.borrow().sides[self.side].connection.number())
     }
 
     fn change(
