@@ -65,11 +65,11 @@ impl Hardware {
         while let Some(event) = events.pop_front() {
             let pair = self.pairs.get_mut(&id.0);
             match (&event, pair) {
-                (Event::Armed { .. }, Some(pair)) => {
-                    if self.setup.policy.on_armed == OnArmed::Migrate {
-                        // Armed, as the event says; where it is not any more, nothing is to do.
-                        _ = pair.migrate(now, Cause::Request, &mut events);
-                    }
+                (Event::Armed { .. }, Some(pair))
+                    if self.setup.policy.on_armed == OnArmed::Migrate =>
+                {
+                    // Armed, as the event says; where it is not any more, nothing is to do.
+                    _ = pair.migrate(now, Cause::Request, &mut events);
                 }
                 (Event::Migrated { from, .. }, Some(pair)) => {
                     let wanted = self.setup.policy.on_migrated;
@@ -79,7 +79,7 @@ impl Hardware {
                         && pair.specify(*from).is_ok()
                         && wanted == OnMigrated::Rearm
                         && is_up
-                        && pair.load(now, &self.setup, &self.locals, &mut events).is_err()
+                        && pair.load(now, &self.setup, &self.locals).is_err()
                     {
                         events.push_back(Event::Unhealthy { path: *from });
                     }
@@ -143,11 +143,12 @@ impl Hardware {
                     {
                         events.push_back(Event::Unhealthy { path });
                     }
-                    (true, MigrationState::Migrated) if pair.wants(path) => {
-                        if self.setup.policy.on_migrated == OnMigrated::Rearm {
-                            // Where it fails, the next event of the port is the next try.
-                            _ = pair.load(now, &self.setup, &self.locals, &mut events);
-                        }
+                    (true, MigrationState::Migrated)
+                        if pair.wants(path)
+                            && self.setup.policy.on_migrated == OnMigrated::Rearm =>
+                    {
+                        // Where it fails, the next event of the port is the next try.
+                        _ = pair.load(now, &self.setup, &self.locals);
                     }
                     _ => {}
                 }
@@ -186,8 +187,12 @@ impl Addressed for Hardware {
         let primary = self.setup.primary;
         let next = PathId((primary.0 + 1) % self.locals.len() as u8);
         if self.setup.arms && next != primary {
-            self.specify(&[connection], next)?;
-            self.load(&[connection])?;
+            // A device that cannot do it carries the connection all the same.
+            let loaded = self.specify(&[connection], next).and_then(|()| self.load(&[connection]));
+            if loaded.is_err() {
+                let what = What::Event(Event::Unhealthy { path: next });
+                self.notices.push_back(Notice { connection, what });
+            }
         }
         Ok(())
     }
@@ -226,7 +231,7 @@ impl Driver for Hardware {
         of.iter().try_for_each(|id| {
             self.change(*id, |pair, setup, locals, events| {
                 pair.observe(now, Cause::Failure, events);
-                pair.load(now, setup, locals, events)
+                pair.load(now, setup, locals)
             })
         })
     }
@@ -250,17 +255,19 @@ impl Driver for Hardware {
             any = true;
             self.on_device_event(now, event);
         }
-        let ids: Vec<u32> = self.pairs.keys().copied().collect();
-        for number in ids {
-            let Some(pair) = self.pairs.get_mut(&number) else { continue };
+        let mut told = Vec::new();
+        for (number, pair) in &mut self.pairs {
             let mut events = VecDeque::new();
             pair.complete(&mut events);
             if pair.asks_at().is_some_and(|at| at <= now) {
                 pair.observe(now, Cause::Failure, &mut events);
             }
-            any |= !events.is_empty();
-            self.tell(now, ConnectionId(number), events);
+            if !events.is_empty() {
+                told.push((ConnectionId(*number), events));
+            }
         }
+        any |= !told.is_empty();
+        told.into_iter().for_each(|(id, events)| self.tell(now, id, events));
         any
     }
 

@@ -7,6 +7,7 @@ use std::process::Command;
 use laneway_needs::{Need, header};
 
 use super::ffi::*;
+use super::library::Library;
 
 /// Names in C, with where they are in Rust.
 macro_rules! offsets {
@@ -111,5 +112,14 @@ fn layouts_and_constants_are_those_of_the_header() {
     assert_eq!(values.len(), expected.len());
     for ((name, ours), theirs) in expected.iter().zip(values) {
         assert_eq!(*ours, theirs, "{name}");
+    }
+}
+
+/// Every function in the version that is asked for; no device is needed to open the library.
+#[test]
+fn functions_are_those_of_the_library() {
+    if Need::Verbs.is_met(header("infiniband/verbs.h")) {
+        let opened = Library::open(Some("libibverbs.so.1"));
+        assert!(opened.is_ok(), "{}", opened.err().map(|why| why.to_string()).unwrap_or_default());
     }
 }

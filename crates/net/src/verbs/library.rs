@@ -90,8 +90,13 @@ fn look_up(
 ) -> Result<*mut c_void, NoDevices> {
     let lacks = || NoDevices::NotVerbs(name.trim_end_matches('\0'));
     let c = |text: &'static str| CStr::from_bytes_with_nul(text.as_bytes()).map_err(|_| lacks());
+    let (name, version) = (c(name)?, c(version)?);
     // SAFETY: the library is open, and both are C strings.
-    let found = unsafe { libc::dlvsym(handle, c(name)?.as_ptr(), c(version)?.as_ptr()) };
+    #[cfg(target_env = "gnu")]
+    let found = unsafe { libc::dlvsym(handle, name.as_ptr(), version.as_ptr()) };
+    // SAFETY: as above. Where the loader knows no versions, it finds the usual one.
+    #[cfg(not(target_env = "gnu"))]
+    let found = unsafe { (libc::dlsym(handle, name.as_ptr()), version).0 };
     if found.is_null() { Err(lacks()) } else { Ok(found) }
 }
 

@@ -12,6 +12,9 @@ use crate::error::NetError;
 /// A buffer that is registered with a device for as long as it is here.
 pub(super) struct Region {
     buffer: ManuallyDrop<Vec<u8>>,
+    /// Where the buffer is: parts of it are the device's, others ours, so that no reference to all
+    /// of it is made while it is registered.
+    start: *mut u8,
     /// Null for an empty one, which needs no registration.
     mr: *mut ibv_mr,
     bytes: usize,
@@ -29,42 +32,60 @@ impl Region {
         bytes: usize,
     ) -> Result<Region, (NetError, Vec<u8>)> {
         let bytes = bytes.min(buffer.capacity());
-        let mut mr = null_mut();
+        let (start, mut mr) = (buffer.as_mut_ptr(), null_mut());
         if bytes > 0 {
-            let start = buffer.as_mut_ptr().cast();
             // SAFETY: the buffer is as long, and stays where it is until it is deregistered.
             mr = unsafe {
                 let access = IBV_ACCESS_LOCAL_WRITE as c_int;
-                (device.library.ibv_reg_mr)(device.pd, start, bytes, access)
+                (device.library.ibv_reg_mr)(device.pd, start.cast(), bytes, access)
             };
             if mr.is_null() {
                 return Err((failed("ibv_reg_mr"), buffer));
             }
         }
-        Ok(Region { buffer: ManuallyDrop::new(buffer), mr, bytes, device: Arc::clone(device) })
+        let (buffer, device) = (ManuallyDrop::new(buffer), Arc::clone(device));
+        Ok(Region { buffer, start, mr, bytes, device })
     }
 
     /// A part of it, for the device; none where it is empty or does not lie in it.
     pub fn element(&self, start: usize, bytes: usize) -> Option<ibv_sge> {
-        let fits = start.checked_add(bytes).is_some_and(|end| end <= self.bytes);
-        if self.mr.is_null() || bytes == 0 || !fits {
+        if self.mr.is_null() || bytes == 0 || !self.has(start, bytes) {
             return None;
         }
         // SAFETY: it is registered.
         let lkey = unsafe { (*self.mr).lkey };
-        let addr = self.buffer.as_ptr() as u64 + start as u64;
+        let addr = self.start as u64 + start as u64;
         Some(ibv_sge { addr, length: u32::try_from(bytes).ok()?, lkey })
     }
 
-    /// The bytes of a part that has been written before.
-    pub fn get(&self, start: usize, bytes: usize) -> &[u8] {
-        self.buffer.get(start..start + bytes).unwrap_or_default()
+    fn has(&self, start: usize, bytes: usize) -> bool {
+        start.checked_add(bytes).is_some_and(|end| end <= self.bytes)
     }
 
-    /// Writes to a part that the device does not use now; false where it does not fit.
-    pub fn set(&mut self, start: usize, from: &[u8]) -> bool {
-        let to = self.buffer.get_mut(start..start + from.len());
-        to.map(|to| to.copy_from_slice(from)).is_some()
+    /// The bytes of a part; none where it does not lie in it.
+    ///
+    /// # Safety
+    /// The part has been written, and the device does not write it as long as it is looked at.
+    pub unsafe fn get(&self, start: usize, bytes: usize) -> &[u8] {
+        match self.has(start, bytes) {
+            // SAFETY: it lies in the buffer; the rest is what the caller says.
+            true => unsafe { std::slice::from_raw_parts(self.start.add(start), bytes) },
+            false => &[],
+        }
+    }
+
+    /// Writes to a part; false where it does not fit.
+    ///
+    /// # Safety
+    /// The device does not use the part now.
+    pub unsafe fn set(&mut self, start: usize, from: &[u8]) -> bool {
+        let fits = self.has(start, from.len());
+        if fits {
+            // SAFETY: it lies in the buffer, which nobody else has; the rest is what the caller
+            // says.
+            unsafe { self.start.add(start).copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+        }
+        fits
     }
 
     /// The buffer, which the device does not use any more.

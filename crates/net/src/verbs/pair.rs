@@ -221,13 +221,8 @@ impl Pair {
         Ok(())
     }
 
-    pub fn load(
-        &mut self,
-        now: Nanos,
-        setup: &Setup,
-        locals: &[Local],
-        events: &mut VecDeque<Event>,
-    ) -> Result<(), NetError> {
+    /// Whether it is loaded is asked later: an event that comes at once could lead to the next.
+    pub fn load(&mut self, now: Nanos, setup: &Setup, locals: &[Local]) -> Result<(), NetError> {
         self.check(&[QpState::Rtr, QpState::Rts, QpState::Sqd], "RTR, RTS or SQD")?;
         let path = self.specified.or(self.seen.alternate).ok_or(Refusal::NoAlternate)?;
         if path == self.seen.primary {
@@ -244,9 +239,6 @@ impl Pair {
         self.specified = None;
         self.seen = Status { alternate: Some(path), migration: MigrationState::Rearm, ..self.seen };
         self.ask_soon(now);
-        if attr.path_mig_state == IBV_MIG_ARMED {
-            self.observe(now, Cause::Loaded, events);
-        }
         Ok(())
     }
 

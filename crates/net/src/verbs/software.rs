@@ -85,7 +85,7 @@ impl Software {
             while let Some(arrival) = self.wires[path].receive() {
                 any = true;
                 self.on_arrival(now, path, &arrival);
-                self.wires[path].done(&arrival);
+                self.wires[path].done(arrival);
             }
         }
         any
@@ -160,10 +160,13 @@ impl Software {
     }
 }
 
-/// Sends everything that a connection has to send now, as long as there is room on every path.
+/// Sends everything that a connection has to send now. Data waits for room; questions and answers
+/// that find none are as good as lost on their way.
 fn flush(now: Nanos, end: &mut End, wires: &mut [Wire]) -> bool {
     let (mut any, mut packet) = (false, Vec::new());
-    while wires.iter().all(Wire::has_room) {
+    loop {
+        let primary = end.connection.primary();
+        end.connection.on_room(primary, wires[usize::from(primary.0)].has_room());
         packet.clear();
         let Some(path) = end.connection.poll_transmit(now, &mut packet) else { break };
         any = true;

@@ -95,10 +95,12 @@ impl Wire {
 
     pub fn packet(&self, arrival: &Arrival) -> &[u8] {
         let start = arrival.slot * (HEADER + self.most) + HEADER;
-        self.receives.as_ref().map_or(&[], |room| room.get(start, arrival.bytes))
+        // SAFETY: all of it was written at the beginning, and the device has done with this place
+        // until it is given back, for which the arrival is needed.
+        self.receives.as_ref().map_or(&[], |room| unsafe { room.get(start, arrival.bytes) })
     }
 
-    pub fn done(&mut self, arrival: &Arrival) {
+    pub fn done(&mut self, arrival: Arrival) {
         self.give_back(arrival.slot);
     }
 
@@ -117,7 +119,8 @@ impl Wire {
         let Some(room) = self.sends.as_mut().filter(|_| packet.len() <= self.most) else { return };
         let Some(slot) = self.free.pop() else { return };
         let start = slot * self.most;
-        room.set(start, packet);
+        // SAFETY: the place is free: the device does not use it.
+        unsafe { room.set(start, packet) };
         let part = room.element(start, packet.len());
         // SAFETY: the region stays until the queue pair is destroyed (see `Drop`), the place is
         // not free before the request is completed, and ways are kept in `retired` as long.

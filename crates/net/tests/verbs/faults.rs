@@ -137,9 +137,9 @@ fn a_path_that_is_specified_anew_is_not_loaded() {
     let mut pair = standin.pair(&paths, by_hand());
     let (at, ids) = (pair.at.clone(), pair.ids);
     let mut talk = talk(&mut pair);
-    for end in 0..2 {
-        talk.ends[end].specify(&[ids[end]], PathId(1)).expect("possible");
-        talk.ends[end].load(&[ids[end]]).expect("possible");
+    for (end, id) in talk.ends.iter_mut().zip(ids) {
+        end.specify(&[id], PathId(1)).expect("possible");
+        end.load(&[id]).expect("possible");
     }
     talk.until_armed();
     talk.ends[0].specify(&[ids[0]], PathId(2)).expect("possible");

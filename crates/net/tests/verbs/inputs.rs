@@ -3,11 +3,11 @@
 use std::process::Command;
 
 use laneway_net::verbs::{VerbsPath, devices, open};
-use laneway_net::{NetError, Setup};
-use laneway_path::{FailBack, PathId, Policy};
+use laneway_net::{NetError, Setup, What};
+use laneway_path::{Event, FailBack, PathId, Policy};
 
 use crate::standin::{path, standin, two_ports};
-use crate::talk::by_hand;
+use crate::talk::{Talk, by_hand};
 
 fn why(result: Result<impl Sized, NetError>) -> String {
     result.err().expect("refused").to_string()
@@ -79,6 +79,14 @@ fn a_device_that_ignores_the_request_is_told() {
     pair.ends[0].specify(&[pair.ids[0]], PathId(1)).expect("possible");
     let loaded = pair.ends[0].load(&[pair.ids[0]]);
     assert_eq!(why(loaded), "soft0 does not load alternate paths");
+    // A connection that is to be armed at once is there without an alternate path.
+    let mut pair = standin.pair(&two_ports("soft0"), Setup::usual());
+    let told: Vec<What> =
+        std::iter::from_fn(|| pair.ends[0].poll()).map(|notice| notice.what).collect();
+    let unhealthy = What::Event(Event::Unhealthy { path: PathId(1) });
+    assert_eq!(told, [What::Connected, unhealthy]);
+    let [a, b] = &mut pair.ends;
+    Talk::new([&mut **a, &mut **b], pair.ids).exchange(10);
 }
 
 /// Run again by the next one, with another library named.

@@ -179,8 +179,8 @@ impl<'a> Talk<'a> {
         self.until("both have moved", |talk| {
             (0..2).all(|end| talk.migrations(end).len() == before[end] + 1)
         });
-        for end in 0..2 {
-            let (was, to, cause) = self.migrations(end)[before[end]];
+        for (end, before) in before.into_iter().enumerate() {
+            let (was, to, cause) = self.migrations(end)[before];
             assert_eq!((was, to), (from, path));
             assert!(end != by || cause == Cause::Request, "{cause:?}");
             let status = self.status(end);
