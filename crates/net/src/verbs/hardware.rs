@@ -24,6 +24,8 @@ use crate::endpoint::{ConnectionId, Notice, What, poll};
 use crate::error::NetError;
 use crate::secret::random;
 
+type Events = VecDeque<Event>;
+
 pub(super) struct Hardware {
     pairs: BTreeMap<u32, Pair>,
     device: Arc<Device>,
@@ -50,7 +52,7 @@ impl Hardware {
     fn change(
         &mut self,
         id: ConnectionId,
-        change: impl FnOnce(&mut Pair, &Setup, &[Local], &mut VecDeque<Event>) -> Result<(), NetError>,
+        change: impl FnOnce(&mut Pair, &Setup, &[Local], &mut Events) -> Result<(), NetError>,
     ) -> Result<(), NetError> {
         let unknown = NetError::UnknownConnection { number: id.0 };
         let pair = self.pairs.get_mut(&id.0).ok_or(unknown)?;

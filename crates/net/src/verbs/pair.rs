@@ -18,7 +18,7 @@ use crate::driver::Status;
 use crate::end::Setup;
 use crate::error::NetError;
 
-/// A pair whose path is being loaded is asked so soon, then more rarely: it is a call to the device.
+/// A pair whose path is being loaded is asked so soon, then more rarely: the device is called.
 const ASK_APART: Nanos = 1_000_000;
 const ASK_MOST_APART: Nanos = 100_000_000;
 

@@ -1,8 +1,8 @@
 /* Stands in for libibverbs and its devices, which no test machine has: two ports a device, one of
  * InfiniBand (ib0), one of RoCE (roce0), and one that takes the request to load a path and does
- * nothing (soft0); messages in memory between all contexts of this process. It is stricter than a device may be: each transition must have exactly the attributes of
- * InfiniBand's table, each request must lie in registered memory. Nothing here tells what real
- * hardware does. */
+ * nothing (soft0); messages in memory between all contexts of this process. It is stricter than a
+ * device may be: each transition must have exactly the attributes of InfiniBand's table, each
+ * request must lie in registered memory. Nothing here tells what real hardware does. */
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
