@@ -11,6 +11,7 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 
 /// One thing that not every machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub enum Need {
     PkgConfig,
     Taskset,
     Git,
+    /// The headers of libibverbs and a C compiler; no device.
+    Verbs,
     /// Asked for by `./test` itself.
     Miri,
     /// So much free memory as a test fills.
@@ -38,7 +41,7 @@ pub enum Need {
 }
 
 impl Need {
-    pub const ALL: [Need; 14] = [
+    pub const ALL: [Need; 15] = [
         Need::Mpi,
         Need::Simgrid,
         Need::Fabric,
@@ -48,6 +51,7 @@ impl Need {
         Need::PkgConfig,
         Need::Taskset,
         Need::Git,
+        Need::Verbs,
         Need::Miri,
         Need::Memory,
         Need::Cores,
@@ -67,6 +71,7 @@ impl Need {
             Need::PkgConfig => "pkg-config",
             Need::Taskset => "taskset",
             Need::Git => "git",
+            Need::Verbs => "verbs",
             Need::Miri => "miri",
             Need::Memory => "memory",
             Need::Cores => "cores",
@@ -121,6 +126,17 @@ pub fn program(name: &str) -> Result<(), String> {
     match std::env::split_paths(&folders).any(|folder| folder.join(name).is_file()) {
         true => Ok(()),
         false => Err(format!("there is no {name} on the path")),
+    }
+}
+
+/// Whether the C compiler finds a header.
+pub fn header(name: &str) -> Result<(), String> {
+    let mut compiler = Command::new("cc");
+    compiler.args(["-E", "-x", "c", "-include", name, "/dev/null"]);
+    match compiler.output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(_) => Err(format!("the C compiler finds no {name}")),
+        Err(error) => Err(format!("there is no C compiler: {error}")),
     }
 }
 

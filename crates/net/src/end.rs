@@ -1,11 +1,11 @@
 //! One connection and what its endpoint knows of it.
 
 use laneway_path::{
-    AckTimeout, Config, Connection, Event, Manager, Modify, Nanos, NotReadyTimer, PathId, Policy,
-    QpState, Refusal, Retries,
+    AckTimeout, Connection, Event, Manager, Nanos, NotReadyTimer, PathId, Policy, Refusal, Retries,
 };
 
 use crate::handshake::Offer;
+use crate::managed::{self, Ends};
 use crate::secret::Sealer;
 use crate::wire::Peer;
 
@@ -70,33 +70,19 @@ impl End {
     pub fn new(now: Nanos, setup: &Setup, agreed: &Agreed<'_>) -> Result<End, Refusal> {
         let Agreed { own, peer, .. } = agreed;
         let paths = own.addresses.len().min(peer.addresses.len()) as u8;
-        let mut connection = Connection::new(Config { number: own.number, paths });
-        let init = Modify { path: Some(setup.primary), ..Modify::to(QpState::Init) };
-        connection.modify(now, init)?;
-        let next = PathId((setup.primary.0 + 1) % paths);
-        let alternate = (setup.arms && next != setup.primary).then_some(next);
-        let rtr = Modify {
-            peer: Some(peer.number),
-            receive_number: Some(peer.start),
-            packet_bytes: Some(own.packet_bytes.min(peer.packet_bytes) as usize),
-            not_ready_timer: Some(setup.not_ready_timer),
-            alternate,
-            load: alternate.is_some(),
-            ..Modify::to(QpState::Rtr)
+        let ends = Ends {
+            number: own.number,
+            peer: peer.number,
+            start: own.start,
+            peer_start: peer.start,
+            packet_bytes: own.packet_bytes.min(peer.packet_bytes) as usize,
+            paths,
+            leads: agreed.leads,
         };
-        connection.modify(now, rtr)?;
-        let rts = Modify {
-            send_number: Some(own.start),
-            ack_timeout: Some(setup.ack_timeout),
-            retries: Some(setup.retries),
-            not_ready_retries: Some(setup.not_ready_retries),
-            ..Modify::to(QpState::Rts)
-        };
-        connection.modify(now, rts)?;
-        let policy = Policy { leads: agreed.leads, ..setup.policy };
+        let (connection, manager) = managed::establish(now, setup, &ends)?;
         Ok(End {
             connection,
-            manager: Manager::new(policy, paths),
+            manager,
             peers: Vec::new(),
             seals: agreed.seals,
             opens: agreed.opens,
@@ -109,24 +95,16 @@ impl End {
     }
 
     pub fn next_timeout(&self) -> Option<Nanos> {
-        let times = [self.connection.next_timeout(), self.manager.next_timeout()];
-        times.into_iter().flatten().min()
+        managed::next_timeout(&self.connection, &self.manager)
     }
 
     /// Time has passed.
     pub fn on_timeout(&mut self, now: Nanos) {
-        if self.connection.next_timeout().is_some_and(|at| at <= now) {
-            self.connection.on_timeout(now);
-        }
-        if self.manager.next_timeout().is_some_and(|at| at <= now) {
-            self.manager.on_timeout(now, &mut self.connection);
-        }
+        managed::on_timeout(now, &mut self.connection, &mut self.manager);
     }
 
     /// The next event, after the manager has acted on it.
     pub fn poll_event(&mut self, now: Nanos) -> Option<Event> {
-        let event = self.connection.poll_event()?;
-        self.manager.on_event(now, &mut self.connection, &event);
-        Some(event)
+        managed::poll_event(now, &mut self.connection, &mut self.manager)
     }
 }

@@ -68,6 +68,19 @@ pub enum NetError {
         pid: u32,
         why: String,
     },
+    /// A device of libibverbs cannot be used, or not so.
+    Device {
+        why: String,
+    },
+    /// An address of a peer that cannot be one, or not one for this connection.
+    Peer {
+        why: &'static str,
+    },
+    /// A message is longer than the device carries.
+    Message {
+        bytes: usize,
+        most: usize,
+    },
     /// The connection refused, and goes on as before.
     Refused(Refusal),
 }
@@ -116,6 +129,11 @@ impl fmt::Display for NetError {
             }
             NetError::NoControl { pid, why } => write!(f, "process {pid} does not answer: {why}"),
             NetError::ControlRefused { pid, why } => write!(f, "process {pid} refuses: {why}"),
+            NetError::Device { why } => f.write_str(why),
+            NetError::Peer { why } => write!(f, "the peer's address: {why}"),
+            NetError::Message { bytes, most } => {
+                write!(f, "a message of {bytes} bytes; the device carries {most} at most")
+            }
             NetError::Refused(refusal) => write!(f, "{refusal}"),
         }
     }

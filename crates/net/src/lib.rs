@@ -1,5 +1,6 @@
 //! Drives connections of `laneway-path` over UDP: one socket for each path, bound to its interface,
-//! with segmentation and receive offload, and a tag of the job's secret on every packet.
+//! with segmentation and receive offload, and a tag of the job's secret on every packet. The same
+//! interface, [`Driver`], over libibverbs is in [`verbs`], and in virtual time in [`simulated`].
 //!
 //! Any program can use it as the communication layer of the path-migration paper (section 3): four
 //! parts that the program calls, and three modules that are called at any time.
@@ -109,8 +110,10 @@ pub mod advice;
 pub mod carrier;
 pub mod control;
 pub mod drill;
+pub mod driver;
 pub mod interfaces;
 pub mod offload;
+pub mod simulated;
 pub mod verbs;
 
 mod address;
@@ -121,6 +124,7 @@ mod endpoint;
 mod error;
 mod ethtool;
 mod handshake;
+mod managed;
 mod netlink;
 mod readiness;
 mod secret;
@@ -130,6 +134,7 @@ mod wire;
 
 pub use carrier::{Carrier, Change};
 pub use clock::now;
+pub use driver::{Driver, Status};
 pub use end::Setup;
 pub use endpoint::{
     ConnectionId, Dropped, Endpoint, LocalPath, Notice, Options, What, wait_for_any,

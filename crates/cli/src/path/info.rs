@@ -231,13 +231,14 @@ fn infiniband(found: Result<Vec<Device>, NoDevices>) -> String {
         let ports: Vec<String> =
             ports.map(|port| format!("port {} {}", port.number, port.link_layer)).collect();
         let can = match device.may_migrate_by_itself() {
-            true => "automatic path migration, if its firmware has it",
-            false => "no automatic path migration, which needs a native InfiniBand port",
+            true => "the device migrates by itself, if its firmware can",
+            false => "software migration: devices migrate by themselves on native InfiniBand alone",
         };
         let ports = if ports.is_empty() { "no ports".into() } else { ports.join(", ") };
         format!("{} ({ports}): {can}.", device.name)
     };
-    devices.iter().map(sentence).collect::<Vec<_>>().join(" ")
+    let sentences: Vec<String> = devices.iter().map(sentence).collect();
+    format!("{} Connections over libibverbs are untested on hardware.", sentences.join(" "))
 }
 
 fn failure(error: InterfaceError) -> Failure {

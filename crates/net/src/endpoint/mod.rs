@@ -34,6 +34,7 @@ use carriers::Carriers;
 use connect::{Accepted, Opening};
 use due::Due;
 use observe::Observed;
+pub(crate) use receive::CLOSE;
 use transmit::Batch;
 pub use wait::wait_for_any;
 
@@ -102,6 +103,11 @@ pub enum What {
     NoAnswer,
     /// The peer has closed it.
     Closed,
+    /// A port of libibverbs that one of its paths begins at came up or went down.
+    Path {
+        path: PathId,
+        is_up: bool,
+    },
     Event(Event),
 }
 

@@ -20,7 +20,7 @@ const MUCH: usize = 8 << 10;
 const RARELY: u32 = 8;
 
 /// The first byte of the packet that closes a connection; its number follows, then a tag.
-pub(super) const CLOSE: u8 = 0x45;
+pub(crate) const CLOSE: u8 = 0x45;
 
 impl Endpoint {
     /// Takes what has arrived; false where nothing has.

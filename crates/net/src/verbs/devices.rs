@@ -1,12 +1,12 @@
 //! The InfiniBand devices of this machine, by libibverbs, which is opened where there is one.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::CStr;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::mem::transmute;
 
-const LIBRARY: &CStr = c"libibverbs.so.1";
+use super::ffi::ibv_device;
+use super::library::Library;
 
 /// A device, as libibverbs names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,58 +60,51 @@ impl fmt::Display for NoDevices {
 
 impl std::error::Error for NoDevices {}
 
-type GetList = unsafe extern "C" fn(*mut c_int) -> *mut *mut c_void;
-type FreeList = unsafe extern "C" fn(*mut *mut c_void);
-type GetName = unsafe extern "C" fn(*mut c_void) -> *const c_char;
-
 /// The devices that libibverbs lists. The library stays loaded: its drivers may have begun threads.
 pub fn devices() -> Result<Vec<Device>, NoDevices> {
-    // SAFETY: the name is a C string; what the library does as it is loaded is its users' wish.
-    let library = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    if library.is_null() {
-        return Err(NoDevices::NoLibrary(loader_error()));
-    }
-    let find = |name: &'static CStr| {
-        // SAFETY: the library is open, and the name is a C string.
-        let address = unsafe { libc::dlsym(library, name.as_ptr()) };
-        let lacks = NoDevices::NotVerbs(name.to_str().unwrap_or_default());
-        if address.is_null() { Err(lacks) } else { Ok(address) }
-    };
-    // SAFETY: these are the signatures that libibverbs has had in all versions of this name.
-    let (get_list, free_list, get_name) = unsafe {
-        (
-            transmute::<*mut c_void, GetList>(find(c"ibv_get_device_list")?),
-            transmute::<*mut c_void, FreeList>(find(c"ibv_free_device_list")?),
-            transmute::<*mut c_void, GetName>(find(c"ibv_get_device_name")?),
-        )
-    };
-    let mut count = 0;
-    // SAFETY: the count is ours to be written.
-    let list = unsafe { get_list(&mut count) };
-    if list.is_null() {
-        return Err(NoDevices::Refused(io::Error::last_os_error()));
-    }
-    let mut found = Vec::new();
-    for at in 0..usize::try_from(count).unwrap_or(0) {
-        // SAFETY: the list has so many devices, each with a name that lives as long as the list.
-        let name = unsafe { CStr::from_ptr(get_name(*list.add(at))) };
-        let name = name.to_string_lossy().into_owned();
-        let ports = ports(&name);
-        found.push(Device { name, ports });
-    }
-    // SAFETY: the list is libibverbs' own and is not used after this.
-    unsafe { free_list(list) };
+    let library = Library::open(None)?;
+    let list = List::of(&library)?;
+    let named = list.devices().map(|(name, _)| Device { ports: ports(&name), name });
+    let found: Vec<Device> = named.collect();
     if found.is_empty() { Err(NoDevices::Empty) } else { Ok(found) }
 }
 
-fn loader_error() -> String {
-    // SAFETY: the text is the loader's and is copied before anything else is asked of it.
-    let text = unsafe { libc::dlerror() };
-    if text.is_null() {
-        return "the loader gives no reason".into();
+/// The devices as libibverbs lists them.
+pub(super) struct List<'a> {
+    library: &'a Library,
+    devices: *mut *mut ibv_device,
+    count: usize,
+}
+
+impl<'a> List<'a> {
+    pub fn of(library: &'a Library) -> Result<List<'a>, NoDevices> {
+        let mut count = 0;
+        // SAFETY: the count is ours to be written.
+        let devices = unsafe { (library.ibv_get_device_list)(&mut count) };
+        if devices.is_null() {
+            return Err(NoDevices::Refused(io::Error::last_os_error()));
+        }
+        Ok(List { library, devices, count: usize::try_from(count).unwrap_or(0) })
     }
-    // SAFETY: it is a C string.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+
+    /// Each with its name; good for as long as the list.
+    pub fn devices(&self) -> impl Iterator<Item = (String, *mut ibv_device)> {
+        (0..self.count).map(|at| {
+            // SAFETY: the list has so many devices, each with a name that lives as long as it.
+            unsafe {
+                let device = *self.devices.add(at);
+                let name = CStr::from_ptr((self.library.ibv_get_device_name)(device));
+                (name.to_string_lossy().into_owned(), device)
+            }
+        })
+    }
+}
+
+impl Drop for List<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the list is libibverbs' own and is not used after this.
+        unsafe { (self.library.ibv_free_device_list)(self.devices) };
+    }
 }
 
 fn ports(device: &str) -> Vec<Port> {

@@ -1,0 +1,117 @@
+//! What a program needs of connections that migrate, whoever carries them.
+//!
+//! How connections begin is each driver's own: over UDP by addresses of sockets and a secret, over
+//! libibverbs by addresses that the program exchanges. From then on all drivers are alike, and
+//! refuse the same things.
+
+use std::time::Duration;
+
+use laneway_path::{Connection, MigrationState, PathId, QpState};
+
+use crate::endpoint::{ConnectionId, Endpoint, Notice};
+use crate::error::NetError;
+
+/// What a connection is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    pub state: QpState,
+    pub migration: MigrationState,
+    pub primary: PathId,
+    pub alternate: Option<PathId>,
+}
+
+impl From<&Connection> for Status {
+    fn from(connection: &Connection) -> Status {
+        Status {
+            state: connection.state(),
+            migration: connection.migration(),
+            primary: connection.primary(),
+            alternate: connection.alternate(),
+        }
+    }
+}
+
+/// Carries connections. Nothing happens by itself: [`Driver::progress`] moves what can be moved,
+/// [`Driver::wait`] rests until something can.
+pub trait Driver {
+    /// What carries them, in words.
+    fn describe(&self) -> String;
+
+    /// Sends a message; `Event::Sent` tells when it has arrived, and gives it back.
+    fn send(&mut self, to: ConnectionId, id: u64, message: Vec<u8>) -> Result<(), NetError>;
+
+    /// Takes a buffer for one message, as long as its capacity at most; `Event::Received` gives it
+    /// back with the message in it.
+    fn post_receive(&mut self, of: ConnectionId, id: u64, buffer: Vec<u8>) -> Result<(), NetError>;
+
+    /// Alternate path specification, for each of these.
+    fn specify(&mut self, of: &[ConnectionId], path: PathId) -> Result<(), NetError>;
+
+    /// Path loading request, for each of these; `Event::Armed` tells when it is done.
+    fn load(&mut self, of: &[ConnectionId]) -> Result<(), NetError>;
+
+    /// Path migration, for each of these; refused where one is not armed.
+    fn migrate(&mut self, of: &[ConnectionId]) -> Result<(), NetError>;
+
+    fn status(&self, of: ConnectionId) -> Result<Status, NetError>;
+
+    /// Moves what can be moved; false where nothing did.
+    fn progress(&mut self) -> bool;
+
+    /// Rests until something can be done, for so long at most, and does it; false where nothing
+    /// was.
+    fn wait(&mut self, limit: Duration) -> bool;
+
+    /// The next thing that happened.
+    fn poll(&mut self) -> Option<Notice>;
+
+    /// Ends a connection; what was not delivered is lost.
+    fn close(&mut self, connection: ConnectionId) -> Result<(), NetError>;
+}
+
+impl Driver for Endpoint {
+    fn describe(&self) -> String {
+        let at: Vec<String> = self.addresses().iter().map(ToString::to_string).collect();
+        format!("UDP, software migration, at {}", at.join(" and "))
+    }
+
+    fn send(&mut self, to: ConnectionId, id: u64, message: Vec<u8>) -> Result<(), NetError> {
+        Endpoint::send(self, to, id, message)
+    }
+
+    fn post_receive(&mut self, of: ConnectionId, id: u64, buffer: Vec<u8>) -> Result<(), NetError> {
+        Endpoint::post_receive(self, of, id, buffer)
+    }
+
+    fn specify(&mut self, of: &[ConnectionId], path: PathId) -> Result<(), NetError> {
+        Endpoint::specify(self, of, path)
+    }
+
+    fn load(&mut self, of: &[ConnectionId]) -> Result<(), NetError> {
+        Endpoint::load(self, of)
+    }
+
+    fn migrate(&mut self, of: &[ConnectionId]) -> Result<(), NetError> {
+        Endpoint::migrate(self, of)
+    }
+
+    fn status(&self, of: ConnectionId) -> Result<Status, NetError> {
+        self.get(of).map(Status::from)
+    }
+
+    fn progress(&mut self) -> bool {
+        Endpoint::progress(self)
+    }
+
+    fn wait(&mut self, limit: Duration) -> bool {
+        Endpoint::wait(self, limit)
+    }
+
+    fn poll(&mut self) -> Option<Notice> {
+        Endpoint::poll(self)
+    }
+
+    fn close(&mut self, connection: ConnectionId) -> Result<(), NetError> {
+        Endpoint::close(self, connection)
+    }
+}
