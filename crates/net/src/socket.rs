@@ -73,9 +73,13 @@ impl Socket {
         Err(NetError::NoPort { address: ip, first: first_port, last: last_port })
     }
 
-    /// One more at this address, for one peer alone. What comes from there comes to it.
-    pub fn beside(&self, peer: SocketAddr, device: Option<&str>) -> Result<Socket, NetError> {
-        let mut socket = Socket::new(self.address, device)?;
+    /// One more that is at no address yet.
+    pub fn another(&self, device: Option<&str>) -> Result<Socket, NetError> {
+        Socket::new(self.address, device)
+    }
+
+    /// Takes another to this address, for one peer alone. What comes from there comes to it.
+    pub fn beside(&self, mut socket: Socket, peer: SocketAddr) -> Result<Socket, NetError> {
         // Only while it is bound: otherwise anybody could share the address.
         let share = |yes: i32| {
             [self, &socket].iter().try_for_each(|socket| {
@@ -345,7 +349,8 @@ mod tests {
             let local: SocketAddr = local.parse().expect("an address");
             let open = || Socket::open(local, 0, Some("lo")).expect("a socket");
             let (mut all, mut peer, mut stranger) = (open(), open(), open());
-            let mut own = all.beside(peer.address(), Some("lo")).expect("one more");
+            let another = all.another(Some("lo")).expect("a socket");
+            let mut own = all.beside(another, peer.address()).expect("one more");
             assert_eq!(own.address(), all.address());
             let (to, back) = (RawAddress::new(all.address()), RawAddress::new(peer.address()));
             let mut buffer = vec![0; MOST_BYTES];

@@ -69,6 +69,9 @@ pub(crate) struct Wire {
     readiness: Arc<Readiness>,
     path: usize,
     device: Option<String>,
+    /// For the first peer: whoever uses the endpoint may be in another network namespace than who
+    /// opened it, and cannot open one here.
+    spare: Option<Socket>,
     /// Lines without room.
     full: usize,
     /// Connections that have data and wait for room here.
@@ -97,6 +100,7 @@ impl Wire {
     ) -> Result<Wire, NetError> {
         readiness.add(socket.fd(), key(path, OPEN))?;
         let address = socket.address();
+        let spare = Some(socket.another(device.as_deref())?);
         let open = Line { socket, peer: None, users: 0, waiting: VecDeque::new() };
         let (lines, held_up) = (vec![Some(open)], Vec::new());
         Ok(Wire {
@@ -107,6 +111,7 @@ impl Wire {
             readiness,
             path,
             device,
+            spare,
             full: 0,
             held_up,
             carrier: true,
@@ -143,9 +148,11 @@ impl Wire {
 
     fn connect(&mut self, address: SocketAddr) -> Result<usize, NetError> {
         let free = self.lines.iter().position(Option::is_none).unwrap_or(self.lines.len());
+        let spare = self.spare.take_if(|_| free <= MOST_LINES);
         let open = self.open().filter(|_| free <= MOST_LINES);
-        let open = open.ok_or(NetError::TooManyConnections)?;
-        let socket = open.socket.beside(address, self.device.as_deref())?;
+        let open = &open.ok_or(NetError::TooManyConnections)?.socket;
+        let another = spare.map_or_else(|| open.another(self.device.as_deref()), Ok)?;
+        let socket = open.beside(another, address)?;
         self.readiness.add(socket.fd(), key(self.path, free))?;
         let line = Line { socket, peer: Some(address), users: 0, waiting: VecDeque::new() };
         if free == self.lines.len() {

@@ -109,7 +109,8 @@ impl Window {
     fn takes(&self, bytes: u64, trip: Nanos) -> Nanos {
         let quarters = if self.bytes < self.doubles_to { 8 } else { 5 };
         let rate = (self.bytes * quarters / 4).max(1);
-        (u128::from(bytes) * u128::from(trip.min(SECOND)) / u128::from(rate)) as Nanos
+        // Packets and bursts are far shorter than the eight gigabytes for which 64 bits suffice.
+        bytes * trip.min(SECOND) / rate
     }
 }
 

@@ -330,6 +330,14 @@ impl Endpoint {
     pub fn progress(&mut self) -> bool {
         let now = now();
         let arrived = self.receive(now);
+        self.go_on_after(arrived, now)
+    }
+
+    /// Goes on when everything was taken that has arrived.
+    fn go_on_after(&mut self, arrived: bool, now: Nanos) -> bool {
+        if arrived && self.hand_over(now) {
+            return true;
+        }
         self.go_on(now) || arrived
     }
 

@@ -1,11 +1,12 @@
 //! What leaves: the packets of a connection, as many in one call as the system takes.
 
+use std::collections::VecDeque;
 use std::io::IoSlice;
 
 use laneway_path::{Nanos, PathId, Payload};
 
 use super::due::enter;
-use super::observe::keep;
+use super::observe::{Observed, keep};
 use super::{Endpoint, Notice, What};
 use crate::ConnectionId;
 use crate::end::End;
@@ -15,6 +16,9 @@ use crate::wire::Wire;
 
 /// A part of a message up to this length is copied to its packet: cheaper than a piece of its own.
 const COPIED: usize = 256;
+
+/// Connections that are told of at once, at most.
+const HANDED: usize = 4;
 
 /// A packet that is to leave: where its head lies, its tag behind it, and its part of a message.
 #[derive(Clone, Copy)]
@@ -38,6 +42,21 @@ pub(super) struct Batch {
 }
 
 impl Endpoint {
+    /// What has arrived is told at once where nothing else is urgent: what follows from it leaves
+    /// with the answer, or the next time. False where nothing was told.
+    pub(super) fn hand_over(&mut self, now: Nanos) -> bool {
+        if self.dirty.len() > HANDED {
+            return false;
+        }
+        let mut told = false;
+        for index in &self.dirty {
+            let end = self.ends.get_mut(*index as usize).and_then(Option::as_mut);
+            let Some(end) = end.filter(|end| !end.connection.owes(now)) else { return false };
+            told |= tell(now, end, &mut self.notices, &mut self.observed);
+        }
+        told
+    }
+
     /// Sends what is due; false where nothing was.
     pub(super) fn transmit(&mut self, now: Nanos) -> bool {
         let mut any = false;
@@ -56,27 +75,25 @@ impl Endpoint {
                 continue;
             };
             end.is_dirty = false;
-            end.on_timeout(now);
             any |= flush(now, end, index, &mut self.wires, &mut self.batch);
-            let connection = ConnectionId(end.connection.number());
-            let mut told = false;
-            while let Some(event) = end.poll_event(now) {
-                told = true;
-                let notice = Notice { connection, what: What::Event(event) };
-                keep(&mut self.observed, &notice);
-                self.notices.push_back(notice);
+            let mut wants = end.next_timeout();
+            if wants.is_some_and(|at| at <= now) {
+                end.on_timeout(now);
+                any |= flush(now, end, index, &mut self.wires, &mut self.batch);
+                wants = end.next_timeout();
             }
-            any |= told;
             // What the manager asked for leaves as well.
-            if told {
+            if tell(now, end, &mut self.notices, &mut self.observed) {
+                any = true;
                 flush(now, end, index, &mut self.wires, &mut self.batch);
+                wants = end.next_timeout();
             }
             let waits = !end.connection.is_idle();
             if std::mem::replace(&mut end.waits, waits) != waits {
                 self.waiting = if waits { self.waiting + 1 } else { self.waiting - 1 };
             }
-            if let Some(at) = end.next_timeout().filter(|at| *at < end.looked_at) {
-                enter(&mut self.due, end, index, Some(at));
+            if wants.is_some_and(|at| at < end.looked_at) {
+                enter(&mut self.due, end, index, wants);
             }
         }
         // What became dirty meanwhile waits for the next time.
@@ -84,6 +101,24 @@ impl Endpoint {
         self.dirty = dirty;
         any
     }
+}
+
+/// Tells what has happened to a connection; false where nothing has.
+fn tell(
+    now: Nanos,
+    end: &mut End,
+    notices: &mut VecDeque<Notice>,
+    observed: &mut Option<Observed>,
+) -> bool {
+    let connection = ConnectionId(end.connection.number());
+    let mut told = false;
+    while let Some(event) = end.poll_event(now) {
+        told = true;
+        let notice = Notice { connection, what: What::Event(event) };
+        keep(observed, &notice);
+        notices.push_back(notice);
+    }
+    told
 }
 
 /// Sends everything that a connection has to send now.
@@ -141,7 +176,12 @@ impl Batch {
     }
 
     fn send(&self, end: &End, path: PathId, wires: &mut [Wire]) {
+        let Some(peer) = end.peers.get(usize::from(path.0)) else { return };
+        let wire = &mut wires[usize::from(path.0)];
         let segment = self.packets[0].bytes();
+        if let [Packet { head, payload: None, .. }] = self.packets[..] {
+            return wire.send(peer, &[IoSlice::new(&self.heads[head..head + segment])], segment);
+        }
         let mut pieces = Vec::with_capacity(3 * self.packets.len());
         for packet in &self.packets {
             let behind = packet.head + packet.head_bytes;
@@ -157,8 +197,7 @@ impl Batch {
                 ),
             }
         }
-        let Some(peer) = end.peers.get(usize::from(path.0)) else { return };
-        wires[usize::from(path.0)].send(peer, &pieces, segment);
+        wire.send(peer, &pieces, segment);
     }
 }
 

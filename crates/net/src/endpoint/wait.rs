@@ -36,6 +36,10 @@ impl Endpoint {
     /// Rests until something can be done, for so long at most, and does it; false where nothing
     /// was.
     pub fn wait(&mut self, limit: Duration) -> bool {
+        // What was handed over has left nothing undone when everybody sleeps.
+        if self.notices.is_empty() && !self.dirty.is_empty() {
+            self.transmit(now());
+        }
         let limit = if self.notices.is_empty() { limit } else { Duration::ZERO };
         let rests = self.rests_for(limit);
         let mut descriptors = self.descriptors();
@@ -50,7 +54,7 @@ impl Endpoint {
             [false, true] => self.look(now),
             [false, false] => false,
         };
-        self.go_on(now) || arrived
+        self.go_on_after(arrived, now)
     }
 }
 

@@ -26,17 +26,24 @@ impl Connection {
         let watch_at = self.watch.map(|watch| watch.asked_at + self.watch_apart());
         let tell_at = (!self.told).then_some(self.tell_at);
         let arm_at = self.arming.map(|arming| arming.next_at);
-        let timers = [
-            self.ack_at,
-            self.not_ready_until,
-            self.retry_at(),
-            self.suspect_at(),
-            watch_at,
-            tell_at,
-            arm_at,
-            self.data_leaves_at(),
-        ];
-        timers.into_iter().flatten().min()
+        let mut first = Nanos::MAX;
+        let mut consider = |at: Option<Nanos>| first = first.min(at.unwrap_or(Nanos::MAX));
+        consider(self.ack_at);
+        consider(self.not_ready_until);
+        consider(self.retry_at());
+        consider(self.suspect_at());
+        consider(watch_at);
+        consider(tell_at);
+        consider(arm_at);
+        consider(self.data_leaves_at());
+        (first < Nanos::MAX).then_some(first)
+    }
+
+    /// Whether something is to leave now, besides data.
+    pub fn owes(&self, now: Nanos) -> bool {
+        let tells = !self.told && self.tell_at <= now;
+        let acknowledges = self.ack_at.is_some_and(|at| at <= now);
+        tells || acknowledges || self.not_ready_due || !self.control.is_empty()
     }
 
     /// Time has passed, and everything that had arrived by now was handed in.
