@@ -117,6 +117,7 @@ pub mod simulated;
 pub mod verbs;
 
 mod address;
+mod alarm;
 mod bell;
 mod clock;
 mod end;

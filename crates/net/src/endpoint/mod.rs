@@ -9,6 +9,7 @@ mod connect;
 mod drain;
 mod due;
 mod observe;
+mod places;
 mod receive;
 mod status;
 mod transmit;
@@ -22,6 +23,7 @@ use laneway_path::connection::MOST_PACKET_BYTES;
 use laneway_path::wire::{HEADER_BYTES, MOST_PATHS};
 use laneway_path::{Connection, Counters, Event, Manager, Nanos, PathId, Refusal};
 
+use crate::alarm::Alarm;
 use crate::clock::now;
 use crate::end::{End, Setup};
 use crate::error::NetError;
@@ -34,20 +36,19 @@ use carriers::Carriers;
 use connect::{Accepted, Opening};
 use due::Due;
 use observe::Observed;
+use places::place;
 pub(crate) use receive::CLOSE;
 use transmit::Batch;
 pub use wait::wait_for_any;
 
-/// Connections of an endpoint, at most: so many bits of their number say which.
-const INDEX_BITS: u32 = 14;
-const MOST_CONNECTIONS: usize = 1 << INDEX_BITS;
 /// Bytes of IP and UDP before a packet.
 const IPV4_BYTES: usize = 28;
 const IPV6_BYTES: usize = 48;
 /// What every network carries.
 const LEAST_MTU: usize = 576;
-/// The devices, among the descriptors that are ready.
+/// The devices and the timer, among the descriptors that are ready.
 const DEVICES: u64 = u64::MAX;
+const ALARM: u64 = u64::MAX - 1;
 
 /// A connection, by the number of its queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -161,6 +162,7 @@ pub struct Endpoint {
     buffer: Box<[u8]>,
     batch: Batch,
     readiness: Arc<Readiness>,
+    alarm: Alarm,
     ready: Ready,
     looks: u32,
     /// The path and line that something came over last.
@@ -187,6 +189,8 @@ impl Endpoint {
         if let Some(fd) = carriers.descriptor() {
             readiness.add(fd, DEVICES)?;
         }
+        let alarm = Alarm::new()?;
+        readiness.add(alarm.fd(), ALARM)?;
         let mut endpoint = Endpoint {
             wires,
             carriers,
@@ -210,6 +214,7 @@ impl Endpoint {
             buffer: vec![0; MOST_BYTES].into_boxed_slice(),
             batch: Batch::default(),
             readiness,
+            alarm,
             ready: Ready::new(),
             looks: 0,
             hot: (0, OPEN),
@@ -357,40 +362,6 @@ impl Endpoint {
         }
         self.transmit(now)
     }
-
-    /// A free place for a connection, and the number of its queue pair.
-    fn reserve(&mut self) -> Result<u32, NetError> {
-        let index = match self.free.pop() {
-            Some(index) => index as usize,
-            None if self.ends.len() < MOST_CONNECTIONS => {
-                self.ends.push(None);
-                let [a, b] = random::<2>()?;
-                self.generations.push(u32::from(u16::from_be_bytes([a, b])));
-                self.ends.len() - 1
-            }
-            None => return Err(NetError::TooManyConnections),
-        };
-        self.generations[index] += 1;
-        let generation = self.generations[index] & ((1 << (24 - INDEX_BITS)) - 1);
-        Ok(generation << INDEX_BITS | index as u32)
-    }
-
-    fn release(&mut self, number: u32) {
-        if let Some(end) = self.ends[place(number)].take() {
-            self.past.add(end.connection.counters());
-            self.waiting -= usize::from(end.waits);
-            self.due.remove(&(end.looked_at, place(number) as u32));
-            for (wire, peer) in self.wires.iter_mut().zip(&end.peers) {
-                wire.leave(peer);
-            }
-        }
-        self.free.push(place(number) as u32);
-    }
-}
-
-/// Where a connection is, by its number.
-fn place(number: u32) -> usize {
-    number as usize & (MOST_CONNECTIONS - 1)
 }
 
 fn mark(end: &mut End, index: u32, dirty: &mut Vec<u32>) {

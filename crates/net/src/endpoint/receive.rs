@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use laneway_path::wire::HEADER_BYTES;
 use laneway_path::{Nanos, PathId};
 
-use super::{ConnectionId, DEVICES, Endpoint, Notice, What, mark, place};
+use super::{ALARM, ConnectionId, DEVICES, Endpoint, Notice, What, mark, place};
 use crate::clock::age;
 use crate::handshake::is_handshake;
 use crate::wire::line_of;
@@ -39,6 +39,7 @@ impl Endpoint {
         for number in 0..self.ready.len() {
             match self.ready.readable(number) {
                 Some(DEVICES) => self.on_device_event(),
+                Some(ALARM) => self.alarm.silence(),
                 Some(key) => any |= self.receive_over(line_of(key), now),
                 None => {}
             }

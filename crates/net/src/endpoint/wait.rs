@@ -8,6 +8,9 @@ use super::Endpoint;
 use crate::clock::now;
 use crate::readiness::{poll, readable};
 
+/// Shorter sleeps are ended by a timer that stays from one to the next.
+const SHORT: Duration = Duration::from_millis(10);
+
 impl Endpoint {
     /// When something is due, if nothing arrives before.
     fn next_due(&mut self) -> Option<Nanos> {
@@ -34,14 +37,19 @@ impl Endpoint {
     }
 
     /// Rests until something can be done, for so long at most, and does it; false where nothing
-    /// was.
+    /// was. A rest may end early.
     pub fn wait(&mut self, limit: Duration) -> bool {
         // What was handed over has left nothing undone when everybody sleeps.
         if self.notices.is_empty() && !self.dirty.is_empty() {
             self.transmit(now());
         }
         let limit = if self.notices.is_empty() { limit } else { Duration::ZERO };
-        let rests = self.rests_for(limit);
+        let mut rests = self.rests_for(limit);
+        if (Duration::from_nanos(1)..SHORT).contains(&rests) {
+            let now = now();
+            self.alarm.set(now, now + rests.as_nanos() as Nanos);
+            rests = SHORT;
+        }
         let mut descriptors = self.descriptors();
         poll(&mut descriptors, rests);
         self.serve(&descriptors, now())
