@@ -45,7 +45,7 @@ impl Alarm {
             tv_nsec: (at % 1_000_000_000) as libc::c_long,
         };
         let time = libc::itimerspec { it_interval: none, it_value: time };
-        // SAFETY: the time is ours, and the old one is not asked for. A valid time is never refused.
+        // SAFETY: the time is ours, and the old one is not asked for.
         unsafe {
             let absolute = libc::TFD_TIMER_ABSTIME;
             libc::timerfd_settime(self.fd(), absolute, &raw const time, std::ptr::null_mut())
