@@ -16,6 +16,12 @@ pub fn built() -> Result<PathBuf, String> {
     Ok(folder.to_path_buf())
 }
 
+/// Whether SimGrid's launcher can be started.
+pub fn is_there() -> bool {
+    let found = Command::new("smpirun").arg("-version").stdin(Stdio::null()).output();
+    found.is_ok_and(|output| output.status.success())
+}
+
 /// Whether the library was built before the program: it would be other code.
 pub fn is_old(folder: &Path, program: &Path) -> bool {
     let built = |file: &Path| file.metadata().and_then(|data| data.modified()).ok();

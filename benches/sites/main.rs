@@ -18,7 +18,7 @@ use std::thread;
 
 use case::Case;
 use laneway_benches::seeds::Seeds;
-use laneway_benches::smpirun::{built, is_old};
+use laneway_benches::smpirun::{built, is_old, is_there};
 use laneway_stats::{median, quantile, sorted};
 
 const CONFIGS: usize = 500;
@@ -34,6 +34,11 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if !is_there() {
+        eprintln!("error: SimGrid's smpirun cannot be started: nobody could judge");
+        eprintln!("try:   apt-get install libsimgrid-dev");
+        return ExitCode::from(3);
+    }
     let object = folder.join("liblaneway_smpi.so");
     if is_old(&folder, &folder.join("laneway")) {
         eprintln!("error: the library for SimGrid is older than the command, or not there");
@@ -55,7 +60,7 @@ fn main() -> ExitCode {
             let Ok(mut all) = all.lock() else { return };
             all.push((seed, case));
             if all.len().is_multiple_of(50) {
-                eprintln!("{} configurations done", all.len());
+                eprintln!("{}", so_far(&all));
             }
         }
     };
@@ -66,6 +71,15 @@ fn main() -> ExitCode {
     });
     let all = all.into_inner().unwrap_or_default();
     if tell(&all) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// How it stands, for a run that may be cut.
+fn so_far(all: &[(u64, Result<Case, String>)]) -> String {
+    let judged = all.iter().filter_map(|(_, case)| case.as_ref().ok());
+    let costs = sorted(&judged.map(|case| case.cost - 1.0).collect::<Vec<f64>>());
+    let at = |part: f64| 100.0 * quantile(&costs, part).unwrap_or(f64::NAN);
+    let (done, failed) = (all.len(), all.len() - costs.len());
+    format!("{done} done, {failed} not judged: {:.2} % p99, {:.2} % worst", at(0.99), at(1.0))
 }
 
 /// Prints the worst cases, the claims and the model's table; whether all claims hold.

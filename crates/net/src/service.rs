@@ -2,7 +2,7 @@
 //!
 //! While the program itself asks for progress, the thread only looks now and then whether it still
 //! does. When the program stays away, the thread serves the endpoint in its place, asleep until
-//! something arrives or is due. It can also call a function on every event of a path, and it answers
+//! something arrives or is due. It can also call a function on every event of a path, and answers
 //! at the control socket.
 
 use std::path::{Path, PathBuf};
