@@ -21,6 +21,13 @@ pub(super) fn enter(due: &mut Due, end: &mut End, index: u32, at: Option<Nanos>)
 }
 
 impl Endpoint {
+    /// Whether something may have to be done now, whatever has arrived.
+    pub(super) fn is_due(&self, now: Nanos) -> bool {
+        let comes = self.due.first().is_some_and(|(at, _)| *at <= now);
+        let asks = self.waiting > 0 && self.carriers.next_at().is_some_and(|at| at <= now);
+        comes || asks || !self.opening.is_empty()
+    }
+
     /// The first time at which a connection wants to be looked at, by what it wants now.
     pub(super) fn first_due(&mut self) -> Option<Nanos> {
         loop {

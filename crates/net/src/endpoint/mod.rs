@@ -340,7 +340,7 @@ impl Endpoint {
 
     /// Goes on when everything was taken that has arrived.
     fn go_on_after(&mut self, arrived: bool, now: Nanos) -> bool {
-        if arrived && self.hand_over(now) {
+        if arrived && !self.is_due(now) && self.hand_over(now) {
             return true;
         }
         self.go_on(now) || arrived
