@@ -227,7 +227,9 @@ impl Supervisor {
             }
         }
         for member in self.members.iter_mut().filter(alive) {
-            member.ended = member.child.wait().ok().map(death);
+            // Its input has ended before it was killed, perhaps, and it has left with a code; but
+            // that is no end of its own.
+            member.ended = member.child.wait().ok().map(|_| Death::Signal(libc::SIGKILL));
         }
     }
 }
