@@ -21,6 +21,8 @@ const LOSES: f64 = 1.03;
 /// What came of a configuration.
 pub struct Case {
     pub what: String,
+    /// The platform's file, as it was measured.
+    pub measured: String,
     pub chosen: String,
     pub best: String,
     /// Of SimGrid's times: the choice's and the rule's over the best candidate's.
@@ -41,7 +43,7 @@ pub fn judge(object: &Path, seed: u64) -> Result<Case, String> {
     let config = drawn(&mut random, !seed.is_multiple_of(2))?;
     let truth = read(&config)?;
     let begun = Instant::now();
-    let known = measured(&config, &mut random)?;
+    let (known, text) = measured(&config, &mut random)?;
     let measuring_seconds = begun.elapsed().as_secs_f64();
 
     let begun = Instant::now();
@@ -62,6 +64,7 @@ pub fn judge(object: &Path, seed: u64) -> Result<Case, String> {
     let time = times.of_name(&chosen);
     Ok(Case {
         what: format!("{} of {}", config.describe(), config.platform()),
+        measured: text,
         cost: time / best.1,
         best: best.0,
         rule_cost: times.of_name(&rule) / best.1,

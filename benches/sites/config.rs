@@ -7,9 +7,10 @@ use laneway_stats::SplitMix64;
 const MOST_BYTES: f64 = 256e6;
 const MOST_HOSTS: u32 = 64;
 
-/// What a platform file says to be SimGrid's: its header, messages of a pair beside each other, and
-/// shares by latency.
-pub const SIMGRIDS_WAY: &str = "header = \"16\"\nin-order = false\nsharing = \"by-latency\"\n";
+/// What a platform file says to be SimGrid's: its header, shares by latency, and messages of a pair
+/// beside each other.
+pub const SIMGRIDS_WAY: &str = "header = \"16\"\nsharing = \"by-latency\"\n";
+pub const BESIDE_EACH_OTHER: &str = "in-order = false\n";
 
 /// A platform of sites, and a call on it.
 #[derive(Clone, Debug)]

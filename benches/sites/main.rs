@@ -3,7 +3,8 @@
 //!
 //! What the choice knows of a platform is the file that measuring wrote, while others used it too.
 //! `LANEWAY_SEED=7` begins with that seed, and does one configuration unless
-//! `LANEWAY_PLATFORMS=20` says how many. Ends with code 1 where a claim does not hold.
+//! `LANEWAY_PLATFORMS=20` says how many; one alone shows what was measured, too. Ends with code 1
+//! where a claim does not hold.
 
 mod case;
 mod config;
@@ -100,6 +101,9 @@ fn tell(all: &[(u64, Result<Case, String>)]) -> bool {
         let Case { what, chosen, best, cost, prediction, .. } = case;
         println!("seed {seed}: {cost:.4} with {chosen}, best {best}, predicted {prediction:+.4}");
         println!("  {what}");
+        if all.len() == 1 {
+            println!("{}", case.measured);
+        }
     }
     let of = |value: fn(&Case) -> f64| -> Vec<f64> {
         sorted(&cases.iter().map(|(_, case)| value(case)).collect::<Vec<f64>>())

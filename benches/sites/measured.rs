@@ -11,7 +11,7 @@ use laneway_sim::{Network, Program};
 use laneway_sites::found::{limits, platform_text};
 use laneway_stats::SplitMix64;
 
-use crate::config::{Config, SIMGRIDS_WAY};
+use crate::config::{BESIDE_EACH_OTHER, Config, SIMGRIDS_WAY};
 
 /// Of each figure; the smallest and the largest of five enclose the median in 15 of 16 cases.
 const REPS: u32 = 5;
@@ -20,8 +20,8 @@ const REPS: u32 = 5;
 const LOAD: f64 = 0.03;
 const BURST_SECONDS: f64 = 2e-3;
 
-/// The platform that measuring wrote.
-pub fn measured(config: &Config, random: &mut SplitMix64) -> Result<Platform, String> {
+/// The platform that measuring wrote, and its text.
+pub fn measured(config: &Config, random: &mut SplitMix64) -> Result<(Platform, String), String> {
     let text = busy(config, random);
     let platform = Platform::parse("busy", &text).map_err(|error| format!("{error}\n{text}"))?;
     let found = find(&platform)?;
@@ -29,8 +29,12 @@ pub fn measured(config: &Config, random: &mut SplitMix64) -> Result<Platform, St
         return Err("a figure was not measured".into());
     }
     // What no measuring tells of SimGrid.
-    let text = format!("{}{}", SIMGRIDS_WAY, platform_text(&found, &limits(&found)));
-    Platform::parse("measured", &text).map_err(|error| format!("{error}\n{text}"))
+    let found = platform_text(&found, &limits(&found));
+    let order = if found.contains(BESIDE_EACH_OTHER) { "" } else { BESIDE_EACH_OTHER };
+    let text = format!("{SIMGRIDS_WAY}{order}{found}");
+    let platform =
+        Platform::parse("measured", &text).map_err(|error| format!("{error}\n{text}"))?;
+    Ok((platform, text))
 }
 
 /// The true platform, and traffic of others between any two sites and inside each.

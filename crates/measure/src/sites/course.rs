@@ -18,14 +18,14 @@ const UNEVEN: f64 = 1.1;
 /// is tried.
 const LEAST_SHORT: usize = 32 << 10;
 const LEAST: usize = 256 << 10;
-const MOST: usize = 16 << 20;
+pub(super) const MOST: usize = 16 << 20;
 /// A long message takes so many seconds more than a short one, inside a site and between sites.
 const NEAR_SECONDS: f64 = 20e-3;
 const FAR_SECONDS: f64 = 40e-3;
 /// The part of the time for a figure that one inside a site has.
 const NEAR_BUDGET: f64 = 0.5;
 /// No more flows than this are under way at once, but for pairs.
-const MOST_FLOWS: usize = 64;
+pub(super) const MOST_FLOWS: usize = 64;
 /// Up to so many pairs, every number of them is measured.
 const EVERY: usize = 4;
 
@@ -90,10 +90,10 @@ fn by_site(all: &Latencies, hosts: &[Host], sites: usize) -> Vec<f64> {
     (0..sites * sites).map(|at| middle(at / sites, at % sites)).collect()
 }
 
-struct Course<'a> {
-    comm: &'a dyn Comm,
-    asked: &'a Asked<'a>,
-    found: Found,
+pub(super) struct Course<'a> {
+    pub(super) comm: &'a dyn Comm,
+    pub(super) asked: &'a Asked<'a>,
+    pub(super) found: Found,
 }
 
 impl Course<'_> {
@@ -108,20 +108,22 @@ impl Course<'_> {
                 self.way(from, to)?;
             }
         }
-        if sites > 2 {
-            for site in 0..sites {
+        for site in 0..sites {
+            if sites > 2 {
                 self.shared(Kind::Out, site)?;
                 self.shared(Kind::Into, site)?;
             }
+            self.beside(Kind::OutBeside, site)?;
+            self.beside(Kind::IntoBeside, site)?;
         }
         Ok(())
     }
 
-    fn rank(&self, host: usize) -> Rank {
+    pub(super) fn rank(&self, host: usize) -> Rank {
         self.found.hosts[host].rank
     }
 
-    fn flow(&self, from: usize, to: usize) -> Flow {
+    pub(super) fn flow(&self, from: usize, to: usize) -> Flow {
         Flow { from: self.rank(from), to: self.rank(to) }
     }
 
@@ -172,7 +174,7 @@ impl Course<'_> {
         }
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         kind: Kind,
         ends: [Option<usize>; 2],
@@ -293,7 +295,8 @@ impl Course<'_> {
     }
 
     /// Twice as many connections again and again, until they are no longer alone on their way, or
-    /// fill the cards.
+    /// fill the cards. Where there are more than pairs, they show whether messages of one pair go
+    /// beside each other.
     fn many(
         &mut self,
         ends: [Option<usize>; 2],
@@ -306,9 +309,12 @@ impl Course<'_> {
             hosts.iter().map(|&host| self.found.card_rates(host)[end]).sum()
         };
         let cards = sum(near, 0).min(sum(far, 1));
-        let shifts = (0..far.len()).flat_map(|by| (0..near.len()).map(move |at| (at, by)));
+        let shifts: Vec<(usize, usize)> =
+            (0..far.len()).flat_map(|by| (0..near.len()).map(move |at| (at, by))).collect();
         let flows: Vec<Flow> = shifts
-            .map(|(at, by)| self.flow(near[at], far[(at + by) % far.len()]))
+            .iter()
+            .map(|&(at, by)| self.flow(near[at], far[(at + by) % far.len()]))
+            .cycle()
             .take(MOST_FLOWS)
             .collect();
         let mut last = self.found.way(Kind::Pairs, from, to).last().cloned();
@@ -322,27 +328,6 @@ impl Course<'_> {
             last = Some(self.add(Kind::Many, ends, &flows[..more], size)?);
         }
         Ok(())
-    }
-
-    /// All ways of one site at once, each with the flows that brought the most across.
-    fn shared(&mut self, kind: Kind, site: usize) -> Result<(), CommError> {
-        let (mut flows, mut size) = (Vec::new(), 0);
-        for other in (0..self.found.sites.len()).filter(|other| *other != site) {
-            let [from, to] = if kind == Kind::Out { [site, other] } else { [other, site] };
-            if let Some(best) = self.found.fullest(from, to) {
-                flows.extend_from_slice(&best.flows);
-                size = size.max(best.size);
-                // The short message, half of this, lasts until the last flow has begun.
-                let latest = 4.0 * self.found.latencies.iter().copied().fold(0.0, f64::max);
-                let lasting = 2.0 * latest * best.each.value;
-                size = size.max(lasting.min(MOST as f64) as usize);
-            }
-        }
-        let ends = match kind {
-            Kind::Out => [Some(site), None],
-            _ => [None, Some(site)],
-        };
-        self.add(kind, ends, &flows, size).map(|_| ())
     }
 }
 

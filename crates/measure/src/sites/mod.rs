@@ -2,9 +2,10 @@
 //! to another when one pair of hosts sends, or many at once.
 //!
 //! `places.rs` finds hosts and sites, `flows.rs` is one repetition of messages that begin together,
-//! `rated.rs` repeats it, `eager.rs` finds the eager limit, and `course.rs` says what is measured
-//! after what. paper: multilane 4.3.
+//! `rated.rs` repeats it, `eager.rs` finds the eager limit, `course.rs` says what is measured after
+//! what, and `beside.rs` has flows of several ways at once. paper: multilane 4.3.
 
+mod beside;
 mod course;
 mod eager;
 mod flows;
@@ -55,6 +56,10 @@ pub enum Kind {
     Out,
     /// To one site from all others.
     Into,
+    /// From one host, to others of its site and to another site.
+    OutBeside,
+    /// To one host, from others of its site and from another site.
+    IntoBeside,
 }
 
 impl Kind {
@@ -67,6 +72,8 @@ impl Kind {
             Kind::Many => "many",
             Kind::Out => "out",
             Kind::Into => "into",
+            Kind::OutBeside => "out beside",
+            Kind::IntoBeside => "into beside",
         }
     }
 }

@@ -257,18 +257,24 @@ impl StartTime {
         clock.sleep_until(clock.now() + part * LONGEST_SLEEP);
     }
 
-    /// Collective: agrees on the instants of a batch; none where appointments are given up.
-    fn agree(&self, stage: &Stage, pace: Pace) -> Result<Option<Appointments>, CommError> {
-        let longest = stage.clock.foresight().clamp(FIRST_BATCH, LONGEST_BATCH);
+    /// Collective: agrees on the instants of a batch, the first of them after so many seconds; none
+    /// where appointments are given up. Clocks are compared in moments in which nobody else sends.
+    /// A call at once would find others silent more often than one that comes alone does.
+    fn agree(
+        &self,
+        stage: &Stage,
+        pace: Pace,
+        waiting: f64,
+    ) -> Result<Option<Appointments>, CommError> {
         let announced = stage.clock.now();
-        let (first, period) = (announced + self.lead, PERIOD * self.rough * self.slower);
+        let (first, period) = (announced + self.lead + waiting, PERIOD * self.rough * self.slower);
         let shake = self.seen && !self.shaken && !stage.clock.is_global();
         let mut plan = Appointments { announced, first, period, pace, shake };
         // What a call after a barrier took may be too little, and all but the first come late.
         let fitting = match (self.seen, stage.clock.is_global()) {
             (false, _) => 1,
             (true, true) => pace.count,
-            (true, false) => plan.within(longest),
+            (true, false) => plan.within(trusted(stage) - waiting),
         };
         let give_up = !self.decided && self.spoiled >= SPOILED;
         // Only rank 0 knows what the operation takes.
@@ -280,6 +286,11 @@ impl StartTime {
         plan.pace = pace.shortened(fitting as u32);
         Ok((give_up == 0.0).then_some(plan))
     }
+}
+
+/// For how many seconds after a comparison of clocks appointments are made.
+fn trusted(stage: &Stage) -> f64 {
+    stage.clock.foresight().clamp(FIRST_BATCH, LONGEST_BATCH)
 }
 
 impl Timing for StartTime {
@@ -324,11 +335,13 @@ impl Timing for StartTime {
         }
         let real = !stage.comm.clock().is_virtual();
         let mut missed: f64 = 0.0;
-        if pace.pause_before(0) > 0.0 {
-            pace.wait_before(0, stage.comm.clock());
+        let pause = pace.pause_before(0);
+        let waiting = pause.min(trusted(stage));
+        if pause > 0.0 {
+            stage.clock.sleep_until_local(stage.clock.local() + pause - waiting);
             missed = stage.clock.synchronise()?;
         }
-        let Some(plan) = self.agree(stage, pace)? else {
+        let Some(plan) = self.agree(stage, pace, waiting)? else {
             self.fallen_back = true;
             return self.fall_back(stage, operation, pace);
         };

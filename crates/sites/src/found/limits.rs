@@ -5,7 +5,7 @@
 
 use laneway_core::Rank;
 use laneway_measure::p2p::Estimate;
-use laneway_measure::sites::{Found, Kind, NARROWER, Rated};
+use laneway_measure::sites::{Found, Kind, NARROWER, Rated, Row};
 use laneway_sim::Congestion;
 
 /// Figures nearer than this part count as the same.
@@ -131,7 +131,8 @@ fn one(found: &Found, from: usize, to: usize) -> Option<f64> {
 }
 
 /// Several connections of one host that have less than they should show a card for other sites; so
-/// do those that have more than the card inside. All hosts of the site are taken to have the same.
+/// do those that have more than the card inside, alone or beside flows inside. All hosts of the
+/// site are taken to have the same.
 fn wan_cards(found: &Found, limits: &mut Limits, site: usize) {
     let others = || (0..found.sites.len()).filter(move |other| *other != site);
     let seen = |kind: Kind, from: usize, to: usize, card: f64| {
@@ -147,9 +148,18 @@ fn wan_cards(found: &Found, limits: &mut Limits, site: usize) {
     };
     let members = found.members(site);
     let HostLimits { out, into, .. } = limits.hosts[members[0]];
+    // A card that nothing showed the limit of is taken to be like the one inside.
+    let beside = |kind: Kind, card: f64| {
+        let own = |row: &&Row| row.kind == kind && (row.from.or(row.to) == Some(site));
+        let together = found.rows.iter().find(own)?.rated.together;
+        let low = together.interval.map_or(together.value, |interval| interval.low);
+        (low > card / NARROWER).then_some(card)
+    };
     let most = |rates: Vec<f64>| rates.into_iter().reduce(f64::max);
     let wan_out = most(others().filter_map(|to| seen(Kind::FromOne, site, to, out)).collect());
     let wan_into = most(others().filter_map(|from| seen(Kind::ToOne, from, site, into)).collect());
+    let wan_out = wan_out.or(beside(Kind::OutBeside, out));
+    let wan_into = wan_into.or(beside(Kind::IntoBeside, into));
     for host in members {
         limits.hosts[host].wan_out = wan_out;
         limits.hosts[host].wan_into = wan_into;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use laneway_measure::sites::Found;
+use laneway_measure::sites::{Found, Kind, NARROWER};
 
 use super::limits::{HostLimits, Limits, WayLimits};
 
@@ -16,6 +16,9 @@ const MOST_LETTERS: usize = 64;
 pub fn platform_text(found: &Found, limits: &Limits) -> String {
     let mut text = String::from(NOT_MEASURED);
     let _ = writeln!(text, "eager = \"{}\"", found.eager_bytes);
+    if go_beside_each_other(found, limits) {
+        text.push_str("in-order = false\n");
+    }
     let two = found.sites.len() == 2;
     for (site, name) in found.sites.iter().enumerate() {
         let latency = microseconds(found.latency(site, site));
@@ -56,6 +59,16 @@ const NOT_MEASURED: &str = "\
 # latencies have it), what a switch carries altogether, headers and receive buffers, and whether the
 # two directions of a way share it.
 ";
+
+/// Whether messages of one pair of hosts have more together than one of them, as if each had a
+/// connection of its own.
+fn go_beside_each_other(found: &Found, limits: &Limits) -> bool {
+    limits.ways.iter().any(|way| {
+        let pairs = found.members(way.from).len() * found.members(way.to).len();
+        let mut rows = found.way(Kind::Many, way.from, way.to);
+        rows.any(|row| row.sum_between()[0] > way.one * pairs as f64 / NARROWER)
+    })
+}
 
 /// Rates of the two directions, or one key for both.
 fn card(text: &mut String, [both, out, into]: [&str; 3], rates: [f64; 2]) {

@@ -1,0 +1,75 @@
+//! What flows of different ways have at once: all ways of a site, and those of one host inside its
+//! site and across.
+
+use laneway_core::CommError;
+
+use super::Kind;
+use super::course::{Course, MOST, MOST_FLOWS};
+use super::flows::Flow;
+use super::rated::Rated;
+
+/// Flows across that have less than this part of the card inside would not show whose card it is.
+const MATTERS: f64 = 0.1;
+
+impl Course<'_> {
+    /// All ways of one site at once, each with the flows that brought the most across.
+    pub(super) fn shared(&mut self, kind: Kind, site: usize) -> Result<(), CommError> {
+        let (mut flows, mut size) = (Vec::new(), 0);
+        for other in (0..self.found.sites.len()).filter(|other| *other != site) {
+            let [from, to] = if kind == Kind::Out { [site, other] } else { [other, site] };
+            if let Some(best) = self.found.fullest(from, to) {
+                flows.extend_from_slice(&best.flows);
+                size = size.max(self.lasting(best));
+            }
+        }
+        let ends = match kind {
+            Kind::Out => [Some(site), None],
+            _ => [None, Some(site)],
+        };
+        self.add(kind, ends, &flows, size).map(|_| ())
+    }
+
+    /// Bytes of such flows among others that begin later: the short message, half of this, lasts
+    /// until the last flow has begun.
+    fn lasting(&self, rated: &Rated) -> usize {
+        let latest = 4.0 * self.found.latencies.iter().copied().fold(0.0, f64::max);
+        let lasting = 2.0 * latest * rated.each.value;
+        rated.size.max(lasting.min(MOST as f64) as usize)
+    }
+
+    /// What the first host of a site sends or receives inside and across at once: more than its
+    /// card inside has, where it has another one for other sites. So many flows are inside that
+    /// they would take as long as those across.
+    pub(super) fn beside(&mut self, kind: Kind, site: usize) -> Result<(), CommError> {
+        let out = kind == Kind::OutBeside;
+        let hosts = self.found.members(site);
+        let Some((&host, others)) = hosts.split_first() else { return Ok(()) };
+        let card = self.found.card_rates(host)[usize::from(!out)];
+        let Some(across) = self.across(site, host, out) else { return Ok(()) };
+        if !across.is_measured() || across.sum() < MATTERS * card || others.is_empty() {
+            return Ok(());
+        }
+        let inside = (card / across.each.value).round().clamp(1.0, MOST_FLOWS as f64) as usize;
+        let inside = others.iter().cycle().take(inside).map(|&other| match out {
+            true => self.flow(host, other),
+            false => self.flow(other, host),
+        });
+        let flows: Vec<Flow> = inside.chain(across.flows.iter().copied()).collect();
+        let size = self.lasting(&across);
+        let ends = if out { [Some(site), None] } else { [None, Some(site)] };
+        self.add(kind, ends, &flows, size).map(|_| ())
+    }
+
+    /// The most that one host was seen to send to another site, or to receive.
+    fn across(&self, site: usize, host: usize, out: bool) -> Option<Rated> {
+        let several = if out { Kind::FromOne } else { Kind::ToOne };
+        let ways = (0..self.found.sites.len()).filter(|other| *other != site).flat_map(|other| {
+            let (from, to) = if out { (site, other) } else { (other, site) };
+            [Kind::Pairs, several].into_iter().flat_map(move |kind| self.found.way(kind, from, to))
+        });
+        let rank = self.rank(host);
+        let is_own = |flow: &Flow| if out { flow.from == rank } else { flow.to == rank };
+        let own = ways.filter(|rated| rated.flows.iter().all(is_own));
+        own.max_by(|one, other| one.sum().total_cmp(&other.sum())).cloned()
+    }
+}
