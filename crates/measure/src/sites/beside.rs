@@ -3,13 +3,13 @@
 
 use laneway_core::CommError;
 
-use super::Kind;
 use super::course::{Course, MOST, MOST_FLOWS};
 use super::flows::Flow;
 use super::rated::Rated;
+use super::{Found, Kind};
 
 /// Flows across that have less than this part of the card inside would not show whose card it is.
-const MATTERS: f64 = 0.1;
+const MATTERS: f64 = 0.08;
 
 impl Course<'_> {
     /// All ways of one site at once, each with the flows that brought the most across.
@@ -45,7 +45,7 @@ impl Course<'_> {
         let hosts = self.found.members(site);
         let Some((&host, others)) = hosts.split_first() else { return Ok(()) };
         let card = self.found.card_rates(host)[usize::from(!out)];
-        let Some(across) = self.across(site, host, out) else { return Ok(()) };
+        let Some(across) = self.found.across(site, out).cloned() else { return Ok(()) };
         if !across.is_measured() || across.sum() < MATTERS * card || others.is_empty() {
             return Ok(());
         }
@@ -59,17 +59,19 @@ impl Course<'_> {
         let ends = if out { [Some(site), None] } else { [None, Some(site)] };
         self.add(kind, ends, &flows, size).map(|_| ())
     }
+}
 
-    /// The most that one host was seen to send to another site, or to receive.
-    fn across(&self, site: usize, host: usize, out: bool) -> Option<Rated> {
+impl Found {
+    /// The most that the first host of a site was seen to send to another site, or to receive.
+    pub fn across(&self, site: usize, out: bool) -> Option<&Rated> {
         let several = if out { Kind::FromOne } else { Kind::ToOne };
-        let ways = (0..self.found.sites.len()).filter(|other| *other != site).flat_map(|other| {
+        let ways = (0..self.sites.len()).filter(|other| *other != site).flat_map(|other| {
             let (from, to) = if out { (site, other) } else { (other, site) };
-            [Kind::Pairs, several].into_iter().flat_map(move |kind| self.found.way(kind, from, to))
+            [Kind::Pairs, several].into_iter().flat_map(move |kind| self.way(kind, from, to))
         });
-        let rank = self.rank(host);
+        let rank = self.hosts[*self.members(site).first()?].rank;
         let is_own = |flow: &Flow| if out { flow.from == rank } else { flow.to == rank };
         let own = ways.filter(|rated| rated.flows.iter().all(is_own));
-        own.max_by(|one, other| one.sum().total_cmp(&other.sum())).cloned()
+        own.max_by(|one, other| one.sum().total_cmp(&other.sum()))
     }
 }

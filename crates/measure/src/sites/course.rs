@@ -2,7 +2,7 @@
 
 use laneway_core::{Comm, CommError, Rank};
 
-use super::eager::eager_bytes;
+use super::eager::{LONGEST, eager_bytes};
 use super::flows::{Flow, Work};
 use super::places::{Host, first_ranks, latencies, sites_of_hosts};
 use super::rated::{Rated, rate_flows};
@@ -147,9 +147,12 @@ impl Course<'_> {
         flows.windows(2).any(|two| way(&two[0]) != way(&two[1]))
     }
 
-    /// The short message is one that waits for its receiver, as the long one does.
+    /// The short message is one that waits for its receiver, as the long one does; or neither does.
     fn short(&self) -> usize {
-        LEAST_SHORT.max(2 * self.found.eager_bytes)
+        match self.found.eager_bytes {
+            LONGEST.. => LEAST_SHORT,
+            eager => LEAST_SHORT.max(2 * eager),
+        }
     }
 
     /// How long this rank waits so that what it sends arrives with what comes from farther away.
