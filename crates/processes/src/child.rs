@@ -47,6 +47,7 @@ pub fn kill_group(pid: u32) {
 mod tests {
     use std::os::unix::process::ExitStatusExt;
     use std::process::Stdio;
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -67,8 +68,10 @@ mod tests {
         let mut child = command.spawn().expect("a shell");
         let mut output = child.stdout.take().expect("a pipe");
         io::Read::read_exact(&mut output, &mut [0]).expect("its child was started");
+        let begun = Instant::now();
         kill_group(child.id());
         assert_eq!(child.wait().expect("a status").signal(), Some(libc::SIGKILL));
         assert_eq!(io::Read::read(&mut output, &mut [0]).expect("a pipe"), 0, "nobody has it open");
+        assert!(begun.elapsed() < Duration::from_secs(30), "its child slept to the end");
     }
 }
