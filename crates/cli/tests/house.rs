@@ -17,7 +17,8 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("laneway-sim", &["laneway-core", "laneway-stats"]),
     ("laneway-topo", &["laneway-core", "laneway-coll", "laneway-stats"]),
     ("laneway-message", &["laneway-core"]),
-    ("laneway-local", &["laneway-core", "laneway-message"]),
+    ("laneway-processes", &["laneway-core"]),
+    ("laneway-local", &["laneway-core", "laneway-message", "laneway-processes"]),
     ("laneway-lab", &["laneway-sim", "laneway-stats"]),
     (
         "laneway-sites",
@@ -26,7 +27,10 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("laneway-mpi", &["laneway-core"]),
     ("laneway-path", &[]),
     ("laneway-net", &["laneway-path"]),
-    ("laneway-ranks", &["laneway-core", "laneway-message", "laneway-net", "laneway-path"]),
+    (
+        "laneway-ranks",
+        &["laneway-core", "laneway-message", "laneway-net", "laneway-path", "laneway-processes"],
+    ),
     ("laneway-measure", &["laneway-core", "laneway-coll", "laneway-stats"]),
     (
         "laneway-cli",

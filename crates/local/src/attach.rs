@@ -4,17 +4,17 @@ use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::rc::Rc;
 use std::time::Duration;
 
-use laneway_core::{CommError, Rank};
+use laneway_core::Rank;
 use laneway_message::Link;
+use laneway_processes::{Cores, Monotonic, lessen_timer_slack};
 
 use crate::LocalComm;
 use crate::board::Board;
-use crate::clock::Monotonic;
 use crate::error::LocalError;
 use crate::memory::Memory;
 use crate::stream::Stream;
 use crate::sync::Ordering;
-use crate::system::{self, Cores};
+use crate::system;
 use crate::transport::Transport;
 use crate::world::LocalWorld;
 
@@ -63,7 +63,10 @@ pub fn attach() -> Result<Option<LocalComm>, LocalError> {
             system::raise_open_files(2 * u64::from(size) + 64)?;
             let listener = inherited(number(LISTENER)?)?;
             let stream = Stream::new(board.clone(), transport, rank, listener, cores);
-            (Box::new(stream.map_err(|error| failed("connect the ranks", error))?), "socket")
+            (
+                Box::new(stream.map_err(|error| LocalError::system("connect the ranks", error))?),
+                "socket",
+            )
         }
     };
     let description = vec![
@@ -72,19 +75,14 @@ pub fn attach() -> Result<Option<LocalComm>, LocalError> {
         ("cores", cores.to_string()),
         ("binding", if bound { "core" } else { "none" }.into()),
     ];
-    let world = LocalWorld { board, clock: Monotonic { alone: size <= cores }, description };
+    let clock = Monotonic { alone: size <= cores, is_global: true };
+    let world = LocalWorld { board, clock, description };
     Ok(Some(LocalComm::world(link, Rc::new(world), rank, wait_limit()?)))
-}
-
-fn failed(what: &str, error: CommError) -> LocalError {
-    LocalError::System { what: what.into(), error: error.to_string() }
 }
 
 /// Puts this process on the board, for peers that copy from its memory.
 fn take_seat(board: &Board, rank: Rank) -> Result<(), LocalError> {
-    let refuse = |error: &str| {
-        Err(LocalError::System { what: format!("attach as rank {rank}"), error: error.into() })
-    };
+    let refuse = |error: &str| Err(LocalError::system(format!("attach as rank {rank}"), error));
     if rank >= board.size() {
         return refuse("there is no such rank");
     }
@@ -96,27 +94,20 @@ fn take_seat(board: &Board, rank: Rank) -> Result<(), LocalError> {
     }
 }
 
-/// Waits with a time limit end when they should, not up to 50 us later.
-fn lessen_timer_slack() {
-    // SAFETY: plain call on this thread.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1000, 0, 0, 0) };
-}
-
 /// Takes over a descriptor that the launcher left open for this rank alone.
 fn inherited(fd: RawFd) -> Result<OwnedFd, LocalError> {
     // SAFETY: plain calls; a descriptor that is not open is refused.
     if fd < 3 || unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) } != 0 {
-        return Err(LocalError::System {
-            what: format!("use descriptor {fd} of the launcher"),
-            error: "it is not open, or belongs to something else".into(),
-        });
+        return Err(LocalError::system(
+            format!("use descriptor {fd} of the launcher"),
+            "it is not open, or belongs to something else",
+        ));
     }
     // SAFETY: the launcher opened it for us; `take_seat` lets one caller come so far.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Ranks that have a core each stay on it. Left alone, the system puts a rank that it wakes beside
-/// the one that woke it, and on a busy machine both then share that core for good.
+/// Ranks that have a core each stay on it.
 fn binding_wanted() -> Result<bool, LocalError> {
     match std::env::var(BIND).as_deref() {
         Err(_) | Ok("core") => Ok(true),

@@ -121,17 +121,17 @@ impl Board {
         // SAFETY: the structure is valid for the call's duration.
         let code = unsafe { libc::fstat(fd.as_raw_fd(), &mut stat) };
         if code != 0 || stat.st_size != layout.total as i64 {
-            return Err(LocalError::System {
-                what: "open the launcher's board".into(),
-                error: "the inherited descriptor is something else".into(),
-            });
+            return Err(LocalError::system(
+                "open the launcher's board",
+                "the inherited descriptor is something else",
+            ));
         }
         let board = Board::map(&fd, size, layout)?;
         if board.head().magic != MAGIC || board.head().size != size {
-            return Err(LocalError::System {
-                what: "read the launcher's board".into(),
-                error: "it was written by another version".into(),
-            });
+            return Err(LocalError::system(
+                "read the launcher's board",
+                "it was written by another version",
+            ));
         }
         Ok(board)
     }

@@ -80,6 +80,10 @@ pub enum LocalError {
 }
 
 impl LocalError {
+    pub(crate) fn system(what: impl Into<String>, error: impl fmt::Display) -> LocalError {
+        LocalError::System { what: what.into(), error: error.to_string() }
+    }
+
     /// What the screen shows, and the exit code.
     pub fn into_failure(self) -> Failure {
         let what = self.to_string();

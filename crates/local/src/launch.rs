@@ -8,13 +8,14 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use laneway_core::Rank;
+use laneway_processes::{Mask, Signals, again, prepare_child};
 
 use crate::attach::{BOARD, LAUNCHER, LISTENER, RANK, SIZE, TRANSPORT, WAIT_LIMIT};
 use crate::board::Board;
 use crate::error::{LocalError, MOST_RANKS};
 use crate::memory::between::Target;
 use crate::stream::socket;
-use crate::supervise::{Signals, Supervisor};
+use crate::supervise::Supervisor;
 use crate::system;
 use crate::transport::Transport;
 
@@ -35,17 +36,19 @@ impl Launch {
             return Err(LocalError::Ranks { asked: self.ranks });
         }
         crate::attach::wait_limit()?;
-        let signals = Signals::block()?;
+        let signals =
+            Signals::block().map_err(|error| LocalError::system("block signals", error))?;
         let (mut board, descriptor) = Board::create(self.ranks, self.transport)?;
         // Lives until the last rank has ended, for ranks to try a direct copy on.
         let memory = self.transport == Transport::Memory;
         let target = memory.then(|| Target::new(board.head().token));
         board.set_probe(target.as_ref().map_or(0, Target::address));
         let listeners = self.listeners(&mut board)?;
-        let mut supervisor = Supervisor::new(board, &signals);
+        let mut supervisor = Supervisor::new(board, signals.awaited());
         for (rank, listener) in (0..self.ranks).zip(listeners) {
             // When one cannot be started, dropping the supervisor ends those that were.
-            let child = self.command(rank, &descriptor, listener.as_ref(), &signals).spawn();
+            let child =
+                self.command(rank, &descriptor, listener.as_ref(), signals.before()).spawn();
             let child =
                 child.map_err(|error| LocalError::Spawn { rank, error: error.to_string() })?;
             supervisor.add(child.id());
@@ -77,14 +80,9 @@ impl Launch {
         rank: Rank,
         board: &OwnedFd,
         listener: Option<&OwnedFd>,
-        signals: &Signals,
+        mask: Mask,
     ) -> Command {
-        let mut arguments = std::env::args_os();
-        let mut command = Command::new("/proc/self/exe");
-        if let Some(name) = arguments.next() {
-            command.arg0(name);
-        }
-        command.args(arguments);
+        let mut command = again();
         command.env(RANK, rank.to_string()).env(SIZE, self.ranks.to_string());
         command.env(TRANSPORT, self.transport.name()).env(LAUNCHER, std::process::id().to_string());
         command.env(BOARD, board.as_raw_fd().to_string());
@@ -100,7 +98,7 @@ impl Launch {
         }
         command.process_group(0);
         let inherit = [Some(board.as_raw_fd()), listener.map(AsRawFd::as_raw_fd)];
-        let (launcher, mask) = (std::process::id(), signals.before());
+        let launcher = std::process::id();
         // SAFETY: the closure runs between fork and exec and makes only async-signal-safe calls.
         unsafe { command.pre_exec(move || prepare(launcher, &mask, &inherit)) };
         command
@@ -108,7 +106,7 @@ impl Launch {
 }
 
 /// In the child, before it becomes a rank: dies with the launcher, and keeps its descriptors.
-fn prepare(launcher: u32, mask: &libc::sigset_t, inherit: &[Option<RawFd>]) -> io::Result<()> {
+fn prepare(launcher: u32, mask: &Mask, inherit: &[Option<RawFd>]) -> io::Result<()> {
     // SAFETY: plain calls, each async-signal-safe.
     unsafe {
         if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) != 0 {
@@ -123,12 +121,6 @@ fn prepare(launcher: u32, mask: &libc::sigset_t, inherit: &[Option<RawFd>]) -> i
                 return Err(io::Error::last_os_error());
             }
         }
-        // A rank lies in a group that is not the terminal's, and may write to it all the same, also
-        // where the terminal was told to stop such writers (stty tostop).
-        libc::signal(libc::SIGTTOU, libc::SIG_IGN);
-        if libc::sigprocmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) != 0 {
-            return Err(io::Error::last_os_error());
-        }
     }
-    Ok(())
+    prepare_child(mask)
 }

@@ -14,7 +14,6 @@ compile_error!("the local backend needs Linux: memfd, futex and process_vm_readv
 
 mod attach;
 mod board;
-mod clock;
 mod doorbell;
 mod error;
 mod launch;

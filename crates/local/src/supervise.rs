@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use laneway_core::Rank;
+use laneway_processes::{Awaited, ENDING, kill_group};
 
 use crate::board::Board;
 use crate::error::{Death, LocalError};
@@ -15,88 +16,22 @@ const GRACE: Duration = Duration::from_millis(300);
 /// may have taken it.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The signals that a launcher answers, blocked while it runs so that none is lost.
-pub(crate) struct Signals {
-    set: libc::sigset_t,
-    before: libc::sigset_t,
-}
-
-/// Signals that end a run.
-const ENDING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
-
-/// Whether this process was started with a signal ignored, as nohup does.
-fn is_ignored(signal: i32) -> bool {
-    // SAFETY: an all-zero sigaction may be overwritten; no new action is given.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(signal, std::ptr::null(), &mut action) == 0
-            && action.sa_sigaction == libc::SIG_IGN
-    }
-}
-
-impl Signals {
-    pub fn block() -> Result<Signals, LocalError> {
-        // SAFETY: the sets are initialised by sigemptyset before they are read, and a signal set
-        // of zeros may be overwritten.
-        unsafe {
-            let mut set: libc::sigset_t = std::mem::zeroed();
-            let mut before: libc::sigset_t = std::mem::zeroed();
-            libc::sigemptyset(&mut set);
-            libc::sigaddset(&mut set, libc::SIGCHLD);
-            for signal in ENDING {
-                if signal != libc::SIGHUP || !is_ignored(signal) {
-                    libc::sigaddset(&mut set, signal);
-                }
-            }
-            // A parent that ignores the ends of its children would have left us without statuses.
-            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
-            if libc::pthread_sigmask(libc::SIG_BLOCK, &set, &mut before) != 0 {
-                return Err(system::local_error("block signals"));
-            }
-            Ok(Signals { set, before })
-        }
-    }
-
-    /// The mask of before, which ranks get back.
-    pub fn before(&self) -> libc::sigset_t {
-        self.before
-    }
-
-    /// The next signal, if one comes in time.
-    fn next(&self, limit: Duration) -> Option<i32> {
-        let time = libc::timespec {
-            tv_sec: limit.as_secs() as libc::time_t,
-            tv_nsec: limit.subsec_nanos().into(),
-        };
-        // SAFETY: set and time live through the call; the details of the signal are not asked for.
-        let signal = unsafe { libc::sigtimedwait(&self.set, std::ptr::null_mut(), &time) };
-        (signal > 0).then_some(signal)
-    }
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        // SAFETY: the mask was given to us by the system.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut()) };
-    }
-}
-
 #[derive(Clone, Copy)]
 struct Child {
     pid: i32,
     ended: Option<Death>,
 }
 
-pub(crate) struct Supervisor<'a> {
+pub(crate) struct Supervisor {
     board: Board,
-    signals: &'a Signals,
+    signals: Awaited,
     children: Vec<Child>,
     /// The first rank that ended with a failure, and when.
     first: Option<(Rank, Instant)>,
 }
 
-impl Supervisor<'_> {
-    pub fn new(board: Board, signals: &Signals) -> Supervisor<'_> {
+impl Supervisor {
+    pub fn new(board: Board, signals: Awaited) -> Supervisor {
         Supervisor { board, signals, children: Vec::new(), first: None }
     }
 
@@ -195,11 +130,7 @@ impl Supervisor<'_> {
         let alive = |child: &&mut Child| child.ended.is_none();
         // Not yet waited for, so the numbers cannot mean other processes.
         for child in self.children.iter_mut().filter(alive) {
-            // SAFETY: plain calls. The group may not exist yet, so the process is named as well.
-            unsafe {
-                libc::kill(-child.pid, libc::SIGKILL);
-                libc::kill(child.pid, libc::SIGKILL);
-            }
+            kill_group(child.pid as u32);
         }
         for child in self.children.iter_mut().filter(alive) {
             let mut status = 0;
@@ -212,7 +143,7 @@ impl Supervisor<'_> {
     }
 }
 
-impl Drop for Supervisor<'_> {
+impl Drop for Supervisor {
     fn drop(&mut self) {
         self.end_all();
     }

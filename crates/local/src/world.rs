@@ -4,11 +4,10 @@ use std::rc::Rc;
 
 use laneway_core::{Clock, Rank};
 use laneway_message::World;
+use laneway_processes::{Monotonic, hostname};
 
 use crate::board::Board;
-use crate::clock::Monotonic;
 use crate::sync::Ordering;
-use crate::system;
 
 pub(crate) struct LocalWorld {
     pub board: Rc<Board>,
@@ -26,7 +25,7 @@ impl World for LocalWorld {
     }
 
     fn host(&self, _rank: Rank) -> String {
-        system::hostname()
+        hostname()
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {

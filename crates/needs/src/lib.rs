@@ -4,9 +4,13 @@
 //! where that is missing the test's name and the reason go to the file that `LANEWAY_SKIPPED`
 //! names; `./test` prints the list at its end. What `LANEWAY_REQUIRE` lists must be there: a test
 //! that lacks it fails. What `LANEWAY_HIDE` lists counts as missing, to run as on a machine without
-//! it. Both are comma-separated names of needs, or `all`. Only tests depend on this crate.
+//! it. Both are comma-separated names of needs, or `all`.
+//!
+//! Tests of launchers share two things more: [`cases`], the harness of a program that starts itself
+//! again, and [`marked`], processes that are never left behind. Only tests depend on this crate.
 
-#![forbid(unsafe_code)]
+pub mod cases;
+pub mod marked;
 
 use std::fs::OpenOptions;
 use std::io::Write;

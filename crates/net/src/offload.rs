@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::io;
-use std::mem::size_of;
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
+
+use crate::socket::set_option;
 
 /// What was found by trying it on a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +37,5 @@ impl Offload {
 }
 
 fn accepts(socket: &UdpSocket, option: i32, value: i32) -> bool {
-    let (value, size) = ((&raw const value).cast(), size_of::<i32>() as u32);
-    // SAFETY: the value has this size and lives longer than the call.
-    unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_UDP, option, value, size) == 0 }
+    set_option(socket.as_raw_fd(), libc::SOL_UDP, option, value).is_ok()
 }

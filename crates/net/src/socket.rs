@@ -50,6 +50,14 @@ pub enum Sent {
 #[repr(C, align(8))]
 struct Control([u8; 64]);
 
+/// Sets an option of a socket that is a number.
+pub(crate) fn set_option(fd: RawFd, level: i32, option: i32, value: i32) -> io::Result<()> {
+    let bytes = mem::size_of::<i32>() as libc::socklen_t;
+    // SAFETY: the value has as many bytes as are said.
+    let done = unsafe { libc::setsockopt(fd, level, option, (&raw const value).cast(), bytes) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 impl Socket {
     /// At an address, bound to a device where one is named; at the first free port of the range,
     /// or any if it is 0 to 0.
@@ -168,13 +176,7 @@ impl Socket {
     }
 
     fn set(&self, level: i32, option: i32, value: i32) -> io::Result<()> {
-        let bytes = mem::size_of::<i32>() as libc::socklen_t;
-        // SAFETY: the value has as many bytes as are said.
-        let done = unsafe {
-            let value = (&raw const value).cast();
-            libc::setsockopt(self.fd.as_raw_fd(), level, option, value, bytes)
-        };
-        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        set_option(self.fd.as_raw_fd(), level, option, value)
     }
 
     fn own_address(&self) -> Result<SocketAddr, NetError> {

@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use laneway_core::Exit;
 use laneway_net::{Endpoint, LocalPath, NetError, Options, Secret, Setup};
+use laneway_processes::{Cores, Monotonic, hostname, lessen_timer_slack};
 
 use crate::RanksComm;
-use crate::clock::Monotonic;
 use crate::error::RanksError;
 use crate::link::{Making, NetLink};
+use crate::machine::machine;
 use crate::paths::{self, Chosen};
 use crate::roster::{RanksWorld, Roster};
-use crate::system::{Cores, hostname, lessen_timer_slack, machine};
 use crate::words::{Ended, Greeting, Seat, Word};
 
 /// Tells a process that its standard input is a launcher's pipe.
@@ -92,18 +92,18 @@ fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
     listen(roster.clone())?;
     let is_global = (0..size).all(|other| roster.are_near(rank, other));
     let (mates, cores) = (roster.core_mates(rank), Cores::available());
-    let alone = mates.len() <= cores.count();
+    let alone = mates.len() <= cores.count() as usize;
     let mut description = describe(&roster, rank as usize, connections);
     let far = far.filter(|_| !is_global);
     if far.is_none() && !is_global {
-        let error = "the launcher took all ranks for processes of one machine".into();
-        return Err(RanksError::System { what: "reach the other hosts".into(), error });
+        let error = "the launcher took all ranks for processes of one machine";
+        return Err(RanksError::system("reach the other hosts", error));
     }
     let making = Making { rank, roster: roster.clone(), near, far, connections, alone, limit };
     let link = NetLink::connect(making, limit.min(CONNECT))?;
     // The threads that keep the connections were started before, and stay free.
     let own = mates.iter().position(|&mate| mate == rank);
-    let bound = alone && own.is_some_and(|own| cores.bind(own));
+    let bound = alone && own.is_some_and(|own| cores.bind(own as u32));
     description.push(("binding", if bound { "core" } else { "none" }.into()));
     let world = RanksWorld { roster, clock: Monotonic { alone, is_global }, description };
     Ok(RanksComm::world(Box::new(link), Rc::new(world), rank, limit))
@@ -115,10 +115,7 @@ fn open(paths: Vec<LocalPath>, secret: Secret) -> Result<Endpoint, RanksError> {
 }
 
 fn net_error(error: NetError) -> RanksError {
-    RanksError::System {
-        what: "open this rank's end of the paths".into(),
-        error: error.to_string(),
-    }
+    RanksError::system("open this rank's end of the paths", error)
 }
 
 fn describe(roster: &Roster, rank: usize, connections: usize) -> Vec<(&'static str, String)> {
@@ -150,8 +147,5 @@ fn listen(roster: Arc<Roster>) -> Result<(), RanksError> {
             }
         }
     });
-    started.map(|_| ()).map_err(|error| RanksError::System {
-        what: "start a thread".into(),
-        error: error.to_string(),
-    })
+    started.map(|_| ()).map_err(|error| RanksError::system("start a thread", error))
 }

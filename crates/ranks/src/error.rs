@@ -63,6 +63,10 @@ pub enum RanksError {
 }
 
 impl RanksError {
+    pub(crate) fn system(what: impl Into<String>, error: impl fmt::Display) -> RanksError {
+        RanksError::System { what: what.into(), error: error.to_string() }
+    }
+
     /// What the screen shows, and the exit code.
     pub fn into_failure(self) -> Failure {
         let what = self.to_string();

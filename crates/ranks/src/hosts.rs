@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use laneway_processes::hostname;
+
 use crate::error::RanksError;
-use crate::system::hostname;
 
 /// A host and how many ranks it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]

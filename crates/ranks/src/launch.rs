@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use laneway_core::Rank;
 use laneway_path::wire::MOST_PATHS;
+use laneway_processes::random_bytes;
 
 use crate::error::{MOST_RANKS, RanksError};
 use crate::hosts::{Host, place};
 use crate::output::{News, read};
-use crate::signals::Signals;
+use crate::signals::Told;
 use crate::starter::{self, Starter};
 use crate::supervise::{Stop, Supervisor};
-use crate::system::random_digits;
 use crate::words::{Greeting, Paths, Seat, Word};
 
 /// Connections of a pair of ranks, at most.
@@ -51,7 +51,7 @@ impl Launch {
         let (tell, news) = channel();
         let of_signals = tell.clone();
         // Nobody who has stopped listening wants to hear of signals.
-        let signals = Signals::block(move |signal| _ = of_signals.send(News::Signal(signal)))?;
+        let signals = Told::start(move |signal| _ = of_signals.send(News::Signal(signal)))?;
         let mut supervisor = Supervisor::new(news);
         for (rank, host) in (0..).zip(&placed) {
             // When one cannot be started, dropping the supervisor ends those that were.
@@ -99,7 +99,7 @@ impl Launch {
         Ok(Greeting {
             rank: 0,
             size: self.ranks,
-            secret: random_digits()?,
+            secret: secret()?,
             limit: self.limit,
             connections: self.connections,
             paths,
@@ -110,7 +110,7 @@ impl Launch {
         &self,
         rank: Rank,
         host: &Host,
-        signals: &Signals,
+        signals: &Told,
         tell: &Sender<News>,
         supervisor: &mut Supervisor,
     ) -> Result<(), RanksError> {
@@ -136,6 +136,13 @@ impl Word {
             _ => None,
         }
     }
+}
+
+/// Bytes that nobody can guess, as hexadecimal digits.
+fn secret() -> Result<String, RanksError> {
+    let bytes: [u8; 32] =
+        random_bytes().map_err(|error| RanksError::system("read random bytes", error))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Where nobody named devices, hosts must have the same networks, and each its own addresses.

@@ -13,11 +13,11 @@
 compile_error!("ranks over the network need Linux, as the driver of their connections does");
 
 mod attach;
-mod clock;
 mod error;
 mod hosts;
 mod launch;
 mod link;
+mod machine;
 mod output;
 mod paths;
 mod peer;
@@ -26,7 +26,6 @@ mod side;
 mod signals;
 mod starter;
 mod supervise;
-mod system;
 mod words;
 
 pub use attach::{attach, is_rank};

@@ -203,7 +203,7 @@ impl NetLink {
 }
 
 fn failed(error: NetError) -> RanksError {
-    RanksError::System { what: "open connections".into(), error: error.to_string() }
+    RanksError::system("open connections", error)
 }
 
 /// One side's news, and what they change.

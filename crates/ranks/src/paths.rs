@@ -31,9 +31,8 @@ pub(crate) fn choose(paths: &Paths) -> Result<Chosen, RanksError> {
 }
 
 fn listed() -> Result<Vec<Interface>, RanksError> {
-    interfaces::list().map_err(|error: InterfaceError| RanksError::System {
-        what: "list the interfaces of this host".into(),
-        error: error.to_string(),
+    interfaces::list().map_err(|error: InterfaceError| {
+        RanksError::system("list the interfaces of this host", error)
     })
 }
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use laneway_core::{Clock, Rank};
 use laneway_message::World;
+use laneway_processes::Monotonic;
 
-use crate::clock::Monotonic;
 use crate::words::Seat;
 
 pub(crate) struct Roster {

@@ -7,6 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::str::FromStr;
 
+use laneway_processes::{Mask, again, prepare_child};
+
 use crate::attach::MARKER;
 use crate::error::RanksError;
 use crate::hosts::Host;
@@ -75,7 +77,7 @@ impl FromStr for Starter {
 pub(crate) fn command(
     host: &Host,
     starter: Starter,
-    mask: libc::sigset_t,
+    mask: Mask,
 ) -> Result<(Command, String), RanksError> {
     let here = host.is_here();
     let mut command = if here { on_this_host() } else { on_another(&host.name, starter)? };
@@ -85,17 +87,13 @@ pub(crate) fn command(
     };
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
     // SAFETY: the closure runs between fork and exec and makes only async-signal-safe calls.
-    unsafe { command.pre_exec(move || prepare(&mask)) };
+    unsafe { command.pre_exec(move || prepare_child(&mask)) };
     Ok((command, program))
 }
 
 fn on_this_host() -> Command {
-    let mut arguments = std::env::args_os();
-    let mut command = Command::new("/proc/self/exe");
-    if let Some(name) = arguments.next() {
-        command.arg0(name);
-    }
-    command.args(arguments).env(MARKER, "1");
+    let mut command = again();
+    command.env(MARKER, "1");
     command
 }
 
@@ -108,10 +106,7 @@ fn on_another(host: &str, starter: Starter) -> Result<Command, RanksError> {
 
 /// The same program with the same arguments in the same folder, and the variables that concern it.
 fn shell_line() -> Result<OsString, RanksError> {
-    let failed = |error: io::Error| RanksError::System {
-        what: "name this program and its folder".into(),
-        error: error.to_string(),
-    };
+    let failed = |error: io::Error| RanksError::system("name this program and its folder", error);
     let program = std::env::current_exe().map_err(failed)?;
     let folder = std::env::current_dir().map_err(failed)?;
     let mut line = b"cd ".to_vec();
@@ -142,19 +137,6 @@ fn quoted(word: &OsStr) -> Vec<u8> {
     }
     text.push(b'\'');
     text
-}
-
-/// In the child, before it becomes a rank: the signals of before are let through again.
-fn prepare(mask: &libc::sigset_t) -> io::Result<()> {
-    // SAFETY: plain calls, each async-signal-safe. A rank lies in a group that is not the
-    // terminal's, and may write to it all the same.
-    unsafe {
-        libc::signal(libc::SIGTTOU, libc::SIG_IGN);
-        match libc::sigprocmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
-    }
 }
 
 #[cfg(test)]

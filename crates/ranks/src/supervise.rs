@@ -8,10 +8,10 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use laneway_core::Rank;
+use laneway_processes::{ENDING, kill_group};
 
 use crate::error::{Death, RanksError};
 use crate::output::News;
-use crate::signals::ENDING;
 use crate::words::{Ended, Word};
 
 /// How long the others may take to end by themselves after a rank has failed in an orderly way.
@@ -219,12 +219,7 @@ impl Supervisor {
         // Not yet waited for, so the numbers cannot mean other processes.
         for member in self.members.iter_mut().filter(alive) {
             member.input = None;
-            let pid = member.child.id() as i32;
-            // SAFETY: plain calls. The group may not exist yet, so the process is named as well.
-            unsafe {
-                libc::kill(-pid, libc::SIGKILL);
-                libc::kill(pid, libc::SIGKILL);
-            }
+            kill_group(member.child.id());
         }
         for member in self.members.iter_mut().filter(alive) {
             // Its input has ended before it was killed, perhaps, and it has left with a code; but

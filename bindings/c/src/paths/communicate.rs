@@ -34,14 +34,11 @@ pub unsafe extern "C" fn laneway_paths_begin_connect(
     connection: *mut u32,
 ) -> c_int {
     answer_coded(|| {
-        let held = find(paths)?;
+        let begin = |held: &Held, peers: &[SocketAddr], limit| {
+            Ok(held.with(|endpoint| endpoint.begin_open(peers, label, limit))?)
+        };
         // SAFETY: as the caller promises.
-        let peers = unsafe { addresses(peers, count, connection)? };
-        let limit = limit(limit_ms)?;
-        let id = held.with(|endpoint| endpoint.begin_open(&peers, label, limit))?;
-        // SAFETY: it was seen not to be null; as the caller promises.
-        unsafe { *connection = id.0 };
-        Ok(())
+        unsafe { open(paths, peers, count, limit_ms, connection, begin) }
     })
 }
 
@@ -60,14 +57,31 @@ pub unsafe extern "C" fn laneway_paths_connect(
 ) -> c_int {
     answer_coded(|| {
         refuse_in_callback()?;
-        let held = find(paths)?;
+        let connect = |held: &Held, peers: &[SocketAddr], limit| connect(held, peers, label, limit);
         // SAFETY: as the caller promises.
-        let peers = unsafe { addresses(peers, count, connection)? };
-        let id = connect(&held, &peers, label, limit(limit_ms)?)?;
-        // SAFETY: it was seen not to be null; as the caller promises.
-        unsafe { *connection = id.0 };
-        Ok(())
+        unsafe { open(paths, peers, count, limit_ms, connection, connect) }
     })
+}
+
+/// Opens a connection in one way or the other, and writes its number.
+///
+/// # Safety
+/// As for laneway_paths_begin_connect.
+unsafe fn open(
+    paths: *mut Paths,
+    peers: *const *const c_char,
+    count: c_int,
+    limit_ms: c_int,
+    connection: *mut u32,
+    way: impl FnOnce(&Held, &[SocketAddr], Duration) -> Result<ConnectionId, Coded>,
+) -> Result<(), Coded> {
+    let held = find(paths)?;
+    // SAFETY: as the caller promises.
+    let peers = unsafe { addresses(peers, count, connection)? };
+    let id = way(&held, &peers, limit(limit_ms)?)?;
+    // SAFETY: it was seen not to be null; as the caller promises.
+    unsafe { *connection = id.0 };
+    Ok(())
 }
 
 fn connect(

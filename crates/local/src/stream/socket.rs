@@ -33,10 +33,8 @@ pub(crate) fn greeted(board: &Board, bytes: &[u8; HELLO]) -> Option<Rank> {
 /// A socket that listens for a rank, opened by the launcher before any rank runs, so that nobody
 /// can connect too early; and its address as the board keeps it.
 pub(crate) fn listen(transport: Transport, ranks: u32) -> Result<(OwnedFd, Vec<u8>), LocalError> {
-    let failed = |error: io::Error| LocalError::System {
-        what: format!("listen on a {transport} socket"),
-        error: error.to_string(),
-    };
+    let failed =
+        |error: io::Error| LocalError::system(format!("listen on a {transport} socket"), error);
     let (fd, address): (OwnedFd, Vec<u8>) = match transport {
         Transport::Tcp => {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;

@@ -1,61 +1,21 @@
 //! The cases: what is started, what is done to it, and how it must end.
 
-use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use laneway_needs::Need;
+use laneway_needs::cases::{Case, Verdict, case};
+use laneway_needs::marked::{Outcome, Running, start};
 
-use crate::process::{Outcome, files_left, start};
+use crate::left::leaves_no_file;
 use crate::storm::random;
 use crate::{stress, surroundings};
 
 const TRANSPORTS: [&str; 3] = ["shm", "unix", "tcp"];
 
-type Verdict = Result<(), String>;
-type Case = (String, Box<dyn Fn() -> Verdict>);
+/// No run takes longer to end when something has gone wrong.
+const SHORT: Duration = Duration::from_secs(1);
 
-/// Runs the cases whose name contains one of the words, or all. Understands what test runners ask
-/// of a harness: `--list`, `--ignored` (there are none) and `--exact`.
-pub fn drive(arguments: &[String]) -> ExitCode {
-    let asked = |flag: &str| arguments.iter().any(|word| word == flag);
-    if asked("--list") {
-        if !asked("--ignored") {
-            all().iter().for_each(|(name, _)| println!("{name}: test"));
-        }
-        return ExitCode::SUCCESS;
-    }
-    let words: Vec<&String> = arguments.iter().filter(|word| !word.starts_with('-')).collect();
-    let chosen = |name: &str| {
-        let fits =
-            |word: &&String| if asked("--exact") { *word == name } else { name.contains(*word) };
-        words.is_empty() || words.iter().any(fits)
-    };
-    let before = files_left();
-    let (mut passed, mut failed) = (0, 0);
-    for (name, case) in all() {
-        if !chosen(&name) {
-            continue;
-        }
-        let verdict = case().and_then(|()| match files_left() {
-            after if after == before => Ok(()),
-            after => Err(format!("files before {before:?}, after {after:?}")),
-        });
-        match verdict {
-            Ok(()) => {
-                passed += 1;
-                println!("ok      {name}");
-            }
-            Err(why) => {
-                failed += 1;
-                println!("FAILED  {name}\n        {}", why.replace('\n', "\n        "));
-            }
-        }
-    }
-    println!("{passed} passed, {failed} failed");
-    if failed == 0 && passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-fn all() -> Vec<Case> {
+pub fn all() -> Vec<Case> {
     let mut cases = messages();
     cases.extend(limits());
     cases.extend(endings());
@@ -63,17 +23,13 @@ fn all() -> Vec<Case> {
     cases.extend(surrounded());
     cases.extend(from_outside());
     cases.extend(pauses());
-    cases
-}
-
-fn case(name: impl Into<String>, run: impl Fn() -> Verdict + 'static) -> Case {
-    (name.into().replace(' ', "::"), Box::new(run))
+    cases.into_iter().map(leaves_no_file).collect()
 }
 
 /// Starts a scenario and expects it to end well.
 fn good(scenario: &'static str, ranks: u32, transport: &'static str) -> Case {
     case(format!("{scenario} {ranks} {transport}"), move || {
-        expect(run(scenario, ranks, transport, &[])?, 0, &[])
+        run(scenario, ranks, transport, &[])?.expect(0, &[])
     })
 }
 
@@ -83,17 +39,7 @@ fn run(
     transport: &str,
     variables: &[(&str, &str)],
 ) -> Result<Outcome, String> {
-    start(scenario, ranks, transport, variables, "for rank 0")?.finish()
-}
-
-/// The exit code, and words that the error output must have.
-fn expect(outcome: Outcome, code: i32, words: &[&str]) -> Verdict {
-    let missing = words.iter().find(|word| !outcome.stderr.contains(**word));
-    if outcome.code == Some(code) && missing.is_none() {
-        return Ok(());
-    }
-    let Outcome { code: got, stdout, stderr, took } = outcome;
-    Err(format!("code {got:?}, expected {code} and {words:?}, after {took:?}\n{stdout}{stderr}"))
+    start(&[scenario, &ranks.to_string(), transport], variables, "for rank 0")?.finish()
 }
 
 fn messages() -> Vec<Case> {
@@ -117,14 +63,14 @@ fn messages() -> Vec<Case> {
         cases.push(good("mismatch", 2, transport));
         for len in ["9", "3000", "5000000"] {
             cases.push(case(format!("truncate {len} {transport}"), move || {
-                expect(run("truncate", 2, transport, &[("TEST_LEN", len)])?, 0, &[])
+                run("truncate", 2, transport, &[("TEST_LEN", len)])?.expect(0, &[])
             }));
         }
     }
     for (scenario, ranks) in [("lengths", 2), ("lengths", 5), ("order", 3), ("storm", 8)] {
         cases.push(case(format!("{scenario} {ranks} shm without direct copies"), move || {
             let refused = [(surroundings::VARIABLE, "no direct copies")];
-            expect(run(scenario, ranks, "shm", &refused)?, 0, &[])
+            run(scenario, ranks, "shm", &refused)?.expect(0, &[])
         }));
     }
     cases
@@ -133,13 +79,7 @@ fn messages() -> Vec<Case> {
 /// Sizes at the edge: many ranks, a message past 2 GiB, numbers that cannot be.
 fn limits() -> Vec<Case> {
     let described = |variables: &'static [(&str, &str)], words: &'static [&str]| {
-        move || {
-            let outcome = run("describe", 2, "shm", variables)?;
-            match words.iter().find(|word| !outcome.stdout.contains(**word)) {
-                None => expect(outcome, 0, &[]),
-                Some(word) => Err(format!("no {word:?} in {:?}", outcome.stdout)),
-            }
-        }
+        move || run("describe", 2, "shm", variables)?.expect_output(words)
     };
     vec![
         good("all-to-all", 200, "shm"),
@@ -160,22 +100,22 @@ fn limits() -> Vec<Case> {
         }),
         case("a binding that does not exist", || {
             let outcome = run("ring", 2, "shm", &[("LANEWAY_LOCAL_BIND", "moon")])?;
-            expect(outcome, 2, &["LANEWAY_LOCAL_BIND is \"moon\""])
+            outcome.expect(2, &["LANEWAY_LOCAL_BIND is \"moon\""])
         }),
         case("no ranks", || {
-            expect(run("ring", 0, "shm", &[])?, 2, &["error: 0 ranks", "1 to 1024"])
+            run("ring", 0, "shm", &[])?.expect(2, &["error: 0 ranks", "1 to 1024"])
         }),
         case("too many ranks", || {
-            expect(run("ring", 1025, "shm", &[])?, 2, &["error: 1025 ranks", "try:"])
+            run("ring", 1025, "shm", &[])?.expect(2, &["error: 1025 ranks", "try:"])
         }),
         case("a limit that is no number", || {
             let outcome = run("ring", 2, "shm", &[("LANEWAY_WAIT_LIMIT", "soon")])?;
-            expect(outcome, 2, &["LANEWAY_WAIT_LIMIT is \"soon\""])
+            outcome.expect(2, &["LANEWAY_WAIT_LIMIT is \"soon\""])
         }),
         // The mark of another launcher: this process is no rank of it.
         case("a stranger's environment", || {
             let stranger = [("LANEWAY_LOCAL_LAUNCHER", "1"), ("LANEWAY_LOCAL_RANK", "0")];
-            expect(run("ring", 2, "shm", &stranger)?, 0, &[])
+            run("ring", 2, "shm", &stranger)?.expect(0, &[])
         }),
     ]
 }
@@ -187,7 +127,7 @@ fn endings() -> Vec<Case> {
             cases.push(good(scenario, 3, transport));
         }
         cases.push(case(format!("hang {transport}"), move || {
-            expect(run("hang", 3, transport, &[("LANEWAY_WAIT_LIMIT", "1")])?, 0, &[])
+            run("hang", 3, transport, &[("LANEWAY_WAIT_LIMIT", "1")])?.expect(0, &[])
         }));
         let ends = [
             ("leave-abort", 3, "error: rank 1 left before the others"),
@@ -198,9 +138,8 @@ fn endings() -> Vec<Case> {
         ];
         for (scenario, code, words) in ends {
             cases.push(case(format!("{scenario} {transport}"), move || {
-                let outcome = run(scenario, 5, transport, &[])?;
-                in_time(&outcome)?;
-                expect(outcome, code, &[words])
+                let outcome = run(scenario, 5, transport, &[])?.in_time(SHORT)?;
+                outcome.expect(code, &[words])
             }));
         }
     }
@@ -222,14 +161,13 @@ fn misuse() -> Vec<Case> {
             ("overlap-in-queue", 1),
         ] {
             cases.push(case(format!("{scenario} {transport}"), move || {
-                expect(run(scenario, ranks, transport, &[("LANEWAY_WAIT_LIMIT", "1")])?, 0, &[])
+                run(scenario, ranks, transport, &[("LANEWAY_WAIT_LIMIT", "1")])?.expect(0, &[])
             }));
         }
         cases.push(case(format!("stuck {transport}"), move || {
-            let outcome = run("stuck", 2, transport, &[])?;
-            in_time(&outcome)?;
+            let outcome = run("stuck", 2, transport, &[])?.in_time(SHORT)?;
             let words = "rank 0 can never go on: lane 0 waits until round 0 of lane 7 is complete";
-            expect(outcome, 3, &[words, "rank 0 died: exited with code 9"])
+            outcome.expect(3, &[words, "rank 0 died: exited with code 9"])
         }));
     }
     cases
@@ -252,7 +190,7 @@ fn surrounded() -> Vec<Case> {
     let mut ends = |scenario, ranks, transport, around, code, words: &'static [&str]| {
         cases.push(case(format!("{scenario} {ranks} {transport} with {around}"), move || {
             let outcome = within(scenario, ranks, transport, around)()?;
-            outcome.map_or(Ok(()), |outcome| expect(outcome, code, words))
+            outcome.map_or(Ok(()), |outcome| outcome.expect(code, words))
         }));
     };
     for transport in TRANSPORTS {
@@ -281,17 +219,17 @@ fn from_outside() -> Vec<Case> {
         for rank in [0, 2] {
             cases.push(case(format!("SIGKILL to rank {rank} {transport}"), move || {
                 let outcome = signalled(transport, Some(rank), libc::SIGKILL)?;
-                expect(outcome, 3, &[&format!("rank {rank} died: killed by signal 9 (SIGKILL)")])
+                outcome.expect(3, &[&format!("rank {rank} died: killed by signal 9 (SIGKILL)")])
             }));
         }
         cases.push(case(format!("SIGKILL to the launcher {transport}"), move || {
             let outcome = signalled(transport, None, libc::SIGKILL)?;
             // What matters is that `finish` found nothing left.
-            if outcome.code.is_none() { Ok(()) } else { expect(outcome, -1, &[]) }
+            if outcome.code.is_none() { Ok(()) } else { outcome.expect(-1, &[]) }
         }));
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
             cases.push(case(format!("signal {signal} to the launcher {transport}"), move || {
-                expect(signalled(transport, None, signal)?, 128 + signal, &[])
+                signalled(transport, None, signal)?.expect(128 + signal, &[])
             }));
         }
     }
@@ -299,17 +237,26 @@ fn from_outside() -> Vec<Case> {
 }
 
 fn signalled(transport: &str, rank: Option<u32>, signal: i32) -> Result<Outcome, String> {
-    let mut running = start("forever", 5, transport, &[], "")?;
-    running.await_line()?;
+    let mut running = start(&["forever", "5", transport], &[], "")?;
+    running.await_line("running")?;
     let pid = match rank {
-        Some(rank) => running.ranks(5)?[rank as usize],
+        Some(rank) => processes(&running, 5)?[rank as usize],
         None => running.launcher(),
     };
     // SAFETY: the process is our child or its child, and has not been waited for.
     unsafe { libc::kill(pid, signal) };
-    let outcome = running.finish()?;
-    in_time(&outcome)?;
-    Ok(outcome)
+    running.finish()?.in_time(SHORT)
+}
+
+/// The processes of all ranks, found in one look.
+fn processes(running: &Running, ranks: u32) -> Result<Vec<i32>, String> {
+    let all = running.processes();
+    let of = |rank| {
+        let wanted = format!("LANEWAY_LOCAL_RANK={rank}");
+        let found = all.iter().find(|(_, environment)| environment.contains(&wanted));
+        found.map(|(pid, _)| *pid).ok_or_else(|| format!("rank {rank} is not running"))
+    };
+    (0..ranks).map(of).collect()
 }
 
 /// Ranks that are stopped at any moment and go on after any time.
@@ -335,9 +282,9 @@ fn paused(ranks: u32, transport: &str, around: &str) -> Verdict {
     let seed = stress::from_environment(stress::SEED, now >> 8 & 0xffff_ffff);
     let text = seed.to_string();
     let variables = [(stress::SEED, text.as_str()), (surroundings::VARIABLE, around)];
-    let mut running = start("stress", ranks, transport, &variables, "")?;
-    running.await_line()?;
-    let pids = running.ranks(ranks)?;
+    let mut running = start(&["stress", &ranks.to_string(), transport], &variables, "")?;
+    running.await_line("running")?;
+    let pids = processes(&running, ranks)?;
     let pause = Duration::from_secs(stress::from_environment(stress::SECONDS, 1)) * 7 / 10;
     let end = Instant::now() + pause;
     let mut draw = seed;
@@ -351,13 +298,5 @@ fn paused(ranks: u32, transport: &str, around: &str) -> Verdict {
         unsafe { libc::kill(pid, libc::SIGCONT) };
         std::thread::sleep(Duration::from_micros(draw >> 24 & 0xfff));
     }
-    let outcome = running.finish()?;
-    expect(outcome, 0, &[]).map_err(|why| format!("{}={seed}: {why}", stress::SEED))
-}
-
-fn in_time(outcome: &Outcome) -> Verdict {
-    if outcome.took < Duration::from_secs(1) {
-        return Ok(());
-    }
-    Err(format!("it took {:?} to end\n{}", outcome.took, outcome.stderr))
+    running.finish()?.expect(0, &[]).map_err(|why| format!("{}={seed}: {why}", stress::SEED))
 }

@@ -5,9 +5,9 @@
 
 mod cases;
 mod endings;
+mod left;
 mod messages;
 mod misuse;
-mod process;
 mod seccomp;
 mod storm;
 mod stress;
@@ -59,45 +59,15 @@ const SCENARIOS: &[(&str, Scenario)] = &[
 ];
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["run", scenario, ranks, transport] => ExitCode::from(run(scenario, ranks, transport)),
-        _ => cases::drive(&arguments),
-    }
+    laneway_needs::cases::main(run, cases::all)
 }
 
-fn run(scenario: &str, ranks: &str, transport: &str) -> u8 {
-    let failed = |failure: laneway_core::Failure| {
-        eprintln!("{failure}");
-        failure.exit as u8
-    };
+fn run(words: &[&str]) -> u8 {
+    let &[scenario, ranks, transport] = words else { panic!("the driver gives three words") };
     let comm = match attach() {
         Ok(Some(comm)) => comm,
-        Ok(None) => {
-            let after = match surroundings::make() {
-                Ok(after) => after,
-                Err(error) => {
-                    eprintln!("this machine does not let us: {error}");
-                    return surroundings::SKIPPED;
-                }
-            };
-            let ranks = ranks.parse().expect("the driver gives a number");
-            let transport = transport.parse().expect("the driver gives a transport");
-            let code = match (Launch { ranks, transport, limit: None }).run() {
-                Ok(code) => code as u8,
-                Err(error) => failed(LocalError::into_failure(error)),
-            };
-            let words: Vec<String> =
-                (0..ranks).map(|rank| format!("this is rank {rank}")).collect();
-            return after.expect(&words).map_or_else(
-                |why| {
-                    eprintln!("{why}");
-                    8
-                },
-                |()| code,
-            );
-        }
-        Err(error) => return failed(error.into_failure()),
+        Ok(None) => return launch(ranks, transport),
+        Err(error) => return failed(error),
     };
     let (_, scenario) =
         SCENARIOS.iter().find(|(name, _)| *name == scenario).expect("the driver knows the names");
@@ -106,6 +76,34 @@ fn run(scenario: &str, ranks: &str, transport: &str) -> u8 {
         Err(error) => {
             eprintln!("rank {}: {error}", comm.rank());
             9
+        }
+    }
+}
+
+fn failed(error: LocalError) -> u8 {
+    let failure = error.into_failure();
+    eprintln!("{failure}");
+    failure.exit as u8
+}
+
+fn launch(ranks: &str, transport: &str) -> u8 {
+    let after = match surroundings::make() {
+        Ok(after) => after,
+        Err(error) => {
+            eprintln!("this machine does not let us: {error}");
+            return surroundings::SKIPPED;
+        }
+    };
+    let ranks = ranks.parse().expect("the driver gives a number");
+    let transport = transport.parse().expect("the driver gives a transport");
+    let launched = Launch { ranks, transport, limit: None }.run();
+    let code = launched.map_or_else(failed, |code| code as u8);
+    let words: Vec<String> = (0..ranks).map(|rank| format!("this is rank {rank}")).collect();
+    match after.expect(&words) {
+        Ok(()) => code,
+        Err(why) => {
+            eprintln!("{why}");
+            8
         }
     }
 }

@@ -1,56 +1,16 @@
 //! The cases: what is started, what is done to it, and how it must end.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::process::{Outcome, start};
+use laneway_needs::cases::{Case, case};
+use laneway_needs::marked::{Outcome, start};
 
-type Verdict = Result<(), String>;
-type Case = (String, Box<dyn Fn() -> Verdict>);
-
-/// Runs the cases whose name contains one of the words, or all. Understands what test runners ask
-/// of a harness: `--list`, `--ignored` (there are none) and `--exact`.
-pub fn drive(arguments: &[String]) -> ExitCode {
-    let asked = |flag: &str| arguments.iter().any(|word| word == flag);
-    if asked("--list") {
-        if !asked("--ignored") {
-            all().iter().for_each(|(name, _)| println!("{name}: test"));
-        }
-        return ExitCode::SUCCESS;
-    }
-    let words: Vec<&String> = arguments.iter().filter(|word| !word.starts_with('-')).collect();
-    let chosen = |name: &str| {
-        let fits =
-            |word: &&String| if asked("--exact") { *word == name } else { name.contains(*word) };
-        words.is_empty() || words.iter().any(fits)
-    };
-    let (mut passed, mut failed) = (0, 0);
-    for (name, case) in all().into_iter().filter(|(name, _)| chosen(name)) {
-        match case() {
-            Ok(()) => {
-                passed += 1;
-                println!("ok      {name}");
-            }
-            Err(why) => {
-                failed += 1;
-                println!("FAILED  {name}\n        {}", why.replace('\n', "\n        "));
-            }
-        }
-    }
-    println!("{passed} passed, {failed} failed");
-    if failed == 0 && passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-fn all() -> Vec<Case> {
+pub fn all() -> Vec<Case> {
     let mut cases = messages();
     cases.extend(endings());
     cases.extend(from_outside());
     cases.extend(refusals());
     cases
-}
-
-fn case(name: impl Into<String>, run: impl Fn() -> Verdict + 'static) -> Case {
-    (name.into().replace(' ', "::"), Box::new(run))
 }
 
 fn run(
@@ -59,24 +19,14 @@ fn run(
     connections: u32,
     variables: &[(&str, &str)],
 ) -> Result<Outcome, String> {
-    start(scenario, ranks, connections, variables)?.finish()
-}
-
-/// The exit code, and words that the error output must have.
-fn expect(outcome: Outcome, code: i32, words: &[&str]) -> Verdict {
-    let missing = words.iter().find(|word| !outcome.stderr.contains(**word));
-    if outcome.code == Some(code) && missing.is_none() {
-        return Ok(());
-    }
-    let Outcome { code: got, stdout, stderr, took } = outcome;
-    Err(format!("code {got:?}, expected {code} and {words:?}, after {took:?}\n{stdout}{stderr}"))
+    start(&[scenario, &ranks.to_string(), &connections.to_string()], variables, "")?.finish()
 }
 
 fn messages() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut good = |scenario: &'static str, ranks, connections| {
         cases.push(case(format!("{scenario} {ranks} {connections}"), move || {
-            expect(run(scenario, ranks, connections, &[])?, 0, &[])
+            run(scenario, ranks, connections, &[])?.expect(0, &[])
         }));
     };
     for (ranks, connections) in [(2, 1), (3, 1), (5, 1), (2, 3), (4, 2)] {
@@ -93,13 +43,9 @@ fn messages() -> Vec<Case> {
     good("storm", 12, 1);
     good("child", 2, 1);
     cases.push(case("describe", || {
-        let outcome = run("describe", 3, 2, &[])?;
         let said =
             ["(\"backend\", \"net\")", "loopback", "(\"connections_per_pair\", \"2\")", "binding"];
-        match said.iter().find(|word| !outcome.stdout.contains(**word)) {
-            None => expect(outcome, 0, &[]),
-            Some(word) => Err(format!("no {word:?} in {:?}", outcome.stdout)),
-        }
+        run("describe", 3, 2, &[])?.expect_output(&said)
     }));
     cases
 }
@@ -116,10 +62,7 @@ fn endings() -> Vec<Case> {
         case(scenario, move || {
             let limit = if scenario == "hang" { "1" } else { "30" };
             let outcome = run(scenario, 4, 1, &[("TEST_LIMIT", limit)])?;
-            if outcome.took > Duration::from_secs(10) {
-                return Err(format!("it took {:?} to end\n{}", outcome.took, outcome.stderr));
-            }
-            expect(outcome, code, words)
+            outcome.in_time(Duration::from_secs(10))?.expect(code, words)
         })
     };
     ends.into_iter().map(ended).collect()
@@ -131,39 +74,38 @@ fn from_outside() -> Vec<Case> {
     for rank in [0, 2] {
         cases.push(case(format!("SIGKILL to rank {rank}"), move || {
             let outcome = signalled(Some(rank), libc::SIGKILL)?;
-            expect(outcome, 3, &[&format!("rank {rank} on "), "died: killed by signal 9"])
+            outcome.expect(3, &[&format!("rank {rank} on "), "died: killed by signal 9"])
         }));
     }
     cases.push(case("SIGKILL to the launcher", || {
         let outcome = signalled(None, libc::SIGKILL)?;
         // What matters is that `finish` found nothing left.
-        if outcome.code.is_none() { Ok(()) } else { expect(outcome, -1, &[]) }
+        if outcome.code.is_none() { Ok(()) } else { outcome.expect(-1, &[]) }
     }));
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         cases.push(case(format!("signal {signal} to the launcher"), move || {
-            expect(signalled(None, signal)?, 128 + signal, &[])
+            signalled(None, signal)?.expect(128 + signal, &[])
         }));
     }
     cases
 }
 
 fn signalled(rank: Option<u32>, signal: i32) -> Result<Outcome, String> {
-    let mut running = start("forever", 4, 1, &[])?;
-    let first = running.await_rank(rank.unwrap_or(0))?;
-    let pid = if rank.is_some() { first } else { running.launcher() };
+    let mut running = start(&["forever", "4", "1"], &[], "")?;
+    let first = running.await_line(&format!("rank {} is ", rank.unwrap_or(0)))?;
+    let pid = match rank {
+        Some(_) => first.parse().map_err(|_| format!("{first:?} is no process"))?,
+        None => running.launcher(),
+    };
     // SAFETY: the process is our child or its child, and has not been waited for.
     unsafe { libc::kill(pid, signal) };
-    let outcome = running.finish()?;
-    match outcome.took < Duration::from_secs(3) {
-        true => Ok(outcome),
-        false => Err(format!("it took {:?} to end\n{}", outcome.took, outcome.stderr)),
-    }
+    running.finish()?.in_time(Duration::from_secs(3))
 }
 
 /// What cannot be run says why, and leaves nothing.
 fn refusals() -> Vec<Case> {
     let refused = |name: &'static str, ranks, variables: &'static [(&str, &str)], code, words| {
-        case(name, move || expect(run("order", ranks, 1, variables)?, code, words))
+        case(name, move || run("order", ranks, 1, variables)?.expect(code, words))
     };
     vec![
         refused("no ranks", 0, &[], 2, &["error: 0 ranks", "try:"]),

@@ -6,7 +6,6 @@
 mod cases;
 mod endings;
 mod messages;
-mod process;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -37,14 +36,11 @@ const SCENARIOS: &[(&str, Scenario)] = &[
 ];
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["run", scenario, ranks, connections] => ExitCode::from(run(scenario, ranks, connections)),
-        _ => cases::drive(&arguments),
-    }
+    laneway_needs::cases::main(run, cases::all)
 }
 
-fn run(scenario: &str, ranks: &str, connections: &str) -> u8 {
+fn run(words: &[&str]) -> u8 {
+    let &[scenario, ranks, connections] = words else { panic!("the driver gives three words") };
     let failed = |failure: laneway_core::Failure| {
         eprintln!("{failure}");
         failure.exit as u8

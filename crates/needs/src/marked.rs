@@ -1,15 +1,19 @@
-//! Starts a launcher with a mark in its environment, and finds whatever bears that mark.
+//! Processes of a case: started with a mark in their environment, found by it, and never left
+//! behind.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+
+use crate::cases::{PART, Verdict};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// What a run left behind.
+#[derive(Debug)]
 pub struct Outcome {
     /// `None` when a signal ended the launcher.
     pub code: Option<i32>,
@@ -18,6 +22,7 @@ pub struct Outcome {
     pub took: Duration,
 }
 
+/// A launcher, and whatever it has started.
 pub struct Running {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -26,38 +31,41 @@ pub struct Running {
     start: Instant,
 }
 
-/// Starts the launcher of a scenario.
-pub fn start(
-    scenario: &str,
-    ranks: u32,
-    connections: u32,
-    variables: &[(&str, &str)],
-) -> Result<Running, String> {
+/// Starts this program for a part of a case, as [`crate::cases::main`] tells it by these words.
+pub fn start(words: &[&str], variables: &[(&str, &str)], input: &str) -> Result<Running, String> {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let mark = format!("LANEWAY_TEST_MARK={}-{number}.", std::process::id());
     let (name, value) = mark.split_once('=').expect("it was just joined so");
     let mut command = Command::new("/proc/self/exe");
-    command.args(["run", scenario, &ranks.to_string(), &connections.to_string()]);
-    command.env(name, value).envs(variables.iter().copied());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.arg(PART).args(words).env(name, value).envs(variables.iter().copied());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let start = Instant::now();
     let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let stdin = child.stdin.take();
+    if let Some(mut stdin) = stdin {
+        match stdin.write_all(input.as_bytes()) {
+            // A command that refuses its arguments is gone before it reads anything.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+            written => written.map_err(|error| error.to_string())?,
+        }
+    }
     let stdout = child.stdout.take().ok_or("the child has an output")?;
     Ok(Running { child, stdout: BufReader::new(stdout), seen: String::new(), mark, start })
 }
 
 impl Running {
-    /// The process of a rank that prints its number when it is on its way.
-    pub fn await_rank(&mut self, rank: u32) -> Result<i32, String> {
+    /// Reads on to a line that begins so, which the ranks print when they are on their way; gives
+    /// the rest of it. The time that the run takes counts from here.
+    pub fn await_line(&mut self, beginning: &str) -> Result<String, String> {
         loop {
-            let mut line = String::new();
-            let read = self.stdout.read_line(&mut line).map_err(|error| error.to_string())?;
+            let at = self.seen.len();
+            let read = self.stdout.read_line(&mut self.seen).map_err(|error| error.to_string())?;
             if read == 0 {
                 return Err("the ranks ended before they said anything".into());
             }
-            if let Some(pid) = line.trim().strip_prefix(&format!("rank {rank} is ")) {
+            if let Some(rest) = self.seen[at..].trim().strip_prefix(beginning) {
                 self.start = Instant::now();
-                return pid.parse().map_err(|_| format!("{line:?} names no process"));
+                return Ok(rest.to_owned());
             }
         }
     }
@@ -66,12 +74,18 @@ impl Running {
         self.child.id() as i32
     }
 
+    /// The processes of this run and the words of their environments, found in one look.
+    pub fn processes(&self) -> Vec<(i32, Vec<String>)> {
+        marked(&self.mark)
+    }
+
     /// Waits for the launcher, then makes sure that nothing is left.
     pub fn finish(mut self) -> Result<Outcome, String> {
         let status = loop {
             match self.child.try_wait().map_err(|error| error.to_string())? {
                 Some(status) => break status,
                 None if self.start.elapsed() > LIMIT => {
+                    // Its ranks die with it.
                     self.child.kill().map_err(|error| error.to_string())?;
                     self.child.wait().map_err(|error| error.to_string())?;
                     return Err(format!("not over after {} s", LIMIT.as_secs()));
@@ -82,14 +96,15 @@ impl Running {
         let took = self.start.elapsed();
         // Ranks that die with their launcher need a moment; no more than that.
         let deadline = Instant::now() + Duration::from_millis(900);
-        let mut left = marked(&self.mark);
+        let mut left = self.processes();
         while !left.is_empty() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(10));
-            left = marked(&self.mark);
+            left = self.processes();
         }
         if !left.is_empty() {
+            let pids: Vec<i32> = left.iter().map(|(pid, _)| *pid).collect();
             // Dropping this ends them.
-            return Err(format!("processes {left:?} are left"));
+            return Err(format!("processes {pids:?} are left"));
         }
         self.stdout.read_to_string(&mut self.seen).map_err(|error| error.to_string())?;
         let mut stderr = String::new();
@@ -103,7 +118,7 @@ impl Running {
 /// Whatever went wrong, nothing of a case outlives it.
 impl Drop for Running {
     fn drop(&mut self) {
-        for pid in marked(&self.mark) {
+        for (pid, _) in self.processes() {
             // SAFETY: plain call; the process bears a mark that only this case gave out.
             unsafe { libc::kill(pid, libc::SIGKILL) };
         }
@@ -112,15 +127,46 @@ impl Drop for Running {
     }
 }
 
+impl Outcome {
+    /// The exit code, and words that the error output must have.
+    pub fn expect(self, code: i32, words: &[&str]) -> Verdict {
+        let missing = words.iter().find(|word| !self.stderr.contains(**word));
+        if self.code == Some(code) && missing.is_none() {
+            return Ok(());
+        }
+        let Outcome { code: got, stdout, stderr, took } = self;
+        let expected = format!("expected {code} and {words:?}");
+        Err(format!("code {got:?}, {expected}, after {took:?}\n{stdout}{stderr}"))
+    }
+
+    /// A good end, and words that the output must have.
+    pub fn expect_output(self, words: &[&str]) -> Verdict {
+        match words.iter().find(|word| !self.stdout.contains(**word)) {
+            None => self.expect(0, &[]),
+            Some(word) => Err(format!("no {word:?} in {:?}", self.stdout)),
+        }
+    }
+
+    /// The same, if it took less than this.
+    pub fn in_time(self, limit: Duration) -> Result<Outcome, String> {
+        match self.took < limit {
+            true => Ok(self),
+            false => Err(format!("it took {:?} to end\n{}", self.took, self.stderr)),
+        }
+    }
+}
+
 /// Processes with a word in their environment, other than zombies.
-fn marked(mark: &str) -> Vec<i32> {
+fn marked(mark: &str) -> Vec<(i32, Vec<String>)> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     entries
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-        .filter(|pid| {
-            let bytes = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            bytes.split(|&byte| byte == 0).any(|word| word == mark.as_bytes())
+        .filter_map(|pid| {
+            let bytes = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+            let words: Vec<String> =
+                bytes.split(|&byte| byte == 0).map(|w| String::from_utf8_lossy(w).into()).collect();
+            words.iter().any(|word| word == mark).then_some((pid, words))
         })
         .collect()
 }

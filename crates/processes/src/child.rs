@@ -1,0 +1,77 @@
+//! A process that a launcher starts: the same program again, what it does before it runs, and its
+//! end.
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use crate::signals::Mask;
+
+/// This program with the same arguments, as one more process.
+pub fn again() -> Command {
+    let mut arguments = std::env::args_os();
+    let mut command = Command::new("/proc/self/exe");
+    if let Some(name) = arguments.next() {
+        command.arg0(name);
+    }
+    command.args(arguments);
+    command
+}
+
+/// Between fork and exec: lets the signals of before through again. The process lies in a group
+/// that is not the terminal's, and may write to it all the same, also where the terminal was told
+/// to stop such writers (stty tostop). Makes only async-signal-safe calls.
+pub fn prepare_child(mask: &Mask) -> io::Result<()> {
+    // SAFETY: plain calls, each async-signal-safe.
+    unsafe {
+        libc::signal(libc::SIGTTOU, libc::SIG_IGN);
+        match libc::sigprocmask(libc::SIG_SETMASK, &mask.0, std::ptr::null_mut()) {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+/// Kills a process and its group. It must be a child that was not yet waited for: then its number
+/// cannot mean another process.
+pub fn kill_group(pid: u32) {
+    let pid = pid as libc::pid_t;
+    // SAFETY: plain calls. The group may not exist yet, so the process is named as well.
+    unsafe {
+        libc::kill(-pid, libc::SIGKILL);
+        libc::kill(pid, libc::SIGKILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn the_same_program_has_the_same_arguments() {
+        let command = again();
+        let own: Vec<_> = std::env::args_os().skip(1).collect();
+        assert!(command.get_args().eq(own.iter().map(|word| word.as_os_str())));
+        let same = std::fs::read_link(command.get_program()).expect("a link");
+        assert_eq!(same, std::env::current_exe().expect("a program"));
+    }
+
+    /// A shell and its own child, which holds the pipe open as long as it lives.
+    #[test]
+    fn a_child_is_killed_with_its_group() {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "sleep 60 & echo; wait"]).process_group(0).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("a shell");
+        let mut output = child.stdout.take().expect("a pipe");
+        io::Read::read_exact(&mut output, &mut [0]).expect("its child was started");
+        let begun = Instant::now();
+        kill_group(child.id());
+        assert_eq!(child.wait().expect("a status").signal(), Some(libc::SIGKILL));
+        assert_eq!(io::Read::read(&mut output, &mut [0]).expect("a pipe"), 0, "nobody has it open");
+        assert!(begun.elapsed() < Duration::from_secs(30), "its child slept to the end");
+    }
+}
