@@ -111,12 +111,15 @@ fn what_cannot_be_run_is_refused() {
         &["no-such0 can be no path", "path info"],
     );
     refused(&net(&["-n", "2", "--paths", "lo"]), 3, &["lo can be no path"]);
+    refused(&net(&["-n", "2", "--spread"]), 2, &["one connection cannot be spread"]);
     let unknown = net(&["--hosts", "localhost,no-such-host.invalid"]);
     refused(&unknown, 3, &["rank 1 could not be started"]);
     let twice = laneway(&["check", "--backend", "net:eth0", "--paths", "eth1"]);
     refused(&twice, 2, &["paths are eth0 by --backend, and eth1 by --paths"]);
     let other = laneway(&["check", "--backend", "local", "--hosts", "a"]);
     refused(&other, 2, &["--hosts is for ranks over the network"]);
+    let other = laneway(&["check", "--backend", "local", "--spread"]);
+    refused(&other, 2, &["--spread is for ranks over the network"]);
     refused(&laneway(&["check", "--backend", "netz"]), 2, &["net[:DEV,DEV]"]);
 }
 
@@ -161,6 +164,40 @@ fn every_byte_is_right_while_paths_die_and_return() {
     assert_eq!(document["env"]["clock_is_global"], false);
     let broken = said(&checked).matches("fault: ").count();
     assert!(broken >= 8, "{broken} faults while the check ran");
+}
+
+/// Bytes that each card of the first host has sent in a run, and the rows.
+fn cards_after(words: &str) -> ([u64; 2], String) {
+    let shape = ["lab", "run", "--sites", "1x2", "--cards", "2", "--no-probe", "--", "sh", "-c"];
+    let script = format!("{} {words} && cat /proc/net/dev", env!("CARGO_BIN_EXE_laneway"));
+    let output = laneway(&[&shape[..], &[script.as_str()]].concat());
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let sent = ["eth0:", "eth1:"].map(|card| {
+        let line = text.lines().find_map(|line| line.trim_start().strip_prefix(card));
+        let word = line.and_then(|counters| counters.split_whitespace().nth(8));
+        word.and_then(|word| word.parse().ok()).unwrap_or_else(|| panic!("{card} in {text}"))
+    });
+    (sent, text)
+}
+
+#[test]
+fn load_is_spread_over_both_cards_where_it_is_asked_for() {
+    if !needs_lab() {
+        return;
+    }
+    let words = "check alltoall --backend net --sizes 1M --format json --connections 4";
+    let ([one, other], _) = cards_after(words);
+    assert!(other < one / 10, "{one} and {other} bytes without the option");
+    let ([one, other], text) = cards_after(&format!("{words} --spread"));
+    let all = one + other;
+    assert!(one > all * 3 / 10 && other > all * 3 / 10, "{one} and {other} bytes with it");
+    assert!(text.contains("\"spread\": \"yes\"") || text.contains("\"spread\":\"yes\""), "{text}");
+    let alone = "check barrier --backend net:eth0 --connections 2 --spread";
+    let shape = ["lab", "run", "--sites", "1x2", "--cards", "2", "--no-probe", "--"];
+    let own = [env!("CARGO_BIN_EXE_laneway")];
+    let alone: Vec<&str> = alone.split(' ').collect();
+    refused(&laneway(&[&shape[..], &own, &alone].concat()), 2, &["one path cannot be spread"]);
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub struct Launch {
     pub starter: Starter,
     /// Connections of each pair of ranks; messages go over them in turn.
     pub connections: usize,
+    /// Whether a pair's connections begin with different paths, so that messages go over all.
+    pub spread: bool,
     /// How long a wait, of a rank or for one, may go without news.
     pub limit: Duration,
 }
@@ -76,6 +78,9 @@ impl Launch {
         if !(1..=MOST_CONNECTIONS).contains(&self.connections) {
             return Err(RanksError::Connections { asked: self.connections });
         }
+        if self.spread && self.connections == 1 {
+            return Err(RanksError::Spread { what: "one connection" });
+        }
         place(self.ranks, &self.hosts)
     }
 
@@ -102,6 +107,7 @@ impl Launch {
             secret: random_digits()?,
             limit: self.limit,
             connections: self.connections,
+            spread: self.spread,
             paths,
         })
     }
@@ -193,13 +199,15 @@ mod tests {
             devices: vec![],
             starter: Starter::Ssh,
             connections: 1,
+            spread: false,
             limit: Duration::from_secs(1),
         };
         let refused = |launch: Launch| launch.run().expect_err("refused").into_failure();
         let none = refused(Launch { ranks: 0, ..launch.clone() });
         let many = refused(Launch { connections: 17, ..launch.clone() });
+        let alone = refused(Launch { spread: true, ..launch.clone() });
         let device = refused(Launch { devices: vec!["eth 0".into()], ..launch });
-        let codes = [none, many, device].map(|failure| failure.exit as i32);
-        assert_eq!(codes, [2, 2, 3]);
+        let codes = [none, many, alone, device].map(|failure| failure.exit as i32);
+        assert_eq!(codes, [2, 2, 2, 3]);
     }
 }
