@@ -111,6 +111,8 @@ fn what_cannot_be_run_is_refused() {
         &["no-such0 can be no path", "path info"],
     );
     refused(&net(&["-n", "2", "--paths", "lo"]), 3, &["lo can be no path"]);
+    refused(&net(&["-n", "2", "--paths", "eth0,eth0"]), 3, &["named twice", "eth0/2"]);
+    refused(&net(&["-n", "2", "--paths", "eth0/0"]), 3, &["eth0/1 to eth0/8"]);
     refused(&net(&["-n", "2", "--spread"]), 2, &["one connection cannot be spread"]);
     let unknown = net(&["--hosts", "localhost,no-such-host.invalid"]);
     refused(&unknown, 3, &["rank 1 could not be started"]);
@@ -198,6 +200,19 @@ fn load_is_spread_over_both_cards_where_it_is_asked_for() {
     let own = [env!("CARGO_BIN_EXE_laneway")];
     let alone: Vec<&str> = alone.split(' ').collect();
     refused(&laneway(&[&shape[..], &own, &alone].concat()), 2, &["one path cannot be spread"]);
+}
+
+/// One card, two paths that differ in their ports.
+#[test]
+fn ranks_have_several_paths_through_one_card() {
+    if !needs_lab() {
+        return;
+    }
+    let words = ["check", "alltoall", "bcast", "reduce", "--backend", "net:eth0,eth0/2"];
+    let document = document(&in_lab(&[], &[&words[..], &["--format", "json"]].concat()));
+    all_right(&document, 5);
+    let paths = document["env"]["paths"].as_str().map(|paths| paths.split(',').count());
+    assert_eq!(paths, Some(2));
 }
 
 #[test]

@@ -2,151 +2,23 @@
 //! when it dies, and goes back when it is there again.
 
 mod hosts;
+mod talk;
 
 use std::net::SocketAddr;
-use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hosts::{Hosts, needs};
 use laneway_lab::within;
-use laneway_net::{ConnectionId, Endpoint, LocalPath, NetError, Options, Secret, Setup, What};
-use laneway_path::{Bundle, Event, FailBack, MigrationState, PathId, Policy, Refusal};
+use laneway_net::{Endpoint, LocalPath, NetError, Setup};
+use laneway_path::{FailBack, PathId, Policy, Refusal};
+use talk::{LIMIT, MESSAGE, MESSAGES, Pair, lose, options};
 
-const LIMIT: Duration = Duration::from_secs(20);
 const CONNECTIONS: usize = 4;
-const MESSAGE: usize = 20_000;
-/// Messages that one measurement of the interfaces takes.
-const MESSAGES: u64 = 200;
-
-fn options(paths: Vec<LocalPath>, setup: Setup) -> Options {
-    let secret = Secret::from_bytes(b"the secret of both endpoints").expect("long enough");
-    Options { paths, secret, accepts: true, setup }
-}
+/// Loses every packet.
+const ALL: &str = "1,6 0 0 2";
 
 fn spread() -> Setup {
     Setup { spread: true, ..Setup::usual() }
-}
-
-/// Two endpoints with several connections, which messages go over in turn.
-struct Pair {
-    ends: [Endpoint; 2],
-    ids: [Vec<ConnectionId>; 2],
-    sender: Bundle<()>,
-    receiver: Bundle<Vec<u8>>,
-    sent: u64,
-    arrived: u64,
-    under_way: u64,
-}
-
-impl Pair {
-    fn new(ends: [Endpoint; 2], connections: usize) -> Pair {
-        let mut pair = Pair {
-            ends,
-            ids: [vec![], vec![ConnectionId(0); connections]],
-            sender: Bundle::new(connections),
-            receiver: Bundle::new(connections),
-            sent: 0,
-            arrived: 0,
-            under_way: 0,
-        };
-        for _ in 0..connections {
-            pair.open();
-        }
-        let mut accepted = 0;
-        let begun = Instant::now();
-        let mut connected = 0;
-        while accepted + connected < 2 * connections {
-            assert!(begun.elapsed() < LIMIT, "{accepted} accepted, {connected} connected");
-            pair.ends.iter_mut().for_each(|end| _ = end.progress());
-            while let Some(notice) = pair.ends[0].poll() {
-                connected += usize::from(notice.what == What::Connected);
-            }
-            while let Some(notice) = pair.ends[1].poll() {
-                if let What::Accepted { label } = notice.what {
-                    pair.ids[1][label as usize] = notice.connection;
-                    accepted += 1;
-                }
-            }
-        }
-        for (end, ids) in pair.ends.iter_mut().zip(&pair.ids) {
-            for id in ids {
-                for _ in 0..16 {
-                    end.post_receive(*id, 0, Vec::with_capacity(MESSAGE)).expect("room");
-                }
-            }
-        }
-        pair
-    }
-
-    fn open(&mut self) {
-        let (to, label) = (self.ends[1].addresses(), self.ids[0].len() as u64);
-        self.ids[0].push(self.ends[0].begin_open(&to, label, LIMIT).expect("begun"));
-    }
-
-    fn step(&mut self) {
-        self.ends[0].progress();
-        while let Some(notice) = self.ends[0].poll() {
-            match notice.what {
-                What::Event(Event::Sent { .. }) => self.under_way -= 1,
-                What::Event(Event::Failed { why }) => panic!("{why:?}"),
-                _ => {}
-            }
-        }
-        self.ends[1].progress();
-        while let Some(notice) = self.ends[1].poll() {
-            if let What::Event(Event::Received { message, .. }) = notice.what {
-                let of = self.ids[1].iter().position(|id| *id == notice.connection);
-                self.receiver.on_received(of.expect("a connection of the pair"), message);
-                let room = Vec::with_capacity(MESSAGE);
-                self.ends[1].post_receive(notice.connection, 0, room).expect("room");
-            }
-        }
-        while let Some(message) = self.receiver.poll() {
-            assert_eq!(message[..8], self.arrived.to_be_bytes(), "in order, and once");
-            assert!(message.len() == MESSAGE && message[8..].iter().all(|byte| *byte == 7));
-            self.arrived += 1;
-        }
-    }
-
-    /// Sends so many more, and waits until all have arrived.
-    fn send(&mut self, count: u64) {
-        let (until, begun) = (self.sent + count, Instant::now());
-        while self.arrived < until {
-            assert!(begun.elapsed() < LIMIT, "{} of {until} arrived", self.arrived);
-            while self.sent < until && self.under_way < 16 {
-                let mut message = vec![7; MESSAGE];
-                message[..8].copy_from_slice(&self.sent.to_be_bytes());
-                let id = self.ids[0][self.sender.next_connection()];
-                self.ends[0].send(id, 0, message).expect("it goes on");
-                (self.sent, self.under_way) = (self.sent + 1, self.under_way + 1);
-            }
-            self.step();
-        }
-    }
-
-    /// How many connections have each of two paths as primary one, at both ends.
-    fn primaries(&self) -> [[usize; 2]; 2] {
-        [0, 1].map(|end| {
-            let of = |id: &ConnectionId| self.ends[end].get(*id).expect("it is there");
-            let on = |path| self.ids[end].iter().filter(|id| of(id).primary() == path).count();
-            [on(PathId(0)), on(PathId(1))]
-        })
-    }
-
-    fn are_armed(&self) -> bool {
-        let all = self.ends.iter().flat_map(Endpoint::connections);
-        all.into_iter().all(|connection| connection.migration() == MigrationState::Armed)
-    }
-
-    fn until(&mut self, what: &str, done: impl Fn(&Pair) -> bool) {
-        let begun = Instant::now();
-        while !done(self) {
-            assert!(begun.elapsed() < LIMIT, "{what}: {:?}", self.primaries());
-            self.step();
-            thread::sleep(Duration::from_micros(100));
-        }
-    }
 }
 
 /// Two hosts with two paths between them.
@@ -191,24 +63,6 @@ fn shares(hosts: &Hosts, pair: &mut Pair) -> [f64; 2] {
     [0, 1].map(|path| (after[path] - before[path]) as f64 / all)
 }
 
-/// Loses all packets that leave by an interface, in silence, or no longer.
-fn lose(namespace: &str, device: &str, loses: bool) {
-    let verb = if loses { "add" } else { "del" };
-    let commands = [
-        format!("qdisc {verb} dev {device} clsact"),
-        format!("filter add dev {device} egress protocol all prio 1 handle 1 bpf da bytecode"),
-    ];
-    for command in commands.iter().take(if loses { 2 } else { 1 }) {
-        let mut words: Vec<&str> = command.split(' ').collect();
-        if command.ends_with("bytecode") {
-            words.push("1,6 0 0 2");
-        }
-        let output = Command::new("tc").args(["-n", namespace]).args(&words).output();
-        let output = output.expect("tc starts");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
-}
-
 #[test]
 fn load_goes_over_both_paths_and_returns_to_both_after_faults() {
     if !needs() {
@@ -225,7 +79,7 @@ fn load_goes_over_both_paths_and_returns_to_both_after_faults() {
         pair.send(MESSAGES / 4);
         match silent {
             false => hosts.ip(&["-n B link set p1 down"]),
-            true => [&hosts.a, &hosts.b].iter().for_each(|host| lose(host, "p1", true)),
+            true => [&hosts.a, &hosts.b].iter().for_each(|host| lose(host, "p1", Some(ALL))),
         }
         pair.send(MESSAGES);
         pair.until("one carries all", |pair| pair.primaries() == [[4, 0]; 2]);
@@ -233,7 +87,7 @@ fn load_goes_over_both_paths_and_returns_to_both_after_faults() {
         assert!(one > 0.95 && other < 0.05, "{one:.2} and {other:.2} of the bytes");
         match silent {
             false => hosts.ip(&["-n B link set p1 up"]),
-            true => [&hosts.a, &hosts.b].iter().for_each(|host| lose(host, "p1", false)),
+            true => [&hosts.a, &hosts.b].iter().for_each(|host| lose(host, "p1", None)),
         }
         pair.until("both carry again", |pair| pair.primaries() == [[2; 2]; 2] && pair.are_armed());
         let [one, other] = shares(&hosts, &mut pair);

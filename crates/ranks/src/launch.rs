@@ -5,11 +5,13 @@ use std::thread;
 use std::time::Duration;
 
 use laneway_core::Rank;
+use laneway_net::PathName;
 use laneway_path::wire::MOST_PATHS;
 
 use crate::error::{MOST_RANKS, RanksError};
 use crate::hosts::{Host, place};
 use crate::output::{News, read};
+use crate::paths::refused_path;
 use crate::signals::Signals;
 use crate::starter::{self, Starter};
 use crate::supervise::{Stop, Supervisor};
@@ -25,7 +27,8 @@ pub struct Launch {
     pub ranks: u32,
     /// None: all ranks on this host.
     pub hosts: Vec<Host>,
-    /// Devices that are paths, the same on every host; none: those that can be.
+    /// Devices that are paths, the same on every host; none: those that can be. `eth0/2` is a
+    /// second path through a device, with other ports.
     pub devices: Vec<String>,
     pub starter: Starter,
     /// Connections of each pair of ranks; messages go over them in turn.
@@ -85,13 +88,7 @@ impl Launch {
     }
 
     fn greeting(&self, placed: &[Host]) -> Result<Greeting, RanksError> {
-        let plain = |device: &String| {
-            !device.is_empty() && !device.contains(|c: char| c.is_whitespace() || ",=/".contains(c))
-        };
-        if let Some(device) = self.devices.iter().find(|device| !plain(device)) {
-            let why = "it is no name of an interface".into();
-            return Err(RanksError::Device { device: format!("`{device}`"), why });
-        }
+        PathName::list(self.devices.iter().map(String::as_str)).map_err(refused_path)?;
         if self.devices.len() > MOST_PATHS {
             let why = format!("a connection has at most {MOST_PATHS} paths");
             return Err(RanksError::Device { device: self.devices[MOST_PATHS].clone(), why });
@@ -206,8 +203,10 @@ mod tests {
         let none = refused(Launch { ranks: 0, ..launch.clone() });
         let many = refused(Launch { connections: 17, ..launch.clone() });
         let alone = refused(Launch { spread: true, ..launch.clone() });
-        let device = refused(Launch { devices: vec!["eth 0".into()], ..launch });
-        let codes = [none, many, alone, device].map(|failure| failure.exit as i32);
-        assert_eq!(codes, [2, 2, 2, 3]);
+        let device = refused(Launch { devices: vec!["eth 0".into()], ..launch.clone() });
+        let twice = refused(Launch { devices: vec!["eth0".into(), "eth0".into()], ..launch });
+        assert!(twice.cause.contains("eth0/2"), "{twice}");
+        let codes = [none, many, alone, device, twice].map(|failure| failure.exit as i32);
+        assert_eq!(codes, [2, 2, 2, 3, 3]);
     }
 }

@@ -30,8 +30,8 @@ pub fn args() -> Vec<Arg> {
             .value_name("FILE")
             .help("The same from a file: a line `node1 slots=4` for each host"),
         Arg::new("paths").long("paths").env("LANEWAY_PATHS").value_name("DEV,DEV").help(
-            "Devices that are paths, the same on every host; as --backend net:DEV,DEV [default: \
-             all that can be]",
+            "Devices that are paths, the same on every host, eth0/2 a second path through one; as \
+             --backend net:DEV,DEV [default: all that can be]",
         ),
         Arg::new("starter")
             .long("starter")
