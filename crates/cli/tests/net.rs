@@ -111,12 +111,17 @@ fn what_cannot_be_run_is_refused() {
         &["no-such0 can be no path", "path info"],
     );
     refused(&net(&["-n", "2", "--paths", "lo"]), 3, &["lo can be no path"]);
+    refused(&net(&["-n", "2", "--paths", "eth0,eth0"]), 3, &["named twice", "eth0/2"]);
+    refused(&net(&["-n", "2", "--paths", "eth0/0"]), 3, &["eth0/1 to eth0/8"]);
+    refused(&net(&["-n", "2", "--spread"]), 2, &["one connection cannot be spread"]);
     let unknown = net(&["--hosts", "localhost,no-such-host.invalid"]);
     refused(&unknown, 3, &["rank 1 could not be started"]);
     let twice = laneway(&["check", "--backend", "net:eth0", "--paths", "eth1"]);
     refused(&twice, 2, &["paths are eth0 by --backend, and eth1 by --paths"]);
     let other = laneway(&["check", "--backend", "local", "--hosts", "a"]);
     refused(&other, 2, &["--hosts is for ranks over the network"]);
+    let other = laneway(&["check", "--backend", "local", "--spread"]);
+    refused(&other, 2, &["--spread is for ranks over the network"]);
     refused(&laneway(&["check", "--backend", "netz"]), 2, &["net[:DEV,DEV]"]);
 }
 
@@ -161,6 +166,53 @@ fn every_byte_is_right_while_paths_die_and_return() {
     assert_eq!(document["env"]["clock_is_global"], false);
     let broken = said(&checked).matches("fault: ").count();
     assert!(broken >= 8, "{broken} faults while the check ran");
+}
+
+/// Bytes that each card of the first host has sent in a run, and the rows.
+fn cards_after(words: &str) -> ([u64; 2], String) {
+    let shape = ["lab", "run", "--sites", "1x2", "--cards", "2", "--no-probe", "--", "sh", "-c"];
+    let script = format!("{} {words} && cat /proc/net/dev", env!("CARGO_BIN_EXE_laneway"));
+    let output = laneway(&[&shape[..], &[script.as_str()]].concat());
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let sent = ["eth0:", "eth1:"].map(|card| {
+        let line = text.lines().find_map(|line| line.trim_start().strip_prefix(card));
+        let word = line.and_then(|counters| counters.split_whitespace().nth(8));
+        word.and_then(|word| word.parse().ok()).unwrap_or_else(|| panic!("{card} in {text}"))
+    });
+    (sent, text)
+}
+
+#[test]
+fn load_is_spread_over_both_cards_where_it_is_asked_for() {
+    if !needs_lab() {
+        return;
+    }
+    let words = "check alltoall --backend net --sizes 1M --format json --connections 4";
+    let ([one, other], _) = cards_after(words);
+    assert!(other < one / 10, "{one} and {other} bytes without the option");
+    let ([one, other], text) = cards_after(&format!("{words} --spread"));
+    let all = one + other;
+    assert!(one > all * 3 / 10 && other > all * 3 / 10, "{one} and {other} bytes with it");
+    assert!(text.contains("\"spread\": \"yes\"") || text.contains("\"spread\":\"yes\""), "{text}");
+    let alone = "check barrier --backend net:eth0 --connections 2 --spread";
+    let shape = ["lab", "run", "--sites", "1x2", "--cards", "2", "--no-probe", "--"];
+    let own = [env!("CARGO_BIN_EXE_laneway")];
+    let alone: Vec<&str> = alone.split(' ').collect();
+    refused(&laneway(&[&shape[..], &own, &alone].concat()), 2, &["one path cannot be spread"]);
+}
+
+/// One card, two paths that differ in their ports.
+#[test]
+fn ranks_have_several_paths_through_one_card() {
+    if !needs_lab() {
+        return;
+    }
+    let words = ["check", "alltoall", "bcast", "reduce", "--backend", "net:eth0,eth0/2"];
+    let document = document(&in_lab(&[], &[&words[..], &["--format", "json"]].concat()));
+    all_right(&document, 5);
+    let paths = document["env"]["paths"].as_str().map(|paths| paths.split(',').count());
+    assert_eq!(paths, Some(2));
 }
 
 #[test]

@@ -57,6 +57,9 @@ fn what_is_not_there_is_refused() {
     refused(&laneway(&["info", "lo", "lo9"]), 3, &["no interface is called `lo9`", "info lo"]);
     refused(&laneway(&["info", "--peer", "10.0.0"]), 2, &["10.0.0"]);
     refused(&laneway(&["inf"]), 2, &["inf"]);
+    refused(&laneway(&["info", "lo", "lo"]), 2, &["named twice", "lo/2"]);
+    refused(&laneway(&["info", "lo/9"]), 2, &["lo/1 to lo/8"]);
+    refused(&laneway(&["info", "lo9/2"]), 3, &["no interface is called `lo9`"]);
 }
 
 /// A namespace that goes with this value.
@@ -110,6 +113,11 @@ fn paths_to_a_peer_and_obstacles_are_told() {
     assert_eq!(output.status.code(), Some(0), "{text}");
     for part in ["p1 leads from 10.7.1.1 to 10.7.1.2.", "can be p0 and p1.", "5 devices, 2 usable"]
     {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    assert!(text.contains("p0 and p0/2."), "several paths through one interface: {text}");
+    let text = String::from_utf8_lossy(&inside(&["p0", "p0/2"]).stdout).into_owned();
+    for part in ["p0 and p0/2 go through one interface", "1 path_pairs", "can be p0 and p0/2."] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     // Findings about one device name the others, which are not listed.
@@ -203,6 +211,12 @@ fn drills_that_cannot_be_say_why() {
     refused(&laneway(&["drill", "--rate", "fast"]), 2, &["fast"]);
     refused(&laneway(&["drill", "--compute", "long"]), 2, &["long"]);
     refused(&laneway(&["serve", "--paths", "eth99"]), 3, &["no interface `eth99`"]);
+    refused(&laneway(&["serve", "--paths", "eth0,eth0"]), 2, &["named twice", "eth0/2"]);
+    let twice = laneway(&["drill", "--to", "127.0.0.1,127.0.0.1"]);
+    refused(&twice, 2, &["127.0.0.1 is named twice", "127.0.0.1,127.0.0.1/2"]);
+    refused(&laneway(&["drill", "--to", "127.0.0.1/0"]), 2, &["127.0.0.1/1 to 127.0.0.1/8"]);
+    let last = laneway(&["drill", "--to", "127.0.0.1/2", "--port", "65535"]);
+    refused(&last, 2, &["no port for path 2"]);
     refused(&laneway(&["serve", "--secret", "no-such-file"]), 3, &["no-such-file"]);
     // Nobody serves there.
     refused(&laneway(&["drill", "--to", "127.0.0.1", "--port", "9"]), 3, &["did not answer"]);

@@ -5,6 +5,7 @@ mod finding;
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::interfaces::{Address, Interface, InterfaceError, route};
+use crate::path_name::PathName;
 
 pub use finding::{Finding, Settings, WhyNot};
 
@@ -28,6 +29,20 @@ pub fn examine(interfaces: &[Interface]) -> Result<Vec<Finding>, InterfaceError>
         }
     }
     Ok(findings)
+}
+
+/// What is to be said of paths that share a device which can be a path.
+pub fn of_one_device(interfaces: &[Interface], paths: &[PathName]) -> Vec<Finding> {
+    let is_usable = |path: &&PathName| usable(interfaces).iter().any(|i| i.name == path.device);
+    let mut findings = Vec::new();
+    for (at, one) in paths.iter().enumerate().filter(|(_, path)| is_usable(path)) {
+        let others = paths[at + 1..].iter().filter(|other| other.device == one.device);
+        findings.extend(others.map(|other| Finding::OneDevice {
+            device: one.device.clone(),
+            names: [one.clone(), other.clone()],
+        }));
+    }
+    findings
 }
 
 fn usable(interfaces: &[Interface]) -> Vec<&Interface> {

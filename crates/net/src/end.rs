@@ -1,7 +1,8 @@
 //! One connection and what its endpoint knows of it.
 
 use laneway_path::{
-    AckTimeout, Connection, Event, Manager, Nanos, NotReadyTimer, PathId, Policy, Refusal, Retries,
+    AckTimeout, Connection, Event, FailBack, Manager, Nanos, NotReadyTimer, PathId, Policy,
+    Refusal, Retries,
 };
 
 use crate::handshake::Offer;
@@ -17,8 +18,12 @@ pub struct Setup {
     pub retries: Retries,
     pub not_ready_timer: NotReadyTimer,
     pub not_ready_retries: Retries,
-    /// The path that it begins with.
+    /// The path that it begins with, where it is opened from here.
     pub primary: PathId,
+    /// Whether connections that are opened from here to one peer begin with different paths, in
+    /// turn, so that their load goes over all of them. Each goes back to the path that it began
+    /// with when that works again, after the times of the policy's `fail_back` or the usual ones.
+    pub spread: bool,
     /// Whether an alternate path is loaded at once.
     pub arms: bool,
 }
@@ -33,8 +38,19 @@ impl Setup {
             not_ready_timer: NotReadyTimer::USUAL,
             not_ready_retries: Retries::MOST,
             primary: PathId(0),
+            spread: false,
             arms: true,
         }
+    }
+
+    /// For a connection that begins with this path.
+    fn beginning_with(&self, primary: PathId) -> Setup {
+        let mut setup = Setup { primary, ..*self };
+        if self.spread {
+            let times = self.policy.fail_back.unwrap_or(FailBack::to(primary));
+            setup.policy.fail_back = Some(FailBack { path: primary, ..times });
+        }
+        setup
     }
 }
 
@@ -57,6 +73,7 @@ pub(crate) struct End {
     /// What it said of itself when it was opened.
     pub start: u32,
     pub packet_bytes: u32,
+    pub first_path: PathId,
     /// Whether it is in the list of those that have something to do.
     pub is_dirty: bool,
     /// Whether it waits for something to arrive at its peer.
@@ -79,7 +96,9 @@ impl End {
             paths,
             leads: agreed.leads,
         };
-        let (connection, manager) = managed::establish(now, setup, &ends)?;
+        let first_path = PathId(own.primary);
+        let setup = setup.beginning_with(first_path);
+        let (connection, manager) = managed::establish(now, &setup, &ends)?;
         Ok(End {
             connection,
             manager,
@@ -88,6 +107,7 @@ impl End {
             opens: agreed.opens,
             start: own.start,
             packet_bytes: own.packet_bytes,
+            first_path,
             is_dirty: false,
             waits: false,
             looked_at: Nanos::MAX,

@@ -25,6 +25,11 @@ pub enum NetError {
     Paths {
         count: usize,
     },
+    /// Something that names no path, or one that is named already.
+    PathName {
+        text: String,
+        why: String,
+    },
     /// Only loopback addresses are served without a secret.
     NoSecret {
         address: IpAddr,
@@ -105,6 +110,7 @@ impl fmt::Display for NetError {
                 write!(f, "no port from {first} to {last} is free at {address}")
             }
             NetError::Paths { count } => write!(f, "{count} paths; 1 to 8 are possible"),
+            NetError::PathName { text, why } => write!(f, "`{text}` can be no path: {why}"),
             NetError::NoSecret { address } => {
                 write!(f, "without a secret only loopback addresses are served, not {address}")
             }

@@ -47,6 +47,8 @@ pub struct Offer {
     pub start: u32,
     /// The longest payload of a packet that its paths carry.
     pub packet_bytes: u32,
+    /// The path that the connection begins with: the opener's choice.
+    pub primary: u8,
     /// Where it is, on each path.
     pub addresses: Vec<SocketAddr>,
 }
@@ -66,7 +68,7 @@ pub fn is_handshake(packet: &[u8]) -> bool {
 
 pub fn write(packet: &Packet, job: &Sealer) -> Vec<u8> {
     let Packet { kind, opener, accepter, offer } = packet;
-    let mut out = vec![*kind as u8, VERSION, offer.addresses.len() as u8, 0];
+    let mut out = vec![*kind as u8, VERSION, offer.addresses.len() as u8, offer.primary];
     out.extend(opener);
     out.extend(accepter);
     out.extend(offer.number.to_be_bytes());
@@ -87,7 +89,7 @@ pub fn read(packet: &[u8], job: &Sealer) -> Option<Packet> {
     }
     let body = job.open(packet)?;
     let (head, list) = body.split_at_checked(FIXED_BYTES)?;
-    let [kind, VERSION, _, 0] = head[..4] else { return None };
+    let [kind, VERSION, _, primary] = head[..4] else { return None };
     let kind = KINDS.into_iter().find(|known| *known as u8 == kind)?;
     let word = |at: usize| Some(u32::from_be_bytes(*head.get(at..)?.first_chunk()?));
     let addresses = list.chunks_exact(WIRE_BYTES).filter_map(|wire| wire.first_chunk());
@@ -96,9 +98,11 @@ pub fn read(packet: &[u8], job: &Sealer) -> Option<Packet> {
         label: u64::from_be_bytes(*head.get(40..)?.first_chunk()?),
         start: word(48)?,
         packet_bytes: word(52)?,
+        primary,
         addresses: addresses.map(|wire| from_wire(*wire)).collect(),
     };
-    let fits = offer.number < 1 << 24 && offer.start < 1 << 24;
+    let is_path = usize::from(primary) < MOST_PATHS;
+    let fits = offer.number < 1 << 24 && offer.start < 1 << 24 && is_path;
     let (opener, accepter) = (*head.get(4..)?.first_chunk()?, *head.get(20..)?.first_chunk()?);
     fits.then_some(Packet { kind, opener, accepter, offer })
 }
@@ -132,6 +136,7 @@ mod tests {
                 label: u64::MAX - 5,
                 start: 0xff_ffff,
                 packet_bytes: 1424,
+                primary: 7,
                 addresses: (0..paths).map(address).collect(),
             },
         }

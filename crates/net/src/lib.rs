@@ -127,6 +127,7 @@ mod ethtool;
 mod handshake;
 mod managed;
 mod netlink;
+mod path_name;
 mod readiness;
 mod secret;
 mod service;
@@ -142,6 +143,7 @@ pub use endpoint::{
 };
 pub use error::NetError;
 pub use interfaces::{Interface, InterfaceError};
+pub use path_name::PathName;
 pub use secret::Secret;
 pub use service::Service;
 pub use wire::Traffic;

@@ -1,71 +1,24 @@
 //! Interfaces, carriers and advice on the real kernel: pairs of veth devices between namespaces
 //! that each test makes and removes.
 
+mod hosts;
+
 use std::io::Write;
 use std::net::IpAddr;
-use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use hosts::{Hosts, needs};
 use laneway_lab::within;
-use laneway_needs::{Need, program};
+use laneway_needs::Need;
 use laneway_net::advice::{self, Finding, WhyNot};
 use laneway_net::interfaces::{self, OperationalState};
 use laneway_net::{Carrier, Change, Interface, InterfaceError};
 
-fn needs() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let is_root = status.lines().any(|line| line.starts_with("Uid:\t0\t"));
-    let root = if is_root { Ok(()) } else { Err("it takes root".to_string()) };
-    Need::Namespaces.is_met(program("ip").and(root))
-}
-
-/// Two hosts, each a namespace, which go with this value.
-struct Hosts {
-    a: String,
-    b: String,
-}
-
 impl Hosts {
-    /// With a line of `ip` each; `A` and `B` stand for the hosts.
-    fn new(lines: &[&str]) -> Hosts {
-        static MADE: AtomicUsize = AtomicUsize::new(0);
-        let mark = format!("lwif{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let hosts = Hosts { a: format!("{mark}a"), b: format!("{mark}b") };
-        hosts.ip(&["netns add A", "netns add B"]);
-        hosts.ip(lines);
-        hosts
-    }
-
-    /// Runs `ip` for each line.
-    fn ip(&self, lines: &[&str]) {
-        let named = |word: &str| match word {
-            "A" => self.a.clone(),
-            "B" => self.b.clone(),
-            word => word.to_owned(),
-        };
-        for line in lines {
-            let words: Vec<String> = line.split(' ').map(named).collect();
-            let output = Command::new("ip").args(&words).output().expect("ip starts");
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success(), "ip {line}: {said}");
-        }
-    }
-
     /// In the first host, on a thread of its own.
     fn inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         within(&self.a, work).expect("the namespace")
-    }
-}
-
-impl Drop for Hosts {
-    fn drop(&mut self) {
-        for name in [&self.a, &self.b] {
-            let status = Command::new("ip").args(["netns", "delete", name]).status();
-            assert!(status.is_ok_and(|status| status.success()) || std::thread::panicking());
-            assert!(!Path::new("/run/netns").join(name).exists() || std::thread::panicking());
-        }
     }
 }
 

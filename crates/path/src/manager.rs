@@ -4,7 +4,8 @@
 //! One of the two ends leads: it chooses the alternate path, and tries the next where one does not
 //! answer, for ever, more and more rarely. The other end takes what it is asked for. A path can be
 //! preferred: the leader goes back to it when it has been armed for a while, and waits longer each
-//! time that this was in vain. A path can be drained by hand: it is not used until it is undrained.
+//! time that this was in vain. Where another path is armed instead, it is tried now and then. A
+//! path can be drained by hand: it is not used until it is undrained.
 
 use crate::connection::{Connection, Event};
 use crate::state::{Cause, MigrationState};
@@ -38,6 +39,13 @@ pub struct FailBack {
     pub most_hold: Nanos,
 }
 
+impl FailBack {
+    /// A path that is taken again when it has been armed for a fifth of a second.
+    pub fn to(path: PathId) -> FailBack {
+        FailBack { path, hold: 200_000_000, most_hold: 30_000_000_000 }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// Exactly one of the two ends leads.
@@ -58,6 +66,8 @@ impl Policy {
 /// A path that does not answer is tried for so long at first, then the next one.
 const TRY: Nanos = 300_000_000;
 const MOST_TRY: Nanos = 10_000_000_000;
+/// A preferred path that is neither in use nor the alternate one is tried after so long at first.
+const LOOK: Nanos = 1_000_000_000;
 
 pub struct Manager {
     policy: Policy,
@@ -69,6 +79,9 @@ pub struct Manager {
     back_at: Option<Nanos>,
     hold: Nanos,
     went_back_at: Option<Nanos>,
+    /// When the preferred path is tried in place of the alternate one, and how long until the next.
+    look_at: Option<Nanos>,
+    look_for: Nanos,
 }
 
 impl Manager {
@@ -82,6 +95,8 @@ impl Manager {
             back_at: None,
             hold: policy.fail_back.map_or(0, |back| back.hold),
             went_back_at: None,
+            look_at: None,
+            look_for: LOOK,
         }
     }
 
@@ -93,7 +108,7 @@ impl Manager {
                 self.on_migrated(now, connection, *from, *cause);
             }
             Event::Unhealthy { .. } => {
-                self.back_at = None;
+                (self.back_at, self.look_at) = (None, None);
                 self.try_until = self.policy.leads.then_some(now + self.try_for);
             }
             Event::Wanted { path } => self.on_wanted(now, connection, *path),
@@ -109,12 +124,17 @@ impl Manager {
             _ = connection.migrate(now);
             return;
         }
-        let back = self.policy.fail_back.filter(|back| self.policy.leads && back.path == path);
-        self.back_at = back.map(|_| now + self.hold);
+        (self.back_at, self.look_at) = (None, None);
+        let Some(back) = self.policy.fail_back.filter(|_| self.policy.leads) else { return };
+        if back.path == path {
+            (self.back_at, self.look_for) = (Some(now + self.hold), LOOK);
+        } else if back.path != connection.primary() && !self.is_drained(back.path) {
+            self.look_at = Some(now + self.look_for);
+        }
     }
 
     fn on_migrated(&mut self, now: Nanos, connection: &mut Connection, from: PathId, cause: Cause) {
-        self.back_at = None;
+        (self.back_at, self.look_at) = (None, None);
         if let Some(back) = self.policy.fail_back.filter(|back| back.path == from) {
             let soon = self.went_back_at.is_some_and(|at| now < at + 2 * self.hold);
             let in_vain = soon && cause != Cause::Request;
@@ -151,7 +171,7 @@ impl Manager {
             return;
         };
         let specified = connection.specify(path);
-        if specified.is_ok() && self.policy.on_migrated == OnMigrated::Rearm {
+        if specified.is_ok() && self.keeps_armed() {
             _ = connection.load(now);
             self.try_until = self.policy.leads.then_some(now + self.try_for);
         }
@@ -159,7 +179,7 @@ impl Manager {
 
     /// When [`Manager::on_timeout`] has something to do.
     pub fn next_timeout(&self) -> Option<Nanos> {
-        [self.try_until, self.back_at].into_iter().flatten().min()
+        [self.try_until, self.back_at, self.look_at].into_iter().flatten().min()
     }
 
     pub fn on_timeout(&mut self, now: Nanos, connection: &mut Connection) {
@@ -167,6 +187,13 @@ impl Manager {
             self.back_at = None;
             if connection.migrate(now).is_ok() {
                 self.went_back_at = Some(now);
+            }
+        }
+        if self.look_at.is_some_and(|at| at <= now) {
+            self.look_at = None;
+            self.look_for = (2 * self.look_for).min(MOST_TRY);
+            if let Some(back) = self.policy.fail_back.filter(|_| self.keeps_armed()) {
+                self.choose(now, connection, back.path);
             }
         }
         if self.try_until.is_some_and(|until| until <= now) {
@@ -178,6 +205,10 @@ impl Manager {
                 self.choose(now, connection, next);
             }
         }
+    }
+
+    fn keeps_armed(&self) -> bool {
+        self.policy.on_migrated == OnMigrated::Rearm
     }
 
     fn is_drained(&self, path: PathId) -> bool {
@@ -211,6 +242,12 @@ impl Manager {
         *self.place(path)? = false;
         if connection.alternate().is_none() && self.policy.on_migrated != OnMigrated::Nothing {
             self.choose(now, connection, path);
+            return Ok(());
+        }
+        let prefers = self.policy.leads && self.policy.fail_back.is_some_and(|b| b.path == path);
+        let has = connection.primary() == path || connection.alternate() == Some(path);
+        if prefers && !has {
+            self.look_at = Some(now + LOOK);
         }
         Ok(())
     }

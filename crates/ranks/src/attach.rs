@@ -73,11 +73,14 @@ fn say(word: &Word) {
 }
 
 fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
-    let Greeting { rank, size, limit, connections, .. } = *greeting;
+    let Greeting { rank, size, limit, connections, spread, .. } = *greeting;
     let secret = Secret::from_bytes(greeting.secret.as_bytes()).map_err(net_error)?;
     let Chosen { local, networks } = paths::choose(&greeting.paths)?;
-    let near = open(vec![paths::loopback()], secret)?;
-    let far = if local.is_empty() { None } else { Some(open(local, secret)?) };
+    if spread && local.len() == 1 {
+        return Err(RanksError::Spread { what: "one path" });
+    }
+    let near = open(vec![paths::loopback()], secret, false)?;
+    let far = if local.is_empty() { None } else { Some(open(local, secret, spread)?) };
     let seat = Seat {
         host: hostname(),
         machine: machine(),
@@ -93,7 +96,7 @@ fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
     let is_global = (0..size).all(|other| roster.are_near(rank, other));
     let (mates, cores) = (roster.core_mates(rank), Cores::available());
     let alone = mates.len() <= cores.count() as usize;
-    let mut description = describe(&roster, rank as usize, connections);
+    let mut description = describe(&roster, rank as usize, connections, spread);
     let far = far.filter(|_| !is_global);
     if far.is_none() && !is_global {
         let error = "the launcher took all ranks for processes of one machine";
@@ -109,8 +112,9 @@ fn take_part(greeting: &Greeting) -> Result<RanksComm, RanksError> {
     Ok(RanksComm::world(Box::new(link), Rc::new(world), rank, limit))
 }
 
-fn open(paths: Vec<LocalPath>, secret: Secret) -> Result<Endpoint, RanksError> {
-    let options = Options { paths, secret, accepts: true, setup: Setup::usual() };
+fn open(paths: Vec<LocalPath>, secret: Secret, spread: bool) -> Result<Endpoint, RanksError> {
+    let setup = Setup { spread, ..Setup::usual() };
+    let options = Options { paths, secret, accepts: true, setup };
     Endpoint::open(options).map_err(net_error)
 }
 
@@ -118,7 +122,12 @@ fn net_error(error: NetError) -> RanksError {
     RanksError::system("open this rank's end of the paths", error)
 }
 
-fn describe(roster: &Roster, rank: usize, connections: usize) -> Vec<(&'static str, String)> {
+fn describe(
+    roster: &Roster,
+    rank: usize,
+    connections: usize,
+    spread: bool,
+) -> Vec<(&'static str, String)> {
     let seat = &roster.seats[rank];
     let all_near = roster.seats.iter().all(|other| other.machine == seat.machine);
     let paths: Vec<String> = match all_near {
@@ -129,6 +138,7 @@ fn describe(roster: &Roster, rank: usize, connections: usize) -> Vec<(&'static s
         ("backend", "net".into()),
         ("paths", paths.join(",")),
         ("connections_per_pair", connections.to_string()),
+        ("spread", if spread { "yes" } else { "no" }.into()),
     ]
 }
 

@@ -32,6 +32,8 @@ pub enum RanksError {
     Ranks { asked: u32 },
     /// A number of connections a pair that cannot be.
     Connections { asked: usize },
+    /// One connection, or one path, cannot be spread.
+    Spread { what: &'static str },
     /// Something that is no list of hosts.
     Hosts { text: String, why: String },
     /// The file of hosts cannot be read, or holds something else.
@@ -87,6 +89,10 @@ impl RanksError {
             RanksError::Connections { .. } => {
                 usage("messages go over them in turn, and few do the most", "--connections 4")
             }
+            RanksError::Spread { .. } => usage(
+                "connections of a pair begin with different paths, each with one",
+                "--connections 2 --spread with two paths: --paths eth0,eth1",
+            ),
             RanksError::Hosts { why, .. } => usage(&why, "--hosts node1,node2:4"),
             RanksError::Hostfile { why, .. } => {
                 usage(&why, "a file with a line `node1 slots=4` for each host")
@@ -147,6 +153,7 @@ impl fmt::Display for RanksError {
                 let most = crate::MOST_CONNECTIONS;
                 write!(f, "{asked} connections a pair of ranks; 1 to {most} can be")
             }
+            RanksError::Spread { what } => write!(f, "{what} cannot be spread over paths"),
             RanksError::Hosts { text, .. } => write!(f, "`{text}` names no hosts"),
             RanksError::Hostfile { file, .. } => write!(f, "the hostfile {file} cannot be used"),
             RanksError::Slots { asked, .. } => write!(f, "no room for {asked} ranks"),

@@ -5,12 +5,14 @@ use std::thread;
 use std::time::Duration;
 
 use laneway_core::Rank;
+use laneway_net::PathName;
 use laneway_path::wire::MOST_PATHS;
 use laneway_processes::random_bytes;
 
 use crate::error::{MOST_RANKS, RanksError};
 use crate::hosts::{Host, place};
 use crate::output::{News, read};
+use crate::paths::refused_path;
 use crate::signals::Told;
 use crate::starter::{self, Starter};
 use crate::supervise::{Stop, Supervisor};
@@ -25,11 +27,14 @@ pub struct Launch {
     pub ranks: u32,
     /// None: all ranks on this host.
     pub hosts: Vec<Host>,
-    /// Devices that are paths, the same on every host; none: those that can be.
+    /// Devices that are paths, the same on every host; none: those that can be. `eth0/2` is a
+    /// second path through a device, with other ports.
     pub devices: Vec<String>,
     pub starter: Starter,
     /// Connections of each pair of ranks; messages go over them in turn.
     pub connections: usize,
+    /// Whether a pair's connections begin with different paths, so that messages go over all.
+    pub spread: bool,
     /// How long a wait, of a rank or for one, may go without news.
     pub limit: Duration,
 }
@@ -76,17 +81,14 @@ impl Launch {
         if !(1..=MOST_CONNECTIONS).contains(&self.connections) {
             return Err(RanksError::Connections { asked: self.connections });
         }
+        if self.spread && self.connections == 1 {
+            return Err(RanksError::Spread { what: "one connection" });
+        }
         place(self.ranks, &self.hosts)
     }
 
     fn greeting(&self, placed: &[Host]) -> Result<Greeting, RanksError> {
-        let plain = |device: &String| {
-            !device.is_empty() && !device.contains(|c: char| c.is_whitespace() || ",=/".contains(c))
-        };
-        if let Some(device) = self.devices.iter().find(|device| !plain(device)) {
-            let why = "it is no name of an interface".into();
-            return Err(RanksError::Device { device: format!("`{device}`"), why });
-        }
+        PathName::list(self.devices.iter().map(String::as_str)).map_err(refused_path)?;
         if self.devices.len() > MOST_PATHS {
             let why = format!("a connection has at most {MOST_PATHS} paths");
             return Err(RanksError::Device { device: self.devices[MOST_PATHS].clone(), why });
@@ -102,6 +104,7 @@ impl Launch {
             secret: secret()?,
             limit: self.limit,
             connections: self.connections,
+            spread: self.spread,
             paths,
         })
     }
@@ -200,13 +203,17 @@ mod tests {
             devices: vec![],
             starter: Starter::Ssh,
             connections: 1,
+            spread: false,
             limit: Duration::from_secs(1),
         };
         let refused = |launch: Launch| launch.run().expect_err("refused").into_failure();
         let none = refused(Launch { ranks: 0, ..launch.clone() });
         let many = refused(Launch { connections: 17, ..launch.clone() });
-        let device = refused(Launch { devices: vec!["eth 0".into()], ..launch });
-        let codes = [none, many, device].map(|failure| failure.exit as i32);
-        assert_eq!(codes, [2, 2, 3]);
+        let alone = refused(Launch { spread: true, ..launch.clone() });
+        let device = refused(Launch { devices: vec!["eth 0".into()], ..launch.clone() });
+        let twice = refused(Launch { devices: vec!["eth0".into(), "eth0".into()], ..launch });
+        assert!(twice.cause.contains("eth0/2"), "{twice}");
+        let codes = [none, many, alone, device, twice].map(|failure| failure.exit as i32);
+        assert_eq!(codes, [2, 2, 2, 3, 3]);
     }
 }

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use laneway_net::advice::WhyNot;
 use laneway_net::interfaces::{self, Address, Interface};
-use laneway_net::{InterfaceError, LocalPath};
+use laneway_net::{InterfaceError, LocalPath, NetError, PathName};
 use laneway_path::wire::MOST_PATHS;
 
 use crate::error::RanksError;
@@ -58,12 +58,21 @@ fn usable(all: &[Interface]) -> Result<Chosen, RanksError> {
     })
 }
 
-/// These devices in this order. One without a carrier may get it later.
-fn named(all: &[Interface], devices: &[String]) -> Result<Chosen, RanksError> {
+/// What was given as a path and cannot be one.
+pub(crate) fn refused_path(error: NetError) -> RanksError {
+    match error {
+        NetError::PathName { text, why } => RanksError::Device { device: format!("`{text}`"), why },
+        other => RanksError::System { what: "read the paths".into(), error: other.to_string() },
+    }
+}
+
+/// These in this order. A device without a carrier may get it later. Each path has a port of its
+/// own, also where several go through one device.
+fn named(all: &[Interface], names: &[String]) -> Result<Chosen, RanksError> {
     let mut local = Vec::new();
-    for device in devices {
-        let refused = |why: String| RanksError::Device { device: device.clone(), why };
-        let Some(interface) = all.iter().find(|interface| interface.name == *device) else {
+    for name in PathName::list(names.iter().map(String::as_str)).map_err(refused_path)? {
+        let refused = |why: String| RanksError::Device { device: name.device.clone(), why };
+        let Some(interface) = all.iter().find(|interface| interface.name == name.device) else {
             let names: Vec<&str> = all.iter().map(|interface| interface.name.as_str()).collect();
             return Err(refused(format!("this host has {}", names.join(", "))));
         };
@@ -152,7 +161,10 @@ mod tests {
         let names = |text: &str| -> Vec<String> { text.split(',').map(str::to_string).collect() };
         let chosen = named(&all(), &names("dead0,b0")).expect("two");
         assert_eq!(chosen.local[0].address.ip(), "10.2.0.1".parse::<IpAddr>().expect("address"));
-        for bad in ["b0,eth9", "lo"] {
+        let two = named(&all(), &names("b0,b0/2,a0")).expect("three paths, two devices");
+        let devices: Vec<_> = two.local.iter().map(|path| path.device.as_deref()).collect();
+        assert_eq!(devices, [Some("b0"), Some("b0"), Some("a0")]);
+        for bad in ["b0,eth9", "lo", "b0,b0", "b0/2,b0/x"] {
             assert!(matches!(named(&all(), &names(bad)), Err(RanksError::Device { .. })), "{bad}");
         }
     }

@@ -29,6 +29,8 @@ pub(crate) struct Greeting {
     pub secret: String,
     pub limit: Duration,
     pub connections: usize,
+    /// Whether a pair's connections begin with different paths.
+    pub spread: bool,
     pub paths: Paths,
 }
 
@@ -81,7 +83,7 @@ fn fields(text: &str) -> BTreeMap<&str, &str> {
 
 impl Greeting {
     pub fn encode(&self) -> String {
-        let Greeting { rank, size, secret, limit, connections, paths } = self;
+        let Greeting { rank, size, secret, limit, connections, spread, paths } = self;
         let paths = match paths {
             Paths::Loopback => "loopback".into(),
             Paths::Usable => "usable".into(),
@@ -90,7 +92,7 @@ impl Greeting {
         let limit = limit.as_secs_f64();
         format!(
             "{MARK} greeting rank={rank} size={size} secret={secret} limit={limit} \
-             connections={connections} paths={paths}\n"
+             connections={connections} spread={spread} paths={paths}\n"
         )
     }
 
@@ -105,8 +107,10 @@ impl Greeting {
         let (rank, size) = (fields.get("rank")?.parse().ok()?, fields.get("size")?.parse().ok()?);
         let limit = Duration::try_from_secs_f64(fields.get("limit")?.parse().ok()?).ok()?;
         let connections = fields.get("connections")?.parse().ok()?;
+        let spread = fields.get("spread")?.parse().ok()?;
         let secret = fields.get("secret")?.to_string();
-        (rank < size).then_some(Greeting { rank, size, secret, limit, connections, paths })
+        let greeting = Greeting { rank, size, secret, limit, connections, spread, paths };
+        (rank < size).then_some(greeting)
     }
 }
 
@@ -188,7 +192,8 @@ mod tests {
             [Paths::Loopback, Paths::Usable, Paths::Devices(vec!["eth0".into(), "ib0.7".into()])]
         {
             let secret = "00ff".to_string();
-            let greeting = Greeting { rank: 3, size: 4, secret, limit, connections: 2, paths };
+            let (connections, spread) = (2, true);
+            let greeting = Greeting { rank: 3, size: 4, secret, limit, connections, spread, paths };
             assert_eq!(Greeting::parse(&greeting.encode()), Some(greeting));
         }
         let far = vec!["10.0.0.1:7".parse().expect("address"), "[fd00::1]:9".parse().expect("one")];
@@ -219,8 +224,9 @@ mod tests {
         for line in ["", "Welcome\n", "laneway-ranks/1", "laneway-ranks/2 ready", "ready", MARK] {
             assert_eq!((Word::parse(line), Greeting::parse(line)), (None, None), "{line:?}");
         }
-        let wrong =
-            format!("{MARK} greeting rank=4 size=4 secret=a limit=1 connections=1 paths=usable");
+        let wrong = format!(
+            "{MARK} greeting rank=4 size=4 secret=a limit=1 connections=1 spread=false paths=usable"
+        );
         assert_eq!(Greeting::parse(&wrong), None, "there is no such rank");
         assert_eq!(Seat::parse(&format!("{MARK} seat host=a near=nowhere")), None);
         assert_eq!(Ended::parse(&format!("{MARK} ended x y")), None);

@@ -21,7 +21,7 @@ fn with_args(command: Command) -> Command {
     let path = Arg::new("path")
         .value_name("PATH")
         .required(true)
-        .help("The path: its device, its address, or its number in a program");
+        .help("The path: its device, eth0/2, its address, or its number in a program");
     command.arg(path).arg(pid_arg()).args(output::args())
 }
 

@@ -9,9 +9,10 @@ use laneway_core::{Document, Exit, Failure, Row};
 use laneway_net::advice::{self, Choice, Finding, WhyNot};
 use laneway_net::offload::Offload;
 use laneway_net::verbs::{self, Device, NoDevices};
-use laneway_net::{Interface, InterfaceError, interfaces};
+use laneway_net::{Interface, InterfaceError, PathName, interfaces};
 use laneway_report::Format;
 
+use super::reach;
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
@@ -27,6 +28,7 @@ pub fn command() -> Command {
              Examples:\n  \
              laneway path info\n  \
              laneway path info eth0 eth1\n  \
+             laneway path info eth0 eth0/2\n  \
              laneway path info --peer 10.0.0.2,10.1.0.2\n  \
              laneway path info --format json",
         )
@@ -34,7 +36,7 @@ pub fn command() -> Command {
             Arg::new("device")
                 .value_name("DEVICE")
                 .action(ArgAction::Append)
-                .help("Only these interfaces"),
+                .help("Only these interfaces; eth0/2 is a second path through one"),
         )
         .arg(
             Arg::new("peer")
@@ -51,11 +53,13 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let peers: Vec<IpAddr> = matches.get_many("peer").into_iter().flatten().copied().collect();
-    let names: Vec<&str> =
-        matches.get_many::<String>("device").into_iter().flatten().map(String::as_str).collect();
+    let words = matches.get_many::<String>("device").into_iter().flatten();
+    let paths = PathName::list(words.map(String::as_str)).map_err(reach::failure)?;
+    let names: Vec<&str> = paths.iter().map(|path| path.device.as_str()).collect();
     let all = interfaces::list().map_err(failure)?;
     refuse_unknown(&all, &names)?;
-    let findings = advice::examine(&all).map_err(failure)?;
+    let mut findings = advice::examine(&all).map_err(failure)?;
+    findings.extend(advice::of_one_device(&all, &paths));
     let choice = advice::choose(&all, &names, &peers).map_err(failure)?;
     let found = Found::new(all, findings, choice, peers, &names);
     let offload = Offload::find().map_err(|error| {
@@ -184,7 +188,22 @@ impl Found {
     fn pairs(&self) -> Vec<String> {
         let findings: Vec<Finding> = self.all_findings().cloned().collect();
         let pairs = advice::pairs(&self.interfaces, &findings);
-        pairs.iter().map(|pair| pair.join(" and ")).collect()
+        let of_one = findings.iter().filter_map(|finding| match finding {
+            Finding::OneDevice { names: [one, other], .. } => Some(format!("{one} and {other}")),
+            _ => None,
+        });
+        pairs.iter().map(|pair| pair.join(" and ")).chain(of_one).collect()
+    }
+
+    /// What could be tried where nobody has named a second path through a device.
+    fn hint(&self) -> Option<String> {
+        let is_told = |finding: &Finding| matches!(finding, Finding::OneDevice { .. });
+        let usable = self.interfaces.iter().find(|found| WhyNot::of(found).is_none());
+        let device = &usable.filter(|_| !self.findings.iter().any(is_told))?.name;
+        Some(format!(
+            "One interface can be several paths where the network spreads flows by their UDP ports \
+             (ECMP): {device} and {device}/2."
+        ))
     }
 
     fn text(&self, offload: &Offload, infiniband: &str) -> String {
@@ -202,6 +221,7 @@ impl Found {
             [] => "No two interfaces can be two paths of one connection.".into(),
             pairs => format!("Two paths of one connection can be {}.", pairs.join(", or ")),
         });
+        lines.extend(self.hint());
         lines.push(kernel(offload));
         lines.push(format!("InfiniBand: {infiniband}"));
         lines.join("\n") + "\n"

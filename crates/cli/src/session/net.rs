@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
+use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use laneway_core::{Exit, Failure};
 use laneway_ranks::{
     Host, Launch, MOST_CONNECTIONS, MOST_RANKS, RanksError, Starter, parse_hosts, read_hostfile,
@@ -29,8 +30,8 @@ pub fn args() -> Vec<Arg> {
             .value_name("FILE")
             .help("The same from a file: a line `node1 slots=4` for each host"),
         Arg::new("paths").long("paths").env("LANEWAY_PATHS").value_name("DEV,DEV").help(
-            "Devices that are paths, the same on every host; as --backend net:DEV,DEV [default: \
-             all that can be]",
+            "Devices that are paths, the same on every host, eth0/2 a second path through one; as \
+             --backend net:DEV,DEV [default: all that can be]",
         ),
         Arg::new("starter")
             .long("starter")
@@ -46,6 +47,12 @@ pub fn args() -> Vec<Arg> {
             .value_parser(value_parser!(u64).range(connections))
             .default_value("1")
             .help("Connections of each pair of ranks; messages go over them in turn"),
+        Arg::new("spread")
+            .long("spread")
+            .env("LANEWAY_SPREAD")
+            .action(ArgAction::SetTrue)
+            .value_parser(FalseyValueParser::new())
+            .help("Lets a pair's connections begin with different paths, so that all carry load"),
     ]
     .into_iter()
     .map(|arg| arg.help_heading(HEADING))
@@ -55,13 +62,16 @@ pub fn args() -> Vec<Arg> {
 /// Refuses what only this backend has, where another one was chosen.
 pub fn refuse_args(matches: &ArgMatches) -> Result<(), Failure> {
     let typed = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
-    let names = ["hosts", "hostfile", "paths", "starter", "connections"];
+    let names = ["hosts", "hostfile", "paths", "starter", "connections", "spread"];
     match names.iter().find(|name| typed(name)) {
         None => Ok(()),
         Some(name) => Err(Failure::usage(
             format!("--{name} is for ranks over the network"),
             "the other backends find their ranks by themselves",
-            format!("--backend net --{name} …"),
+            match *name {
+                "spread" => "--backend net --connections 2 --spread".into(),
+                name => format!("--backend net --{name} …"),
+            },
         )),
     }
 }
@@ -136,6 +146,7 @@ pub struct Net {
     devices: Vec<String>,
     starter: Starter,
     connections: usize,
+    spread: bool,
 }
 
 impl Net {
@@ -155,6 +166,7 @@ impl Net {
             devices: devices.unwrap_or_default(),
             starter: starter.unwrap_or_default(),
             connections,
+            spread: matches.get_flag("spread"),
         })
     }
 
@@ -171,8 +183,8 @@ impl Net {
         };
         let limit = laneway_local::wait_limit().map_err(|error| error.into_failure())?;
         let (devices, starter) = (self.devices.clone(), self.starter);
-        let launch =
-            Launch { ranks, hosts, devices, starter, connections: self.connections, limit };
+        let (connections, spread) = (self.connections, self.spread);
+        let launch = Launch { ranks, hosts, devices, starter, connections, spread, limit };
         launch.run().map_err(RanksError::into_failure)
     }
 }

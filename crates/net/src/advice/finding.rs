@@ -5,6 +5,7 @@ use std::fs;
 use std::net::IpAddr;
 
 use crate::interfaces::{Address, Interface};
+use crate::path_name::PathName;
 
 /// Why an interface can be no path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +95,11 @@ pub enum Finding {
         devices: [String; 2],
         mtu: [u32; 2],
     },
+    /// Two paths through it that differ in their ports.
+    OneDevice {
+        device: String,
+        names: [PathName; 2],
+    },
     /// `taken` are those that lead there, but serve other addresses.
     NoInterfaceFor {
         peer: IpAddr,
@@ -108,7 +114,7 @@ impl Finding {
             Finding::OneSubnet { settings, .. } => {
                 !settings.iter().all(|settings| settings.keep_to_own_addresses())
             }
-            Finding::UnequalMtu { .. } => false,
+            Finding::UnequalMtu { .. } | Finding::OneDevice { .. } => false,
             _ => true,
         }
     }
@@ -116,9 +122,9 @@ impl Finding {
     /// The interfaces that it is about.
     pub fn devices(&self) -> &[String] {
         match self {
-            Finding::Unusable { device, .. } | Finding::StrictReversePath { device, .. } => {
-                std::slice::from_ref(device)
-            }
+            Finding::Unusable { device, .. }
+            | Finding::StrictReversePath { device, .. }
+            | Finding::OneDevice { device, .. } => std::slice::from_ref(device),
             Finding::OneSubnet { devices, .. } | Finding::UnequalMtu { devices, .. } => devices,
             Finding::NoInterfaceFor { .. } => &[],
         }
@@ -163,6 +169,12 @@ impl fmt::Display for Finding {
                      packets for {least}."
                 )
             }
+            Finding::OneDevice { device, names: [one, other] } => write!(
+                f,
+                "{one} and {other} go through one interface and differ in their UDP ports: they \
+                 are two ways where the network spreads flows by their ports (ECMP), and none is \
+                 left when {device} fails."
+            ),
             Finding::NoInterfaceFor { peer, taken } => match &taken.join(", ")[..] {
                 "" => write!(f, "No interface has the subnet of {peer}, or a route to it."),
                 taken => write!(f, "No interface is left for {peer}: {taken} would lead there."),

@@ -7,6 +7,7 @@ use std::str::{FromStr, SplitWhitespace};
 use laneway_path::{Counters, MigrationState, Nanos, QpState};
 
 use crate::endpoint::Dropped;
+use crate::path_name::PathName;
 use crate::wire::Traffic;
 
 /// An answer begins and ends with these lines: who reads it knows that it understands all of it.
@@ -31,6 +32,8 @@ pub struct PathStatus {
     pub number: u8,
     pub address: SocketAddr,
     pub device: Option<String>,
+    /// Which of the paths through its device it is, from 1.
+    pub place: u8,
     pub carrier: bool,
     /// Whether it was taken out of use by hand.
     pub drained: bool,
@@ -69,14 +72,22 @@ pub struct Change {
 }
 
 impl PathStatus {
-    /// Its device, or its address where it has none.
+    /// The path through its device, or its address where it has none.
     pub fn name(&self) -> String {
-        self.device.clone().unwrap_or_else(|| self.address.to_string())
+        let device = self.device.clone();
+        let name = device.map(|device| PathName { device, place: self.place }.to_string());
+        name.unwrap_or_else(|| self.address.to_string())
     }
 
-    /// Whether a person who says this word means it: its device, its address or its number.
+    /// Whether a person who says this word means it: its device, and so all paths through it, its
+    /// name, its address or its number.
     pub fn is_called(&self, word: &str) -> bool {
+        let name = word.parse::<PathName>().ok();
+        let is_named = |PathName { device, place }: PathName| {
+            self.device.as_deref() == Some(device.as_str()) && self.place == place
+        };
         self.device.as_deref() == Some(word)
+            || name.is_some_and(is_named)
             || self.address.to_string() == word
             || self.address.ip().to_string() == word
             || self.number.to_string() == word
@@ -92,7 +103,7 @@ impl Status {
         };
         for path in &self.paths {
             let PathStatus { number, address, carrier, drained, sent, received, .. } = path;
-            let device = path.device.as_deref().unwrap_or("-");
+            let device = path.device.as_ref().map_or("-".into(), |_| path.name());
             line(format_args!(
                 "path {number} {address} {device} {carrier} {drained} {} {} {} {}",
                 sent.packets, sent.bytes, received.packets, received.bytes
@@ -151,7 +162,10 @@ impl Status {
 
 fn path(words: &mut SplitWhitespace<'_>) -> Option<PathStatus> {
     let (number, address) = (next(words)?, next(words)?);
-    let device = Some(words.next()?).filter(|device| *device != "-").map(str::to_string);
+    let name = Some(words.next()?).filter(|name| *name != "-");
+    let name = name.map(|name| name.split_once('/').unwrap_or((name, "1")));
+    let place = name.map_or(Some(1), |(_, place)| place.parse().ok())?;
+    let device = name.map(|(device, _)| device.to_string());
     let (carrier, drained) = (next(words)?, next(words)?);
     let [sent, received, ..] = all::<4>(words)?
         .chunks(2)
@@ -160,7 +174,7 @@ fn path(words: &mut SplitWhitespace<'_>) -> Option<PathStatus> {
     else {
         return None;
     };
-    Some(PathStatus { number, address, device, carrier, drained, sent, received })
+    Some(PathStatus { number, address, device, place, carrier, drained, sent, received })
 }
 
 fn connection(words: &mut SplitWhitespace<'_>) -> Option<ConnectionStatus> {
@@ -282,6 +296,7 @@ mod tests {
             number: 1,
             address,
             device: Some("eth1".into()),
+            place: 2,
             carrier: true,
             drained: false,
             sent: Traffic { packets: 3, bytes: 4 },
@@ -302,7 +317,7 @@ mod tests {
         let bare = ConnectionStatus { alternate: None, round_trip: None, ..connection.clone() };
         Status {
             program: "a program".into(),
-            paths: vec![PathStatus { number: 0, device: None, ..path.clone() }, path],
+            paths: vec![PathStatus { number: 0, device: None, place: 1, ..path.clone() }, path],
             connections: vec![connection, bare],
             dropped: Dropped { strange: 1, misplaced: 2, forged: 3, refused: 4 },
             totals: counters([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]),
@@ -328,7 +343,7 @@ mod tests {
         for end in 0..text.trim_end().len() {
             assert!(Status::parse(&text[..end]).is_err(), "{}", &text[..end]);
         }
-        for word in ["RTS ", "eth1 ", "77 ", " 50000", " 10\n", "true "] {
+        for word in ["RTS ", "eth1/2 ", "77 ", " 50000", " 10\n", "true "] {
             assert!(Status::parse(&text.replacen(word, "", 1)).is_err(), "without {word}");
         }
         assert!(Status::parse(&text.replace("laneway 1", "laneway 2")).is_err());

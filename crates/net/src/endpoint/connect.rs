@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use laneway_path::wire::MOST_PATHS;
-use laneway_path::{Nanos, PathId};
+use laneway_path::{Nanos, PathId, Refusal};
 
 use super::receive::CLOSE;
 use super::{ConnectionId, Endpoint, Notice, What, mark, place};
@@ -60,9 +60,16 @@ impl Endpoint {
         if paths == 0 || peers.len() > MOST_PATHS {
             return Err(NetError::Paths { count: peers.len() });
         }
+        let primary = match self.setup.spread {
+            true => self.least_used(peers[0], paths),
+            false => self.setup.primary,
+        };
+        if usize::from(primary.0) >= paths {
+            return Err(Refusal::UnknownPath { path: primary }.into());
+        }
         let now = now();
         let opener = random()?;
-        let offer = self.offer(label)?;
+        let offer = self.offer(label, primary.0)?;
         let connection = ConnectionId(offer.number);
         self.opening.push(Opening {
             opener,
@@ -110,7 +117,22 @@ impl Endpoint {
         self.notices.extend(new);
     }
 
-    fn offer(&mut self, label: u64) -> Result<Offer, NetError> {
+    /// The path that the fewest connections to a peer began with.
+    fn least_used(&self, peer: SocketAddr, paths: usize) -> PathId {
+        let mut users = [0; MOST_PATHS];
+        let to_it = |end: &&End| end.peers.first().is_some_and(|first| first.address == peer);
+        for end in self.ends.iter().flatten().filter(to_it) {
+            users[usize::from(end.first_path.0)] += 1;
+        }
+        for opening in self.opening.iter().filter(|opening| opening.peers[0] == peer) {
+            users[usize::from(opening.offer.primary)] += 1;
+        }
+        let first = usize::from(self.setup.primary.0);
+        let in_turn = (0..paths).map(|step| (first + step) % paths);
+        PathId(in_turn.min_by_key(|path| users[*path]).unwrap_or(0) as u8)
+    }
+
+    fn offer(&mut self, label: u64, primary: u8) -> Result<Offer, NetError> {
         let number = self.reserve()?;
         let [a, b, c] = random()?;
         let packet_bytes = self.paths.iter().map(|path| path.payload_bytes()).min().unwrap_or(0);
@@ -119,6 +141,7 @@ impl Endpoint {
             label,
             start: u32::from_be_bytes([0, a, b, c]),
             packet_bytes: packet_bytes as u32,
+            primary,
             addresses: self.addresses(),
         })
     }
@@ -199,6 +222,7 @@ impl Endpoint {
             label: open.offer.label,
             start: end.start,
             packet_bytes: end.packet_bytes,
+            primary: end.first_path.0,
             addresses: self.addresses(),
         };
         let packet = Packet { kind: Kind::Accepted, opener: open.opener, accepter, offer };
@@ -207,7 +231,7 @@ impl Endpoint {
     }
 
     fn accept(&mut self, now: Nanos, open: &Packet) -> Result<(), NetError> {
-        let own = self.offer(open.offer.label)?;
+        let own = self.offer(open.offer.label, open.offer.primary)?;
         let [opens, seals] = keys(&self.secret.sealer, &open.opener, &open.accepter);
         let agreed = Agreed { own: &own, peer: &open.offer, leads: false, seals, opens };
         self.begin(now, agreed, What::Accepted { label: open.offer.label })?;

@@ -54,7 +54,7 @@ const ALARM: u64 = u64::MAX - 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u32);
 
-/// This end of a path.
+/// This end of a path. Paths may share a device and an address: then they differ in their ports.
 #[derive(Clone, Debug)]
 pub struct LocalPath {
     /// Its port is the first one that is tried, or 0 for any.

@@ -24,15 +24,24 @@ impl Endpoint {
     /// The state of every path.
     pub fn path_status(&self) -> Vec<PathStatus> {
         let paths = self.wires.iter().zip(&self.paths).enumerate();
-        paths.map(|(number, (wire, path))| of_path(number, wire, path)).collect()
+        paths
+            .map(|(number, (wire, path))| {
+                let same = |other: &&LocalPath| other.device == path.device;
+                let before = self.paths[..number].iter().filter(same).count();
+                // Paths without a device have no name but their addresses.
+                let place = if path.device.is_some() { before + 1 } else { 1 };
+                of_path(number, place, wire, path)
+            })
+            .collect()
     }
 }
 
-fn of_path(number: usize, wire: &Wire, path: &LocalPath) -> PathStatus {
+fn of_path(number: usize, place: usize, wire: &Wire, path: &LocalPath) -> PathStatus {
     PathStatus {
         number: number as u8,
         address: wire.address,
         device: path.device.clone(),
+        place: place as u8,
         carrier: wire.carrier,
         drained: wire.drained,
         sent: wire.sent,

@@ -89,6 +89,10 @@ pub fn open(options: VerbsOptions) -> Result<Box<dyn Addressed + Send>, NetError
     if !(1..=MOST_PATHS).contains(&paths.len()) || usize::from(setup.primary.0) >= paths.len() {
         return Err(NetError::Paths { count: paths.len() });
     }
+    if setup.spread {
+        let why = "both ends name the first path of a connection here: `primary`, not `spread`";
+        return Err(NetError::Device { why: why.into() });
+    }
     let locals = Local::open_all(library.as_deref(), &paths)?;
     let of_one_device = paths.iter().all(|path| path.device == paths[0].device);
     Ok(match of_one_device && locals.iter().all(|local| !local.is_ethernet) {

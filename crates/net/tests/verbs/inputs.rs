@@ -30,6 +30,8 @@ fn devices_and_paths_that_cannot_be_are_named() {
     assert!(try_open(vec![no_gid]).starts_with("ibv_query_gid of roce0 1 9: "));
     let primary = Setup { primary: PathId(2), ..by_hand() };
     assert!(open(standin.options(two_ports("ib0"), primary)).is_err());
+    let spread = Setup { spread: true, ..by_hand() };
+    assert!(why(open(standin.options(two_ports("roce0"), spread))).contains("`spread`"));
     let back = FailBack { path: PathId(0), hold: 1, most_hold: 2 };
     let policy = Policy { fail_back: Some(back), ..Policy::keep_armed(false) };
     let setup = Setup { policy, ..Setup::usual() };

@@ -9,7 +9,8 @@ use crate::{Nanos, PathId};
 /// An armed path is asked so often while there is traffic, and so often while there is none.
 const WATCH_BUSY: Nanos = 50_000_000;
 const WATCH_IDLE: Nanos = 500_000_000;
-/// So many questions without an answer make it unhealthy, if the primary path is alive.
+/// So many questions without an answer make it unhealthy, if the primary path is alive or there is
+/// a third one.
 const UNANSWERED: u32 = 4;
 /// A peer that has not followed a migration is told at most so rarely.
 const TELL_MOST_APART: Nanos = 500_000_000;
@@ -155,8 +156,9 @@ impl Connection {
         let unanswered = match (alive(path), alive(self.primary)) {
             (true, _) => 0,
             (false, true) => watch.unanswered + 1,
-            // Perhaps the peer is busy.
-            (false, false) => watch.unanswered,
+            // Perhaps the peer is busy. If both are dead, a third path may work: it is tried, and
+            // nothing migrates before that one answers.
+            (false, false) => watch.unanswered + u32::from(self.routes.len() > 2),
         };
         self.watch = Some(Watch { asked_at: now, unanswered });
         if unanswered >= UNANSWERED {

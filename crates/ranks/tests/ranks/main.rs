@@ -76,6 +76,7 @@ fn launch(ranks: &str, connections: &str) -> Launch {
         devices: devices.split_terminator(',').map(str::to_string).collect(),
         starter: Starter::Ssh,
         connections: connections.parse().expect("the driver gives a number"),
+        spread: std::env::var_os("TEST_SPREAD").is_some(),
         limit: Duration::from_secs_f64(number("TEST_LIMIT").unwrap_or(30.0)),
     }
 }

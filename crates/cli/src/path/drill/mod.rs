@@ -5,7 +5,6 @@ mod kinds;
 mod remote;
 pub mod stage;
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -20,7 +19,7 @@ use judge::judge;
 use kinds::Kind;
 use stage::{Round, Stage};
 
-use super::reach;
+use super::reach::{self, PeerPath};
 
 pub fn command() -> Command {
     let kinds = Kind::ALL.map(Kind::name).join(", ");
@@ -96,11 +95,11 @@ fn remote_args() -> [Arg; 2] {
             .long("to")
             .value_name("ADDRESS,ADDRESS")
             .value_delimiter(',')
-            .value_parser(value_parser!(IpAddr))
+            .value_parser(PeerPath::parse)
             .conflicts_with_all(["kinds", "faults", "rate", "one-switch", "seed"])
             .help(
-                "With `laneway path serve` on another machine, at its address on each path; \
-                     somebody else breaks them",
+                "With `laneway path serve` on another machine, at its address on each path, \
+                 10.0.0.2/2 for a second path to one; somebody else breaks them",
             ),
         Arg::new("seconds")
             .long("seconds")
@@ -124,7 +123,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         None => 0.0,
     };
     let rounds = rounds(matches, faults, Duration::from_secs_f64(computes))?;
-    let peers: Vec<IpAddr> = matches.get_many("to").into_iter().flatten().copied().collect();
+    let peers: Vec<PeerPath> = matches.get_many("to").into_iter().flatten().copied().collect();
     if !peers.is_empty() {
         return with_server(matches, &output, &peers, &rounds);
     }
@@ -158,7 +157,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 fn with_server(
     matches: &ArgMatches,
     output: &Output,
-    peers: &[IpAddr],
+    peers: &[PeerPath],
     rounds: &[Round],
 ) -> Result<Exit, Failure> {
     let seconds = matches.get_one::<u64>("seconds").copied().unwrap_or(10);

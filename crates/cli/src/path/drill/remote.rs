@@ -1,6 +1,6 @@
 //! A drill with another machine: somebody else breaks the paths.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -10,21 +10,21 @@ use laneway_net::drill::{Client, Outcome, State};
 use laneway_net::now;
 
 use crate::lab::stop::on_signal;
-use crate::path::reach;
+use crate::path::reach::{self, PeerPath};
 use crate::progress::Progress;
 
 /// Traffic with a server for so many seconds, and what it saw: a row, and whether all was right.
 pub fn run(
     matches: &ArgMatches,
-    peers: &[IpAddr],
+    peers: &[PeerPath],
     bytes: usize,
     computes: Duration,
     seconds: u64,
 ) -> Result<(Row, bool), Failure> {
     let secret = reach::secret(matches)?;
     let endpoint = reach::endpoint(reach::paths_to(matches, peers)?, secret, false)?;
-    let to: Vec<SocketAddr> =
-        peers.iter().map(|peer| SocketAddr::new(*peer, reach::port(matches))).collect();
+    let to = peers.iter().map(|peer| peer.address(reach::port(matches)));
+    let to = to.collect::<Result<Vec<SocketAddr>, Failure>>()?;
     let client = Client::open(endpoint, &to, None, bytes, computes).map_err(reach::failure)?;
     let (state, begun, from) = (State::default(), Instant::now(), now());
     let stop = on_signal(&[libc::SIGINT, libc::SIGTERM]);

@@ -1,10 +1,16 @@
-//! Connections that can migrate beside Linux TCP, on the same links of a lab: half round trips of
-//! 64 B, spinning and sleeping; armed against unarmed; the rate of messages of 1 MiB and what a
-//! gigabyte costs. Needs root, and a quiet machine.
+//! Connections that can migrate beside Linux TCP and MPTCP, on the same links of a lab: half round
+//! trips of 64 B, spinning and sleeping; armed against unarmed; the rate of messages of 1 MiB and
+//! what a gigabyte costs. Needs root, and a quiet machine.
+//!
+//! MPTCP has a subflow on each path and sends over both, where TCP and our connection use one at a
+//! time: two paths of 1 Gbit/s give it up to 2 Gbit/s. Where the kernel has none, it is left out.
 //!
 //! `LANEWAY_ROUNDS=3` makes fewer rounds than 9, `LANEWAY_CASE=trips` or `=10Gbit` one part only.
 //! 100 Gbit/s is more than the system carries: the limit is the processor.
 
+mod mptcp;
+
+use std::cell::Cell;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -31,6 +37,9 @@ const WINDOW: usize = 8;
 const SECONDS: f64 = 1.0;
 const LIMIT: Duration = Duration::from_secs(20);
 
+/// Both ends of a connection of the kernel's.
+type Streams = (TcpStream, TcpStream);
+
 /// How one waits for the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Waiting {
@@ -42,6 +51,22 @@ struct Lab {
     name: LabName,
     plan: Plan,
     program: PathBuf,
+    mptcp: Mptcp,
+}
+
+/// Whether MPTCP can be measured; it is told once why not.
+struct Mptcp(Cell<bool>);
+
+impl Mptcp {
+    /// What was asked for, or none from now on.
+    fn try_it<T>(&self, ask: impl FnOnce() -> Result<T, String>) -> Option<T> {
+        let asked = self.0.get().then(ask)?;
+        if let Err(why) = &asked {
+            println!("MPTCP is left out: {why}");
+            self.0.set(false);
+        }
+        asked.ok()
+    }
 }
 
 impl Lab {
@@ -58,7 +83,9 @@ impl Lab {
         }
         let name = LabName::new(LAB).map_err(|error| error.to_string())?;
         let plan = read_plan(&name).map_err(|error| error.to_string())?;
-        Ok(Lab { name, plan, program })
+        let mptcp = Mptcp(Cell::new(true));
+        mptcp.try_it(|| mptcp::prepare(&name, &plan));
+        Ok(Lab { name, plan, program, mptcp })
     }
 
     fn addresses(&self, host: usize) -> Vec<SocketAddr> {
@@ -79,10 +106,14 @@ impl Lab {
         opened.map_err(|error| error.to_string())
     }
 
-    fn tcp(&self) -> Result<(TcpStream, TcpStream), String> {
+    fn tcp(&self) -> Result<Streams, String> {
         let hosts = &self.plan.hosts;
         let ends = connect(&self.name, &hosts[0], &hosts[1], 0).map_err(|e| e.to_string())?;
         ends.map_err(|error| error.to_string())
+    }
+
+    fn mptcp(&self) -> Result<Streams, String> {
+        mptcp::connect(&self.name, &self.plan)
     }
 }
 
@@ -200,8 +231,8 @@ fn our_trip(lab: &Lab, waiting: Waiting, armed: bool) -> Result<f64, String> {
     ours(lab, waiting, armed, ping, pong)
 }
 
-fn tcp_trip(lab: &Lab, waiting: Waiting) -> Result<f64, String> {
-    let (mut one, mut other) = lab.tcp()?;
+fn stream_trip(ends: Streams, waiting: Waiting) -> Result<f64, String> {
+    let (mut one, mut other) = ends;
     let spins = waiting == Waiting::Spinning;
     for end in [&one, &other] {
         end.set_nonblocking(spins).map_err(|error| error.to_string())?;
@@ -228,7 +259,7 @@ fn tcp_trip(lab: &Lab, waiting: Waiting) -> Result<f64, String> {
             let begun = Instant::now();
             one.write_all(&message).map_err(|error| error.to_string())?;
             if !read(&mut one, &mut message) {
-                return Err("TCP ended".to_string());
+                return Err("the connection ended".to_string());
             }
             times.push(begun.elapsed().as_secs_f64() * 0.5e6);
         }
@@ -284,8 +315,8 @@ fn our_rate(lab: &Lab) -> Result<(f64, f64), String> {
     Ok(figures)
 }
 
-fn tcp_rate(lab: &Lab) -> Result<(f64, f64), String> {
-    let (mut one, mut other) = lab.tcp()?;
+fn stream_rate(ends: Streams) -> Result<(f64, f64), String> {
+    let (mut one, mut other) = ends;
     thread::scope(|scope| {
         let reader = scope.spawn(move || {
             let (mut buffer, mut bytes) = (vec![0; LARGE], 0);
@@ -300,7 +331,7 @@ fn tcp_rate(lab: &Lab) -> Result<(f64, f64), String> {
             one.write_all(&message).map_err(|error| error.to_string())?;
         }
         drop(one);
-        let bytes = reader.join().map_err(|_| "TCP ended")?;
+        let bytes = reader.join().map_err(|_| "the connection ended")?;
         let (seconds, cost) = (begun.elapsed().as_secs_f64(), used() - before);
         Ok((bytes as f64 / seconds, cost / (bytes as f64 / 1e9)))
     })
@@ -308,18 +339,21 @@ fn tcp_rate(lab: &Lab) -> Result<(f64, f64), String> {
 
 fn trips(lab: &Lab, rounds: usize) -> Result<(), String> {
     for waiting in [Waiting::Spinning, Waiting::Sleeping] {
-        let (mut own, mut tcp) = (Vec::new(), Vec::new());
+        let (mut own, mut tcp, mut both) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..rounds {
             own.push(our_trip(lab, waiting, true)?);
-            tcp.push(tcp_trip(lab, waiting)?);
+            tcp.push(stream_trip(lab.tcp()?, waiting)?);
+            both.extend(lab.mptcp.try_it(|| stream_trip(lab.mptcp()?, waiting)));
         }
         let (own, tcp) = (Spread::of(&own), Spread::of(&tcp));
         println!("64 B, {waiting:?}: ours {own} us, TCP {tcp} us");
-        ratio(
-            &format!("64 B half round trip, {waiting:?}, ours / TCP"),
-            own.median / tcp.median,
-            1.0,
-        );
+        let what = format!("64 B half round trip, {waiting:?}, ours");
+        ratio(&format!("{what} / TCP"), own.median / tcp.median, 1.0);
+        if !both.is_empty() {
+            let both = Spread::of(&both);
+            println!("64 B, {waiting:?}: MPTCP {both} us");
+            println!("ratio {what} / MPTCP: {:.3} (nothing asked)", own.median / both.median);
+        }
     }
     let mut quotients = Vec::new();
     for _ in 0..PAIRS.min(rounds * 4) {
@@ -336,10 +370,11 @@ fn trips(lab: &Lab, rounds: usize) -> Result<(), String> {
 
 fn rates(rate: &str, least: f64, rounds: usize) -> Result<(), String> {
     let lab = Lab::up(rate)?;
-    let (mut own, mut tcp) = (Vec::new(), Vec::new());
+    let (mut own, mut tcp, mut both) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
         own.push(our_rate(&lab)?);
-        tcp.push(tcp_rate(&lab)?);
+        tcp.push(stream_rate(lab.tcp()?)?);
+        both.extend(lab.mptcp.try_it(|| stream_rate(lab.mptcp()?)));
     }
     let of = |all: &[(f64, f64)], which: fn(&(f64, f64)) -> f64| {
         Spread::of(&all.iter().map(which).collect::<Vec<f64>>())
@@ -349,6 +384,12 @@ fn rates(rate: &str, least: f64, rounds: usize) -> Result<(), String> {
     let (ours_cost, their_cost) = (of(&own, |f| f.1), of(&tcp, |f| f.1));
     println!("1 MiB, {rate}: ours {ours_cost} s a GB of processors, TCP {their_cost}");
     ratio(&format!("1 MiB, {rate}, TCP / ours"), theirs.median / ours.median, 1.0 / least);
+    if !both.is_empty() {
+        let (rates, costs) = (of(&both, |f| f.0 / 1e6), of(&both, |f| f.1));
+        println!("1 MiB, {rate}: MPTCP over both paths {rates} MB/s, {costs} s a GB of processors");
+        let over = rates.median / ours.median;
+        println!("ratio 1 MiB, {rate}, MPTCP over both paths / ours: {over:.3} (nothing asked)");
+    }
     Ok(())
 }
 
