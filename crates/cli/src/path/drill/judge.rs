@@ -66,6 +66,10 @@ pub fn judge(round: &Round, seen: &Seen) -> Verdict {
         .with("recovered_ms", median(&recovered))
         .with("recovered_max_ms", recovered.iter().copied().reduce(f64::max))
         .with("migrations", seen.served.migrations);
-    let wrong = lost + duplicated + reordered + damaged + seen.served.broken;
+    let misfires = match round.kind.is_harmless() {
+        true => seen.served.migrations + seen.client.migrations,
+        false => 0,
+    };
+    let wrong = lost + duplicated + reordered + damaged + seen.served.broken + misfires;
     Verdict { row, is_sound: wrong == 0 && !seen.client.broken && unarmed == 0 }
 }

@@ -16,10 +16,14 @@ pub enum Kind {
     Loss,
     Flap,
     Both,
+    /// Nothing is broken: more threads than cores want to run.
+    Busy,
+    /// Nothing is broken: others fill the queue of the path in use.
+    Queue,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 10] = [
         Kind::CarrierSender,
         Kind::CarrierReceiver,
         Kind::Drop,
@@ -28,6 +32,8 @@ impl Kind {
         Kind::Loss,
         Kind::Flap,
         Kind::Both,
+        Kind::Busy,
+        Kind::Queue,
     ];
 
     pub fn name(self) -> &'static str {
@@ -40,6 +46,8 @@ impl Kind {
             Kind::Loss => "loss",
             Kind::Flap => "flap",
             Kind::Both => "both",
+            Kind::Busy => "busy",
+            Kind::Queue => "queue",
         }
     }
 
@@ -75,7 +83,13 @@ impl Kind {
                 (format!("drop {sender}:{card}"), lasts),
                 (format!("drop {sender}:{other}"), lasts),
             ],
+            Kind::Busy | Kind::Queue => Vec::new(),
         }
+    }
+
+    /// Whether paths work all the time: a connection that leaves its path does so for nothing.
+    pub fn is_harmless(self) -> bool {
+        matches!(self, Kind::Busy | Kind::Queue)
     }
 
     /// Seconds between two steps.

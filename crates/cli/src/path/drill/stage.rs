@@ -11,9 +11,10 @@ use laneway_lab::{
 };
 use laneway_net::drill::{Client, Outcome, Served, State, serve};
 use laneway_net::{Endpoint, LocalPath, Options, Secret, Setup};
-use laneway_sim::platform::Platform;
+use laneway_sim::platform::{Platform, parse_rate};
 use laneway_stats::SplitMix64;
 
+use super::disturb::{fill_queue, keep_busy};
 use super::kinds::Kind;
 use crate::lab::failure as lab_failure;
 use crate::lab::program;
@@ -25,6 +26,9 @@ const CONTROL_CARD: &str = "mgmt";
 const ARMS: Duration = Duration::from_secs(10);
 /// Between two faults, in seconds: from, to.
 const PAUSE: [f64; 2] = [0.05, 0.3];
+
+/// How long a disturbance lasts that breaks nothing.
+const DISTURBED: Duration = Duration::from_secs(2);
 
 /// When a fault began and was repaired, and when both ends had two paths again.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +58,8 @@ pub struct Stage {
     plan: Plan,
     guard: Guard,
     secret: Secret,
+    /// Megabits a second of a path.
+    rate: f64,
 }
 
 fn nanos(seconds: f64) -> u64 {
@@ -62,6 +68,8 @@ fn nanos(seconds: f64) -> u64 {
 
 impl Stage {
     pub fn build(rate: &str, one_switch: bool) -> Result<Stage, Failure> {
+        let bytes = parse_rate(rate)
+            .map_err(|what| Failure::usage(what, "rates have a unit", "--rate 1Gbit"))?;
         let spec = format!("cluster:2,latency=0us,rate={rate}");
         let platform = Platform::read(&spec).map_err(|error| error.into_failure())?;
         let options = LabOptions { cards: 2, one_switch, management: true, ..Default::default() };
@@ -77,7 +85,7 @@ impl Stage {
         let drawn = SplitMix64::new(u64::from(std::process::id())).next_u64();
         let words = format!("a drill in a lab of its own {drawn:016x}");
         let secret = Secret::from_bytes(words.as_bytes()).map_err(failure)?;
-        Ok(Stage { lab, plan, guard, secret })
+        Ok(Stage { lab, plan, guard, secret, rate: 8e-6 * bytes })
     }
 
     pub fn remove(self) -> Result<(), Failure> {
@@ -181,6 +189,7 @@ impl Stage {
                 sleep(*lasts);
                 self.fault(words, false)?;
             }
+            self.disturb(round.kind, usize::from(here.primary().0))?;
             let repaired = nanos(monotonic());
             let armed = armed(here, there);
             struck.push(Struck { begun: nanos(begun), repaired, armed });
@@ -192,6 +201,33 @@ impl Stage {
         }
         sleep(PAUSE[1]);
         Ok(struck)
+    }
+}
+
+impl Stage {
+    /// Disturbs the path in use without breaking it, if that is what the kind does.
+    fn disturb(&self, kind: Kind, path: usize) -> Result<(), Failure> {
+        match kind {
+            Kind::Busy => keep_busy(DISTURBED),
+            Kind::Queue => {
+                // What waits at the full rate for 20 ms waits for five times as long.
+                let slow = format!("slow {}:eth{path} {:.6}Mbit", self.sender(), self.rate / 5.0);
+                self.fault(&slow, true)?;
+                let card = |host: usize| IpAddr::from(address(path, &self.plan.hosts[host]));
+                let namespace = self.lab.host(self.sender());
+                let filled = within(&namespace, || fill_queue(card(0), card(1), DISTURBED));
+                self.fault(&slow, false)?;
+                filled.map_err(lab_failure)?.map_err(|error| {
+                    Failure::environment(
+                        "the queue of a path could not be filled",
+                        error.to_string(),
+                        "--kinds busy",
+                    )
+                })?;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 }
 
