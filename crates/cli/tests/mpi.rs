@@ -9,6 +9,15 @@ use laneway_needs::{Need, file};
 /// Launches share two cores; they run one after the other.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// Ranks of MPICH spin while they wait. Where there are more of them than cores, this lets them
+/// yield: what takes a minute and a half takes a sixth of it then.
+const YIELDING: [(&str, &str); 3] = [
+    ("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1"),
+    ("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT", "1"),
+    ("MPIR_CVAR_POLLS_BEFORE_YIELD", "1"),
+];
+const CORES: u32 = 2;
+
 struct Mpi {
     name: &'static str,
     launcher: PathBuf,
@@ -71,6 +80,9 @@ impl Mpi {
         command.env("PATH", format!("{}:{path}", bin.display()));
         if let Some(library) = &self.library {
             command.env("LANEWAY_MPI", library);
+        }
+        if ranks > CORES {
+            command.envs(YIELDING);
         }
         command.stdin(Stdio::null()).output().expect("timeout starts")
     }
