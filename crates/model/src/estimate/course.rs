@@ -1,0 +1,79 @@
+//! One batch of experiments after another, all ranks together, within the budget.
+
+use laneway_core::{Comm, Rank};
+use laneway_measure::Rule;
+use laneway_measure::p2p::{Lab, Plan};
+use laneway_measure::repeat::Aim;
+use laneway_measure::talk::announce;
+
+use super::Request;
+use super::once::Once;
+use crate::error::ModelError;
+use crate::experiments::{Cost, Kind, Timed};
+use crate::parameter::{LEVEL, Parameter};
+
+pub(super) struct Course<'c> {
+    pub comm: &'c dyn Comm,
+    rule: Rule,
+    parallel: bool,
+    budget: f64,
+    begun: f64,
+    /// What comes now is for checks.
+    pub hold_back: bool,
+    /// On rank 0.
+    pub timed: Vec<Timed>,
+    pub cost: Cost,
+}
+
+impl<'c> Course<'c> {
+    pub fn new(comm: &'c dyn Comm, request: &Request, rounds: usize) -> Course<'c> {
+        let aim = Aim::Median { precision: request.precision, level: LEVEL };
+        let each = request.budget / rounds.max(1) as f64;
+        Course {
+            comm,
+            rule: Rule { aim, budget: each, ..Rule::default() },
+            parallel: request.parallel,
+            budget: request.budget,
+            begun: comm.clock().now(),
+            hold_back: false,
+            timed: Vec::new(),
+            cost: Cost::default(),
+        }
+    }
+
+    pub fn leads(&self) -> bool {
+        self.comm.rank() == 0
+    }
+
+    /// The longest time of all experiments so far, on rank 0.
+    pub fn longest(&self) -> f64 {
+        self.timed.iter().map(|timed| timed.time.value).fold(0.0, f64::max)
+    }
+
+    /// Collective: one kind of experiment on all subsets of the plan.
+    pub fn batch(&mut self, kind: Kind, plan: &Plan) -> Result<(), ModelError> {
+        let alone = (!self.parallel).then(|| plan.one_by_one());
+        let plan = alone.as_ref().unwrap_or(plan);
+        let most = plan.subsets().map(<[Rank]>::len).max().unwrap_or(0);
+        let mut once = Once::new(kind, most)?;
+        let lab = Lab::new(self.comm, self.rule);
+        let found = lab.run(plan, |members| once.run(members))?;
+        for (ranks, estimate) in plan.subsets().zip(found.into_iter().flatten()) {
+            let (ranks, time) = (ranks.to_vec(), Parameter::of(&estimate));
+            self.timed.push(Timed { kind, ranks, time, held_back: self.hold_back });
+            self.cost.experiments += 1;
+            self.cost.repetitions += u64::from(estimate.reps);
+        }
+        self.cost.rounds += plan.rounds().len() as u32;
+        self.cost.seconds = self.comm.clock().now() - self.begun;
+        let mut spent = [self.cost.seconds];
+        announce(self.comm, &mut spent)?;
+        match spent[0] > self.budget {
+            true => {
+                let before = if self.hold_back { "the checks" } else { "all experiments" };
+                Err(ModelError::Budget { seconds: self.budget, spent: spent[0], before })
+            }
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! A straight line with neither end below 0.
