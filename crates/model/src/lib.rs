@@ -33,22 +33,38 @@
 
 #![forbid(unsafe_code)]
 
+mod calls;
+mod closed;
 mod error;
 mod estimate;
 mod experiments;
+mod file;
+mod hockney;
 mod line;
 mod lmo;
+mod loggp;
 mod model;
 mod network;
 mod parameter;
+mod platform;
+mod plogp;
+mod ports;
 mod probe;
 mod read;
 
+pub use calls::{Call, Crossover, Row, crossovers, predict_all};
+pub use closed::closed_form;
 pub use error::ModelError;
 pub use estimate::{Request, estimate};
 pub use experiments::{Cost, Experiments, Kind, Timed};
+pub use file::share;
+pub use hockney::{Hockney, Lines};
+pub use line::Line;
 pub use lmo::{Host, Lmo, Pair};
-pub use model::{Check, Fitted, Model, ModelKind, Quality, fit};
+pub use loggp::LogGp;
+pub use model::{Check, Fitted, Model, ModelKind, Quality, checks, fit};
 pub use parameter::{End, Parameter};
+pub use platform::platform_text;
+pub use plogp::{PLogP, Step};
 pub use probe::{Direction, Fan, Shift};
 pub use read::Prediction;

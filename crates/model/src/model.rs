@@ -5,39 +5,85 @@ use laneway_stats::quantile;
 
 use crate::error::ModelError;
 use crate::experiments::{Cost, Experiments, Kind, Timed};
+use crate::hockney::{Apart, Hockney};
 use crate::lmo::Lmo;
+use crate::loggp::LogGp;
 use crate::parameter::{End, Parameter};
-use crate::probe::{Fan, Shift};
+use crate::plogp::PLogP;
+use crate::probe::{Fan, Shift, Trip};
 
 /// Which model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelKind {
+    Hockney,
+    HockneyPairs,
+    HockneySegments,
+    LogGp,
+    PLogP,
     Lmo,
 }
 
 impl ModelKind {
-    pub const ALL: [ModelKind; 1] = [ModelKind::Lmo];
+    pub const ALL: [ModelKind; 6] = [
+        ModelKind::Hockney,
+        ModelKind::HockneyPairs,
+        ModelKind::HockneySegments,
+        ModelKind::LogGp,
+        ModelKind::PLogP,
+        ModelKind::Lmo,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
+            ModelKind::Hockney => "hockney",
+            ModelKind::HockneyPairs => "hockney-pairs",
+            ModelKind::HockneySegments => "hockney-segments",
+            ModelKind::LogGp => "loggp",
+            ModelKind::PLogP => "plogp",
             ModelKind::Lmo => "lmo",
+        }
+    }
+
+    pub fn sentence(self) -> &'static str {
+        match self {
+            ModelKind::Hockney => "a start and a time for each byte, the same for all pairs",
+            ModelKind::HockneyPairs => "a start and a time for each byte of each pair",
+            ModelKind::HockneySegments => "two of them: for eager messages, and for rendezvous",
+            ModelKind::LogGp => "latency, overheads, gaps between messages and between bytes",
+            ModelKind::PLogP => "latency, and overheads and gap as functions of the size",
+            ModelKind::Lmo => "what each host adds to a message and a byte, and each pair's way",
         }
     }
 
     pub fn by_name(name: &str) -> Option<ModelKind> {
         ModelKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
+
+    /// Whether it is fitted to gaps, which [`Request::gaps`](crate::Request::gaps) asks for.
+    pub fn needs_gaps(self) -> bool {
+        matches!(self, ModelKind::LogGp | ModelKind::PLogP)
+    }
 }
 
 /// A model with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Model {
+    Hockney(Hockney),
+    LogGp(LogGp),
+    PLogP(PLogP),
     Lmo(Lmo),
 }
 
 impl Model {
     pub fn kind(&self) -> ModelKind {
         match self {
+            Model::Hockney(hockney) if hockney.hosts.is_some() => ModelKind::HockneyPairs,
+            Model::Hockney(hockney) if hockney.lines.iter().any(|lines| lines.long.is_some()) => {
+                ModelKind::HockneySegments
+            }
+            Model::Hockney(_) => ModelKind::Hockney,
+            Model::LogGp(_) => ModelKind::LogGp,
+            Model::PLogP(_) => ModelKind::PLogP,
             Model::Lmo(_) => ModelKind::Lmo,
         }
     }
@@ -45,6 +91,8 @@ impl Model {
     /// How many hosts it knows one by one; none where it is the same for any number.
     pub fn hosts(&self) -> Option<u32> {
         match self {
+            Model::Hockney(hockney) => hockney.hosts,
+            Model::LogGp(_) | Model::PLogP(_) => None,
             Model::Lmo(lmo) => Some(lmo.hosts.len() as u32),
         }
     }
@@ -52,14 +100,14 @@ impl Model {
     /// What an experiment takes by the model; none where it cannot tell.
     fn says(&self, timed: &Timed, eager_bytes: u64) -> Result<Option<f64>, ModelError> {
         let ranks = timed.ranks.len() as u32;
+        // The others are about messages between two ranks, and claim no more than these.
+        let lmo = matches!(self, Model::Lmo(_));
         let schedule: Box<dyn Schedule> = match timed.kind {
-            Kind::Fan { bytes, direction } => {
+            Kind::Fan { bytes, direction } if lmo => {
                 Box::new(Fan { ranks, members: (0..ranks).collect(), bytes, direction })
             }
-            Kind::Shift { bytes, distance } => Box::new(Shift { ranks, distance, bytes }),
-            Kind::RoundTrip { out_bytes, back_bytes } => {
-                Box::new(crate::probe::Trip { out_bytes, back_bytes })
-            }
+            Kind::Shift { bytes, distance } if lmo => Box::new(Shift { ranks, distance, bytes }),
+            Kind::RoundTrip { out_bytes, back_bytes } => Box::new(Trip { out_bytes, back_bytes }),
             _ => return Ok(None),
         };
         self.read(&*schedule, Some(&timed.ranks), eager_bytes, End::Value).map(Some)
@@ -134,8 +182,10 @@ pub struct Fitted {
     pub cost: Cost,
 }
 
-/// LMO may be so far off for an experiment that was held back.
+/// LMO may be so far off for any experiment, also those that were held back.
 const LMO_LIMIT: f64 = 0.15;
+/// The others may be so far off for a round trip.
+const OTHERS_LIMIT: f64 = 0.3;
 
 /// Fits a model to what was measured. One that does not hold is a model too, for people to look at;
 /// it refuses to predict.
@@ -146,9 +196,16 @@ pub fn fit(experiments: &Experiments, kind: ModelKind) -> Result<Fitted, ModelEr
         let experiment = "a round trip";
         return Err(ModelError::TooFewRanks { ranks, needed: 2, experiment });
     }
-    let (model, limit) = match kind {
-        ModelKind::Lmo => (Model::Lmo(Lmo::fit(experiments)?), LMO_LIMIT),
+    let hockney = |apart: Apart| Hockney::fit(experiments, apart).map(Model::Hockney);
+    let model = match kind {
+        ModelKind::Hockney => hockney(Apart::Nothing)?,
+        ModelKind::HockneyPairs => hockney(Apart::Pairs)?,
+        ModelKind::HockneySegments => hockney(Apart::Segments)?,
+        ModelKind::LogGp => Model::LogGp(LogGp::fit(experiments)?),
+        ModelKind::PLogP => Model::PLogP(PLogP::fit(experiments)?),
+        ModelKind::Lmo => Model::Lmo(Lmo::fit(experiments)?),
     };
+    let limit = if kind == ModelKind::Lmo { LMO_LIMIT } else { OTHERS_LIMIT };
     let checks = checks(&model, experiments)?;
     let quality = Quality::of(&checks, limit);
     let (hosts, cost) = (experiments.hosts.clone(), experiments.cost);

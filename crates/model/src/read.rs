@@ -1,11 +1,13 @@
 //! What a schedule takes by a model: every message costs what the model says, on the one executor.
 
 use laneway_core::Schedule;
-use laneway_sim::{HostId, SimError, Simulation};
+use laneway_sim::{HostCost, HostId, Network, Simulation};
 
 use crate::error::ModelError;
 use crate::model::{Fitted, Model};
+use crate::network::{Card, ModelNetwork, Way};
 use crate::parameter::End;
+use crate::ports::{Passages, Ports};
 
 /// What a call takes, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,16 +50,45 @@ impl Model {
         eager_bytes: u64,
         end: End,
     ) -> Result<f64, ModelError> {
-        let run = |network: &dyn laneway_sim::Network| -> Result<f64, SimError> {
-            let simulation = Simulation::new(network);
-            let simulation = match hosts {
-                Some(hosts) => simulation.placed(hosts),
-                None => simulation,
-            };
-            Ok(simulation.run(schedule)?.finish)
+        let ranks = schedule.ranks();
+        let known = hosts.and_then(|hosts| hosts.iter().max()).map_or(0, |host| host + 1);
+        let ends = |cost: HostCost| uniform(ranks.max(known), cost, eager_bytes);
+        let through = |network: &ModelNetwork, passages: &Passages| -> Result<f64, ModelError> {
+            let mut ports = Ports::new(network.hosts(), passages);
+            Ok(place(Simulation::new(network), hosts).run_on(schedule, &mut ports)?.finish)
         };
-        Ok(match self {
-            Model::Lmo(lmo) => run(&lmo.network(eager_bytes, end))?,
-        })
+        match self {
+            Model::Lmo(lmo) => {
+                let network = lmo.network(eager_bytes, end);
+                Ok(place(Simulation::new(&network), hosts).run(schedule)?.finish)
+            }
+            Model::Hockney(hockney) => through(&ends(HostCost::default()), &|from, to, bytes| {
+                hockney.passage([from, to], bytes, eager_bytes, end)
+            }),
+            Model::LogGp(loggp) => {
+                let (per_send, per_recv) = (loggp.send.at(end), loggp.receive.at(end));
+                let cost = HostCost { per_send, per_recv, per_byte: 0.0 };
+                through(&ends(cost), &|_, _, bytes| loggp.passage(bytes, end))
+            }
+            Model::PLogP(plogp) => {
+                through(&ends(HostCost::default()), &|_, _, bytes| plogp.passage(bytes, end))
+            }
+        }
     }
+}
+
+fn place<'a>(simulation: Simulation<'a>, hosts: Option<&'a [HostId]>) -> Simulation<'a> {
+    match hosts {
+        Some(hosts) => simulation.placed(hosts),
+        None => simulation,
+    }
+}
+
+/// Hosts that are all alike, whose messages pass ports.
+fn uniform(hosts: u32, cost: HostCost, eager_bytes: u64) -> ModelNetwork {
+    let count = hosts as usize;
+    let card = Card { out: f64::INFINITY, into: f64::INFINITY };
+    let way = Way { latency: 0.0, most: f64::INFINITY };
+    let (costs, cards, ways) = (vec![cost; count], vec![card; count], vec![way; count * count]);
+    ModelNetwork::new(costs, &cards, ways, eager_bytes).beside_each_other()
 }

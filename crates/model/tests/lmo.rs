@@ -8,8 +8,10 @@ use laneway_model::{Fitted, Lmo, Model, ModelKind, Request, fit};
 use laneway_sim::{Network, simulate};
 
 fn lmo(fitted: &Fitted) -> &Lmo {
-    let Model::Lmo(lmo) = &fitted.model;
-    lmo
+    match &fitted.model {
+        Model::Lmo(lmo) => lmo,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn fitted(network: &dyn Network) -> Fitted {
@@ -19,7 +21,7 @@ fn fitted(network: &dyn Network) -> Fitted {
 
 /// The part that an estimate is off, or 0 where both are next to nothing.
 fn off(found: f64, truth: f64) -> f64 {
-    if (found - truth).abs() < 1e-15 { 0.0 } else { (found / truth - 1.0).abs() }
+    if (found - truth).abs() < 1e-18 { 0.0 } else { (found / truth - 1.0).abs() }
 }
 
 #[test]
