@@ -39,9 +39,8 @@ pub fn closed_form(
                 _ => None,
             }
         }
-        // o + (p - 1) (m - 1) G + (p - 2) g + L + o, where a send does not wait for its receive and
-        // the gap is no shorter than the overhead.
-        (Model::LogGp(loggp), Collective::Scatter, "linear") if bytes <= eager_bytes => {
+        // o + (p - 1) (m - 1) G + (p - 2) g + L + o, where the gap is no shorter than the overhead.
+        (Model::LogGp(loggp), Collective::Scatter, "linear") => {
             let between = (bytes - 1) as f64 * loggp.per_byte.value;
             let step = between + loggp.gap.value;
             let [send, receive] = [loggp.send.value, loggp.receive.value];
@@ -50,7 +49,7 @@ pub fn closed_form(
             paced.then_some(send + rest + receive)
         }
         // L + (p - 1) g(m).
-        (Model::PLogP(plogp), Collective::Scatter, "linear") if bytes <= eager_bytes => {
+        (Model::PLogP(plogp), Collective::Scatter, "linear") => {
             Some(plogp.latency.value + others * plogp.gap(bytes, End::Value))
         }
         (Model::Lmo(lmo), Collective::Scatter, "linear") if fits(lmo, ranks) => {

@@ -129,7 +129,9 @@ impl Experiments {
             let Parameter { value, low, high } = timed.time;
             let ends = [value, low, high];
             let wrong = ends.iter().find(|end| !end.is_finite());
-            if let Some(&value) = wrong.or(Some(&value).filter(|value| **value < 0.0)) {
+            // A gap is a difference of two times, and may be below 0 by rounding or noise.
+            let below = value < 0.0 && !matches!(timed.kind, Kind::Gap { .. });
+            if let Some(&value) = wrong.or(below.then_some(&value)) {
                 let experiment = timed.kind.describe(&timed.ranks);
                 return Err(ModelError::Sample { experiment, value });
             }

@@ -52,7 +52,7 @@ impl Model {
     ) -> Result<f64, ModelError> {
         let ranks = schedule.ranks();
         let known = hosts.and_then(|hosts| hosts.iter().max()).map_or(0, |host| host + 1);
-        let ends = |cost: HostCost| uniform(ranks.max(known), cost, eager_bytes);
+        let ends = |cost: HostCost| uniform(ranks.max(known), cost);
         let through = |network: &ModelNetwork, passages: &Passages| -> Result<f64, ModelError> {
             let mut ports = Ports::new(network.hosts(), passages);
             Ok(place(Simulation::new(network), hosts).run_on(schedule, &mut ports)?.finish)
@@ -84,11 +84,12 @@ fn place<'a>(simulation: Simulation<'a>, hosts: Option<&'a [HostId]>) -> Simulat
     }
 }
 
-/// Hosts that are all alike, whose messages pass ports.
-fn uniform(hosts: u32, cost: HostCost, eager_bytes: u64) -> ModelNetwork {
+/// Hosts that are all alike, whose messages pass ports. These models know of no message that waits
+/// for its receive: what a longer one takes is in its time.
+fn uniform(hosts: u32, cost: HostCost) -> ModelNetwork {
     let count = hosts as usize;
     let card = Card { out: f64::INFINITY, into: f64::INFINITY };
     let way = Way { latency: 0.0, most: f64::INFINITY };
     let (costs, cards, ways) = (vec![cost; count], vec![card; count], vec![way; count * count]);
-    ModelNetwork::new(costs, &cards, ways, eager_bytes).beside_each_other()
+    ModelNetwork::new(costs, &cards, ways, u64::MAX).beside_each_other()
 }

@@ -58,7 +58,8 @@ fn what_is_shared_beyond_cards_does_not_hold() {
     for (spec, holds) in [
         ("cluster:8", true),
         ("cluster:8,lan=2Gbit", false),
-        ("two-sites:4x4", false),
+        ("two-sites:4x4", true),
+        ("two-sites:8x8", false),
         ("cluster:8,header=64", true),
         ("cluster:8,duplex=half", false),
     ] {

@@ -45,9 +45,21 @@ impl<'c> Course<'c> {
         self.comm.rank() == 0
     }
 
-    /// The longest time of all experiments so far, on rank 0.
-    pub fn longest(&self) -> f64 {
-        self.timed.iter().map(|timed| timed.time.value).fold(0.0, f64::max)
+    /// What a message of so many bytes takes between ranks 0 and 1 there and back, or a little
+    /// more; on rank 0, after the round trips.
+    pub fn trip(&self, bytes: u64) -> f64 {
+        let time = |timed: &Timed| match timed.kind {
+            Kind::RoundTrip { out_bytes, back_bytes: 0 } if timed.ranks == [0, 1] => {
+                Some((out_bytes, timed.time.value))
+            }
+            _ => None,
+        };
+        let each = |(size, time): (u64, f64)| match size {
+            0 => time,
+            _ => time * (1.0 + bytes as f64 / size as f64),
+        };
+        // By the longest: the shorter ones have more of the latency in every byte.
+        self.timed.iter().filter_map(time).last().map_or(0.0, each)
     }
 
     /// Collective: one kind of experiment on all subsets of the plan.

@@ -78,7 +78,7 @@ const MOST_BYTES: u64 = 1 << 30;
 /// Overheads of a host are measured with so many partners.
 const PARTNERS: usize = 2;
 /// A send that is not over after so many times what a round trip takes waits for its receive.
-const PATIENCE: f64 = 4.0;
+const PATIENCE: f64 = 2.0;
 
 /// Collective: measures what every model is fitted to. On rank 0 what was measured; nothing
 /// elsewhere.
@@ -94,9 +94,8 @@ pub fn estimate(comm: &dyn Comm, request: &Request) -> Result<Option<Experiments
         course.batch(Kind::RoundTrip { out_bytes: size, back_bytes: 0 }, &pairs)?;
         course.batch(Kind::RoundTrip { out_bytes: 0, back_bytes: size }, &pairs)?;
     }
-    let flow = Flow { from: 0, to: 1 };
-    let patience = PATIENCE * course.longest();
-    let eager = eager_bytes(&*own, flow, &|_| patience)? as u64;
+    let patience = |bytes: usize| PATIENCE * course.trip(bytes as u64);
+    let eager = eager_bytes(&*own, Flow { from: 0, to: 1 }, &patience)? as u64;
     let some = some_pairs(&pairs)?;
     let mut overheads = vec![0];
     overheads.extend(sizes.iter().rev().copied().find(|&size| size <= eager).or(Some(eager)));
@@ -213,10 +212,8 @@ fn check(course: &mut Course, sizes: &[u64]) -> Result<(), ModelError> {
         course.batch(Kind::Shift { bytes, distance }, &everybody)?;
     }
     let around = |hub: Rank| Plan::of(vec![(0..ranks).map(|step| (hub + step) % ranks).collect()]);
-    for hub in [0, ranks / 2] {
-        for direction in [Direction::Out, Direction::In] {
-            course.batch(Kind::Fan { bytes, direction }, &around(hub)?)?;
-        }
+    for (hub, direction) in [(0, Direction::Out), (ranks / 2, Direction::In)] {
+        course.batch(Kind::Fan { bytes, direction }, &around(hub)?)?;
     }
     Ok(())
 }

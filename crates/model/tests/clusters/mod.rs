@@ -1,5 +1,8 @@
 //! Heterogeneous clusters drawn from a seed, and what is true of them.
 
+// Every test uses a part of it.
+#![allow(dead_code)]
+
 use std::fmt::Write;
 
 use laneway_model::{Experiments, ModelError, Request, estimate};
