@@ -6,6 +6,7 @@ use laneway_core::{Collective, Rank, Shape};
 use crate::error::ModelError;
 use crate::model::Fitted;
 use crate::read::Prediction;
+use crate::sweep::Escalation;
 
 /// Which call, but for its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,11 @@ pub struct Row {
     pub algorithm: &'static Algorithm,
     pub params: Params,
     pub bytes: u64,
+    /// Without the escalation.
     pub prediction: Prediction,
+    /// Where calls of this size escalate now and then: a probability, and how much longer they
+    /// take.
+    pub escalation: Option<Escalation>,
 }
 
 /// From so many bytes on another algorithm is the fastest.
@@ -64,7 +69,15 @@ pub fn predict_all(fitted: &Fitted, call: &Call, sizes: &[u64]) -> Result<Vec<Ro
         for algorithm in algorithms(call.collective) {
             let params = algorithm.defaults();
             let found = call.predict(fitted, algorithm, &params, bytes)?;
-            rows.extend(found.map(|prediction| Row { algorithm, params, bytes, prediction }));
+            let escalates = call.collective == Collective::Gather && algorithm.name == "linear";
+            let escalation = fitted.escalation.filter(|region| escalates && region.holds(bytes));
+            rows.extend(found.map(|prediction| Row {
+                algorithm,
+                params,
+                bytes,
+                prediction,
+                escalation,
+            }));
         }
     }
     Ok(rows)

@@ -51,6 +51,7 @@ mod plogp;
 mod ports;
 mod probe;
 mod read;
+mod sweep;
 
 pub use calls::{Call, Crossover, Row, crossovers, predict_all};
 pub use closed::closed_form;
@@ -68,3 +69,4 @@ pub use platform::platform_text;
 pub use plogp::{PLogP, Step};
 pub use probe::{Direction, Fan, Shift};
 pub use read::Prediction;
+pub use sweep::{Escalation, Leap, Sweep, sweep};

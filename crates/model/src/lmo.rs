@@ -12,11 +12,12 @@
 
 use laneway_core::Rank;
 use laneway_sim::{HostCost, Simulation};
+use laneway_stats::distribution::t_quantile;
 
 use crate::error::ModelError;
 use crate::experiments::{Experiments, Kind, Timed};
 use crate::network::{Card, ModelNetwork, Way};
-use crate::parameter::{End, Parameter};
+use crate::parameter::{End, LEVEL, Parameter};
 use crate::probe::{Direction, Fan};
 
 /// What takes no longer than this beyond messages beside each other shares nothing.
@@ -160,8 +161,8 @@ impl Lmo {
         let (members, hub) = (timed.ranks.clone(), timed.ranks[0] as usize);
         let fan = Fan { ranks: members.len() as u32, members, bytes, direction };
         let schedule = fan.alone();
-        let mut network = self.network(eager_bytes, End::Value);
-        let mut read = |per_byte: f64| -> Result<f64, ModelError> {
+        let read = |per_byte: f64, end: End| -> Result<f64, ModelError> {
+            let mut network = self.network(eager_bytes, end);
             let (rate, none) = (1.0 / per_byte, f64::INFINITY);
             let card = match direction {
                 Direction::Out => Card { out: rate, into: none },
@@ -170,26 +171,27 @@ impl Lmo {
             network.set_card(hub, card);
             Ok(Simulation::new(&network).placed(&timed.ranks).run(&schedule)?.finish)
         };
-        let beside = read(0.0)?;
+        let beside = read(0.0, End::Value)?;
         let Parameter { value, low, high } = timed.time;
         if value <= beside * (1.0 + SHARED) || low <= beside {
             return Ok(None);
         }
-        let mut invert = |time: f64| -> Result<f64, ModelError> {
+        let invert = |time: f64, end: End| -> Result<f64, ModelError> {
             // A fan lasts at least as long as its bytes take on the card.
             let (mut least, mut most) =
                 (0.0, time / (bytes as f64 * (fan.members.len() - 1) as f64));
             for _ in 0..STEPS {
                 let middle = (least + most) / 2.0;
-                match read(middle)? < time {
+                match read(middle, end)? < time {
                     true => least = middle,
                     false => most = middle,
                 }
             }
             Ok((least + most) / 2.0)
         };
-        let value = invert(value)?;
-        let ends = if high > low { (invert(low)?, invert(high)?) } else { (value, value) };
+        let value = invert(value, End::Value)?;
+        // What the rest may be off is the card's as well.
+        let ends = (invert(low, End::High)?, invert(high, End::Low)?);
         Ok(Some(Parameter { value, low: ends.0.min(value), high: ends.1.max(value) }))
     }
 }
@@ -261,26 +263,30 @@ fn pair(
             let time = if back { trip(0, size)? } else { trip(size, 0)? };
             let part = 1.0 / size as f64;
             let bytes = [(-1.0, one.per_byte), (-1.0, other.per_byte)];
-            slopes.push(Parameter::sum(&[(part, time), (-part, empty), bytes[0], bytes[1]]));
+            let slope = Parameter::sum(&[(part, time), (-part, empty), bytes[0], bytes[1]]);
+            let unsure = part * time.half().max(SURE * time.value);
+            slopes.push((slope, unsure.max(f64::MIN_POSITIVE).powi(-2)));
         }
-        Ok(sharpest(&slopes).not_negative())
+        Ok(over_sizes(&slopes).not_negative())
     };
     let (there, back) = (per_byte(false)?, per_byte(true)?);
     Ok(Pair { latency: latency.not_negative(), there, back })
 }
 
-/// The mean of several estimates, each weighted by the inverse of its squared half interval; of
-/// exact ones the last, which comes from the longest messages.
-fn sharpest(all: &[Parameter]) -> Parameter {
-    let last = all.last().copied().unwrap_or_default();
-    if all.iter().any(|one| one.half() <= 0.0) {
-        return last;
-    }
-    let weight = |one: &Parameter| one.half().powi(-2);
-    let total: f64 = all.iter().map(weight).sum();
-    let value = all.iter().map(|one| one.value * weight(one)).sum::<f64>() / total;
-    // Where they differ by more than their intervals say, the intervals are too narrow.
-    let excess: f64 = all.iter().map(|one| weight(one) * (one.value - value).powi(2)).sum();
-    let excess = (excess / (all.len() as f64 - 1.0).max(1.0)).max(1.0);
-    Parameter::around(value, (excess / total).sqrt())
+/// A time is not known better than this part of it, however alike its samples are.
+const SURE: f64 = 0.01;
+
+/// The mean of slopes over sizes, each weighted as its time is known. Where they differ, messages
+/// of this pair are no straight line, and the interval says so.
+fn over_sizes(slopes: &[(Parameter, f64)]) -> Parameter {
+    let total: f64 = slopes.iter().map(|(_, weight)| weight).sum();
+    let terms: Vec<(f64, Parameter)> =
+        slopes.iter().map(|(slope, weight)| (weight / total, *slope)).collect();
+    let mean = Parameter::sum(&terms);
+    let squares: f64 =
+        terms.iter().map(|(part, slope)| part * (slope.value - mean.value).powi(2)).sum();
+    let freedom = slopes.len() as f64 - 1.0;
+    let t = t_quantile(0.5 + LEVEL / 2.0, freedom).unwrap_or(0.0);
+    let spread = if freedom > 0.0 { t * (squares / freedom).sqrt() } else { 0.0 };
+    Parameter::around(mean.value, mean.half().max(spread))
 }

@@ -11,6 +11,7 @@ use crate::loggp::LogGp;
 use crate::parameter::{End, Parameter};
 use crate::plogp::PLogP;
 use crate::probe::{Fan, Shift, Trip};
+use crate::sweep::{Escalation, Leap};
 
 /// Which model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,6 +181,9 @@ pub struct Fitted {
     pub eager_bytes: u64,
     pub quality: Quality,
     pub cost: Cost,
+    /// What sweeps showed beyond the model.
+    pub escalation: Option<Escalation>,
+    pub leap: Option<Leap>,
 }
 
 /// LMO may be so far off for any experiment, also those that were held back.
@@ -209,7 +213,8 @@ pub fn fit(experiments: &Experiments, kind: ModelKind) -> Result<Fitted, ModelEr
     let checks = checks(&model, experiments)?;
     let quality = Quality::of(&checks, limit);
     let (hosts, cost) = (experiments.hosts.clone(), experiments.cost);
-    Ok(Fitted { model, hosts, eager_bytes, quality, cost })
+    let (escalation, leap) = (None, None);
+    Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
 }
 
 /// Every experiment that the model can tell the time of, beside it.

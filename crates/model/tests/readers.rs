@@ -17,7 +17,8 @@ fn exact(value: f64) -> Parameter {
 fn fitted(model: Model, ranks: u32) -> Fitted {
     let hosts = (0..ranks).map(|rank| format!("n{rank}")).collect();
     let quality = Quality { limit: 0.1, ..Quality::default() };
-    Fitted { model, hosts, eager_bytes: EAGER, quality, cost: Cost::default() }
+    let (cost, escalation, leap) = (Cost::default(), None, None);
+    Fitted { model, hosts, eager_bytes: EAGER, quality, cost, escalation, leap }
 }
 
 fn hockney(segments: bool) -> Model {

@@ -14,6 +14,7 @@ use crate::lmo::{Host, Lmo, Pair, pairs};
 use crate::loggp::LogGp;
 use crate::model::{Fitted, Model, ModelKind, Quality};
 use crate::plogp::{PLogP, Step};
+use crate::sweep::{Escalation, Leap};
 use table::{Document, Table};
 
 /// What the first line of a file says.
@@ -50,7 +51,8 @@ impl Fitted {
         let quality = quality(&document)?;
         let cost = cost(&document)?;
         let model = model(&document, kind, hosts.len() as u32)?;
-        Ok(Fitted { model, hosts, eager_bytes, quality, cost })
+        let (escalation, leap) = (escalation(&document)?, leap(&document)?);
+        Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
     }
 }
 
@@ -88,6 +90,25 @@ fn cost(document: &Document) -> Result<Cost, ModelError> {
     };
     table.finish()?;
     Ok(cost)
+}
+
+fn escalation(document: &Document) -> Result<Option<Escalation>, ModelError> {
+    let Some(mut table) = document.perhaps("escalation")? else { return Ok(None) };
+    let escalation = Escalation {
+        from_bytes: table.whole("from_bytes")?,
+        to_bytes: table.whole("to_bytes")?,
+        probability: table.plain("probability")?,
+        seconds: table.time("longer_us")?,
+    };
+    table.finish()?;
+    Ok(Some(escalation))
+}
+
+fn leap(document: &Document) -> Result<Option<Leap>, ModelError> {
+    let Some(mut table) = document.perhaps("leap")? else { return Ok(None) };
+    let leap = Leap { after_bytes: table.whole("after_bytes")?, seconds: table.time("longer_us")? };
+    table.finish()?;
+    Ok(Some(leap))
 }
 
 fn model(document: &Document, kind: ModelKind, hosts: u32) -> Result<Model, ModelError> {

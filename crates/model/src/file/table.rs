@@ -12,7 +12,8 @@ const MOST_BYTES: usize = 1 << 30;
 const ROUNDING: f64 = 1e-12;
 
 /// The tables at the top of a file; whatever else is there is a mistake.
-const TABLES: [&str; 8] = ["quality", "cost", "line", "loggp", "plogp", "host", "pair", "step"];
+const TABLES: [&str; 10] =
+    ["quality", "cost", "escalation", "leap", "line", "loggp", "plogp", "host", "pair", "step"];
 
 pub(super) struct Document<'t> {
     name: &'t str,
@@ -76,6 +77,11 @@ impl<'t> Document<'t> {
                 _ => Err(self.refuse_at(value.span().start, format!("[{name}] is no table"))),
             },
         }
+    }
+
+    /// A table that need not be there.
+    pub fn perhaps(&self, name: &str) -> Result<Option<Table<'_>>, ModelError> {
+        self.root.get(name).map(|_| self.table(name)).transpose()
     }
 
     /// All tables of a name.
@@ -168,6 +174,12 @@ impl<'d> Table<'d> {
     pub fn time(&mut self, key: &str) -> Result<Parameter, ModelError> {
         let value = self.need(key)?.1;
         self.parameter(key, value, 1e6)
+    }
+
+    /// A parameter without a unit.
+    pub fn plain(&mut self, key: &str) -> Result<Parameter, ModelError> {
+        let value = self.need(key)?.1;
+        self.parameter(key, value, 1.0)
     }
 
     /// A parameter in nanoseconds.

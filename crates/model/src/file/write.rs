@@ -7,6 +7,7 @@ use crate::hockney::Lines;
 use crate::lmo::pairs;
 use crate::model::{Fitted, Model};
 use crate::parameter::{LEVEL, Parameter};
+use crate::sweep::Escalation;
 
 const MICRO: f64 = 1e6;
 const NANO: f64 = 1e9;
@@ -36,6 +37,16 @@ pub(super) fn text(fitted: &Fitted) -> String {
         "\n[cost]\nseconds = {}\nexperiments = {}\nrounds = {}\nrepetitions = {}\n",
         cost.seconds, cost.experiments, cost.rounds, cost.repetitions
     );
+    if let Some(escalation) = &fitted.escalation {
+        let Escalation { from_bytes, to_bytes, probability, seconds } = *escalation;
+        let _ = write!(text, "\n[escalation]\nfrom_bytes = {from_bytes}\nto_bytes = {to_bytes}\n");
+        entry(&mut text, "probability", probability, 1.0);
+        entry(&mut text, "longer_us", seconds, MICRO);
+    }
+    if let Some(leap) = &fitted.leap {
+        let _ = write!(text, "\n[leap]\nafter_bytes = {}\n", leap.after_bytes);
+        entry(&mut text, "longer_us", leap.seconds, MICRO);
+    }
     parameters(&mut text, fitted);
     text
 }
