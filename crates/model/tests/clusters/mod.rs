@@ -78,9 +78,10 @@ pub fn card(network: &dyn Network, host: HostId) -> [f64; 2] {
 
 /// The same hosts with traffic of others: every host sends messages to the next one now and then,
 /// which take so large a part of its card.
-pub fn draw_noisy(seed: u64, hosts: u32, part: f64, bytes: u64) -> Platform {
+pub fn draw_noisy(seed: u64, hosts: u32, part: f64, bytes: u64, when: u64) -> Platform {
     let clean = draw(seed, hosts);
-    let mut text = text(seed, hosts);
+    // When others send is drawn by the platform's own seed.
+    let mut text = format!("seed = {when}\n{}", text(seed, hosts));
     for host in 0..hosts {
         let every = bytes as f64 * card(&clean, host)[0] / part * 1e6;
         let to = (host + 1) % hosts;
