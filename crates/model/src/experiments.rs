@@ -1,5 +1,7 @@
 //! What was measured: one list of experiments, from which every model is fitted.
 
+use std::collections::BTreeMap;
+
 use laneway_core::Rank;
 
 use crate::error::ModelError;
@@ -92,11 +94,9 @@ impl Experiments {
         self.timed.iter().filter(|timed| !timed.held_back)
     }
 
-    /// The time of one experiment that a fit cannot do without.
-    pub fn needed(&self, kind: Kind, ranks: &[Rank]) -> Result<Parameter, ModelError> {
-        let found = self.fitted().find(|timed| timed.kind == kind && timed.ranks == ranks);
-        let missing = || ModelError::Missing { experiment: kind.describe(ranks) };
-        found.map(|timed| timed.time).ok_or_else(missing)
+    /// What the fit may use, to be asked for one by one.
+    pub(crate) fn index(&self) -> Index<'_> {
+        Index(self.fitted().map(|timed| ((timed.kind, &timed.ranks[..]), timed.time)).collect())
     }
 
     /// Sizes of round trips with an empty answer, rising, without 0; two at least, where a slope is
@@ -145,5 +145,16 @@ impl Experiments {
             }
         }
         Ok(())
+    }
+}
+
+/// Experiments by what they are and whose.
+pub(crate) struct Index<'e>(BTreeMap<(Kind, &'e [Rank]), Parameter>);
+
+impl Index<'_> {
+    /// The time of one experiment that a fit cannot do without.
+    pub fn needed(&self, kind: Kind, ranks: &[Rank]) -> Result<Parameter, ModelError> {
+        let missing = || ModelError::Missing { experiment: kind.describe(ranks) };
+        self.0.get(&(kind, ranks)).copied().ok_or_else(missing)
     }
 }

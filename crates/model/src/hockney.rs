@@ -5,7 +5,7 @@
 use laneway_core::Rank;
 
 use crate::error::ModelError;
-use crate::experiments::{Experiments, Kind};
+use crate::experiments::{Experiments, Index, Kind};
 use crate::line::{Line, Point};
 use crate::lmo::pairs;
 use crate::parameter::{End, Parameter};
@@ -71,7 +71,8 @@ impl Hockney {
             }
         };
         if apart == Apart::Pairs {
-            let of = |pair: [Rank; 2]| lines(one_way(experiments, pair)?);
+            let (index, sizes) = (experiments.index(), experiments.sizes()?);
+            let of = |pair: [Rank; 2]| lines(one_way(&index, &sizes, pair)?);
             let all = pairs(ranks).map(of).collect::<Result<Vec<_>, _>>()?;
             return Ok(Hockney { hosts: Some(ranks), lines: all });
         }
@@ -90,13 +91,13 @@ fn segment_error(error: ModelError, eager_bytes: u64) -> ModelError {
 }
 
 /// What messages of one pair take one way: the round trip without the empty answer.
-fn one_way(experiments: &Experiments, pair: [Rank; 2]) -> Result<Vec<Point>, ModelError> {
+fn one_way(index: &Index, sizes: &[u64], pair: [Rank; 2]) -> Result<Vec<Point>, ModelError> {
     let trip = |out_bytes: u64, back_bytes: u64| {
-        experiments.needed(Kind::RoundTrip { out_bytes, back_bytes }, &pair)
+        index.needed(Kind::RoundTrip { out_bytes, back_bytes }, &pair)
     };
     let empty = trip(0, 0)?.scaled(0.5);
     let mut points = vec![(0, empty)];
-    for size in experiments.sizes()? {
+    for &size in sizes {
         for time in [trip(size, 0)?, trip(0, size)?] {
             points.push((size, Parameter::sum(&[(1.0, time), (-1.0, empty)])));
         }
@@ -106,9 +107,10 @@ fn one_way(experiments: &Experiments, pair: [Rank; 2]) -> Result<Vec<Point>, Mod
 
 /// The same of all pairs together.
 pub(crate) fn pooled(experiments: &Experiments) -> Result<Vec<Point>, ModelError> {
+    let (index, sizes) = (experiments.index(), experiments.sizes()?);
     let mut all = Vec::new();
     for pair in pairs(experiments.ranks()) {
-        all.extend(one_way(experiments, pair)?);
+        all.extend(one_way(&index, &sizes, pair)?);
     }
     Ok(all)
 }

@@ -59,7 +59,7 @@ impl<'c> Course<'c> {
             _ => time * (1.0 + bytes as f64 / size as f64),
         };
         // By the longest: the shorter ones have more of the latency in every byte.
-        self.timed.iter().filter_map(time).last().map_or(0.0, each)
+        self.timed.iter().rev().find_map(time).map_or(0.0, each)
     }
 
     /// Collective: one kind of experiment on all subsets of the plan.

@@ -27,9 +27,8 @@ fn the_papers_cluster_loses_messages_unless_told_otherwise() {
         let platform = Platform::read(spec).expect(spec);
         (platform.in_order(), platform.overflow())
     };
-    let overflow = |buffer, retransmit| {
-        (true, Some(Overflow { buffer, retransmit, part: 1.0, seed: 1 }))
-    };
+    let overflow =
+        |buffer, retransmit| (true, Some(Overflow { buffer, retransmit, part: 1.0, seed: 1 }));
     assert_eq!(of("mpiblib16"), overflow(64 << 10, 0.2));
     assert_eq!(of("mpiblib16,receive-buffer=1M,retransmit=50ms"), overflow(1 << 20, 0.05));
     assert_eq!(of("mpiblib16,receive-buffer=none"), (true, None));
