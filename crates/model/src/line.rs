@@ -1,6 +1,7 @@
 //! A straight line through times of messages, with neither end below 0 and an interval for each.
 
 use laneway_stats::distribution::t_quantile;
+use laneway_stats::median;
 
 use crate::error::ModelError;
 use crate::parameter::{LEVEL, Parameter};
@@ -37,7 +38,8 @@ impl Line {
             let why = format!("a line takes two sizes that differ, and there is {only}");
             return Err(ModelError::Sizes { why });
         }
-        let weights: Vec<f64> = points.iter().map(weight).collect();
+        let least = least(points);
+        let weights: Vec<f64> = points.iter().map(|point| weight(point, least)).collect();
         let mut sums = Sums { weight: 0.0, x: 0.0, xx: 0.0, y: 0.0, xy: 0.0 };
         for ((size, time), weight) in points.iter().zip(&weights) {
             let (x, y) = (*size as f64, time.value);
@@ -70,29 +72,41 @@ impl Line {
             terms.map(|((_, time), factors)| factors[which] * time.value).sum::<f64>().max(0.0)
         };
         let values = [value(0), value(1)];
-        let half = |which: usize| half(points, &factors, values, which);
+        let half = |which: usize| half(points, &weights, &factors, values, which);
         let parameter = |which: usize| Parameter::around(values[which], half(which)).not_negative();
         Ok(Line { startup: parameter(0), per_byte: parameter(1) })
     }
 }
 
-fn weight((_, time): &Point) -> f64 {
-    time.value.max(1e-12).powi(-2)
+/// Half of what the shortest messages take in the middle: a time that noise has made shorter, or
+/// negative, counts no more than that.
+fn least(points: &[Point]) -> f64 {
+    let shortest = points.iter().map(|point| point.0).min();
+    let short = points.iter().filter(|point| Some(point.0) == shortest);
+    let times: Vec<f64> = short.map(|point| point.1.value).collect();
+    (median(&times).unwrap_or(0.0) / 2.0).max(1e-12)
+}
+
+fn weight((_, time): &Point, least: f64) -> f64 {
+    time.value.max(least).powi(-2)
 }
 
 /// Half the interval of one parameter: what the times' own intervals allow, and what the points lie
 /// beside the line.
-fn half(points: &[Point], factors: &[[f64; 2]], values: [f64; 2], which: usize) -> f64 {
+fn half(
+    points: &[Point],
+    weights: &[f64],
+    factors: &[[f64; 2]],
+    values: [f64; 2],
+    which: usize,
+) -> f64 {
     let own = points.iter().zip(factors).map(|((_, time), f)| (f[which] * time.half()).powi(2));
     let residual = |(size, time): &Point| time.value - values[0] - values[1] * *size as f64;
     let freedom = points.len() as f64 - 2.0;
-    let relative = points.iter().map(|point| residual(point).powi(2) * weight(point)).sum::<f64>();
-    let spread = (relative / freedom.max(1.0)).sqrt();
-    let beside: f64 = points
-        .iter()
-        .zip(factors)
-        .map(|(point, f)| (f[which] * spread * point.1.value).powi(2))
-        .sum();
+    let squares = points.iter().zip(weights).map(|(point, w)| residual(point).powi(2) * w);
+    let spread = (squares.sum::<f64>() / freedom.max(1.0)).sqrt();
+    let beside: f64 =
+        weights.iter().zip(factors).map(|(w, f)| (f[which] * spread).powi(2) / w).sum();
     let t =
         if freedom >= 1.0 { t_quantile(0.5 + LEVEL / 2.0, freedom).unwrap_or(2.0) } else { 0.0 };
     (own.sum::<f64>() + t * t * beside).sqrt()
@@ -121,6 +135,18 @@ mod tests {
         late[0].1 = Parameter::exact(0.0);
         late[1].1 = Parameter::exact(1e-12);
         assert!(Line::fit(&late).expect("a line").startup.value >= 0.0);
+    }
+
+    /// A time below 0, or next to nothing, does not take the line with it.
+    #[test]
+    fn a_spoilt_point_counts_no_more_than_others() {
+        for bad in [-1e-6, 0.0, 1e-12] {
+            let mut spoilt: Vec<Point> = (0..5).flat_map(|_| points(30e-6, 1e-9)).collect();
+            spoilt[2].1 = Parameter::exact(bad);
+            let line = Line::fit(&spoilt).expect("a line");
+            assert!((line.startup.value / 30e-6 - 1.0).abs() < 0.3, "{line:?}");
+            assert!((line.per_byte.value / 1e-9 - 1.0).abs() < 0.1, "{line:?}");
+        }
     }
 
     #[test]
