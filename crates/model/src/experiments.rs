@@ -57,6 +57,8 @@ pub struct Timed {
     pub kind: Kind,
     pub ranks: Vec<Rank>,
     pub time: Parameter,
+    /// The fastest repetition: what disturbs makes slower, and never faster.
+    pub fastest: f64,
     /// For a check of the fit, and not for the fit itself.
     pub held_back: bool,
 }
@@ -94,6 +96,13 @@ impl Experiments {
         self.timed.iter().filter(|timed| !timed.held_back)
     }
 
+    /// The same as if nobody had disturbed: every time is that of the fastest repetition.
+    pub(crate) fn undisturbed(&self) -> Experiments {
+        let mut quiet = self.clone();
+        quiet.timed.iter_mut().for_each(|timed| timed.time = Parameter::exact(timed.fastest));
+        quiet
+    }
+
     /// What the fit may use, to be asked for one by one.
     pub(crate) fn index(&self) -> Index<'_> {
         Index(self.fitted().map(|timed| ((timed.kind, &timed.ranks[..]), timed.time)).collect())
@@ -127,7 +136,7 @@ impl Experiments {
     pub fn validate(&self) -> Result<(), ModelError> {
         for timed in &self.timed {
             let Parameter { value, low, high } = timed.time;
-            let ends = [value, low, high];
+            let ends = [value, low, high, timed.fastest];
             let wrong = ends.iter().find(|end| !end.is_finite());
             // A gap is a difference of two times, and may be below 0 by rounding or noise.
             let below = value < 0.0 && !matches!(timed.kind, Kind::Gap { .. });

@@ -79,6 +79,11 @@ impl Parameter {
         Parameter { value: value.max(0.0), low: low.max(0.0), high: high.max(0.0) }
     }
 
+    /// With an interval that holds a value as well.
+    pub fn reaching(self, value: f64) -> Parameter {
+        Parameter { low: self.low.min(value), high: self.high.max(value), ..self }
+    }
+
     pub fn holds(&self, truth: f64) -> bool {
         self.low <= truth && truth <= self.high
     }

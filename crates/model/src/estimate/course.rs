@@ -1,10 +1,12 @@
 //! One batch of experiments after another, all ranks together, within the budget.
 
+use std::cell::RefCell;
+
 use laneway_core::{Comm, Rank};
 use laneway_measure::Rule;
 use laneway_measure::p2p::{Lab, Plan};
 use laneway_measure::repeat::Aim;
-use laneway_measure::talk::announce;
+use laneway_measure::talk::{announce, collect};
 
 use super::Request;
 use super::once::Once;
@@ -68,11 +70,18 @@ impl<'c> Course<'c> {
         let plan = alone.as_ref().unwrap_or(plan);
         let most = plan.subsets().map(<[Rank]>::len).max().unwrap_or(0);
         let mut once = Once::new(kind, most)?;
-        let lab = Lab::new(self.comm, self.rule);
+        let fastest = RefCell::new(Vec::new());
+        let note = |samples: &[f64]| {
+            let least = samples.iter().copied().fold(f64::INFINITY, f64::min);
+            fastest.borrow_mut().push(least);
+        };
+        let lab = Lab { each_subset: &note, ..Lab::new(self.comm, self.rule) };
         let found = lab.run(plan, |members| once.run(members))?;
-        for (ranks, estimate) in plan.subsets().zip(found.into_iter().flatten()) {
+        let fastest = in_order(self.comm, plan, fastest.take())?;
+        let found = found.into_iter().flatten().zip(fastest);
+        for (ranks, (estimate, fastest)) in plan.subsets().zip(found) {
             let (ranks, time) = (ranks.to_vec(), Parameter::of(&estimate));
-            self.timed.push(Timed { kind, ranks, time, held_back: self.hold_back });
+            self.timed.push(Timed { kind, ranks, time, fastest, held_back: self.hold_back });
             self.cost.experiments += 1;
             self.cost.repetitions += u64::from(estimate.reps);
         }
@@ -88,4 +97,21 @@ impl<'c> Course<'c> {
             false => Ok(()),
         }
     }
+}
+
+/// Collective: a number of each subset, which its leader has, on rank 0 in the order of the plan.
+fn in_order(comm: &dyn Comm, plan: &Plan, mut own: Vec<f64>) -> Result<Vec<f64>, ModelError> {
+    let mut led = vec![0; comm.size() as usize];
+    plan.subsets().for_each(|subset| led[subset[0] as usize] += 1);
+    let width = led.iter().max().copied().unwrap_or(0);
+    // Every rank gives as many, so that all ends know the lengths.
+    own.resize(width, 0.0);
+    let all = collect(comm, &own)?;
+    led.fill(0);
+    let next = |subset: &[Rank]| {
+        let leader = subset[0] as usize;
+        led[leader] += 1;
+        all.get(leader * width + led[leader] - 1).copied()
+    };
+    Ok(plan.subsets().filter_map(next).collect())
 }
