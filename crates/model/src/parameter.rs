@@ -79,6 +79,13 @@ impl Parameter {
         Parameter { value: value.max(0.0), low: low.max(0.0), high: high.max(0.0) }
     }
 
+    /// No more than another one, end by end.
+    pub fn at_most(self, other: Parameter) -> Parameter {
+        let Parameter { value, low, high } = self;
+        let value = value.min(other.value);
+        Parameter { value, low: low.min(value), high: high.min(other.high).max(value) }
+    }
+
     /// With an interval that holds a value as well.
     pub fn reaching(self, value: f64) -> Parameter {
         Parameter { low: self.low.min(value), high: self.high.max(value), ..self }

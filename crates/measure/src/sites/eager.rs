@@ -6,7 +6,7 @@ use super::flows::Flow;
 use crate::talk::{DATA, WORD, announce_from};
 
 /// Powers of two that are tried.
-const POWERS: std::ops::RangeInclusive<u32> = 10..=22;
+const POWERS: std::ops::RangeInclusive<u32> = 3..=22;
 /// Steps between two powers.
 const STEPS: u32 = 3;
 /// So many looks at a send before it counts as one that waits.

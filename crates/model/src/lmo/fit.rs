@@ -53,6 +53,9 @@ impl Lmo {
                     return Err(ModelError::Missing { experiment });
                 }
                 let card = lmo.card(&fans, direction, experiments.eager_bytes)?;
+                // One message alone had as much at least.
+                let fastest = lmo.fastest(host, direction);
+                let card = card.map(|card| card.at_most(fastest));
                 let own = &mut lmo.hosts[host as usize];
                 match direction {
                     Direction::Out => own.card_out = card,

@@ -20,6 +20,7 @@ pub(crate) use card::fans_of;
 
 use crate::network::{Card, ModelNetwork, Way};
 use crate::parameter::{End, Parameter};
+use crate::probe::Direction;
 
 /// What a host adds, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,6 +67,17 @@ impl Lmo {
     pub fn per_byte(&self, from: Rank, to: Rank) -> Parameter {
         let pair = self.pair(from, to);
         if from < to { pair.there } else { pair.back }
+    }
+
+    /// The least time of a byte from a host to any other, or to it from any other.
+    pub(crate) fn fastest(&self, host: Rank, direction: Direction) -> Parameter {
+        let others = (0..self.hosts.len() as Rank).filter(|&other| other != host);
+        let way = |other: Rank| match direction {
+            Direction::Out => self.per_byte(host, other),
+            Direction::In => self.per_byte(other, host),
+        };
+        let least = |a: Parameter, b: Parameter| if b.value < a.value { b } else { a };
+        others.map(way).reduce(least).unwrap_or_default()
     }
 
     /// As the engine sees it.
