@@ -1,12 +1,12 @@
 //! Communication performance models: Hockney, LogGP, PLogP and the heterogeneous LMO model.
 //!
 //! A model is estimated over any [`Comm`](laneway_core::Comm) by experiments on disjoint pairs and
-//! triples ([`estimate()`]), fitted with an interval for every parameter ([`fit`]), saved and loaded
-//! ([`Fitted::save`], [`Fitted::load`]), asked what any schedule takes ([`Fitted::predict`]), and
-//! written as a platform for the simulator ([`platform_text`]). It times nothing itself: that is
-//! `laneway-measure`. It executes nothing itself: a model is a network for the engine of
-//! `laneway-sim`, so that one executor reads schedules for all. It must never know a backend, nor
-//! read a clock other than that of its communicator.
+//! triples ([`estimate()`]), fitted with an interval for every parameter ([`fit`]), saved and
+//! loaded ([`Fitted::save`], [`Fitted::load`]), asked what any schedule takes
+//! ([`Fitted::predict`]), and written as a platform for the simulator ([`platform_text`]). It times
+//! nothing itself: that is `laneway-measure`. It executes nothing itself: a model is a network for
+//! the engine of `laneway-sim`, so that one executor reads schedules for all. It must never know a
+//! backend, nor read a clock other than that of its communicator.
 //!
 //! Begin with [`estimate()`], then [`Lmo`], then `read.rs`.
 //!

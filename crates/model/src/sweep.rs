@@ -55,8 +55,8 @@ pub struct Leap {
     pub seconds: Parameter,
 }
 
-/// Collective: so many single calls of the linear algorithm of scatter or gather for each size, each
-/// from a common start. On rank 0 the times; nothing elsewhere.
+/// Collective: so many single calls of the linear algorithm of scatter or gather for each size,
+/// each from a common start. On rank 0 the times; nothing elsewhere.
 pub fn sweep(
     comm: &dyn Comm,
     collective: Collective,

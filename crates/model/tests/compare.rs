@@ -2,33 +2,22 @@
 
 mod clusters;
 
-use laneway_coll::algorithms;
-use laneway_core::{Collective, Shape};
+use clusters::at;
+use laneway_core::Schedule;
 use laneway_model::{Fitted, ModelKind, Request, fit};
 use laneway_sim::{Network, simulate};
 
 /// Errors of all calls, sorted.
 fn errors(fitted: &Fitted, network: &dyn Network, powers: usize) -> Vec<f64> {
-    let mut errors = Vec::new();
-    for collective in [Collective::Scatter, Collective::Gather, Collective::Bcast] {
-        for algorithm in algorithms(collective) {
-            for size in (0..=20).step_by(powers).map(|power| 1u64 << power) {
-                let shape = Shape::new(collective, network.hosts(), size);
-                let Ok(schedule) = algorithm.schedule(&shape, &algorithm.defaults()) else {
-                    continue;
-                };
-                let found = fitted.read(&*schedule).expect("a reading").seconds;
-                let truth = simulate(network, &*schedule, None).expect("it runs").finish;
-                errors.push((found / truth - 1.0).abs());
-            }
-        }
-    }
+    let off = |(_, schedule): (String, Box<dyn Schedule>)| {
+        let found = fitted.read(&*schedule).expect("a reading").seconds;
+        let truth = simulate(network, &*schedule, None).expect("it runs").finish;
+        (found / truth - 1.0).abs()
+    };
+    let calls = clusters::calls(network.hosts(), powers);
+    let mut errors: Vec<f64> = calls.into_iter().map(off).collect();
     errors.sort_by(f64::total_cmp);
     errors
-}
-
-fn at(errors: &[f64], part: f64) -> f64 {
-    errors[((errors.len() - 1) as f64 * part) as usize]
 }
 
 #[test]

@@ -3,31 +3,22 @@
 
 mod clusters;
 
-use laneway_coll::algorithms;
-use laneway_core::{Collective, Shape};
+use clusters::at;
+use laneway_core::Schedule;
 use laneway_model::{Fitted, ModelKind, Request, fit};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, simulate};
 
 const HOSTS: u32 = 8;
-const SEEDS: u64 = 40;
+const SEEDS: u64 = 20;
 
 fn errors(fitted: &Fitted, network: &dyn Network) -> Vec<(f64, String)> {
-    let mut errors = Vec::new();
-    for collective in [Collective::Scatter, Collective::Gather, Collective::Bcast] {
-        for algorithm in algorithms(collective) {
-            for size in (0..=20).step_by(2).map(|power| 1u64 << power) {
-                let shape = Shape::new(collective, HOSTS, size);
-                let Ok(schedule) = algorithm.schedule(&shape, &algorithm.defaults()) else {
-                    continue;
-                };
-                let found = fitted.predict(&*schedule).expect("it holds").seconds;
-                let truth = simulate(network, &*schedule, None).expect("it runs").finish;
-                let what = format!("{algorithm:?} {size} B: {found:e} for {truth:e}");
-                errors.push(((found / truth - 1.0).abs(), what));
-            }
-        }
-    }
+    let off = |(call, schedule): (String, Box<dyn Schedule>)| {
+        let found = fitted.predict(&*schedule).expect("it holds").seconds;
+        let truth = simulate(network, &*schedule, None).expect("it runs").finish;
+        ((found / truth - 1.0).abs(), format!("{call}: {found:e} for {truth:e}"))
+    };
+    let mut errors: Vec<(f64, String)> = clusters::calls(HOSTS, 2).into_iter().map(off).collect();
     errors.sort_by(|a, b| a.0.total_cmp(&b.0));
     errors
 }
@@ -48,18 +39,17 @@ fn drawn_clusters_are_predicted_or_refused() {
         }
         holding += 1;
         let errors = errors(&fitted, &platform);
-        let at = |part: f64| &errors[((errors.len() - 1) as f64 * part) as usize];
+        let own: Vec<f64> = errors.iter().map(|error| error.0).collect();
         println!(
-            "{spec}: worst check {:.4}; median {:.4}, 95th {:.4}, worst {:?}",
+            "{spec}: worst check {:.4}; 95th {:.4}, worst {:?}",
             fitted.quality.worst,
-            at(0.5).0,
-            at(0.95).0,
-            at(1.0)
+            at(&own, 0.95),
+            errors.last()
         );
-        all.extend(errors.iter().map(|error| error.0));
+        all.extend(own);
     }
     all.sort_by(f64::total_cmp);
-    let at = |part: f64| all[((all.len() - 1) as f64 * part) as usize];
-    println!("table: {holding} of {SEEDS} hold: median {:.4}, 95th {:.4}", at(0.5), at(0.95));
-    assert!(holding >= 10 && at(0.5) <= 0.05 && at(0.95) <= 0.15);
+    let (middle, tail) = (at(&all, 0.5), at(&all, 0.95));
+    println!("table: {holding} of {SEEDS} hold: median {middle:.4}, 95th {tail:.4}");
+    assert!(holding >= SEEDS / 2 && middle <= 0.05 && tail <= 0.15, "{holding} {middle} {tail}");
 }

@@ -2,8 +2,8 @@
 
 mod clusters;
 
-use laneway_coll::algorithms;
-use laneway_core::{Collective, Shape};
+use clusters::at;
+use laneway_core::Schedule;
 use laneway_model::{Fitted, Model, ModelKind, Parameter, Request, fit};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, simulate};
@@ -50,24 +50,14 @@ fn held(fitted: &Fitted, clean: &dyn Network) -> [[u32; 2]; 4] {
 /// How far the model is off for every call, as parts of the middle of what it takes at several
 /// times.
 fn errors(fitted: &Fitted, networks: &[Platform]) -> Vec<f64> {
-    let mut errors = Vec::new();
-    for collective in [Collective::Scatter, Collective::Gather, Collective::Bcast] {
-        for algorithm in algorithms(collective) {
-            for size in (0..=20).step_by(4).map(|power| 1u64 << power) {
-                let shape = Shape::new(collective, HOSTS, size);
-                let Ok(schedule) = algorithm.schedule(&shape, &algorithm.defaults()) else {
-                    continue;
-                };
-                let found = fitted.read(&*schedule).expect("a reading").seconds;
-                let time = |network: &Platform| {
-                    simulate(network, &*schedule, None).expect("it runs").finish
-                };
-                let truth = median(&networks.iter().map(time).collect::<Vec<f64>>());
-                errors.push((found / truth.expect("times") - 1.0).abs());
-            }
-        }
-    }
-    errors
+    let off = |(_, schedule): (String, Box<dyn Schedule>)| {
+        let found = fitted.read(&*schedule).expect("a reading").seconds;
+        let time =
+            |network: &Platform| simulate(network, &*schedule, None).expect("it runs").finish;
+        let truth = median(&networks.iter().map(time).collect::<Vec<f64>>());
+        (found / truth.expect("times") - 1.0).abs()
+    };
+    clusters::calls(HOSTS, 4).into_iter().map(off).collect()
 }
 
 /// Messages of others take 5 % and 20 % of every card, in short messages and in long ones.
@@ -89,8 +79,7 @@ fn predictions_are_of_the_cluster_with_the_others() {
             }
         }
         errors_of_all.sort_by(f64::total_cmp);
-        let at = |part: f64| errors_of_all[((errors_of_all.len() - 1) as f64 * part) as usize];
-        let (middle, tail) = (at(0.5), at(0.95));
+        let (middle, tail) = (at(&errors_of_all, 0.5), at(&errors_of_all, 0.95));
         println!(
             "table {part} in {bytes} B: median {middle:.4}, 95th percentile {tail:.4}; intervals \
              that hold {sum:?}; {refused} of {SEEDS} refuse"

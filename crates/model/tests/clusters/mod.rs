@@ -5,6 +5,8 @@
 
 use std::fmt::Write;
 
+use laneway_coll::algorithms;
+use laneway_core::{Collective, Schedule, Shape};
 use laneway_model::{Experiments, ModelError, Request, estimate};
 use laneway_sim::platform::Platform;
 use laneway_sim::{HostId, Network, Program, Route};
@@ -33,7 +35,8 @@ pub fn text(seed: u64, hosts: u32) -> String {
         let per_byte = per_byte * between(1.0, 2.0) * 1e9;
         let _ = write!(
             text,
-            "\n[[host]]\nname = \"n{host}\"\nrate-out = \"{out:.6}MB/s\"\nrate-in = \"{into:.6}MB/s\"\n\
+            "\n[[host]]\nname = \"n{host}\"\nrate-out = \"{out:.6}MB/s\"\n\
+             rate-in = \"{into:.6}MB/s\"\n\
              send = \"{send:.6}us\"\nreceive = \"{receive:.6}us\"\nper-byte = \"{per_byte:.9}ns\"\n"
         );
     }
@@ -92,4 +95,25 @@ pub fn draw_noisy(seed: u64, hosts: u32, part: f64, bytes: u64, when: u64) -> Pl
         );
     }
     Platform::parse(&format!("noisy cluster {seed}"), &text).expect("a platform")
+}
+
+/// Every scatter, gather and bcast of the registry from 1 B to 1 MiB, in steps of so many powers of
+/// two, with its name.
+pub fn calls(hosts: u32, powers: usize) -> Vec<(String, Box<dyn Schedule>)> {
+    let mut calls = Vec::new();
+    for collective in [Collective::Scatter, Collective::Gather, Collective::Bcast] {
+        for algorithm in algorithms(collective) {
+            for size in (0..=20).step_by(powers).map(|power| 1u64 << power) {
+                let shape = Shape::new(collective, hosts, size);
+                let schedule = algorithm.schedule(&shape, &algorithm.defaults());
+                calls.extend(schedule.map(|call| (format!("{algorithm:?} {size} B"), call)));
+            }
+        }
+    }
+    calls
+}
+
+/// The value that this part of a sorted list does not exceed.
+pub fn at(sorted: &[f64], part: f64) -> f64 {
+    sorted[((sorted.len() - 1) as f64 * part) as usize]
 }
