@@ -79,11 +79,10 @@ impl Parameter {
         Parameter { value: value.max(0.0), low: low.max(0.0), high: high.max(0.0) }
     }
 
-    /// No more than another one, end by end.
+    /// No more than another one may be.
     pub fn at_most(self, other: Parameter) -> Parameter {
-        let Parameter { value, low, high } = self;
-        let value = value.min(other.value);
-        Parameter { value, low: low.min(value), high: high.min(other.high).max(value) }
+        let [value, low, high] = [self.value, self.low, self.high].map(|end| end.min(other.high));
+        Parameter { value, low, high }
     }
 
     /// With an interval that holds a value as well.
