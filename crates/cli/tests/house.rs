@@ -24,6 +24,10 @@ const MAY_SEE: &[(&str, &[&str])] = &[
         "laneway-sites",
         &["laneway-coll", "laneway-core", "laneway-measure", "laneway-sim", "laneway-stats"],
     ),
+    (
+        "laneway-model",
+        &["laneway-coll", "laneway-core", "laneway-measure", "laneway-sim", "laneway-stats"],
+    ),
     ("laneway-mpi", &["laneway-core"]),
     ("laneway-path", &[]),
     ("laneway-net", &["laneway-path"]),

@@ -66,6 +66,9 @@ impl Policy {
 /// A path that does not answer is tried for so long at first, then the next one.
 const TRY: Nanos = 300_000_000;
 const MOST_TRY: Nanos = 10_000_000_000;
+/// Each try lasts longer by this part: about a sixteenth of the time for which none has answered,
+/// so that a path that was dead for ten seconds is found within one.
+const RARER: Nanos = 16;
 /// A preferred path that is neither in use nor the alternate one is tried after so long at first.
 const LOOK: Nanos = 1_000_000_000;
 
@@ -197,7 +200,7 @@ impl Manager {
             }
         }
         if self.try_until.is_some_and(|until| until <= now) {
-            self.try_for = (2 * self.try_for).min(MOST_TRY);
+            self.try_for = (self.try_for + self.try_for / RARER).min(MOST_TRY);
             self.try_until = Some(now + self.try_for);
             if connection.migration() == MigrationState::Rearm && self.drained.len() > 2 {
                 let last = connection.alternate().unwrap_or(connection.primary());

@@ -99,6 +99,11 @@ pub struct Overflow {
     pub buffer: u64,
     /// Seconds until a lost message leaves once more.
     pub retransmit: f64,
+    /// In this part of the bursts to a host something is lost where the buffer is full; in the
+    /// others there is room by luck. A burst lasts until the host holds nothing.
+    pub part: f64,
+    /// Which bursts they are.
+    pub seed: u64,
 }
 
 /// A cluster for the engine. Routes are asked for once for each message, so a formula is as good as

@@ -6,7 +6,7 @@ use super::flows::Flow;
 use crate::talk::{DATA, WORD, announce_from};
 
 /// Powers of two that are tried.
-const POWERS: std::ops::RangeInclusive<u32> = 10..=22;
+const POWERS: std::ops::RangeInclusive<u32> = 3..=22;
 /// The longest of them: where it leaves at once, so does whatever tells a rate.
 pub const LONGEST: usize = 1 << *POWERS.end();
 /// Steps between two powers.

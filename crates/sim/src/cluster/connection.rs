@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use laneway_stats::SplitMix64;
+
 use crate::carrier::MessageId;
 use crate::instant::after;
 use crate::network::{HostId, Overflow};
@@ -44,12 +46,16 @@ pub(super) struct Connections {
     overflow: Option<Overflow>,
     /// Eager bytes on their way to each host, or there and not yet received.
     held: Vec<u64>,
+    /// Whether the burst to each host loses what is too much.
+    loses: Vec<bool>,
+    draws: SplitMix64,
 }
 
 impl Connections {
     pub fn new(hosts: u32, overflow: Option<Overflow>) -> Connections {
-        let held = vec![0; hosts as usize];
-        Connections { lines: BTreeMap::new(), behind: Vec::new(), overflow, held }
+        let (held, loses) = (vec![0; hosts as usize], vec![true; hosts as usize]);
+        let draws = SplitMix64::new(overflow.map_or(0, |overflow| overflow.seed));
+        Connections { lines: BTreeMap::new(), behind: Vec::new(), overflow, held, loses, draws }
     }
 
     /// A message is ready to leave.
@@ -69,12 +75,15 @@ impl Connections {
             self.behind[line.last as usize] = id;
             line.last = id;
         }
-        let (Some(Overflow { buffer, retransmit }), Some(bytes)) = (self.overflow, eager_bytes)
-        else {
+        let (Some(overflow), Some(bytes)) = (self.overflow, eager_bytes) else {
             return Joined { left: now, held: false, first };
         };
-        let held = &mut self.held[on.to as usize];
-        if held.saturating_add(bytes) > buffer && !line.lost {
+        let Overflow { buffer, retransmit, part, .. } = overflow;
+        let (held, loses) = (&mut self.held[on.to as usize], &mut self.loses[on.to as usize]);
+        if *held == 0 && part < 1.0 {
+            *loses = self.draws.uniform() < part;
+        }
+        if held.saturating_add(bytes) > buffer && *loses && !line.lost {
             line.lost = true;
             return Joined { left: after(now, retransmit), held: false, first };
         }

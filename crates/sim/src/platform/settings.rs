@@ -29,6 +29,7 @@ pub(super) struct Settings {
     /// `none` is said too: it stands over a buffer that an included platform has.
     receive_buffer: Option<Option<u64>>,
     retransmit: Option<(f64, Place)>,
+    loss: Option<(f64, Place)>,
 }
 
 /// What holds when everything was said.
@@ -48,6 +49,7 @@ impl Settings {
         let in_order = fields.flag("in-order")?;
         let connections = fields.read("connections", connections)?;
         let retransmit = fields.positive_time("retransmit")?;
+        let loss = fields.read("loss", loss)?;
         Ok(Settings {
             eager: fields.size("eager")?,
             header: fields.read("header", header)?,
@@ -57,6 +59,7 @@ impl Settings {
             fairness: fields.read("sharing", sharing)?,
             receive_buffer: fields.read("receive-buffer", receive_buffer)?,
             retransmit: retransmit.map(|time| (time, fields.place_of("retransmit").clone())),
+            loss: loss.map(|part| (part, fields.place_of("loss").clone())),
         })
     }
 
@@ -86,14 +89,18 @@ impl Settings {
             fairness: self.fairness.or(others.fairness),
             receive_buffer: self.receive_buffer.or(others.receive_buffer),
             retransmit: self.retransmit.or(others.retransmit),
+            loss: self.loss.or(others.loss),
         }
     }
 
     pub fn settle(&self) -> Result<Settled, PlatformError> {
         let buffer = self.receive_buffer.flatten();
-        if let (Some((_, place)), None) = (&self.retransmit, buffer) {
-            let reason = "`retransmit` is for what `receive-buffer` cannot hold, and there is none";
-            return Err(place.refuse(Fault::Word, reason));
+        for (key, said) in [("retransmit", &self.retransmit), ("loss", &self.loss)] {
+            if let (Some((_, place)), None) = (said, buffer) {
+                let reason =
+                    format!("`{key}` is for what `receive-buffer` cannot hold, and there is none");
+                return Err(place.refuse(Fault::Word, reason));
+            }
         }
         if let (Some((false, place)), Some(_)) = (&self.in_order, buffer) {
             let reason = "with a `receive-buffer` messages go in order; it can be `none`";
@@ -104,14 +111,16 @@ impl Settings {
             return Err(place.refuse(Fault::Value, reason));
         }
         let retransmit = self.retransmit.as_ref().map_or(RETRANSMIT, |(time, _)| *time);
+        let part = self.loss.as_ref().map_or(1.0, |(part, _)| *part);
+        let seed = self.seed.unwrap_or(1);
         Ok(Settled {
             eager_bytes: self.eager.unwrap_or(EAGER_BYTES),
             header_bytes: self.header.unwrap_or(0),
-            seed: self.seed.unwrap_or(1),
+            seed,
             in_order: self.in_order.as_ref().is_none_or(|(flag, _)| *flag),
             connections: self.connections.as_ref().map_or(1, |(count, _)| *count),
             fairness: self.fairness.unwrap_or_default(),
-            overflow: buffer.map(|buffer| Overflow { buffer, retransmit }),
+            overflow: buffer.map(|buffer| Overflow { buffer, retransmit, part, seed }),
         })
     }
 }
@@ -136,6 +145,11 @@ fn sharing(text: &str) -> Result<Fairness, String> {
         "by-latency" => Ok(Fairness::ByLatency),
         _ => Err(format!("`{text}`: flows share a full link `equal` or `by-latency`")),
     }
+}
+
+fn loss(text: &str) -> Result<f64, String> {
+    let part = text.parse().ok().filter(|part: &f64| (0.0..=1.0).contains(part));
+    part.ok_or_else(|| format!("`{text}`: a part from 0 to 1"))
 }
 
 fn receive_buffer(text: &str) -> Result<Option<u64>, String> {

@@ -122,3 +122,18 @@ fn messages_go_one_after_the_other_also_where_the_way_takes_no_time() {
         assert_close(two_messages(&spec, [1, 1]), us * 1e-6 + 16e-6);
     }
 }
+
+/// Of many platforms that differ by their seeds alone, a part lose the second message.
+#[test]
+fn a_full_buffer_loses_in_a_part_of_the_bursts() {
+    let lost = |part: f64| {
+        let time = |seed: u32| {
+            let settings = format!("receive-buffer=1500,retransmit=10ms,loss={part},seed={seed}");
+            two_messages(&format!("cluster:3,latency=50us,{settings}"), [1, 2])
+        };
+        (1..=200).filter(|seed| time(*seed) > 5e-3).count()
+    };
+    assert_eq!([lost(0.0), lost(1.0)], [0, 200]);
+    // Three standard deviations of a binomial are 19.
+    assert!(lost(0.3).abs_diff(60) <= 19, "{}", lost(0.3));
+}

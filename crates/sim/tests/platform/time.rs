@@ -13,11 +13,11 @@ fn what_holds_for_every_message() {
     let beside = Platform::read(spec).expect(spec);
     assert_eq!((beside.header_bytes(), beside.in_order(), beside.overflow()), (16, false, None));
     let lossy = Platform::read("cluster:2,receive-buffer=32K").expect("a buffer");
-    let overflow = Overflow { buffer: 32 << 10, retransmit: 0.2 };
+    let overflow = Overflow { buffer: 32 << 10, retransmit: 0.2, part: 1.0, seed: 1 };
     assert_eq!((lossy.in_order(), lossy.overflow()), (true, Some(overflow)));
     let text = "header = 40\nreceive-buffer = '1M'\nretransmit = '1ms'\n[[host]]\nname='h'\n";
     let file = read_text(text).expect("a file");
-    let overflow = Overflow { buffer: 1 << 20, retransmit: 1e-3 };
+    let overflow = Overflow { buffer: 1 << 20, retransmit: 1e-3, part: 1.0, seed: 1 };
     assert_eq!((file.header_bytes(), file.in_order(), file.overflow()), (40, true, Some(overflow)));
 }
 
@@ -27,7 +27,8 @@ fn the_papers_cluster_loses_messages_unless_told_otherwise() {
         let platform = Platform::read(spec).expect(spec);
         (platform.in_order(), platform.overflow())
     };
-    let overflow = |buffer, retransmit| (true, Some(Overflow { buffer, retransmit }));
+    let overflow =
+        |buffer, retransmit| (true, Some(Overflow { buffer, retransmit, part: 1.0, seed: 1 }));
     assert_eq!(of("mpiblib16"), overflow(64 << 10, 0.2));
     assert_eq!(of("mpiblib16,receive-buffer=1M,retransmit=50ms"), overflow(1 << 20, 0.05));
     assert_eq!(of("mpiblib16,receive-buffer=none"), (true, None));

@@ -2,8 +2,8 @@
 
 use laneway_stats::SplitMix64;
 
-/// Seconds of an outage: from, to.
-const OUTAGE: [f64; 2] = [0.1, 0.4];
+/// Seconds of the shortest outage, unless the longest is shorter.
+const SHORTEST: f64 = 0.1;
 
 /// A kind of fault. The path in use is struck, whichever it is then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,15 +56,17 @@ impl Kind {
     }
 
     /// Faults of the lab that follow each other without a pause: what is written, and for how many
-    /// seconds. `path` is in use, of two.
+    /// seconds, `longest` at most. `path` is in use, of two.
     pub fn steps(
         self,
         sender: &str,
         receiver: &str,
         path: u8,
+        longest: f64,
         random: &mut SplitMix64,
     ) -> Vec<(String, f64)> {
-        let lasts = OUTAGE[0] + (OUTAGE[1] - OUTAGE[0]) * random.uniform();
+        let shortest = SHORTEST.min(longest);
+        let lasts = shortest + (longest - shortest) * random.uniform();
         let (card, other) = (format!("eth{path}"), format!("eth{}", 1 - path.min(1)));
         match self {
             Kind::CarrierSender => vec![(format!("carrier {sender}:{card}"), lasts)],
@@ -118,8 +120,8 @@ mod tests {
         for kind in Kind::ALL {
             assert_eq!(Kind::by_name(kind.name()), Some(kind));
             for path in 0..2 {
-                for (words, lasts) in kind.steps(a, b, path, &mut random) {
-                    assert!(lasts > 0.0);
+                for (words, lasts) in kind.steps(a, b, path, 0.4, &mut random) {
+                    assert!(lasts > 0.0 && lasts <= 0.4);
                     parse_fault(&words, &lab, &plan).expect("the lab's words");
                 }
             }

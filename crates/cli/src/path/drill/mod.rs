@@ -22,6 +22,9 @@ use stage::{Round, Stage};
 
 use super::reach::{self, PeerPath};
 
+/// Seconds of the longest outage that can be asked for.
+const MOST_OUTAGE: f64 = 60.0;
+
 pub fn command() -> Command {
     let kinds = Kind::ALL.map(Kind::name).join(", ");
     Command::new("drill")
@@ -40,6 +43,7 @@ pub fn command() -> Command {
              laneway path drill\n  \
              laneway path drill --kinds drop,carrier-sender --sizes 64,1M --faults 100\n  \
              laneway path drill --rate 10Gbit --one-switch --compute 5ms --format json\n  \
+             laneway path drill --kinds drop --outage 10s --faults 20\n  \
              laneway path drill --kinds busy,queue --compute 60ms\n  \
              laneway path drill --to 10.0.0.2,10.1.0.2 --secret job.secret --seconds 60"
         ))
@@ -50,7 +54,7 @@ pub fn command() -> Command {
 }
 
 /// What is broken, and under what traffic.
-fn fault_args() -> [Arg; 7] {
+fn fault_args() -> [Arg; 8] {
     [
         Arg::new("kinds")
             .long("kinds")
@@ -70,6 +74,11 @@ fn fault_args() -> [Arg; 7] {
             .value_parser(value_parser!(u64).range(1..=1_000_000))
             .default_value("10")
             .help("Faults of each kind and size"),
+        Arg::new("outage")
+            .long("outage")
+            .value_name("TIME")
+            .default_value("400ms")
+            .help("The longest outage; the shortest lasts 100 ms"),
         Arg::new("rate")
             .long("rate")
             .value_name("RATE")
@@ -100,7 +109,7 @@ fn remote_args() -> [Arg; 2] {
             .value_name("ADDRESS,ADDRESS")
             .value_delimiter(',')
             .value_parser(PeerPath::parse)
-            .conflicts_with_all(["kinds", "faults", "rate", "one-switch", "seed"])
+            .conflicts_with_all(["kinds", "faults", "outage", "rate", "one-switch", "seed"])
             .help(
                 "With `laneway path serve` on another machine, at its address on each path, \
                  10.0.0.2/2 for a second path to one; somebody else breaks them",
@@ -120,12 +129,18 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let number = |name: &str| matches.get_one::<u64>(name).copied().unwrap_or(1);
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let (faults, rate) = (number("faults") as usize, text("rate"));
-    let computes = match matches.get_one::<String>("compute") {
-        Some(time) => parse_time(time)
-            .map_err(|what| Failure::usage(what, "times have a unit", "--compute 5ms"))?,
-        None => 0.0,
+    let time = |name: &str, example: &str| match text(name) {
+        "" => Ok(0.0),
+        time => parse_time(time).map_err(|what| {
+            Failure::usage(what, "times have a unit", format!("--{name} {example}"))
+        }),
     };
-    let rounds = rounds(matches, faults, Duration::from_secs_f64(computes))?;
+    let (computes, outage) = (time("compute", "5ms")?, time("outage", "2s")?);
+    if !(1e-3..=MOST_OUTAGE).contains(&outage) {
+        let what = format!("an outage of {}", text("outage"));
+        return Err(Failure::usage(what, "1 ms to 60 s are possible", "--outage 2s"));
+    }
+    let rounds = rounds(matches, faults, outage, Duration::from_secs_f64(computes))?;
     let peers: Vec<PeerPath> = matches.get_many("to").into_iter().flatten().copied().collect();
     if !peers.is_empty() {
         return with_server(matches, &output, &peers, &rounds);
@@ -146,6 +161,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let params = Row::new()
         .with("rate", rate)
         .with("one_switch", matches.get_flag("one-switch"))
+        .with("outage_ms", 1e3 * outage)
         .with("compute_ms", 1e3 * computes)
         .with("seed", number("seed"));
     let env = Row::new();
@@ -181,7 +197,12 @@ fn with_server(
     Ok(if is_sound { Exit::Done } else { Exit::Gate })
 }
 
-fn rounds(matches: &ArgMatches, faults: usize, computes: Duration) -> Result<Vec<Round>, Failure> {
+fn rounds(
+    matches: &ArgMatches,
+    faults: usize,
+    outage: f64,
+    computes: Duration,
+) -> Result<Vec<Round>, Failure> {
     let list = |name: &str| -> Vec<String> {
         matches.get_many(name).into_iter().flatten().cloned().collect()
     };
@@ -205,7 +226,7 @@ fn rounds(matches: &ArgMatches, faults: usize, computes: Duration) -> Result<Vec
                     let what = format!("messages of {size}");
                     return Err(Failure::usage(what, "8 B to 64M are possible", "--sizes 64,1M"));
                 }
-                rounds.push(Round { kind, bytes, faults, computes });
+                rounds.push(Round { kind, bytes, faults, outage, computes });
             }
         }
     }

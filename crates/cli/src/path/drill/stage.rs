@@ -43,6 +43,8 @@ pub struct Round {
     pub kind: Kind,
     pub bytes: usize,
     pub faults: usize,
+    /// Seconds of the longest outage.
+    pub outage: f64,
     pub computes: Duration,
 }
 
@@ -180,7 +182,8 @@ impl Stage {
         for number in 0..round.faults {
             sleep(PAUSE[0] + (PAUSE[1] - PAUSE[0]) * random.uniform());
             let begun = monotonic();
-            let steps = round.kind.steps(sender, receiver, here.primary().0, random);
+            let path = here.primary().0;
+            let steps = round.kind.steps(sender, receiver, path, round.outage, random);
             for (at, (words, lasts)) in steps.iter().enumerate() {
                 if at > 0 {
                     sleep(round.kind.between());

@@ -1,0 +1,128 @@
+//! All algorithms of an operation over sizes, and where one overtakes another.
+
+use laneway_coll::{Algorithm, Params, algorithms};
+use laneway_core::{Collective, Rank, Shape};
+
+use crate::error::ModelError;
+use crate::model::Fitted;
+use crate::read::Prediction;
+use crate::sweep::Escalation;
+
+/// Which call, but for its size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub collective: Collective,
+    pub ranks: u32,
+    pub root: Rank,
+}
+
+impl Call {
+    /// What an algorithm takes for a size; none where it does not serve it.
+    fn predict(
+        &self,
+        fitted: &Fitted,
+        algorithm: &'static Algorithm,
+        params: &Params,
+        bytes: u64,
+    ) -> Result<Option<Prediction>, ModelError> {
+        let shape = Shape::new(self.collective, self.ranks, bytes).with_root(self.root);
+        match algorithm.schedule(&shape, params) {
+            Ok(schedule) => fitted.predict(&*schedule).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// What one algorithm takes for one size.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    pub algorithm: &'static Algorithm,
+    pub params: Params,
+    pub bytes: u64,
+    /// Without the escalation.
+    pub prediction: Prediction,
+    /// Where calls of this size escalate now and then: a probability, and how much longer they
+    /// take.
+    pub escalation: Option<Escalation>,
+}
+
+/// From so many bytes on another algorithm is the fastest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crossover {
+    pub from: String,
+    pub to: String,
+    pub bytes: u64,
+    /// Whether the intervals of the two are apart at the sizes on both sides that were asked for.
+    pub sure: bool,
+}
+
+/// Every algorithm of the registry that serves the call, with its usual parameters, size after
+/// size.
+pub fn predict_all(fitted: &Fitted, call: &Call, sizes: &[u64]) -> Result<Vec<Row>, ModelError> {
+    fitted.quality.demand()?;
+    if call.ranks == 0 || call.root >= call.ranks {
+        let why = format!("root {} of {} ranks", call.root, call.ranks);
+        return Err(ModelError::Refused { why });
+    }
+    let mut rows = Vec::new();
+    for &bytes in sizes {
+        for algorithm in algorithms(call.collective) {
+            let params = algorithm.defaults();
+            let found = call.predict(fitted, algorithm, &params, bytes)?;
+            let escalates = call.collective == Collective::Gather && algorithm.name == "linear";
+            let escalation = fitted.escalation.filter(|region| escalates && region.holds(bytes));
+            rows.extend(found.map(|prediction| Row {
+                algorithm,
+                params,
+                bytes,
+                prediction,
+                escalation,
+            }));
+        }
+    }
+    Ok(rows)
+}
+
+/// Where the fastest algorithm changes, between the sizes of the rows.
+pub fn crossovers(
+    fitted: &Fitted,
+    call: &Call,
+    rows: &[Row],
+) -> Result<Vec<Crossover>, ModelError> {
+    let mut sizes: Vec<u64> = rows.iter().map(|row| row.bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let best = |bytes: u64| {
+        let at = rows.iter().filter(|row| row.bytes == bytes);
+        at.min_by(|a, b| a.prediction.seconds.total_cmp(&b.prediction.seconds))
+    };
+    let mut found = Vec::new();
+    for two in sizes.windows(2) {
+        let (Some(before), Some(after)) = (best(two[0]), best(two[1])) else { continue };
+        if before.algorithm == after.algorithm {
+            continue;
+        }
+        let (mut least, mut most) = (two[0], two[1]);
+        while least + 1 < most {
+            let middle = least + (most - least) / 2;
+            let at = |row: &Row| call.predict(fitted, row.algorithm, &row.params, middle);
+            match (at(before)?, at(after)?) {
+                (Some(old), Some(new)) if old.seconds <= new.seconds => least = middle,
+                _ => most = middle,
+            }
+        }
+        let same = |row: &Row, bytes: u64| {
+            let mut all = rows.iter();
+            all.find(|other| other.algorithm == row.algorithm && other.bytes == bytes)
+                .map(|row| row.prediction)
+        };
+        let apart = |fast: Option<Prediction>, slow: Option<Prediction>| {
+            fast.zip(slow).is_some_and(|(fast, slow)| fast.high < slow.low)
+        };
+        let sure = apart(Some(before.prediction), same(after, two[0]))
+            && apart(Some(after.prediction), same(before, two[1]));
+        let name = |row: &Row| row.algorithm.name.to_string();
+        found.push(Crossover { from: name(before), to: name(after), bytes: most, sure });
+    }
+    Ok(found)
+}

@@ -1,0 +1,219 @@
+//! The estimation: which experiments are done after which, on disjoint pairs and triples.
+//!
+//! paper: mpiblib 4, in the shape of its tool: estimate(communicator, sizes, precision, parallel).
+//! Round trips of all pairs; what sends and receives keep their callers; point-to-two and its
+//! mirror image, two-to-point, with more ranks where two do not fill a card; last, experiments that
+//! no fit sees, to judge it by.
+
+mod course;
+mod once;
+
+use laneway_core::{Comm, Rank};
+use laneway_measure::p2p::Plan;
+use laneway_measure::sites::{Flow, eager_bytes};
+use laneway_measure::talk::announce;
+
+use crate::error::ModelError;
+use crate::experiments::{Experiments, Kind};
+use crate::lmo::{Lmo, fans_of};
+use crate::probe::Direction;
+use course::Course;
+
+/// What is to be estimated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Bytes of messages beside the empty ones.
+    pub sizes: Vec<u64>,
+    /// Half the interval of each time over the time, at most; as far as the budget allows.
+    pub precision: f64,
+    /// Experiments without a common rank at the same time; right where a switch keeps them apart.
+    pub parallel: bool,
+    /// Seconds that all of it may take.
+    pub budget: f64,
+    /// Also the gaps that LogGP and PLogP need.
+    pub gaps: bool,
+}
+
+impl Default for Request {
+    fn default() -> Request {
+        let sizes = vec![4 << 10, 32 << 10, 256 << 10];
+        Request { sizes, precision: 0.01, parallel: true, budget: 60.0, gaps: false }
+    }
+}
+
+impl Request {
+    /// The sizes in order, if all can be done.
+    fn validated(&self, ranks: u32) -> Result<Vec<u64>, ModelError> {
+        let refuse = |why: String| Err(ModelError::Request { why });
+        if ranks < 2 {
+            let experiment = "a round trip";
+            return Err(ModelError::TooFewRanks { ranks, needed: 2, experiment });
+        }
+        if !(self.precision > 0.0 && self.precision < 1.0) {
+            return refuse(format!("a precision of {}: above 0 and below 1", self.precision));
+        }
+        if self.budget.is_nan() || self.budget <= 0.0 {
+            return refuse(format!("a budget of {} s", self.budget));
+        }
+        let mut sizes = self.sizes.clone();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes.retain(|&size| size > 0);
+        match sizes.last() {
+            None => {
+                let why = "no size but that of empty messages".to_string();
+                Err(ModelError::Sizes { why })
+            }
+            Some(&most) if most > MOST_BYTES => {
+                let why = format!("{most} B is more than {} MiB", MOST_BYTES >> 20);
+                Err(ModelError::Sizes { why })
+            }
+            Some(_) => Ok(sizes),
+        }
+    }
+}
+
+/// A longer message than this is a mistake.
+const MOST_BYTES: u64 = 1 << 30;
+/// Overheads of a host are measured with so many partners.
+const PARTNERS: usize = 2;
+/// A send that is not over after so many times what a round trip takes waits for its receive.
+const PATIENCE: f64 = 2.0;
+
+/// Collective: measures what every model is fitted to. On rank 0 what was measured; nothing
+/// elsewhere.
+pub fn estimate(comm: &dyn Comm, request: &Request) -> Result<Option<Experiments>, ModelError> {
+    let ranks = comm.size();
+    let sizes = request.validated(ranks)?;
+    let own = comm.dup()?;
+    let hosts = own.hosts()?;
+    let mut course = Course::new(&*own, request, planned_rounds(request, ranks, sizes.len()));
+    let pairs = Plan::pairs(ranks);
+    course.batch(Kind::RoundTrip { out_bytes: 0, back_bytes: 0 }, &pairs)?;
+    for &size in &sizes {
+        course.batch(Kind::RoundTrip { out_bytes: size, back_bytes: 0 }, &pairs)?;
+        course.batch(Kind::RoundTrip { out_bytes: 0, back_bytes: size }, &pairs)?;
+    }
+    let patience = |bytes: usize| PATIENCE * course.trip(bytes as u64);
+    let eager = eager_bytes(&*own, Flow { from: 0, to: 1 }, &patience)? as u64;
+    let some = some_pairs(&pairs)?;
+    let mut overheads = vec![0];
+    overheads.extend(sizes.iter().rev().copied().find(|&size| size <= eager).or(Some(eager)));
+    overheads.dedup();
+    for bytes in overheads {
+        for plan in [&some, &some.turned()] {
+            course.batch(Kind::SendOverhead { bytes }, plan)?;
+            course.batch(Kind::ReceiveOverhead { bytes }, plan)?;
+        }
+    }
+    if request.gaps {
+        for bytes in [0].into_iter().chain(sizes.iter().copied()) {
+            course.batch(Kind::Gap { bytes }, &some)?;
+        }
+    }
+    if ranks > 2 {
+        fill_cards(&mut course, &hosts, eager, &sizes)?;
+    }
+    course.hold_back = true;
+    check(&mut course, &sizes)?;
+    let (timed, cost) = (course.timed, course.cost);
+    let experiments = Experiments { hosts, eager_bytes: eager, timed, cost };
+    Ok((comm.rank() == 0).then_some(experiments))
+}
+
+/// So many rounds at most; each has its part of the budget.
+fn planned_rounds(request: &Request, ranks: u32, sizes: usize) -> usize {
+    let gaps = if request.gaps { sizes + 1 } else { 0 };
+    (1 + 2 * sizes) * ranks as usize + PARTNERS * (8 + gaps) + 4 * ranks as usize + 8
+}
+
+/// Every rank with a few partners.
+fn some_pairs(all: &Plan) -> Result<Plan, ModelError> {
+    let rounds = all.rounds().iter().take(PARTNERS);
+    Ok(Plan::of(rounds.flatten().cloned().collect())?)
+}
+
+/// Fans of every rank: with two others, and with more of them where two do not fill its card.
+fn fill_cards(
+    course: &mut Course,
+    hosts: &[String],
+    eager_bytes: u64,
+    sizes: &[u64],
+) -> Result<(), ModelError> {
+    let ranks = hosts.len() as u32;
+    let bytes = sizes.last().copied().unwrap_or(0);
+    let directions = [Direction::Out, Direction::In];
+    // Whose card is not filled yet, by direction and rank.
+    let mut open = vec![1.0; 2 * ranks as usize];
+    let mut width = 2;
+    loop {
+        for (number, direction) in directions.into_iter().enumerate() {
+            let is_open = |rank: &Rank| open[number * ranks as usize + *rank as usize] > 0.0;
+            let fan = |hub: Rank| (0..=width).map(|step| (hub + step) % ranks).collect();
+            let subsets: Vec<Vec<Rank>> = (0..ranks).filter(is_open).map(fan).collect();
+            if !subsets.is_empty() {
+                course.batch(Kind::Fan { bytes, direction }, &Plan::of(subsets)?)?;
+            }
+        }
+        if width == ranks - 1 {
+            return Ok(());
+        }
+        width = (2 * width).min(ranks - 1);
+        if course.leads() {
+            let timed = course.timed.clone();
+            let hosts = hosts.to_vec();
+            let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
+            open = still_open(&so_far, bytes);
+        }
+        announce(course.comm, &mut open)?;
+        if open.iter().all(|&flag| flag == 0.0) {
+            return Ok(());
+        }
+    }
+}
+
+/// Cards that were not filled although messages were under way at the same time. Where a host's
+/// processor is slower than the ways from it, messages follow each other, and no number of them
+/// fills the card. What goes wrong here goes wrong in the fit as well, and is told there.
+fn still_open(experiments: &Experiments, bytes: u64) -> Vec<f64> {
+    let ranks = experiments.ranks();
+    let none = vec![0.0; 2 * ranks as usize];
+    let Ok(lmo) = Lmo::without_cards(experiments) else { return none };
+    let is_open = |direction: Direction, rank: Rank| {
+        let fans: Vec<_> = fans_of(experiments, rank, direction).collect();
+        let card = lmo.card(&fans, direction, experiments.eager_bytes);
+        let host = &lmo.hosts[rank as usize];
+        let per_message = match direction {
+            Direction::Out => host.send.value,
+            Direction::In => host.receive.value,
+        };
+        let busy = per_message + bytes as f64 * host.per_byte.value;
+        let way = |other: Rank| match direction {
+            Direction::Out => lmo.per_byte(rank, other).value,
+            Direction::In => lmo.per_byte(other, rank).value,
+        };
+        let slowest = (0..ranks).filter(|&other| other != rank).map(way).fold(0.0, f64::max);
+        matches!(card, Ok(None)) && busy < bytes as f64 * slowest
+    };
+    let flags = [Direction::Out, Direction::In].into_iter().flat_map(|direction| {
+        (0..ranks).map(move |rank| f64::from(u8::from(is_open(direction, rank))))
+    });
+    flags.collect()
+}
+
+/// What no fit sees: another size, all ranks at once, and one with all others.
+fn check(course: &mut Course, sizes: &[u64]) -> Result<(), ModelError> {
+    let ranks = course.comm.size();
+    let largest = sizes.last().copied().unwrap_or(1);
+    let before = sizes.iter().rev().nth(1).copied().unwrap_or(largest.div_ceil(4));
+    let bytes = (largest as f64 * before as f64).sqrt().round().max(1.0) as u64;
+    let everybody = Plan::of(vec![(0..ranks).collect()])?;
+    for distance in [1, ranks / 2] {
+        course.batch(Kind::Shift { bytes, distance }, &everybody)?;
+    }
+    let around = |hub: Rank| Plan::of(vec![(0..ranks).map(|step| (hub + step) % ranks).collect()]);
+    for (hub, direction) in [(0, Direction::Out), (ranks / 2, Direction::In)] {
+        course.batch(Kind::Fan { bytes, direction }, &around(hub)?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! A model as a TOML file, and back.
+
+mod table;
+mod write;
+
+use laneway_core::{Comm, Rank};
+use laneway_measure::talk::{announce, told};
+
+use crate::error::ModelError;
+use crate::experiments::Cost;
+use crate::hockney::{Hockney, Lines};
+use crate::line::Line;
+use crate::lmo::{Host, Lmo, Pair, pairs};
+use crate::loggp::LogGp;
+use crate::model::{Fitted, Model, ModelKind, Quality};
+use crate::plogp::{PLogP, Step};
+use crate::sweep::{Escalation, Leap};
+use table::{Document, Table};
+
+/// What the first line of a file says.
+pub(crate) const SCHEMA: &str = "laneway.model/1";
+/// More hosts than this are a mistake.
+const MOST_HOSTS: usize = 1 << 14;
+
+impl Fitted {
+    /// The text of a file.
+    pub fn save(&self) -> String {
+        write::text(self)
+    }
+
+    /// Reads the text of a file; `name` is what mistakes are told by.
+    pub fn load(name: &str, text: &str) -> Result<Fitted, ModelError> {
+        let document = Document::parse(name, text)?;
+        let mut top = document.top()?;
+        let schema = top.text("schema")?;
+        if schema != SCHEMA {
+            return Err(top.refuse("schema", format!("`{schema}`, and this reads `{SCHEMA}`")));
+        }
+        let kind = top.text("model")?;
+        let Some(kind) = ModelKind::by_name(&kind) else {
+            let known = ModelKind::ALL.map(ModelKind::name).join(", ");
+            return Err(top.refuse("model", format!("no model `{kind}`; there are: {known}")));
+        };
+        let hosts = top.texts("hosts")?;
+        if !(2..=MOST_HOSTS).contains(&hosts.len()) {
+            let why = format!("{} hosts: 2 to {MOST_HOSTS}", hosts.len());
+            return Err(top.refuse("hosts", why));
+        }
+        let eager_bytes = top.whole("eager_bytes")?;
+        top.finish()?;
+        let quality = quality(&document)?;
+        let cost = cost(&document)?;
+        let model = model(&document, kind, hosts.len() as u32)?;
+        let (escalation, leap) = (escalation(&document)?, leap(&document)?);
+        Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
+    }
+}
+
+/// Collective: the model of rank 0 on every rank.
+pub fn share(comm: &dyn Comm, fitted: Option<&Fitted>) -> Result<Fitted, ModelError> {
+    let mut known = [f64::from(u8::from(fitted.is_some()))];
+    announce(comm, &mut known)?;
+    if known[0] == 0.0 {
+        let why = "rank 0 has no model to share".to_string();
+        return Err(ModelError::Request { why });
+    }
+    let text = told(comm, &fitted.map(Fitted::save).unwrap_or_default())?;
+    Fitted::load("the model of rank 0", &text)
+}
+
+fn quality(document: &Document) -> Result<Quality, ModelError> {
+    let mut table = document.table("quality")?;
+    let quality = Quality {
+        typical: table.number("typical")?,
+        worst: table.number("worst")?,
+        worst_of: table.text("worst_of")?,
+        limit: table.number("limit")?,
+    };
+    table.finish()?;
+    Ok(quality)
+}
+
+fn cost(document: &Document) -> Result<Cost, ModelError> {
+    let mut table = document.table("cost")?;
+    let cost = Cost {
+        seconds: table.number("seconds")?,
+        experiments: table.whole("experiments")? as u32,
+        rounds: table.whole("rounds")? as u32,
+        repetitions: table.whole("repetitions")?,
+    };
+    table.finish()?;
+    Ok(cost)
+}
+
+fn escalation(document: &Document) -> Result<Option<Escalation>, ModelError> {
+    let Some(mut table) = document.perhaps("escalation")? else { return Ok(None) };
+    let escalation = Escalation {
+        from_bytes: table.whole("from_bytes")?,
+        to_bytes: table.whole("to_bytes")?,
+        probability: table.plain("probability")?,
+        seconds: table.time("longer_us")?,
+    };
+    table.finish()?;
+    Ok(Some(escalation))
+}
+
+fn leap(document: &Document) -> Result<Option<Leap>, ModelError> {
+    let Some(mut table) = document.perhaps("leap")? else { return Ok(None) };
+    let leap = Leap { after_bytes: table.whole("after_bytes")?, seconds: table.time("longer_us")? };
+    table.finish()?;
+    Ok(Some(leap))
+}
+
+fn model(document: &Document, kind: ModelKind, hosts: u32) -> Result<Model, ModelError> {
+    let all_pairs = hosts as usize * (hosts as usize - 1) / 2;
+    match kind {
+        ModelKind::Hockney | ModelKind::HockneySegments => {
+            let mut table = document.table("line")?;
+            let lines = lines(&mut table, kind == ModelKind::HockneySegments)?;
+            table.finish()?;
+            Ok(Model::Hockney(Hockney { hosts: None, lines: vec![lines] }))
+        }
+        ModelKind::HockneyPairs => {
+            let read = |table: &mut Table| lines(table, false);
+            let lines = of_pairs(document, hosts, all_pairs, read)?;
+            Ok(Model::Hockney(Hockney { hosts: Some(hosts), lines }))
+        }
+        ModelKind::LogGp => {
+            let mut table = document.table("loggp")?;
+            let loggp = LogGp {
+                latency: table.time("latency_us")?,
+                send: table.time("send_us")?,
+                receive: table.time("receive_us")?,
+                gap: table.time("gap_us")?,
+                per_byte: table.per_byte("gap_ns_per_byte")?,
+            };
+            table.finish()?;
+            Ok(Model::LogGp(loggp))
+        }
+        ModelKind::PLogP => plogp(document).map(Model::PLogP),
+        ModelKind::Lmo => {
+            let mut found = Vec::new();
+            for mut table in document.tables("host", hosts as usize)? {
+                found.push(host(&mut table)?);
+                table.finish()?;
+            }
+            let pairs = of_pairs(document, hosts, all_pairs, |table| {
+                Ok(Pair {
+                    latency: table.time("latency_us")?,
+                    there: table.per_byte("there_ns_per_byte")?,
+                    back: table.per_byte("back_ns_per_byte")?,
+                })
+            })?;
+            Ok(Model::Lmo(Lmo { hosts: found, pairs }))
+        }
+    }
+}
+
+fn host(table: &mut Table) -> Result<Host, ModelError> {
+    Ok(Host {
+        send: table.time("send_us")?,
+        receive: table.time("receive_us")?,
+        per_byte: table.per_byte("per_byte_ns")?,
+        card_out: table.perhaps("card_out_ns_per_byte")?,
+        card_in: table.perhaps("card_in_ns_per_byte")?,
+    })
+}
+
+/// The tables of all pairs, which stand in order.
+fn of_pairs<T>(
+    document: &Document,
+    hosts: u32,
+    count: usize,
+    read: impl Fn(&mut Table) -> Result<T, ModelError>,
+) -> Result<Vec<T>, ModelError> {
+    let mut found = Vec::new();
+    for (mut table, [i, j]) in document.tables("pair", count)?.into_iter().zip(pairs(hosts)) {
+        let ranks = table.wholes("ranks")?;
+        if ranks != [i, j].map(|rank: Rank| u64::from(rank)) {
+            return Err(table.refuse("ranks", format!("{ranks:?} where ranks {i} and {j} belong")));
+        }
+        found.push(read(&mut table)?);
+        table.finish()?;
+    }
+    Ok(found)
+}
+
+fn lines(table: &mut Table, segments: bool) -> Result<Lines, ModelError> {
+    let short =
+        Line { startup: table.time("startup_us")?, per_byte: table.per_byte("per_byte_ns")? };
+    let long = match segments {
+        false => None,
+        true => Some(Line {
+            startup: table.time("rendezvous_startup_us")?,
+            per_byte: table.per_byte("rendezvous_per_byte_ns")?,
+        }),
+    };
+    Ok(Lines { short, long })
+}
+
+fn plogp(document: &Document) -> Result<PLogP, ModelError> {
+    let mut table = document.table("plogp")?;
+    let latency = table.time("latency_us")?;
+    table.finish()?;
+    let mut steps: Vec<Step> = Vec::new();
+    for mut table in document.some_tables("step")? {
+        let bytes = table.whole("bytes")?;
+        if steps.last().map_or(bytes != 0, |step| step.bytes >= bytes) {
+            let why = format!("{bytes}: steps begin with 0 bytes and rise");
+            return Err(table.refuse("bytes", why));
+        }
+        let gap = table.time("gap_us")?;
+        let (send, receive) = (table.perhaps_time("send_us")?, table.perhaps_time("receive_us")?);
+        steps.push(Step { bytes, gap, send, receive });
+        table.finish()?;
+    }
+    match steps.len() {
+        0 | 1 => Err(document.refuse("fewer than two [[step]] tables")),
+        _ => Ok(PLogP { latency, steps }),
+    }
+}

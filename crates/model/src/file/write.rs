@@ -1,0 +1,132 @@
+//! Writes a model: units stand in the names, and every parameter is `[value, low, high]`.
+
+use std::fmt::Write;
+
+use super::SCHEMA;
+use crate::hockney::Lines;
+use crate::lmo::pairs;
+use crate::model::{Fitted, Model};
+use crate::parameter::{LEVEL, Parameter};
+use crate::sweep::Escalation;
+
+const MICRO: f64 = 1e6;
+const NANO: f64 = 1e9;
+
+pub(super) fn text(fitted: &Fitted) -> String {
+    let mut text = format!(
+        "# A parameter is [value, low, high]: the estimate and its interval at {} %.\n\
+         schema = {}\nmodel = {}\nhosts = [{}]\neager_bytes = {}\n",
+        100.0 * LEVEL,
+        quoted(SCHEMA),
+        quoted(fitted.model.kind().name()),
+        fitted.hosts.iter().map(|host| quoted(host)).collect::<Vec<_>>().join(", "),
+        fitted.eager_bytes
+    );
+    let quality = &fitted.quality;
+    let _ = write!(
+        text,
+        "\n[quality]\ntypical = {}\nworst = {}\nworst_of = {}\nlimit = {}\n",
+        quality.typical,
+        quality.worst,
+        quoted(&quality.worst_of),
+        quality.limit
+    );
+    let cost = fitted.cost;
+    let _ = write!(
+        text,
+        "\n[cost]\nseconds = {}\nexperiments = {}\nrounds = {}\nrepetitions = {}\n",
+        cost.seconds, cost.experiments, cost.rounds, cost.repetitions
+    );
+    if let Some(escalation) = &fitted.escalation {
+        let Escalation { from_bytes, to_bytes, probability, seconds } = *escalation;
+        let _ = write!(text, "\n[escalation]\nfrom_bytes = {from_bytes}\nto_bytes = {to_bytes}\n");
+        entry(&mut text, "probability", probability, 1.0);
+        entry(&mut text, "longer_us", seconds, MICRO);
+    }
+    if let Some(leap) = &fitted.leap {
+        let _ = write!(text, "\n[leap]\nafter_bytes = {}\n", leap.after_bytes);
+        entry(&mut text, "longer_us", leap.seconds, MICRO);
+    }
+    parameters(&mut text, fitted);
+    text
+}
+
+fn parameters(text: &mut String, fitted: &Fitted) {
+    match &fitted.model {
+        Model::Lmo(lmo) => {
+            for host in &lmo.hosts {
+                text.push_str("\n[[host]]\n");
+                entry(text, "send_us", host.send, MICRO);
+                entry(text, "receive_us", host.receive, MICRO);
+                entry(text, "per_byte_ns", host.per_byte, NANO);
+                perhaps(text, "card_out_ns_per_byte", host.card_out, NANO);
+                perhaps(text, "card_in_ns_per_byte", host.card_in, NANO);
+            }
+            for ([i, j], pair) in pairs(lmo.hosts.len() as u32).zip(&lmo.pairs) {
+                let _ = write!(text, "\n[[pair]]\nranks = [{i}, {j}]\n");
+                entry(text, "latency_us", pair.latency, MICRO);
+                entry(text, "there_ns_per_byte", pair.there, NANO);
+                entry(text, "back_ns_per_byte", pair.back, NANO);
+            }
+        }
+        Model::Hockney(hockney) => match hockney.hosts {
+            None => {
+                text.push_str("\n[line]\n");
+                hockney.lines.first().into_iter().for_each(|own| lines(text, own));
+            }
+            Some(hosts) => {
+                for ([i, j], own) in pairs(hosts).zip(&hockney.lines) {
+                    let _ = write!(text, "\n[[pair]]\nranks = [{i}, {j}]\n");
+                    lines(text, own);
+                }
+            }
+        },
+        Model::LogGp(loggp) => {
+            text.push_str("\n[loggp]\n");
+            entry(text, "latency_us", loggp.latency, MICRO);
+            entry(text, "send_us", loggp.send, MICRO);
+            entry(text, "receive_us", loggp.receive, MICRO);
+            entry(text, "gap_us", loggp.gap, MICRO);
+            entry(text, "gap_ns_per_byte", loggp.per_byte, NANO);
+        }
+        Model::PLogP(plogp) => {
+            text.push_str("\n[plogp]\n");
+            entry(text, "latency_us", plogp.latency, MICRO);
+            for step in &plogp.steps {
+                let _ = write!(text, "\n[[step]]\nbytes = {}\n", step.bytes);
+                entry(text, "gap_us", step.gap, MICRO);
+                perhaps(text, "send_us", step.send, MICRO);
+                perhaps(text, "receive_us", step.receive, MICRO);
+            }
+        }
+    }
+}
+
+fn lines(text: &mut String, lines: &Lines) {
+    entry(text, "startup_us", lines.short.startup, MICRO);
+    entry(text, "per_byte_ns", lines.short.per_byte, NANO);
+    perhaps(text, "rendezvous_startup_us", lines.long.map(|line| line.startup), MICRO);
+    perhaps(text, "rendezvous_per_byte_ns", lines.long.map(|line| line.per_byte), NANO);
+}
+
+fn entry(text: &mut String, key: &str, parameter: Parameter, unit: f64) {
+    let Parameter { value, low, high } = parameter;
+    let [value, low, high] = [value, low, high].map(|number| number * unit);
+    let _ = writeln!(text, "{key} = [{value}, {low}, {high}]");
+}
+
+fn perhaps(text: &mut String, key: &str, parameter: Option<Parameter>, unit: f64) {
+    parameter.into_iter().for_each(|parameter| entry(text, key, parameter, unit));
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push(' '),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}

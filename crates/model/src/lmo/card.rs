@@ -1,0 +1,88 @@
+//! The cards of LMO: what several messages of one host share.
+
+use laneway_core::Rank;
+use laneway_sim::Simulation;
+
+use super::Lmo;
+use crate::error::ModelError;
+use crate::experiments::{Experiments, Kind, Timed};
+use crate::network::Card;
+use crate::parameter::{End, Parameter};
+use crate::probe::{Direction, Fan};
+
+/// What takes no longer than this beyond messages beside each other shares nothing.
+const SHARED: f64 = 0.005;
+/// Halvings until a card's rate is found.
+const STEPS: u32 = 45;
+
+impl Lmo {
+    /// The card that explains what fans took beyond messages beside each other.
+    pub(crate) fn card(
+        &self,
+        fans: &[&Timed],
+        direction: Direction,
+        eager_bytes: u64,
+    ) -> Result<Option<Parameter>, ModelError> {
+        let mut found = Vec::new();
+        for timed in fans {
+            found.extend(self.card_of(timed, direction, eager_bytes)?);
+        }
+        Ok(Parameter::middle(&found).map(Parameter::not_negative))
+    }
+
+    fn card_of(
+        &self,
+        timed: &Timed,
+        direction: Direction,
+        eager_bytes: u64,
+    ) -> Result<Option<Parameter>, ModelError> {
+        let Kind::Fan { bytes, .. } = timed.kind else { return Ok(None) };
+        let (members, hub) = (timed.ranks.clone(), timed.ranks[0] as usize);
+        let fan = Fan { ranks: members.len() as u32, members, bytes, direction };
+        let schedule = fan.alone();
+        let read = |per_byte: f64, end: End| -> Result<f64, ModelError> {
+            let mut network = self.network(eager_bytes, end);
+            let (rate, none) = (1.0 / per_byte, f64::INFINITY);
+            let card = match direction {
+                Direction::Out => Card { out: rate, into: none },
+                Direction::In => Card { out: none, into: rate },
+            };
+            network.set_card(hub, card);
+            Ok(Simulation::new(&network).placed(&timed.ranks).run(&schedule)?.finish)
+        };
+        let beside = read(0.0, End::Value)?;
+        let Parameter { value, low, high } = timed.time;
+        if value <= beside * (1.0 + SHARED) || low <= beside {
+            return Ok(None);
+        }
+        let invert = |time: f64, end: End| -> Result<f64, ModelError> {
+            // A fan lasts at least as long as its bytes take on the card.
+            let (mut least, mut most) =
+                (0.0, time / (bytes as f64 * (fan.members.len() - 1) as f64));
+            for _ in 0..STEPS {
+                let middle = (least + most) / 2.0;
+                match read(middle, end)? < time {
+                    true => least = middle,
+                    false => most = middle,
+                }
+            }
+            Ok((least + most) / 2.0)
+        };
+        let value = invert(value, End::Value)?;
+        // What the rest may be off is the card's as well.
+        let ends = (invert(low, End::High)?, invert(high, End::Low)?);
+        Ok(Some(Parameter { value, low: ends.0.min(value), high: ends.1.max(value) }))
+    }
+}
+
+/// The fans that a rank led.
+pub(crate) fn fans_of(
+    experiments: &Experiments,
+    host: Rank,
+    wanted: Direction,
+) -> impl Iterator<Item = &Timed> {
+    experiments.fitted().filter(move |timed| {
+        let led = timed.ranks.first() == Some(&host);
+        led && matches!(timed.kind, Kind::Fan { direction, .. } if direction == wanted)
+    })
+}

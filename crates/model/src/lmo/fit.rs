@@ -1,0 +1,207 @@
+//! Fits LMO to experiments: overheads say what hosts cost, and round trips what is between them.
+
+use laneway_core::Rank;
+use laneway_stats::distribution::t_quantile;
+use laneway_stats::median;
+
+use super::{Host, Lmo, Pair, fans_of, pairs};
+use crate::error::ModelError;
+use crate::experiments::{Experiments, Index, Kind, Timed};
+use crate::parameter::{LEVEL, Parameter};
+use crate::probe::Direction;
+
+impl Lmo {
+    /// Fits every parameter to the experiments. Intervals reach to what the fastest repetitions say
+    /// alone: the truth of a cluster that nobody disturbs lies there.
+    pub fn fit(experiments: &Experiments) -> Result<Lmo, ModelError> {
+        let mut lmo = Lmo::fit_once(experiments)?;
+        let quiet = Lmo::fit_once(&experiments.undisturbed())?;
+        for (host, quiet) in lmo.hosts.iter_mut().zip(&quiet.hosts) {
+            host.send = host.send.reaching(quiet.send.value);
+            host.receive = host.receive.reaching(quiet.receive.value);
+            host.per_byte = host.per_byte.reaching(quiet.per_byte.value);
+            let card = |own: Option<Parameter>, quiet: Option<Parameter>| {
+                own.map(|own| quiet.map_or(own, |quiet| own.reaching(quiet.value)))
+            };
+            host.card_out = card(host.card_out, quiet.card_out);
+            host.card_in = card(host.card_in, quiet.card_in);
+        }
+        for (pair, quiet) in lmo.pairs.iter_mut().zip(&quiet.pairs) {
+            pair.latency = pair.latency.reaching(quiet.latency.value);
+            pair.there = pair.there.reaching(quiet.there.value);
+            pair.back = pair.back.reaching(quiet.back.value);
+        }
+        Ok(lmo)
+    }
+
+    fn fit_once(experiments: &Experiments) -> Result<Lmo, ModelError> {
+        let ranks = experiments.ranks();
+        if ranks < 3 {
+            let experiment = "point-to-two";
+            return Err(ModelError::TooFewRanks { ranks, needed: 3, experiment });
+        }
+        let mut lmo = Lmo::without_cards(experiments)?;
+        for host in 0..ranks {
+            for direction in [Direction::Out, Direction::In] {
+                let fans: Vec<&Timed> = fans_of(experiments, host, direction).collect();
+                if fans.is_empty() {
+                    let what = match direction {
+                        Direction::Out => "point-to-two",
+                        Direction::In => "two-to-point",
+                    };
+                    let experiment = format!("{what} of rank {host}");
+                    return Err(ModelError::Missing { experiment });
+                }
+                let card = lmo.card(&fans, direction, experiments.eager_bytes)?;
+                // One message alone had as much at least.
+                let fastest = lmo.fastest(host, direction);
+                let card = card.map(|card| card.at_most(fastest));
+                let own = &mut lmo.hosts[host as usize];
+                match direction {
+                    Direction::Out => own.card_out = card,
+                    Direction::In => own.card_in = card,
+                }
+            }
+        }
+        Ok(lmo)
+    }
+
+    /// All but the cards: from overheads and round trips.
+    pub(crate) fn without_cards(experiments: &Experiments) -> Result<Lmo, ModelError> {
+        let (ranks, sizes) = (experiments.ranks(), experiments.sizes()?);
+        let hosts = (0..ranks).map(|rank| host(experiments, rank));
+        let mut hosts = hosts.collect::<Result<Vec<_>, _>>()?;
+        let index = experiments.index();
+        let trips = pairs(ranks).map(|ranks| Trips::of(&index, &sizes, ranks));
+        let trips = trips.collect::<Result<Vec<_>, _>>()?;
+        reconcile(&mut hosts, &trips);
+        let pairs = trips.iter().map(|trips| trips.without(&hosts)).collect();
+        Ok(Lmo { hosts, pairs })
+    }
+}
+
+/// What a host costs: overheads of empty messages, and what longer ones take beyond.
+fn host(experiments: &Experiments, rank: Rank) -> Result<Host, ModelError> {
+    let bytes = |kind: Kind, send: bool| match kind {
+        Kind::SendOverhead { bytes } if send => Some(bytes),
+        Kind::ReceiveOverhead { bytes } if !send => Some(bytes),
+        _ => None,
+    };
+    let own = |send: bool| {
+        experiments.fitted().filter_map(move |timed| {
+            let bytes = bytes(timed.kind, send).filter(|_| timed.ranks[0] == rank)?;
+            Some((bytes, timed))
+        })
+    };
+    let mut slopes = Vec::new();
+    let mut empty = |send: bool| -> Result<Parameter, ModelError> {
+        let zero = |(bytes, timed): (u64, &Timed)| (bytes == 0).then_some(timed.time);
+        let empty: Vec<Parameter> = own(send).filter_map(zero).collect();
+        let what = if send { "send" } else { "receive" };
+        let missing = || ModelError::Missing {
+            experiment: format!("{what} overhead of an empty message at rank {rank}"),
+        };
+        let empty = Parameter::middle(&empty).ok_or_else(missing)?.not_negative();
+        // Beyond the eager size a send keeps its caller until the message has arrived.
+        let short = |bytes: u64| bytes > 0 && bytes <= experiments.eager_bytes;
+        slopes.extend(own(send).filter(|(bytes, _)| short(*bytes)).map(|(bytes, timed)| {
+            Parameter::sum(&[(1.0, timed.time), (-1.0, empty)]).scaled(1.0 / bytes as f64)
+        }));
+        Ok(empty)
+    };
+    let (send, receive) = (empty(true)?, empty(false)?);
+    // Where nothing longer is eager, bytes are the way's alone.
+    let per_byte = Parameter::middle(&slopes).unwrap_or_default().not_negative();
+    Ok(Host { send, receive, per_byte, card_out: None, card_in: None })
+}
+
+/// Round trips of two ranks.
+struct Trips {
+    ranks: [Rank; 2],
+    /// Of empty messages, there and back.
+    empty: Parameter,
+    /// What a byte adds there, and back.
+    per_byte: [Parameter; 2],
+}
+
+impl Trips {
+    fn of(index: &Index, sizes: &[u64], ranks: [Rank; 2]) -> Result<Trips, ModelError> {
+        let trip = |out_bytes: u64, back_bytes: u64| {
+            index.needed(Kind::RoundTrip { out_bytes, back_bytes }, &ranks)
+        };
+        let empty = trip(0, 0)?;
+        let per_byte = |back: bool| -> Result<Parameter, ModelError> {
+            let mut slopes = Vec::new();
+            for &size in sizes {
+                let time = if back { trip(0, size)? } else { trip(size, 0)? };
+                let part = 1.0 / size as f64;
+                let unsure = part * time.half().max(SURE * time.value);
+                let slope = Parameter::sum(&[(part, time), (-part, empty)]);
+                slopes.push((slope, unsure.max(f64::MIN_POSITIVE).powi(-2)));
+            }
+            Ok(over_sizes(&slopes))
+        };
+        Ok(Trips { ranks, empty, per_byte: [per_byte(false)?, per_byte(true)?] })
+    }
+
+    /// What is left of them without what the hosts cost.
+    fn without(&self, hosts: &[Host]) -> Pair {
+        let [one, other] = self.ranks.map(|rank| hosts[rank as usize]);
+        let ends = [one.send, one.receive, other.send, other.receive].map(|cost| (-0.5, cost));
+        let latency = Parameter::sum(&[&[(0.5, self.empty)], &ends[..]].concat());
+        let [there, back] = self.per_byte.map(|slope| {
+            let terms = [(1.0, slope), (-1.0, one.per_byte), (-1.0, other.per_byte)];
+            Parameter::sum(&terms).not_negative()
+        });
+        Pair { latency: latency.not_negative(), there, back }
+    }
+}
+
+/// Where the two ends of a message work at the same time, as over shared memory, their overheads
+/// are more than the whole message takes. What a host costs is then the part that fits, so that
+/// nothing between hosts is below 0.
+fn reconcile(hosts: &mut [Host], trips: &[Trips]) {
+    let factor = |rank: usize, part: &dyn Fn(&Trips) -> Vec<f64>| -> f64 {
+        let own = trips.iter().filter(|trips| trips.ranks.contains(&(rank as Rank)));
+        let parts: Vec<f64> = own.flat_map(part).filter(|part| part.is_finite()).collect();
+        median(&parts).unwrap_or(1.0).clamp(0.0, 1.0)
+    };
+    let known = hosts.to_vec();
+    let ends = |trips: &Trips| trips.ranks.map(|rank| known[rank as usize]);
+    let of_messages = |trips: &Trips| {
+        let costs: f64 = ends(trips).iter().map(|h| h.send.value + h.receive.value).sum();
+        vec![trips.empty.value / costs]
+    };
+    let of_bytes = |trips: &Trips| {
+        let costs: f64 = ends(trips).iter().map(|host| host.per_byte.value).sum();
+        trips.per_byte.iter().map(|slope| slope.value / costs).collect()
+    };
+    let fitting = |cost: Parameter, factor: f64| match factor < 1.0 {
+        true => Parameter { value: factor * cost.value, low: factor * cost.low, ..cost },
+        false => cost,
+    };
+    for (rank, host) in hosts.iter_mut().enumerate() {
+        let (message, byte) = (factor(rank, &of_messages), factor(rank, &of_bytes));
+        host.send = fitting(host.send, message);
+        host.receive = fitting(host.receive, message);
+        host.per_byte = fitting(host.per_byte, byte);
+    }
+}
+
+/// A time is not known better than this part of it, however alike its samples are.
+const SURE: f64 = 0.01;
+
+/// The mean of slopes over sizes, each weighted as its time is known. Where they differ, messages
+/// of this pair are no straight line, and the interval says so.
+fn over_sizes(slopes: &[(Parameter, f64)]) -> Parameter {
+    let total: f64 = slopes.iter().map(|(_, weight)| weight).sum();
+    let terms: Vec<(f64, Parameter)> =
+        slopes.iter().map(|(slope, weight)| (weight / total, *slope)).collect();
+    let mean = Parameter::sum(&terms);
+    let squares: f64 =
+        terms.iter().map(|(part, slope)| part * (slope.value - mean.value).powi(2)).sum();
+    let freedom = slopes.len() as f64 - 1.0;
+    let t = t_quantile(0.5 + LEVEL / 2.0, freedom).unwrap_or(0.0);
+    let spread = if freedom > 0.0 { t * (squares / freedom).sqrt() } else { 0.0 };
+    Parameter::around(mean.value, mean.half().max(spread))
+}

@@ -1,0 +1,107 @@
+//! The LMO model of heterogeneous clusters: what each host adds to a message and to a byte, and
+//! latency and rate of each pair.
+//!
+//! paper: mpiblib 4: T_ij = C_i + C_j + L_ij + M (t_i + t_j + 1/B_ij). Two things are more than the
+//! paper has, as predictions of windowed scatters and gathers need them:
+//!
+//! - C_i is two numbers, what a send costs and what a receive costs. The paper's is their mean.
+//! - A host's card has a rate each way. Two messages that leave one host at the same time have
+//!   M/B_ij each only while the card has room for both; else they part it. Point-to-two shows it:
+//!   where it takes longer than the two messages would beside each other, the card is what they
+//!   share. A card that no experiment could fill has no limit here.
+
+mod card;
+mod fit;
+
+use laneway_core::Rank;
+use laneway_sim::HostCost;
+
+pub(crate) use card::fans_of;
+
+use crate::network::{Card, ModelNetwork, Way};
+use crate::parameter::{End, Parameter};
+use crate::probe::Direction;
+
+/// What a host adds, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Host {
+    /// To a message that it sends, and to one that it receives.
+    pub send: Parameter,
+    pub receive: Parameter,
+    /// To a byte, on either side.
+    pub per_byte: Parameter,
+    /// Seconds a byte of its card, when several messages pass it; none where no limit was seen.
+    pub card_out: Option<Parameter>,
+    pub card_in: Option<Parameter>,
+}
+
+/// Between two hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pair {
+    /// Seconds one way; the same both ways, as round trips cannot tell them apart.
+    pub latency: Parameter,
+    /// Seconds a byte of one message from the lower rank to the higher, and back.
+    pub there: Parameter,
+    pub back: Parameter,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lmo {
+    pub hosts: Vec<Host>,
+    /// Of ranks i < j, by i and then j.
+    pub pairs: Vec<Pair>,
+}
+
+/// The pairs of so many ranks, in the order of [`Lmo::pairs`].
+pub(crate) fn pairs(ranks: u32) -> impl Iterator<Item = [Rank; 2]> {
+    (0..ranks).flat_map(move |i| (i + 1..ranks).map(move |j| [i, j]))
+}
+
+impl Lmo {
+    pub fn pair(&self, one: Rank, other: Rank) -> &Pair {
+        let (i, j, hosts) = (one.min(other) as usize, one.max(other) as usize, self.hosts.len());
+        &self.pairs[i * (2 * hosts - i - 1) / 2 + j - i - 1]
+    }
+
+    /// Seconds a byte of one message.
+    pub fn per_byte(&self, from: Rank, to: Rank) -> Parameter {
+        let pair = self.pair(from, to);
+        if from < to { pair.there } else { pair.back }
+    }
+
+    /// The least time of a byte from a host to any other, or to it from any other.
+    pub(crate) fn fastest(&self, host: Rank, direction: Direction) -> Parameter {
+        let others = (0..self.hosts.len() as Rank).filter(|&other| other != host);
+        let way = |other: Rank| match direction {
+            Direction::Out => self.per_byte(host, other),
+            Direction::In => self.per_byte(other, host),
+        };
+        let least = |a: Parameter, b: Parameter| if b.value < a.value { b } else { a };
+        others.map(way).reduce(least).unwrap_or_default()
+    }
+
+    /// As the engine sees it.
+    pub(crate) fn network(&self, eager_bytes: u64, end: End) -> ModelNetwork {
+        let hosts = self.hosts.len() as u32;
+        let cost = |host: &Host| HostCost {
+            per_send: host.send.at(end),
+            per_recv: host.receive.at(end),
+            per_byte: host.per_byte.at(end),
+        };
+        let rate = |per_byte: Parameter| 1.0 / per_byte.at(end);
+        let card = |host: &Host| Card {
+            out: host.card_out.map_or(f64::INFINITY, rate),
+            into: host.card_in.map_or(f64::INFINITY, rate),
+        };
+        let way = |from: Rank, to: Rank| match from == to {
+            true => Way { latency: 0.0, most: f64::INFINITY },
+            false => Way {
+                latency: self.pair(from, to).latency.at(end),
+                most: rate(self.per_byte(from, to)),
+            },
+        };
+        let ways = (0..hosts).flat_map(|from| (0..hosts).map(move |to| way(from, to))).collect();
+        let cards: Vec<Card> = self.hosts.iter().map(card).collect();
+        ModelNetwork::new(self.hosts.iter().map(cost).collect(), &cards, ways, eager_bytes)
+    }
+}

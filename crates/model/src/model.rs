@@ -1,0 +1,230 @@
+//! A fitted model: which it is, what it knows, and whether it holds.
+
+use laneway_core::Schedule;
+use laneway_stats::quantile;
+
+use crate::error::ModelError;
+use crate::experiments::{Cost, Experiments, Kind, Timed};
+use crate::hockney::{Apart, Hockney};
+use crate::lmo::Lmo;
+use crate::loggp::LogGp;
+use crate::parameter::{End, Parameter};
+use crate::plogp::PLogP;
+use crate::probe::{Fan, Shift, Trip};
+use crate::sweep::{Escalation, Leap};
+
+/// Which model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelKind {
+    Hockney,
+    HockneyPairs,
+    HockneySegments,
+    LogGp,
+    PLogP,
+    Lmo,
+}
+
+impl ModelKind {
+    pub const ALL: [ModelKind; 6] = [
+        ModelKind::Hockney,
+        ModelKind::HockneyPairs,
+        ModelKind::HockneySegments,
+        ModelKind::LogGp,
+        ModelKind::PLogP,
+        ModelKind::Lmo,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            ModelKind::Hockney => "hockney",
+            ModelKind::HockneyPairs => "hockney-pairs",
+            ModelKind::HockneySegments => "hockney-segments",
+            ModelKind::LogGp => "loggp",
+            ModelKind::PLogP => "plogp",
+            ModelKind::Lmo => "lmo",
+        }
+    }
+
+    pub fn sentence(self) -> &'static str {
+        match self {
+            ModelKind::Hockney => "a start and a time for each byte, the same for all pairs",
+            ModelKind::HockneyPairs => "a start and a time for each byte of each pair",
+            ModelKind::HockneySegments => "two of them: for eager messages, and for rendezvous",
+            ModelKind::LogGp => "latency, overheads, gaps between messages and between bytes",
+            ModelKind::PLogP => "latency, and overheads and gap as functions of the size",
+            ModelKind::Lmo => "what each host adds to a message and a byte, and each pair's way",
+        }
+    }
+
+    pub fn by_name(name: &str) -> Option<ModelKind> {
+        ModelKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Whether it is fitted to gaps, which [`Request::gaps`](crate::Request::gaps) asks for.
+    pub fn needs_gaps(self) -> bool {
+        matches!(self, ModelKind::LogGp | ModelKind::PLogP)
+    }
+}
+
+/// A model with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Model {
+    Hockney(Hockney),
+    LogGp(LogGp),
+    PLogP(PLogP),
+    Lmo(Lmo),
+}
+
+impl Model {
+    pub fn kind(&self) -> ModelKind {
+        match self {
+            Model::Hockney(hockney) if hockney.hosts.is_some() => ModelKind::HockneyPairs,
+            Model::Hockney(hockney) if hockney.lines.iter().any(|lines| lines.long.is_some()) => {
+                ModelKind::HockneySegments
+            }
+            Model::Hockney(_) => ModelKind::Hockney,
+            Model::LogGp(_) => ModelKind::LogGp,
+            Model::PLogP(_) => ModelKind::PLogP,
+            Model::Lmo(_) => ModelKind::Lmo,
+        }
+    }
+
+    /// How many hosts it knows one by one; none where it is the same for any number.
+    pub fn hosts(&self) -> Option<u32> {
+        match self {
+            Model::Hockney(hockney) => hockney.hosts,
+            Model::LogGp(_) | Model::PLogP(_) => None,
+            Model::Lmo(lmo) => Some(lmo.hosts.len() as u32),
+        }
+    }
+
+    /// What an experiment takes by the model; none where it cannot tell.
+    fn says(&self, timed: &Timed, eager_bytes: u64) -> Result<Option<f64>, ModelError> {
+        let ranks = timed.ranks.len() as u32;
+        // The others are about messages between two ranks, and claim no more than these.
+        let lmo = matches!(self, Model::Lmo(_));
+        let schedule: Box<dyn Schedule> = match timed.kind {
+            Kind::Fan { bytes, direction } if lmo => {
+                Box::new(Fan { ranks, members: (0..ranks).collect(), bytes, direction })
+            }
+            Kind::Shift { bytes, distance } if lmo => Box::new(Shift { ranks, distance, bytes }),
+            Kind::RoundTrip { out_bytes, back_bytes } => Box::new(Trip { out_bytes, back_bytes }),
+            _ => return Ok(None),
+        };
+        self.read(&*schedule, Some(&timed.ranks), eager_bytes, End::Value).map(Some)
+    }
+}
+
+/// An experiment beside what the model says of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    pub what: String,
+    pub measured: Parameter,
+    pub predicted: f64,
+}
+
+impl Check {
+    /// How far the model is off, as a part of what was measured, beyond the measured interval.
+    pub fn residual(&self) -> f64 {
+        let Parameter { value, low, high } = self.measured;
+        let off = (low - self.predicted).max(self.predicted - high).max(0.0);
+        if off > 0.0 { off / value.max(f64::MIN_POSITIVE) } else { 0.0 }
+    }
+}
+
+/// Whether a fit holds: what the model says of experiments beside what they took.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Quality {
+    /// What nine of ten experiments are off at most, as parts of their times.
+    pub typical: f64,
+    pub worst: f64,
+    /// Which experiment is the worst.
+    pub worst_of: String,
+    /// The most that the worst may be.
+    pub limit: f64,
+}
+
+impl Quality {
+    pub fn of(checks: &[Check], limit: f64) -> Quality {
+        let residuals: Vec<f64> = checks.iter().map(Check::residual).collect();
+        let worst = checks.iter().max_by(|a, b| a.residual().total_cmp(&b.residual()));
+        Quality {
+            typical: quantile(&residuals, 0.9).unwrap_or(0.0),
+            worst: worst.map_or(0.0, Check::residual),
+            worst_of: worst.map_or(String::new(), |check| check.what.clone()),
+            limit,
+        }
+    }
+
+    pub fn holds(&self) -> bool {
+        self.worst <= self.limit
+    }
+
+    pub(crate) fn demand(&self) -> Result<(), ModelError> {
+        let Quality { worst: residual, limit, .. } = *self;
+        match self.holds() {
+            true => Ok(()),
+            false => {
+                let worst = self.worst_of.clone();
+                Err(ModelError::DoesNotHold { worst, residual, limit })
+            }
+        }
+    }
+}
+
+/// A model of a machine, ready to be asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    pub model: Model,
+    /// The host of each rank that it was estimated on.
+    pub hosts: Vec<String>,
+    pub eager_bytes: u64,
+    pub quality: Quality,
+    pub cost: Cost,
+    /// What sweeps showed beyond the model.
+    pub escalation: Option<Escalation>,
+    pub leap: Option<Leap>,
+}
+
+/// LMO may be so far off for any experiment, also those that were held back.
+const LMO_LIMIT: f64 = 0.15;
+/// The others may be so far off for a round trip.
+const OTHERS_LIMIT: f64 = 0.3;
+
+/// Fits a model to what was measured. One that does not hold is a model too, for people to look at;
+/// it refuses to predict.
+pub fn fit(experiments: &Experiments, kind: ModelKind) -> Result<Fitted, ModelError> {
+    experiments.validate()?;
+    let (ranks, eager_bytes) = (experiments.ranks(), experiments.eager_bytes);
+    if ranks < 2 {
+        let experiment = "a round trip";
+        return Err(ModelError::TooFewRanks { ranks, needed: 2, experiment });
+    }
+    let hockney = |apart: Apart| Hockney::fit(experiments, apart).map(Model::Hockney);
+    let model = match kind {
+        ModelKind::Hockney => hockney(Apart::Nothing)?,
+        ModelKind::HockneyPairs => hockney(Apart::Pairs)?,
+        ModelKind::HockneySegments => hockney(Apart::Segments)?,
+        ModelKind::LogGp => Model::LogGp(LogGp::fit(experiments)?),
+        ModelKind::PLogP => Model::PLogP(PLogP::fit(experiments)?),
+        ModelKind::Lmo => Model::Lmo(Lmo::fit(experiments)?),
+    };
+    let limit = if kind == ModelKind::Lmo { LMO_LIMIT } else { OTHERS_LIMIT };
+    let checks = checks(&model, experiments)?;
+    let quality = Quality::of(&checks, limit);
+    let (hosts, cost) = (experiments.hosts.clone(), experiments.cost);
+    let (escalation, leap) = (None, None);
+    Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
+}
+
+/// Every experiment that the model can tell the time of, beside it.
+pub fn checks(model: &Model, experiments: &Experiments) -> Result<Vec<Check>, ModelError> {
+    let mut checks = Vec::new();
+    for timed in &experiments.timed {
+        if let Some(predicted) = model.says(timed, experiments.eager_bytes)? {
+            let what = timed.kind.describe(&timed.ranks);
+            checks.push(Check { what, measured: timed.time, predicted });
+        }
+    }
+    Ok(checks)
+}

@@ -1,0 +1,96 @@
+//! A model as the simulator's engine sees it: what hosts cost, and the way of each pair.
+
+use laneway_sim::{Congestion, HostCost, HostId, Network, Resource, Route};
+
+/// From one host to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub latency: f64,
+    /// The most bytes a second that a message may have; infinite without a limit.
+    pub most: f64,
+}
+
+/// What a host's card carries, in bytes a second; infinite without a limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Card {
+    pub out: f64,
+    pub into: f64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ModelNetwork {
+    costs: Vec<HostCost>,
+    /// The cards' ways out, host by host, then their ways in.
+    resources: Vec<Resource>,
+    /// Row by row; nothing is asked of the diagonal.
+    ways: Vec<Way>,
+    eager_bytes: u64,
+    in_order: bool,
+}
+
+impl ModelNetwork {
+    pub fn new(
+        costs: Vec<HostCost>,
+        cards: &[Card],
+        ways: Vec<Way>,
+        eager_bytes: u64,
+    ) -> ModelNetwork {
+        let resource = |direction: &str, host: usize, rate: f64| Resource {
+            name: format!("{direction} of host {host}"),
+            rate,
+            shared: true,
+            congestion: Congestion::default(),
+        };
+        let out = cards.iter().enumerate().map(|(host, card)| resource("out", host, card.out));
+        let into = cards.iter().enumerate().map(|(host, card)| resource("in", host, card.into));
+        let resources = out.chain(into).collect();
+        ModelNetwork { costs, resources, ways, eager_bytes, in_order: true }
+    }
+
+    /// Messages from one host to another need not wait until the one before has arrived: something
+    /// else keeps them in order.
+    pub fn beside_each_other(mut self) -> ModelNetwork {
+        self.in_order = false;
+        self
+    }
+
+    /// With other rates of one card.
+    pub fn set_card(&mut self, host: usize, card: Card) {
+        let hosts = self.costs.len();
+        self.resources[host].rate = card.out;
+        self.resources[hosts + host].rate = card.into;
+    }
+}
+
+impl Network for ModelNetwork {
+    fn name(&self) -> String {
+        "a model".to_string()
+    }
+
+    fn hosts(&self) -> u32 {
+        self.costs.len() as u32
+    }
+
+    fn resources(&self) -> &[Resource] {
+        &self.resources
+    }
+
+    fn route(&self, from: HostId, to: HostId, route: &mut Route) {
+        let Way { latency, most } = self.ways[from as usize * self.costs.len() + to as usize];
+        route.resources.clear();
+        route.resources.extend([from, self.hosts() + to]);
+        (route.latency, route.most) = (latency, most);
+    }
+
+    fn cost(&self, host: HostId) -> HostCost {
+        self.costs[host as usize]
+    }
+
+    fn eager_bytes(&self) -> u64 {
+        self.eager_bytes
+    }
+
+    fn in_order(&self) -> bool {
+        self.in_order
+    }
+}

@@ -1,0 +1,95 @@
+//! What a schedule takes by a model: every message costs what the model says, on the one executor.
+
+use laneway_core::Schedule;
+use laneway_sim::{HostCost, HostId, Network, Simulation};
+
+use crate::error::ModelError;
+use crate::model::{Fitted, Model};
+use crate::network::{Card, ModelNetwork, Way};
+use crate::parameter::End;
+use crate::ports::{Passages, Ports};
+
+/// What a call takes, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    pub seconds: f64,
+    /// With every parameter at that end of its interval, and what the fit was seen to be off.
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Fitted {
+    /// What the schedule takes from the common start to the last rank's end; refuses where the
+    /// model does not hold, and where it is of other hosts.
+    pub fn predict(&self, schedule: &dyn Schedule) -> Result<Prediction, ModelError> {
+        self.quality.demand()?;
+        let ranks = schedule.ranks();
+        if let Some(model) = self.model.hosts().filter(|&hosts| hosts != ranks) {
+            return Err(ModelError::Ranks { model, asked: ranks });
+        }
+        self.read(schedule)
+    }
+
+    /// The same whether the model holds or not: for tables that compare models.
+    pub fn read(&self, schedule: &dyn Schedule) -> Result<Prediction, ModelError> {
+        let read = |end: End| self.model.read(schedule, None, self.eager_bytes, end);
+        let (low, seconds, high) = (read(End::Low)?, read(End::Value)?, read(End::High)?);
+        let off = self.quality.typical;
+        // More of everything takes longer in all but rare orders of events.
+        let (low, high) = (low.min(seconds) * (1.0 - off), high.max(seconds) * (1.0 + off));
+        Ok(Prediction { seconds, low, high })
+    }
+}
+
+impl Model {
+    /// The seconds of a schedule whose rank r is on host `hosts[r]`, or on host r.
+    pub(crate) fn read(
+        &self,
+        schedule: &dyn Schedule,
+        hosts: Option<&[HostId]>,
+        eager_bytes: u64,
+        end: End,
+    ) -> Result<f64, ModelError> {
+        let ranks = schedule.ranks();
+        let known = hosts.and_then(|hosts| hosts.iter().max()).map_or(0, |host| host + 1);
+        let ends = |cost: HostCost| uniform(ranks.max(known), cost);
+        let through = |network: &ModelNetwork, passages: &Passages| -> Result<f64, ModelError> {
+            let mut ports = Ports::new(network.hosts(), passages);
+            Ok(place(Simulation::new(network), hosts).run_on(schedule, &mut ports)?.finish)
+        };
+        match self {
+            Model::Lmo(lmo) => {
+                let network = lmo.network(eager_bytes, end);
+                Ok(place(Simulation::new(&network), hosts).run(schedule)?.finish)
+            }
+            Model::Hockney(hockney) => through(&ends(HostCost::default()), &|from, to, bytes| {
+                hockney.passage([from, to], bytes, eager_bytes, end)
+            }),
+            Model::LogGp(loggp) => {
+                let (per_send, per_recv) = (loggp.send.at(end), loggp.receive.at(end));
+                let cost = HostCost { per_send, per_recv, per_byte: 0.0 };
+                through(&ends(cost), &|_, _, bytes| loggp.passage(bytes, end))
+            }
+            Model::PLogP(plogp) => {
+                through(&ends(HostCost::default()), &|_, _, bytes| plogp.passage(bytes, end))
+            }
+        }
+    }
+}
+
+fn place<'a>(simulation: Simulation<'a>, hosts: Option<&'a [HostId]>) -> Simulation<'a> {
+    match hosts {
+        Some(hosts) => simulation.placed(hosts),
+        None => simulation,
+    }
+}
+
+/// Hosts that are all alike, whose messages pass ports. These models know of no message that waits
+/// for its receive: what a longer one takes is in its time.
+fn uniform(hosts: u32, cost: HostCost) -> ModelNetwork {
+    let count = hosts as usize;
+    let card = Card { out: f64::INFINITY, into: f64::INFINITY };
+    let way = Way { latency: 0.0, most: f64::INFINITY };
+    let (costs, cards, ways) = (vec![cost; count], vec![card; count], vec![way; count * count]);
+    ModelNetwork::new(costs, &cards, ways, u64::MAX).beside_each_other()
+}
