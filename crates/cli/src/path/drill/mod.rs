@@ -37,8 +37,8 @@ pub fn command() -> Command {
              dead, and how soon both paths were there again. It needs root, and ends with 1 where \
              anything was lost.\n\n\
              Faults: {kinds}. The last two break nothing: for two seconds each, the machine is \
-             busy, or others fill the queue of the path in use; to leave the path then ends with 1, \
-             too.\n\n\
+             busy, or others fill the queue of the path in use; to leave the path then ends with \
+             1, too.\n\n\
              Examples:\n  \
              laneway path drill\n  \
              laneway path drill --kinds drop,carrier-sender --sizes 64,1M --faults 100\n  \
