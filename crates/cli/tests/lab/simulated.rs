@@ -9,7 +9,7 @@ use crate::standing::{Standing, laneway, needs, rows, succeed};
 const PLATFORM: &str = "two-sites:4x4,latency=5ms,connection=10Mbit,wan=40Mbit,rate=40Mbit";
 /// How far they may be apart.
 const TOLERANCE: f64 = 0.15;
-const TRIES: usize = 2;
+const TRIES: usize = 5;
 
 fn simulated_us(operation: &str, algorithm: &str) -> f64 {
     let words = ["sim", operation, "--platform", PLATFORM, "--algorithm", algorithm];
