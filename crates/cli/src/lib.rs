@@ -14,6 +14,7 @@ mod info;
 mod lab;
 mod links;
 mod measure;
+mod model;
 mod output;
 mod path;
 mod placed;
@@ -49,6 +50,7 @@ static VERBS: &[Verb] = &[
     Verb { command: reproduce::command, run: reproduce::run },
     Verb { command: sim::command, run: sim::run },
     Verb { command: sites::command, run: sites::run },
+    Verb { command: model::command, run: model::run },
     Verb { command: topo::command, run: topo::run },
     Verb { command: lab::command, run: lab::run },
     Verb { command: path::command, run: path::run },

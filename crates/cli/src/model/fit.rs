@@ -1,0 +1,195 @@
+//! `laneway model fit`: estimates a model over a backend, and saves it.
+
+use std::path::Path;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use laneway_core::{Collective, Comm, Exit, Failure};
+use laneway_model::{
+    Fitted, ModelError, ModelKind, Request, estimate, fit, platform_text, share, sweep,
+};
+
+use super::tell;
+use crate::measure::export;
+use crate::output::{self, Output};
+use crate::session::{self, Choice, RankError};
+use crate::words;
+
+/// Sizes and calls of the sweeps that find escalations and leaps.
+const SWEPT: std::ops::RangeInclusive<u32> = 10..=20;
+const CALLS: u32 = 20;
+
+pub fn command() -> Command {
+    let kinds: Vec<String> = ModelKind::ALL
+        .iter()
+        .map(|kind| format!("  {:18}{}", kind.name(), kind.sentence()))
+        .collect();
+    Command::new("fit")
+        .about("Estimates a model's parameters by experiments, and saves the model")
+        .after_help(format!(
+            "Models:\n{}\n\n\
+             Round trips, overheads and point-to-two experiments over disjoint pairs and triples \
+             of ranks, in parallel unless told otherwise. Other experiments are held back, and \
+             judge the fit. Exit code 1: the model does not hold here; it is saved to be looked \
+             at, and predicts nothing. 4: the budget did not suffice.\n\n\
+             Examples:\n  \
+             mpirun -n 4 laneway model fit --model lmo -o tonight.toml\n  \
+             laneway model fit --model loggp --sizes 1K,8K,64K --budget 10\n  \
+             laneway model fit --backend sim:mpiblib16,receive-buffer=none --platform out.toml\n  \
+             laneway model fit --backend sim:cluster:8 --sweep -o swept.toml",
+            kinds.join("\n")
+        ))
+        .arg(
+            Arg::new("model")
+                .long("model")
+                .value_name("MODEL")
+                .default_value("lmo")
+                .help("Which model"),
+        )
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("FILE.toml")
+                .help("Save the model"),
+        )
+        .arg(
+            Arg::new("platform")
+                .long("platform")
+                .value_name("FILE.toml")
+                .help("Save it as a platform too, for `sim` and `--backend sim:FILE`"),
+        )
+        .arg(
+            Arg::new("sizes")
+                .long("sizes")
+                .value_name("S,T")
+                .value_delimiter(',')
+                .default_value("4K,32K,256K,1M")
+                .help("Bytes of the messages"),
+        )
+        .arg(
+            Arg::new("precision")
+                .long("precision")
+                .value_name("P")
+                .default_value("1%")
+                .help("An experiment is repeated until its interval is so narrow"),
+        )
+        .arg(
+            Arg::new("budget")
+                .long("budget")
+                .value_name("SECONDS")
+                .default_value("60")
+                .help("Time for the whole estimation, on the ranks' clock"),
+        )
+        .arg(
+            Arg::new("sequential")
+                .long("sequential")
+                .action(ArgAction::SetTrue)
+                .help("One pair or triple at a time"),
+        )
+        .arg(
+            Arg::new("sweep")
+                .long("sweep")
+                .action(ArgAction::SetTrue)
+                .help("Look for escalations of gathers and leaps of scatters, 1K to 1M"),
+        )
+        .args(session::args())
+        .args(output::args())
+}
+
+/// What the command line asked for.
+struct Wanted<'m> {
+    matches: &'m ArgMatches,
+    output: Output,
+    kind: ModelKind,
+    request: Request,
+}
+
+impl Wanted<'_> {
+    fn text(&self, name: &str) -> Option<&str> {
+        self.matches.get_one::<String>(name).map(String::as_str)
+    }
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let output = Output::from(matches)?;
+    let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let kind = ModelKind::by_name(text("model")).ok_or_else(|| {
+        let all = ModelKind::ALL.map(ModelKind::name).join(", ");
+        let what = format!("unknown model `{}`", text("model"));
+        Failure::usage(what, format!("the models are {all}"), "--model lmo")
+    })?;
+    let sizes = matches.get_many::<String>("sizes").unwrap_or_default();
+    let sizes = sizes.map(|text| words::size(text)).collect::<Result<Vec<u64>, Failure>>()?;
+    let precision = words::share("precision", text("precision"), words::PARTS, "1%")?;
+    let budget = text("budget").parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+    let budget = budget.ok_or_else(|| {
+        let what = format!("no budget `{}`", text("budget"));
+        Failure::usage(what, "it is a number of seconds above 0", "--budget 60")
+    })?;
+    let parallel = !matches.get_flag("sequential");
+    let request = Request { sizes, precision, parallel, budget, gaps: kind.needs_gaps() };
+    let wanted = Wanted { matches, output, kind, request };
+    session::run(&Choice::measuring(matches)?, &|comm| {
+        for file in ["output", "platform", "export"] {
+            export::refuse(comm, wanted.text(file))?;
+        }
+        part(comm, &wanted)
+    })
+}
+
+/// What each rank does; rank 0 prints and saves.
+fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
+    let experiments = estimate(comm, &wanted.request).map_err(refused)?;
+    let found = experiments.map(|all| fit(&all, wanted.kind));
+    // Whether there is a model is known to rank 0 alone.
+    let problem = found.as_ref().and_then(|found| found.as_ref().err()).map(ToString::to_string);
+    if crate::agree::objection(comm, problem)?.is_some() {
+        return match found {
+            Some(Err(error)) => Err(refused(error)),
+            _ => Ok(Exit::Usage),
+        };
+    }
+    let own = found.and_then(Result::ok);
+    let mut fitted = share(comm, own.as_ref()).map_err(refused)?;
+    if wanted.matches.get_flag("sweep") {
+        let sizes: Vec<u64> = SWEPT.map(|power| 1 << power).collect();
+        let gathers = sweep(comm, Collective::Gather, &sizes, CALLS).map_err(refused)?;
+        let scatters = sweep(comm, Collective::Scatter, &sizes, CALLS).map_err(refused)?;
+        if let Some((gathers, scatters)) = gathers.zip(scatters) {
+            fitted = fitted.with_sweeps(&gathers, &scatters).map_err(refused)?;
+        }
+    }
+    let environment = session::environment(comm);
+    if comm.rank() == 0 {
+        finish(wanted, &fitted, environment)?;
+    }
+    Ok(if fitted.quality.holds() { Exit::Done } else { Exit::Gate })
+}
+
+/// All ranks come to the same, but for what a connection does to one.
+fn refused(error: ModelError) -> RankError {
+    match error {
+        ModelError::Comm(error) => error.into(),
+        other => other.failure().into(),
+    }
+}
+
+fn finish(wanted: &Wanted, fitted: &Fitted, env: laneway_core::Row) -> Result<(), Failure> {
+    tell(&wanted.output, fitted, env)?;
+    if let Some(file) = wanted.text("output") {
+        output::replace(Path::new(file), &fitted.save())?;
+    }
+    let quality = &fitted.quality;
+    if !quality.holds() {
+        output::note(&format!(
+            "the model does not hold here: it is {:.1} % off for {}, and {:.0} % is the limit",
+            100.0 * quality.worst,
+            quality.worst_of,
+            100.0 * quality.limit
+        ));
+    } else if let Some(file) = wanted.text("platform") {
+        let text = platform_text(fitted).map_err(|error| error.failure())?;
+        output::replace(Path::new(file), &text)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! `laneway model`: performance models, fitted to measured figures and asked for predictions.
+
+mod fit;
+mod parameters;
+mod predict;
+
+use std::path::Path;
+
+use clap::{ArgMatches, Command};
+use laneway_core::{Document, Exit, Failure, Row};
+use laneway_model::Fitted;
+use laneway_report::Format;
+
+use crate::output::{self, Output};
+use crate::{Verb, dispatch};
+
+static VERBS: &[Verb] = &[
+    Verb { command: fit::command, run: fit::run },
+    Verb { command: predict::command, run: predict::run },
+    Verb { command: show_command, run: show },
+];
+
+pub fn command() -> Command {
+    Command::new("model")
+        .about("Fits performance models to a network, and predicts collectives from them")
+        .after_help(
+            "Hockney, LogGP, PLogP and the heterogeneous LMO model, every parameter with its \
+             interval. A model that does not hold says so, and predicts nothing.\n\n\
+             Examples:\n  \
+             mpirun -n 4 laneway model fit --model lmo -o tonight.toml\n  \
+             laneway model show tonight.toml\n  \
+             laneway model predict scatter --model tonight.toml --sizes 1K,64K,1M\n  \
+             laneway model fit --backend sim:cluster:8 --platform tomorrow.toml",
+        )
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(VERBS.iter().map(|verb| (verb.command)()))
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    dispatch(VERBS, matches)
+}
+
+fn show_command() -> Command {
+    Command::new("show")
+        .about("Prints the parameters of a saved model, and whether it holds")
+        .after_help(
+            "Times are in microseconds, those of a byte in nanoseconds. Exit code 1: the model \
+             does not hold.\n\n\
+             Examples:\n  \
+             laneway model show tonight.toml\n  \
+             laneway model show tonight.toml --format json",
+        )
+        .arg(file_argument())
+        .args(output::args())
+}
+
+fn file_argument() -> clap::Arg {
+    clap::Arg::new("file").value_name("FILE.toml").required(true).help("What `model fit -o` wrote")
+}
+
+fn show(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let output = Output::from(matches)?;
+    let file = matches.get_one::<String>("file").map_or("", String::as_str);
+    let fitted = load(file)?;
+    tell(&output, &fitted, Row::new())?;
+    Ok(if fitted.quality.holds() { Exit::Done } else { Exit::Gate })
+}
+
+/// A model from a file.
+fn load(file: &str) -> Result<Fitted, Failure> {
+    let text = std::fs::read_to_string(Path::new(file)).map_err(|error| {
+        let what = format!("{file} cannot be read");
+        Failure::environment(what, error.to_string(), "laneway model fit -o FILE.toml")
+    })?;
+    Fitted::load(file, &text).map_err(|error| error.failure())
+}
+
+/// Prints a model: a row for each parameter, and what is to be known of the whole.
+fn tell(output: &Output, fitted: &Fitted, env: Row) -> Result<(), Failure> {
+    let quality = &fitted.quality;
+    let mut summary = Row::new()
+        .with("holds", quality.holds())
+        .with("typical_off", quality.typical)
+        .with("worst_off", quality.worst)
+        .with("worst_of", quality.worst_of.as_str())
+        .with("eager_bytes", fitted.eager_bytes)
+        .with("estimation_seconds", fitted.cost.seconds)
+        .with("experiments", fitted.cost.experiments)
+        .with("rounds", fitted.cost.rounds)
+        .with("repetitions", fitted.cost.repetitions);
+    if let Some(escalation) = &fitted.escalation {
+        summary = summary
+            .with("escalation_from_bytes", escalation.from_bytes)
+            .with("escalation_to_bytes", escalation.to_bytes)
+            .with("escalation_probability", escalation.probability.value)
+            .with("escalation_us", 1e6 * escalation.seconds.value);
+    }
+    if let Some(leap) = &fitted.leap {
+        summary = summary
+            .with("leap_after_bytes", leap.after_bytes)
+            .with("leap_us", 1e6 * leap.seconds.value);
+    }
+    let kind = fitted.model.kind();
+    let params = Row::new().with("model", kind.name()).with("hosts", fitted.hosts.join(","));
+    let rows = parameters::rows(fitted);
+    let document = Document { verb: "model", env, params, rows, summary: Some(summary) };
+    let brief = Document { summary: None, ..document.clone() };
+    output.write(&document, Some(&brief))?;
+    match output.format {
+        Format::Table => output::print(&format!("\n{}\n", sentences(fitted).join("\n"))),
+        _ => Ok(()),
+    }
+}
+
+/// The same in words.
+fn sentences(fitted: &Fitted) -> Vec<String> {
+    let (quality, cost) = (&fitted.quality, &fitted.cost);
+    let percent = |part: f64| format!("{:.1} %", 100.0 * part);
+    let holds = if quality.holds() { "The model holds" } else { "The model does not hold" };
+    let (typical, worst) = (percent(quality.typical), percent(quality.worst));
+    let mut all = vec![
+        format!(
+            "{holds}: nine of ten experiments are off by {typical} at most beyond their \
+             intervals, the worst by {worst} ({}); {} is the limit.",
+            quality.worst_of,
+            percent(quality.limit)
+        ),
+        format!(
+            "Estimated in {:.2} s: {} experiments in {} rounds, {} repetitions. Messages up to {} \
+             B are eager.",
+            cost.seconds, cost.experiments, cost.rounds, cost.repetitions, fitted.eager_bytes
+        ),
+    ];
+    all.extend(fitted.escalation.as_ref().map(|region| {
+        format!(
+            "Linear gathers of {} to {} B escalate in {} of the calls, by {:.0} us.",
+            region.from_bytes,
+            region.to_bytes,
+            percent(region.probability.value),
+            1e6 * region.seconds.value
+        )
+    }));
+    all.extend(fitted.leap.as_ref().map(|leap| {
+        let (bytes, us) = (leap.after_bytes, 1e6 * leap.seconds.value);
+        format!("Linear scatters beyond {bytes} B take {us:.0} us more than the model says.")
+    }));
+    all
+}

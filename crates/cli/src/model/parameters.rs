@@ -1,0 +1,95 @@
+//! The parameters of a model as rows: what, of whom, the value with its interval, the unit.
+
+use laneway_core::{Row, Value};
+use laneway_model::{Fitted, Hockney, Line, Lmo, Model, Parameter};
+
+/// Which unit a parameter is told in, and how many of it a second has.
+const TIME: (&str, f64) = ("us", 1e6);
+const OF_A_BYTE: (&str, f64) = ("ns/B", 1e9);
+
+pub fn rows(fitted: &Fitted) -> Vec<Row> {
+    match &fitted.model {
+        Model::Hockney(hockney) => of_hockney(hockney),
+        Model::LogGp(model) => vec![
+            row("L", "all", model.latency, TIME),
+            row("o_s", "all", model.send, TIME),
+            row("o_r", "all", model.receive, TIME),
+            row("g", "all", model.gap, TIME),
+            row("G", "all", model.per_byte, OF_A_BYTE),
+        ],
+        Model::PLogP(model) => {
+            let mut rows = vec![row("L", "all", model.latency, TIME)];
+            for step in &model.steps {
+                let of = format!("{} B", step.bytes);
+                let overheads = [("o_s", step.send), ("o_r", step.receive)];
+                for (name, time) in overheads.into_iter().filter_map(|(n, time)| Some((n, time?))) {
+                    rows.push(row(name, of.as_str(), time, TIME));
+                }
+                rows.push(row("g", of.as_str(), step.gap, TIME));
+            }
+            rows
+        }
+        Model::Lmo(lmo) => of_lmo(lmo),
+    }
+}
+
+fn row(
+    name: &str,
+    of: impl Into<Value>,
+    parameter: Parameter,
+    (unit, times): (&'static str, f64),
+) -> Row {
+    Row::new()
+        .with("parameter", name)
+        .with("of", of)
+        .with("value", times * parameter.value)
+        .with("ci_low", times * parameter.low)
+        .with("ci_high", times * parameter.high)
+        .with("unit", unit)
+}
+
+fn of_hockney(hockney: &Hockney) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut line = |of: String, line: &Line| {
+        rows.push(row("a", of.as_str(), line.startup, TIME));
+        rows.push(row("b", of.as_str(), line.per_byte, OF_A_BYTE));
+    };
+    let pairs: Vec<String> = match hockney.hosts {
+        Some(hosts) => {
+            (0..hosts).flat_map(|i| (i + 1..hosts).map(move |j| format!("{i}-{j}"))).collect()
+        }
+        None => vec!["all".into()],
+    };
+    for (of, lines) in pairs.iter().zip(&hockney.lines) {
+        match &lines.long {
+            None => line(of.clone(), &lines.short),
+            Some(long) => {
+                line(format!("{of} eager"), &lines.short);
+                line(format!("{of} rendezvous"), long);
+            }
+        }
+    }
+    rows
+}
+
+fn of_lmo(lmo: &Lmo) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (rank, host) in lmo.hosts.iter().enumerate() {
+        let of = format!("{rank}");
+        rows.push(row("C_send", of.as_str(), host.send, TIME));
+        rows.push(row("C_receive", of.as_str(), host.receive, TIME));
+        rows.push(row("t", of.as_str(), host.per_byte, OF_A_BYTE));
+        let cards = [("card_out", host.card_out), ("card_in", host.card_in)];
+        for (name, card) in cards.into_iter().filter_map(|(name, card)| Some((name, card?))) {
+            rows.push(row(name, of.as_str(), card, OF_A_BYTE));
+        }
+    }
+    let hosts = lmo.hosts.len() as u32;
+    for (i, j) in (0..hosts).flat_map(|i| (i + 1..hosts).map(move |j| (i, j))) {
+        let (pair, of) = (lmo.pair(i, j), format!("{i}-{j}"));
+        rows.push(row("L", of.as_str(), pair.latency, TIME));
+        rows.push(row("1/B", of.as_str(), pair.there, OF_A_BYTE));
+        rows.push(row("1/B", format!("{j}-{i}").as_str(), pair.back, OF_A_BYTE));
+    }
+    rows
+}

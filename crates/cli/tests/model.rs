@@ -1,0 +1,143 @@
+//! `laneway model` from the outside: a model is fitted, saved, shown, asked, and made a platform.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn laneway(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_laneway")).args(words).output().expect("the command starts")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn document(words: &[&str]) -> Value {
+    let output = laneway(&[words, &["--format", "json"]].concat());
+    assert!(output.status.success(), "{words:?}: {}", said(&output));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// A file of this test, removed at its end.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str) -> Temporary {
+        let name = format!("laneway-model-{}-{name}.toml", std::process::id());
+        Temporary(std::env::temp_dir().join(name))
+    }
+
+    fn name(&self) -> &str {
+        self.0.to_str().expect("a readable name")
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // It may never have been written.
+        _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn number(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap_or_else(|| panic!("no {name} in {row}"))
+}
+
+const PLATFORM: &str = "cluster:6,send=5us,receive=4us,per-byte=1ns,latency=20us";
+
+#[test]
+fn a_cluster_is_measured_modelled_and_simulated() {
+    let (model, platform) = (Temporary::new("chain"), Temporary::new("platform"));
+    let backend = format!("sim:{PLATFORM}");
+    let words = ["model", "fit", "--backend", &backend, "-o", model.name()];
+    let fitted = document(&[&words[..], &["--platform", platform.name()]].concat());
+    assert_eq!(fitted["summary"]["holds"], true);
+    let rows = fitted["rows"].as_array().expect("rows");
+    let sends: Vec<&Value> = rows.iter().filter(|row| row["parameter"] == "C_send").collect();
+    assert_eq!(sends.len(), 6);
+    for row in sends {
+        assert!((number(row, "value") - 5.0).abs() < 0.1, "{row}");
+        assert!(number(row, "ci_low") <= number(row, "value"), "{row}");
+        assert!(number(row, "value") <= number(row, "ci_high"), "{row}");
+    }
+    assert_eq!(document(&["model", "show", model.name()])["rows"], fitted["rows"]);
+
+    let sizes = ["--sizes", "1,4K,1M"];
+    let words = ["model", "predict", "scatter", "--model", model.name()];
+    let predicted = document(&[&words[..], &sizes].concat());
+    let predicted = predicted["rows"].as_array().expect("rows");
+    assert!(predicted.len() >= 9, "{predicted:?}");
+    // What the platform itself takes, and the platform that was made of the model: but for
+    // algorithms that ask where hosts are, which a model does not know.
+    let asks = |name: &Value| {
+        let placed = ["lane", "relay", "far-first"];
+        placed.iter().any(|word| name.as_str().is_some_and(|name| name.contains(word)))
+    };
+    for file in [PLATFORM, platform.name()] {
+        let simulated = document(&[&["sim", "scatter", "--platform", file][..], &sizes].concat());
+        let simulated = simulated["rows"].as_array().expect("rows");
+        let mut compared = 0;
+        for row in predicted.iter().filter(|row| !asks(&row["algorithm"])) {
+            let same = |other: &&Value| {
+                other["algorithm"] == row["algorithm"] && other["size_bytes"] == row["size_bytes"]
+            };
+            let Some(other) = simulated.iter().find(same) else { continue };
+            let off = number(row, "time_us") / number(other, "time_us") - 1.0;
+            assert!(off.abs() < 0.02, "{off:+.4} on {file}: {row} {other}");
+            compared += 1;
+        }
+        assert!(compared >= 6, "{compared} of {} were simulated", predicted.len());
+    }
+}
+
+#[test]
+fn every_model_is_fitted_and_shown() {
+    for kind in ["hockney", "hockney-pairs", "hockney-segments", "loggp", "plogp"] {
+        let file = Temporary::new(kind);
+        let backend = format!("sim:{PLATFORM}");
+        let words = ["model", "fit", "--backend", &backend, "--model", kind, "-o", file.name()];
+        let fitted = document(&words);
+        assert_eq!(fitted["params"]["model"], kind);
+        assert!(!fitted["rows"].as_array().expect("rows").is_empty());
+        let shown = laneway(&["model", "show", file.name()]);
+        assert!(shown.status.success(), "{kind}: {}", said(&shown));
+    }
+}
+
+#[test]
+fn where_no_model_can_hold_nothing_is_predicted() {
+    let file = Temporary::new("shared");
+    let backend = "sim:cluster:8,lan=2Gbit";
+    let output = laneway(&["model", "fit", "--backend", backend, "-o", file.name()]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("does not hold"), "{}", said(&output));
+    let output = laneway(&["model", "predict", "bcast", "--model", file.name()]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("predicts nothing"), "{}", said(&output));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let wrong = Temporary::new("wrong");
+    std::fs::write(&wrong.0, "schema = \"laneway.model/1\"\nmodel = \"lmo\"\n").expect("written");
+    let here = ["model", "fit", "--backend", "sim:cluster:4"];
+    let with = |more: &[&'static str]| [&here[..], more].concat();
+    let cases: [(Vec<&str>, i32, &str); 9] = [
+        (with(&["--model", "logp"]), 2, "unknown model"),
+        (with(&["--sizes", "0"]), 2, "no size"),
+        (with(&["--budget", "0"]), 2, "no budget"),
+        (with(&["--budget", "1e-7"]), 4, "budget is spent"),
+        (with(&["--precision", "2"]), 2, "precision"),
+        (with(&["-o", "/no/such/folder/m.toml"]), 2, "/no/such/folder"),
+        (vec!["model", "fit", "--backend", "sim:cluster:1"], 2, "too few ranks"),
+        (vec!["model", "show", "/no/such/model.toml"], 3, "cannot be read"),
+        (vec!["model", "predict", "scatter", "--model", wrong.name()], 2, "not a model"),
+    ];
+    for (words, code, part) in cases {
+        let output = laneway(&words);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
+        assert!(said.contains(part) && said.contains("try:"), "{words:?}: {said}");
+    }
+}
