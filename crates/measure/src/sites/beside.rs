@@ -9,7 +9,7 @@ use super::rated::Rated;
 use super::{Found, Kind};
 
 /// Flows across that have less than this part of the card inside would not show whose card it is.
-const MATTERS: f64 = 0.08;
+const MATTERS: f64 = 0.16;
 
 impl Course<'_> {
     /// All ways of one site at once, each with the flows that brought the most across.
@@ -39,7 +39,7 @@ impl Course<'_> {
 
     /// What the first host of a site sends or receives inside and across at once: more than its
     /// card inside has, where it has another one for other sites. So many flows are inside that
-    /// they would take as long as those across.
+    /// they take twice as long as those across, which begin later: the last byte is one of theirs.
     pub(super) fn beside(&mut self, kind: Kind, site: usize) -> Result<(), CommError> {
         let out = kind == Kind::OutBeside;
         let hosts = self.found.members(site);
@@ -49,7 +49,11 @@ impl Course<'_> {
         if !across.is_measured() || across.sum() < MATTERS * card || others.is_empty() {
             return Ok(());
         }
-        let inside = (card / across.each.value).round().clamp(1.0, MOST_FLOWS as f64) as usize;
+        let inside = (2.0 * card / across.each.value).round();
+        if inside > MOST_FLOWS as f64 {
+            return Ok(());
+        }
+        let inside = inside as usize;
         let inside = others.iter().cycle().take(inside).map(|&other| match out {
             true => self.flow(host, other),
             false => self.flow(other, host),

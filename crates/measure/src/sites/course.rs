@@ -327,8 +327,25 @@ impl Course<'_> {
             if !open || rated.sum() >= NARROWER * cards || count >= flows.len() {
                 break;
             }
-            let more = (2 * count).min(flows.len());
-            last = Some(self.add(Kind::Many, ends, &flows[..more], size)?);
+            let pairs = near.len() * far.len();
+            let most = if count < pairs { pairs.min(flows.len()) } else { flows.len() };
+            let more = (2 * count).min(most);
+            if more <= pairs {
+                last = Some(self.add(Kind::Many, ends, &flows[..more], size)?);
+                continue;
+            }
+            // Where they come one after the other, they tell nothing of what is shared.
+            let rated = self.rate(&self.asked.rule, &flows[..more], size)?.as_one();
+            if rated.sum_between()[0] <= one * pairs as f64 / NARROWER {
+                break;
+            }
+            self.found.rows.push(Row {
+                kind: Kind::Many,
+                from: ends[0],
+                to: ends[1],
+                rated: rated.clone(),
+            });
+            last = Some(rated);
         }
         Ok(())
     }

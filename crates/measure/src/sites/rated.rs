@@ -38,6 +38,18 @@ impl Rated {
         ends.map(|rate| rate * self.flows.len() as f64)
     }
 
+    /// Where messages of one pair may wait for each other, only what all have together counts.
+    pub fn as_one(mut self) -> Rated {
+        let count = self.flows.len().max(1) as f64;
+        self.each.value = self.together.value / count;
+        self.each.interval = self.together.interval.map(|mut interval| {
+            (interval.low, interval.high) = (interval.low / count, interval.high / count);
+            interval
+        });
+        self.rates = vec![self.each.value; self.flows.len()];
+        self
+    }
+
     pub fn is_measured(&self) -> bool {
         self.each.is_measured() && self.together.is_measured()
     }

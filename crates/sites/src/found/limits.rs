@@ -148,13 +148,14 @@ fn wan_cards(found: &Found, limits: &mut Limits, site: usize) {
     };
     let members = found.members(site);
     let HostLimits { out, into, .. } = limits.hosts[members[0]];
-    // Nearer to both than to one card. What nothing showed the limit of is taken to be like it.
+    // Two cards have half of what crosses beside the flows inside, one has none of it: nearer to the
+    // former. What nothing showed the limit of is taken to be like it.
     let beside = |kind: Kind, card: f64| {
         let own = |row: &&Row| row.kind == kind && row.from.or(row.to) == Some(site);
         let together = found.rows.iter().find(own)?.rated.together;
         let low = together.interval.map_or(together.value, |interval| interval.low);
         let across = found.across(site, kind == Kind::OutBeside)?.sum();
-        (low > card + across / 2.0).then_some(card)
+        (low > card + across / 4.0).then_some(card)
     };
     let most = |rates: Vec<f64>| rates.into_iter().reduce(f64::max);
     let wan_out = most(others().filter_map(|to| seen(Kind::FromOne, site, to, out)).collect());
