@@ -148,8 +148,8 @@ fn wan_cards(found: &Found, limits: &mut Limits, site: usize) {
     };
     let members = found.members(site);
     let HostLimits { out, into, .. } = limits.hosts[members[0]];
-    // Two cards have half of what crosses beside the flows inside, one has none of it: nearer to the
-    // former. What nothing showed the limit of is taken to be like it.
+    // With two cards, half of what crosses comes on top of the flows inside; with one, nothing: a
+    // quarter decides. What nothing showed the limit of is taken to be like the card inside.
     let beside = |kind: Kind, card: f64| {
         let own = |row: &&Row| row.kind == kind && row.from.or(row.to) == Some(site);
         let together = found.rows.iter().find(own)?.rated.together;
