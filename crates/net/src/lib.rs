@@ -128,6 +128,7 @@ mod handshake;
 mod managed;
 mod netlink;
 mod path_name;
+mod queue;
 mod readiness;
 mod secret;
 mod service;

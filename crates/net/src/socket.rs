@@ -197,6 +197,14 @@ impl Socket {
         self.fd.as_raw_fd()
     }
 
+    /// Whether something that was sent has not left this machine: it waits in the device's queue.
+    pub fn holds_packets(&self) -> bool {
+        let mut bytes: i32 = 0;
+        // SAFETY: the call writes one number to the place that it is given.
+        let done = unsafe { libc::ioctl(self.fd(), libc::TIOCOUTQ, &raw mut bytes) };
+        done == 0 && bytes > 0
+    }
+
     /// How many packets may be given to one call.
     pub fn most_segments(&self) -> usize {
         if self.segments { MOST_SEGMENTS } else { 1 }

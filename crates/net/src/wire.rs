@@ -176,6 +176,12 @@ impl Wire {
         self.lines[peer.line].as_ref().is_none_or(|line| line.waiting.is_empty())
     }
 
+    /// Whether packets for this peer have not left this machine.
+    pub fn holds(&self, peer: &Peer) -> bool {
+        let line = self.lines[peer.line].as_ref();
+        line.is_some_and(|line| !line.waiting.is_empty() || line.socket.holds_packets())
+    }
+
     /// How many packets may be given to one call.
     pub fn most_segments(&self, peer: &Peer) -> usize {
         self.lines[peer.line].as_ref().map_or(1, |line| line.socket.most_segments())

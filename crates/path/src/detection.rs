@@ -5,6 +5,12 @@
 //! primary one does not, for longer than its packets took of late. It answers if a packet that was
 //! sent over it is known to have arrived and a packet has come over it, both since then: that is
 //! how a path that is dead in one direction is found.
+//!
+//! A queue that grows on the way lets packets through, each later than the one before. Every sign
+//! of life begins the wait anew, and the wait is as long as signs were apart.
+//!
+//! Where packets wait at either end to leave by the primary path, its silence says nothing, for as
+//! long as a queue may be.
 
 use crate::Nanos;
 use crate::route::Route;
@@ -16,9 +22,13 @@ const MOST_APART: Nanos = 64_000_000;
 const ANSWERS: u32 = 3;
 /// A path is suspected after twice its longest round trip of late, and this.
 const PATIENCE: Nanos = 1_000_000;
+/// What waits to leave for longer than this never will.
+const LONGEST_QUEUE: Nanos = 400_000_000;
 
 pub(crate) struct Suspicion {
     since: Nanos,
+    /// The longest time between signs of life since it began.
+    between: Nanos,
     asked_at: Nanos,
     apart: Nanos,
     answers: u32,
@@ -44,7 +54,7 @@ pub(crate) fn patience(primary: &Route) -> Nanos {
 impl Suspicion {
     /// Both paths are to be asked at once.
     pub fn new(now: Nanos) -> Suspicion {
-        Suspicion { since: now, asked_at: now, apart: APART, answers: 0 }
+        Suspicion { since: now, between: 0, asked_at: now, apart: APART, answers: 0 }
     }
 
     /// When to judge again.
@@ -57,15 +67,23 @@ impl Suspicion {
         if primary.is_alive_since(self.since) {
             return Verdict::Alive;
         }
+        if let Some(sign) = primary.last_sign().filter(|sign| *sign > self.since) {
+            self.between = self.between.max(sign - self.since);
+            (self.since, self.answers) = (sign, 0);
+        }
         if now < self.next_at() {
             return Verdict::Wait;
         }
-        if alternate.is_some_and(|route| route.is_alive_since(self.asked_at)) {
+        let queued = primary.queued_here || primary.queued_there;
+        if queued && now - self.since < LONGEST_QUEUE {
+            self.answers = 0;
+        } else if alternate.is_some_and(|route| route.is_alive_since(self.asked_at)) {
             self.answers += 1;
         } else {
             self.apart = (2 * self.apart).min(MOST_APART);
         }
-        if self.answers >= ANSWERS && now - self.since >= patience(primary) {
+        let patience = patience(primary).max(PATIENCE + 2 * self.between);
+        if self.answers >= ANSWERS && now - self.since >= patience {
             return Verdict::Dead;
         }
         self.asked_at = now;

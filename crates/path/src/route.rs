@@ -20,8 +20,9 @@ pub(crate) struct Route {
     arrived: Replay,
     /// When a packet came over this path.
     arrived_at: Option<Nanos>,
-    /// When a packet left that is known to have arrived.
+    /// When a packet left that is known to have arrived, and when that was heard of last.
     heard_sent_at: Option<Nanos>,
+    heard_at: Option<Nanos>,
     trip: Option<RoundTrip>,
     /// The longest round trip of this stretch of time and of the one before.
     longest: [Nanos; 2],
@@ -35,6 +36,9 @@ pub(crate) struct Route {
     pub carrier: bool,
     /// Whether the driver takes data for it.
     pub has_room: bool,
+    /// Whether packets wait to leave by it, at this end and at the peer's, as far as is known.
+    pub queued_here: bool,
+    pub queued_there: bool,
 }
 
 impl Route {
@@ -45,6 +49,7 @@ impl Route {
             arrived: Replay::default(),
             arrived_at: None,
             heard_sent_at: None,
+            heard_at: None,
             trip: None,
             longest: [0; 2],
             stretch_ends: 0,
@@ -53,6 +58,8 @@ impl Route {
             in_flight: 0,
             carrier: true,
             has_room: true,
+            queued_here: false,
+            queued_there: false,
         }
     }
 
@@ -86,6 +93,17 @@ impl Route {
         self.arrived_at >= Some(then) && self.heard_sent_at >= Some(then)
     }
 
+    /// When the last news came over this path of a packet that had left by it; it says nothing of
+    /// packets that left later.
+    pub fn last_sign(&self) -> Option<Nanos> {
+        self.arrived_at.min(self.heard_at)
+    }
+
+    /// A packet that left by this path is known to have arrived.
+    pub fn on_heard(&mut self, now: Nanos) {
+        self.heard_at = Some(now);
+    }
+
     /// The serial number whose lower 32 bits these are, nearest to the last that left.
     pub fn extend(&self, id: u32) -> u64 {
         let behind = (self.next_serial as u32).wrapping_sub(id);
@@ -98,6 +116,7 @@ impl Route {
             return;
         }
         self.heard_of = Some(serial);
+        self.on_heard(now);
         while let Some(&(number, at)) = self.sent.front() {
             if number > serial {
                 break;

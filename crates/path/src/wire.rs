@@ -65,11 +65,13 @@ pub enum Body<'a> {
     Probe {
         id: u32,
     },
-    /// The probe of `path` with this id had arrived so long before this left.
+    /// The probe of `path` with this id had arrived so long before this left; `queued` where
+    /// packets wait at this end to leave by that path.
     Answer {
         path: PathId,
         id: u32,
         delay_us: u32,
+        queued: bool,
     },
     /// The sender wants this path as its alternate one; as long as the longest packet.
     Arm {
@@ -93,6 +95,9 @@ const FIRST: u8 = 1;
 const LAST: u8 = 2;
 const ACK_WANTED: u8 = 4;
 
+/// Beside the path of an answer.
+const QUEUED: u8 = 0x80;
+
 /// Writes a packet behind what is in `out`.
 pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
     let (kind, flags, number) = match body {
@@ -104,7 +109,9 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
         Body::Ack { echoes, early } => (ACK, echoes.len() as u8, early.len() as u32),
         Body::NotReady { timer } => (NOT_READY, *timer, 0),
         Body::Probe { id } => (PROBE, 0, *id),
-        Body::Answer { path, id, .. } => (ANSWER, path.0, *id),
+        Body::Answer { path, id, queued, .. } => {
+            (ANSWER, path.0 | if *queued { QUEUED } else { 0 }, *id)
+        }
         Body::Arm { .. } => (ARM, 0, 0),
         Body::Arming { .. } => (ARMING, 0, 0),
     };
@@ -165,7 +172,8 @@ pub fn read(packet: &[u8]) -> Option<(Header, Body<'_>)> {
         PROBE if flags == 0 => Body::Probe { id: number },
         ANSWER => {
             let delay_us = u32::from_be_bytes(bytes.take()?);
-            Body::Answer { path: path_id(flags)?, id: number, delay_us }
+            let (path, queued) = (path_id(flags & !QUEUED)?, flags & QUEUED != 0);
+            Body::Answer { path, id: number, delay_us, queued }
         }
         ARM if flags == 0 && number == 0 => Body::Arm { bytes: bytes.rest().len() },
         ARMING if flags == 0 && number == 0 => Body::Arming { bytes: bytes.rest().len() },
@@ -233,7 +241,8 @@ mod tests {
             Body::Ack { echoes: vec![echo, echo], early: vec![Range { after: 2, count: 3 }] },
             Body::NotReady { timer: 31 },
             Body::Probe { id: u32::MAX },
-            Body::Answer { path: PathId(7), id: 1, delay_us: 70 },
+            Body::Answer { path: PathId(7), id: 1, delay_us: 70, queued: true },
+            Body::Answer { path: PathId(0), id: 1, delay_us: 70, queued: false },
             Body::Arm { bytes: 1000 },
             Body::Arming { bytes: 0 },
         ]

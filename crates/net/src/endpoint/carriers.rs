@@ -6,15 +6,32 @@ use laneway_path::{Nanos, PathId};
 
 use super::{Endpoint, LocalPath};
 use crate::carrier::{Carrier, Change};
+use crate::end::End;
 use crate::error::NetError;
+use crate::queue::{Queue, Queues};
+use crate::wire::Wire;
 
 /// While something waits, devices are asked so often: the system may tell much later.
 const APART: Nanos = 1_000_000;
+/// What a queue has thrown away says something if it was looked at so long ago at most.
+const LATELY: Nanos = 50_000_000;
 
 pub(super) struct Carriers {
     /// None where no path has a device.
     watch: Option<Carrier>,
     asked_at: Nanos,
+    /// None where queues cannot be asked for: then only a socket's own packets are known.
+    queues: Option<Queues>,
+    /// The queue of each path's device when it was last asked for.
+    seen: Vec<Seen>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    at: Nanos,
+    queue: Queue,
+    /// Whether packets were thrown away shortly before.
+    overflows: bool,
 }
 
 impl Carriers {
@@ -27,7 +44,9 @@ impl Carriers {
                 why: error.to_string(),
             })?),
         };
-        Ok(Carriers { watch, asked_at: 0 })
+        let queues = watch.as_ref().and_then(|_| Queues::open().ok());
+        let seen = vec![Seen::default(); paths.len()];
+        Ok(Carriers { watch, asked_at: 0, queues, seen })
     }
 
     /// Whether the devices are to be asked now.
@@ -42,6 +61,29 @@ impl Carriers {
     /// When they are asked next, while something waits.
     pub fn next_at(&self) -> Option<Nanos> {
         self.watch.as_ref().map(|_| self.asked_at + APART)
+    }
+
+    /// Tells a connection on which of its paths packets wait to leave, or are thrown away instead.
+    pub fn tell_queues(&mut self, now: Nanos, paths: &[LocalPath], wires: &[Wire], end: &mut End) {
+        for (path, peer) in end.peers.iter().enumerate() {
+            let overflows =
+                paths[path].device.as_deref().map(|name| self.overflows(now, path, name));
+            let queued = overflows == Some(true) || wires[path].holds(peer);
+            end.connection.on_queue(PathId(path as u8), queued);
+        }
+    }
+
+    /// Whether a path's device throws packets away because its queue is full.
+    fn overflows(&mut self, now: Nanos, path: usize, device: &str) -> bool {
+        let Some(queues) = &mut self.queues else { return false };
+        let before = self.seen[path];
+        if now - before.at.min(now) >= APART {
+            let queue = queues.of(device).unwrap_or(before.queue);
+            let dropped = queue.waits > 0 && queue.dropped != before.queue.dropped;
+            let overflows = dropped && now - before.at < LATELY;
+            self.seen[path] = Seen { at: now, queue, overflows };
+        }
+        self.seen[path].overflows
     }
 
     pub fn descriptor(&self) -> Option<RawFd> {

@@ -75,6 +75,9 @@ impl Endpoint {
                 continue;
             };
             end.is_dirty = false;
+            if end.connection.wants_queues() {
+                self.carriers.tell_queues(now, &self.paths, &self.wires, end);
+            }
             any |= flush(now, end, index, &mut self.wires, &mut self.batch);
             let mut wants = end.next_timeout();
             if wants.is_some_and(|at| at <= now) {

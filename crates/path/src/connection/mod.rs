@@ -236,6 +236,20 @@ impl Connection {
         }
     }
 
+    /// Whether it matters now if packets wait to leave by a path: [`Connection::on_queue`] tells.
+    pub fn wants_queues(&self) -> bool {
+        let answers = |control: &Control| matches!(control.body, Body::Answer { .. });
+        self.suspicion.is_some() || self.control.iter().any(answers)
+    }
+
+    /// Whether packets, of anybody, wait at this end to leave by a path; none do until the driver
+    /// says otherwise.
+    pub fn on_queue(&mut self, path: PathId, queued: bool) {
+        if let Some(route) = self.routes.get_mut(usize::from(path.0)) {
+            route.queued_here = queued;
+        }
+    }
+
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }

@@ -64,7 +64,13 @@ impl Connection {
             Body::Ack { .. } => {}
             Body::NotReady { timer } => self.on_not_ready(now, timer),
             Body::Probe { id } => self.on_probe(now, path, id),
-            Body::Answer { path: asked, id, delay_us } => self.on_answer(now, asked, id, delay_us),
+            Body::Answer { path: asked, id, delay_us, queued } => {
+                if let Some(route) = self.routes.get_mut(usize::from(asked.0)) {
+                    let serial = route.extend(id);
+                    route.on_echo(now, serial, Nanos::from(delay_us) * 1000);
+                    route.queued_there = queued;
+                }
+            }
             Body::Arm { bytes } => self.on_arm(now, path, bytes),
             Body::Arming { .. } => self.on_arming(now, path),
         }
@@ -102,6 +108,7 @@ impl Connection {
         self.outgoing.on_ack(expects, ranges, |path, bytes| {
             let route = &mut routes[usize::from(path.0)];
             route.in_flight = route.in_flight.saturating_sub(bytes);
+            route.on_heard(now);
             let trip = route.trip();
             route.window.on_ack(bytes, trip);
             settled += 1;
@@ -167,14 +174,8 @@ impl Connection {
     fn on_probe(&mut self, now: Nanos, path: PathId, id: u32) {
         let other = if path == self.primary { self.alternate } else { Some(self.primary) };
         for by in [Some(path), other].into_iter().flatten() {
-            self.push_control(now, by, Body::Answer { path, id, delay_us: 0 });
-        }
-    }
-
-    fn on_answer(&mut self, now: Nanos, asked: PathId, id: u32, delay_us: u32) {
-        if let Some(route) = self.routes.get_mut(usize::from(asked.0)) {
-            let serial = route.extend(id);
-            route.on_echo(now, serial, Nanos::from(delay_us) * 1000);
+            let answer = Body::Answer { path, id, delay_us: 0, queued: false };
+            self.push_control(now, by, answer);
         }
     }
 }

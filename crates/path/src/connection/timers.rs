@@ -112,6 +112,8 @@ impl Connection {
     fn suspect(&mut self, now: Nanos) {
         let Some(mut suspicion) = self.suspicion.take() else {
             self.suspicion = Some(Suspicion::new(now));
+            let primary = self.primary;
+            self.route(primary).queued_there = false;
             self.counters.suspicions += 1;
             return self.ask_both(now);
         };

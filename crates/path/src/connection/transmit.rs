@@ -84,7 +84,8 @@ impl Connection {
             // A question is named after its own packet.
             Body::Probe { .. } => Body::Probe { id: header.serial as u32 },
             Body::Answer { path, id, .. } => {
-                Body::Answer { path, id, delay_us: micros(now - since.min(now)) }
+                let queued = self.route(path).queued_here;
+                Body::Answer { path, id, delay_us: micros(now - since.min(now)), queued }
             }
             other => other,
         };

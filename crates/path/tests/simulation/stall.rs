@@ -68,21 +68,27 @@ fn a_busy_peer_is_not_a_dead_path() {
     assert_eq!(world.ends.each_ref().map(|end| end.migrations), [0, 0]);
 }
 
-/// A queue that grows to 100 ms, by a tenth of the time that passes, while the other path is idle.
-#[test]
-fn a_long_queue_is_not_a_dead_path() {
+/// A queue somewhere on the way grows to 100 ms while the other path is idle: how often ends
+/// leave the path. It grows by so many times the time that passes.
+fn migrations_while_a_queue_grows(times: f64) -> u64 {
+    let step = MS / 20;
     let mut world = World::plain(3);
     world.pass(100 * MS).expect("nothing is lost");
     for _ in 0..20 {
-        for step in 1..=200 {
-            world.fill(0, step * MS / 2);
-            world.pass(5 * MS).expect("nothing is lost");
-        }
-        for _ in 0..200 {
-            world.fill(0, 100 * MS);
-            world.pass(5 * MS).expect("nothing is lost");
+        let mut wait = 0.0;
+        for _ in 0..(100.0 / times) as u64 * MS / step + 1000 * MS / step {
+            wait = (wait + times * step as f64).min(100.0 * MS as f64);
+            world.fill(0, wait as Nanos);
+            world.pass(step).expect("nothing is lost");
         }
         world.pass(500 * MS).expect("nothing is lost");
     }
-    assert_eq!(world.ends.each_ref().map(|end| end.migrations), [0, 0]);
+    world.ends.iter().map(|end| end.migrations).sum()
+}
+
+#[test]
+fn a_long_queue_is_not_a_dead_path() {
+    let growths = [0.1, 0.5, 1.0, 2.0, 3.0, 4.0];
+    let counts = growths.map(migrations_while_a_queue_grows);
+    assert_eq!(counts, [0; 6], "for queues that grow by {growths:?} times the time that passes");
 }

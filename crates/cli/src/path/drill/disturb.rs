@@ -10,8 +10,10 @@ const CROWD: usize = 2;
 /// Bytes of a packet of others, and the port that nobody listens at.
 const PACKET: usize = 1400;
 const NOBODY: u16 = 9;
-/// A socket may have a few hundred kilobytes in a queue: so many fill one of some megabytes.
-const SOCKETS: usize = 128;
+/// Packets of one socket at a time, at most.
+const MOST_PACKETS: usize = 256;
+/// No more sockets than this: each may have a few hundred kilobytes in a queue.
+const MOST_SOCKETS: usize = 512;
 
 /// More threads than cores compute for so long.
 pub fn keep_busy(lasts: Duration) {
@@ -24,28 +26,25 @@ pub fn keep_busy(lasts: Duration) {
     });
 }
 
-/// Sends from one address to another for so long, more than the way between them carries. Called
-/// in the sender's namespace.
-pub fn fill_queue(from: IpAddr, to: IpAddr, lasts: Duration) -> io::Result<()> {
-    let sockets: io::Result<Vec<UdpSocket>> = (0..SOCKETS)
-        .map(|_| {
-            let socket = UdpSocket::bind(SocketAddr::new(from, 0))?;
-            socket.set_nonblocking(true)?;
-            Ok(socket)
-        })
-        .collect();
-    let (sockets, target, packet) = (sockets?, SocketAddr::new(to, NOBODY), [0; PACKET]);
+/// Keeps so many bytes waiting on the way from one address to another, for so long. Called in the
+/// sender's namespace.
+pub fn fill_queue(from: IpAddr, to: IpAddr, bytes: usize, lasts: Duration) -> io::Result<()> {
+    let (target, packet) = (SocketAddr::new(to, NOBODY), [0; PACKET]);
+    // A socket that has enough in the queue refuses more.
+    let fill = |socket: &UdpSocket| {
+        (0..MOST_PACKETS).take_while(|_| socket.send_to(&packet, target).is_ok()).count()
+    };
+    let (mut sockets, mut waits) = (Vec::new(), 0);
+    while waits < bytes && sockets.len() < MOST_SOCKETS {
+        let socket = UdpSocket::bind(SocketAddr::new(from, 0))?;
+        socket.set_nonblocking(true)?;
+        waits += PACKET * fill(&socket);
+        sockets.push(socket);
+    }
     let end = Instant::now() + lasts;
     while Instant::now() < end {
-        let mut sent = 0;
-        for socket in &sockets {
-            // A socket that has enough in the queue refuses more, which is what is wanted.
-            while socket.send_to(&packet, target).is_ok() {
-                sent += 1;
-            }
-        }
-        if sent == 0 {
-            thread::sleep(Duration::from_millis(1));
+        if sockets.iter().map(fill).sum::<usize>() == 0 {
+            thread::sleep(Duration::from_micros(200));
         }
     }
     Ok(())

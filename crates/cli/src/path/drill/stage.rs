@@ -29,6 +29,8 @@ const PAUSE: [f64; 2] = [0.05, 0.3];
 
 /// How long a disturbance lasts that breaks nothing.
 const DISTURBED: Duration = Duration::from_secs(2);
+/// Seconds that a queue is filled to; it may be a little longer.
+const QUEUED: f64 = 0.09;
 
 /// When a fault began and was repaired, and when both ends had two paths again.
 #[derive(Clone, Copy, Debug)]
@@ -218,7 +220,8 @@ impl Stage {
                 self.fault(&slow, true)?;
                 let card = |host: usize| IpAddr::from(address(path, &self.plan.hosts[host]));
                 let namespace = self.lab.host(self.sender());
-                let filled = within(&namespace, || fill_queue(card(0), card(1), DISTURBED));
+                let bytes = (QUEUED * self.rate / 5.0 * 1e6 / 8.0) as usize;
+                let filled = within(&namespace, || fill_queue(card(0), card(1), bytes, DISTURBED));
                 self.fault(&slow, false)?;
                 filled.map_err(lab_failure)?.map_err(|error| {
                     Failure::environment(
