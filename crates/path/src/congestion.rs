@@ -11,7 +11,7 @@ use crate::Nanos;
 const WAIT: Nanos = 2_000_000;
 /// Packets of the first window, and of the smallest.
 const FIRST: u64 = 32;
-const LEAST: u64 = 4;
+const LEAST: u64 = 8;
 /// What is left of a window after a loss, in tenths.
 const LEFT: u64 = 7;
 /// The most that is under way. A receiver holds back, and a sender remembers, twice the packets.

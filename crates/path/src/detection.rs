@@ -23,7 +23,7 @@ const ANSWERS: u32 = 3;
 /// A path is suspected after twice its longest round trip of late, and this.
 const PATIENCE: Nanos = 1_000_000;
 /// What waits to leave for longer than this never will.
-const LONGEST_QUEUE: Nanos = 400_000_000;
+const LONGEST_QUEUE: Nanos = 1_000_000_000;
 
 pub(crate) struct Suspicion {
     since: Nanos,

@@ -216,7 +216,8 @@ impl Stage {
             Kind::Busy => keep_busy(DISTURBED),
             Kind::Queue => {
                 // What waits at the full rate for 20 ms waits for five times as long.
-                let slow = format!("slow {}:eth{path} {:.6}Mbit", self.sender(), self.rate / 5.0);
+                let (sender, rate) = (self.sender(), self.rate / 5.0);
+                let slow = format!("slow {sender}:eth{path} {rate:.6}Mbit out");
                 self.fault(&slow, true)?;
                 let card = |host: usize| IpAddr::from(address(path, &self.plan.hosts[host]));
                 let namespace = self.lab.host(self.sender());
