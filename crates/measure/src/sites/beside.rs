@@ -8,8 +8,12 @@ use super::flows::Flow;
 use super::rated::Rated;
 use super::{Found, Kind};
 
-/// Flows across that have less than this part of the card inside would not show whose card it is.
+/// Flows across that have less than this part of the card inside would not show in what all have
+/// together whose card it is.
 const MATTERS: f64 = 0.16;
+/// Flows across that would have less than this part of their rate on the card inside show it
+/// themselves.
+const SQUEEZED: f64 = 0.6;
 
 impl Course<'_> {
     /// All ways of one site at once, each with the flows that brought the most across.
@@ -46,14 +50,14 @@ impl Course<'_> {
         let Some((&host, others)) = hosts.split_first() else { return Ok(()) };
         let card = self.found.card_rates(host)[usize::from(!out)];
         let Some(across) = self.found.across(site, out).cloned() else { return Ok(()) };
-        if !across.is_measured() || across.sum() < MATTERS * card || others.is_empty() {
+        let tells = across.sum() >= MATTERS * card || self.found.is_squeezed(&across, card, site);
+        if !across.is_measured() || others.is_empty() || !tells {
             return Ok(());
         }
-        let inside = (2.0 * card / across.each.value).round();
-        if inside > MOST_FLOWS as f64 {
+        let inside = inside_beside(&across, card);
+        if inside > MOST_FLOWS {
             return Ok(());
         }
-        let inside = inside as usize;
         let inside = others.iter().cycle().take(inside).map(|&other| match out {
             true => self.flow(host, other),
             false => self.flow(other, host),
@@ -65,7 +69,35 @@ impl Course<'_> {
     }
 }
 
+/// Flows inside that have as much as the card, at half the rate of a flow across.
+fn inside_beside(across: &Rated, card: f64) -> usize {
+    (2.0 * card / across.each.value).round() as usize
+}
+
 impl Found {
+    /// Whether flows across would be far slower if they shared a card with those inside that are
+    /// measured beside them, of this site; with fair shares, or less for those across.
+    pub fn is_squeezed(&self, across: &Rated, card: f64, site: usize) -> bool {
+        let inside = inside_beside(across, card);
+        // Messages of one pair may wait for each other.
+        let at_once = match self.pairs_repeat() {
+            true => inside,
+            false => inside.min(self.members(site).len() - 1),
+        };
+        let share = card / (at_once + across.flows.len()) as f64;
+        share < SQUEEZED * across.each.value
+    }
+
+    /// Whether several messages of one pair were seen to go beside each other.
+    fn pairs_repeat(&self) -> bool {
+        let repeats = |rated: &Rated| {
+            let mut pairs: Vec<_> = rated.flows.iter().map(|flow| (flow.from, flow.to)).collect();
+            pairs.sort_unstable();
+            pairs.windows(2).any(|two| two[0] == two[1])
+        };
+        self.rows.iter().any(|row| row.kind == Kind::Many && repeats(&row.rated))
+    }
+
     /// The most that the first host of a site was seen to send to another site, or to receive.
     pub fn across(&self, site: usize, out: bool) -> Option<&Rated> {
         let several = if out { Kind::FromOne } else { Kind::ToOne };

@@ -10,6 +10,8 @@ use laneway_sim::Congestion;
 
 /// Figures nearer than this part count as the same.
 const ALIKE: f64 = 0.05;
+/// Flows that have more than this part of their rate beside others are not squeezed by them.
+const KEPT: f64 = 0.8;
 
 /// Bytes a second of one host.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -148,14 +150,23 @@ fn wan_cards(found: &Found, limits: &mut Limits, site: usize) {
     };
     let members = found.members(site);
     let HostLimits { out, into, .. } = limits.hosts[members[0]];
-    // With two cards, half of what crosses comes on top of the flows inside; with one, nothing: a
+    // Flows that would be squeezed by those inside on one card, and are not, have another. Else:
+    // with two cards, half of what crosses comes on top of the flows inside; with one, nothing: a
     // quarter decides. What nothing showed the limit of is taken to be like the card inside.
     let beside = |kind: Kind, card: f64| {
         let own = |row: &&Row| row.kind == kind && row.from.or(row.to) == Some(site);
-        let together = found.rows.iter().find(own)?.rated.together;
-        let low = together.interval.map_or(together.value, |interval| interval.low);
-        let across = found.across(site, kind == Kind::OutBeside)?.sum();
-        (low > card + across / 4.0).then_some(card)
+        let rated = &found.rows.iter().find(own)?.rated;
+        let across = found.across(site, kind == Kind::OutBeside)?;
+        let has_another = match found.is_squeezed(across, card, site) {
+            true => {
+                rated.rates.iter().rev().take(across.flows.len()).sum::<f64>() > KEPT * across.sum()
+            }
+            false => {
+                let low = rated.together.interval.map_or(rated.together.value, |i| i.low);
+                low > card + across.sum() / 4.0
+            }
+        };
+        has_another.then_some(card)
     };
     let most = |rates: Vec<f64>| rates.into_iter().reduce(f64::max);
     let wan_out = most(others().filter_map(|to| seen(Kind::FromOne, site, to, out)).collect());
