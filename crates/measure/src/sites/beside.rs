@@ -80,22 +80,12 @@ impl Found {
     pub fn is_squeezed(&self, across: &Rated, card: f64, site: usize) -> bool {
         let inside = inside_beside(across, card);
         // Messages of one pair may wait for each other.
-        let at_once = match self.pairs_repeat() {
-            true => inside,
-            false => inside.min(self.members(site).len() - 1),
+        let at_once = match self.pairs_repeat {
+            Some(true) => inside,
+            _ => inside.min(self.members(site).len() - 1),
         };
         let share = card / (at_once + across.flows.len()) as f64;
         share < SQUEEZED * across.each.value
-    }
-
-    /// Whether several messages of one pair were seen to go beside each other.
-    fn pairs_repeat(&self) -> bool {
-        let repeats = |rated: &Rated| {
-            let mut pairs: Vec<_> = rated.flows.iter().map(|flow| (flow.from, flow.to)).collect();
-            pairs.sort_unstable();
-            pairs.windows(2).any(|two| two[0] == two[1])
-        };
-        self.rows.iter().any(|row| row.kind == Kind::Many && repeats(&row.rated))
     }
 
     /// The most that the first host of a site was seen to send to another site, or to receive.

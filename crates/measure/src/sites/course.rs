@@ -22,8 +22,15 @@ pub(super) const MOST: usize = 16 << 20;
 /// A long message takes so many seconds more than a short one, inside a site and between sites.
 const NEAR_SECONDS: f64 = 20e-3;
 const FAR_SECONDS: f64 = 40e-3;
+/// A simulated clock has no steps, but messages must outlast how far apart they begin, and what
+/// others send now and then.
+const VIRTUAL_SECONDS: f64 = 10e-3;
 /// The part of the time for a figure that one inside a site has.
 const NEAR_BUDGET: f64 = 0.5;
+/// A card has room for two flows that have less than this part of it each, and two that have more
+/// than this many times the rate of one go beside each other.
+const ROOM_FOR_TWO: f64 = 0.45;
+const BOTH: f64 = 1.5;
 /// No more flows than this are under way at once, but for pairs.
 pub(super) const MOST_FLOWS: usize = 64;
 /// Up to so many pairs, every number of them is measured.
@@ -56,7 +63,8 @@ pub fn measure_sites(comm: &dyn Comm, asked: &Asked) -> Result<Found, SitesError
     };
     let hosts: Vec<Host> = ranks.iter().zip(of_host).map(host).collect();
     let latencies = by_site(&far, &hosts, sites.len());
-    let found = Found { hosts, sites, latencies, eager_bytes: 0, rows: Vec::new() };
+    let found =
+        Found { hosts, sites, latencies, eager_bytes: 0, pairs_repeat: None, rows: Vec::new() };
     let mut course = Course { comm: &*own, asked, found };
     course.run()?;
     Ok(course.found)
@@ -213,14 +221,17 @@ impl Course<'_> {
         }
     }
 
-    /// Bytes of a message of this flow that takes long enough to be timed. A
-    /// simulated clock has no steps and nobody disturbs it.
+    /// Bytes of a message of this flow that takes long enough to be timed.
     fn message(&self, flow: Flow, seconds: f64) -> Result<usize, CommError> {
         if let Some(message) = self.asked.message {
             return Ok(message);
         }
+        let seconds = match self.comm.clock().is_virtual() {
+            true => seconds.min(VIRTUAL_SECONDS),
+            false => seconds,
+        };
         let mut size = LEAST.max(2 * self.short());
-        while size < MOST && !self.comm.clock().is_virtual() {
+        while size < MOST {
             let rated = self.rate(&Rule::fixed(1), &[flow], size)?;
             if rated.is_measured() && (size - self.short()) as f64 / rated.each.value >= seconds {
                 break;
@@ -281,20 +292,33 @@ impl Course<'_> {
         if one.is_nan() || one <= 0.0 || one >= NARROWER * out.min(into) {
             return Ok(());
         }
+        self.repeat(pairs[0], one, out.min(into), size)?;
         // So many connections would fill a card, and one more.
-        let enough = |card: f64| ((card / one).ceil() as usize).saturating_add(1).min(MOST_FLOWS);
-        let fan = |count: usize, card: f64| count.min(enough(card));
-        let flows: Vec<Flow> = far.iter().map(|&host| self.flow(near[0], host)).collect();
-        let flows = &flows[..fan(far.len(), out)];
+        let fan = |hosts: usize, card: f64| {
+            let enough = ((card / one).ceil() as usize).saturating_add(1).min(MOST_FLOWS);
+            if self.found.pairs_repeat == Some(true) { enough } else { enough.min(hosts) }
+        };
+        let (from_one, to_one) = (fan(far.len(), out), fan(near.len(), into));
+        let flows = far.iter().cycle().take(from_one).map(|&host| self.flow(near[0], host));
+        let flows: Vec<Flow> = flows.collect();
         if flows.len() > 1 {
-            self.add(Kind::FromOne, ends, flows, size)?;
+            self.add(Kind::FromOne, ends, &flows, size)?;
         }
-        let flows: Vec<Flow> = near.iter().map(|&host| self.flow(host, far[0])).collect();
-        let flows = &flows[..fan(near.len(), into)];
+        let flows = near.iter().cycle().take(to_one).map(|&host| self.flow(host, far[0]));
+        let flows: Vec<Flow> = flows.collect();
         if flows.len() > 1 {
-            self.add(Kind::ToOne, ends, flows, size)?;
+            self.add(Kind::ToOne, ends, &flows, size)?;
         }
         self.many(ends, [&near, &far], one, size)
+    }
+
+    /// Whether two messages of one pair go beside each other, as soon as there is room for both.
+    fn repeat(&mut self, flow: Flow, one: f64, card: f64, size: usize) -> Result<(), CommError> {
+        if self.found.pairs_repeat.is_none() && one < ROOM_FOR_TWO * card {
+            let two = self.rate(&self.asked.rule, &[flow, flow], size)?;
+            self.found.pairs_repeat = Some(two.together.value > BOTH * one);
+        }
+        Ok(())
     }
 
     /// Twice as many connections again and again, until they are no longer alone on their way, or

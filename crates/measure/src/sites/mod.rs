@@ -102,6 +102,8 @@ pub struct Found {
     pub latencies: Vec<f64>,
     /// Messages up to this size leave before they are asked for.
     pub eager_bytes: usize,
+    /// Whether two messages of one pair go beside each other, where that was tried.
+    pub pairs_repeat: Option<bool>,
     pub rows: Vec<Row>,
 }
 

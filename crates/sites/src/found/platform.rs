@@ -63,11 +63,14 @@ const NOT_MEASURED: &str = "\
 /// Whether messages of one pair of hosts have more together than one of them, as if each had a
 /// connection of its own.
 fn go_beside_each_other(found: &Found, limits: &Limits) -> bool {
-    limits.ways.iter().any(|way| {
-        let pairs = found.members(way.from).len() * found.members(way.to).len();
-        let mut rows = found.way(Kind::Many, way.from, way.to);
-        rows.any(|row| row.sum_between()[0] > way.one * pairs as f64 / NARROWER)
-    })
+    let more = || {
+        limits.ways.iter().any(|way| {
+            let pairs = found.members(way.from).len() * found.members(way.to).len();
+            let mut rows = found.way(Kind::Many, way.from, way.to);
+            rows.any(|row| row.sum_between()[0] > way.one * pairs as f64 / NARROWER)
+        })
+    };
+    found.pairs_repeat.unwrap_or_else(more)
 }
 
 /// Rates of the two directions, or one key for both.
