@@ -167,6 +167,9 @@
 // The alternate path can take over.
 #define LANEWAY_MIGRATION_ARMED 2
 
+// A model of a network, behind a pointer.
+typedef struct laneway_model laneway_model;
+
 // All connections of a process over the same paths. It is a name and no address: a handle that was
 // closed is refused like one that never was.
 typedef struct laneway_paths laneway_paths;
@@ -396,6 +399,59 @@ int laneway_time_function_sizes(int comm,
                                 double *times,
                                 int *reps,
                                 double *errors);
+
+// Collective over `comm`: estimates a model ("hockney", "hockney-pairs", "hockney-segments",
+// "loggp", "plogp" or "lmo") by experiments on disjoint pairs and triples of ranks, at the same
+// time where `parallel` is not 0, each until its interval is within `precision` (0.01 is 1 %), in
+// `budget` seconds altogether. Every rank has the model then, and gives it back with
+// laneway_free_model. LANEWAY_WRONG: the model does not hold here; it is there, and predicts
+// nothing.
+//
+// # Safety
+// The text is a C string, and `out` has room for a pointer.
+int laneway_estimate_ranks(int comm,
+                           const char *model,
+                           double precision,
+                           int parallel,
+                           double budget,
+                           struct laneway_model **out);
+
+// Reads a model that laneway_save_model or `laneway model fit -o` wrote; laneway_free_model gives
+// it back. LANEWAY_WRONG: it is there, and does not hold.
+//
+// # Safety
+// The text is a C string, and `out` has room for a pointer.
+int laneway_load_model(const char *file,
+                       struct laneway_model **out);
+
+// Writes a model to a file, for laneway_load_model and for `laneway model show` and `predict`.
+//
+// # Safety
+// The model is one of these functions' and was not given back; the text is a C string.
+int laneway_save_model(const struct laneway_model *model, const char *file);
+
+// What an algorithm of laneway takes for an operation of `size` bytes, in seconds, to `seconds`,
+// and the ends of its interval to `low` and `high`, which may be NULL. `ranks` is 0 for as many as
+// the model was estimated on. Nothing is called, and no MPI is needed.
+//
+// # Safety
+// The model is one of these functions' and was not given back; the texts are C strings, and there
+// is room for each number.
+int laneway_predict(const struct laneway_model *model,
+                    const char *operation,
+                    const char *algorithm,
+                    int ranks,
+                    int size,
+                    int root,
+                    double *seconds,
+                    double *low,
+                    double *high);
+
+// Gives a model back; NULL is none.
+//
+// # Safety
+// The model is one of these functions', and is not used any more.
+void laneway_free_model(struct laneway_model *model);
 
 // Collective over `comm`: measures the caller's own implementation of an MPI collective for `n`
 // points; laneway.h has a function for each collective that calls this one. `describe` is given
@@ -1061,6 +1117,13 @@ static inline int laneway_place(MPI_Comm comm, const char *platform) {
 static inline int laneway_choice(
     MPI_Comm comm, const char *op, int size, int root, char *name, int length, double *predicted) {
   return laneway_choose(laneway_comm(comm), op, size, root, name, length, predicted);
+}
+
+// A model of the network: estimated by these ranks, and asked what any algorithm would take.
+static inline int laneway_estimate_model(
+    MPI_Comm comm, const char *model, double precision, int parallel, double budget,
+    laneway_model **out) {
+  return laneway_estimate_ranks(laneway_comm(comm), model, precision, parallel, budget, out);
 }
 
 // The collectives by an algorithm that was measured; sizes are those of one rank's block (scatter,

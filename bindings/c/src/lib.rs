@@ -8,7 +8,7 @@
 //! of them. What a function answers is an exit code of the command, or a code of connections. No
 //! panic leaves it.
 //!
-//! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call.rs` and `sites.rs`;
+//! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call.rs`, `sites.rs` and `models.rs`;
 //! `arguments.rs` reads what C gives, `settings.rs` keeps what holds for several calls,
 //! `together.rs` makes the ranks agree on all of it.
 
@@ -19,6 +19,7 @@ mod experiments;
 mod flags;
 mod last_error;
 mod measure;
+mod models;
 mod own;
 mod paths;
 mod round_trips;

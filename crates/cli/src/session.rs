@@ -132,6 +132,11 @@ impl Choice {
         Ok(Choice { purpose: Purpose::Measuring, ..Choice::from(matches)? })
     }
 
+    /// With so many ranks unless the command line said how many.
+    pub fn with_ranks(self, ranks: u32) -> Choice {
+        Choice { ranks: self.ranks.or(Some(ranks)), ..self }
+    }
+
     /// As many ranks as the largest number of [`counts`], which are timed.
     pub fn sweep(matches: &ArgMatches) -> Result<Choice, Failure> {
         Choice::of(matches, counts(matches)?.last().copied(), Purpose::Measuring)

@@ -141,3 +141,61 @@ fn what_makes_no_sense_is_refused() {
         assert!(said.contains(part) && said.contains("try:"), "{words:?}: {said}");
     }
 }
+
+#[test]
+fn what_is_measured_stands_beside_what_is_predicted() {
+    let (model, drawing) = (Temporary::new("beside"), Temporary::new("drawing"));
+    let backend = format!("sim:{PLATFORM}");
+    document(&["model", "fit", "--backend", &backend, "-o", model.name()]);
+    let asked = ["model", "predict", "gather", "--model", model.name(), "--sizes", "1K,64K"];
+    let measured = ["--measure", "--backend", &backend, "--svg", drawing.name()];
+    let found = document(&[&asked[..], &measured].concat());
+    let rows = found["rows"].as_array().expect("rows");
+    assert!(rows.len() >= 6, "{found}");
+    for row in rows {
+        let (low, high) = (number(row, "measured_low_us"), number(row, "measured_high_us"));
+        let time = number(row, "measured_us");
+        assert!(low <= time && time <= high && number(row, "off").abs() < 0.02, "{row}");
+    }
+    let svg = std::fs::read_to_string(&drawing.0).expect("a drawing");
+    let curves = svg.matches("<polyline").count();
+    assert!(curves >= 3 && svg.matches("<circle").count() == 2 * curves, "{svg}");
+    // Others than the model's hosts, and as many of other names.
+    let more = format!("sim:{}", PLATFORM.replace("cluster:6", "cluster:7"));
+    for (backend, ranks, says) in
+        [(more.as_str(), "7", "6 hosts"), ("sim:two-sites:3x3", "6", "of other hosts")]
+    {
+        let words = ["--measure", "--backend", backend, "--ranks", ranks];
+        let output = laneway(&[&asked[..], &words].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(says), "{}", said(&output));
+    }
+}
+
+#[test]
+fn all_models_are_compared_in_one_table() {
+    let backend = format!("sim:{PLATFORM}");
+    let asked = ["model", "compare", "--backend", &backend, "--sizes", "1K,64K"];
+    let found = document(&asked);
+    let rows = found["rows"].as_array().expect("rows");
+    let off = |model: &str| {
+        let row = rows.iter().find(|row| row["model"] == model);
+        number(row.unwrap_or_else(|| panic!("no {model} in {found}")), "p95_off")
+    };
+    assert!(rows.len() == 6 && off("lmo") < 0.02 && off("hockney") > 5.0 * off("lmo"), "{found}");
+    let cells = document(&[&asked[..], &["--cells"]].concat());
+    let cells = cells["rows"].as_array().expect("rows");
+    assert!(cells.len() > 20, "{}", cells.len());
+    for cell in cells {
+        assert!((number(cell, "lmo") / number(cell, "time_us") - 1.0).abs() < 0.02, "{cell}");
+    }
+    for (words, says) in [
+        (["--ops", "shout"], "operation `shout`"),
+        (["--fit-sizes", "0"], "size"),
+        (["--budget", "0"], "budget"),
+    ] {
+        let output = laneway(&[&asked[..], &words].concat());
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {}", said(&output));
+        assert!(said(&output).contains(says), "{words:?}: {}", said(&output));
+    }
+}

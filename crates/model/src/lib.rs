@@ -35,6 +35,7 @@
 
 mod calls;
 mod closed;
+mod compare;
 mod error;
 mod estimate;
 mod experiments;
@@ -43,6 +44,7 @@ mod hockney;
 mod line;
 mod lmo;
 mod loggp;
+mod meter;
 mod model;
 mod network;
 mod parameter;
@@ -55,6 +57,7 @@ mod sweep;
 
 pub use calls::{Call, Crossover, Row, crossovers, predict_all};
 pub use closed::closed_form;
+pub use compare::{Cell, Comparison, compare};
 pub use error::ModelError;
 pub use estimate::{Request, estimate};
 pub use experiments::{Cost, Experiments, Kind, Timed};
@@ -63,6 +66,7 @@ pub use hockney::{Hockney, Lines};
 pub use line::Line;
 pub use lmo::{Host, Lmo, Pair};
 pub use loggp::LogGp;
+pub use meter::Meter;
 pub use model::{Check, Fitted, Model, ModelKind, Quality, checks, fit};
 pub use parameter::{End, Parameter};
 pub use platform::platform_text;

@@ -6,13 +6,12 @@
 
 use laneway_coll::find;
 use laneway_core::{Collective, Comm, Shape};
-use laneway_measure::operation::Answerer;
-use laneway_measure::timing::StartTime;
-use laneway_measure::{GlobalClock, Procedure, Rule, Stage, measure};
+use laneway_measure::Rule;
 use laneway_stats::distribution::t_quantile;
 use laneway_stats::{median, median_interval, sorted};
 
 use crate::error::ModelError;
+use crate::meter::Meter;
 use crate::model::Fitted;
 use crate::parameter::{LEVEL, Parameter};
 
@@ -69,16 +68,11 @@ pub fn sweep(
     }
     let (algorithm, params) =
         find(collective, "linear").map_err(|why| ModelError::Refused { why: why.0 })?;
-    let own = comm.dup()?;
+    let meter = Meter::new(comm)?;
     let mut found = Vec::new();
     for &bytes in sizes {
         let shape = Shape::new(collective, comm.size(), bytes);
-        let answerer = Answerer::Ours(algorithm, params);
-        let call = laneway_measure::Collective::new(comm, &shape, answerer)?;
-        let mut call = call.map_err(|why| ModelError::Refused { why })?;
-        let mut stage = Stage::new(&*own, GlobalClock::new(&*own, Procedure::default()));
-        let rule = Rule::fixed(calls);
-        let point = measure(&mut stage, &mut StartTime::default(), &mut call.ready()?, &rule)?;
+        let point = meter.samples(&shape, algorithm, params, &Rule::fixed(calls))?;
         found.extend(point.map(|point| Sweep { bytes, samples: point.samples }));
     }
     Ok((comm.rank() == 0).then_some(found))

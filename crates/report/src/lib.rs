@@ -17,6 +17,7 @@ pub mod json_reader;
 pub mod links;
 pub mod map;
 pub mod osu;
+pub mod predicted;
 pub mod run;
 pub mod svg;
 pub mod table;

@@ -72,6 +72,20 @@ fn where_ranks_are_goes_with_their_communicator_under_every_mpi() {
 }
 
 #[test]
+fn models_are_estimated_and_asked_under_every_mpi() {
+    let _turn = turn();
+    let installed = Installed::new("model");
+    let file = installed.0.join("model.toml").display().to_string();
+    for mpi in all() {
+        let program = installed.build(&mpi, &source("tests/library/model.c"));
+        let output = installed.run_with(&mpi, 2, &program, &[&file]);
+        let said = text(&output);
+        assert!(output.status.success(), "{}:\n{said}", mpi.name);
+        assert!(said.contains("a model as promised on 2 ranks"), "{}:\n{said}", mpi.name);
+    }
+}
+
+#[test]
 fn what_is_chosen_for_sites_works_under_every_mpi() {
     let _turn = turn();
     let installed = Installed::new("rows");

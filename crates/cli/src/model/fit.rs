@@ -4,15 +4,12 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Collective, Comm, Exit, Failure};
-use laneway_model::{
-    Fitted, ModelError, ModelKind, Request, estimate, fit, platform_text, share, sweep,
-};
+use laneway_model::{Fitted, ModelKind, Request, estimate, fit, platform_text, share, sweep};
 
-use super::tell;
+use super::{experiment_arguments, refused, request, tell};
 use crate::measure::export;
 use crate::output::{self, Output};
 use crate::session::{self, Choice, RankError};
-use crate::words;
 
 /// Sizes and calls of the sweeps that find escalations and leaps.
 const SWEPT: std::ops::RangeInclusive<u32> = 10..=20;
@@ -58,34 +55,7 @@ pub fn command() -> Command {
                 .value_name("FILE.toml")
                 .help("Save it as a platform too, for `sim` and `--backend sim:FILE`"),
         )
-        .arg(
-            Arg::new("sizes")
-                .long("sizes")
-                .value_name("S,T")
-                .value_delimiter(',')
-                .default_value("4K,32K,256K,1M")
-                .help("Bytes of the messages"),
-        )
-        .arg(
-            Arg::new("precision")
-                .long("precision")
-                .value_name("P")
-                .default_value("1%")
-                .help("An experiment is repeated until its interval is so narrow"),
-        )
-        .arg(
-            Arg::new("budget")
-                .long("budget")
-                .value_name("SECONDS")
-                .default_value("60")
-                .help("Time for the whole estimation, on the ranks' clock"),
-        )
-        .arg(
-            Arg::new("sequential")
-                .long("sequential")
-                .action(ArgAction::SetTrue)
-                .help("One pair or triple at a time"),
-        )
+        .args(experiment_arguments("sizes"))
         .arg(
             Arg::new("sweep")
                 .long("sweep")
@@ -118,16 +88,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let what = format!("unknown model `{}`", text("model"));
         Failure::usage(what, format!("the models are {all}"), "--model lmo")
     })?;
-    let sizes = matches.get_many::<String>("sizes").unwrap_or_default();
-    let sizes = sizes.map(|text| words::size(text)).collect::<Result<Vec<u64>, Failure>>()?;
-    let precision = words::share("precision", text("precision"), words::PARTS, "1%")?;
-    let budget = text("budget").parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
-    let budget = budget.ok_or_else(|| {
-        let what = format!("no budget `{}`", text("budget"));
-        Failure::usage(what, "it is a number of seconds above 0", "--budget 60")
-    })?;
-    let parallel = !matches.get_flag("sequential");
-    let request = Request { sizes, precision, parallel, budget, gaps: kind.needs_gaps() };
+    let request = Request { gaps: kind.needs_gaps(), ..request(matches, "sizes")? };
     let wanted = Wanted { matches, output, kind, request };
     session::run(&Choice::measuring(matches)?, &|comm| {
         for file in ["output", "platform", "export"] {
@@ -164,14 +125,6 @@ fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
         finish(wanted, &fitted, environment)?;
     }
     Ok(if fitted.quality.holds() { Exit::Done } else { Exit::Gate })
-}
-
-/// All ranks come to the same, but for what a connection does to one.
-fn refused(error: ModelError) -> RankError {
-    match error {
-        ModelError::Comm(error) => error.into(),
-        other => other.failure().into(),
-    }
 }
 
 fn finish(wanted: &Wanted, fitted: &Fitted, env: laneway_core::Row) -> Result<(), Failure> {

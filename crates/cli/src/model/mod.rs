@@ -1,21 +1,24 @@
 //! `laneway model`: performance models, fitted to measured figures and asked for predictions.
 
+mod compare;
 mod fit;
 mod parameters;
 mod predict;
 
 use std::path::Path;
 
-use clap::{ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_model::Fitted;
+use laneway_model::{Fitted, ModelError, Request};
 use laneway_report::Format;
 
 use crate::output::{self, Output};
-use crate::{Verb, dispatch};
+use crate::session::RankError;
+use crate::{Verb, dispatch, words};
 
 static VERBS: &[Verb] = &[
     Verb { command: fit::command, run: fit::run },
+    Verb { command: compare::command, run: compare::run },
     Verb { command: predict::command, run: predict::run },
     Verb { command: show_command, run: show },
 ];
@@ -30,6 +33,7 @@ pub fn command() -> Command {
              mpirun -n 4 laneway model fit --model lmo -o tonight.toml\n  \
              laneway model show tonight.toml\n  \
              laneway model predict scatter --model tonight.toml --sizes 1K,64K,1M\n  \
+             laneway model compare --backend sim:cluster:8,send=5us,receive=4us\n  \
              laneway model fit --backend sim:cluster:8 --platform tomorrow.toml",
         )
         .subcommand_required(true)
@@ -39,6 +43,52 @@ pub fn command() -> Command {
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     dispatch(VERBS, matches)
+}
+
+/// What the experiments of an estimation are asked for with; `sizes` is the name of their sizes.
+fn experiment_arguments(sizes: &'static str) -> [Arg; 4] {
+    let seconds = "Time for the whole estimation, on the ranks' clock";
+    [
+        Arg::new(sizes)
+            .long(sizes)
+            .value_name("S,T")
+            .value_delimiter(',')
+            .default_value("4K,32K,256K,1M")
+            .help("Bytes of the messages of experiments"),
+        Arg::new("precision")
+            .long("precision")
+            .value_name("P")
+            .default_value("1%")
+            .help("An experiment is repeated until its interval is so narrow"),
+        Arg::new("budget").long("budget").value_name("SECONDS").default_value("60").help(seconds),
+        Arg::new("sequential")
+            .long("sequential")
+            .action(ArgAction::SetTrue)
+            .help("One pair or triple at a time"),
+    ]
+}
+
+/// What they asked for.
+fn request(matches: &ArgMatches, sizes: &str) -> Result<Request, Failure> {
+    let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let sizes = matches.get_many::<String>(sizes).unwrap_or_default();
+    let sizes = sizes.map(|text| words::size(text)).collect::<Result<Vec<u64>, Failure>>()?;
+    let precision = words::share("precision", text("precision"), words::PARTS, "1%")?;
+    let budget = text("budget").parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+    let budget = budget.ok_or_else(|| {
+        let what = format!("no budget `{}`", text("budget"));
+        Failure::usage(what, "it is a number of seconds above 0", "--budget 60")
+    })?;
+    let parallel = !matches.get_flag("sequential");
+    Ok(Request { sizes, precision, parallel, budget, gaps: false })
+}
+
+/// All ranks come to the same, but for what a connection does to one.
+fn refused(error: ModelError) -> RankError {
+    match error {
+        ModelError::Comm(error) => error.into(),
+        other => other.failure().into(),
+    }
 }
 
 fn show_command() -> Command {

@@ -1,12 +1,18 @@
-//! `laneway model predict`: what every algorithm of an operation takes, and where one overtakes.
+//! `laneway model predict`: what every algorithm of an operation takes, and where one overtakes;
+//! with what is measured beside, and as a picture.
 
-use clap::{Arg, ArgMatches, Command, value_parser};
-use laneway_core::{Document, Exit, Failure, Row};
-use laneway_model::{Call, crossovers, predict_all};
+use std::path::Path;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use laneway_core::{Comm, Document, Exit, Failure, Row, Shape};
+use laneway_measure::Rule;
+use laneway_model::{Call, Crossover, Fitted, Meter, Parameter, crossovers, predict_all};
 use laneway_report::Format;
+use laneway_report::predicted::{Curve, Drawing, Mark};
 
-use super::load;
+use super::{load, refused};
 use crate::output::{self, Output};
+use crate::session::{self, Choice, RankError};
 use crate::words;
 
 pub fn command() -> Command {
@@ -16,11 +22,13 @@ pub fn command() -> Command {
             "A row for each algorithm and size, the interval from those of the parameters and \
              from what the model was seen to be off. Where gathers escalate now and then: how \
              often, and by how much. A model of single hosts answers for as many ranks as it \
-             has hosts; Hockney, LogGP and PLogP of one set of parameters for any number.\n\n\
+             has hosts; Hockney, LogGP and PLogP of one set of parameters for any number. With \
+             --measure every call is timed too, on the ranks that --backend or mpirun starts.\n\n\
              Examples:\n  \
              laneway model predict scatter --model tonight.toml --sizes 1K,64K,1M\n  \
              laneway model predict bcast --model loggp.toml --ranks 64 --format json\n  \
-             laneway model predict gather --model tonight.toml --root 3",
+             laneway model predict gather --model tonight.toml --root 3 --svg gather.svg\n  \
+             mpirun -n 4 laneway model predict bcast --model tonight.toml --measure",
         )
         .arg(Arg::new("op").value_name("OP").required(true).help("The operation"))
         .arg(
@@ -39,13 +47,6 @@ pub fn command() -> Command {
                 .help("Bytes of a rank's block, or of the vector"),
         )
         .arg(
-            Arg::new("ranks")
-                .long("ranks")
-                .value_name("N")
-                .value_parser(value_parser!(u32).range(1..=65_536))
-                .help("How many ranks [default: as many as the model was estimated on]"),
-        )
-        .arg(
             Arg::new("root")
                 .long("root")
                 .value_name("R")
@@ -53,7 +54,36 @@ pub fn command() -> Command {
                 .default_value("0")
                 .help("The root, where the operation has one"),
         )
+        .arg(
+            Arg::new("measure")
+                .long("measure")
+                .action(ArgAction::SetTrue)
+                .help("Time every call as well, and print both"),
+        )
+        .arg(
+            Arg::new("svg")
+                .long("svg")
+                .value_name("FILE.svg")
+                .help("Draw the curves, what was measured, crossovers and escalations"),
+        )
+        .args(session::args())
         .args(output::args())
+}
+
+/// What was asked for and predicted.
+struct Asked<'m> {
+    matches: &'m ArgMatches,
+    output: Output,
+    fitted: Fitted,
+    call: Call,
+    rows: Vec<laneway_model::Row>,
+    crossings: Vec<Crossover>,
+}
+
+impl Asked<'_> {
+    fn text(&self, name: &str) -> Option<&str> {
+        self.matches.get_one::<String>(name).map(String::as_str)
+    }
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -67,24 +97,63 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
     let root = if collective.has_root() { root } else { 0 };
     let call = Call { collective, ranks, root };
-    let all = predict_all(&fitted, &call, &sizes).map_err(|error| error.failure())?;
-    let crossings = crossovers(&fitted, &call, &all).map_err(|error| error.failure())?;
-    let row = |one: &laneway_model::Row| {
-        let row = Row::new()
-            .with("op", collective.name())
-            .with("algorithm", one.algorithm.spelled(&one.params))
-            .with("size_bytes", one.bytes)
-            .with("time_us", 1e6 * one.prediction.seconds)
-            .with("ci_low_us", 1e6 * one.prediction.low)
-            .with("ci_high_us", 1e6 * one.prediction.high);
-        if fitted.escalation.is_none() {
-            return row;
+    let rows = predict_all(&fitted, &call, &sizes).map_err(|error| error.failure())?;
+    let crossings = crossovers(&fitted, &call, &rows).map_err(|error| error.failure())?;
+    let asked = Asked { matches, output, fitted, call, rows, crossings };
+    if !matches.get_flag("measure") {
+        finish(&asked, Row::new(), &[])?;
+        return Ok(Exit::Done);
+    }
+    let choice = Choice::measuring(matches)?.with_ranks(ranks);
+    session::run(&choice, &|comm| {
+        let measured = measure(comm, &asked)?;
+        let environment = session::environment(comm);
+        if comm.rank() == 0 {
+            finish(&asked, environment, &measured)?;
         }
-        let region = one.escalation;
-        row.with("escalates", region.map(|region| region.probability.value))
-            .with("escalation_us", region.map(|region| 1e6 * region.seconds.value))
-    };
-    let sentences: Vec<String> = crossings
+        Ok(Exit::Done)
+    })
+}
+
+/// Collective: what every call takes; rank 0 knows.
+fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> {
+    if comm.size() != asked.call.ranks {
+        return Err(Failure::usage(
+            format!(
+                "a prediction for {} ranks, and {} that measure",
+                asked.call.ranks,
+                comm.size()
+            ),
+            "both must be of the same calls",
+            format!("--ranks {}", asked.call.ranks),
+        )
+        .into());
+    }
+    let hosts = comm.hosts()?;
+    if asked.fitted.hosts != hosts && asked.fitted.hosts.len() == hosts.len() {
+        return Err(Failure::usage(
+            "the model is of other hosts than those that measure",
+            format!("it is of {}; here are {}", asked.fitted.hosts.join(","), hosts.join(",")),
+            "laneway model fit -o here.toml",
+        )
+        .into());
+    }
+    let meter = Meter::new(comm).map_err(refused)?;
+    let mut all = Vec::new();
+    for row in &asked.rows {
+        let Call { collective, ranks, root } = asked.call;
+        let shape = Shape::new(collective, ranks, row.bytes).with_root(root);
+        let time = meter.time(&shape, row.algorithm, row.params, &Rule::default());
+        all.extend(time.map_err(refused)?);
+    }
+    Ok(all)
+}
+
+fn finish(asked: &Asked, env: Row, measured: &[Parameter]) -> Result<(), Failure> {
+    let rows = asked.rows.iter().enumerate();
+    let rows = rows.map(|(number, one)| row(asked, one, measured.get(number))).collect();
+    let sentences: Vec<String> = asked
+        .crossings
         .iter()
         .map(|crossing| {
             let sure = if crossing.sure { "" } else { "; their intervals overlap" };
@@ -93,18 +162,78 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         })
         .collect();
     let params = Row::new()
-        .with("model", text("model"))
-        .with("kind", fitted.model.kind().name())
-        .with("ranks", ranks)
-        .with("root", root);
-    let summary = Row::new().with("crossovers", sentences.join(" "));
-    let rows = all.iter().map(row).collect();
-    let summary = Some(summary);
-    let document = Document { verb: "model-predict", env: Row::new(), params, rows, summary };
+        .with("model", asked.text("model").unwrap_or_default())
+        .with("kind", asked.fitted.model.kind().name())
+        .with("ranks", asked.call.ranks)
+        .with("root", asked.call.root);
+    let summary = Some(Row::new().with("crossovers", sentences.join(" ")));
+    let document = Document { verb: "model-predict", env, params, rows, summary };
     let brief = Document { summary: None, ..document.clone() };
-    output.write(&document, Some(&brief))?;
-    if output.format == Format::Table && !sentences.is_empty() {
+    asked.output.write(&document, Some(&brief))?;
+    if asked.output.format == Format::Table && !sentences.is_empty() {
         output::print(&format!("\n{}\n", sentences.join("\n")))?;
     }
-    Ok(Exit::Done)
+    match asked.text("svg") {
+        Some(file) => output::replace(Path::new(file), &drawing(asked, measured).draw()),
+        None => Ok(()),
+    }
+}
+
+fn row(asked: &Asked, one: &laneway_model::Row, measured: Option<&Parameter>) -> Row {
+    let mut row = Row::new()
+        .with("op", asked.call.collective.name())
+        .with("algorithm", one.algorithm.spelled(&one.params))
+        .with("size_bytes", one.bytes)
+        .with("time_us", 1e6 * one.prediction.seconds)
+        .with("ci_low_us", 1e6 * one.prediction.low)
+        .with("ci_high_us", 1e6 * one.prediction.high);
+    if let Some(time) = measured {
+        row = row
+            .with("measured_us", 1e6 * time.value)
+            .with("measured_low_us", 1e6 * time.low)
+            .with("measured_high_us", 1e6 * time.high)
+            .with("off", one.prediction.seconds / time.value - 1.0);
+    }
+    if asked.fitted.escalation.is_none() {
+        return row;
+    }
+    let region = one.escalation;
+    row.with("escalates", region.map(|region| region.probability.value))
+        .with("escalation_us", region.map(|region| 1e6 * region.seconds.value))
+}
+
+fn drawing(asked: &Asked, measured: &[Parameter]) -> Drawing {
+    let mut curves: Vec<Curve> = Vec::new();
+    for (number, one) in asked.rows.iter().enumerate() {
+        let label = one.algorithm.name;
+        let at = curves.iter().position(|curve| curve.label == label).unwrap_or_else(|| {
+            curves.push(Curve { label: label.into(), ..Curve::default() });
+            curves.len() - 1
+        });
+        let mark = |us: f64, low: f64, high: f64| Mark {
+            bytes: one.bytes,
+            us: 1e6 * us,
+            low: 1e6 * low,
+            high: 1e6 * high,
+        };
+        let said = one.prediction;
+        curves[at].predicted.push(mark(said.seconds, said.low, said.high));
+        let seen = measured.get(number).map(|time| mark(time.value, time.low, time.high));
+        curves[at].measured.extend(seen);
+    }
+    for curve in &mut curves {
+        curve.predicted.sort_by_key(|mark| mark.bytes);
+        curve.measured.sort_by_key(|mark| mark.bytes);
+    }
+    let (op, kind) = (asked.call.collective.name(), asked.fitted.model.kind().name());
+    Drawing {
+        title: format!("{op} on {} ranks, as {kind} predicts", asked.call.ranks),
+        curves,
+        crossovers: asked.crossings.iter().map(|one| (one.bytes, one.to.clone())).collect(),
+        escalates: asked
+            .fitted
+            .escalation
+            .filter(|_| op == "gather")
+            .map(|region| (region.from_bytes, region.to_bytes)),
+    }
 }

@@ -5,6 +5,7 @@
 mod fabric;
 mod lab;
 mod measured;
+mod models;
 mod paths;
 mod picture;
 mod ranks;
@@ -67,6 +68,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     lab::stop()?;
     sites::stop()?;
     paths::stop()?;
+    models::stop()?;
     next()?;
     Ok(Exit::Done)
 }

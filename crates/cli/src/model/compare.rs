@@ -1,0 +1,135 @@
+//! `laneway model compare`: how far every model is off for calls that are timed beside.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use laneway_coll::algorithms;
+use laneway_core::{Collective, Comm, Document, Exit, Failure, Row, Shape};
+use laneway_measure::Rule;
+use laneway_model::{Cell, Comparison, Meter, Request, compare, estimate};
+
+use super::{experiment_arguments, refused, request};
+use crate::output::{self, Output};
+use crate::session::{self, Choice, RankError};
+use crate::words;
+
+pub fn command() -> Command {
+    Command::new("compare")
+        .about("Fits every model, times calls, and prints how far each model is off")
+        .after_help(
+            "All models are fitted to the same experiments. Every algorithm of the operations is \
+             timed from a common start at every size, and read by each model. A row a model: \
+             whether it holds, and the error's median, 95th percentile and worst. Exit code 4: \
+             the budget of the experiments did not suffice.\n\n\
+             Examples:\n  \
+             laneway model compare --backend sim:cluster:8,send=5us,receive=4us\n  \
+             mpirun -n 4 laneway model compare --ops scatter,gather --sizes 1K,64K\n  \
+             laneway model compare --backend sim:cluster:8,send=5us --format json",
+        )
+        .arg(
+            Arg::new("ops")
+                .long("ops")
+                .value_name("OP,OP")
+                .value_delimiter(',')
+                .default_value("scatter,gather,bcast")
+                .help("The operations"),
+        )
+        .arg(
+            Arg::new("calls")
+                .long("sizes")
+                .value_name("S,T")
+                .value_delimiter(',')
+                .default_value("1,1K,16K,256K,1M")
+                .help("Bytes of a rank's block, or of the vector"),
+        )
+        .arg(
+            Arg::new("cells")
+                .long("cells")
+                .action(ArgAction::SetTrue)
+                .help("A row for each call instead: what it took, and what each model says"),
+        )
+        .args(experiment_arguments("fit-sizes"))
+        .args(session::args())
+        .args(output::args())
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let output = Output::from(matches)?;
+    let many = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
+    let ops = many("ops").map(|name| words::collective("model compare --ops", name));
+    let ops = ops.collect::<Result<Vec<Collective>, Failure>>()?;
+    let sizes =
+        many("calls").map(|text| words::size(text)).collect::<Result<Vec<u64>, Failure>>()?;
+    let request = Request { gaps: true, ..request(matches, "fit-sizes")? };
+    session::run(&Choice::measuring(matches)?, &|comm| {
+        let experiments = estimate(comm, &request).map_err(refused)?;
+        let cells = timed(comm, &ops, &sizes).map_err(refused)?;
+        let environment = session::environment(comm);
+        if let Some(experiments) = experiments {
+            let found = compare(&experiments, &cells).map_err(refused)?;
+            let params = Row::new()
+                .with("ops", ops.iter().map(|op| op.name()).collect::<Vec<_>>().join(","))
+                .with("calls", cells.len() as u64)
+                .with("ranks", comm.size());
+            let rows = match matches.get_flag("cells") {
+                true => {
+                    let numbered = cells.iter().enumerate();
+                    numbered.map(|(number, cell)| cell_row(number, cell, &found)).collect()
+                }
+                false => found.iter().map(row).collect(),
+            };
+            let verb = "model-compare";
+            let document = Document { verb, env: environment, params, rows, summary: None };
+            output.write(&document, None)?;
+        }
+        Ok::<Exit, RankError>(Exit::Done)
+    })
+}
+
+/// Collective: every algorithm of the operations at every size; rank 0 has the cells.
+fn timed(
+    comm: &dyn Comm,
+    ops: &[Collective],
+    sizes: &[u64],
+) -> Result<Vec<Cell>, laneway_model::ModelError> {
+    let meter = Meter::new(comm)?;
+    let mut cells = Vec::new();
+    for &op in ops {
+        for (algorithm, &bytes) in
+            algorithms(op).flat_map(|algorithm| sizes.iter().map(move |size| (algorithm, size)))
+        {
+            let shape = Shape::new(op, comm.size(), bytes);
+            let params = algorithm.defaults();
+            if algorithm.schedule(&shape, &params).is_err() {
+                continue;
+            }
+            let time = meter.time(&shape, algorithm, params, &Rule::default())?;
+            cells.extend(time.filter(|time| time.value > 0.0).map(|time| Cell {
+                shape,
+                algorithm,
+                params,
+                bytes,
+                seconds: time.value,
+            }));
+        }
+    }
+    Ok(cells)
+}
+
+fn row(one: &Comparison) -> Row {
+    Row::new()
+        .with("model", one.kind.name())
+        .with("holds", one.holds)
+        .with("median_off", one.median)
+        .with("p95_off", one.tail)
+        .with("worst_off", one.worst)
+        .with("worst_of", one.worst_of.as_str())
+}
+
+/// A call: what it took, and what each model says it takes.
+fn cell_row(number: usize, cell: &Cell, found: &[Comparison]) -> Row {
+    let row = Row::new()
+        .with("op", cell.shape.collective.name())
+        .with("algorithm", cell.algorithm.spelled(&cell.params))
+        .with("size_bytes", cell.bytes)
+        .with("time_us", 1e6 * cell.seconds);
+    found.iter().fold(row, |row, one| row.with(one.kind.name(), 1e6 * one.said[number]))
+}

@@ -1,0 +1,81 @@
+//! All models beside each other: how far each is off for calls that were timed.
+
+use laneway_coll::{Algorithm, Params};
+use laneway_core::Shape;
+use laneway_stats::{quantile, sorted};
+
+use crate::error::ModelError;
+use crate::experiments::Experiments;
+use crate::model::{Fitted, ModelKind, fit};
+
+/// A call that was timed.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    pub shape: Shape,
+    pub algorithm: &'static Algorithm,
+    pub params: Params,
+    /// Bytes of a rank's block, or of the vector.
+    pub bytes: u64,
+    /// What it took.
+    pub seconds: f64,
+}
+
+/// How far one model is off, as parts of what was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    pub kind: ModelKind,
+    /// Whether it holds: one that does not would predict nothing.
+    pub holds: bool,
+    /// Seconds that it says of each cell.
+    pub said: Vec<f64>,
+    pub median: f64,
+    pub tail: f64,
+    pub worst: f64,
+    /// Operation, algorithm and bytes of the worst.
+    pub worst_of: String,
+}
+
+/// The part of the calls that `tail` is not exceeded in.
+pub const TAIL: f64 = 0.95;
+
+/// Fits every model to the same experiments, and reads it for every cell; one without the
+/// experiments that it needs is left out.
+pub fn compare(experiments: &Experiments, cells: &[Cell]) -> Result<Vec<Comparison>, ModelError> {
+    let mut all = Vec::new();
+    for kind in ModelKind::ALL {
+        match fit(experiments, kind) {
+            Ok(fitted) => all.push(of(&fitted, cells)?),
+            Err(ModelError::Missing { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(all)
+}
+
+fn of(fitted: &Fitted, cells: &[Cell]) -> Result<Comparison, ModelError> {
+    let (mut said, mut errors) = (Vec::new(), Vec::new());
+    let (mut worst, mut worst_of) = (0.0, String::new());
+    for cell in cells {
+        let schedule = cell.algorithm.schedule(&cell.shape, &cell.params);
+        let schedule = schedule.map_err(|why| ModelError::Refused { why: why.0 })?;
+        let seconds = fitted.read(&*schedule)?.seconds;
+        let off = (seconds / cell.seconds - 1.0).abs();
+        if off > worst {
+            let (op, algorithm) = (cell.shape.collective.name(), cell.algorithm.name);
+            (worst, worst_of) = (off, format!("{op} {algorithm} {} B", cell.bytes));
+        }
+        said.push(seconds);
+        errors.push(off);
+    }
+    let errors = sorted(&errors);
+    let at = |part: f64| quantile(&errors, part).unwrap_or(f64::NAN);
+    Ok(Comparison {
+        kind: fitted.model.kind(),
+        holds: fitted.quality.holds(),
+        said,
+        median: at(0.5),
+        tail: at(TAIL),
+        worst,
+        worst_of,
+    })
+}
