@@ -132,9 +132,8 @@ pub unsafe extern "C" fn laneway_predict(
 ) -> c_int {
     answer(|| {
         // SAFETY: as the caller promises.
-        let (model, operation, algorithm) = unsafe {
-            (known(model)?, word(operation, "op")?, word(algorithm, "algorithm")?)
-        };
+        let (model, operation, algorithm) =
+            unsafe { (known(model)?, word(operation, "op")?, word(algorithm, "algorithm")?) };
         let numbers = (u32::try_from(ranks), u64::try_from(size), u32::try_from(root));
         let (Ok(ranks), Ok(size), Ok(root)) = numbers else {
             let cause = format!("{ranks} ranks, size {size}, root {root}");

@@ -62,6 +62,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-coll",
             "laneway-core",
             "laneway-measure",
+            "laneway-model",
             "laneway-mpi",
             "laneway-net",
             "laneway-path",
