@@ -38,18 +38,13 @@ pub struct Comparison {
 /// The part of the calls that `tail` is not exceeded in.
 pub const TAIL: f64 = 0.95;
 
-/// Fits every model to the same experiments, and reads it for every cell; one without the
-/// experiments that it needs is left out.
-pub fn compare(experiments: &Experiments, cells: &[Cell]) -> Result<Vec<Comparison>, ModelError> {
-    let mut all = Vec::new();
-    for kind in ModelKind::ALL {
-        match fit(experiments, kind) {
-            Ok(fitted) => all.push(of(&fitted, cells)?),
-            Err(ModelError::Missing { .. }) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(all)
+/// All models, each compared, or why it could not be fitted.
+pub type Compared = Vec<(ModelKind, Result<Comparison, ModelError>)>;
+
+/// Fits every model to the same experiments, and reads it for every cell.
+pub fn compare(experiments: &Experiments, cells: &[Cell]) -> Compared {
+    let one = |kind| (kind, fit(experiments, kind).and_then(|fitted| of(&fitted, cells)));
+    ModelKind::ALL.into_iter().map(one).collect()
 }
 
 fn of(fitted: &Fitted, cells: &[Cell]) -> Result<Comparison, ModelError> {

@@ -57,7 +57,7 @@ mod sweep;
 
 pub use calls::{Call, Crossover, Row, crossovers, predict_all};
 pub use closed::closed_form;
-pub use compare::{Cell, Comparison, compare};
+pub use compare::{Cell, Compared, Comparison, compare};
 pub use error::ModelError;
 pub use estimate::{Request, estimate};
 pub use experiments::{Cost, Experiments, Kind, Timed};

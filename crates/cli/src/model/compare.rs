@@ -64,7 +64,16 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let cells = timed(comm, &ops, &sizes).map_err(refused)?;
         let environment = session::environment(comm);
         if let Some(experiments) = experiments {
-            let found = compare(&experiments, &cells).map_err(refused)?;
+            let mut found = Vec::new();
+            for (kind, compared) in compare(&experiments, &cells) {
+                match compared {
+                    Ok(comparison) => found.push(comparison),
+                    Err(why) => {
+                        let Failure { what, cause, .. } = why.failure();
+                        output::note(&format!("{} is left out: {what}: {cause}", kind.name()));
+                    }
+                }
+            }
             let params = Row::new()
                 .with("ops", ops.iter().map(|op| op.name()).collect::<Vec<_>>().join(","))
                 .with("calls", cells.len() as u64)

@@ -53,7 +53,7 @@ fn experiment_arguments(sizes: &'static str) -> [Arg; 4] {
             .long(sizes)
             .value_name("S,T")
             .value_delimiter(',')
-            .default_value("4K,32K,256K,1M")
+            .default_value("1K,4K,32K,256K,1M")
             .help("Bytes of the messages of experiments"),
         Arg::new("precision")
             .long("precision")
