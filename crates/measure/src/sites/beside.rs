@@ -88,12 +88,16 @@ impl Found {
         share < SQUEEZED * across.each.value
     }
 
-    /// The most that the first host of a site was seen to send to another site, or to receive.
+    /// The most that the first host of a site was seen to send to another site, or to receive, by
+    /// flows that had half the rate of a single one at least: others limit each other already.
     pub fn across(&self, site: usize, out: bool) -> Option<&Rated> {
         let several = if out { Kind::FromOne } else { Kind::ToOne };
         let ways = (0..self.sites.len()).filter(|other| *other != site).flat_map(|other| {
             let (from, to) = if out { (site, other) } else { (other, site) };
-            [Kind::Pairs, several].into_iter().flat_map(move |kind| self.way(kind, from, to))
+            let one = self.way(Kind::Pairs, from, to).next().map_or(0.0, |pair| pair.each.value);
+            let rows = [Kind::Pairs, several].into_iter();
+            let rows = rows.flat_map(move |kind| self.way(kind, from, to));
+            rows.filter(move |rated| rated.each.value >= one / 2.0)
         });
         let rank = self.hosts[*self.members(site).first()?].rank;
         let is_own = |flow: &Flow| if out { flow.from == rank } else { flow.to == rank };
