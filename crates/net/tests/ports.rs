@@ -4,9 +4,8 @@
 mod hosts;
 mod talk;
 
-use std::time::{Duration, Instant};
-
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use hosts::{Hosts, needs};
 use laneway_lab::within;
