@@ -160,6 +160,11 @@ fn what_is_measured_stands_beside_what_is_predicted() {
     let svg = std::fs::read_to_string(&drawing.0).expect("a drawing");
     let curves = svg.matches("<polyline").count();
     assert!(curves >= 3 && svg.matches("<circle").count() == 2 * curves, "{svg}");
+    // Nothing is measured for a picture that cannot be saved.
+    let words = ["--measure", "--backend", &backend, "--svg", "/no/such/folder/g.svg"];
+    let output = laneway(&[&asked[..], &words].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("/no/such/folder") && output.stdout.is_empty());
     // Others than the model's hosts, and as many of other names.
     let more = format!("sim:{}", PLATFORM.replace("cluster:6", "cluster:7"));
     for (backend, ranks, says) in
@@ -193,6 +198,7 @@ fn all_models_are_compared_in_one_table() {
         (["--ops", "shout"], "operation `shout`"),
         (["--fit-sizes", "0"], "size"),
         (["--budget", "0"], "budget"),
+        (["--export", "/no/such/folder/rows.json"], "/no/such/folder"),
     ] {
         let output = laneway(&[&asked[..], &words].concat());
         assert_eq!(output.status.code(), Some(2), "{words:?}: {}", said(&output));

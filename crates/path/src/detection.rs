@@ -7,7 +7,7 @@
 //! how a path that is dead in one direction is found.
 //!
 //! A queue that grows on the way lets packets through, each later than the one before. Every sign
-//! of life begins the wait anew, and the wait is as long as signs were apart.
+//! of life begins the wait anew, and the wait is twice as long as signs were apart.
 //!
 //! Where packets wait at either end to leave by the primary path, its silence says nothing, for as
 //! long as a queue may be.
@@ -75,7 +75,9 @@ impl Suspicion {
             return Verdict::Wait;
         }
         let queued = primary.queued_here || primary.queued_there;
-        if queued && now - self.since < LONGEST_QUEUE {
+        // A sign may be a little later than the time that the driver took before it looked.
+        let silent = now.saturating_sub(self.since);
+        if queued && silent < LONGEST_QUEUE {
             self.answers = 0;
         } else if alternate.is_some_and(|route| route.is_alive_since(self.asked_at)) {
             self.answers += 1;
@@ -83,7 +85,7 @@ impl Suspicion {
             self.apart = (2 * self.apart).min(MOST_APART);
         }
         let patience = patience(primary).max(PATIENCE + 2 * self.between);
-        if self.answers >= ANSWERS && now - self.since >= patience {
+        if self.answers >= ANSWERS && silent >= patience {
             return Verdict::Dead;
         }
         self.asked_at = now;

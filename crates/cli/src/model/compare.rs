@@ -7,6 +7,8 @@ use laneway_measure::Rule;
 use laneway_model::{Cell, Comparison, Meter, Request, compare, estimate};
 
 use super::{experiment_arguments, refused, request};
+use crate::agree;
+use crate::measure::export;
 use crate::output::{self, Output};
 use crate::session::{self, Choice, RankError};
 use crate::words;
@@ -60,8 +62,20 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         many("calls").map(|text| words::size(text)).collect::<Result<Vec<u64>, Failure>>()?;
     let request = Request { gaps: true, ..request(matches, "fit-sizes")? };
     session::run(&Choice::measuring(matches)?, &|comm| {
+        export::refuse(comm, matches.get_one::<String>("export").map(String::as_str))?;
         let experiments = estimate(comm, &request).map_err(refused)?;
         let cells = timed(comm, &ops, &sizes).map_err(refused)?;
+        // Whether anything took a time is known to rank 0 alone.
+        let nothing = comm.rank() == 0 && cells.is_empty();
+        if agree::objection(comm, nothing.then(|| "no time".to_string()))?.is_some() {
+            return Err(Failure::new(
+                Exit::Precision,
+                "no call took a time above zero",
+                "no algorithm serves these operations here, or the clock is too coarse",
+                "--ops scatter,gather,bcast --sizes 1K,64K",
+            )
+            .into());
+        }
         let environment = session::environment(comm);
         if let Some(experiments) = experiments {
             let mut found = Vec::new();

@@ -11,6 +11,7 @@ use laneway_report::Format;
 use laneway_report::predicted::{Curve, Drawing, Mark};
 
 use super::{load, refused};
+use crate::measure::export;
 use crate::output::{self, Output};
 use crate::session::{self, Choice, RankError};
 use crate::words;
@@ -106,6 +107,9 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let choice = Choice::measuring(matches)?.with_ranks(ranks);
     session::run(&choice, &|comm| {
+        for file in ["svg", "export"] {
+            export::refuse(comm, asked.text(file))?;
+        }
         let measured = measure(comm, &asked)?;
         let environment = session::environment(comm);
         if comm.rank() == 0 {
@@ -192,7 +196,7 @@ fn row(asked: &Asked, one: &laneway_model::Row, measured: Option<&Parameter>) ->
             .with("measured_us", 1e6 * time.value)
             .with("measured_low_us", 1e6 * time.low)
             .with("measured_high_us", 1e6 * time.high)
-            .with("off", one.prediction.seconds / time.value - 1.0);
+            .with("off", (time.value > 0.0).then(|| one.prediction.seconds / time.value - 1.0));
     }
     if asked.fitted.escalation.is_none() {
         return row;

@@ -66,9 +66,9 @@ impl Carriers {
     /// Tells a connection on which of its paths packets wait to leave, or are thrown away instead.
     pub fn tell_queues(&mut self, now: Nanos, paths: &[LocalPath], wires: &[Wire], end: &mut End) {
         for (path, peer) in end.peers.iter().enumerate() {
-            let overflows =
-                paths[path].device.as_deref().map(|name| self.overflows(now, path, name));
-            let queued = overflows == Some(true) || wires[path].holds(peer);
+            let device = paths[path].device.as_deref();
+            let queued = wires[path].holds(peer)
+                || device.is_some_and(|name| self.overflows(now, path, name));
             end.connection.on_queue(PathId(path as u8), queued);
         }
     }

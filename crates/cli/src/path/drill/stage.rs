@@ -29,8 +29,10 @@ const PAUSE: [f64; 2] = [0.05, 0.3];
 
 /// How long a disturbance lasts that breaks nothing.
 const DISTURBED: Duration = Duration::from_secs(2);
-/// Seconds that a queue is filled to; it may be a little longer.
-const QUEUED: f64 = 0.09;
+/// A card whose queue is filled has this part of its rate: what waits for 20 ms waits for 120 then.
+const SLOWER: f64 = 1.0 / 6.0;
+/// Seconds that its queue is filled to; there is room for a little more.
+const QUEUED: f64 = 0.1;
 
 /// When a fault began and was repaired, and when both ends had two paths again.
 #[derive(Clone, Copy, Debug)]
@@ -215,13 +217,12 @@ impl Stage {
         match kind {
             Kind::Busy => keep_busy(DISTURBED),
             Kind::Queue => {
-                // What waits at the full rate for 20 ms waits for five times as long.
-                let (sender, rate) = (self.sender(), self.rate / 5.0);
+                let (sender, rate) = (self.sender(), SLOWER * self.rate);
                 let slow = format!("slow {sender}:eth{path} {rate:.6}Mbit out");
                 self.fault(&slow, true)?;
                 let card = |host: usize| IpAddr::from(address(path, &self.plan.hosts[host]));
                 let namespace = self.lab.host(self.sender());
-                let bytes = (QUEUED * self.rate / 5.0 * 1e6 / 8.0) as usize;
+                let bytes = (QUEUED * rate * 1e6 / 8.0) as usize;
                 let filled = within(&namespace, || fill_queue(card(0), card(1), bytes, DISTURBED));
                 self.fault(&slow, false)?;
                 filled.map_err(lab_failure)?.map_err(|error| {
