@@ -75,6 +75,14 @@ impl Config {
         self.connection.min(self.wan_rate.unwrap_or(self.rate) / self.hosts.len() as f64)
     }
 
+    /// Bits a second of a way to another site, where every way has as much of each link.
+    pub fn far_share(&self) -> f64 {
+        let sites = self.hosts.len() as f64;
+        let ways = sites * (sites - 1.0);
+        let share = self.far_rate().min(self.uplink / (sites - 1.0));
+        self.aggregate.map_or(share, |together| share.min(together / ways))
+    }
+
     pub fn ranks(&self) -> u32 {
         self.hosts.iter().sum()
     }

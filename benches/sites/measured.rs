@@ -15,8 +15,8 @@ use crate::config::{BESIDE_EACH_OTHER, Config, SIMGRIDS_WAY};
 
 /// Of each figure; the smallest and the largest of five enclose the median in 15 of 16 cases.
 const REPS: u32 = 5;
-/// Others take so large a part of a way, in messages that take so long at its rate. Cards and links
-/// that several ways share must carry it, or it would pile up without end.
+/// Others take so large a part of every link, in messages that take so long at a way's rate. More of
+/// a link that many ways share is no noise: the choice is judged without them.
 const LOAD: f64 = 0.03;
 const BURST_SECONDS: f64 = 2e-3;
 
@@ -48,9 +48,13 @@ fn busy(config: &Config, random: &mut SplitMix64) -> String {
         if (from, sender) == (to, receiver) {
             continue;
         }
-        let rate = if from == to { config.rate } else { config.far_rate() } / 8.0;
-        let bytes = (rate * BURST_SECONDS).max(1.0);
-        let every = bytes / rate / LOAD;
+        let (rate, share) = if from == to {
+            (config.rate, config.rate)
+        } else {
+            (config.far_rate(), config.far_share())
+        };
+        let bytes = (rate / 8.0 * BURST_SECONDS).max(1.0);
+        let every = bytes / (share / 8.0) / LOAD;
         // Writing into a string cannot fail.
         let _ = write!(
             text,
