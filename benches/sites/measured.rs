@@ -15,8 +15,8 @@ use crate::config::{BESIDE_EACH_OTHER, Config, SIMGRIDS_WAY};
 
 /// Of each figure; the smallest and the largest of five enclose the median in 15 of 16 cases.
 const REPS: u32 = 5;
-/// Others take so large a part of every link, in messages that take so long at a way's rate. More of
-/// a link that many ways share is no noise: the choice is judged without them.
+/// Others take so large a part of every link, in messages that take so long at a way's rate. More
+/// of a link that many ways share is no noise: the choice is judged without them.
 const LOAD: f64 = 0.03;
 const BURST_SECONDS: f64 = 2e-3;
 
