@@ -44,8 +44,8 @@ pub enum SimError {
     Died { rank: Rank, how: String },
     /// A rank ended the run.
     Aborted { code: i32 },
-    /// A rank's thread could not be started.
-    Thread { rank: Rank, error: String },
+    /// A rank has no stack.
+    Stack { rank: Rank, error: String },
     /// What is dead does not return, messages between these ranks stand, and these ranks cannot go
     /// on.
     Partition { at: f64, dead: Vec<String>, cut: Vec<(Rank, Rank)>, ranks: Vec<Rank> },
@@ -85,8 +85,8 @@ impl fmt::Display for SimError {
             }
             SimError::Died { rank, how } => write!(f, "rank {rank} died: {how}"),
             SimError::Aborted { code } => write!(f, "a rank ended the run with code {code}"),
-            SimError::Thread { rank, error } => {
-                write!(f, "no thread for rank {rank}: {error}")
+            SimError::Stack { rank, error } => {
+                write!(f, "no stack for rank {rank}: {error}")
             }
             SimError::Partition { at, dead, cut, ranks } => {
                 let dead: Vec<String> = dead.iter().map(|name| format!("`{name}`")).collect();

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use laneway_core::{Clock, Comm, CommError, Message, Progress, Queue, Rank, Slot, Tag};
 
 use super::tickets::{Received, Ticket};
-use super::turns::{Guard, Turns, Wait};
+use super::turns::{Guard, Seat, Wait};
 use super::{FREE_READS, LOOK_SECONDS};
 use crate::cluster::{Envelope, Label, Pattern};
 use crate::network::HostClock;
@@ -16,7 +16,7 @@ const TAG_BITS: u32 = Tag::BITS;
 
 /// A communicator of one rank.
 pub(super) struct SimComm<'t, 'a> {
-    turns: &'t Turns<'a>,
+    seat: Seat<'t, 'a>,
     /// The ranks of the world that belong to it, and which of them this is.
     members: Rc<[Rank]>,
     rank: Rank,
@@ -27,19 +27,19 @@ pub(super) struct SimComm<'t, 'a> {
 
 impl<'t, 'a> SimComm<'t, 'a> {
     /// The communicator of all ranks.
-    pub fn world(turns: &'t Turns<'a>, rank: Rank) -> SimComm<'t, 'a> {
-        let ranks = turns.any_state().cluster.hosts.len() as u32;
-        SimComm::new(turns, (0..ranks).collect(), rank, 0)
+    pub fn world(seat: Seat<'t, 'a>) -> SimComm<'t, 'a> {
+        let ranks = seat.any_state().cluster.hosts.len() as u32;
+        SimComm::new(seat, (0..ranks).collect(), seat.rank(), 0)
     }
 
-    fn new(turns: &'t Turns<'a>, members: Rc<[Rank]>, rank: Rank, context: u64) -> SimComm<'t, 'a> {
-        let clock = SimClock::new(turns, members[rank as usize]);
-        SimComm { turns, members, rank, context, splits: Cell::new(0), clock }
+    fn new(seat: Seat<'t, 'a>, members: Rc<[Rank]>, rank: Rank, context: u64) -> SimComm<'t, 'a> {
+        let clock = SimClock::new(seat);
+        SimComm { seat, members, rank, context, splits: Cell::new(0), clock }
     }
 
     /// This rank's number in the world.
     fn me(&self) -> Rank {
-        self.members[self.rank as usize]
+        self.seat.rank()
     }
 
     fn member(&self, rank: Rank) -> Result<Rank, CommError> {
@@ -109,7 +109,7 @@ impl<'t, 'a> SimComm<'t, 'a> {
     ) -> Result<Option<Received>, CommError> {
         let me = self.me();
         while !state.tickets[me as usize].has_done(queue) {
-            state = self.turns.wait(state, me, what)?;
+            state = self.seat.wait(state, what)?;
         }
         let mut received = None;
         let tickets = &mut state.tickets[me as usize];
@@ -141,19 +141,19 @@ impl Comm for SimComm<'_, '_> {
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {
-        vec![("backend", format!("sim:{}", self.turns.network.name()))]
+        vec![("backend", format!("sim:{}", self.seat.network().name()))]
     }
 
     fn hosts(&self) -> Result<Vec<String>, CommError> {
-        let state = self.turns.state()?;
+        let state = self.seat.state()?;
         let name =
-            |member: &Rank| self.turns.network.host_name(state.cluster.hosts[*member as usize]);
+            |member: &Rank| self.seat.network().host_name(state.cluster.hosts[*member as usize]);
         Ok(self.members.iter().map(name).collect())
     }
 
     fn send(&self, to: Rank, tag: Tag, data: &[u8]) -> Result<(), CommError> {
         let envelope = self.envelope(to, tag)?;
-        let mut state = self.turns.state()?;
+        let mut state = self.seat.state()?;
         let tickets = &mut state.tickets[self.me() as usize];
         let queue = tickets.open_queue();
         let ticket = tickets.issue(queue, 0);
@@ -169,7 +169,7 @@ impl Comm for SimComm<'_, '_> {
         into: &mut [u8],
     ) -> Result<Message, CommError> {
         let pattern = self.pattern(from, tag)?;
-        let mut state = self.turns.state()?;
+        let mut state = self.seat.state()?;
         let tickets = &mut state.tickets[self.me() as usize];
         let queue = tickets.open_queue();
         let ticket = tickets.issue(queue, 0);
@@ -195,27 +195,27 @@ impl Comm for SimComm<'_, '_> {
         let (pattern, me) = (self.pattern(from, tag)?, self.me());
         let mut looked = false;
         loop {
-            let state = self.turns.state()?;
+            let state = self.seat.state()?;
             if let Some(id) = state.cluster.matching.visible(me, pattern) {
                 let message = &state.cluster.matching.messages[id as usize];
                 let Envelope { from, label, .. } = message.envelope;
                 return Ok(Some(self.localised(from, label, message.bytes)));
             }
             if wait {
-                drop(self.turns.wait(state, me, Wait::Look)?);
+                drop(self.seat.wait(state, Wait::Look)?);
             } else if looked {
                 return Ok(None);
             } else {
                 let until = state.cluster.now + LOOK_SECONDS;
                 drop(state);
-                self.turns.sleep(me, until)?;
+                self.seat.sleep(until)?;
                 looked = true;
             }
         }
     }
 
     fn queue(&self) -> Box<dyn Queue + '_> {
-        let number = self.turns.any_state().tickets[self.me() as usize].open_queue();
+        let number = self.seat.any_state().tickets[self.me() as usize].open_queue();
         Box::new(SimQueue { comm: self, number, into: Vec::new() })
     }
 
@@ -226,7 +226,7 @@ impl Comm for SimComm<'_, '_> {
     ) -> Result<Option<Box<dyn Comm + '_>>, CommError> {
         let all = self.members.len();
         let which = (self.context, self.splits.replace(self.splits.get() + 1));
-        let mut state = self.turns.state()?;
+        let mut state = self.seat.state()?;
         let regroup = state.regroups.entry(which).or_default();
         regroup.wishes.insert(self.rank, (colour, key));
         if regroup.wishes.len() == all {
@@ -242,7 +242,7 @@ impl Comm for SimComm<'_, '_> {
             state.regroups.get(&which).is_some_and(|regroup| regroup.context.is_some())
         };
         while !answered(&state) {
-            state = self.turns.wait(state, self.me(), Wait::Split)?;
+            state = self.seat.wait(state, Wait::Split)?;
         }
         let Some(regroup) = state.regroups.get_mut(&which) else { return Ok(None) };
         let wishes = regroup.wishes.clone();
@@ -261,11 +261,11 @@ impl Comm for SimComm<'_, '_> {
         let rank = same.iter().position(|(_, rank)| *rank == self.rank).unwrap_or(0);
         let members = same.iter().map(|(_, rank)| self.members[*rank as usize]).collect();
         let context = first + u64::from(first_rank);
-        Ok(Some(Box::new(SimComm::new(self.turns, members, rank as Rank, context))))
+        Ok(Some(Box::new(SimComm::new(self.seat, members, rank as Rank, context))))
     }
 
     fn abort(&self, code: i32) -> ! {
-        self.turns.abort(code)
+        self.seat.abort(code)
     }
 }
 
@@ -320,7 +320,7 @@ impl Queue for SimQueue<'_, '_, '_> {
         // SAFETY: the caller keeps `len` bytes at `data` valid and unchanged until the slot is
         // reported; they are read here and now.
         let data = if len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data, len) } };
-        let mut state = self.comm.turns.state()?;
+        let mut state = self.comm.seat.state()?;
         let ticket = self.issue(&mut state, slot);
         self.comm.start_send(&mut state, envelope, data, ticket)?;
         Ok(Progress::Pending)
@@ -339,50 +339,49 @@ impl Queue for SimQueue<'_, '_, '_> {
             self.into.resize(slot as usize + 1, (std::ptr::null_mut(), 0));
         }
         self.into[slot as usize] = (into, len);
-        let mut state = self.comm.turns.state()?;
+        let mut state = self.comm.seat.state()?;
         let ticket = self.issue(&mut state, slot);
         self.comm.start_recv(&mut state, pattern, len as u64, ticket)?;
         Ok(Progress::Pending)
     }
 
     fn test(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
-        let (turns, me) = (self.comm.turns, self.comm.me());
-        let mut state = turns.state()?;
+        let (seat, me) = (self.comm.seat, self.comm.me());
+        let mut state = seat.state()?;
         let tickets = &state.tickets[me as usize];
         if !tickets.has_done(self.number) && tickets.outstanding(self.number) > 0 {
             let until = state.cluster.now + LOOK_SECONDS;
             drop(state);
-            turns.sleep(me, until)?;
-            state = turns.state()?;
+            seat.sleep(until)?;
+            state = seat.state()?;
         }
         self.collect(&mut state, done)
     }
 
     fn wait(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
-        let (turns, me) = (self.comm.turns, self.comm.me());
-        let mut state = turns.state()?;
+        let (seat, me) = (self.comm.seat, self.comm.me());
+        let mut state = seat.state()?;
         loop {
             let tickets = &state.tickets[me as usize];
             let outstanding = tickets.outstanding(self.number);
             if tickets.has_done(self.number) || outstanding == 0 {
                 return self.collect(&mut state, done);
             }
-            state = turns.wait(state, me, Wait::Transfers(outstanding))?;
+            state = seat.wait(state, Wait::Transfers(outstanding))?;
         }
     }
 }
 
 impl Drop for SimQueue<'_, '_, '_> {
     fn drop(&mut self) {
-        let mut state = self.comm.turns.any_state();
+        let mut state = self.comm.seat.any_state();
         state.tickets[self.comm.me() as usize].close_queue(self.number);
     }
 }
 
 /// The clock of a rank's host, which may be off and drift.
 struct SimClock<'t, 'a> {
-    turns: &'t Turns<'a>,
-    rank: Rank,
+    seat: Seat<'t, 'a>,
     host: HostClock,
     is_global: bool,
     /// The one that is neither off nor drifts, if this one may be.
@@ -392,15 +391,15 @@ struct SimClock<'t, 'a> {
 }
 
 impl<'t, 'a> SimClock<'t, 'a> {
-    fn new(turns: &'t Turns<'a>, rank: Rank) -> SimClock<'t, 'a> {
-        let state = turns.any_state();
+    fn new(seat: Seat<'t, 'a>) -> SimClock<'t, 'a> {
+        let state = seat.any_state();
         let hosts = &state.cluster.hosts;
-        let host = turns.network.clock(hosts[rank as usize]);
-        let right = |host: &u32| turns.network.clock(*host) == HostClock::default();
+        let host = seat.network().clock(hosts[seat.rank() as usize]);
+        let right = |host: &u32| seat.network().clock(*host) == HostClock::default();
         let is_global = hosts.iter().all(right);
         let clock = |host, is_global, right| {
             let reads = Cell::new((0.0, 0));
-            SimClock { turns, rank, host, is_global, right, reads }
+            SimClock { seat, host, is_global, right, reads }
         };
         let right = (!is_global).then(|| Box::new(clock(HostClock::default(), true, None)));
         clock(host, is_global, right)
@@ -409,23 +408,23 @@ impl<'t, 'a> SimClock<'t, 'a> {
 
 impl Clock for SimClock<'_, '_> {
     fn now(&self) -> f64 {
-        let mut now = self.turns.any_state().cluster.now;
+        let mut now = self.seat.any_state().cluster.now;
         let (last, reads) = self.reads.get();
         let reads = if now == last { reads + 1 } else { 0 };
         self.reads.set((now, reads));
         if reads > FREE_READS {
             // A run that has ended is reported by the next call that can.
-            let _ = self.turns.sleep(self.rank, now + LOOK_SECONDS);
-            now = self.turns.any_state().cluster.now;
+            let _ = self.seat.sleep(now + LOOK_SECONDS);
+            now = self.seat.any_state().cluster.now;
         }
         self.host.offset + (1.0 + self.host.drift) * now
     }
 
     fn sleep_until(&self, instant: f64) {
         let until = (instant - self.host.offset) / (1.0 + self.host.drift);
-        if self.turns.sleep(self.rank, until).is_err() && until.is_finite() {
+        if self.seat.sleep(until).is_err() && until.is_finite() {
             // Nobody waits for anybody any more; a program that waits for an instant must see it.
-            let now = &mut self.turns.any_state().cluster.now;
+            let now = &mut self.seat.any_state().cluster.now;
             *now = now.max(until);
         }
     }

@@ -1,4 +1,4 @@
-//! Runs any program over [`Comm`] in virtual time: one thread a rank, one of them at a time.
+//! Runs any program over [`Comm`] in virtual time: one stack a rank, one of them at a time.
 //!
 //! What a rank computes takes no time; messages take what the cluster says, and sleeping what was
 //! asked for. A look that finds nothing ([`Queue::test`](laneway_core::Queue::test), a probe that
@@ -13,8 +13,9 @@ mod tickets;
 mod turns;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread::{Builder, scope};
 
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
 use laneway_core::{Comm, Rank};
 
 use crate::cluster::{Cluster, Observer};
@@ -22,7 +23,7 @@ use crate::error::SimError;
 use crate::flow::Flows;
 use crate::network::{Fairness, HostId, Network};
 use comm::SimComm;
-use turns::{Aborted, Turns};
+use turns::{Aborted, Seat, Turns};
 
 /// Seconds that a look costs which finds nothing.
 pub const LOOK_SECONDS: f64 = 100e-9;
@@ -72,38 +73,40 @@ impl<'a> Program<'a> {
         self
     }
 
-    /// Runs the program on every rank.
-    pub fn run<R: Send>(
-        self,
-        program: impl Fn(&dyn Comm) -> R + Sync,
-    ) -> Result<Ended<R>, SimError> {
+    /// Runs the program on every rank, all of them on this thread.
+    pub fn run<R>(self, program: impl Fn(&dyn Comm) -> R) -> Result<Ended<R>, SimError> {
         let flows = Flows::with(self.network.resources(), self.fairness);
         let hosts: Vec<HostId> = (0..self.ranks).collect();
         let cluster = Cluster::new(self.network, hosts, flows, self.observer)?;
         let turns = Turns::new(self.network, cluster, self.limit);
-        let rank = |rank: Rank| {
+        let rank = |rank: Rank, yielder: &Yielder<(), ()>| {
+            let seat = Seat::new(&turns, rank, yielder);
             let end = catch_unwind(AssertUnwindSafe(|| {
-                turns.begin(rank);
-                program(&SimComm::world(&turns, rank))
+                // One that was aborted ends here; one that failed is told with the first call.
+                drop(seat.state());
+                program(&SimComm::world(seat))
             }));
             // A rank that was ended with the run says nothing more.
             let panicked = end.as_ref().err().filter(|payload| !payload.is::<Aborted>());
-            turns.leave(rank, panicked.map(|payload| words_of(&**payload)));
+            seat.leave(panicked.map(|payload| words_of(&**payload)));
             end.ok()
         };
-        let results: Vec<Option<R>> = scope(|scope| {
-            let rank = &rank;
-            let start = |number: Rank| {
-                let thread = Builder::new().name(format!("rank {number}")).stack_size(STACK_BYTES);
-                thread.spawn_scoped(scope, move || rank(number)).map_err(|error| {
-                    turns.give_up(number);
-                    SimError::Thread { rank: number, error: error.to_string() }
-                })
-            };
-            let threads: Vec<_> = (0..self.ranks).map(start).collect::<Result<_, _>>()?;
-            turns.open();
-            Ok(threads.into_iter().map(|thread| thread.join().unwrap_or(None)).collect())
-        })?;
+        let rank = &rank;
+        let start = |number: Rank| {
+            let stack = DefaultStack::new(STACK_BYTES)
+                .map_err(|error| SimError::Stack { rank: number, error: error.to_string() })?;
+            // SAFETY: what it borrows, `turns` and `program`, outlives this function's list of
+            // coroutines, which nobody forgets.
+            Ok(unsafe { Coroutine::with_stack_unchecked(stack, move |y, ()| rank(number, y)) })
+        };
+        let mut ranks: Vec<_> = (0..self.ranks).map(start).collect::<Result<_, SimError>>()?;
+        let mut results: Vec<Option<R>> = (0..self.ranks).map(|_| None).collect();
+        turns.open();
+        while let Some(number) = turns.turn() {
+            if let CoroutineResult::Return(result) = ranks[number as usize].resume(()) {
+                results[number as usize] = result;
+            }
+        }
         let finish = turns.concluded()?;
         Ok(Ended { results: results.into_iter().flatten().collect(), finish })
     }

@@ -1,11 +1,15 @@
 //! Who goes on when: one rank at a time has the turn, and gives it away only by waiting. Whoever
 //! has it when nobody can go on lets virtual time pass.
+//!
+//! All ranks are on one thread, each on a stack of its own: a turn changes in tens of nanoseconds,
+//! where threads would take the system microseconds.
 
+use std::cell::{RefCell, RefMut};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::panic::resume_unwind;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use corosensei::Yielder;
 use laneway_core::{CommError, Rank};
 
 use super::tickets::{Received, Ticket, Tickets};
@@ -15,7 +19,7 @@ use crate::error::SimError;
 use crate::flow::Flows;
 use crate::network::Network;
 
-/// What a rank's thread is unwound with when the run is ended.
+/// What a rank is unwound with when the run is ended.
 pub(super) struct Aborted;
 
 /// How a run ended before its time.
@@ -88,11 +92,19 @@ pub(super) struct State<'a> {
 
 pub(super) struct Turns<'a> {
     pub network: &'a dyn Network,
-    state: Mutex<State<'a>>,
-    yours: Vec<Condvar>,
+    state: RefCell<State<'a>>,
 }
 
-pub(super) type Guard<'g, 'a> = MutexGuard<'g, State<'a>>;
+/// Nobody keeps it while another has the turn.
+pub(super) type Guard<'g, 'a> = RefMut<'g, State<'a>>;
+
+/// A rank's place among the others, from which it waits.
+#[derive(Clone, Copy)]
+pub(super) struct Seat<'t, 'a> {
+    turns: &'t Turns<'a>,
+    rank: Rank,
+    yielder: &'t Yielder<(), ()>,
+}
 
 impl State<'_> {
     /// Tells ranks of what has ended or can be seen, and lets those that waited go on.
@@ -156,6 +168,14 @@ impl State<'_> {
         }
     }
 
+    /// Gives the turn to a rank that can go on, which may be the same one.
+    fn pass_on(&mut self) {
+        while self.ready.is_empty() && self.left < self.waits.len() as u32 {
+            self.advance();
+        }
+        self.turn = self.ready.pop_front();
+    }
+
     /// Nothing will happen any more, and ranks wait.
     fn stuck(&mut self) {
         let at = self.cluster.now;
@@ -190,22 +210,46 @@ impl<'a> Turns<'a> {
             finish: 0.0,
             limit,
         };
-        let yours = (0..ranks).map(|_| Condvar::new()).collect();
-        Turns { network, state: Mutex::new(state), yours }
+        Turns { network, state: RefCell::new(state) }
     }
 
-    /// Only the rank that has the turn asks for it, or one that is about to wait for the turn.
-    fn lock(&self) -> Guard<'_, 'a> {
-        // A rank that panicked left nothing half done: panics happen in programs, not in here.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Who goes on; none when all have left.
+    pub fn turn(&self) -> Option<Rank> {
+        self.state.borrow().turn
+    }
+
+    /// The first rank begins.
+    pub fn open(&self) {
+        self.state.borrow_mut().pass_on();
+    }
+
+    /// When the last rank was done, if all ended well.
+    pub fn concluded(&self) -> Result<f64, SimError> {
+        let state = self.state.borrow();
+        match &state.end {
+            None => Ok(state.finish),
+            Some(End::Failed(error)) => Err(error.clone()),
+            Some(End::Aborted(code)) => Err(SimError::Aborted { code: *code }),
+        }
+    }
+}
+
+impl<'t, 'a> Seat<'t, 'a> {
+    pub fn new(turns: &'t Turns<'a>, rank: Rank, yielder: &'t Yielder<(), ()>) -> Seat<'t, 'a> {
+        Seat { turns, rank, yielder }
+    }
+
+    pub fn rank(&self) -> Rank {
+        self.rank
+    }
+
+    pub fn network(&self) -> &'a dyn Network {
+        self.turns.network
     }
 
     /// The shared state, for a rank that goes on; a run that has ended is an error.
-    pub fn state(&self) -> Result<Guard<'_, 'a>, CommError> {
-        self.unended(self.lock())
-    }
-
-    fn unended<'g>(&self, state: Guard<'g, 'a>) -> Result<Guard<'g, 'a>, CommError> {
+    pub fn state(&self) -> Result<Guard<'t, 'a>, CommError> {
+        let state = self.any_state();
         match &state.end {
             None => Ok(state),
             Some(End::Failed(error)) => Err(CommError::Stuck { why: error.to_string() }),
@@ -217,106 +261,57 @@ impl<'a> Turns<'a> {
     }
 
     /// The shared state, whatever became of the run.
-    pub fn any_state(&self) -> Guard<'_, 'a> {
-        self.lock()
-    }
-
-    /// The first rank begins.
-    pub fn open(&self) {
-        self.pass_on(&mut self.lock());
-    }
-
-    /// Waits for this rank's first turn.
-    pub fn begin(&self, rank: Rank) {
-        // A run that has failed before it began here is reported by the rank's first call.
-        drop(self.unended(self.until_mine(self.lock(), rank)));
+    pub fn any_state(&self) -> Guard<'t, 'a> {
+        self.turns.state.borrow_mut()
     }
 
     /// Waits until somebody lets this rank go on, which then looks whether it can.
-    pub fn wait<'g>(
-        &'g self,
-        mut state: Guard<'g, 'a>,
-        rank: Rank,
-        what: Wait,
-    ) -> Result<Guard<'g, 'a>, CommError> {
-        state.waits[rank as usize] = Some(what);
-        self.pass_on(&mut state);
-        self.unended(self.until_mine(state, rank))
-    }
-
-    fn until_mine<'g>(&'g self, mut state: Guard<'g, 'a>, rank: Rank) -> Guard<'g, 'a> {
-        while state.turn != Some(rank) {
-            let woken = self.yours[rank as usize].wait(state);
-            state = woken.unwrap_or_else(PoisonError::into_inner);
+    pub fn wait(&self, mut state: Guard<'t, 'a>, what: Wait) -> Result<Guard<'t, 'a>, CommError> {
+        state.waits[self.rank as usize] = Some(what);
+        state.pass_on();
+        let is_mine = state.turn == Some(self.rank);
+        drop(state);
+        if !is_mine {
+            self.yielder.suspend(());
         }
-        state
-    }
-
-    /// Gives the turn to a rank that can go on, which may be the same one.
-    fn pass_on(&self, state: &mut State<'a>) {
-        while state.ready.is_empty() && state.left < state.waits.len() as u32 {
-            state.advance();
-        }
-        state.turn = state.ready.pop_front();
-        if let Some(rank) = state.turn {
-            self.yours[rank as usize].notify_one();
-        }
+        self.state()
     }
 
     /// This rank is done, or has panicked.
-    pub fn leave(&self, rank: Rank, panicked: Option<String>) {
-        let mut state = self.lock();
+    pub fn leave(&self, panicked: Option<String>) {
+        let mut state = self.any_state();
         state.left += 1;
         state.finish = state.finish.max(state.cluster.now);
         if let Some(how) = panicked {
-            state.fail(SimError::Died { rank, how });
+            state.fail(SimError::Died { rank: self.rank, how });
         }
-        self.pass_on(&mut state);
+        state.pass_on();
     }
 
     /// Ends every rank, and this one at once.
     pub fn abort(&self, code: i32) -> ! {
-        let mut state = self.lock();
+        let mut state = self.any_state();
         state.end = Some(End::Aborted(code));
         state.awake_all();
         drop(state);
         resume_unwind(Box::new(Aborted))
     }
 
-    /// Not all threads could be started: those that were end at once.
-    pub fn give_up(&self, started: u32) {
-        let mut state = self.lock();
-        state.end = Some(End::Aborted(0));
-        state.ready.truncate(started as usize);
-        state.waits.truncate(started as usize);
-        self.pass_on(&mut state);
-    }
-
-    /// When the last rank was done, if all ended well.
-    pub fn concluded(&self) -> Result<f64, SimError> {
-        let state = self.lock();
-        match &state.end {
-            None => Ok(state.finish),
-            Some(End::Failed(error)) => Err(error.clone()),
-            Some(End::Aborted(code)) => Err(SimError::Aborted { code: *code }),
-        }
-    }
-
-    /// Lets a rank's ticket be done at an instant, and waits for it.
-    pub fn sleep(&self, rank: Rank, until: f64) -> Result<(), CommError> {
-        let mut state = self.state()?;
+    /// Lets a ticket of this rank be done at an instant, and waits for it.
+    pub fn sleep(&self, until: f64) -> Result<(), CommError> {
+        let (mut state, me) = (self.state()?, self.rank as usize);
         if until <= state.cluster.now {
             return Ok(());
         }
-        let queue = state.tickets[rank as usize].open_queue();
-        let ticket: Ticket = state.tickets[rank as usize].issue(queue, 0);
+        let queue = state.tickets[me].open_queue();
+        let ticket: Ticket = state.tickets[me].issue(queue, 0);
         if until.is_finite() {
-            state.cluster.wake(until, rank, ticket);
+            state.cluster.wake(until, self.rank, ticket);
         }
-        while !state.tickets[rank as usize].has_done(queue) {
-            state = self.wait(state, rank, Wait::Moment(until))?;
+        while !state.tickets[me].has_done(queue) {
+            state = self.wait(state, Wait::Moment(until))?;
         }
-        state.tickets[rank as usize].close_queue(queue);
+        state.tickets[me].close_queue(queue);
         Ok(())
     }
 }
