@@ -6,7 +6,7 @@ use std::rc::Rc;
 use laneway_core::{Clock, Comm, CommError, Message, Progress, Queue, Rank, Slot, Tag};
 
 use super::tickets::{Received, Ticket};
-use super::turns::{Guard, Seat, Wait};
+use super::turns::{Guard, Seat, State, Wait};
 use super::{FREE_READS, LOOK_SECONDS};
 use crate::cluster::{Envelope, Label, Pattern};
 use crate::network::HostClock;
@@ -79,7 +79,7 @@ impl<'t, 'a> SimComm<'t, 'a> {
         let now = state.cluster.now;
         let started = state.cluster.send(now, envelope, data.len() as u64, ticket);
         let (id, progress) = started.map_err(refused)?;
-        state.keep(id, data.to_vec());
+        state.keep(id, data);
         if progress == Progress::Done {
             state.tickets[self.me() as usize].complete(ticket, None);
         }
@@ -183,6 +183,7 @@ impl Comm for SimComm<'_, '_> {
             Some(into) => into.copy_from_slice(&data),
             None => return Err(truncated(message.from, label, data.len(), into.len())),
         }
+        self.seat.any_state().spare.give_back(data);
         Ok(message)
     }
 
@@ -289,8 +290,8 @@ impl SimQueue<'_, '_, '_> {
         done: &mut Vec<Slot>,
     ) -> Result<(), CommError> {
         let mut wrong = None;
-        let into = &self.into;
-        state.tickets[self.comm.me() as usize].collect(self.number, |slot, received| {
+        let (into, State { tickets, spare, .. }) = (&self.into, &mut **state);
+        tickets[self.comm.me() as usize].collect(self.number, |slot, received| {
             done.push(slot);
             let Some(Received { from, label, data }) = received else { return };
             let (target, len) = into[slot as usize];
@@ -302,6 +303,7 @@ impl SimQueue<'_, '_, '_> {
             // SAFETY: whoever started the receive keeps `len` bytes at `target` valid and
             // untouched until its slot is reported, which happens when this returns.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), target, len) };
+            spare.give_back(data);
         });
         wrong.map_or(Ok(()), Err)
     }

@@ -9,6 +9,7 @@
 //! Begin with [`Program`], then `turns.rs` for who goes on when, then `comm.rs`.
 
 mod comm;
+mod spare;
 mod tickets;
 mod turns;
 

@@ -12,6 +12,7 @@ use std::panic::resume_unwind;
 use corosensei::Yielder;
 use laneway_core::{CommError, Rank};
 
+use super::spare::Spare;
 use super::tickets::{Received, Ticket, Tickets};
 use crate::carrier::MessageId;
 use crate::cluster::{Cluster, Cut, Envelope, Over};
@@ -76,7 +77,8 @@ pub(super) struct State<'a> {
     pub cluster: Cluster<'a, Flows>,
     pub tickets: Vec<Tickets>,
     /// The bytes of each message under way.
-    pub payloads: Vec<Vec<u8>>,
+    payloads: Vec<Vec<u8>>,
+    pub spare: Spare,
     pub end: Option<End>,
     /// By context and number of the split.
     pub regroups: BTreeMap<(u64, u64), Regroup>,
@@ -131,11 +133,12 @@ impl State<'_> {
         Received { from, label, data: std::mem::take(&mut self.payloads[id as usize]) }
     }
 
-    pub fn keep(&mut self, id: MessageId, data: Vec<u8>) {
+    /// Keeps a copy of a message's bytes until it is received.
+    pub fn keep(&mut self, id: MessageId, data: &[u8]) {
         if self.payloads.len() <= id as usize {
             self.payloads.resize(id as usize + 1, Vec::new());
         }
-        self.payloads[id as usize] = data;
+        self.payloads[id as usize] = self.spare.copy(data);
     }
 
     /// A rank that waits looks again.
@@ -200,6 +203,7 @@ impl<'a> Turns<'a> {
             cluster,
             tickets: (0..ranks).map(|_| Tickets::default()).collect(),
             payloads: Vec::new(),
+            spare: Spare::default(),
             end: None,
             regroups: BTreeMap::new(),
             contexts: 1,
