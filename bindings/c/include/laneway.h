@@ -232,6 +232,28 @@ typedef struct laneway_paths_options {
   // What is done on ARMED and on MIGRATED: LANEWAY_ON_ARMED_..., LANEWAY_ON_MIGRATED_...
   int on_armed;
   int on_migrated;
+  // The path that connections begin with that are opened from here.
+  int first_path;
+  // Not 0: connections that are opened from here to one peer begin with different paths, in turn
+  // from `first_path` on, so that their load goes over all of them. Each goes back to the path
+  // that it began with, as with `fail_back`.
+  int spread;
+  // Not 0: a connection that is opened from here goes back to the path that it began with when
+  // that has been armed for `hold_ms` (0 for 200), and for twice as long each time that it died
+  // soon after, `most_hold_ms` (0 for 30,000) at most.
+  int fail_back;
+  int hold_ms;
+  int most_hold_ms;
+  // InfiniBand's code, 1 to 31, of the time in which a peer must acknowledge: 4.096 us times two
+  // to this power; 0 for 20, -1 waits for ever. And how often a packet is sent again before the
+  // connection fails, 1 to 7; 0 for 7, -1 never.
+  int ack_timeout;
+  int retries;
+  // InfiniBand's code, 1 to 31, of the time that a peer waits which found no buffer here; 0 for
+  // 12, 0.64 ms. And how often a message asks a peer without a buffer again, 1 to 6; 0 for ever,
+  // -1 never.
+  int not_ready_timer;
+  int not_ready_retries;
   // Not 0: the asynchronous thread, which goes on while the program computes. Without it
   // everything happens in calls, which then come from one thread at a time.
   int thread;
@@ -249,9 +271,57 @@ typedef struct laneway_connection_state {
   int primary;
   // -1 where there is none.
   int alternate;
-  // How often it has migrated.
+  // How often it has migrated, and how often a path of it was suspected to be dead.
   uint64_t migrations;
+  uint64_t suspicions;
+  // Messages that were given and have not arrived.
+  uint64_t waiting;
+  // Packets that were sent more than once.
+  uint64_t sent_again;
+  // Nanoseconds there and back over the primary path, smoothed; 0 where it is not known yet.
+  uint64_t round_trip_ns;
 } laneway_connection_state;
+
+// How a path is, and what went over it.
+typedef struct laneway_path_state {
+  // 0 where its device has no carrier; 1 where it has, or no device was named.
+  int carrier;
+  // 1 where laneway_paths_drain, or a person, took it out of use.
+  int drained;
+  // Connections that have it as their primary path, and as their alternate one.
+  uint64_t primary_of;
+  uint64_t alternate_of;
+  uint64_t sent_packets;
+  uint64_t sent_bytes;
+  uint64_t received_packets;
+  uint64_t received_bytes;
+} laneway_path_state;
+
+// What was counted since the paths were opened, over all connections, also those that are gone.
+typedef struct laneway_counters {
+  // Packets that were dropped in silence because they belong to no connection here, came over
+  // another path or from another address than agreed, have a wrong tag, or are handshakes with
+  // another secret or out of turn.
+  uint64_t dropped_strange;
+  uint64_t dropped_misplaced;
+  uint64_t dropped_forged;
+  uint64_t dropped_refused;
+  // Packets of connections, and those of them that were sent more than once.
+  uint64_t sent;
+  uint64_t received;
+  uint64_t sent_again;
+  // Packets that were refused though their tag was right: data that was there before, what no
+  // peer can have written, for another queue pair, again or far too late, in a state that takes
+  // none.
+  uint64_t duplicates;
+  uint64_t malformed;
+  uint64_t strange;
+  uint64_t replayed;
+  uint64_t unexpected;
+  uint64_t migrations;
+  // How often a path was suspected to be dead.
+  uint64_t suspicions;
+} laneway_counters;
 
 #ifdef __cplusplus
 extern "C" {
@@ -612,6 +682,13 @@ int laneway_paths_migrate(struct laneway_paths *paths,
                           const uint32_t *connections,
                           int count);
 
+// Takes the traffic of every connection off a path, now or as soon as another one is armed, and
+// keeps it and that of later connections off.
+int laneway_paths_drain(struct laneway_paths *paths, int path);
+
+// Lets a path be used again.
+int laneway_paths_undrain(struct laneway_paths *paths, int path);
+
 // How a connection is, written to `*state`.
 //
 // # Safety
@@ -620,12 +697,29 @@ int laneway_paths_state(struct laneway_paths *paths,
                         uint32_t connection,
                         struct laneway_connection_state *state);
 
-// Takes the traffic of every connection off a path, now or as soon as another one is armed, and
-// keeps it and that of later connections off.
-int laneway_paths_drain(struct laneway_paths *paths, int path);
+// How a path is, and what went over it, written to `*state`.
+//
+// # Safety
+// `state` has room for one.
+int laneway_paths_path_state(struct laneway_paths *paths,
+                             int path,
+                             struct laneway_path_state *state);
 
-// Lets a path be used again.
-int laneway_paths_undrain(struct laneway_paths *paths, int path);
+// What was counted, packets that were dropped in silence included, written to `*counters`.
+//
+// # Safety
+// `counters` has room for them.
+int laneway_paths_counters(struct laneway_paths *paths, struct laneway_counters *counters);
+
+// The connections that are open, from either end: their numbers are written to `numbers`, which
+// has room for `length`, and how many there are to `*count`, also where that is more.
+//
+// # Safety
+// `numbers` has so much room, and `count` has room for a number.
+int laneway_paths_connections(struct laneway_paths *paths,
+                              uint32_t *numbers,
+                              int length,
+                              int *count);
 
 // Collective over `comm`: round trips between all pairs of ranks i < j, `out` bytes there and
 // `back` bytes home; one pair after the other, or where `parallel` is not 0 at the same time those

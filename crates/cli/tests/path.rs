@@ -175,6 +175,40 @@ fn a_drill_loses_nothing() {
 }
 
 #[test]
+fn a_drill_over_both_paths_loses_nothing_and_has_more_than_one_path() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let is_root = status.lines().any(|line| line.starts_with("Uid:\t0\t"));
+    let root = if is_root { Ok(()) } else { Err("it takes root".to_string()) };
+    if !Need::Namespaces.is_met(program("tc").and(root)) {
+        return;
+    }
+    let words = "drill --spread --kinds drop,carrier-receiver --sizes 64K --faults 3 --rate 40Mbit";
+    let words: Vec<&str> = words.split(' ').collect();
+    // A busy machine may keep both paths waiting; it does not do so each time.
+    let is_fast = (0..3).any(|_| {
+        let output = laneway(&[&words[..], &["--connections", "8", "--format", "json"]].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let document = json(&output);
+        assert_eq!(document["params"]["connections"], 8);
+        let rows = document["rows"].as_array().expect("rows");
+        assert_eq!(rows.len(), 2);
+        for row in rows {
+            for name in ["lost", "duplicated", "reordered", "damaged"] {
+                assert_eq!(row[name], 0, "{row}");
+            }
+        }
+        // Four connections leave a path and go back to it, at each of three faults.
+        let moved = rows[1]["migrations"].as_u64();
+        assert!(moved.is_some_and(|moved| moved >= 12), "{document}");
+        // One path carries 5 MB/s at most.
+        let before = |row: &Value| row["bandwidth_before"].as_f64().unwrap_or(0.0);
+        rows.iter().all(|row| before(row) > 5.5)
+    });
+    assert!(is_fast, "two paths carry more than one");
+}
+
+#[test]
 fn a_drill_with_a_server_of_this_machine() {
     let port = {
         let free = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
@@ -183,17 +217,9 @@ fn a_drill_with_a_server_of_this_machine() {
     let mut server = Command::new(env!("CARGO_BIN_EXE_laneway"));
     server.args(["path", "serve", "--seconds", "4", "--format", "json", "--port", &port]);
     let server = server.stdout(std::process::Stdio::piped()).spawn().expect("a server");
-    let output = laneway(&[
-        "drill",
-        "--to",
-        "127.0.0.1",
-        "--port",
-        &port,
-        "--seconds",
-        "1",
-        "--format",
-        "json",
-    ]);
+    let words = "drill --to 127.0.0.1 --connections 3 --seconds 1 --format json --port";
+    let words: Vec<&str> = words.split(' ').chain([port.as_str()]).collect();
+    let output = laneway(&words);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
     let row = &json(&output)["rows"][0];
@@ -201,7 +227,7 @@ fn a_drill_with_a_server_of_this_machine() {
     assert_eq!((&row["lost"], &row["damaged"]), (&0.into(), &0.into()));
     let served = server.wait_with_output().expect("it ends");
     assert_eq!(served.status.code(), Some(0));
-    assert_eq!(json(&served)["rows"][0]["connections"], 1);
+    assert_eq!(json(&served)["rows"][0]["connections"], 3);
 }
 
 #[test]
@@ -209,6 +235,11 @@ fn drills_that_cannot_be_say_why() {
     refused(&laneway(&["drill", "--kinds", "smoke"]), 2, &["unknown fault `smoke`", "drop"]);
     refused(&laneway(&["drill", "--sizes", "4"]), 2, &["messages of 4"]);
     refused(&laneway(&["drill", "--rate", "fast"]), 2, &["fast"]);
+    refused(&laneway(&["drill", "--connections", "0"]), 2, &["0"]);
+    let one = laneway(&["drill", "--spread", "--connections", "1"]);
+    refused(&one, 2, &["nothing to spread", "--connections 4"]);
+    let one = laneway(&["drill", "--to", "127.0.0.1", "--spread"]);
+    refused(&one, 2, &["nothing to spread", "--to A,B"]);
     refused(&laneway(&["drill", "--compute", "long"]), 2, &["long"]);
     refused(&laneway(&["serve", "--paths", "eth99"]), 3, &["no interface `eth99`"]);
     refused(&laneway(&["serve", "--paths", "eth0,eth0"]), 2, &["named twice", "eth0/2"]);

@@ -126,6 +126,17 @@ fn who_opens_chooses_the_path_and_unknown_ones_are_refused() {
     assert!(odd.begin_open(&there.addresses(), 1, LIMIT).is_ok(), "spread begins anywhere");
 }
 
+/// Nothing can be sent over such a path, and so nothing is missed there.
+#[test]
+fn a_connection_that_begins_without_carrier_takes_the_other_path() {
+    let second = Setup { primary: PathId(1), ..Setup::usual() };
+    let mut ends = [loopback(2, second), loopback(2, Setup::usual())];
+    ends[0].on_carrier(PathId(1), false);
+    let mut pair = Pair::new(ends, 1);
+    pair.send(50);
+    assert_eq!(pair.primaries(), [[1, 0]; 2]);
+}
+
 #[test]
 fn a_connection_takes_the_place_of_one_that_was_closed() {
     let mut pair = Pair::new([loopback(2, spread()), loopback(2, spread())], 3);

@@ -3,11 +3,12 @@
 //! A [`Wiring`] says what is at the end of every port, a [`Routing`] by which port a switch sends
 //! to a host. A topology of [`topologies`] is both, by formula; a [`Fabric`] is a list of cables
 //! and a [`Table`] a forwarding table. [`conflicts`] counts which messages of an order share a
-//! link, [`prove()`] proves a table, [`apart()`] compares its paths, [`engines`] make one,
-//! [`reroute()`] and [`repair()`] answer failures, [`job`] plans for a part of the hosts, and
-//! [`formats`] are files of fabric software.
+//! link, [`prove()`] proves a table, [`apart()`] compares its paths, [`alternates()`] chooses two
+//! of them, [`engines`] make a table, [`reroute()`] and [`repair()`] answer failures, [`job`] plans
+//! for a part of the hosts, and [`formats`] are files of fabric software.
 
 pub mod agents;
+pub mod alternates;
 pub mod apart;
 pub mod change;
 pub mod conflicts;
@@ -37,6 +38,7 @@ mod waits;
 mod ways;
 pub mod wiring;
 
+pub use alternates::{Alternates, alternates};
 pub use apart::{Apart, apart};
 pub use conflicts::{Counter, Tally};
 pub use fabric::{Fabric, Part};

@@ -2,8 +2,9 @@
 //! path-migration paper and its four parts that a program calls (section 3). No MPI is needed.
 //!
 //! `open.rs` begins and ends, `communicate.rs` connects, sends and receives, `progress.rs` moves
-//! things and tells what happened, `modules.rs` specifies, loads and migrates. `held.rs` keeps what
-//! is behind a handle, `event.rs` says in numbers what happened, `refused.rs` why not.
+//! things and tells what happened, `modules.rs` specifies, loads and migrates, `look.rs` tells how
+//! paths and connections are. `setup.rs` reads what is done by itself, `held.rs` keeps what is
+//! behind a handle, `event.rs` says in numbers what happened, `refused.rs` why not.
 
 // In the order of the header.
 mod open;
@@ -14,9 +15,12 @@ mod progress;
 
 mod modules;
 
+mod look;
+
 mod event;
 mod held;
 mod refused;
+mod setup;
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -144,6 +148,28 @@ pub struct PathsOptions {
     /// What is done on ARMED and on MIGRATED: LANEWAY_ON_ARMED_..., LANEWAY_ON_MIGRATED_...
     pub on_armed: c_int,
     pub on_migrated: c_int,
+    /// The path that connections begin with that are opened from here.
+    pub first_path: c_int,
+    /// Not 0: connections that are opened from here to one peer begin with different paths, in turn
+    /// from `first_path` on, so that their load goes over all of them. Each goes back to the path
+    /// that it began with, as with `fail_back`.
+    pub spread: c_int,
+    /// Not 0: a connection that is opened from here goes back to the path that it began with when
+    /// that has been armed for `hold_ms` (0 for 200), and for twice as long each time that it died
+    /// soon after, `most_hold_ms` (0 for 30,000) at most.
+    pub fail_back: c_int,
+    pub hold_ms: c_int,
+    pub most_hold_ms: c_int,
+    /// InfiniBand's code, 1 to 31, of the time in which a peer must acknowledge: 4.096 us times two
+    /// to this power; 0 for 20, -1 waits for ever. And how often a packet is sent again before the
+    /// connection fails, 1 to 7; 0 for 7, -1 never.
+    pub ack_timeout: c_int,
+    pub retries: c_int,
+    /// InfiniBand's code, 1 to 31, of the time that a peer waits which found no buffer here; 0 for
+    /// 12, 0.64 ms. And how often a message asks a peer without a buffer again, 1 to 6; 0 for ever,
+    /// -1 never.
+    pub not_ready_timer: c_int,
+    pub not_ready_retries: c_int,
     /// Not 0: the asynchronous thread, which goes on while the program computes. Without it
     /// everything happens in calls, which then come from one thread at a time.
     pub thread: c_int,
@@ -182,6 +208,56 @@ pub struct ConnectionState {
     pub primary: c_int,
     /// -1 where there is none.
     pub alternate: c_int,
-    /// How often it has migrated.
+    /// How often it has migrated, and how often a path of it was suspected to be dead.
     pub migrations: u64,
+    pub suspicions: u64,
+    /// Messages that were given and have not arrived.
+    pub waiting: u64,
+    /// Packets that were sent more than once.
+    pub sent_again: u64,
+    /// Nanoseconds there and back over the primary path, smoothed; 0 where it is not known yet.
+    pub round_trip_ns: u64,
+}
+
+/// How a path is, and what went over it.
+#[repr(C)]
+pub struct PathState {
+    /// 0 where its device has no carrier; 1 where it has, or no device was named.
+    pub carrier: c_int,
+    /// 1 where laneway_paths_drain, or a person, took it out of use.
+    pub drained: c_int,
+    /// Connections that have it as their primary path, and as their alternate one.
+    pub primary_of: u64,
+    pub alternate_of: u64,
+    pub sent_packets: u64,
+    pub sent_bytes: u64,
+    pub received_packets: u64,
+    pub received_bytes: u64,
+}
+
+/// What was counted since the paths were opened, over all connections, also those that are gone.
+#[repr(C)]
+pub struct PathsCounters {
+    /// Packets that were dropped in silence because they belong to no connection here, came over
+    /// another path or from another address than agreed, have a wrong tag, or are handshakes with
+    /// another secret or out of turn.
+    pub dropped_strange: u64,
+    pub dropped_misplaced: u64,
+    pub dropped_forged: u64,
+    pub dropped_refused: u64,
+    /// Packets of connections, and those of them that were sent more than once.
+    pub sent: u64,
+    pub received: u64,
+    pub sent_again: u64,
+    /// Packets that were refused though their tag was right: data that was there before, what no
+    /// peer can have written, for another queue pair, again or far too late, in a state that takes
+    /// none.
+    pub duplicates: u64,
+    pub malformed: u64,
+    pub strange: u64,
+    pub replayed: u64,
+    pub unexpected: u64,
+    pub migrations: u64,
+    /// How often a path was suspected to be dead.
+    pub suspicions: u64,
 }

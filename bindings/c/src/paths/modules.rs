@@ -1,14 +1,13 @@
-//! The paper's three modules, and what else a program asks of its paths.
+//! The paper's three modules, and paths that are taken out of use by hand.
 
 use std::ffi::c_int;
 
 use laneway_net::{ConnectionId, Endpoint, NetError};
-use laneway_path::{MigrationState, PathId, QpState, Refusal};
+use laneway_path::{PathId, Refusal};
 
-use super::event::number;
 use super::held::find;
 use super::*;
-use crate::arguments::{items, refused};
+use crate::arguments::items;
 use crate::last_error::{Coded, answer_coded};
 
 /// Alternate path specification for a list of connections: `path` takes over when it is loaded and
@@ -61,48 +60,6 @@ pub unsafe extern "C" fn laneway_paths_migrate(
     unsafe { ask_each(paths, connections, count, |endpoint, id| endpoint.migrate(&[id])) }
 }
 
-/// How a connection is, written to `*state`.
-///
-/// # Safety
-/// `state` has room for one.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn laneway_paths_state(
-    paths: *mut Paths,
-    connection: u32,
-    state: *mut ConnectionState,
-) -> c_int {
-    answer_coded(|| {
-        let held = find(paths)?;
-        if state.is_null() {
-            return Err(refused("an argument is missing", "state is NULL", "its address").into());
-        }
-        let seen = held.with(|endpoint| {
-            let known = endpoint.get(ConnectionId(connection))?;
-            Ok::<_, NetError>(ConnectionState {
-                queue_pair: match known.state() {
-                    QpState::Reset => LANEWAY_QP_RESET,
-                    QpState::Init => LANEWAY_QP_INIT,
-                    QpState::Rtr => LANEWAY_QP_RTR,
-                    QpState::Rts => LANEWAY_QP_RTS,
-                    QpState::Sqd => LANEWAY_QP_SQD,
-                    QpState::Error => LANEWAY_QP_ERROR,
-                },
-                migration: match known.migration() {
-                    MigrationState::Migrated => LANEWAY_MIGRATION_MIGRATED,
-                    MigrationState::Rearm => LANEWAY_MIGRATION_REARM,
-                    MigrationState::Armed => LANEWAY_MIGRATION_ARMED,
-                },
-                primary: number(known.primary()),
-                alternate: known.alternate().map_or(-1, number),
-                migrations: known.counters().migrations,
-            })
-        })?;
-        // SAFETY: it is not null; as the caller promises.
-        unsafe { state.write(seen) };
-        Ok(())
-    })
-}
-
 /// Takes the traffic of every connection off a path, now or as soon as another one is armed, and
 /// keeps it and that of later connections off.
 #[unsafe(no_mangle)]
@@ -151,12 +108,12 @@ unsafe fn ask_each(
 }
 
 /// A path's number in C.
-fn path_id(path: c_int) -> Result<PathId, NetError> {
+pub fn path_id(path: c_int) -> Result<PathId, NetError> {
     // More than any connection has.
     let number = u8::try_from(path).unwrap_or(u8::MAX);
     if c_int::from(number) == path { Ok(PathId(number)) } else { Err(unknown(number)) }
 }
 
-fn unknown(number: u8) -> NetError {
+pub fn unknown(number: u8) -> NetError {
     NetError::Refused(Refusal::UnknownPath { path: PathId(number) })
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use laneway_core::Failure;
-use laneway_net::{Endpoint, Notice, Options, Secret, Service, Setup};
-use laneway_path::{OnArmed, OnMigrated, Policy};
+use laneway_net::{Endpoint, Notice, Options, Secret, Service};
 
 use super::held::{Data, Driver, call_back, find, handle, insert, refuse_in_callback, remove};
+use super::setup::read_setup;
 use super::*;
 use crate::arguments::{items, refused, word};
 use crate::last_error::{Coded, answer_coded};
@@ -124,19 +124,7 @@ fn drive(endpoint: Endpoint, options: &PathsOptions, number: usize) -> Result<Dr
 /// # Safety
 /// As for `laneway_paths_open`.
 unsafe fn opened_with(options: &PathsOptions) -> Result<Options, Coded> {
-    let on_armed = match options.on_armed {
-        LANEWAY_ON_ARMED_NOTHING => OnArmed::Nothing,
-        LANEWAY_ON_ARMED_MIGRATE => OnArmed::Migrate,
-        other => return Err(no_choice("on_armed", other, "LANEWAY_ON_ARMED_...").into()),
-    };
-    let on_migrated = match options.on_migrated {
-        LANEWAY_ON_MIGRATED_REARM => OnMigrated::Rearm,
-        LANEWAY_ON_MIGRATED_SPECIFY => OnMigrated::Specify,
-        LANEWAY_ON_MIGRATED_NOTHING => OnMigrated::Nothing,
-        other => return Err(no_choice("on_migrated", other, "LANEWAY_ON_MIGRATED_...").into()),
-    };
-    let policy = Policy { on_armed, on_migrated, ..Policy::keep_armed(false) };
-    let setup = Setup { policy, arms: options.by_hand == 0, ..Setup::usual() };
+    let setup = read_setup(options)?;
     // SAFETY: as the caller promises.
     unsafe {
         let paths = items(options.paths, options.count, "options.paths")?;
@@ -144,10 +132,6 @@ unsafe fn opened_with(options: &PathsOptions) -> Result<Options, Coded> {
         let secret = secret(options)?;
         Ok(Options { paths, secret, accepts: options.accepts != 0, setup })
     }
-}
-
-fn no_choice(name: &str, value: c_int, try_this: &str) -> Failure {
-    refused("no such choice", format!("{name} is {value}"), try_this)
 }
 
 /// # Safety

@@ -86,7 +86,8 @@ static laneway_event next_with(laneway_paths *paths, int kind, laneway_paths *ot
 static laneway_event next(laneway_paths *paths, int kind) { return next_with(paths, kind, NULL); }
 
 static laneway_connection_state state(laneway_paths *paths, uint32_t connection) {
-  laneway_connection_state is = {-1, -1, -1, -1, 0};
+  laneway_connection_state is;
+  memset(&is, 0, sizeof is);
   EXPECT(laneway_paths_state(paths, connection, &is) == LANEWAY_DONE);
   return is;
 }

@@ -48,6 +48,11 @@ fn what_is_wrong_is_told_and_connections_go_on() {
 }
 
 #[test]
+fn load_goes_over_both_paths_and_strangers_are_counted() {
+    run("spread", "tests/library/spread.c", "spread as promised");
+}
+
+#[test]
 fn the_header_serves_programs_without_mpi() {
     let installed = Installed::new("without");
     for language in ["c", "c++"] {
@@ -66,8 +71,8 @@ struct Hosts {
 }
 
 impl Hosts {
-    fn new() -> Hosts {
-        let mark = format!("lwc{}", std::process::id());
+    fn new(mark: &str) -> Hosts {
+        let mark = format!("lwc{}n{mark}", std::process::id());
         let hosts = Hosts { a: format!("{mark}a"), b: format!("{mark}b") };
         hosts.ip("netns add A");
         hosts.ip("netns add B");
@@ -140,32 +145,45 @@ fn migrations(said: &str) -> u32 {
     words[at - 1].parse().expect("a number")
 }
 
-#[test]
-fn numbered_messages_arrive_once_and_in_order_while_paths_die() {
+/// Bytes that a program says it has sent over each path.
+fn sent(said: &str) -> [f64; 2] {
+    ["path 0 sent ", "path 1 sent "].map(|begin| {
+        let number = said.lines().find_map(|line| line.strip_prefix(begin));
+        number.and_then(|number| number.parse().ok()).expect("a number of bytes")
+    })
+}
+
+/// Sends messages over so many connections while one path after the other dies; what the sender
+/// said. Without what it takes, none.
+fn numbered(name: &str, connections: &str) -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let is_root = status.lines().any(|line| line.starts_with("Uid:\t0\t"));
     let root = if is_root { Ok(()) } else { Err("it takes root".to_string()) };
     if !Need::Namespaces.is_met(program("ip").and(root)) {
-        return;
+        return None;
     }
     const COUNT: &str = "16000";
-    let installed = Installed::new("numbered");
+    let installed = Installed::new(name);
     installed.compile(Path::new("cc"), "numbered", &source("tests/library/numbered.c"));
     let secret = installed.0.join("secret");
     std::fs::write(&secret, "what both processes of this job know\n").expect("a file");
     std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).expect("a mode");
     let secret = secret.display().to_string();
-    let hosts = Hosts::new();
-    let words = ["receive", &secret, COUNT, "10.70.0.2", "p0", "10.71.0.2", "p1"];
+    let hosts = Hosts::new(connections);
+    let words = ["receive", &secret, COUNT, connections, "10.70.0.2", "p0", "10.71.0.2", "p1"];
     let mut receiver = Running::start(&hosts.b, &installed, &words);
     let mut received = BufReader::new(receiver.0.stdout.take().expect("its output"));
     let mut line = String::new();
     received.read_line(&mut line).expect("a line");
     assert_eq!(line, "ready\n");
-    let words = ["send", &secret, COUNT, "10.70.0.1", "p0", "10.71.0.1", "p1"];
+    let words = ["send", &secret, COUNT, connections, "10.70.0.1", "p0", "10.71.0.1", "p1"];
     let words = [&words[..], &["10.70.0.2", "10.71.0.2"]].concat();
     let mut sender = Running::start(&hosts.a, &installed, &words);
-    let mut sent = BufReader::new(sender.0.stdout.take().expect("its output"));
+    let mut out = BufReader::new(sender.0.stdout.take().expect("its output"));
+    while line != "connected\n" {
+        line.clear();
+        assert!(out.read_line(&mut line).expect("a line") > 0, "it ended before it was connected");
+    }
     sleep(Duration::from_millis(400));
     hosts.ip("-n A link set p0 down");
     sleep(Duration::from_millis(400));
@@ -174,11 +192,27 @@ fn numbered_messages_arrive_once_and_in_order_while_paths_die() {
     sleep(Duration::from_millis(1500));
     hosts.ip("-n B link set p1 down");
     assert!(sender.0.try_wait().expect("a child").is_none(), "it ended before the last fault");
-    let (said, well) = sender.end(&mut sent);
+    let (said, well) = sender.end(&mut out);
     let (heard, fully) = receiver.end(&mut received);
     println!("sender: {said}receiver: {heard}");
     assert!(well && fully, "sender: {said}\nreceiver: {heard}");
     let line = format!("{COUNT} messages, each once and in order");
     assert!(said.contains(&line) && heard.contains(&line), "{said}{heard}");
     assert!(migrations(&said) >= 2 && migrations(&heard) >= 2, "{said}{heard}");
+    Some(said)
+}
+
+#[test]
+fn numbered_messages_arrive_once_and_in_order_while_paths_die() {
+    numbered("numbered", "1");
+}
+
+#[test]
+fn spread_connections_use_both_paths_while_they_die() {
+    let Some(said) = numbered("numbered-spread", "4") else { return };
+    let [first, second] = sent(&said);
+    let part = first / (first + second);
+    assert!((0.05..=0.95).contains(&part), "{part} of the bytes over the first path: {said}");
+    // Two leave the first path and go back, and two leave the second.
+    assert!(migrations(&said) >= 4, "{said}");
 }

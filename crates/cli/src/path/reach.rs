@@ -172,8 +172,14 @@ pub fn paths_to(matches: &ArgMatches, peers: &[PeerPath]) -> Result<Vec<LocalPat
     Ok(peers.iter().filter_map(found).collect())
 }
 
-pub fn endpoint(paths: Vec<LocalPath>, secret: Secret, accepts: bool) -> Result<Endpoint, Failure> {
-    let options = Options { paths, secret, accepts, setup: Setup::usual() };
+pub fn endpoint(
+    paths: Vec<LocalPath>,
+    secret: Secret,
+    accepts: bool,
+    spread: bool,
+) -> Result<Endpoint, Failure> {
+    let setup = Setup { spread, ..Setup::usual() };
+    let options = Options { paths, secret, accepts, setup };
     Endpoint::open(options).map_err(failure)
 }
 

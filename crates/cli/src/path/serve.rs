@@ -45,7 +45,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let largest = matches.get_one::<String>("largest").map_or("16M", String::as_str);
     let largest = words::size(largest)? as usize;
     let secret = reach::secret(matches)?;
-    let endpoint = reach::endpoint(reach::own_paths(matches, &secret)?, secret, true)?;
+    let endpoint = reach::endpoint(reach::own_paths(matches, &secret)?, secret, true, false)?;
     let addresses = endpoint.addresses();
     let told: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     output::note(&format!("serving at {}", told.join(", ")));

@@ -146,7 +146,8 @@ pub fn circle(wiring: &dyn Wiring, circle: &[Hop]) -> String {
     format!("links that wait for each other in a circle: {named}{more}")
 }
 
-fn why(wiring: &dyn Wiring, lost: Lost) -> String {
+/// Why a message does not arrive, in words.
+pub fn why(wiring: &dyn Wiring, lost: Lost) -> String {
     match lost {
         Lost::Unplugged(host) => format!("{} has no cable", wiring.host_name(host)),
         Lost::NoWay(switch) => format!("{} has no way there", wiring.switch_name(switch)),

@@ -2,6 +2,7 @@
 
 mod agents;
 mod alltoall;
+mod alternates;
 mod check;
 mod cost;
 mod diff;
@@ -32,6 +33,7 @@ static VERBS: &[Verb] = &[
     Verb { command: random::command, run: random::run },
     Verb { command: check::command, run: check::run },
     Verb { command: route::command, run: route::run },
+    Verb { command: alternates::command, run: alternates::run },
     Verb { command: export::command, run: export::run },
     Verb { command: import::command, run: import::run },
     Verb { command: diff::command, run: diff::run },

@@ -1,9 +1,9 @@
-//! The end that sends, and waits for each message to come back.
+//! The end that sends, and waits for each message to come back: over one connection, or several.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use laneway_path::Event;
+use laneway_path::{Event, Nanos};
 
 use super::trace::fill;
 use super::{CONTROL, CONTROL_BYTES, Checked, MAIN, State, Trace};
@@ -19,9 +19,8 @@ const LOOKS: Duration = Duration::from_millis(20);
 /// What is under way when the end is told to stop may take so long.
 const ENDS: Duration = Duration::from_secs(10);
 
-/// Messages there and back over one connection.
-struct Trips {
-    service: Service,
+/// One connection, with one message under way at a time.
+struct Lane {
     id: ConnectionId,
     /// Where the message is, unless it is under way.
     message: Option<Vec<u8>>,
@@ -29,51 +28,24 @@ struct Trips {
     sent: u64,
     checked: Checked,
     trace: Trace,
-    migrations: u64,
-    broken: bool,
 }
 
-impl Trips {
+impl Lane {
     fn open(
-        mut endpoint: Endpoint,
+        endpoint: &mut Endpoint,
         peer: &[SocketAddr],
         label: u64,
         bytes: usize,
-    ) -> Result<Trips, NetError> {
+    ) -> Result<Lane, NetError> {
         let id = endpoint.connect(peer, label, OPENS)?;
         let (message, room) = (Some(vec![0; bytes]), Some(Vec::with_capacity(bytes)));
         let (checked, trace) = (Checked::default(), Trace::new(now()));
-        let service = Service::start(endpoint)?;
-        Ok(Trips {
-            service,
-            id,
-            message,
-            room,
-            sent: 0,
-            checked,
-            trace,
-            migrations: 0,
-            broken: false,
-        })
+        Ok(Lane { id, message, room, sent: 0, checked, trace })
     }
 
     /// Sends the next message when the last one is back.
-    fn go_on(&mut self, sends: bool) -> Result<(), NetError> {
-        let mut endpoint = self.service.endpoint();
-        while let Some(notice) = endpoint.poll() {
-            match notice.what {
-                What::Event(Event::Received { message, .. }) => {
-                    self.trace.on_message(now(), message.len());
-                    self.checked.on_message(&message);
-                    self.room = Some(message);
-                }
-                What::Event(Event::Sent { message, .. }) => self.message = Some(message),
-                What::Event(Event::Migrated { .. }) => self.migrations += 1,
-                What::Closed | What::Event(Event::Failed { .. }) => self.broken = true,
-                _ => {}
-            }
-        }
-        if self.broken || !sends || self.message.is_none() || self.room.is_none() {
+    fn send(&mut self, endpoint: &mut Endpoint) -> Result<(), NetError> {
+        if self.message.is_none() || self.room.is_none() {
             return Ok(());
         }
         if let Some((mut message, room)) = self.message.take().zip(self.room.take()) {
@@ -85,44 +57,127 @@ impl Trips {
         Ok(())
     }
 
-    fn is_done(&self) -> bool {
-        self.broken || self.checked.received >= self.sent
+    fn on_event(&mut self, event: Event) {
+        match event {
+            Event::Received { message, .. } => {
+                self.trace.on_message(now(), message.len());
+                self.checked.on_message(&message);
+                self.room = Some(message);
+            }
+            Event::Sent { message, .. } => self.message = Some(message),
+            _ => {}
+        }
     }
+}
+
+/// Messages there and back over the connections of one endpoint.
+struct Trips {
+    service: Service,
+    lanes: Vec<Lane>,
+    migrations: u64,
+    broken: bool,
+}
+
+impl Trips {
+    fn open(
+        mut endpoint: Endpoint,
+        peer: &[SocketAddr],
+        label: u64,
+        bytes: usize,
+        connections: usize,
+    ) -> Result<Trips, NetError> {
+        let lanes = (0..connections).map(|_| Lane::open(&mut endpoint, peer, label, bytes));
+        let lanes = lanes.collect::<Result<_, _>>()?;
+        Ok(Trips { service: Service::start(endpoint)?, lanes, migrations: 0, broken: false })
+    }
+
+    /// Sends on each connection whose last message is back.
+    fn go_on(&mut self, sends: bool) -> Result<(), NetError> {
+        let mut endpoint = self.service.endpoint();
+        while let Some(notice) = endpoint.poll() {
+            match notice.what {
+                What::Closed | What::Event(Event::Failed { .. }) => self.broken = true,
+                What::Event(Event::Migrated { .. }) => self.migrations += 1,
+                What::Event(event) => {
+                    let lane = self.lanes.iter_mut().find(|lane| lane.id == notice.connection);
+                    if let Some(lane) = lane {
+                        lane.on_event(event);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if self.broken || !sends {
+            return Ok(());
+        }
+        self.lanes.iter_mut().try_for_each(|lane| lane.send(&mut endpoint))
+    }
+
+    fn is_done(&self) -> bool {
+        self.broken || self.lanes.iter().all(|lane| lane.checked.received >= lane.sent)
+    }
+}
+
+/// What a client sends.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Of a message.
+    pub bytes: usize,
+    /// Each has a message under way.
+    pub connections: usize,
+    /// How long the program computes between a message and its answer.
+    pub computes: Duration,
 }
 
 /// What a client has seen.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    pub trace: Trace,
+    /// Of each connection.
+    pub traces: Vec<Trace>,
     /// Of the path that nothing touches, where there is one.
     pub control: Option<Trace>,
     pub migrations: u64,
     pub sent: u64,
     pub checked: Checked,
-    /// Whether the connection came to an end before it was told to.
+    /// Whether a connection came to an end before it was told to.
     pub broken: bool,
+}
+
+impl Outcome {
+    /// The longest time for which any connection stood still that touches these instants.
+    pub fn longest_gap(&self, from: Nanos, until: Nanos) -> Nanos {
+        self.traces.iter().map(|trace| trace.longest_gap(from, until)).max().unwrap_or(0)
+    }
+
+    /// Bytes a second of all connections between two instants.
+    pub fn rate(&self, from: Nanos, until: Nanos) -> f64 {
+        self.traces.iter().map(|trace| trace.rate(from, until)).sum()
+    }
+
+    pub fn messages(&self) -> u64 {
+        self.traces.iter().map(Trace::messages).sum()
+    }
 }
 
 pub struct Client {
     main: Trips,
     control: Option<Trips>,
-    /// How long the program computes between a message and its answer.
     computes: Duration,
 }
 
 impl Client {
-    /// Opens both connections: to the peer's addresses on the paths, and to its address on the path
+    /// Opens all connections: to the peer's addresses on the paths, and to its address on the path
     /// that nothing touches, where there is one.
     pub fn open(
         main: Endpoint,
         peers: &[SocketAddr],
         control: Option<(Endpoint, SocketAddr)>,
-        bytes: usize,
-        computes: Duration,
+        load: Load,
     ) -> Result<Client, NetError> {
-        let main = Trips::open(main, peers, MAIN, bytes.max(super::LEAST_BYTES))?;
-        let control =
-            control.map(|(endpoint, peer)| Trips::open(endpoint, &[peer], CONTROL, CONTROL_BYTES));
+        let Load { bytes, connections, computes } = load;
+        let main = Trips::open(main, peers, MAIN, bytes.max(super::LEAST_BYTES), connections)?;
+        let control = control
+            .map(|(endpoint, peer)| Trips::open(endpoint, &[peer], CONTROL, CONTROL_BYTES, 1));
         Ok(Client { main, control: control.transpose()?, computes })
     }
 
@@ -137,9 +192,7 @@ impl Client {
             if let Some(control) = &mut self.control {
                 control.go_on(stopped.is_none())?;
             }
-            if let Ok(connection) = self.main.service.endpoint().get(self.main.id) {
-                state.update(connection);
-            }
+            state.update(self.main.service.endpoint().connections());
             let late = stopped.is_some_and(|at| at.elapsed() > ENDS);
             if stopped.is_some() && self.main.is_done() || late {
                 break;
@@ -153,19 +206,27 @@ impl Client {
             both.extend(control.as_deref_mut());
             wait_for_any(&mut both, LOOKS);
         }
+        Ok(self.end())
+    }
+
+    /// Closes all connections.
+    fn end(self) -> Outcome {
         let Client { main, control, .. } = self;
         for trips in std::iter::once(&main).chain(&control) {
+            let mut endpoint = trips.service.endpoint();
             // Where it is broken there is nothing to close.
-            _ = trips.service.endpoint().close(trips.id);
+            trips.lanes.iter().for_each(|lane| _ = endpoint.close(lane.id));
         }
-        Ok(Outcome {
-            trace: main.trace,
-            control: control.map(|trips| trips.trace),
+        let mut checked = Checked::default();
+        main.lanes.iter().for_each(|lane| checked.add(&lane.checked));
+        Outcome {
+            sent: main.lanes.iter().map(|lane| lane.sent).sum(),
+            traces: main.lanes.into_iter().map(|lane| lane.trace).collect(),
+            control: control.into_iter().flat_map(|trips| trips.lanes).next().map(|l| l.trace),
             migrations: main.migrations,
-            sent: main.sent,
-            checked: main.checked,
+            checked,
             broken: main.broken,
-        })
+        }
     }
 }
 

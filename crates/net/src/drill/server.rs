@@ -48,11 +48,9 @@ impl Echo {
                 None => break,
             }
         }
-        for (id, _) in self.peers.iter().filter(|(_, (label, _))| *label == MAIN) {
-            if let Ok(connection) = self.service.endpoint().get(*id) {
-                state.update(connection);
-            }
-        }
+        let endpoint = self.service.endpoint();
+        let main = self.peers.iter().filter(|(_, (label, _))| *label == MAIN);
+        state.update(main.filter_map(|(id, _)| endpoint.get(*id).ok()));
         Ok(())
     }
 
@@ -63,18 +61,18 @@ impl Echo {
                 self.served.connections += 1;
                 for id in 0..RECEIVES {
                     let room = Vec::with_capacity(self.bytes);
-                    self.service.endpoint().post_receive(connection, id, room)?;
+                    self.post(connection, id, room)?;
                 }
             }
             What::Event(Event::Received { id, message }) => {
                 if let Some((_, checked)) = self.peers.get_mut(&connection) {
                     checked.on_message(&message);
                 }
-                self.service.endpoint().send(connection, id, message)?;
+                unless_closed(self.service.endpoint().send(connection, id, message))?;
             }
             // What went back makes room for what comes next.
             What::Event(Event::Sent { id, message }) => {
-                self.service.endpoint().post_receive(connection, id, message)?;
+                self.post(connection, id, message)?;
             }
             What::Event(Event::Migrated { .. }) => self.served.migrations += 1,
             What::Event(Event::Failed { .. }) => {
@@ -87,10 +85,22 @@ impl Echo {
         Ok(())
     }
 
+    fn post(&self, connection: ConnectionId, id: u64, room: Vec<u8>) -> Result<(), NetError> {
+        unless_closed(self.service.endpoint().post_receive(connection, id, room))
+    }
+
     fn leave(&mut self, connection: ConnectionId) {
         if let Some((_, checked)) = self.peers.remove(&connection) {
             self.served.checked.add(&checked);
         }
+    }
+}
+
+/// The peer may have closed a connection before its last notices are looked at.
+fn unless_closed(asked: Result<(), NetError>) -> Result<(), NetError> {
+    match asked {
+        Err(NetError::UnknownConnection { .. }) => Ok(()),
+        other => other,
     }
 }
 

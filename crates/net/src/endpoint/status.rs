@@ -1,6 +1,6 @@
 //! What can be seen of an endpoint from outside.
 
-use laneway_path::PathId;
+use laneway_path::{Counters, PathId};
 
 use super::{Endpoint, LocalPath};
 use crate::control::{ConnectionStatus, PathStatus, Status, program};
@@ -10,15 +10,20 @@ use crate::wire::Wire;
 impl Endpoint {
     /// The state of every path and every connection.
     pub fn status(&self) -> Status {
-        let mut totals = self.past;
-        self.connections().for_each(|connection| totals.add(connection.counters()));
         Status {
             program: program(),
             paths: self.path_status(),
             connections: self.ends.iter().flatten().filter_map(of_connection).collect(),
             dropped: self.dropped,
-            totals,
+            totals: self.totals(),
         }
+    }
+
+    /// What all connections have counted, also those that are gone.
+    pub fn totals(&self) -> Counters {
+        let mut totals = self.past;
+        self.connections().for_each(|connection| totals.add(connection.counters()));
+        totals
     }
 
     /// The state of every path.

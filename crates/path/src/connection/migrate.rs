@@ -130,6 +130,10 @@ impl Connection {
             self.arming = None;
             self.watch = Some(Watch { asked_at: now, unanswered: 0 });
             self.events.push_back(Event::Armed { path });
+            // Nothing leaves by a path without carrier, so that nothing would be missed there.
+            if !self.primary_route().carrier {
+                self.leave_dead_path(now);
+            }
         }
     }
 

@@ -22,22 +22,23 @@ pub struct Verdict {
 /// broken and beyond what the machine itself stood still for.
 fn stall_ms(round: &Round, seen: &Seen, struck: &Struck) -> f64 {
     let (from, until) = (struck.begun, struck.repaired + AFTER);
-    let trace = &seen.client.trace;
-    let rate = trace.rate(from.saturating_sub(BEFORE), from);
-    let usual = if rate > 0.0 { (1e9 * round.bytes as f64 / rate) as u64 } else { 0 };
+    let rate = seen.client.rate(from.saturating_sub(BEFORE), from);
+    // Each connection has a message under way.
+    let bytes = (round.load.bytes * round.load.connections) as f64;
+    let usual = if rate > 0.0 { (1e9 * bytes / rate) as u64 } else { 0 };
     let others = seen.client.control.as_ref().map_or(0, |control| control.longest_gap(from, until));
-    trace.longest_gap(from, until).saturating_sub(others.max(usual)) as f64 / 1e6
+    seen.client.longest_gap(from, until).saturating_sub(others.max(usual)) as f64 / 1e6
 }
 
 pub fn judge(round: &Round, seen: &Seen) -> Verdict {
     let stalls: Vec<f64> = seen.struck.iter().map(|struck| stall_ms(round, seen, struck)).collect();
     let stalls = sorted(&stalls);
-    let trace = &seen.client.trace;
+    let all = &seen.client;
     let mb = |rates: Vec<f64>| median(&rates).map(|rate| rate / 1e6);
-    let before = seen.struck.iter().map(|s| trace.rate(s.begun.saturating_sub(BEFORE), s.begun));
+    let before = seen.struck.iter().map(|s| all.rate(s.begun.saturating_sub(BEFORE), s.begun));
     let long = |s: &&Struck| s.repaired - s.begun > 2 * SETTLED;
     let after = seen.struck.iter().filter(long);
-    let after = after.map(|s| trace.rate(s.begun + SETTLED, s.repaired));
+    let after = after.map(|s| all.rate(s.begun + SETTLED, s.repaired));
     let recovered: Vec<f64> = seen
         .struck
         .iter()
@@ -51,12 +52,12 @@ pub fn judge(round: &Round, seen: &Seen) -> Verdict {
     let damaged = client.damaged + server.damaged;
     let row = Row::new()
         .with("fault", round.kind.name())
-        .with("size_bytes", round.bytes as u64)
+        .with("size_bytes", round.load.bytes as u64)
         .with("faults", seen.struck.len() as u64)
         .with("stall_p50_ms", quantile(&stalls, 0.5))
         .with("stall_p99_ms", quantile(&stalls, 0.99))
         .with("stall_max_ms", stalls.last().copied())
-        .with("messages", trace.messages())
+        .with("messages", all.messages())
         .with("lost", lost)
         .with("duplicated", duplicated)
         .with("reordered", reordered)

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::{Document, Exit, Failure, Row};
+use laneway_net::drill::Load;
 use laneway_sim::platform::parse_time;
 use laneway_stats::SplitMix64;
 
@@ -22,6 +23,9 @@ use stage::{Round, Stage};
 
 use super::reach::{self, PeerPath};
 
+/// Connections that can be asked for, and those of --spread where none are.
+const MOST_CONNECTIONS: u64 = 64;
+const SPREAD: u64 = 4;
 /// Seconds of the longest outage that can be asked for.
 const MOST_OUTAGE: f64 = 60.0;
 
@@ -36,6 +40,9 @@ pub fn command() -> Command {
              lost, came twice or out of order, the rate in MB/s before and while the path was \
              dead, and how soon both paths were there again. It needs root, and ends with 1 where \
              anything was lost.\n\n\
+             With --spread several connections have a message each under way, half of them over \
+             each path, and one of the paths is drawn and broken; connections that leave it go \
+             back when it works again.\n\n\
              Faults: {kinds}. The last two break nothing: for two seconds each, the machine is \
              busy, or others fill the queue of the path in use; to leave the path then ends with \
              1, too.\n\n\
@@ -45,6 +52,7 @@ pub fn command() -> Command {
              laneway path drill --rate 10Gbit --one-switch --compute 5ms --format json\n  \
              laneway path drill --kinds drop --outage 10s --faults 20\n  \
              laneway path drill --kinds busy,queue --compute 60ms\n  \
+             laneway path drill --spread --sizes 1M --kinds drop\n  \
              laneway path drill --to 10.0.0.2,10.1.0.2 --secret job.secret --seconds 60"
         ))
         .args(fault_args())
@@ -54,7 +62,7 @@ pub fn command() -> Command {
 }
 
 /// What is broken, and under what traffic.
-fn fault_args() -> [Arg; 8] {
+fn fault_args() -> [Arg; 10] {
     [
         Arg::new("kinds")
             .long("kinds")
@@ -88,6 +96,15 @@ fn fault_args() -> [Arg; 8] {
             .long("compute")
             .value_name("TIME")
             .help("Both ends compute for so long between a message and the next look"),
+        Arg::new("connections")
+            .long("connections")
+            .value_name("N")
+            .value_parser(value_parser!(u64).range(1..=MOST_CONNECTIONS))
+            .help("Connections, with a message under way each [default: 1, with --spread 4]"),
+        Arg::new("spread")
+            .long("spread")
+            .action(ArgAction::SetTrue)
+            .help("Connections begin with different paths, so that all carry load"),
         Arg::new("one-switch")
             .long("one-switch")
             .action(ArgAction::SetTrue)
@@ -140,7 +157,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let what = format!("an outage of {}", text("outage"));
         return Err(Failure::usage(what, "1 ms to 60 s are possible", "--outage 2s"));
     }
-    let rounds = rounds(matches, faults, outage, Duration::from_secs_f64(computes))?;
+    let (spread, connections) = (matches.get_flag("spread"), connections(matches)?);
+    let computes_for = Duration::from_secs_f64(computes);
+    let load = Load { bytes: 0, connections, computes: computes_for };
+    let rounds = rounds(matches, &Round { kind: Kind::Drop, load, spread, faults, outage })?;
     let peers: Vec<PeerPath> = matches.get_many("to").into_iter().flatten().copied().collect();
     if !peers.is_empty() {
         return with_server(matches, &output, &peers, &rounds);
@@ -150,7 +170,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let mut progress = Progress::new(rounds.len() * faults, true);
     let (mut rows, mut is_sound) = (Vec::new(), true);
     for (at, round) in rounds.iter().enumerate() {
-        let what = format!("{} {} B", round.kind.name(), round.bytes);
+        let what = format!("{} {} B", round.kind.name(), round.load.bytes);
         let seen = stage.run(round, &mut random, |done| progress.at(at * faults + done, &what))?;
         let verdict = judge(round, &seen);
         is_sound &= verdict.is_sound;
@@ -163,6 +183,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("one_switch", matches.get_flag("one-switch"))
         .with("outage_ms", 1e3 * outage)
         .with("compute_ms", 1e3 * computes)
+        .with("connections", connections as u64)
+        .with("spread", spread)
         .with("seed", number("seed"));
     let env = Row::new();
     output.write(&Document { verb: "path", env, params, rows, summary: None }, None)?;
@@ -186,23 +208,40 @@ fn with_server(
     let (mut rows, mut is_sound) = (Vec::new(), true);
     // Without kinds of faults there is one round for each size.
     for round in rounds.iter().filter(|round| round.kind == rounds[0].kind) {
-        let (row, sound) = remote::run(matches, peers, round.bytes, round.computes, seconds)?;
+        let (row, sound) = remote::run(matches, peers, round.load, round.spread, seconds)?;
         is_sound &= sound;
         rows.push(row);
     }
     let to: Vec<String> = peers.iter().map(ToString::to_string).collect();
-    let params = Row::new().with("to", to.join(" ")).with("seconds", seconds);
+    let params = Row::new()
+        .with("to", to.join(" "))
+        .with("seconds", seconds)
+        .with("connections", rounds.first().map(|round| round.load.connections as u64))
+        .with("spread", rounds.first().is_some_and(|round| round.spread));
     let env = Row::new();
     output.write(&Document { verb: "path", env, params, rows, summary: None }, None)?;
     Ok(if is_sound { Exit::Done } else { Exit::Gate })
 }
 
-fn rounds(
-    matches: &ArgMatches,
-    faults: usize,
-    outage: f64,
-    computes: Duration,
-) -> Result<Vec<Round>, Failure> {
+/// How many connections there are.
+fn connections(matches: &ArgMatches) -> Result<usize, Failure> {
+    let spread = matches.get_flag("spread");
+    let asked = matches.get_one::<u64>("connections").copied();
+    let count = asked.unwrap_or(if spread { SPREAD } else { 1 });
+    let paths = matches.get_many::<PeerPath>("to").map(|peers| peers.len());
+    if spread && (count < 2 || paths.is_some_and(|paths| paths < 2)) {
+        let cause = "load over all paths takes two connections and two paths";
+        let try_this = match paths {
+            Some(..2) => "--to A,B --spread",
+            _ => "--spread --connections 4",
+        };
+        return Err(Failure::usage("there is nothing to spread", cause, try_this));
+    }
+    Ok(count as usize)
+}
+
+/// A round like this one for each kind and size.
+fn rounds(matches: &ArgMatches, like: &Round) -> Result<Vec<Round>, Failure> {
     let list = |name: &str| -> Vec<String> {
         matches.get_many(name).into_iter().flatten().cloned().collect()
     };
@@ -226,7 +265,8 @@ fn rounds(
                     let what = format!("messages of {size}");
                     return Err(Failure::usage(what, "8 B to 64M are possible", "--sizes 64,1M"));
                 }
-                rounds.push(Round { kind, bytes, faults, outage, computes });
+                let load = Load { bytes, ..like.load };
+                rounds.push(Round { kind, load, ..*like });
             }
         }
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
 use laneway_core::{Failure, Row};
-use laneway_net::drill::{Client, Outcome, State};
+use laneway_net::drill::{Client, Load, Outcome, State};
 use laneway_net::now;
 
 use crate::lab::stop::on_signal;
@@ -17,15 +17,15 @@ use crate::progress::Progress;
 pub fn run(
     matches: &ArgMatches,
     peers: &[PeerPath],
-    bytes: usize,
-    computes: Duration,
+    load: Load,
+    spread: bool,
     seconds: u64,
 ) -> Result<(Row, bool), Failure> {
     let secret = reach::secret(matches)?;
-    let endpoint = reach::endpoint(reach::paths_to(matches, peers)?, secret, false)?;
+    let endpoint = reach::endpoint(reach::paths_to(matches, peers)?, secret, false, spread)?;
     let to = peers.iter().map(|peer| peer.address(reach::port(matches)));
     let to = to.collect::<Result<Vec<SocketAddr>, Failure>>()?;
-    let client = Client::open(endpoint, &to, None, bytes, computes).map_err(reach::failure)?;
+    let client = Client::open(endpoint, &to, None, load).map_err(reach::failure)?;
     let (state, begun, from) = (State::default(), Instant::now(), now());
     let stop = on_signal(&[libc::SIGINT, libc::SIGTERM]);
     let outcome = std::thread::scope(|scope| {
@@ -43,7 +43,7 @@ pub fn run(
     });
     let seen = outcome.map_err(reach::failure)?;
     let is_sound = is_sound(&seen);
-    Ok((row(&seen, bytes, from), is_sound))
+    Ok((row(&seen, load.bytes, from), is_sound))
 }
 
 fn is_sound(seen: &Outcome) -> bool {
@@ -57,12 +57,12 @@ fn row(seen: &Outcome, bytes: usize, from: u64) -> Row {
     Row::new()
         .with("fault", "observed")
         .with("size_bytes", bytes as u64)
-        .with("stall_max_ms", seen.trace.longest_gap(from, until) as f64 / 1e6)
-        .with("messages", seen.trace.messages())
+        .with("stall_max_ms", seen.longest_gap(from, until) as f64 / 1e6)
+        .with("messages", seen.messages())
         .with("lost", checked.lost(seen.sent))
         .with("duplicated", checked.duplicated)
         .with("reordered", checked.reordered)
         .with("damaged", checked.damaged)
-        .with("bandwidth", seen.trace.rate(from, until) / 1e6)
+        .with("bandwidth", seen.rate(from, until) / 1e6)
         .with("migrations", seen.migrations)
 }

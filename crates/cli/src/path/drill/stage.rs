@@ -9,8 +9,9 @@ use laneway_lab::{
     Guard, LabName, Options as LabOptions, Plan, address, carry_out, management_address, monotonic,
     open, parse_fault, up, within,
 };
-use laneway_net::drill::{Client, Outcome, Served, State, serve};
+use laneway_net::drill::{Client, Load, Outcome, Served, State, serve};
 use laneway_net::{Endpoint, LocalPath, Options, Secret, Setup};
+use laneway_path::FailBack;
 use laneway_sim::platform::{Platform, parse_rate};
 use laneway_stats::SplitMix64;
 
@@ -24,6 +25,8 @@ use crate::path::reach::failure;
 const CONTROL_CARD: &str = "mgmt";
 /// How long both ends may take to have an alternate path.
 const ARMS: Duration = Duration::from_secs(10);
+/// Paths between the two hosts.
+const PATHS: usize = 2;
 /// Between two faults, in seconds: from, to.
 const PAUSE: [f64; 2] = [0.05, 0.3];
 
@@ -45,11 +48,12 @@ pub struct Struck {
 /// One round of a drill: traffic of one size, faults of one kind.
 pub struct Round {
     pub kind: Kind,
-    pub bytes: usize,
+    pub load: Load,
+    /// Whether the connections are spread over both paths.
+    pub spread: bool,
     pub faults: usize,
     /// Seconds of the longest outage.
     pub outage: f64,
-    pub computes: Duration,
 }
 
 /// What a round has seen.
@@ -122,9 +126,13 @@ impl Stage {
     }
 
     /// The endpoint of the two paths, and the one beside.
-    fn endpoints(&self, host: usize) -> Result<[Endpoint; 2], Failure> {
+    fn endpoints(&self, host: usize, spread: bool) -> Result<[Endpoint; 2], Failure> {
         let beside = (management_address(&self.plan.hosts[host]).into(), CONTROL_CARD);
-        let main = self.on_both_paths(host, Setup::usual())?;
+        let mut setup = Setup { spread, ..Setup::usual() };
+        // Paths die again and again here, which would make connections wait longer and longer.
+        let back = FailBack::to(setup.primary);
+        setup.policy.fail_back = spread.then_some(FailBack { most_hold: back.hold, ..back });
+        let main = self.on_both_paths(host, setup)?;
         Ok([main, self.endpoint(host, &[beside], Setup::usual())?])
     }
 
@@ -146,15 +154,15 @@ impl Stage {
         random: &mut SplitMix64,
         mut tell: impl FnMut(usize),
     ) -> Result<Seen, Failure> {
-        let [own, own_control] = self.endpoints(0)?;
-        let [peer, peer_control] = self.endpoints(1)?;
+        let [own, own_control] = self.endpoints(0, round.spread)?;
+        let [peer, peer_control] = self.endpoints(1, false)?;
         let (peers, control_peer) = (peer.addresses(), peer_control.addresses()[0]);
         let (here, there) = (State::default(), State::default());
-        let (bytes, computes) = (round.bytes, round.computes);
+        let Load { bytes, computes, .. } = round.load;
         thread::scope(|scope| {
             let server = scope.spawn(|| serve(peer, Some(peer_control), bytes, computes, &there));
             let control = Some((own_control, control_peer));
-            let client = Client::open(own, &peers, control, bytes, computes);
+            let client = Client::open(own, &peers, control, round.load);
             let client = client.inspect_err(|_| there.stop()).map_err(failure)?;
             let client = scope.spawn(|| client.run(&here));
             let struck = self.strike(round, random, &here, &there, &mut tell);
@@ -170,7 +178,7 @@ impl Stage {
         })
     }
 
-    /// Breaks the path in use, again and again.
+    /// Breaks the path in use, again and again; where both are, one that is drawn.
     fn strike(
         &self,
         round: &Round,
@@ -182,11 +190,15 @@ impl Stage {
         let [sender, receiver] = [0, 1].map(|host| self.plan.hosts[host].name.as_str());
         let mut struck = Vec::new();
         let sleep = |seconds: f64| thread::sleep(Duration::from_secs_f64(seconds));
-        armed(here, there);
+        let whole = Whole::new(round);
+        whole.wait(here, there);
         for number in 0..round.faults {
             sleep(PAUSE[0] + (PAUSE[1] - PAUSE[0]) * random.uniform());
             let begun = monotonic();
-            let path = here.primary().0;
+            let path = match round.spread {
+                true => random.index(PATHS) as u8,
+                false => here.primary().0,
+            };
             let steps = round.kind.steps(sender, receiver, path, round.outage, random);
             for (at, (words, lasts)) in steps.iter().enumerate() {
                 if at > 0 {
@@ -196,9 +208,9 @@ impl Stage {
                 sleep(*lasts);
                 self.fault(words, false)?;
             }
-            self.disturb(round.kind, usize::from(here.primary().0))?;
+            self.disturb(round.kind, usize::from(path))?;
             let repaired = nanos(monotonic());
-            let armed = armed(here, there);
+            let armed = whole.wait(here, there);
             struck.push(Struck { begun: nanos(begun), repaired, armed });
             tell(number + 1);
             if armed.is_none() {
@@ -239,14 +251,35 @@ impl Stage {
     }
 }
 
-/// Waits until both ends have an alternate path: when they had.
-fn armed(here: &State, there: &State) -> Option<u64> {
-    let begun = Instant::now();
-    while begun.elapsed() < ARMS {
-        if here.is_armed() && there.is_armed() && here.primary() == there.primary() {
-            return Some(nanos(monotonic()));
-        }
-        thread::sleep(Duration::from_micros(500));
+/// When all is as it was before a fault.
+struct Whole {
+    /// How many connections each path carries where they are spread.
+    each: Option<u8>,
+}
+
+impl Whole {
+    fn new(round: &Round) -> Whole {
+        Whole { each: round.spread.then_some((round.load.connections / PATHS) as u8) }
     }
-    None
+
+    fn is_so(&self, here: &State, there: &State) -> bool {
+        let carried = here.carried();
+        here.is_armed()
+            && there.is_armed()
+            && carried == there.carried()
+            && self.each.is_none_or(|each| carried[..PATHS].iter().all(|count| *count >= each))
+    }
+
+    /// Waits until both ends have an alternate path for every connection, and connections that are
+    /// spread are back: when that was.
+    fn wait(&self, here: &State, there: &State) -> Option<u64> {
+        let begun = Instant::now();
+        while begun.elapsed() < ARMS {
+            if self.is_so(here, there) {
+                return Some(nanos(monotonic()));
+            }
+            thread::sleep(Duration::from_micros(500));
+        }
+        None
+    }
 }

@@ -1,0 +1,201 @@
+//! The primary and the alternate path of a connection between two machines: the two that share the
+//! fewest cables and switches.
+//!
+//! A machine has one port or several, and each port as many addresses as paths lead to it. A path
+//! is an address of either machine: messages are forwarded by the far one, answers by the near one.
+//! So it has a way out and a way back, and dies with any part of either.
+
+use crate::fabric::Part;
+use crate::routing::{Hop, Lost, walk};
+use crate::table::Table;
+use crate::wiring::{End, Host, Switch, Wiring};
+
+/// One of the addresses of a port: the port's own, and the path bits that are added to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Address {
+    /// The port; a machine with several has several in a fabric.
+    pub host: Host,
+    pub bits: u32,
+}
+
+/// A path between two machines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathBetween {
+    pub near: Address,
+    pub far: Address,
+    /// The hops of a message from the near end, and of an answer.
+    pub out: Vec<Hop>,
+    pub back: Vec<Hop>,
+}
+
+/// What was chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternates {
+    pub primary: PathBetween,
+    /// None where no other path has other addresses at both ends.
+    pub alternate: Option<PathBetween>,
+    /// Cables and switches that both pass, beside the cable and the switch of a machine that has
+    /// one port: no path keeps off those.
+    pub shared: Vec<Part>,
+    /// Paths that were there to choose from.
+    pub candidates: usize,
+}
+
+impl Alternates {
+    /// How many cables both paths pass, and how many switches.
+    pub fn shares(&self) -> (usize, usize) {
+        count(&self.shared)
+    }
+}
+
+/// Why there is no path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPath {
+    /// A machine without a port.
+    NoPort,
+    /// A port that both machines are said to have.
+    Same(Host),
+    /// Nothing arrives, for this reason among others.
+    Lost(Lost),
+}
+
+/// Chooses among all paths of a table between the ports of two machines. The first two of these
+/// share the fewest cables, of those the fewest switches; of those they are the shortest, and have
+/// the lowest addresses. The shorter one is the primary path.
+pub fn alternates(
+    wiring: &dyn Wiring,
+    table: &Table,
+    near: &[Host],
+    far: &[Host],
+) -> Result<Alternates, NoPath> {
+    if near.is_empty() || far.is_empty() {
+        return Err(NoPath::NoPort);
+    }
+    if let Some(same) = near.iter().find(|host| far.contains(host)) {
+        return Err(NoPath::Same(*same));
+    }
+    let candidates = candidates(wiring, table, near, far)?;
+    let kept = unavoidable(wiring, &[near, far]);
+    let parts: Vec<Vec<Part>> = candidates.iter().map(|path| parts(wiring, path, &kept)).collect();
+    let mut best: Option<(Cost, usize, usize)> = None;
+    for (second, other) in candidates.iter().enumerate() {
+        for (first, one) in candidates[..second].iter().enumerate() {
+            if one.near == other.near || one.far == other.far {
+                continue;
+            }
+            let (cables, switches) = count(&common(&parts[first], &parts[second]));
+            let cost = Cost { cables, switches, hops: length(one) + length(other) };
+            let found = (cost, first, second);
+            if best.is_none_or(|best| found < best) {
+                best = Some(found);
+            }
+        }
+    }
+    let Some((_, first, second)) = best else {
+        let count = candidates.len();
+        let primary = candidates.into_iter().min_by_key(length);
+        let primary = primary.ok_or(NoPath::NoPort)?;
+        return Ok(Alternates { primary, alternate: None, shared: Vec::new(), candidates: count });
+    };
+    let shared = common(&parts[first], &parts[second]);
+    let (one, other) = (candidates[first].clone(), candidates[second].clone());
+    let (primary, other) = if length(&other) < length(&one) { (other, one) } else { (one, other) };
+    Ok(Alternates { primary, alternate: Some(other), shared, candidates: candidates.len() })
+}
+
+/// What two paths share, and how long they are; the least is the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Cost {
+    cables: usize,
+    switches: usize,
+    hops: usize,
+}
+
+fn length(path: &PathBetween) -> usize {
+    path.out.len() + path.back.len()
+}
+
+/// Every path that arrives in both directions, by near port, far port, near bits and far bits.
+fn candidates(
+    wiring: &dyn Wiring,
+    table: &Table,
+    near: &[Host],
+    far: &[Host],
+) -> Result<Vec<PathBetween>, NoPath> {
+    let (mut found, mut lost) = (Vec::new(), None);
+    // The ways to a host, by the path to it.
+    let mut ways = |from: Host, to: Host| -> Vec<(u32, Vec<Hop>)> {
+        let way = |bits: u32| {
+            let mut way = Vec::new();
+            let walked = walk(wiring, &table.path(bits), from, to, |hop| way.push(hop));
+            walked.map_err(|why| lost = Some(why)).ok().map(|()| (bits, way))
+        };
+        (0..table.paths()).filter_map(way).collect()
+    };
+    for &here in near {
+        for &there in far {
+            let (outs, backs) = (ways(here, there), ways(there, here));
+            for (near_bits, back) in &backs {
+                for (far_bits, out) in &outs {
+                    found.push(PathBetween {
+                        near: Address { host: here, bits: *near_bits },
+                        far: Address { host: there, bits: *far_bits },
+                        out: out.clone(),
+                        back: back.clone(),
+                    });
+                }
+            }
+        }
+    }
+    match (found.is_empty(), lost) {
+        (true, Some(lost)) => Err(NoPath::Lost(lost)),
+        _ => Ok(found),
+    }
+}
+
+/// The cable and the switch of each machine that has one port.
+fn unavoidable(wiring: &dyn Wiring, machines: &[&[Host]]) -> Vec<Part> {
+    let own = |machine: &&[Host]| match machine {
+        [port] => wiring.attached(*port),
+        _ => None,
+    };
+    let own = machines.iter().filter_map(own);
+    own.flat_map(|(switch, port)| [Part::Link(switch, port), Part::Switch(switch)]).collect()
+}
+
+/// The cables and switches of a path, in order and each once, without those.
+fn parts(wiring: &dyn Wiring, path: &PathBetween, without: &[Part]) -> Vec<Part> {
+    let own = [path.near.host, path.far.host].into_iter().filter_map(|host| wiring.attached(host));
+    let mut parts: Vec<Part> = own.map(|(switch, port)| Part::Link(switch, port)).collect();
+    for hop in path.out.iter().chain(&path.back) {
+        parts.push(Part::Switch(hop.switch));
+        parts.push(cable(wiring, *hop));
+    }
+    parts.retain(|part| !without.contains(part));
+    parts.sort_unstable();
+    parts.dedup();
+    parts
+}
+
+/// A cable, by the lower of its two ports.
+fn cable(wiring: &dyn Wiring, Hop { switch, port }: Hop) -> Part {
+    match wiring.end(switch, port) {
+        End::Switch(other, its) if (other, its) < (switch, port) => Part::Link(other, its),
+        _ => Part::Link(switch, port),
+    }
+}
+
+/// What two ordered lists have in common.
+fn common(one: &[Part], other: &[Part]) -> Vec<Part> {
+    one.iter().filter(|part| other.binary_search(part).is_ok()).copied().collect()
+}
+
+fn count(parts: &[Part]) -> (usize, usize) {
+    let cables = parts.iter().filter(|part| matches!(part, Part::Link(..))).count();
+    (cables, parts.len() - cables)
+}
+
+/// The switches of a way, in its order.
+pub fn switches(way: &[Hop]) -> impl Iterator<Item = Switch> {
+    way.iter().map(|hop| hop.switch)
+}
