@@ -23,6 +23,10 @@ pub enum Kind {
     Fan { bytes: u64, direction: Direction },
     /// All ranks at once: [`Shift`](crate::Shift).
     Shift { bytes: u64, distance: u32 },
+    /// A short message behind a long one of the same pair: [`Overtake`](crate::Overtake).
+    Overtake { bytes: u64 },
+    /// Two messages of one pair at once: [`Double`](crate::Double).
+    Double { bytes: u64 },
 }
 
 impl Kind {
@@ -47,6 +51,10 @@ impl Kind {
             Kind::Shift { bytes, distance } => {
                 format!("shift of {bytes} B by {distance} among all ranks")
             }
+            Kind::Overtake { bytes } => {
+                format!("a short message behind one of {bytes} B, ranks {list}")
+            }
+            Kind::Double { bytes } => format!("two messages of {bytes} B at once, ranks {list}"),
         }
     }
 }

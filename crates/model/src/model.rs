@@ -5,6 +5,7 @@ use laneway_stats::quantile;
 
 use crate::error::ModelError;
 use crate::experiments::{Cost, Experiments, Kind, Timed};
+use crate::follow::{Double, Overtake};
 use crate::hockney::{Apart, Hockney};
 use crate::lmo::Lmo;
 use crate::loggp::LogGp;
@@ -108,6 +109,8 @@ impl Model {
                 Box::new(Fan { ranks, members: (0..ranks).collect(), bytes, direction })
             }
             Kind::Shift { bytes, distance } if lmo => Box::new(Shift { ranks, distance, bytes }),
+            Kind::Overtake { bytes } if lmo => Box::new(Overtake { ranks, members: [0, 1], bytes }),
+            Kind::Double { bytes } if lmo => Box::new(Double { ranks, members: [0, 1], bytes }),
             Kind::RoundTrip { out_bytes, back_bytes } => Box::new(Trip { out_bytes, back_bytes }),
             _ => return Ok(None),
         };

@@ -20,7 +20,8 @@ pub(crate) struct Card {
 #[derive(Clone, Debug)]
 pub(crate) struct ModelNetwork {
     costs: Vec<HostCost>,
-    /// The cards' ways out, host by host, then their ways in.
+    /// The cards' ways out, host by host, then their ways in; then, where messages of a pair go
+    /// beside each other, what they share, row by row.
     resources: Vec<Resource>,
     /// Row by row; nothing is asked of the diagonal.
     ways: Vec<Way>,
@@ -54,6 +55,26 @@ impl ModelNetwork {
         self
     }
 
+    /// Beside each other, with what the messages of each pair have together, row by row.
+    pub fn sharing_pairs(mut self, rates: &[f64]) -> ModelNetwork {
+        let hosts = self.costs.len();
+        self.resources.extend(rates.iter().enumerate().map(|(pair, &rate)| Resource {
+            name: format!("from host {} to host {}", pair / hosts, pair % hosts),
+            rate,
+            shared: true,
+            congestion: Congestion::default(),
+        }));
+        self.beside_each_other()
+    }
+
+    /// With another rate of all messages of one pair; only where pairs share.
+    pub fn set_pair(&mut self, from: usize, to: usize, rate: f64) {
+        let hosts = self.costs.len();
+        if let Some(pair) = self.resources.get_mut(2 * hosts + from * hosts + to) {
+            pair.rate = rate;
+        }
+    }
+
     /// With other rates of one card.
     pub fn set_card(&mut self, host: usize, card: Card) {
         let hosts = self.costs.len();
@@ -78,7 +99,12 @@ impl Network for ModelNetwork {
     fn route(&self, from: HostId, to: HostId, route: &mut Route) {
         let Way { latency, most } = self.ways[from as usize * self.costs.len() + to as usize];
         route.resources.clear();
-        route.resources.extend([from, self.hosts() + to]);
+        let hosts = self.hosts();
+        route.resources.extend([from, hosts + to]);
+        let pair = 2 * hosts + from * hosts + to;
+        if self.resources.get(pair as usize).is_some_and(|pair| pair.rate.is_finite()) {
+            route.resources.push(pair);
+        }
         (route.latency, route.most) = (latency, most);
     }
 

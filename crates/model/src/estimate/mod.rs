@@ -2,7 +2,8 @@
 //!
 //! paper: mpiblib 4, in the shape of its tool: estimate(communicator, sizes, precision, parallel).
 //! Round trips of all pairs; what sends and receives keep their callers; point-to-two and its
-//! mirror image, two-to-point, with more ranks where two do not fill a card; last, experiments that
+//! mirror image, two-to-point, with more ranks where two do not fill a card; two messages of one
+//! pair at once; last, experiments that
 //! no fit sees, to judge it by.
 
 mod course;
@@ -113,6 +114,7 @@ pub fn estimate(comm: &dyn Comm, request: &Request) -> Result<Option<Experiments
     }
     if ranks > 2 {
         fill_cards(&mut course, &hosts, eager, &sizes)?;
+        follow(&mut course, [&pairs, &some], &hosts, eager, &sizes)?;
     }
     course.hold_back = true;
     check(&mut course, &sizes)?;
@@ -124,7 +126,7 @@ pub fn estimate(comm: &dyn Comm, request: &Request) -> Result<Option<Experiments
 /// So many rounds at most; each has its part of the budget.
 fn planned_rounds(request: &Request, ranks: u32, sizes: usize) -> usize {
     let gaps = if request.gaps { sizes + 1 } else { 0 };
-    (1 + 2 * sizes) * ranks as usize + PARTNERS * (8 + gaps) + 4 * ranks as usize + 8
+    (3 + 2 * sizes) * ranks as usize + PARTNERS * (9 + gaps) + 4 * ranks as usize + 8
 }
 
 /// Every rank with a few partners.
@@ -199,6 +201,36 @@ fn still_open(experiments: &Experiments, bytes: u64) -> Vec<f64> {
         (0..ranks).map(move |rank| f64::from(u8::from(is_open(direction, rank))))
     });
     flags.collect()
+}
+
+/// Two messages of one pair: of some pairs, whether the second waits behind the first; and where it
+/// does not, what both have together, of all.
+fn follow(
+    course: &mut Course,
+    [all, some]: [&Plan; 2],
+    hosts: &[String],
+    eager_bytes: u64,
+    sizes: &[u64],
+) -> Result<(), ModelError> {
+    let bytes = sizes.last().copied().unwrap_or(0);
+    course.batch(Kind::Overtake { bytes }, some)?;
+    let mut beside = [0.0];
+    if course.leads() {
+        let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
+        let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
+        // What goes wrong here goes wrong in the fit as well, and is told there.
+        let in_order = Lmo::without_cards(&so_far).and_then(|mut lmo| {
+            lmo.find_order(&so_far)?;
+            Ok(lmo.in_order)
+        });
+        beside = [f64::from(u8::from(in_order == Ok(false)))];
+    }
+    announce(course.comm, &mut beside)?;
+    if beside[0] > 0.0 {
+        course.batch(Kind::Double { bytes }, all)?;
+        course.batch(Kind::Double { bytes }, &all.turned())?;
+    }
+    Ok(())
 }
 
 /// What no fit sees: another size, all ranks at once, and one with all others.

@@ -47,10 +47,12 @@ impl Fitted {
             return Err(top.refuse("hosts", why));
         }
         let eager_bytes = top.whole("eager_bytes")?;
+        // Files from before it was measured have none.
+        let in_order = kind != ModelKind::Lmo || top.perhaps_flag("in_order")?.unwrap_or(true);
         top.finish()?;
         let quality = quality(&document)?;
         let cost = cost(&document)?;
-        let model = model(&document, kind, hosts.len() as u32)?;
+        let model = model(&document, kind, hosts.len() as u32, in_order)?;
         let (escalation, leap) = (escalation(&document)?, leap(&document)?);
         Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
     }
@@ -111,7 +113,12 @@ fn leap(document: &Document) -> Result<Option<Leap>, ModelError> {
     Ok(Some(leap))
 }
 
-fn model(document: &Document, kind: ModelKind, hosts: u32) -> Result<Model, ModelError> {
+fn model(
+    document: &Document,
+    kind: ModelKind,
+    hosts: u32,
+    in_order: bool,
+) -> Result<Model, ModelError> {
     let all_pairs = hosts as usize * (hosts as usize - 1) / 2;
     match kind {
         ModelKind::Hockney | ModelKind::HockneySegments => {
@@ -149,9 +156,11 @@ fn model(document: &Document, kind: ModelKind, hosts: u32) -> Result<Model, Mode
                     latency: table.time("latency_us")?,
                     there: table.per_byte("there_ns_per_byte")?,
                     back: table.per_byte("back_ns_per_byte")?,
+                    all_there: table.perhaps("all_there_ns_per_byte")?,
+                    all_back: table.perhaps("all_back_ns_per_byte")?,
                 })
             })?;
-            Ok(Model::Lmo(Lmo { hosts: found, pairs }))
+            Ok(Model::Lmo(Lmo { hosts: found, pairs, in_order }))
         }
     }
 }

@@ -192,6 +192,14 @@ impl<'d> Table<'d> {
         self.take(key).map(|(_, value)| self.parameter(key, value, 1e9)).transpose()
     }
 
+    pub fn perhaps_flag(&mut self, key: &str) -> Result<Option<bool>, ModelError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some((_, DeValue::Boolean(flag))) => Ok(Some(*flag)),
+            Some(_) => Err(self.refuse(key, "neither true nor false".into())),
+        }
+    }
+
     pub fn perhaps_time(&mut self, key: &str) -> Result<Option<Parameter>, ModelError> {
         self.take(key).map(|(_, value)| self.parameter(key, value, 1e6)).transpose()
     }

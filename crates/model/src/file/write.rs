@@ -22,6 +22,9 @@ pub(super) fn text(fitted: &Fitted) -> String {
         fitted.hosts.iter().map(|host| quoted(host)).collect::<Vec<_>>().join(", "),
         fitted.eager_bytes
     );
+    if let Model::Lmo(lmo) = &fitted.model {
+        let _ = writeln!(text, "in_order = {}", lmo.in_order);
+    }
     let quality = &fitted.quality;
     let _ = write!(
         text,
@@ -67,6 +70,8 @@ fn parameters(text: &mut String, fitted: &Fitted) {
                 entry(text, "latency_us", pair.latency, MICRO);
                 entry(text, "there_ns_per_byte", pair.there, NANO);
                 entry(text, "back_ns_per_byte", pair.back, NANO);
+                perhaps(text, "all_there_ns_per_byte", pair.all_there, NANO);
+                perhaps(text, "all_back_ns_per_byte", pair.all_back, NANO);
             }
         }
         Model::Hockney(hockney) => match hockney.hosts {

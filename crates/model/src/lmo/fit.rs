@@ -16,20 +16,22 @@ impl Lmo {
     pub fn fit(experiments: &Experiments) -> Result<Lmo, ModelError> {
         let mut lmo = Lmo::fit_once(experiments)?;
         let quiet = Lmo::fit_once(&experiments.undisturbed())?;
+        let both = |own: Option<Parameter>, quiet: Option<Parameter>| {
+            own.map(|own| quiet.map_or(own, |quiet| own.reaching(quiet.value)))
+        };
         for (host, quiet) in lmo.hosts.iter_mut().zip(&quiet.hosts) {
             host.send = host.send.reaching(quiet.send.value);
             host.receive = host.receive.reaching(quiet.receive.value);
             host.per_byte = host.per_byte.reaching(quiet.per_byte.value);
-            let card = |own: Option<Parameter>, quiet: Option<Parameter>| {
-                own.map(|own| quiet.map_or(own, |quiet| own.reaching(quiet.value)))
-            };
-            host.card_out = card(host.card_out, quiet.card_out);
-            host.card_in = card(host.card_in, quiet.card_in);
+            host.card_out = both(host.card_out, quiet.card_out);
+            host.card_in = both(host.card_in, quiet.card_in);
         }
         for (pair, quiet) in lmo.pairs.iter_mut().zip(&quiet.pairs) {
             pair.latency = pair.latency.reaching(quiet.latency.value);
             pair.there = pair.there.reaching(quiet.there.value);
             pair.back = pair.back.reaching(quiet.back.value);
+            pair.all_there = both(pair.all_there, quiet.all_there);
+            pair.all_back = both(pair.all_back, quiet.all_back);
         }
         Ok(lmo)
     }
@@ -63,10 +65,12 @@ impl Lmo {
                 }
             }
         }
+        lmo.find_order(experiments)?;
+        lmo.find_shares(experiments)?;
         Ok(lmo)
     }
 
-    /// All but the cards: from overheads and round trips.
+    /// All but the cards and the order: from overheads and round trips.
     pub(crate) fn without_cards(experiments: &Experiments) -> Result<Lmo, ModelError> {
         let (ranks, sizes) = (experiments.ranks(), experiments.sizes()?);
         let hosts = (0..ranks).map(|rank| host(experiments, rank));
@@ -76,7 +80,7 @@ impl Lmo {
         let trips = trips.collect::<Result<Vec<_>, _>>()?;
         reconcile(&mut hosts, &trips);
         let pairs = trips.iter().map(|trips| trips.without(&hosts)).collect();
-        Ok(Lmo { hosts, pairs })
+        Ok(Lmo { hosts, pairs, in_order: true })
     }
 }
 
@@ -153,7 +157,8 @@ impl Trips {
             let terms = [(1.0, slope), (-1.0, one.per_byte), (-1.0, other.per_byte)];
             Parameter::sum(&terms).not_negative()
         });
-        Pair { latency: latency.not_negative(), there, back }
+        let (all_there, all_back) = (None, None);
+        Pair { latency: latency.not_negative(), there, back, all_there, all_back }
     }
 }
 
