@@ -30,12 +30,16 @@ impl Schedule for Overtake {
         let ([first, other], short) = (self.members, (self.bytes / SHORT).max(1));
         let (sent, received) = (span(Buf::In, 0, self.bytes), span(Buf::Out, 0, self.bytes));
         if rank == first {
+            // Where a long message waits for its receive, the short one must not leave before it.
+            out.await_signal(other, 2);
+            out.drain();
             out.recv_on(other, 1, received);
             out.send(other, sent);
             out.send(other, span(Buf::In, 0, short));
         } else {
             out.recv(first, received);
             out.recv(first, span(Buf::Out, self.bytes, short));
+            out.signal(first, 2);
             out.at_most(ANY, 1);
             out.send_on(first, 1, sent);
         }

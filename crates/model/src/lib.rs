@@ -34,6 +34,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod carrier;
 mod closed;
 mod compare;
 mod error;
@@ -66,7 +67,7 @@ pub use file::share;
 pub use follow::{Double, Overtake};
 pub use hockney::{Hockney, Lines};
 pub use line::Line;
-pub use lmo::{Host, Lmo, Pair};
+pub use lmo::{Host, Lmo, Pair, SizeFactor};
 pub use loggp::LogGp;
 pub use meter::Meter;
 pub use model::{Check, Fitted, Model, ModelKind, Quality, checks, fit};

@@ -112,6 +112,7 @@ impl Model {
             Kind::Overtake { bytes } if lmo => Box::new(Overtake { ranks, members: [0, 1], bytes }),
             Kind::Double { bytes } if lmo => Box::new(Double { ranks, members: [0, 1], bytes }),
             Kind::RoundTrip { out_bytes, back_bytes } => Box::new(Trip { out_bytes, back_bytes }),
+            Kind::Curve { bytes } if lmo => Box::new(Trip { out_bytes: bytes, back_bytes: 0 }),
             _ => return Ok(None),
         };
         self.read(&*schedule, Some(&timed.ranks), eager_bytes, End::Value).map(Some)

@@ -1,6 +1,11 @@
 //! A model as the simulator's engine sees it: what hosts cost, and the way of each pair.
 
-use laneway_sim::{Congestion, HostCost, HostId, Network, Resource, Route};
+use laneway_core::Schedule;
+use laneway_sim::{Congestion, Flows, HostCost, HostId, Network, Resource, Route, Simulation};
+
+use crate::carrier::BySize;
+use crate::error::ModelError;
+use crate::lmo::SizeFactor;
 
 /// From one host to another.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +32,7 @@ pub(crate) struct ModelNetwork {
     ways: Vec<Way>,
     eager_bytes: u64,
     in_order: bool,
+    factors: Vec<SizeFactor>,
 }
 
 impl ModelNetwork {
@@ -45,7 +51,7 @@ impl ModelNetwork {
         let out = cards.iter().enumerate().map(|(host, card)| resource("out", host, card.out));
         let into = cards.iter().enumerate().map(|(host, card)| resource("in", host, card.into));
         let resources = out.chain(into).collect();
-        ModelNetwork { costs, resources, ways, eager_bytes, in_order: true }
+        ModelNetwork { costs, resources, ways, eager_bytes, in_order: true, factors: Vec::new() }
     }
 
     /// Messages from one host to another need not wait until the one before has arrived: something
@@ -73,6 +79,28 @@ impl ModelNetwork {
         if let Some(pair) = self.resources.get_mut(2 * hosts + from * hosts + to) {
             pair.rate = rate;
         }
+    }
+
+    /// With latencies and rates that depend on the size of a message.
+    pub fn by_size(mut self, factors: &[SizeFactor]) -> ModelNetwork {
+        self.factors = factors.to_vec();
+        self
+    }
+
+    /// The seconds of a schedule whose rank r is on host `hosts[r]`, or on host r.
+    pub fn run(
+        &self,
+        schedule: &dyn Schedule,
+        hosts: Option<&[HostId]>,
+    ) -> Result<f64, ModelError> {
+        let flows = Flows::new(&self.resources);
+        let mut carrier = BySize { flows, factors: &self.factors, route: Route::default() };
+        let simulation = Simulation::new(self);
+        let simulation = match hosts {
+            Some(hosts) => simulation.placed(hosts),
+            None => simulation,
+        };
+        Ok(simulation.run_on(schedule, &mut carrier)?.finish)
     }
 
     /// With other rates of one card.

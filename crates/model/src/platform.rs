@@ -15,6 +15,8 @@ const MOST_LETTERS: usize = 48;
 /// A byte that takes less than this is written as taking no time: platforms have no faster rate.
 const LEAST_PER_BYTE: f64 = 1e-18;
 
+const BY_SIZE: &str = "a platform has no way that depends on the size of a message";
+
 const INTRODUCTION: &str = "\
 # Written from a fitted model; hosts are in the order of ranks. Each pair has its latency and what
 # one message may have; a host has what it adds to a message and to a byte, and its card where
@@ -32,11 +34,13 @@ pub fn platform_text(fitted: &Fitted) -> Result<String, ModelError> {
     }
     let names = names(&fitted.hosts);
     match &fitted.model {
+        Model::Lmo(lmo) if !lmo.sizes.is_empty() => {
+            return Err(ModelError::Refused { why: BY_SIZE.into() });
+        }
         Model::Lmo(lmo) => lmo_text(&mut text, lmo, &names),
         Model::Hockney(hockney) => {
             if hockney.lines.iter().any(|lines| lines.long.is_some()) {
-                let why = "a platform has no way that depends on the size of a message";
-                return Err(ModelError::Refused { why: why.into() });
+                return Err(ModelError::Refused { why: BY_SIZE.into() });
             }
             let of = |i: u32, j: u32| {
                 let Lines { short, .. } = hockney.lines(i, j);

@@ -61,7 +61,7 @@ fn lmo(seed: u64, ranks: u32) -> Model {
         back: draw(2e-9),
         ..Pair::default()
     });
-    Model::Lmo(Lmo { hosts, pairs: pairs.collect(), in_order: true })
+    Model::Lmo(Lmo { hosts, pairs: pairs.collect(), in_order: true, sizes: Vec::new() })
 }
 
 #[test]

@@ -26,6 +26,7 @@ impl Once {
             Kind::RoundTrip { out_bytes, back_bytes } => {
                 Ok(Once::Trip { out: room(out_bytes, 1)?, back: room(back_bytes, 1)? })
             }
+            Kind::Curve { bytes } => Ok(Once::Trip { out: room(bytes, 1)?, back: Vec::new() }),
             Kind::SendOverhead { bytes } => pattern(Pattern::SendOverhead, bytes),
             Kind::ReceiveOverhead { bytes } => pattern(Pattern::ReceiveOverhead, bytes),
             Kind::Gap { bytes } => pattern(Pattern::Gap, bytes),

@@ -10,7 +10,7 @@ use crate::error::ModelError;
 use crate::experiments::Cost;
 use crate::hockney::{Hockney, Lines};
 use crate::line::Line;
-use crate::lmo::{Host, Lmo, Pair, pairs};
+use crate::lmo::{Host, Lmo, Pair, SizeFactor, pairs};
 use crate::loggp::LogGp;
 use crate::model::{Fitted, Model, ModelKind, Quality};
 use crate::plogp::{PLogP, Step};
@@ -160,9 +160,26 @@ fn model(
                     all_back: table.perhaps("all_back_ns_per_byte")?,
                 })
             })?;
-            Ok(Model::Lmo(Lmo { hosts: found, pairs, in_order }))
+            Ok(Model::Lmo(Lmo { hosts: found, pairs, in_order, sizes: sizes(document)? }))
         }
     }
+}
+
+fn sizes(document: &Document) -> Result<Vec<SizeFactor>, ModelError> {
+    let mut found: Vec<SizeFactor> = Vec::new();
+    for mut table in document.any_tables("size")? {
+        let bytes = table.whole("bytes")?;
+        if bytes <= found.last().map_or(0, |last| last.bytes) {
+            return Err(table.refuse("bytes", format!("{bytes}: sizes rise from 1 on")));
+        }
+        let (latency, per_byte) = (table.number("latency")?, table.number("per_byte")?);
+        if per_byte <= 0.0 {
+            return Err(table.refuse("per_byte", "not above 0".into()));
+        }
+        found.push(SizeFactor { bytes, latency, per_byte });
+        table.finish()?;
+    }
+    Ok(found)
 }
 
 fn host(table: &mut Table) -> Result<Host, ModelError> {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::SCHEMA;
 use crate::hockney::Lines;
-use crate::lmo::pairs;
+use crate::lmo::{SizeFactor, pairs};
 use crate::model::{Fitted, Model};
 use crate::parameter::{LEVEL, Parameter};
 use crate::sweep::Escalation;
@@ -57,6 +57,10 @@ pub(super) fn text(fitted: &Fitted) -> String {
 fn parameters(text: &mut String, fitted: &Fitted) {
     match &fitted.model {
         Model::Lmo(lmo) => {
+            for SizeFactor { bytes, latency, per_byte } in &lmo.sizes {
+                let _ = write!(text, "\n[[size]]\nbytes = {bytes}\n");
+                let _ = write!(text, "latency = {latency}\nper_byte = {per_byte}\n");
+            }
             for host in &lmo.hosts {
                 text.push_str("\n[[host]]\n");
                 entry(text, "send_us", host.send, MICRO);

@@ -1,7 +1,6 @@
 //! The cards of LMO: what several messages of one host share.
 
 use laneway_core::Rank;
-use laneway_sim::Simulation;
 
 use super::Lmo;
 use crate::error::ModelError;
@@ -53,7 +52,7 @@ impl Lmo {
                 Direction::In => Card { out: none, into: rate },
             };
             network.set_card(hub, card);
-            Ok(Simulation::new(&network).placed(&timed.ranks).run(&schedule)?.finish)
+            network.run(&schedule, Some(&timed.ranks))
         };
         let beside = read(0.0, End::Value)?;
         if !is_shared(timed.time, beside) {

@@ -12,15 +12,19 @@
 //!
 //! And one of all pairs: whether messages of one pair go one after the other, as over every real
 //! transport, or beside each other, as in SimGrid; and then what they have together.
+//! And where messages of some sizes are no straight line, factors of these sizes.
 
 mod card;
 mod fit;
 mod order;
+mod size;
 
 use laneway_core::Rank;
 use laneway_sim::HostCost;
 
 pub(crate) use card::fans_of;
+pub use size::SizeFactor;
+pub(crate) use size::at_size;
 
 use crate::network::{Card, ModelNetwork, Way};
 use crate::parameter::{End, Parameter};
@@ -60,6 +64,8 @@ pub struct Lmo {
     pub pairs: Vec<Pair>,
     /// Messages of one pair go one after the other.
     pub in_order: bool,
+    /// What depends on the size of a message, rising; nothing where a straight line serves all.
+    pub sizes: Vec<SizeFactor>,
 }
 
 /// The pairs of so many ranks, in the order of [`Lmo::pairs`].
@@ -92,7 +98,7 @@ impl Lmo {
             }
         };
         let hosts = [one, other].map(|rank| self.hosts[rank as usize]).to_vec();
-        Lmo { hosts, pairs: vec![pair], in_order: self.in_order }
+        Lmo { hosts, pairs: vec![pair], in_order: self.in_order, sizes: self.sizes.clone() }
     }
 
     /// Seconds a byte of one message.
@@ -141,7 +147,7 @@ impl Lmo {
         let ways = (0..hosts).flat_map(|from| (0..hosts).map(move |to| way(from, to))).collect();
         let cards: Vec<Card> = self.hosts.iter().map(card).collect();
         let costs = self.hosts.iter().map(cost).collect();
-        let network = ModelNetwork::new(costs, &cards, ways, eager_bytes);
+        let network = ModelNetwork::new(costs, &cards, ways, eager_bytes).by_size(&self.sizes);
         if self.in_order {
             return network;
         }

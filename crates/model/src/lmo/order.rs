@@ -1,7 +1,6 @@
 //! Whether messages of one pair go one after the other, and what those beside each other share.
 
 use laneway_core::Rank;
-use laneway_sim::Simulation;
 
 use super::Lmo;
 use super::card::{invert, is_shared};
@@ -21,7 +20,7 @@ impl Lmo {
             for timed in experiments.fitted() {
                 let Kind::Overtake { bytes } = timed.kind else { continue };
                 let schedule = Overtake { ranks: 2, members: [0, 1], bytes };
-                let said = Simulation::new(&network).placed(&timed.ranks).run(&schedule)?.finish;
+                let said = network.run(&schedule, Some(&timed.ranks))?;
                 *off += (said / timed.time.value).ln().abs();
             }
         }
@@ -59,7 +58,7 @@ impl Lmo {
         let read = |per_byte: f64, end: End| -> Result<f64, ModelError> {
             let mut network = alone.network(eager_bytes, end);
             network.set_pair(0, 1, 1.0 / per_byte);
-            Ok(Simulation::new(&network).run(&schedule)?.finish)
+            network.run(&schedule, None)
         };
         if !is_shared(timed.time, read(0.0, End::Value)?) {
             return Ok(None);
