@@ -31,6 +31,17 @@ pub struct Judged {
     pub cells: Vec<Cell>,
 }
 
+impl Judged {
+    /// How it stands, for a run that may be cut.
+    pub fn line(&self) -> String {
+        let errors = sorted(&self.cells.iter().map(Cell::off).collect::<Vec<f64>>());
+        let at = |part: f64| 100.0 * quantile(&errors, part).unwrap_or(f64::NAN);
+        let holds = if self.holds { "holds" } else { "does not hold" };
+        let (median, tail) = (at(0.5), at(0.95));
+        format!("{holds}, {median:.2} % median, {tail:.2} % p95: {}", self.what)
+    }
+}
+
 /// Prints the worst calls, all models' errors and the claims; whether all claims hold.
 pub fn tell(what: &str, all: &[(u64, Result<Judged, String>)], bounds: Bounds) -> bool {
     let (mut failed, mut refused, mut silent, mut able, mut unable) = (0, 0, 0, 0, 0);
@@ -60,10 +71,6 @@ pub fn tell(what: &str, all: &[(u64, Result<Judged, String>)], bounds: Bounds) -
             }
             (false, false) => {}
             (true, true) => {
-                let own: Vec<(f64, &Cell)> = cells.iter().map(|cell| (cell.off(), cell)).collect();
-                let tail =
-                    quantile(&sorted(&own.iter().map(|one| one.0).collect::<Vec<_>>()), 0.95);
-                println!("seed {seed}: {:.2} % p95: {what}", 100.0 * tail.unwrap_or(f64::NAN));
                 for cell in cells {
                     for (model, said) in &cell.said {
                         let off = (said / cell.truth - 1.0).abs();

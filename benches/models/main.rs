@@ -44,6 +44,9 @@ fn judge_all(
             }
             let seed = seeds.first + number;
             let judged = judge(seed);
+            if let Ok(judged) = &judged {
+                eprintln!("seed {seed}: {}", judged.line());
+            }
             // Whoever holds the list only adds to it: it does not panic.
             let Ok(mut all) = all.lock() else { return };
             all.push((seed, judged));

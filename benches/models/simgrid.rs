@@ -11,7 +11,9 @@ use laneway_stats::SplitMix64;
 use crate::judged::{Cell, Judged};
 use crate::xml::Drawn;
 
-const SIZES: &str = "1,64,1K,4K,16K,64K,256K,1M";
+const SIZES: &str = "1,1K,8K,64K,1M";
+/// Virtual seconds of all experiments.
+const BUDGET: &str = "6000";
 const MODELS: [&str; 6] = ["lmo", "hockney", "hockney-pairs", "hockney-segments", "loggp", "plogp"];
 
 pub fn judge(object: &Path, seed: u64) -> Result<Judged, String> {
@@ -20,7 +22,8 @@ pub fn judge(object: &Path, seed: u64) -> Result<Judged, String> {
     let files = [&drawn.xml[..], &hosts];
     let exported =
         Exported::of(files, drawn.hosts, drawn.settings.clone(), &format!("models-{seed}"))?;
-    let words = ["model", "compare", "--cells", "--sizes", SIZES, "--format", "json"];
+    let mut words = vec!["model", "compare", "--cells", "--sizes", SIZES, "--format", "json"];
+    words.extend(["--budget", BUDGET]);
     let text =
         exported.run(&[], object, &words).map_err(|why| format!("{why}\n  {}", drawn.what))?;
     let run = read("a platform", &text).map_err(|error| error.to_string())?;

@@ -9,8 +9,9 @@ use std::fmt::Write;
 
 use laneway_stats::SplitMix64;
 
-/// Messages up to this size leave before their receive is there.
-const EAGER: [u64; 3] = [1 << 12, 1 << 14, 1 << 16];
+/// Messages up to this size leave before their receive is there: all of them, as SimGrid stops where
+/// such messages and others meet on one channel.
+const EAGER: u64 = 1 << 30;
 
 /// What leaves the time of the links alone.
 const PLAIN: [&str; 6] = [
@@ -52,14 +53,12 @@ impl Drawn {
         let xml = xml(wires, hosts, rate, latency, &mut log);
         let mut coin = || random.uniform() < 0.5;
         let (plain, costs) = (coin(), coin());
-        let eager = EAGER[random.index(EAGER.len())];
         let mut settings: Vec<String> = [
             "network/optim:Full".to_string(),
             "smpi/simulate-computation:no".into(),
             "smpi/wtime:0".into(),
-            // SimGrid counts from the first byte that is no longer eager.
-            format!("smpi/async-small-thresh:{}", eager + 1),
-            format!("smpi/send-is-detached-thresh:{}", eager + 1),
+            format!("smpi/async-small-thresh:{EAGER}"),
+            format!("smpi/send-is-detached-thresh:{EAGER}"),
         ]
         .into();
         if plain {
@@ -76,7 +75,7 @@ impl Drawn {
         }
         let settings = settings.iter().map(|setting| format!("--cfg={setting}")).collect();
         let what = format!(
-            "{wires:?}, {hosts} hosts, {:.0} MB/s, {:.1} us, {} factors, {} costs, eager {eager}",
+            "{wires:?}, {hosts} hosts, {:.0} MB/s, {:.1} us, {} factors, {} costs",
             rate / 1e6,
             latency * 1e6,
             if plain { "no" } else { "SimGrid's" },
