@@ -2,15 +2,15 @@
 //!
 //! Links of each pair, or cards, or both with links between them; a backbone for all of them, which
 //! is wide (or which all share: no such model can hold then). Half of them have SimGrid's own
-//! factors for latency and bandwidth by size, its cross traffic and its shares by latency; half have
-//! costs of sends and receives by size.
+//! factors for latency and bandwidth by size, its cross traffic and its shares by latency; half
+//! have costs of sends and receives by size.
 
 use std::fmt::Write;
 
 use laneway_stats::SplitMix64;
 
-/// Messages up to this size leave before their receive is there: all of them, as SimGrid stops where
-/// such messages and others meet on one channel.
+/// Messages up to this size leave before their receive is there: all of them, as SimGrid stops
+/// where such messages and others meet on one channel.
 const EAGER: u64 = 1 << 30;
 
 /// What leaves the time of the links alone.

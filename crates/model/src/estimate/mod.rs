@@ -1,10 +1,9 @@
 //! The estimation: which experiments are done after which, on disjoint pairs and triples.
 //!
 //! paper: mpiblib 4, in the shape of its tool: estimate(communicator, sizes, precision, parallel).
-//! Round trips of all pairs, and of some at many sizes; what sends and receives keep their callers; point-to-two and its
-//! mirror image, two-to-point, with more ranks where two do not fill a card; two messages of one
-//! pair at once; last, experiments that
-//! no fit sees, to judge it by.
+//! Round trips of all pairs, and of some at many sizes; what sends and receives keep their callers;
+//! point-to-two and its mirror image, two-to-point, with more ranks where two do not fill a card;
+//! two messages of one pair at once; last, experiments that no fit sees, to judge it by.
 
 mod course;
 mod once;
