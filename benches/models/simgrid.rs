@@ -6,7 +6,6 @@ use std::path::Path;
 use laneway_benches::smpirun::Exported;
 use laneway_core::Value;
 use laneway_report::read;
-use laneway_stats::SplitMix64;
 
 use crate::judged::{Cell, Judged};
 use crate::xml::Drawn;
@@ -17,7 +16,7 @@ const BUDGET: &str = "6000";
 const MODELS: [&str; 6] = ["lmo", "hockney", "hockney-pairs", "hockney-segments", "loggp", "plogp"];
 
 pub fn judge(object: &Path, seed: u64) -> Result<Judged, String> {
-    let drawn = Drawn::new(&mut SplitMix64::new(seed));
+    let drawn = Drawn::new(seed);
     let hosts: String = (0..drawn.hosts).map(|host| format!("h{host}\n")).collect();
     let files = [&drawn.xml[..], &hosts];
     let exported =
