@@ -39,15 +39,24 @@ impl Exported {
     /// The name is part of the folder's.
     pub fn new(platform: &Platform, name: &str) -> Result<Exported, String> {
         let export = platform.export_simgrid().map_err(|error| error.to_string())?;
+        let files = [&export.platform_xml[..], &export.hostfile];
+        Exported::of(files, platform.hosts(), export.arguments.clone(), name)
+    }
+
+    /// Of the texts of a platform and of a list of hosts.
+    pub fn of(
+        [platform, hosts]: [&str; 2],
+        ranks: u32,
+        arguments: Vec<String>,
+        name: &str,
+    ) -> Result<Exported, String> {
         let folder = format!("laneway-{name}-{}", std::process::id());
         let folder = std::env::temp_dir().join(folder);
         let wrong = |error: std::io::Error| error.to_string();
         std::fs::create_dir_all(&folder).map_err(wrong)?;
-        let exported =
-            Exported { folder, ranks: platform.hosts(), arguments: export.arguments.clone() };
-        std::fs::write(exported.folder.join("platform.xml"), &export.platform_xml)
-            .map_err(wrong)?;
-        std::fs::write(exported.folder.join("hostfile"), &export.hostfile).map_err(wrong)?;
+        let exported = Exported { folder, ranks, arguments };
+        std::fs::write(exported.folder.join("platform.xml"), platform).map_err(wrong)?;
+        std::fs::write(exported.folder.join("hostfile"), hosts).map_err(wrong)?;
         Ok(exported)
     }
 

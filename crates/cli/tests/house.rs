@@ -82,6 +82,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-lab",
             "laneway-local",
             "laneway-measure",
+            "laneway-model",
             "laneway-mpi",
             "laneway-net",
             "laneway-path",

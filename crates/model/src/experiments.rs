@@ -13,6 +13,9 @@ use crate::probe::Direction;
 pub enum Kind {
     /// So many bytes out and so many back, between two ranks.
     RoundTrip { out_bytes: u64, back_bytes: u64 },
+    /// So many bytes out and an empty message back, between two ranks, at one of many sizes: what
+    /// changes with the size.
+    Curve { bytes: u64 },
     /// How long a send keeps the first of two ranks.
     SendOverhead { bytes: u64 },
     /// How long a receive of what is there keeps the first of two ranks.
@@ -23,6 +26,10 @@ pub enum Kind {
     Fan { bytes: u64, direction: Direction },
     /// All ranks at once: [`Shift`](crate::Shift).
     Shift { bytes: u64, distance: u32 },
+    /// A short message behind a long one of the same pair: [`Overtake`](crate::Overtake).
+    Overtake { bytes: u64 },
+    /// Two messages of one pair at once: [`Double`](crate::Double).
+    Double { bytes: u64 },
 }
 
 impl Kind {
@@ -32,6 +39,9 @@ impl Kind {
         match *self {
             Kind::RoundTrip { out_bytes, back_bytes } => {
                 format!("round trip of {out_bytes} B out and {back_bytes} B back, ranks {list}")
+            }
+            Kind::Curve { bytes } => {
+                format!("round trip of {bytes} B out and 0 B back, ranks {list}")
             }
             Kind::SendOverhead { bytes } => format!("send overhead of {bytes} B, ranks {list}"),
             Kind::ReceiveOverhead { bytes } => {
@@ -47,6 +57,10 @@ impl Kind {
             Kind::Shift { bytes, distance } => {
                 format!("shift of {bytes} B by {distance} among all ranks")
             }
+            Kind::Overtake { bytes } => {
+                format!("a short message behind one of {bytes} B, ranks {list}")
+            }
+            Kind::Double { bytes } => format!("two messages of {bytes} B at once, ranks {list}"),
         }
     }
 }

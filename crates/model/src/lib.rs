@@ -34,12 +34,14 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod carrier;
 mod closed;
 mod compare;
 mod error;
 mod estimate;
 mod experiments;
 mod file;
+mod follow;
 mod hockney;
 mod line;
 mod lmo;
@@ -62,9 +64,10 @@ pub use error::ModelError;
 pub use estimate::{Request, estimate};
 pub use experiments::{Cost, Experiments, Kind, Timed};
 pub use file::share;
+pub use follow::{Double, Overtake};
 pub use hockney::{Hockney, Lines};
 pub use line::Line;
-pub use lmo::{Host, Lmo, Pair};
+pub use lmo::{Host, Lmo, Pair, SizeFactor};
 pub use loggp::LogGp;
 pub use meter::Meter;
 pub use model::{Check, Fitted, Model, ModelKind, Quality, checks, fit};

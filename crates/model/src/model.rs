@@ -5,6 +5,7 @@ use laneway_stats::quantile;
 
 use crate::error::ModelError;
 use crate::experiments::{Cost, Experiments, Kind, Timed};
+use crate::follow::{Double, Overtake};
 use crate::hockney::{Apart, Hockney};
 use crate::lmo::Lmo;
 use crate::loggp::LogGp;
@@ -108,7 +109,10 @@ impl Model {
                 Box::new(Fan { ranks, members: (0..ranks).collect(), bytes, direction })
             }
             Kind::Shift { bytes, distance } if lmo => Box::new(Shift { ranks, distance, bytes }),
+            Kind::Overtake { bytes } if lmo => Box::new(Overtake { ranks, members: [0, 1], bytes }),
+            Kind::Double { bytes } if lmo => Box::new(Double { ranks, members: [0, 1], bytes }),
             Kind::RoundTrip { out_bytes, back_bytes } => Box::new(Trip { out_bytes, back_bytes }),
+            Kind::Curve { bytes } if lmo => Box::new(Trip { out_bytes: bytes, back_bytes: 0 }),
             _ => return Ok(None),
         };
         self.read(&*schedule, Some(&timed.ranks), eager_bytes, End::Value).map(Some)

@@ -1,6 +1,11 @@
 //! A model as the simulator's engine sees it: what hosts cost, and the way of each pair.
 
-use laneway_sim::{Congestion, HostCost, HostId, Network, Resource, Route};
+use laneway_core::Schedule;
+use laneway_sim::{Congestion, Flows, HostCost, HostId, Network, Resource, Route, Simulation};
+
+use crate::carrier::BySize;
+use crate::error::ModelError;
+use crate::lmo::SizeFactor;
 
 /// From one host to another.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +25,14 @@ pub(crate) struct Card {
 #[derive(Clone, Debug)]
 pub(crate) struct ModelNetwork {
     costs: Vec<HostCost>,
-    /// The cards' ways out, host by host, then their ways in.
+    /// The cards' ways out, host by host, then their ways in; then, where messages of a pair go
+    /// beside each other, what they share, row by row.
     resources: Vec<Resource>,
     /// Row by row; nothing is asked of the diagonal.
     ways: Vec<Way>,
     eager_bytes: u64,
     in_order: bool,
+    factors: Vec<SizeFactor>,
 }
 
 impl ModelNetwork {
@@ -44,7 +51,7 @@ impl ModelNetwork {
         let out = cards.iter().enumerate().map(|(host, card)| resource("out", host, card.out));
         let into = cards.iter().enumerate().map(|(host, card)| resource("in", host, card.into));
         let resources = out.chain(into).collect();
-        ModelNetwork { costs, resources, ways, eager_bytes, in_order: true }
+        ModelNetwork { costs, resources, ways, eager_bytes, in_order: true, factors: Vec::new() }
     }
 
     /// Messages from one host to another need not wait until the one before has arrived: something
@@ -52,6 +59,48 @@ impl ModelNetwork {
     pub fn beside_each_other(mut self) -> ModelNetwork {
         self.in_order = false;
         self
+    }
+
+    /// Beside each other, with what the messages of each pair have together, row by row.
+    pub fn sharing_pairs(mut self, rates: &[f64]) -> ModelNetwork {
+        let hosts = self.costs.len();
+        self.resources.extend(rates.iter().enumerate().map(|(pair, &rate)| Resource {
+            name: format!("from host {} to host {}", pair / hosts, pair % hosts),
+            rate,
+            shared: true,
+            congestion: Congestion::default(),
+        }));
+        self.beside_each_other()
+    }
+
+    /// With another rate of all messages of one pair; only where pairs share.
+    pub fn set_pair(&mut self, from: usize, to: usize, rate: f64) {
+        let hosts = self.costs.len();
+        if let Some(pair) = self.resources.get_mut(2 * hosts + from * hosts + to) {
+            pair.rate = rate;
+        }
+    }
+
+    /// With latencies and rates that depend on the size of a message.
+    pub fn by_size(mut self, factors: &[SizeFactor]) -> ModelNetwork {
+        self.factors = factors.to_vec();
+        self
+    }
+
+    /// The seconds of a schedule whose rank r is on host `hosts[r]`, or on host r.
+    pub fn run(
+        &self,
+        schedule: &dyn Schedule,
+        hosts: Option<&[HostId]>,
+    ) -> Result<f64, ModelError> {
+        let flows = Flows::new(&self.resources);
+        let mut carrier = BySize { flows, factors: &self.factors, route: Route::default() };
+        let simulation = Simulation::new(self);
+        let simulation = match hosts {
+            Some(hosts) => simulation.placed(hosts),
+            None => simulation,
+        };
+        Ok(simulation.run_on(schedule, &mut carrier)?.finish)
     }
 
     /// With other rates of one card.
@@ -78,7 +127,12 @@ impl Network for ModelNetwork {
     fn route(&self, from: HostId, to: HostId, route: &mut Route) {
         let Way { latency, most } = self.ways[from as usize * self.costs.len() + to as usize];
         route.resources.clear();
-        route.resources.extend([from, self.hosts() + to]);
+        let hosts = self.hosts();
+        route.resources.extend([from, hosts + to]);
+        let pair = 2 * hosts + from * hosts + to;
+        if self.resources.get(pair as usize).is_some_and(|pair| pair.rate.is_finite()) {
+            route.resources.push(pair);
+        }
         (route.latency, route.most) = (latency, most);
     }
 

@@ -58,6 +58,12 @@ impl Parameter {
         Parameter::around(value, terms.iter().map(square).sum::<f64>().sqrt())
     }
 
+    /// So much more, for certain.
+    pub fn shifted(self, more: f64) -> Parameter {
+        let Parameter { value, low, high } = self;
+        Parameter { value: value + more, low: low + more, high: high + more }
+    }
+
     pub fn scaled(self, factor: f64) -> Parameter {
         Parameter::sum(&[(factor, self)])
     }

@@ -15,6 +15,8 @@ const MOST_LETTERS: usize = 48;
 /// A byte that takes less than this is written as taking no time: platforms have no faster rate.
 const LEAST_PER_BYTE: f64 = 1e-18;
 
+const BY_SIZE: &str = "a platform has no way that depends on the size of a message";
+
 const INTRODUCTION: &str = "\
 # Written from a fitted model; hosts are in the order of ranks. Each pair has its latency and what
 # one message may have; a host has what it adds to a message and to a byte, and its card where
@@ -27,13 +29,18 @@ pub fn platform_text(fitted: &Fitted) -> Result<String, ModelError> {
     fitted.quality.demand()?;
     let mut text = String::from(INTRODUCTION);
     let _ = writeln!(text, "eager = \"{}\"", fitted.eager_bytes);
+    if matches!(&fitted.model, Model::Lmo(lmo) if !lmo.in_order) {
+        text.push_str("in-order = false\n");
+    }
     let names = names(&fitted.hosts);
     match &fitted.model {
+        Model::Lmo(lmo) if !lmo.sizes.is_empty() => {
+            return Err(ModelError::Refused { why: BY_SIZE.into() });
+        }
         Model::Lmo(lmo) => lmo_text(&mut text, lmo, &names),
         Model::Hockney(hockney) => {
             if hockney.lines.iter().any(|lines| lines.long.is_some()) {
-                let why = "a platform has no way that depends on the size of a message";
-                return Err(ModelError::Refused { why: why.into() });
+                return Err(ModelError::Refused { why: BY_SIZE.into() });
             }
             let of = |i: u32, j: u32| {
                 let Lines { short, .. } = hockney.lines(i, j);
@@ -81,12 +88,24 @@ fn lmo_text(text: &mut String, lmo: &Lmo, names: &[String]) {
     for [i, j] in pairs(names.len() as u32) {
         let (pair, ends) = (lmo.pair(i, j), [&names[i as usize], &names[j as usize]]);
         let (latency, there, back) = (pair.latency.value, pair.there.value, pair.back.value);
-        if there == back {
+        let shares = [pair.all_there, pair.all_back].map(|all| all.map(|all| all.value));
+        if there == back && shares == [None; 2] {
             route_text(text, ends, latency, there, true);
             continue;
         }
-        route_text(text, ends, latency, there, false);
-        route_text(text, [ends[1], ends[0]], latency, back, false);
+        let ways =
+            [(ends, there, shares[0], [i, j]), ([ends[1], ends[0]], back, shares[1], [j, i])];
+        for (ends, per_byte, share, [from, to]) in ways {
+            let Some(share) = share.and_then(rate) else {
+                route_text(text, ends, latency, per_byte, false);
+                continue;
+            };
+            // A link of its own, which its messages share.
+            let link = format!("way-{from}-{to}");
+            let _ = write!(text, "\n[[link]]\nname = \"{link}\"\nrate = \"{share}\"\n");
+            way_text(text, ends, &link, latency, per_byte);
+            text.push_str("both-ways = false\n");
+        }
     }
 }
 
@@ -109,17 +128,21 @@ fn route_text(
     per_byte: f64,
     both_ways: bool,
 ) {
-    if !text.contains("[[link]]") {
+    if !text.contains("name = \"way\"") {
         // A way needs a link; this one limits nothing.
         text.push_str("\n[[link]]\nname = \"way\"\nrate = \"1000000TB/s\"\nshared = false\n");
     }
-    let _ = write!(text, "\n[[route]]\nfrom = \"{from}\"\nto = \"{to}\"\nlinks = [\"way\"]\n");
+    way_text(text, [from, to], "way", latency, per_byte);
+    if !both_ways {
+        text.push_str("both-ways = false\n");
+    }
+}
+
+fn way_text(text: &mut String, [from, to]: [&String; 2], link: &str, latency: f64, per_byte: f64) {
+    let _ = write!(text, "\n[[route]]\nfrom = \"{from}\"\nto = \"{to}\"\nlinks = [\"{link}\"]\n");
     let _ = writeln!(text, "latency = \"{}ns\"", latency * 1e9);
     if let Some(rate) = rate(per_byte) {
         let _ = writeln!(text, "connection = \"{rate}\"");
-    }
-    if !both_ways {
-        text.push_str("both-ways = false\n");
     }
 }
 

@@ -58,10 +58,7 @@ impl Model {
             Ok(place(Simulation::new(network), hosts).run_on(schedule, &mut ports)?.finish)
         };
         match self {
-            Model::Lmo(lmo) => {
-                let network = lmo.network(eager_bytes, end);
-                Ok(place(Simulation::new(&network), hosts).run(schedule)?.finish)
-            }
+            Model::Lmo(lmo) => lmo.network(eager_bytes, end).run(schedule, hosts),
             Model::Hockney(hockney) => through(&ends(HostCost::default()), &|from, to, bytes| {
                 hockney.passage([from, to], bytes, eager_bytes, end)
             }),

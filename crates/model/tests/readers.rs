@@ -55,8 +55,13 @@ fn lmo(seed: u64, ranks: u32) -> Model {
     };
     let hosts = (0..ranks).map(|_| host(&mut draw)).collect();
     let pairs = 0..ranks * (ranks - 1) / 2;
-    let pairs = pairs.map(|_| Pair { latency: draw(40e-6), there: draw(2e-9), back: draw(2e-9) });
-    Model::Lmo(Lmo { hosts, pairs: pairs.collect() })
+    let pairs = pairs.map(|_| Pair {
+        latency: draw(40e-6),
+        there: draw(2e-9),
+        back: draw(2e-9),
+        ..Pair::default()
+    });
+    Model::Lmo(Lmo { hosts, pairs: pairs.collect(), in_order: true, sizes: Vec::new() })
 }
 
 #[test]

@@ -100,7 +100,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
                 false => found.iter().map(row).collect(),
             };
             let verb = "model-compare";
-            let document = Document { verb, env: environment, params, rows, summary: None };
+            // Rows of calls do not tell it.
+            let hold = found.iter().filter(|one| one.holds).map(|one| one.kind.name());
+            let hold = Row::new().with("hold", hold.collect::<Vec<_>>().join(","));
+            let summary = matches.get_flag("cells").then_some(hold);
+            let document = Document { verb, env: environment, params, rows, summary };
             output.write(&document, None)?;
         }
         Ok::<Exit, RankError>(Exit::Done)

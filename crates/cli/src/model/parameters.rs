@@ -90,6 +90,10 @@ fn of_lmo(lmo: &Lmo) -> Vec<Row> {
         rows.push(row("L", of.as_str(), pair.latency, TIME));
         rows.push(row("1/B", of.as_str(), pair.there, OF_A_BYTE));
         rows.push(row("1/B", format!("{j}-{i}").as_str(), pair.back, OF_A_BYTE));
+        let shares = [(of, pair.all_there), (format!("{j}-{i}"), pair.all_back)];
+        for (of, share) in shares.into_iter().filter_map(|(of, share)| Some((of, share?))) {
+            rows.push(row("1/B_all", of.as_str(), share, OF_A_BYTE));
+        }
     }
     rows
 }

@@ -1,9 +1,9 @@
 //! The estimation: which experiments are done after which, on disjoint pairs and triples.
 //!
 //! paper: mpiblib 4, in the shape of its tool: estimate(communicator, sizes, precision, parallel).
-//! Round trips of all pairs; what sends and receives keep their callers; point-to-two and its
-//! mirror image, two-to-point, with more ranks where two do not fill a card; last, experiments that
-//! no fit sees, to judge it by.
+//! Round trips of all pairs, and of some at many sizes; what sends and receives keep their callers;
+//! point-to-two and its mirror image, two-to-point, with more ranks where two do not fill a card;
+//! two messages of one pair at once; last, experiments that no fit sees, to judge it by.
 
 mod course;
 mod once;
@@ -75,6 +75,8 @@ impl Request {
 
 /// A longer message than this is a mistake.
 const MOST_BYTES: u64 = 1 << 30;
+/// Messages are short below 2 to this power.
+const SHORTEST_CURVE: u32 = 6;
 /// Overheads of a host are measured with so many partners.
 const PARTNERS: usize = 2;
 /// A send that is not over after so many times what a round trip takes waits for its receive.
@@ -87,7 +89,7 @@ pub fn estimate(comm: &dyn Comm, request: &Request) -> Result<Option<Experiments
     let sizes = request.validated(ranks)?;
     let own = comm.dup()?;
     let hosts = own.hosts()?;
-    let mut course = Course::new(&*own, request, planned_rounds(request, ranks, sizes.len()));
+    let mut course = Course::new(&*own, request, planned_rounds(request, ranks, &sizes));
     let pairs = Plan::pairs(ranks);
     course.batch(Kind::RoundTrip { out_bytes: 0, back_bytes: 0 }, &pairs)?;
     for &size in &sizes {
@@ -97,6 +99,9 @@ pub fn estimate(comm: &dyn Comm, request: &Request) -> Result<Option<Experiments
     let patience = |bytes: usize| PATIENCE * course.trip(bytes as u64);
     let eager = eager_bytes(&*own, Flow { from: 0, to: 1 }, &patience)? as u64;
     let some = some_pairs(&pairs)?;
+    for bytes in curve_sizes(&sizes) {
+        course.batch(Kind::Curve { bytes }, &some)?;
+    }
     let mut overheads = vec![0];
     overheads.extend(sizes.iter().rev().copied().find(|&size| size <= eager).or(Some(eager)));
     overheads.dedup();
@@ -113,6 +118,7 @@ pub fn estimate(comm: &dyn Comm, request: &Request) -> Result<Option<Experiments
     }
     if ranks > 2 {
         fill_cards(&mut course, &hosts, eager, &sizes)?;
+        follow(&mut course, [&pairs, &some], &hosts, eager, &sizes)?;
     }
     course.hold_back = true;
     check(&mut course, &sizes)?;
@@ -122,9 +128,17 @@ pub fn estimate(comm: &dyn Comm, request: &Request) -> Result<Option<Experiments
 }
 
 /// So many rounds at most; each has its part of the budget.
-fn planned_rounds(request: &Request, ranks: u32, sizes: usize) -> usize {
-    let gaps = if request.gaps { sizes + 1 } else { 0 };
-    (1 + 2 * sizes) * ranks as usize + PARTNERS * (8 + gaps) + 4 * ranks as usize + 8
+fn planned_rounds(request: &Request, ranks: u32, sizes: &[u64]) -> usize {
+    let gaps = if request.gaps { sizes.len() + 1 } else { 0 };
+    let (curves, sizes) = (curve_sizes(sizes).count(), sizes.len());
+    (3 + 2 * sizes) * ranks as usize + PARTNERS * (9 + curves + gaps) + 4 * ranks as usize + 8
+}
+
+/// Powers of two up to the largest size, and twice that: the last two are its slope.
+fn curve_sizes(sizes: &[u64]) -> impl Iterator<Item = u64> {
+    let largest = sizes.last().copied().unwrap_or(1);
+    let below = (SHORTEST_CURVE..).map(|power| 1 << power).take_while(move |&size| size < largest);
+    below.chain([largest, 2 * largest])
 }
 
 /// Every rank with a few partners.
@@ -199,6 +213,36 @@ fn still_open(experiments: &Experiments, bytes: u64) -> Vec<f64> {
         (0..ranks).map(move |rank| f64::from(u8::from(is_open(direction, rank))))
     });
     flags.collect()
+}
+
+/// Two messages of one pair: of some pairs, whether the second waits behind the first; and where it
+/// does not, what both have together, of all.
+fn follow(
+    course: &mut Course,
+    [all, some]: [&Plan; 2],
+    hosts: &[String],
+    eager_bytes: u64,
+    sizes: &[u64],
+) -> Result<(), ModelError> {
+    let bytes = sizes.last().copied().unwrap_or(0);
+    course.batch(Kind::Overtake { bytes }, some)?;
+    let mut beside = [0.0];
+    if course.leads() {
+        let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
+        let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
+        // What goes wrong here goes wrong in the fit as well, and is told there.
+        let in_order = Lmo::without_cards(&so_far).and_then(|mut lmo| {
+            lmo.find_order(&so_far)?;
+            Ok(lmo.in_order)
+        });
+        beside = [f64::from(u8::from(in_order == Ok(false)))];
+    }
+    announce(course.comm, &mut beside)?;
+    if beside[0] > 0.0 {
+        course.batch(Kind::Double { bytes }, all)?;
+        course.batch(Kind::Double { bytes }, &all.turned())?;
+    }
+    Ok(())
 }
 
 /// What no fit sees: another size, all ranks at once, and one with all others.

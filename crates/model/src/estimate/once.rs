@@ -1,10 +1,11 @@
 //! One repetition of an experiment on one of its ranks.
 
-use laneway_core::{Buffers, CommError, Exec, Schedule};
+use laneway_core::{Buffers, CommError, Exec, Rank, Schedule};
 use laneway_measure::p2p::{Cache, Members, Pattern, Work, round_trip};
 
 use crate::error::ModelError;
 use crate::experiments::Kind;
+use crate::follow::{Double, Overtake};
 use crate::probe::{Fan, Shift};
 
 /// What a repetition needs.
@@ -25,10 +26,14 @@ impl Once {
             Kind::RoundTrip { out_bytes, back_bytes } => {
                 Ok(Once::Trip { out: room(out_bytes, 1)?, back: room(back_bytes, 1)? })
             }
+            Kind::Curve { bytes } => Ok(Once::Trip { out: room(bytes, 1)?, back: Vec::new() }),
             Kind::SendOverhead { bytes } => pattern(Pattern::SendOverhead, bytes),
             Kind::ReceiveOverhead { bytes } => pattern(Pattern::ReceiveOverhead, bytes),
             Kind::Gap { bytes } => pattern(Pattern::Gap, bytes),
-            Kind::Fan { bytes, .. } | Kind::Shift { bytes, .. } => {
+            Kind::Fan { bytes, .. }
+            | Kind::Shift { bytes, .. }
+            | Kind::Overtake { bytes }
+            | Kind::Double { bytes } => {
                 let (sent, received) = (room(bytes, 1)?, room(bytes, members.max(1))?);
                 Ok(Once::Schedule { kind, sent, received })
             }
@@ -51,11 +56,24 @@ impl Once {
                     Kind::Shift { bytes, distance } => {
                         execute(members, &Shift { ranks, distance, bytes }, sent, received)
                     }
+                    Kind::Overtake { bytes } => {
+                        let overtake = Overtake { ranks, members: two(members)?, bytes };
+                        execute(members, &overtake, sent, received)
+                    }
+                    Kind::Double { bytes } => {
+                        let double = Double { ranks, members: two(members)?, bytes };
+                        execute(members, &double, sent, received)
+                    }
                     _ => Err(CommError::Argument { what: format!("{kind:?} is no schedule") }),
                 }
             }
         }
     }
+}
+
+fn two(members: &Members) -> Result<[Rank; 2], CommError> {
+    let what = || format!("{} ranks where a pair belongs", members.ranks.len());
+    members.ranks.try_into().map_err(|_| CommError::Argument { what: what() })
 }
 
 fn execute(

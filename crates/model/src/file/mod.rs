@@ -10,7 +10,7 @@ use crate::error::ModelError;
 use crate::experiments::Cost;
 use crate::hockney::{Hockney, Lines};
 use crate::line::Line;
-use crate::lmo::{Host, Lmo, Pair, pairs};
+use crate::lmo::{Host, Lmo, Pair, SizeFactor, pairs};
 use crate::loggp::LogGp;
 use crate::model::{Fitted, Model, ModelKind, Quality};
 use crate::plogp::{PLogP, Step};
@@ -47,10 +47,12 @@ impl Fitted {
             return Err(top.refuse("hosts", why));
         }
         let eager_bytes = top.whole("eager_bytes")?;
+        // Files from before it was measured have none.
+        let in_order = kind != ModelKind::Lmo || top.perhaps_flag("in_order")?.unwrap_or(true);
         top.finish()?;
         let quality = quality(&document)?;
         let cost = cost(&document)?;
-        let model = model(&document, kind, hosts.len() as u32)?;
+        let model = model(&document, kind, hosts.len() as u32, in_order)?;
         let (escalation, leap) = (escalation(&document)?, leap(&document)?);
         Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
     }
@@ -111,7 +113,12 @@ fn leap(document: &Document) -> Result<Option<Leap>, ModelError> {
     Ok(Some(leap))
 }
 
-fn model(document: &Document, kind: ModelKind, hosts: u32) -> Result<Model, ModelError> {
+fn model(
+    document: &Document,
+    kind: ModelKind,
+    hosts: u32,
+    in_order: bool,
+) -> Result<Model, ModelError> {
     let all_pairs = hosts as usize * (hosts as usize - 1) / 2;
     match kind {
         ModelKind::Hockney | ModelKind::HockneySegments => {
@@ -149,11 +156,30 @@ fn model(document: &Document, kind: ModelKind, hosts: u32) -> Result<Model, Mode
                     latency: table.time("latency_us")?,
                     there: table.per_byte("there_ns_per_byte")?,
                     back: table.per_byte("back_ns_per_byte")?,
+                    all_there: table.perhaps("all_there_ns_per_byte")?,
+                    all_back: table.perhaps("all_back_ns_per_byte")?,
                 })
             })?;
-            Ok(Model::Lmo(Lmo { hosts: found, pairs }))
+            Ok(Model::Lmo(Lmo { hosts: found, pairs, in_order, sizes: sizes(document)? }))
         }
     }
+}
+
+fn sizes(document: &Document) -> Result<Vec<SizeFactor>, ModelError> {
+    let mut found: Vec<SizeFactor> = Vec::new();
+    for mut table in document.any_tables("size")? {
+        let bytes = table.whole("bytes")?;
+        if bytes <= found.last().map_or(0, |last| last.bytes) {
+            return Err(table.refuse("bytes", format!("{bytes}: sizes rise from 1 on")));
+        }
+        let (latency, per_byte) = (table.number("latency")?, table.number("per_byte")?);
+        if per_byte <= 0.0 {
+            return Err(table.refuse("per_byte", "not above 0".into()));
+        }
+        found.push(SizeFactor { bytes, latency, per_byte });
+        table.finish()?;
+    }
+    Ok(found)
 }
 
 fn host(table: &mut Table) -> Result<Host, ModelError> {

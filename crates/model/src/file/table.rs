@@ -12,8 +12,19 @@ const MOST_BYTES: usize = 1 << 30;
 const ROUNDING: f64 = 1e-12;
 
 /// The tables at the top of a file; whatever else is there is a mistake.
-const TABLES: [&str; 10] =
-    ["quality", "cost", "escalation", "leap", "line", "loggp", "plogp", "host", "pair", "step"];
+const TABLES: [&str; 11] = [
+    "quality",
+    "cost",
+    "escalation",
+    "leap",
+    "line",
+    "loggp",
+    "plogp",
+    "size",
+    "host",
+    "pair",
+    "step",
+];
 
 pub(super) struct Document<'t> {
     name: &'t str,
@@ -99,6 +110,14 @@ impl<'t> Document<'t> {
             tables.push(self.entries(&what, value.span().start, table));
         }
         Ok(tables)
+    }
+
+    /// The same, where there may be none.
+    pub fn any_tables(&self, name: &str) -> Result<Vec<Table<'_>>, ModelError> {
+        match self.root.get(name) {
+            None => Ok(Vec::new()),
+            Some(_) => self.some_tables(name),
+        }
     }
 
     /// Exactly so many of them.
@@ -190,6 +209,14 @@ impl<'d> Table<'d> {
 
     pub fn perhaps(&mut self, key: &str) -> Result<Option<Parameter>, ModelError> {
         self.take(key).map(|(_, value)| self.parameter(key, value, 1e9)).transpose()
+    }
+
+    pub fn perhaps_flag(&mut self, key: &str) -> Result<Option<bool>, ModelError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some((_, DeValue::Boolean(flag))) => Ok(Some(*flag)),
+            Some(_) => Err(self.refuse(key, "neither true nor false".into())),
+        }
     }
 
     pub fn perhaps_time(&mut self, key: &str) -> Result<Option<Parameter>, ModelError> {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::SCHEMA;
 use crate::hockney::Lines;
-use crate::lmo::pairs;
+use crate::lmo::{SizeFactor, pairs};
 use crate::model::{Fitted, Model};
 use crate::parameter::{LEVEL, Parameter};
 use crate::sweep::Escalation;
@@ -22,6 +22,9 @@ pub(super) fn text(fitted: &Fitted) -> String {
         fitted.hosts.iter().map(|host| quoted(host)).collect::<Vec<_>>().join(", "),
         fitted.eager_bytes
     );
+    if let Model::Lmo(lmo) = &fitted.model {
+        let _ = writeln!(text, "in_order = {}", lmo.in_order);
+    }
     let quality = &fitted.quality;
     let _ = write!(
         text,
@@ -54,6 +57,10 @@ pub(super) fn text(fitted: &Fitted) -> String {
 fn parameters(text: &mut String, fitted: &Fitted) {
     match &fitted.model {
         Model::Lmo(lmo) => {
+            for SizeFactor { bytes, latency, per_byte } in &lmo.sizes {
+                let _ = write!(text, "\n[[size]]\nbytes = {bytes}\n");
+                let _ = write!(text, "latency = {latency}\nper_byte = {per_byte}\n");
+            }
             for host in &lmo.hosts {
                 text.push_str("\n[[host]]\n");
                 entry(text, "send_us", host.send, MICRO);
@@ -67,6 +74,8 @@ fn parameters(text: &mut String, fitted: &Fitted) {
                 entry(text, "latency_us", pair.latency, MICRO);
                 entry(text, "there_ns_per_byte", pair.there, NANO);
                 entry(text, "back_ns_per_byte", pair.back, NANO);
+                perhaps(text, "all_there_ns_per_byte", pair.all_there, NANO);
+                perhaps(text, "all_back_ns_per_byte", pair.all_back, NANO);
             }
         }
         Model::Hockney(hockney) => match hockney.hosts {

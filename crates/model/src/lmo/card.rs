@@ -1,7 +1,6 @@
 //! The cards of LMO: what several messages of one host share.
 
 use laneway_core::Rank;
-use laneway_sim::Simulation;
 
 use super::Lmo;
 use crate::error::ModelError;
@@ -14,6 +13,11 @@ use crate::probe::{Direction, Fan};
 const SHARED: f64 = 0.005;
 /// Halvings until a card's rate is found.
 const STEPS: u32 = 45;
+
+/// Whether something takes longer than messages beside each other would.
+pub(super) fn is_shared(measured: Parameter, beside: f64) -> bool {
+    measured.value > beside * (1.0 + SHARED) && measured.low > beside
+}
 
 impl Lmo {
     /// The card that explains what fans took beyond messages beside each other.
@@ -48,31 +52,39 @@ impl Lmo {
                 Direction::In => Card { out: none, into: rate },
             };
             network.set_card(hub, card);
-            Ok(Simulation::new(&network).placed(&timed.ranks).run(&schedule)?.finish)
+            network.run(&schedule, Some(&timed.ranks))
         };
         let beside = read(0.0, End::Value)?;
-        let Parameter { value, low, high } = timed.time;
-        if value <= beside * (1.0 + SHARED) || low <= beside {
+        if !is_shared(timed.time, beside) {
             return Ok(None);
         }
-        let invert = |time: f64, end: End| -> Result<f64, ModelError> {
-            // A fan lasts at least as long as its bytes take on the card.
-            let (mut least, mut most) =
-                (0.0, time / (bytes as f64 * (fan.members.len() - 1) as f64));
-            for _ in 0..STEPS {
-                let middle = (least + most) / 2.0;
-                match read(middle, end)? < time {
-                    true => least = middle,
-                    false => most = middle,
-                }
-            }
-            Ok((least + most) / 2.0)
-        };
-        let value = invert(value, End::Value)?;
-        // What the rest may be off is the card's as well.
-        let ends = (invert(low, End::High)?, invert(high, End::Low)?);
-        Ok(Some(Parameter { value, low: ends.0.min(value), high: ends.1.max(value) }))
+        let all_bytes = bytes as f64 * (fan.members.len() - 1) as f64;
+        invert(timed.time, all_bytes, &read).map(Some)
     }
+}
+
+/// The seconds a byte of what is shared with which the reader says what was measured. It lasts at
+/// least as long as all bytes take there.
+pub(super) fn invert(
+    measured: Parameter,
+    all_bytes: f64,
+    read: &dyn Fn(f64, End) -> Result<f64, ModelError>,
+) -> Result<Parameter, ModelError> {
+    let invert = |time: f64, end: End| -> Result<f64, ModelError> {
+        let (mut least, mut most) = (0.0, time / all_bytes);
+        for _ in 0..STEPS {
+            let middle = (least + most) / 2.0;
+            match read(middle, end)? < time {
+                true => least = middle,
+                false => most = middle,
+            }
+        }
+        Ok((least + most) / 2.0)
+    };
+    let value = invert(measured.value, End::Value)?;
+    // What the rest may be off is the share's as well.
+    let ends = (invert(measured.low, End::High)?, invert(measured.high, End::Low)?);
+    Ok(Parameter { value, low: ends.0.min(value), high: ends.1.max(value) })
 }
 
 /// The fans that a rank led.

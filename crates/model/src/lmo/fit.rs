@@ -4,6 +4,7 @@ use laneway_core::Rank;
 use laneway_stats::distribution::t_quantile;
 use laneway_stats::median;
 
+use super::size::{self, SizeFactor, at_size};
 use super::{Host, Lmo, Pair, fans_of, pairs};
 use crate::error::ModelError;
 use crate::experiments::{Experiments, Index, Kind, Timed};
@@ -16,20 +17,22 @@ impl Lmo {
     pub fn fit(experiments: &Experiments) -> Result<Lmo, ModelError> {
         let mut lmo = Lmo::fit_once(experiments)?;
         let quiet = Lmo::fit_once(&experiments.undisturbed())?;
+        let both = |own: Option<Parameter>, quiet: Option<Parameter>| {
+            own.map(|own| quiet.map_or(own, |quiet| own.reaching(quiet.value)))
+        };
         for (host, quiet) in lmo.hosts.iter_mut().zip(&quiet.hosts) {
             host.send = host.send.reaching(quiet.send.value);
             host.receive = host.receive.reaching(quiet.receive.value);
             host.per_byte = host.per_byte.reaching(quiet.per_byte.value);
-            let card = |own: Option<Parameter>, quiet: Option<Parameter>| {
-                own.map(|own| quiet.map_or(own, |quiet| own.reaching(quiet.value)))
-            };
-            host.card_out = card(host.card_out, quiet.card_out);
-            host.card_in = card(host.card_in, quiet.card_in);
+            host.card_out = both(host.card_out, quiet.card_out);
+            host.card_in = both(host.card_in, quiet.card_in);
         }
         for (pair, quiet) in lmo.pairs.iter_mut().zip(&quiet.pairs) {
             pair.latency = pair.latency.reaching(quiet.latency.value);
             pair.there = pair.there.reaching(quiet.there.value);
             pair.back = pair.back.reaching(quiet.back.value);
+            pair.all_there = both(pair.all_there, quiet.all_there);
+            pair.all_back = both(pair.all_back, quiet.all_back);
         }
         Ok(lmo)
     }
@@ -63,10 +66,12 @@ impl Lmo {
                 }
             }
         }
+        lmo.find_order(experiments)?;
+        lmo.find_shares(experiments)?;
         Ok(lmo)
     }
 
-    /// All but the cards: from overheads and round trips.
+    /// All but the cards and the order: from overheads and round trips.
     pub(crate) fn without_cards(experiments: &Experiments) -> Result<Lmo, ModelError> {
         let (ranks, sizes) = (experiments.ranks(), experiments.sizes()?);
         let hosts = (0..ranks).map(|rank| host(experiments, rank));
@@ -75,8 +80,17 @@ impl Lmo {
         let trips = pairs(ranks).map(|ranks| Trips::of(&index, &sizes, ranks));
         let trips = trips.collect::<Result<Vec<_>, _>>()?;
         reconcile(&mut hosts, &trips);
-        let pairs = trips.iter().map(|trips| trips.without(&hosts)).collect();
-        Ok(Lmo { hosts, pairs })
+        let mut pairs: Vec<Pair> = trips.iter().map(|trips| trips.without(&hosts, &[])).collect();
+        let latency = |i: Rank, j: Rank| {
+            let of = |trips: &Trips| trips.ranks == [i.min(j), i.max(j)];
+            let at = trips.iter().position(of);
+            at.map_or(0.0, |at| pairs[at].latency.value)
+        };
+        let sizes = size::find(experiments, &index, &hosts, &latency);
+        if !sizes.is_empty() {
+            pairs = trips.iter().map(|trips| trips.without(&hosts, &sizes)).collect();
+        }
+        Ok(Lmo { hosts, pairs, in_order: true, sizes })
     }
 }
 
@@ -120,8 +134,17 @@ struct Trips {
     ranks: [Rank; 2],
     /// Of empty messages, there and back.
     empty: Parameter,
-    /// What a byte adds there, and back.
-    per_byte: [Parameter; 2],
+    /// What a byte adds there, and back, by each size.
+    per_byte: [Vec<Slope>; 2],
+}
+
+/// What a byte of messages of one size adds.
+#[derive(Clone, Copy)]
+struct Slope {
+    bytes: u64,
+    slope: Parameter,
+    /// How well it is known.
+    weight: f64,
 }
 
 impl Trips {
@@ -130,30 +153,44 @@ impl Trips {
             index.needed(Kind::RoundTrip { out_bytes, back_bytes }, &ranks)
         };
         let empty = trip(0, 0)?;
-        let per_byte = |back: bool| -> Result<Parameter, ModelError> {
+        let per_byte = |back: bool| -> Result<Vec<Slope>, ModelError> {
             let mut slopes = Vec::new();
             for &size in sizes {
                 let time = if back { trip(0, size)? } else { trip(size, 0)? };
                 let part = 1.0 / size as f64;
                 let unsure = part * time.half().max(SURE * time.value);
                 let slope = Parameter::sum(&[(part, time), (-part, empty)]);
-                slopes.push((slope, unsure.max(f64::MIN_POSITIVE).powi(-2)));
+                let weight = unsure.max(f64::MIN_POSITIVE).powi(-2);
+                slopes.push(Slope { bytes: size, slope, weight });
             }
-            Ok(over_sizes(&slopes))
+            Ok(slopes)
         };
         Ok(Trips { ranks, empty, per_byte: [per_byte(false)?, per_byte(true)?] })
     }
 
     /// What is left of them without what the hosts cost.
-    fn without(&self, hosts: &[Host]) -> Pair {
+    fn without(&self, hosts: &[Host], sizes: &[SizeFactor]) -> Pair {
         let [one, other] = self.ranks.map(|rank| hosts[rank as usize]);
         let ends = [one.send, one.receive, other.send, other.receive].map(|cost| (-0.5, cost));
         let latency = Parameter::sum(&[&[(0.5, self.empty)], &ends[..]].concat());
-        let [there, back] = self.per_byte.map(|slope| {
+        let latency = latency.not_negative();
+        let [there, back] = [0, 1].map(|way| {
+            let own = self.per_byte[way].iter().map(|known| {
+                let factor = at_size(sizes, known.bytes);
+                let later = (factor.latency - 1.0) / known.bytes as f64;
+                let (terms, part) =
+                    ([(1.0, known.slope), (-later, latency)], 1.0 / factor.per_byte);
+                // The hosts' part is no part of what depends on the size.
+                let ends = (1.0 - factor.per_byte) * (one.per_byte.value + other.per_byte.value);
+                let slope = Parameter::sum(&terms).shifted(-ends).scaled(part);
+                Slope { slope, weight: known.weight * factor.per_byte.powi(2), ..*known }
+            });
+            let slope = over_sizes(&own.collect::<Vec<Slope>>());
             let terms = [(1.0, slope), (-1.0, one.per_byte), (-1.0, other.per_byte)];
             Parameter::sum(&terms).not_negative()
         });
-        Pair { latency: latency.not_negative(), there, back }
+        let (all_there, all_back) = (None, None);
+        Pair { latency, there, back, all_there, all_back }
     }
 }
 
@@ -174,7 +211,7 @@ fn reconcile(hosts: &mut [Host], trips: &[Trips]) {
     };
     let of_bytes = |trips: &Trips| {
         let costs: f64 = ends(trips).iter().map(|host| host.per_byte.value).sum();
-        trips.per_byte.iter().map(|slope| slope.value / costs).collect()
+        trips.per_byte.iter().map(|slopes| over_sizes(slopes).value / costs).collect()
     };
     let fitting = |cost: Parameter, factor: f64| match factor < 1.0 {
         true => Parameter { value: factor * cost.value, low: factor * cost.low, ..cost },
@@ -193,10 +230,10 @@ const SURE: f64 = 0.01;
 
 /// The mean of slopes over sizes, each weighted as its time is known. Where they differ, messages
 /// of this pair are no straight line, and the interval says so.
-fn over_sizes(slopes: &[(Parameter, f64)]) -> Parameter {
-    let total: f64 = slopes.iter().map(|(_, weight)| weight).sum();
+fn over_sizes(slopes: &[Slope]) -> Parameter {
+    let total: f64 = slopes.iter().map(|known| known.weight).sum();
     let terms: Vec<(f64, Parameter)> =
-        slopes.iter().map(|(slope, weight)| (weight / total, *slope)).collect();
+        slopes.iter().map(|known| (known.weight / total, known.slope)).collect();
     let mean = Parameter::sum(&terms);
     let squares: f64 =
         terms.iter().map(|(part, slope)| part * (slope.value - mean.value).powi(2)).sum();

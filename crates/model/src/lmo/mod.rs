@@ -9,14 +9,22 @@
 //!   M/B_ij each only while the card has room for both; else they part it. Point-to-two shows it:
 //!   where it takes longer than the two messages would beside each other, the card is what they
 //!   share. A card that no experiment could fill has no limit here.
+//!
+//! And one of all pairs: whether messages of one pair go one after the other, as over every real
+//! transport, or beside each other, as in SimGrid; and then what they have together.
+//! And where messages of some sizes are no straight line, factors of these sizes.
 
 mod card;
 mod fit;
+mod order;
+mod size;
 
 use laneway_core::Rank;
 use laneway_sim::HostCost;
 
 pub(crate) use card::fans_of;
+pub use size::SizeFactor;
+pub(crate) use size::at_size;
 
 use crate::network::{Card, ModelNetwork, Way};
 use crate::parameter::{End, Parameter};
@@ -43,13 +51,21 @@ pub struct Pair {
     /// Seconds a byte of one message from the lower rank to the higher, and back.
     pub there: Parameter,
     pub back: Parameter,
+    /// Seconds a byte of all messages that go there at once, and back; none where no limit was
+    /// seen, and where they go one after the other.
+    pub all_there: Option<Parameter>,
+    pub all_back: Option<Parameter>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Lmo {
     pub hosts: Vec<Host>,
     /// Of ranks i < j, by i and then j.
     pub pairs: Vec<Pair>,
+    /// Messages of one pair go one after the other.
+    pub in_order: bool,
+    /// What depends on the size of a message, rising; nothing where a straight line serves all.
+    pub sizes: Vec<SizeFactor>,
 }
 
 /// The pairs of so many ranks, in the order of [`Lmo::pairs`].
@@ -59,14 +75,42 @@ pub(crate) fn pairs(ranks: u32) -> impl Iterator<Item = [Rank; 2]> {
 
 impl Lmo {
     pub fn pair(&self, one: Rank, other: Rank) -> &Pair {
+        &self.pairs[self.number(one, other)]
+    }
+
+    fn number(&self, one: Rank, other: Rank) -> usize {
         let (i, j, hosts) = (one.min(other) as usize, one.max(other) as usize, self.hosts.len());
-        &self.pairs[i * (2 * hosts - i - 1) / 2 + j - i - 1]
+        i * (2 * hosts - i - 1) / 2 + j - i - 1
+    }
+
+    fn pair_mut(&mut self, one: Rank, other: Rank) -> &mut Pair {
+        let number = self.number(one, other);
+        &mut self.pairs[number]
+    }
+
+    /// These two hosts, as ranks 0 and 1.
+    fn alone(&self, one: Rank, other: Rank) -> Lmo {
+        let Pair { latency, there, back, all_there, all_back } = *self.pair(one, other);
+        let pair = match one < other {
+            true => Pair { latency, there, back, all_there, all_back },
+            false => {
+                Pair { latency, there: back, back: there, all_there: all_back, all_back: all_there }
+            }
+        };
+        let hosts = [one, other].map(|rank| self.hosts[rank as usize]).to_vec();
+        Lmo { hosts, pairs: vec![pair], in_order: self.in_order, sizes: self.sizes.clone() }
     }
 
     /// Seconds a byte of one message.
     pub fn per_byte(&self, from: Rank, to: Rank) -> Parameter {
         let pair = self.pair(from, to);
         if from < to { pair.there } else { pair.back }
+    }
+
+    /// Seconds a byte of all messages at once; none where no limit was seen.
+    pub fn all_per_byte(&self, from: Rank, to: Rank) -> Option<Parameter> {
+        let pair = self.pair(from, to);
+        if from < to { pair.all_there } else { pair.all_back }
     }
 
     /// The least time of a byte from a host to any other, or to it from any other.
@@ -102,6 +146,16 @@ impl Lmo {
         };
         let ways = (0..hosts).flat_map(|from| (0..hosts).map(move |to| way(from, to))).collect();
         let cards: Vec<Card> = self.hosts.iter().map(card).collect();
-        ModelNetwork::new(self.hosts.iter().map(cost).collect(), &cards, ways, eager_bytes)
+        let costs = self.hosts.iter().map(cost).collect();
+        let network = ModelNetwork::new(costs, &cards, ways, eager_bytes).by_size(&self.sizes);
+        if self.in_order {
+            return network;
+        }
+        let all = |from: Rank, to: Rank| match from == to {
+            true => f64::INFINITY,
+            false => self.all_per_byte(from, to).map_or(f64::INFINITY, rate),
+        };
+        let rates = (0..hosts).flat_map(|from| (0..hosts).map(move |to| all(from, to)));
+        network.sharing_pairs(&rates.collect::<Vec<f64>>())
     }
 }
