@@ -4,18 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use laneway_needs::{Need, file};
+use laneway_needs::{Need, file, yielding};
 
 /// Launches share two cores; they run one after the other.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Ranks of MPICH spin while they wait. Where there are more of them than cores, this lets them
-/// yield: what takes a minute and a half takes a sixth of it then.
-const YIELDING: [(&str, &str); 3] = [
-    ("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1"),
-    ("MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT", "1"),
-    ("MPIR_CVAR_POLLS_BEFORE_YIELD", "1"),
-];
+/// Where there are more ranks than that, those that wait must yield.
 const CORES: u32 = 2;
 
 struct Mpi {
@@ -82,7 +76,7 @@ impl Mpi {
             command.env("LANEWAY_MPI", library);
         }
         if ranks > CORES {
-            command.envs(YIELDING);
+            command.envs(yielding::variables());
         }
         command.stdin(Stdio::null()).output().expect("timeout starts")
     }

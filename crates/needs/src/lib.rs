@@ -6,11 +6,13 @@
 //! that lacks it fails. What `LANEWAY_HIDE` lists counts as missing, to run as on a machine without
 //! it. Both are comma-separated names of needs, or `all`.
 //!
-//! Tests of launchers share two things more: [`cases`], the harness of a program that starts itself
-//! again, and [`marked`], processes that are never left behind. Only tests depend on this crate.
+//! Tests of launchers share three things more: [`cases`], the harness of a program that starts
+//! itself again, [`marked`], processes that are never left behind, and [`yielding`], for more ranks
+//! than cores. Only tests depend on this crate.
 
 pub mod cases;
 pub mod marked;
+pub mod yielding;
 
 use std::fs::OpenOptions;
 use std::io::Write;

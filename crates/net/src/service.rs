@@ -25,8 +25,10 @@ const LONGEST: Duration = Duration::from_secs(3600);
 
 struct Shared {
     endpoint: Mutex<Endpoint>,
-    /// How often the program has asked for the endpoint.
+    /// How often the program has asked for the endpoint, and how often somebody looked what has
+    /// arrived there.
     visits: AtomicU64,
+    looks: Arc<AtomicU64>,
     stop: AtomicBool,
     /// Held while the thread wants the endpoint for somebody who asks, and said so: a program that
     /// comes all the time waits then, and the thread is not left out.
@@ -69,6 +71,7 @@ impl Service {
             endpoint.observe();
         }
         let shared = Arc::new(Shared {
+            looks: Arc::clone(&endpoint.served),
             endpoint: Mutex::new(endpoint),
             visits: AtomicU64::new(0),
             stop: AtomicBool::new(false),
@@ -178,7 +181,8 @@ impl Shared {
     }
 
     fn serve(&self, mut on_event: Option<OnEvent>, mut server: Option<Server>) {
-        let mut seen = self.visits.load(Ordering::Relaxed);
+        let count = || [&self.visits, &*self.looks].map(|count| count.load(Ordering::Relaxed));
+        let (mut seen, mut stays_away) = (count(), false);
         let mut descriptors = Vec::new();
         while !self.is_stopped() {
             if let Some(on_event) = &mut on_event {
@@ -192,11 +196,11 @@ impl Shared {
                 server.descriptors(&mut descriptors);
             }
             let own = descriptors.len();
-            let visits = self.visits.load(Ordering::Relaxed);
-            let rests = match std::mem::replace(&mut seen, visits) == visits {
-                true => self.look(&mut descriptors),
-                false => AWAY,
-            };
+            let [visits, looks] = count();
+            // A program that comes and never looks would leave all that arrives lying.
+            stays_away = visits != seen[0] && (looks != seen[1] || !stays_away);
+            let rests = if stays_away { AWAY } else { self.look(&mut descriptors) };
+            seen = [visits, self.looks.load(Ordering::Relaxed)];
             let rests = server.as_ref().map_or(rests, |server| server.rests_for(rests));
             poll(&mut descriptors, rests);
             self.sleeps.store(false, Ordering::Relaxed);

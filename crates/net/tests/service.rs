@@ -37,6 +37,23 @@ fn accepted(service: &Service) -> ConnectionId {
     })
 }
 
+/// Asks all the time and never looks what has arrived, as one that watches does: the thread must.
+#[test]
+fn a_program_that_asks_without_end_leaves_nothing_lying() {
+    let here = Service::start(endpoint()).expect("a service");
+    let there = Service::start(endpoint()).expect("a service");
+    let to = there.endpoint().addresses();
+    let id = here.with(|endpoint| endpoint.begin_open(&to, 9, LIMIT)).expect("begun");
+    let begun = Instant::now();
+    let is_armed = |endpoint: &mut Endpoint| {
+        endpoint.get(id).is_ok_and(|connection| connection.migration() == MigrationState::Armed)
+    };
+    while !here.with(is_armed) {
+        there.with(|_| ());
+        assert!(begun.elapsed() < LIMIT, "nobody has looked");
+    }
+}
+
 #[test]
 fn connections_arm_migrate_and_deliver_while_the_program_computes() {
     let here = Service::start(endpoint()).expect("a service");

@@ -15,6 +15,8 @@ use crate::last_error::{Coded, answer_coded};
 
 /// An endpoint tells in time how a handshake went; this is for what comes between.
 const GRACE: Duration = Duration::from_secs(1);
+/// So often a call that waits for its connection looks whether another thread has its answer.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Begins to open a connection to a peer, whose address on each path is given as "10.0.0.2:40123",
 /// in the order of the paths here. It is greeted at these, which may be fewer than its paths: both
@@ -103,7 +105,9 @@ fn connect(
         match went {
             Some(What::Connected) => return Ok(id),
             Some(_) => break,
-            None => held.wait(limit + GRACE - begun.elapsed().min(limit)),
+            // What others have to hear of, and do not take yet, is no reason to look again; that
+            // another thread took what is for this call is.
+            None => held.rest(LOOK.min(limit + GRACE - begun.elapsed().min(limit))),
         }
     }
     held.taken().opening.remove(&id);

@@ -134,11 +134,15 @@ impl Held {
         taken
     }
 
-    /// Rests until there may be something to take, for so long at most.
+    /// Rests until the program may be given something, for so long at most.
     pub fn wait(&self, limit: Duration) {
-        if !guard(&self.taken).notices.is_empty() {
-            return;
+        if guard(&self.taken).notices.is_empty() {
+            self.rest(limit);
         }
+    }
+
+    /// Rests until there may be something more to take, for so long at most.
+    pub fn rest(&self, limit: Duration) {
         _ = match &self.driver {
             Driver::Calls(endpoint) => guard(endpoint).wait(limit),
             Driver::Thread(service) => service.wait(limit),

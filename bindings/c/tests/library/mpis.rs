@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use laneway_needs::{Need, file, program};
+use laneway_needs::{Need, file, program, yielding};
 
 /// A compiler and the launcher that goes with it.
 pub struct Mpi {
@@ -130,11 +130,11 @@ impl Installed {
         if mpi.name.contains("open mpi") {
             command.arg("--oversubscribe");
         }
-        command.arg(program).args(arguments).envs([
-            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
-            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
-            ("OMPI_MCA_mpi_yield_when_idle", "1"),
-        ]);
+        command
+            .arg(program)
+            .args(arguments)
+            .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+        command.envs(yielding::variables());
         // Intel's mpirun takes whatever hydra is first on the path.
         let bin = mpi.launcher.parent().expect("a folder");
         let path = std::env::var("PATH").unwrap_or_default();

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
-use laneway_needs::{Need, file};
+use laneway_needs::{Need, file, yielding};
 
 /// One launcher, and the library that it is tested with where that is not its default.
 pub struct Mpi {
@@ -78,8 +78,8 @@ impl Mpi {
             ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
             ("PRTE_ALLOW_RUN_AS_ROOT", "1"),
             ("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
-            ("OMPI_MCA_mpi_yield_when_idle", "1"),
         ]);
+        command.envs(yielding::variables());
         if let Some(library) = &self.library {
             command.env("LANEWAY_MPI", library);
         }

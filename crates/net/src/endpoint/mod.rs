@@ -18,6 +18,7 @@ mod wait;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use laneway_path::connection::MOST_PACKET_BYTES;
 use laneway_path::wire::{HEADER_BYTES, MOST_PATHS};
@@ -151,6 +152,8 @@ pub struct Endpoint {
     waiting: usize,
     /// Connections that have something to do.
     dirty: Vec<u32>,
+    /// How often somebody looked what has arrived.
+    pub(crate) served: Arc<AtomicU64>,
     /// When a connection wants to be looked at.
     due: Due,
     notices: VecDeque<Notice>,
@@ -206,6 +209,7 @@ impl Endpoint {
             accepted: BTreeMap::new(),
             waiting: 0,
             dirty: Vec::new(),
+            served: Arc::default(),
             due: Due::new(),
             notices: VecDeque::new(),
             observed: None,
@@ -340,6 +344,7 @@ impl Endpoint {
 
     /// Goes on when everything was taken that has arrived.
     fn go_on_after(&mut self, arrived: bool, now: Nanos) -> bool {
+        self.served.fetch_add(1, Ordering::Relaxed);
         if arrived && !self.is_due(now) && self.hand_over(now) {
             return true;
         }
