@@ -132,8 +132,13 @@ impl Running {
 }
 
 impl Drop for Running {
+    /// `timeout` leads a group of its own, with the program in it.
     fn drop(&mut self) {
-        _ = self.0.kill();
+        if matches!(self.0.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        let group = format!("-{}", self.0.id());
+        _ = Command::new("kill").args(["-KILL", "--", &group]).output();
         _ = self.0.wait();
     }
 }
