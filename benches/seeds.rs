@@ -1,5 +1,8 @@
 //! Which random inputs a benchmark takes: fresh ones, unless it is told.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Seeds one after the other. `LANEWAY_SEED=7` is the first, and the only one unless
@@ -21,5 +24,38 @@ impl Seeds {
         let fresh = since.as_millis() as u64 % 10_000_000_000;
         let count = count.map(|count| count as usize).or(given.map(|_| 1));
         Ok(Seeds { first: given.unwrap_or(fresh), count })
+    }
+    /// Judges seeds on all cores, `usual` of them unless it is told otherwise; `told` is given all
+    /// that are done after each of them.
+    pub fn judge_all<T: Send>(
+        &self,
+        usual: usize,
+        judge: impl Fn(u64) -> T + Sync,
+        told: impl Fn(&[(u64, T)]) + Sync,
+    ) -> Vec<(u64, T)> {
+        let count = self.count.unwrap_or(usual) as u64;
+        let (next, all) = (AtomicU64::new(0), Mutex::new(Vec::new()));
+        let work = || {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= count {
+                    return;
+                }
+                let seed = self.first + number;
+                let judged = judge(seed);
+                // Whoever holds the list only adds to it: it does not panic.
+                let Ok(mut all) = all.lock() else { return };
+                all.push((seed, judged));
+                told(&all);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..thread::available_parallelism().map_or(2, |cores| cores.get()) {
+                scope.spawn(work);
+            }
+        });
+        let mut all = all.into_inner().unwrap_or_default();
+        all.sort_by_key(|(seed, _)| *seed);
+        all
     }
 }

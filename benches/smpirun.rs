@@ -16,14 +16,30 @@ pub fn built() -> Result<PathBuf, String> {
     Ok(folder.to_path_buf())
 }
 
+/// Our library for SimGrid, in the folder of what was built; why there is no judge was told where
+/// there is none.
+pub fn object(folder: &Path) -> Option<PathBuf> {
+    if !is_there() {
+        eprintln!("error: SimGrid's smpirun cannot be started: nobody could judge");
+        eprintln!("try:   apt-get install libsimgrid-dev");
+        return None;
+    }
+    if is_old(folder, &folder.join("laneway")) {
+        eprintln!("error: the library for SimGrid is older than the command, or not there");
+        eprintln!("try:   cargo build --release -p laneway-smpi");
+        return None;
+    }
+    Some(folder.join("liblaneway_smpi.so"))
+}
+
 /// Whether SimGrid's launcher can be started.
-pub fn is_there() -> bool {
+fn is_there() -> bool {
     let found = Command::new("smpirun").arg("-version").stdin(Stdio::null()).output();
     found.is_ok_and(|output| output.status.success())
 }
 
 /// Whether the library was built before the program: it would be other code.
-pub fn is_old(folder: &Path, program: &Path) -> bool {
+fn is_old(folder: &Path, program: &Path) -> bool {
     let built = |file: &Path| file.metadata().and_then(|data| data.modified()).ok();
     built(&folder.join("liblaneway_smpi.so")) < built(program)
 }

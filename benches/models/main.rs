@@ -12,13 +12,10 @@ mod simgrid;
 mod xml;
 
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use judged::{Bounds, Judged, tell};
 use laneway_benches::seeds::Seeds;
-use laneway_benches::smpirun::{built, is_old, is_there};
+use laneway_benches::smpirun::{built, object};
 
 /// Clusters of 16 hosts and of 64 for each load, and platforms of SimGrid's.
 const SMALL: usize = 16;
@@ -28,38 +25,17 @@ const SIMGRIDS: usize = 60;
 const OURS: Bounds = Bounds { median: 0.05, tail: 0.15 };
 const OTHERS: Bounds = Bounds { median: 0.1, tail: 0.25 };
 
-/// Judges so many platforms, from the first seed on, on all cores.
+/// Tells of each platform as it goes.
 fn judge_all(
     seeds: &Seeds,
     usual: usize,
     judge: &(dyn Fn(u64) -> Result<Judged, String> + Sync),
 ) -> Vec<(u64, Result<Judged, String>)> {
-    let count = seeds.count.unwrap_or(usual) as u64;
-    let (next, all) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= count {
-                return;
-            }
-            let seed = seeds.first + number;
-            let judged = judge(seed);
-            if let Ok(judged) = &judged {
-                eprintln!("seed {seed}: {}", judged.line());
-            }
-            // Whoever holds the list only adds to it: it does not panic.
-            let Ok(mut all) = all.lock() else { return };
-            all.push((seed, judged));
+    seeds.judge_all(usual, judge, |all| {
+        if let Some((seed, Ok(judged))) = all.last() {
+            eprintln!("seed {seed}: {}", judged.line());
         }
-    };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(2, |cores| cores.get()) {
-            scope.spawn(work);
-        }
-    });
-    let mut all = all.into_inner().unwrap_or_default();
-    all.sort_by_key(|(seed, _)| *seed);
-    all
+    })
 }
 
 fn main() -> ExitCode {
@@ -85,17 +61,7 @@ fn main() -> ExitCode {
     if simulator == "ours" {
         return if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    if !is_there() {
-        eprintln!("error: SimGrid's smpirun cannot be started: nobody could judge");
-        eprintln!("try:   apt-get install libsimgrid-dev");
-        return ExitCode::from(3);
-    }
-    let object = folder.join("liblaneway_smpi.so");
-    if is_old(&folder, &folder.join("laneway")) {
-        eprintln!("error: the library for SimGrid is older than the command, or not there");
-        eprintln!("try:   cargo build --release -p laneway-smpi");
-        return ExitCode::from(3);
-    }
+    let Some(object) = object(&folder) else { return ExitCode::from(3) };
     let all = judge_all(&seeds, SIMGRIDS, &|seed| simgrid::judge(&object, seed));
     holds &= tell("SimGrid", &all, OTHERS);
     if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }

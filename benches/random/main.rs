@@ -22,7 +22,7 @@ use std::thread;
 
 use claims::{Judged, Tally};
 use laneway_benches::seeds::Seeds;
-use laneway_benches::smpirun::{built, is_old};
+use laneway_benches::smpirun::{built, object};
 
 const OURS: usize = 200;
 const SIMGRIDS: usize = 100;
@@ -97,15 +97,9 @@ fn main() -> ExitCode {
             ours::measure(&folder.join("laneway"), seed)
         });
     }
-    if simulator != "ours" && is_old(&folder, &folder.join("laneway")) {
-        eprintln!("error: the library for SimGrid is older than the command, or not there");
-        eprintln!("try:   cargo build --release -p laneway-smpi");
-        return ExitCode::from(3);
-    }
     if simulator != "ours" {
-        holds &= hold("simgrid", &seeds, SIMGRIDS, &folder, |folder, seed| {
-            simgrid::measure(&folder.join("liblaneway_smpi.so"), seed)
-        });
+        let Some(object) = object(&folder) else { return ExitCode::from(3) };
+        holds &= hold("simgrid", &seeds, SIMGRIDS, &object, simgrid::measure);
     }
     if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -13,13 +13,10 @@ mod measured;
 mod times;
 
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use case::Case;
 use laneway_benches::seeds::Seeds;
-use laneway_benches::smpirun::{built, is_old, is_there};
+use laneway_benches::smpirun::{built, object};
 use laneway_stats::{median, quantile, sorted};
 
 const CONFIGS: usize = 500;
@@ -35,42 +32,15 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    if !is_there() {
-        eprintln!("error: SimGrid's smpirun cannot be started: nobody could judge");
-        eprintln!("try:   apt-get install libsimgrid-dev");
-        return ExitCode::from(3);
-    }
-    let object = folder.join("liblaneway_smpi.so");
-    if is_old(&folder, &folder.join("laneway")) {
-        eprintln!("error: the library for SimGrid is older than the command, or not there");
-        eprintln!("try:   cargo build --release -p laneway-smpi");
-        return ExitCode::from(3);
-    }
-    let count = seeds.count.unwrap_or(CONFIGS) as u64;
+    let Some(object) = object(&folder) else { return ExitCode::from(3) };
+    let count = seeds.count.unwrap_or(CONFIGS);
     println!("{count} configurations from seed {}", seeds.first);
-    let (next, all) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= count {
-                return;
-            }
-            let seed = seeds.first + number;
-            let case = case::judge(&object, seed);
-            // Whoever holds the list only adds to it: it does not panic.
-            let Ok(mut all) = all.lock() else { return };
-            all.push((seed, case));
-            if all.len().is_multiple_of(50) {
-                eprintln!("{}", so_far(&all));
-            }
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(2, |cores| cores.get()) {
-            scope.spawn(work);
+    let judge = |seed| case::judge(&object, seed);
+    let all = seeds.judge_all(CONFIGS, judge, |all| {
+        if all.len().is_multiple_of(50) {
+            eprintln!("{}", so_far(all));
         }
     });
-    let all = all.into_inner().unwrap_or_default();
     if tell(&all) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

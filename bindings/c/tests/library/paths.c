@@ -5,6 +5,8 @@
 #define LANEWAY_WITHOUT_MPI
 #include <laneway.h>
 
+#include "expect.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +15,6 @@
 #include <time.h>
 
 enum { LIMIT_MS = 10000 };
-
-static int faults;
-
-#define EXPECT(holds) expect((holds) != 0, #holds, __LINE__)
-
-static void expect(int holds, const char *what, int line) {
-  if (holds) return;
-  faults++;
-  fprintf(stderr, "line %d: not so: %s\n%s\n", line, what, laneway_last_error());
-  if (faults == 20) exit(1);
-}
-
-static int says(const char *word) { return strstr(laneway_last_error(), word) != NULL; }
 
 static const char SECRET[] = "what all processes of this job know";
 static laneway_local_path local[9];

@@ -36,16 +36,10 @@ pub fn command() -> Command {
              laneway topo alternates -t file:found.txt --routing lfts.txt nodeA nodeB",
         )
         .args(machine::args())
-        .arg(
-            Arg::new("paths")
-                .long("paths")
-                .value_name("N")
-                .value_parser(["1", "2", "4", "8", "16", "32", "64", "128"])
-                .help(
-                    "Paths to each port, with an address each (LMC 0, 1, 2, …) [default: as many \
+        .arg(machine::paths_arg().help(
+            "Paths to each port, with an address each (LMC 0, 1, 2, …) [default: as many \
                      as the routing or the fabric's file tells, or 4]",
-                ),
-        )
+        ))
         .arg(machine_arg("near", "FROM", "The machine that opens the connection: port,port"))
         .arg(machine_arg("far", "TO", "The other one"))
         .args(output::args())

@@ -23,6 +23,12 @@ use crate::output;
 /// The engine for fabrics that have no forwarding of their own.
 const BEST: &str = "balanced";
 
+/// Paths to each port or host; the verb says what for.
+pub fn paths_arg() -> Arg {
+    let most = ["1", "2", "4", "8", "16", "32", "64", "128"];
+    Arg::new("paths").long("paths").value_name("N").value_parser(most)
+}
+
 /// The arguments of every verb that takes one fabric.
 pub fn args() -> [Arg; 5] {
     [

@@ -37,16 +37,10 @@ pub fn command() -> Command {
              laneway topo route -t file:found.txt --from opensm-lfts.dump -o tables.lft",
         )
         .args(machine::args())
-        .arg(
-            Arg::new("paths")
-                .long("paths")
-                .value_name("N")
-                .value_parser(["1", "2", "4", "8", "16", "32", "64", "128"])
-                .help(
-                    "Paths to each host, with an address each: opensm -l 1 for two, -l 2 for four \
+        .arg(machine::paths_arg().help(
+            "Paths to each host, with an address each: opensm -l 1 for two, -l 2 for four \
                      [default: as many as the fabric's file tells, or 1]",
-                ),
-        )
+        ))
         .arg(
             Arg::new("from").long("from").value_name("TABLES").help(
                 "The installed tables: keep their addresses and also write the steps from them",
