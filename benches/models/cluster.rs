@@ -32,12 +32,12 @@ impl Cluster {
         for host in 0..hosts {
             let [out, into] = [(); 2].map(|()| card * between(0.4, 1.0));
             let [send, receive] = [(); 2].map(|()| cost * between(1.0, 3.0) * 1e6);
-            let per_byte = per_byte * between(1.0, 2.0) * 1e9;
+            let [sent, received] = [(); 2].map(|()| per_byte * between(1.0, 2.0) * 1e9);
             let _ = write!(
                 text,
                 "\n[[host]]\nname = \"n{host}\"\nrate-out = \"{:.6}MB/s\"\n\
                  rate-in = \"{:.6}MB/s\"\nsend = \"{send:.6}us\"\nreceive = \"{receive:.6}us\"\n\
-                 per-byte = \"{per_byte:.9}ns\"\n",
+                 per-byte-sent = \"{sent:.9}ns\"\nper-byte-received = \"{received:.9}ns\"\n",
                 out / 1e6,
                 into / 1e6
             );

@@ -80,8 +80,11 @@ fn under_way(lmo: &Lmo, from: Rank, to: Rank, bytes: f64) -> f64 {
 /// What a host's processor takes for one message.
 fn taking(lmo: &Lmo, host: Rank, bytes: f64, send: bool) -> f64 {
     let host = &lmo.hosts[host as usize];
-    let each = if send { host.send.value } else { host.receive.value };
-    each + bytes * host.per_byte.value
+    let (each, byte) = match send {
+        true => (host.send, host.per_byte_sent),
+        false => (host.receive, host.per_byte_received),
+    };
+    each.value + bytes * byte.value
 }
 
 /// Each message leaves when the root has prepared it and all before it; beyond the eager size, when

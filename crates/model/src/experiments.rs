@@ -33,6 +33,21 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// What it has in common with those of other sizes.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kind::RoundTrip { .. } | Kind::Curve { .. } => "round trip",
+            Kind::SendOverhead { .. } => "send overhead",
+            Kind::ReceiveOverhead { .. } => "receive overhead",
+            Kind::Gap { .. } => "gap",
+            Kind::Fan { direction: Direction::Out, .. } => "point-to-two",
+            Kind::Fan { direction: Direction::In, .. } => "two-to-point",
+            Kind::Shift { .. } => "shift",
+            Kind::Overtake { .. } => "overtake",
+            Kind::Double { .. } => "double",
+        }
+    }
+
     /// For people, with the ranks.
     pub fn describe(&self, ranks: &[Rank]) -> String {
         let list = ranks.iter().map(Rank::to_string).collect::<Vec<_>>().join(", ");

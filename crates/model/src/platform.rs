@@ -81,7 +81,12 @@ pub fn platform_text(fitted: &Fitted) -> Result<String, ModelError> {
 
 fn lmo_text(text: &mut String, lmo: &Lmo, names: &[String]) {
     for (name, host) in names.iter().zip(&lmo.hosts) {
-        let costs = [("send", host.send), ("receive", host.receive), ("per-byte", host.per_byte)];
+        let costs = [
+            ("send", host.send),
+            ("receive", host.receive),
+            ("per-byte-sent", host.per_byte_sent),
+            ("per-byte-received", host.per_byte_received),
+        ];
         let cards = [host.card_out, host.card_in].map(|card| card.map(|card| card.value));
         host_text(text, name, &costs, cards);
     }

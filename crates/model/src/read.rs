@@ -64,7 +64,7 @@ impl Model {
             }),
             Model::LogGp(loggp) => {
                 let (per_send, per_recv) = (loggp.send.at(end), loggp.receive.at(end));
-                let cost = HostCost { per_send, per_recv, per_byte: 0.0 };
+                let cost = HostCost { per_send, per_recv, ..HostCost::default() };
                 through(&ends(cost), &|_, _, bytes| loggp.passage(bytes, end))
             }
             Model::PLogP(plogp) => {

@@ -4,7 +4,7 @@ mod clusters;
 
 use laneway_coll::find;
 use laneway_core::{Collective, Shape};
-use laneway_model::{Fitted, ModelError, ModelKind, Request, fit, platform_text, share};
+use laneway_model::{Fitted, Model, ModelError, ModelKind, Request, fit, platform_text, share};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Program, simulate};
 
@@ -38,6 +38,22 @@ fn what_is_saved_is_loaded() {
             let pairs = seconds(&loaded, bytes).into_iter().zip(seconds(&fitted, bytes));
             assert!(pairs.into_iter().all(|(a, b)| (a / b - 1.0).abs() < 1e-9), "{kind:?}");
         }
+    }
+}
+
+#[test]
+fn older_files_have_one_time_of_a_byte() {
+    let models = all_models(3, 4);
+    let fitted = models.iter().find(|one| one.model.kind() == ModelKind::Lmo).expect("LMO");
+    let is_old = |line: &&str| !line.starts_with("per_byte_received_ns");
+    let old: String =
+        fitted.save().lines().filter(is_old).map(|line| format!("{line}\n")).collect();
+    let old = old.replace("per_byte_sent_ns", "per_byte_ns");
+    let loaded = Fitted::load("old.toml", &old).expect("an older file");
+    let (Model::Lmo(new), Model::Lmo(old)) = (&fitted.model, &loaded.model) else { panic!("LMO") };
+    for (new, old) in new.hosts.iter().zip(&old.hosts) {
+        assert!((old.per_byte_sent.value / new.per_byte_sent.value - 1.0).abs() < 1e-9);
+        assert_eq!(old.per_byte_received, old.per_byte_sent);
     }
 }
 

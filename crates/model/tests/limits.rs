@@ -38,7 +38,8 @@ fn parallel_experiments_take_a_fifth_and_find_the_same() {
         let near = |a: f64, b: f64| (a - b).abs() <= 0.01 * b + 1e-18;
         for (a, b) in lmo.hosts.iter().zip(&same.hosts) {
             assert!(near(a.send.value, b.send.value) && near(a.receive.value, b.receive.value));
-            assert!(near(a.per_byte.value, b.per_byte.value));
+            assert!(near(a.per_byte_sent.value, b.per_byte_sent.value));
+            assert!(near(a.per_byte_received.value, b.per_byte_received.value));
             let cards = [(a.card_out, b.card_out), (a.card_in, b.card_in)];
             assert!(cards.iter().all(|(a, b)| match (a, b) {
                 (Some(a), Some(b)) => near(a.value, b.value),

@@ -40,7 +40,9 @@ fn parameters_come_back_within_two_percent() {
             let (found, cost) = (&lmo.hosts[host as usize], platform.cost(host));
             note(0, format!("send {host}"), found.send.value, cost.per_send);
             note(0, format!("receive {host}"), found.receive.value, cost.per_recv);
-            note(0, format!("per byte {host}"), found.per_byte.value, cost.per_byte);
+            note(0, format!("sent {host}"), found.per_byte_sent.value, cost.per_byte_sent);
+            let taken = (found.per_byte_received.value, cost.per_byte_received);
+            note(0, format!("received {host}"), taken.0, taken.1);
             let truth = clusters::card(&platform, host);
             for (card, truth) in [found.card_out, found.card_in].into_iter().zip(truth) {
                 match card {

@@ -33,7 +33,8 @@ fn held(fitted: &Fitted, clean: &dyn Network) -> [[u32; 2]; 4] {
         let (found, cost) = (&lmo.hosts[host as usize], clean.cost(host));
         count(0, found.send, cost.per_send);
         count(0, found.receive, cost.per_recv);
-        count(0, found.per_byte, cost.per_byte);
+        count(0, found.per_byte_sent, cost.per_byte_sent);
+        count(0, found.per_byte_received, cost.per_byte_received);
         let cards = [found.card_out, found.card_in].into_iter().zip(clusters::card(clean, host));
         cards.for_each(|(found, truth)| {
             found.into_iter().for_each(|found| count(3, found, truth));

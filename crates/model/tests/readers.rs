@@ -50,7 +50,8 @@ fn lmo(seed: u64, ranks: u32) -> Model {
     let host = |draw: &mut dyn FnMut(f64) -> Parameter| Host {
         send: draw(5e-6),
         receive: draw(5e-6),
-        per_byte: draw(0.5e-9),
+        per_byte_sent: draw(0.5e-9),
+        per_byte_received: draw(0.5e-9),
         ..Host::default()
     };
     let hosts = (0..ranks).map(|_| host(&mut draw)).collect();

@@ -47,8 +47,9 @@ pub struct Route {
 pub struct HostCost {
     pub per_send: f64,
     pub per_recv: f64,
-    /// On each side, for each byte.
-    pub per_byte: f64,
+    /// For each byte that it sends, and for each that it receives.
+    pub per_byte_sent: f64,
+    pub per_byte_received: f64,
 }
 
 /// From an instant on, another rate: a resource slows, dies (0) or returns.

@@ -40,8 +40,8 @@ pub fn least_time(network: &dyn Network, hosts: &[HostId], schedule: &dyn Schedu
             let Sent { bytes, messages } = std::mem::take(sent);
             let (bytes, messages) = (bytes as f64, messages as f64);
             let (sender, receiver) = (network.cost(from), network.cost(to as HostId));
-            busy[from as usize] += messages * sender.per_send + bytes * sender.per_byte;
-            busy[to] += messages * receiver.per_recv + bytes * receiver.per_byte;
+            busy[from as usize] += messages * sender.per_send + bytes * sender.per_byte_sent;
+            busy[to] += messages * receiver.per_recv + bytes * receiver.per_byte_received;
             route.resources.clear();
             (route.latency, route.most) = (0.0, f64::INFINITY);
             network.route(from, to as HostId, &mut route);

@@ -78,7 +78,8 @@ fn of_lmo(lmo: &Lmo) -> Vec<Row> {
         let of = format!("{rank}");
         rows.push(row("C_send", of.as_str(), host.send, TIME));
         rows.push(row("C_receive", of.as_str(), host.receive, TIME));
-        rows.push(row("t", of.as_str(), host.per_byte, OF_A_BYTE));
+        rows.push(row("t_send", of.as_str(), host.per_byte_sent, OF_A_BYTE));
+        rows.push(row("t_receive", of.as_str(), host.per_byte_received, OF_A_BYTE));
         let cards = [("card_out", host.card_out), ("card_in", host.card_in)];
         for (name, card) in cards.into_iter().filter_map(|(name, card)| Some((name, card?))) {
             rows.push(row(name, of.as_str(), card, OF_A_BYTE));

@@ -77,8 +77,13 @@ impl Request {
 const MOST_BYTES: u64 = 1 << 30;
 /// Messages are short below 2 to this power.
 const SHORTEST_CURVE: u32 = 6;
+/// So many steps of protocols are sought at most, each by so many halvings.
+const STEPS: usize = 8;
+const HALVINGS: usize = 4;
 /// Overheads of a host are measured with so many partners.
 const PARTNERS: usize = 2;
+/// A card is known that is known to such a part.
+const SHARP: f64 = 0.02;
 /// A send that is not over after so many times what a round trip takes waits for its receive.
 const PATIENCE: f64 = 2.0;
 
@@ -117,6 +122,7 @@ pub fn estimate(comm: &dyn Comm, request: &Request) -> Result<Option<Experiments
         }
     }
     if ranks > 2 {
+        find_steps(&mut course, &some, &hosts, eager)?;
         fill_cards(&mut course, &hosts, eager, &sizes)?;
         follow(&mut course, [&pairs, &some], &hosts, eager, &sizes)?;
     }
@@ -131,7 +137,10 @@ pub fn estimate(comm: &dyn Comm, request: &Request) -> Result<Option<Experiments
 fn planned_rounds(request: &Request, ranks: u32, sizes: &[u64]) -> usize {
     let gaps = if request.gaps { sizes.len() + 1 } else { 0 };
     let (curves, sizes) = (curve_sizes(sizes).count(), sizes.len());
-    (3 + 2 * sizes) * ranks as usize + PARTNERS * (9 + curves + gaps) + 4 * ranks as usize + 8
+    (3 + 2 * sizes) * ranks as usize
+        + PARTNERS * (9 + curves + STEPS * HALVINGS / 2 + gaps)
+        + 4 * ranks as usize
+        + 8
 }
 
 /// Powers of two up to the largest size, and twice that: the last two are its slope.
@@ -145,6 +154,34 @@ fn curve_sizes(sizes: &[u64]) -> impl Iterator<Item = u64> {
 fn some_pairs(all: &Plan) -> Result<Plan, ModelError> {
     let rounds = all.rounds().iter().take(PARTNERS);
     Ok(Plan::of(rounds.flatten().cloned().collect())?)
+}
+
+/// Sizes between those at which messages take another time: a step of a protocol is found to a
+/// sixteenth of its power of two.
+fn find_steps(
+    course: &mut Course,
+    some: &Plan,
+    hosts: &[String],
+    eager_bytes: u64,
+) -> Result<(), ModelError> {
+    for _ in 0..HALVINGS {
+        let mut between = [0.0; STEPS];
+        if course.leads() {
+            let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
+            let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
+            // What goes wrong here goes wrong in the fit as well, and is told there.
+            let steps = Lmo::without_cards(&so_far).map(|lmo| lmo.steps()).unwrap_or_default();
+            between.iter_mut().zip(steps).for_each(|(size, step)| *size = step as f64);
+        }
+        announce(course.comm, &mut between)?;
+        for bytes in between.into_iter().filter(|&size| size > 0.0) {
+            course.batch(Kind::Curve { bytes: bytes as u64 }, some)?;
+        }
+        if between[0] == 0.0 {
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 /// Fans of every rank: with two others, and with more of them where two do not fill its card.
@@ -186,9 +223,10 @@ fn fill_cards(
     }
 }
 
-/// Cards that were not filled although messages were under way at the same time. Where a host's
-/// processor is slower than the ways from it, messages follow each other, and no number of them
-/// fills the card. What goes wrong here goes wrong in the fit as well, and is told there.
+/// Cards that were not filled, or that the times hardly tell, although messages were under way at
+/// the same time. Where a host's processor is slower than the ways from it, messages follow each
+/// other, and no number of them fills the card. What goes wrong here goes wrong in the fit as well,
+/// and is told there.
 fn still_open(experiments: &Experiments, bytes: u64) -> Vec<f64> {
     let ranks = experiments.ranks();
     let none = vec![0.0; 2 * ranks as usize];
@@ -197,17 +235,22 @@ fn still_open(experiments: &Experiments, bytes: u64) -> Vec<f64> {
         let fans: Vec<_> = fans_of(experiments, rank, direction).collect();
         let card = lmo.card(&fans, direction, experiments.eager_bytes);
         let host = &lmo.hosts[rank as usize];
-        let per_message = match direction {
-            Direction::Out => host.send.value,
-            Direction::In => host.receive.value,
+        let (each, byte) = match direction {
+            Direction::Out => (host.send, host.per_byte_sent),
+            Direction::In => (host.receive, host.per_byte_received),
         };
-        let busy = per_message + bytes as f64 * host.per_byte.value;
+        let busy = each.value + bytes as f64 * byte.value;
         let way = |other: Rank| match direction {
             Direction::Out => lmo.per_byte(rank, other).value,
             Direction::In => lmo.per_byte(other, rank).value,
         };
         let slowest = (0..ranks).filter(|&other| other != rank).map(way).fold(0.0, f64::max);
-        matches!(card, Ok(None)) && busy < bytes as f64 * slowest
+        let known = match card {
+            Ok(None) => false,
+            Ok(Some(card)) => card.half() <= SHARP * card.value,
+            Err(_) => true,
+        };
+        !known && busy < bytes as f64 * slowest
     };
     let flags = [Direction::Out, Direction::In].into_iter().flat_map(|direction| {
         (0..ranks).map(move |rank| f64::from(u8::from(is_open(direction, rank))))

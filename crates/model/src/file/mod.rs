@@ -182,11 +182,17 @@ fn sizes(document: &Document) -> Result<Vec<SizeFactor>, ModelError> {
     Ok(found)
 }
 
+/// Older files have one time of a byte for both directions.
 fn host(table: &mut Table) -> Result<Host, ModelError> {
+    let both = table.perhaps("per_byte_ns")?;
+    let mut per_byte = |key: &str| both.map_or_else(|| table.per_byte(key), Ok);
+    let per_byte_sent = per_byte("per_byte_sent_ns")?;
+    let per_byte_received = per_byte("per_byte_received_ns")?;
     Ok(Host {
         send: table.time("send_us")?,
         receive: table.time("receive_us")?,
-        per_byte: table.per_byte("per_byte_ns")?,
+        per_byte_sent,
+        per_byte_received,
         card_out: table.perhaps("card_out_ns_per_byte")?,
         card_in: table.perhaps("card_in_ns_per_byte")?,
     })

@@ -65,7 +65,8 @@ fn parameters(text: &mut String, fitted: &Fitted) {
                 text.push_str("\n[[host]]\n");
                 entry(text, "send_us", host.send, MICRO);
                 entry(text, "receive_us", host.receive, MICRO);
-                entry(text, "per_byte_ns", host.per_byte, NANO);
+                entry(text, "per_byte_sent_ns", host.per_byte_sent, NANO);
+                entry(text, "per_byte_received_ns", host.per_byte_received, NANO);
                 perhaps(text, "card_out_ns_per_byte", host.card_out, NANO);
                 perhaps(text, "card_in_ns_per_byte", host.card_in, NANO);
             }

@@ -11,6 +11,10 @@ use crate::probe::{Direction, Fan};
 
 /// What takes no longer than this beyond messages beside each other shares nothing.
 const SHARED: f64 = 0.005;
+/// No time is taken as known better than to such a part.
+const SURE: f64 = 0.001;
+/// What is known so many times worse than another does not count beside it.
+const DULL: f64 = 3.0;
 /// Halvings until a card's rate is found.
 const STEPS: u32 = 45;
 
@@ -31,7 +35,7 @@ impl Lmo {
         for timed in fans {
             found.extend(self.card_of(timed, direction, eager_bytes)?);
         }
-        Ok(Parameter::middle(&found).map(Parameter::not_negative))
+        Ok(Parameter::middle(&sharpest(found)).map(Parameter::not_negative))
     }
 
     fn card_of(
@@ -63,6 +67,14 @@ impl Lmo {
     }
 }
 
+/// Those that are known about as well as the best of them: where a processor keeps the messages
+/// apart, hardly anything follows for the card.
+fn sharpest(mut found: Vec<Parameter>) -> Vec<Parameter> {
+    let best = found.iter().map(Parameter::half).fold(f64::INFINITY, f64::min);
+    found.retain(|one| one.half() <= DULL * best);
+    found
+}
+
 /// The seconds a byte of what is shared with which the reader says what was measured. It lasts at
 /// least as long as all bytes take there.
 pub(super) fn invert(
@@ -82,8 +94,12 @@ pub(super) fn invert(
         Ok((least + most) / 2.0)
     };
     let value = invert(measured.value, End::Value)?;
-    // What the rest may be off is the share's as well.
-    let ends = (invert(measured.low, End::High)?, invert(measured.high, End::Low)?);
+    // What the rest may be off is the share's as well; and where the time hardly depends on the
+    // share, it does not tell it.
+    let Parameter { low, high, .. } = measured;
+    let [low, high] =
+        [low.min(measured.value * (1.0 - SURE)), high.max(measured.value * (1.0 + SURE))];
+    let ends = (invert(low, End::High)?, invert(high, End::Low)?);
     Ok(Parameter { value, low: ends.0.min(value), high: ends.1.max(value) })
 }
 

@@ -23,7 +23,8 @@ impl Lmo {
         for (host, quiet) in lmo.hosts.iter_mut().zip(&quiet.hosts) {
             host.send = host.send.reaching(quiet.send.value);
             host.receive = host.receive.reaching(quiet.receive.value);
-            host.per_byte = host.per_byte.reaching(quiet.per_byte.value);
+            host.per_byte_sent = host.per_byte_sent.reaching(quiet.per_byte_sent.value);
+            host.per_byte_received = host.per_byte_received.reaching(quiet.per_byte_received.value);
             host.card_out = both(host.card_out, quiet.card_out);
             host.card_in = both(host.card_in, quiet.card_in);
         }
@@ -107,8 +108,7 @@ fn host(experiments: &Experiments, rank: Rank) -> Result<Host, ModelError> {
             Some((bytes, timed))
         })
     };
-    let mut slopes = Vec::new();
-    let mut empty = |send: bool| -> Result<Parameter, ModelError> {
+    let costs = |send: bool| -> Result<[Parameter; 2], ModelError> {
         let zero = |(bytes, timed): (u64, &Timed)| (bytes == 0).then_some(timed.time);
         let empty: Vec<Parameter> = own(send).filter_map(zero).collect();
         let what = if send { "send" } else { "receive" };
@@ -118,15 +118,16 @@ fn host(experiments: &Experiments, rank: Rank) -> Result<Host, ModelError> {
         let empty = Parameter::middle(&empty).ok_or_else(missing)?.not_negative();
         // Beyond the eager size a send keeps its caller until the message has arrived.
         let short = |bytes: u64| bytes > 0 && bytes <= experiments.eager_bytes;
-        slopes.extend(own(send).filter(|(bytes, _)| short(*bytes)).map(|(bytes, timed)| {
+        let slopes = own(send).filter(|(bytes, _)| short(*bytes)).map(|(bytes, timed)| {
             Parameter::sum(&[(1.0, timed.time), (-1.0, empty)]).scaled(1.0 / bytes as f64)
-        }));
-        Ok(empty)
+        });
+        // Where nothing longer is eager, bytes are the way's alone.
+        let slopes: Vec<Parameter> = slopes.collect();
+        Ok([empty, Parameter::middle(&slopes).unwrap_or_default().not_negative()])
     };
-    let (send, receive) = (empty(true)?, empty(false)?);
-    // Where nothing longer is eager, bytes are the way's alone.
-    let per_byte = Parameter::middle(&slopes).unwrap_or_default().not_negative();
-    Ok(Host { send, receive, per_byte, card_out: None, card_in: None })
+    let ([send, per_byte_sent], [receive, per_byte_received]) = (costs(true)?, costs(false)?);
+    let (card_out, card_in) = (None, None);
+    Ok(Host { send, receive, per_byte_sent, per_byte_received, card_out, card_in })
 }
 
 /// Round trips of two ranks.
@@ -174,19 +175,20 @@ impl Trips {
         let ends = [one.send, one.receive, other.send, other.receive].map(|cost| (-0.5, cost));
         let latency = Parameter::sum(&[&[(0.5, self.empty)], &ends[..]].concat());
         let latency = latency.not_negative();
-        let [there, back] = [0, 1].map(|way| {
+        let [there, back] = [(0, one, other), (1, other, one)].map(|(way, from, to)| {
             let own = self.per_byte[way].iter().map(|known| {
                 let factor = at_size(sizes, known.bytes);
                 let later = (factor.latency - 1.0) / known.bytes as f64;
                 let (terms, part) =
                     ([(1.0, known.slope), (-later, latency)], 1.0 / factor.per_byte);
                 // The hosts' part is no part of what depends on the size.
-                let ends = (1.0 - factor.per_byte) * (one.per_byte.value + other.per_byte.value);
+                let ends = from.per_byte_sent.value + to.per_byte_received.value;
+                let ends = (1.0 - factor.per_byte) * ends;
                 let slope = Parameter::sum(&terms).shifted(-ends).scaled(part);
                 Slope { slope, weight: known.weight * factor.per_byte.powi(2), ..*known }
             });
             let slope = over_sizes(&own.collect::<Vec<Slope>>());
-            let terms = [(1.0, slope), (-1.0, one.per_byte), (-1.0, other.per_byte)];
+            let terms = [(1.0, slope), (-1.0, from.per_byte_sent), (-1.0, to.per_byte_received)];
             Parameter::sum(&terms).not_negative()
         });
         let (all_there, all_back) = (None, None);
@@ -210,8 +212,11 @@ fn reconcile(hosts: &mut [Host], trips: &[Trips]) {
         vec![trips.empty.value / costs]
     };
     let of_bytes = |trips: &Trips| {
-        let costs: f64 = ends(trips).iter().map(|host| host.per_byte.value).sum();
-        trips.per_byte.iter().map(|slopes| over_sizes(slopes).value / costs).collect()
+        let [one, other] = ends(trips);
+        let costs = [(one, other), (other, one)]
+            .map(|(from, to)| from.per_byte_sent.value + to.per_byte_received.value);
+        let slopes = trips.per_byte.iter().map(|slopes| over_sizes(slopes).value);
+        slopes.zip(costs).map(|(slope, costs)| slope / costs).collect()
     };
     let fitting = |cost: Parameter, factor: f64| match factor < 1.0 {
         true => Parameter { value: factor * cost.value, low: factor * cost.low, ..cost },
@@ -221,7 +226,8 @@ fn reconcile(hosts: &mut [Host], trips: &[Trips]) {
         let (message, byte) = (factor(rank, &of_messages), factor(rank, &of_bytes));
         host.send = fitting(host.send, message);
         host.receive = fitting(host.receive, message);
-        host.per_byte = fitting(host.per_byte, byte);
+        host.per_byte_sent = fitting(host.per_byte_sent, byte);
+        host.per_byte_received = fitting(host.per_byte_received, byte);
     }
 }
 

@@ -4,7 +4,8 @@
 //! paper: mpiblib 4: T_ij = C_i + C_j + L_ij + M (t_i + t_j + 1/B_ij). Two things are more than the
 //! paper has, as predictions of windowed scatters and gathers need them:
 //!
-//! - C_i is two numbers, what a send costs and what a receive costs. The paper's is their mean.
+//! - C_i and t_i are two numbers each, what a send costs and what a receive costs. The paper's are
+//!   their means.
 //! - A host's card has a rate each way. Two messages that leave one host at the same time have
 //!   M/B_ij each only while the card has room for both; else they part it. Point-to-two shows it:
 //!   where it takes longer than the two messages would beside each other, the card is what they
@@ -36,8 +37,9 @@ pub struct Host {
     /// To a message that it sends, and to one that it receives.
     pub send: Parameter,
     pub receive: Parameter,
-    /// To a byte, on either side.
-    pub per_byte: Parameter,
+    /// To a byte that it sends, and to one that it receives.
+    pub per_byte_sent: Parameter,
+    pub per_byte_received: Parameter,
     /// Seconds a byte of its card, when several messages pass it; none where no limit was seen.
     pub card_out: Option<Parameter>,
     pub card_in: Option<Parameter>,
@@ -130,7 +132,8 @@ impl Lmo {
         let cost = |host: &Host| HostCost {
             per_send: host.send.at(end),
             per_recv: host.receive.at(end),
-            per_byte: host.per_byte.at(end),
+            per_byte_sent: host.per_byte_sent.at(end),
+            per_byte_received: host.per_byte_received.at(end),
         };
         let rate = |per_byte: Parameter| 1.0 / per_byte.at(end);
         let card = |host: &Host| Card {

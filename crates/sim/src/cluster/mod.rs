@@ -1,11 +1,11 @@
 //! A cluster in motion: messages meet their receives, leave, travel, and take their hosts' time.
 //!
-//! A message costs its sender's processor `per_send` and `per_byte`, then travels (latency, then
-//! the engine's sharing), then costs its receiver's processor `per_recv` and `per_byte`. A
-//! processor does one thing after another. Up to the network's eager size a message leaves at once,
-//! and its send is over when the sender's cost is paid; a longer one leaves when its receive has
-//! begun as well, and its send is over when the last byte has arrived. Between ranks of one host a
-//! message takes no time.
+//! A message costs its sender's processor `per_send` and `per_byte_sent`, then travels (latency,
+//! then the engine's sharing), then costs its receiver's processor `per_recv` and
+//! `per_byte_received`. A processor does one thing after another. Up to the network's eager size a
+//! message leaves at once, and its send is over when the sender's cost is paid; a longer one leaves
+//! when its receive has begun as well, and its send is over when the last byte has arrived. Between
+//! ranks of one host a message takes no time.
 //!
 //! Whoever drives the ranks (`schedule.rs`, `program/`) gives it sends and receives, lets it
 //! [`Cluster::step`] from instant to instant, and reads in `over` which of them have ended, and in
@@ -242,10 +242,10 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         let id = self.matching.send(envelope, bytes, slot);
         self.matching.messages[id as usize].start = from;
         let host = self.hosts[envelope.from as usize];
-        let HostCost { per_send, per_byte, .. } = self.costs[host as usize];
+        let HostCost { per_send, per_byte_sent, .. } = self.costs[host as usize];
         let end = match self.is_within_a_host(id) {
             true => from,
-            false => self.work(host, from, per_send + bytes as f64 * per_byte),
+            false => self.work(host, from, per_send + bytes as f64 * per_byte_sent),
         };
         if end > self.now {
             self.later(end, Event::Send(id));
@@ -479,7 +479,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
             return self.complete(id);
         }
         let (cost, bytes) = (self.costs[to as usize], self.message(id).bytes);
-        let end = self.work(to, self.now, cost.per_recv + bytes as f64 * cost.per_byte);
+        let end = self.work(to, self.now, cost.per_recv + bytes as f64 * cost.per_byte_received);
         if end > self.now { self.later(end, Event::Recv(id)) } else { self.complete(id) }
     }
 
@@ -609,7 +609,8 @@ fn validated(network: &dyn Network, placed: &[HostId]) -> Result<Vec<HostCost>, 
     }
     let cost = |host: HostId| {
         let cost = network.cost(host);
-        match can_be(cost.per_send) && can_be(cost.per_recv) && can_be(cost.per_byte) {
+        let HostCost { per_send, per_recv, per_byte_sent, per_byte_received } = cost;
+        match [per_send, per_recv, per_byte_sent, per_byte_received].into_iter().all(can_be) {
             true => Ok(cost),
             false => Err(SimError::Network { what: format!("host {host} costs {cost:?}") }),
         }

@@ -216,10 +216,15 @@ fn card(
 
 /// What a host adds to a message; what is not given is as in `usual`.
 pub(super) fn cost(fields: &mut Fields, usual: HostCost) -> Result<HostCost, PlatformError> {
+    let both = fields.time("per-byte")?;
+    let mut per_byte = |name: &'static str, usual: f64| -> Result<f64, PlatformError> {
+        Ok(fields.time(name)?.or(both).unwrap_or(usual))
+    };
     Ok(HostCost {
+        per_byte_sent: per_byte("per-byte-sent", usual.per_byte_sent)?,
+        per_byte_received: per_byte("per-byte-received", usual.per_byte_received)?,
         per_send: fields.time("send")?.unwrap_or(usual.per_send),
         per_recv: fields.time("receive")?.unwrap_or(usual.per_recv),
-        per_byte: fields.time("per-byte")?.unwrap_or(usual.per_byte),
     })
 }
 

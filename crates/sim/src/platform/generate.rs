@@ -276,7 +276,9 @@ const MPIBLIB_BUFFER: u64 = 64 << 10;
 /// The paper gives no costs of its hosts. Ours are assumed for a 3.4 GHz Xeon over TCP and grow as
 /// the clock falls; other ones can be given, for that Xeon.
 fn mpiblib16(_sizes: &[u32], fields: &mut Fields) -> Result<Description, PlatformError> {
-    let usual = HostCost { per_send: 20e-6, per_recv: 20e-6, per_byte: 2e-9 };
+    let [per_send, per_byte_sent] = [20e-6, 2e-9];
+    let (per_recv, per_byte_received) = (per_send, per_byte_sent);
+    let usual = HostCost { per_send, per_recv, per_byte_sent, per_byte_received };
     let cost = description::cost(fields, usual)?;
     let mut said = cluster(&[0], fields)?;
     said.settings = Settings::tcp(MPIBLIB_BUFFER, &fields.place);
@@ -288,7 +290,8 @@ fn mpiblib16(_sizes: &[u32], fields: &mut Fields) -> Result<Description, Platfor
             cost: HostCost {
                 per_send: cost.per_send * slower,
                 per_recv: cost.per_recv * slower,
-                per_byte: cost.per_byte * slower,
+                per_byte_sent: cost.per_byte_sent * slower,
+                per_byte_received: cost.per_byte_received * slower,
             },
             ..like
         }));

@@ -196,7 +196,8 @@ impl Cluster {
             let other = 1.0 + SLOWER_HOST * draws.0.uniform();
             let per_recv = usual * slower;
             let per_send = if self.symmetric { per_recv + more * usual } else { usual * other };
-            let cost = HostCost { per_send, per_recv, per_byte: per_byte * slower };
+            let [per_byte_sent, per_byte_received] = [per_byte * slower; 2];
+            let cost = HostCost { per_send, per_recv, per_byte_sent, per_byte_received };
             host.cost = if free { HostCost::default() } else { cost };
         }
     }

@@ -78,7 +78,12 @@ fn a_linear_scatter_is_bound_by_the_root_s_processor() {
     // The formula of LMO: the root's part for everybody, then the way and the last one's part.
     let (p, n) = (8u32, SIZE as f64);
     let mut network = Flat::new(p).eager();
-    network.cost = HostCost { per_send: 5e-6, per_recv: 7e-6, per_byte: 2.0 / RATE };
+    network.cost = HostCost {
+        per_send: 5e-6,
+        per_recv: 7e-6,
+        per_byte_sent: 2.0 / RATE,
+        per_byte_received: 2.0 / RATE,
+    };
     let outcome = run(&network, Collective::Scatter, "linear", p);
     let (root, last) = (5e-6 + 2.0 * n / RATE, 7e-6 + 2.0 * n / RATE);
     assert_close(outcome.finish, f64::from(p - 1) * root + message(n) + last);

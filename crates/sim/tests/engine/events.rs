@@ -192,7 +192,8 @@ fn lossy() -> Flat {
     let mut network = Flat::new(8);
     network.eager_bytes = 64 << 10;
     network.overflow = Some(Overflow { buffer: 64 << 10, retransmit: 0.2, part: 1.0, seed: 1 });
-    network.cost = HostCost { per_send: 1e-6, per_recv: 1e-6, per_byte: 0.0 };
+    network.cost =
+        HostCost { per_send: 1e-6, per_recv: 1e-6, per_byte_sent: 0.0, per_byte_received: 0.0 };
     network
 }
 

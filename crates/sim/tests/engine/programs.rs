@@ -38,7 +38,12 @@ fn every_algorithm_takes_the_same_time_as_by_events_alone() {
             let name = format!("{} {}, kind {kind}", algorithm.family.name(), algorithm.name);
             let schedule = algorithm.schedule(&shape, &algorithm.defaults()).expect("a schedule");
             let mut network = network();
-            network.cost = HostCost { per_send: 3e-6, per_recv: 2e-6, per_byte: 1e-10 };
+            network.cost = HostCost {
+                per_send: 3e-6,
+                per_recv: 2e-6,
+                per_byte_sent: 1e-10,
+                per_byte_received: 1e-10,
+            };
             let by_events = simulate(&network, &*schedule, None).expect("a run that ends");
             let ended = Program::new(&network, 16).run(|comm| executed(comm, algorithm, &shape));
             let Ended { results, finish } = ended.unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -9,7 +9,12 @@ use crate::support::*;
 /// A run in which much is shared, with its deliveries.
 fn contended() -> (Outcome, Vec<Delivery>) {
     let mut network = Flat::new(24).eager();
-    network.cost = HostCost { per_send: 1.7e-6, per_recv: 0.9e-6, per_byte: 1e-11 };
+    network.cost = HostCost {
+        per_send: 1.7e-6,
+        per_recv: 0.9e-6,
+        per_byte_sent: 1e-11,
+        per_byte_received: 1e-11,
+    };
     let schedule = algorithm(Collective::Alltoall, "linear:window=7", 24, 30_011);
     let mut deliveries = Vec::new();
     let outcome = Simulation::new(&network).observed(&mut deliveries).run(&*schedule);

@@ -18,7 +18,8 @@ fn run(network: &Flat, steps: Vec<Vec<Step>>) -> Outcome {
 #[test]
 fn a_message_costs_both_hosts_and_the_way() {
     let mut network = Flat::new(2);
-    network.cost = HostCost { per_send: 2e-6, per_recv: 3e-6, per_byte: 1e-10 };
+    network.cost =
+        HostCost { per_send: 2e-6, per_recv: 3e-6, per_byte_sent: 1e-10, per_byte_received: 1e-10 };
     let steps = || vec![vec![send(1, BYTES)], vec![recv(0, BYTES)]];
     let bytes = BYTES as f64 * 1e-10;
     let (sent, received) = (2e-6 + bytes, 3e-6 + bytes);
@@ -65,7 +66,8 @@ fn a_local_step_delays_what_the_rank_starts_next() {
 #[test]
 fn a_processor_does_one_thing_after_another() {
     let mut network = Flat::new(5).eager();
-    network.cost = HostCost { per_send: 1e-3, per_recv: 1e-3, per_byte: 0.0 };
+    network.cost =
+        HostCost { per_send: 1e-3, per_recv: 1e-3, per_byte_sent: 0.0, per_byte_received: 0.0 };
     let sends = (1..5).map(|to| send(to, 8)).collect();
     let mut steps = vec![sends];
     steps.extend((1..5).map(|_| vec![recv(0, 8)]));

@@ -47,7 +47,10 @@ fn every_value_of_a_generator_can_be_given() {
     assert_eq!(names[..5], far);
     assert_eq!((names[5], latency, most), ("s0n0:wan-in", 20e-3, 15.625e6));
     assert_eq!(route(&platform, 0, 1).0, ["s0n0:out", "site0:lan", "s0n1:in"]);
-    assert_eq!(platform.cost(4), HostCost { per_send: 1e-6, per_recv: 2e-6, per_byte: 3e-9 });
+    assert_eq!(
+        platform.cost(4),
+        HostCost { per_send: 1e-6, per_recv: 2e-6, per_byte_sent: 3e-9, per_byte_received: 3e-9 }
+    );
     assert_eq!(platform.eager_bytes(), 1024);
 }
 

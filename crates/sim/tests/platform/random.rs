@@ -21,7 +21,7 @@ fn ways(platform: &Platform) -> Vec<[f64; 4]> {
             let rate = |id: &u32| platform.resources()[*id as usize].rate;
             let narrowest = route.resources.iter().map(rate).fold(route.most, f64::min);
             let (from, to) = (platform.cost(a), platform.cost(b));
-            [route.latency, narrowest, from.per_send + to.per_recv, from.per_byte]
+            [route.latency, narrowest, from.per_send + to.per_recv, from.per_byte_sent]
         })
         .collect()
 }
