@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::error::NetError;
@@ -11,6 +12,15 @@ const MOST: usize = 16;
 
 pub(crate) struct Readiness {
     fd: OwnedFd,
+    apart: Mutex<Option<Apart>>,
+}
+
+/// A descriptor that whoever waits looks at itself.
+struct Apart {
+    fd: RawFd,
+    key: u64,
+    /// Whether room to send is told of.
+    room: bool,
 }
 
 /// What a call told; only storage between calls.
@@ -44,7 +54,8 @@ impl Readiness {
             return Err(NetError::system("epoll_create1", io::Error::last_os_error()));
         }
         // SAFETY: the descriptor was just made and belongs to nobody else.
-        Ok(Readiness { fd: unsafe { OwnedFd::from_raw_fd(fd) } })
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(Readiness { fd, apart: Mutex::new(None) })
     }
 
     fn fd(&self) -> RawFd {
@@ -53,19 +64,52 @@ impl Readiness {
 
     /// Watches a descriptor until it is closed.
     pub fn add(&self, fd: RawFd, key: u64) -> Result<(), NetError> {
-        self.control(libc::EPOLL_CTL_ADD, fd, key, false)
+        self.control(libc::EPOLL_CTL_ADD, fd, key, libc::EPOLLIN)
             .map_err(|error| NetError::system("epoll_ctl", error))
     }
 
     /// Whether room to send is of interest as well.
     pub fn watch_room(&self, fd: RawFd, key: u64, wanted: bool) {
-        // It was added before, and that needs no memory: without it, whoever sends next tries.
-        _ = self.control(libc::EPOLL_CTL_MOD, fd, key, wanted);
+        let mut apart = self.apart();
+        let reads = match &mut *apart {
+            Some(apart) if apart.fd == fd => {
+                apart.room = wanted;
+                false
+            }
+            _ => true,
+        };
+        self.tell(fd, key, reads, wanted);
     }
 
-    fn control(&self, what: i32, fd: RawFd, key: u64, room: bool) -> io::Result<()> {
+    /// What arrives by this descriptor is told no more: whoever waits looks at it itself. Two that
+    /// tell of one packet wake a sleeper twice, which costs a microsecond.
+    pub fn keep_apart(&self, fd: RawFd, key: u64, room: bool) {
+        self.rejoin();
+        self.tell(fd, key, false, room);
+        *self.apart() = Some(Apart { fd, key, room });
+    }
+
+    /// What was kept apart is told of again.
+    pub fn rejoin(&self) {
+        if let Some(Apart { fd, key, room }) = self.apart().take() {
+            self.tell(fd, key, true, room);
+        }
+    }
+
+    fn apart(&self) -> MutexGuard<'_, Option<Apart>> {
+        self.apart.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is told of a descriptor from now on.
+    fn tell(&self, fd: RawFd, key: u64, reads: bool, room: bool) {
+        let reads = if reads { libc::EPOLLIN } else { 0 };
         let room = if room { libc::EPOLLOUT } else { 0 };
-        let mut event = libc::epoll_event { events: (libc::EPOLLIN | room) as u32, u64: key };
+        // It was added before, and that needs no memory: without it, whoever sends next tries.
+        _ = self.control(libc::EPOLL_CTL_MOD, fd, key, reads | room);
+    }
+
+    fn control(&self, what: i32, fd: RawFd, key: u64, events: i32) -> io::Result<()> {
+        let mut event = libc::epoll_event { events: events as u32, u64: key };
         // SAFETY: the event is ours and is only read.
         let done = unsafe { libc::epoll_ctl(self.fd(), what, fd, &raw mut event) };
         if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -133,5 +177,34 @@ mod tests {
         let mut buffer = [0; 8];
         sockets[7].recv(&mut buffer).expect("received");
         assert_eq!(wait(late), (1, None, None));
+    }
+
+    #[test]
+    fn what_is_kept_apart_is_told_only_of_its_room() {
+        let readiness = Readiness::new().expect("a descriptor");
+        let sockets: Vec<UdpSocket> =
+            (0..2).map(|_| UdpSocket::bind("127.0.0.1:0").expect("a socket")).collect();
+        for (key, socket) in sockets.iter().enumerate() {
+            readiness.add(socket.as_raw_fd(), key as u64).expect("room");
+        }
+        let mut ready = Ready::new();
+        let mut told = || {
+            readiness.look(&mut ready);
+            (ready.len(), ready.readable(0))
+        };
+        let fd = sockets[0].as_raw_fd();
+        let to = sockets[0].local_addr().expect("an address");
+        readiness.keep_apart(fd, 0, false);
+        sockets[1].send_to(b"x", to).expect("sent");
+        assert_eq!(told(), (0, None), "not of what arrives");
+        readiness.watch_room(fd, 0, true);
+        assert_eq!(told(), (1, None), "of its room");
+        readiness.rejoin();
+        assert_eq!(told(), (1, Some(0)), "of both again");
+        readiness.watch_room(fd, 0, false);
+        // Another one takes its place, and the first is told of once more.
+        readiness.keep_apart(fd, 0, false);
+        readiness.keep_apart(sockets[1].as_raw_fd(), 1, false);
+        assert_eq!(told(), (1, Some(0)));
     }
 }

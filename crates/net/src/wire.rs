@@ -134,6 +134,14 @@ impl Wire {
         line.map_or(-1, |line| line.socket.fd())
     }
 
+    /// Whoever waits looks at this line itself from now on.
+    pub fn keep_apart(&self, number: usize) {
+        if let Some(line) = self.lines.get(number).and_then(Option::as_ref) {
+            let full = !line.waiting.is_empty();
+            self.readiness.keep_apart(line.socket.fd(), key(self.path, number), full);
+        }
+    }
+
     /// A connection to this peer begins.
     pub fn join(&mut self, address: SocketAddr) -> Peer {
         let is = |line: &Option<Line>| line.as_ref().is_some_and(|l| l.peer == Some(address));
@@ -168,6 +176,8 @@ impl Wire {
         line.users = line.users.saturating_sub(1);
         if line.users == 0 && peer.line != OPEN {
             self.full -= usize::from(!line.waiting.is_empty());
+            // Its number may be another socket's next.
+            self.readiness.rejoin();
             self.lines[peer.line] = None;
         }
     }

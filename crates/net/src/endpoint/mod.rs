@@ -170,6 +170,8 @@ pub struct Endpoint {
     looks: u32,
     /// The path and line that something came over last.
     hot: (usize, usize),
+    /// So many arrivals in a row came by it.
+    in_a_row: u32,
 }
 
 impl Endpoint {
@@ -222,6 +224,7 @@ impl Endpoint {
             ready: Ready::new(),
             looks: 0,
             hot: (0, OPEN),
+            in_a_row: 0,
         };
         endpoint.begin_with_devices();
         Ok(endpoint)

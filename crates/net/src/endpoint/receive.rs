@@ -19,6 +19,9 @@ const MUCH: usize = 8 << 10;
 /// Paths over which nothing came last are looked at this rarely.
 const RARELY: u32 = 8;
 
+/// A socket by which so much came in a row is watched apart from the others.
+const STEADY: u32 = 64;
+
 /// The first byte of the packet that closes a connection; its number follows, then a tag.
 pub(crate) const CLOSE: u8 = 0x45;
 
@@ -44,7 +47,30 @@ impl Endpoint {
                 None => {}
             }
         }
+        if self.is_steady() {
+            any |= self.receive_over(self.hot, now);
+        }
         any
+    }
+
+    /// Whether the socket that something came by last is watched apart from the others.
+    fn is_steady(&self) -> bool {
+        self.in_a_row >= STEADY
+    }
+
+    /// Something came by this socket.
+    fn note_arrival(&mut self, by: (usize, usize)) {
+        if self.hot != by {
+            if self.is_steady() {
+                self.readiness.rejoin();
+            }
+            (self.hot, self.in_a_row) = (by, 0);
+        } else if !self.is_steady() {
+            self.in_a_row += 1;
+            if self.is_steady() {
+                self.wires[by.0].keep_apart(by.1);
+            }
+        }
     }
 
     /// Takes all that has arrived over every path, or so much that the rest may wait.
@@ -61,7 +87,8 @@ impl Endpoint {
             let Some(arrival) = socket.and_then(|socket| socket.receive(&mut buffer)) else {
                 break;
             };
-            (any, self.hot) = (true, (path, line));
+            any = true;
+            self.note_arrival((path, line));
             self.wires[path].received.add(arrival.bytes, arrival.segment);
             self.dropped.strange += u64::from(arrival.bytes == 0);
             let at = now.saturating_sub(arrival.at.map_or(0, age));
