@@ -26,12 +26,10 @@ pub fn judge(seed: u64, hosts: u32, load: f64) -> Result<Judged, String> {
     let first = ended.map_err(|error| error.to_string())?.results.into_iter().next();
     let found = first.ok_or("no rank")?.map_err(|error| error.to_string())?;
     let found = found.ok_or("rank 0 knows nothing")?;
-    let mut models = Vec::new();
-    for kind in [ModelKind::Lmo].into_iter().chain(ModelKind::ALL) {
-        if kind != ModelKind::Lmo || models.is_empty() {
-            models.push(fit(&found, kind).map_err(|error| error.to_string())?);
-        }
-    }
+    let mut models = vec![fit(&found, ModelKind::Lmo).map_err(|error| error.to_string())?];
+    // Segments take two sizes beyond the eager one, which not all clusters have.
+    let others = ModelKind::ALL.into_iter().filter(|kind| *kind != ModelKind::Lmo);
+    models.extend(others.filter_map(|kind| fit(&found, kind).ok()));
     let quality = &models[0].quality;
     let (mut what, holds) = (cluster.what.clone(), quality.holds());
     if !holds {
