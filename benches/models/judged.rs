@@ -28,6 +28,8 @@ pub struct Judged {
     pub can_hold: bool,
     /// Whether the fit says that it does.
     pub holds: bool,
+    /// Parameters whose intervals hold the truth, and all; none where it is not known.
+    pub known: [u32; 2],
     pub cells: Vec<Cell>,
 }
 
@@ -45,10 +47,11 @@ impl Judged {
 /// Prints the worst calls, all models' errors and the claims; whether all claims hold.
 pub fn tell(what: &str, all: &[(u64, Result<Judged, String>)], bounds: Bounds) -> bool {
     let (mut failed, mut refused, mut silent, mut able, mut unable) = (0, 0, 0, 0, 0);
+    let (mut covered, mut parameters) = (0, [0; 2]);
     let mut worst: Vec<(f64, String)> = Vec::new();
     let mut errors: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (seed, judged) in all {
-        let Judged { what, can_hold, holds, cells } = match judged {
+        let Judged { what, can_hold, holds, known, cells } = match judged {
             Ok(judged) => judged,
             Err(why) => {
                 failed += 1;
@@ -56,6 +59,8 @@ pub fn tell(what: &str, all: &[(u64, Result<Judged, String>)], bounds: Bounds) -
                 continue;
             }
         };
+        covered += u32::from(10 * known[0] >= 9 * known[1] && known[1] > 0);
+        parameters = [parameters[0] + known[0], parameters[1] + known[1]];
         match can_hold {
             true => able += 1,
             false => unable += 1,
@@ -109,6 +114,15 @@ pub fn tell(what: &str, all: &[(u64, Result<Judged, String>)], bounds: Bounds) -
         ));
         let claim = format!("and by {:.1} % at the 95th percentile", 100.0 * tail);
         claims.push((claim, tail <= bounds.tail));
+    }
+    if parameters[1] > 0 {
+        println!(
+            "{what}: {} of {} intervals hold what is true without the others; nine of ten do on {covered} \
+             of {} clusters",
+            parameters[0],
+            parameters[1],
+            all.len()
+        );
     }
     for (claim, holds) in &claims {
         println!("{what}: {claim}: {}", if *holds { "ok" } else { "MISSED" });

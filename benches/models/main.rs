@@ -5,7 +5,8 @@
 //! `LANEWAY_PLATFORMS=20` says how many. `LANEWAY_SIMULATOR=ours` or `simgrid` does that one. Ends
 //! with code 1 where a claim does not hold.
 
-mod cluster;
+#[path = "../../crates/model/tests/clusters/mod.rs"]
+mod clusters;
 mod judged;
 mod ours;
 mod simgrid;

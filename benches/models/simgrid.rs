@@ -48,5 +48,6 @@ pub fn judge(object: &Path, seed: u64) -> Result<Judged, String> {
     if cells.iter().any(|cell| cell.said.first().is_none_or(|(name, _)| name != "lmo")) {
         return Err(format!("LMO was left out: {}", drawn.what));
     }
-    Ok(Judged { what: drawn.what, can_hold: drawn.can_hold, holds, cells })
+    let known = [0; 2];
+    Ok(Judged { what: drawn.what, can_hold: drawn.can_hold, holds, known, cells })
 }

@@ -13,7 +13,8 @@ const HOSTS: u32 = 6;
 /// The cluster of a seed, in order or not; with links that the messages of a pair share, or with a
 /// limit of each message.
 fn cluster(seed: u64, in_order: bool, shared: bool) -> Platform {
-    let text = format!("in-order = {in_order}\n{}", clusters::text(seed, HOSTS));
+    let order = |order: bool| format!("\nin-order = {order}\n");
+    let text = clusters::text(seed, HOSTS).replace(&order(!in_order), &order(in_order));
     let text = if shared { share_links(&text) } else { text };
     Platform::parse("a cluster", &text).expect("a platform")
 }

@@ -19,8 +19,9 @@ pub fn command() -> Command {
         .after_help(
             "All models are fitted to the same experiments. Every algorithm of the operations is \
              timed from a common start at every size, and read by each model. A row a model: \
-             whether it holds, and the error's median, 95th percentile and worst. Exit code 4: \
-             the budget of the experiments did not suffice.\n\n\
+             whether it holds, and the error's median, 95th percentile and worst. Experiments have \
+             the budget, and calls together as much again. Exit code 4: the budget of the \
+             experiments did not suffice.\n\n\
              Examples:\n  \
              laneway model compare --backend sim:cluster:8,send=5us,receive=4us\n  \
              mpirun -n 4 laneway model compare --ops scatter,gather --sizes 1K,64K\n  \
@@ -64,7 +65,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     session::run(&Choice::measuring(matches)?, &|comm| {
         export::refuse(comm, matches.get_one::<String>("export").map(String::as_str))?;
         let experiments = estimate(comm, &request).map_err(refused)?;
-        let cells = timed(comm, &ops, &sizes).map_err(refused)?;
+        let cells = timed(comm, &ops, &sizes, request.budget).map_err(refused)?;
         // Whether anything took a time is known to rank 0 alone.
         let nothing = comm.rank() == 0 && cells.is_empty();
         if agree::objection(comm, nothing.then(|| "no time".to_string()))?.is_some() {
@@ -111,32 +112,34 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     })
 }
 
-/// Collective: every algorithm of the operations at every size; rank 0 has the cells.
+/// Collective: every algorithm of the operations at every size, each for its part of so many
+/// seconds at most; rank 0 has the cells.
 fn timed(
     comm: &dyn Comm,
     ops: &[Collective],
     sizes: &[u64],
+    budget: f64,
 ) -> Result<Vec<Cell>, laneway_model::ModelError> {
-    let meter = Meter::new(comm)?;
-    let mut cells = Vec::new();
+    let mut calls = Vec::new();
     for &op in ops {
         for (algorithm, &bytes) in
             algorithms(op).flat_map(|algorithm| sizes.iter().map(move |size| (algorithm, size)))
         {
-            let shape = Shape::new(op, comm.size(), bytes);
-            let params = algorithm.defaults();
-            if algorithm.schedule(&shape, &params).is_err() {
-                continue;
+            let (shape, params) = (Shape::new(op, comm.size(), bytes), algorithm.defaults());
+            if algorithm.schedule(&shape, &params).is_ok() {
+                calls.push(Cell { shape, algorithm, params, bytes, seconds: 0.0 });
             }
-            let time = meter.time(&shape, algorithm, params, &Rule::default())?;
-            cells.extend(time.filter(|time| time.value > 0.0).map(|time| Cell {
-                shape,
-                algorithm,
-                params,
-                bytes,
-                seconds: time.value,
-            }));
         }
+    }
+    let usual = Rule::default();
+    let part = budget / calls.len().max(1) as f64;
+    let rule = Rule { budget: part.min(usual.budget), ..usual };
+    let meter = Meter::new(comm)?;
+    let mut cells = Vec::new();
+    for call in calls {
+        let time = meter.time(&call.shape, call.algorithm, call.params, &rule)?;
+        let time = time.filter(|time| time.value > 0.0);
+        cells.extend(time.map(|time| Cell { seconds: time.value, ..call }));
     }
     Ok(cells)
 }

@@ -1,6 +1,6 @@
 //! Heterogeneous clusters drawn from a seed, and what is true of them.
 
-// Every test uses a part of it.
+// Every test uses a part of it, and so does the benchmark `models`.
 #![allow(dead_code)]
 
 use std::fmt::Write;
@@ -18,7 +18,10 @@ pub fn draw(seed: u64, hosts: u32) -> Platform {
     Platform::parse(&format!("cluster {seed}"), &text(seed, hosts)).expect("a platform")
 }
 
+/// As a file, whose first line says in a comment what was drawn.
 pub fn text(seed: u64, hosts: u32) -> String {
+    // Draws of its own, as it came later than the others.
+    let in_order = SplitMix64::new(!seed).uniform() < 0.5;
     let mut draws = SplitMix64::new(seed);
     let mut between = |low: f64, high: f64| low * (high / low).powf(draws.uniform());
     let eager = [4, 16, 64][(between(1.0, 4.0) as usize - 1).min(2)];
@@ -27,8 +30,15 @@ pub fn text(seed: u64, hosts: u32) -> String {
     // From a processor that is hardly felt to one that is slower than the card.
     let per_byte = between(0.03, 1.5) / card;
     let latency = between(2e-6, 100e-6);
-    let mut text = format!("eager = \"{eager}K\"\n\n[[link]]\nname = \"wire\"\nrate = \"1TB/s\"\n");
-    let _ = writeln!(text, "shared = false");
+    let mut text = format!(
+        "# {hosts} hosts, {:.0} MB/s, {:.1} us and {:.2} ns/B a message, {:.1} us, eager {eager}K, \
+         in order {in_order}\neager = \"{eager}K\"\nin-order = {in_order}\n\n[[link]]\n\
+         name = \"wire\"\nrate = \"1TB/s\"\nshared = false\n",
+        card / 1e6,
+        cost * 1e6,
+        per_byte * 1e9,
+        latency * 1e6
+    );
     for host in 0..hosts {
         let [out, into] = [(); 2].map(|()| card * between(0.4, 1.0) / 1e6);
         let [send, receive] = [(); 2].map(|()| cost * between(1.0, 3.0) * 1e6);
