@@ -44,34 +44,40 @@ impl Judged {
     }
 }
 
-/// Prints the worst calls, all models' errors and the claims; whether all claims hold.
-pub fn tell(what: &str, all: &[(u64, Result<Judged, String>)], bounds: Bounds) -> bool {
-    let (mut failed, mut refused, mut silent, mut able, mut unable) = (0, 0, 0, 0, 0);
-    let (mut covered, mut parameters) = (0, [0; 2]);
-    let mut worst: Vec<(f64, String)> = Vec::new();
-    let mut errors: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for (seed, judged) in all {
-        let Judged { what, can_hold, holds, known, cells } = match judged {
-            Ok(judged) => judged,
-            Err(why) => {
-                failed += 1;
-                println!("seed {seed}: {why}");
-                continue;
-            }
-        };
-        covered += u32::from(10 * known[0] >= 9 * known[1] && known[1] > 0);
-        parameters = [parameters[0] + known[0], parameters[1] + known[1]];
+/// What came of all platforms together.
+#[derive(Default)]
+struct Tally {
+    failed: usize,
+    /// Platforms where such a model can hold, and those of them where it refuses.
+    able: usize,
+    refused: usize,
+    /// Platforms where it cannot, and those of them where it claims to.
+    unable: usize,
+    silent: usize,
+    /// Intervals that hold the truth, of all; and clusters where nine of ten do.
+    known: [u32; 2],
+    covered: usize,
+    worst: Vec<(f64, String)>,
+    /// Of each model.
+    errors: BTreeMap<String, Vec<f64>>,
+}
+
+impl Tally {
+    fn add(&mut self, seed: u64, judged: &Judged) {
+        let Judged { what, can_hold, holds, known, cells } = judged;
+        self.known = [self.known[0] + known[0], self.known[1] + known[1]];
+        self.covered += usize::from(10 * known[0] >= 9 * known[1]);
         match can_hold {
-            true => able += 1,
-            false => unable += 1,
+            true => self.able += 1,
+            false => self.unable += 1,
         }
         match (can_hold, holds) {
             (true, false) => {
-                refused += 1;
+                self.refused += 1;
                 println!("seed {seed}: refused: {what}");
             }
             (false, true) => {
-                silent += 1;
+                self.silent += 1;
                 println!("seed {seed}: held, though links are shared: {what}");
             }
             (false, false) => {}
@@ -79,51 +85,72 @@ pub fn tell(what: &str, all: &[(u64, Result<Judged, String>)], bounds: Bounds) -
                 for cell in cells {
                     for (model, said) in &cell.said {
                         let off = (said / cell.truth - 1.0).abs();
-                        errors.entry(model.clone()).or_default().push(off);
+                        self.errors.entry(model.clone()).or_default().push(off);
                     }
-                    worst.push((cell.off(), format!("seed {seed}: {}: {what}", cell.tell())));
+                    let line = format!("seed {seed}: {}: {what}", cell.tell());
+                    self.worst.push((cell.off(), line));
                 }
             }
         }
     }
-    worst.sort_by(|one, other| other.0.total_cmp(&one.0));
-    worst.iter().take(WORST).for_each(|(_, line)| println!("  {line}"));
-    let at = |model: &str, part: f64| {
-        let own = errors.get(model).map(|own| sorted(own)).unwrap_or_default();
+
+    /// What a model is off, at a part of all its calls.
+    fn at(&self, model: &str, part: f64) -> f64 {
+        let own = self.errors.get(model).map(|own| sorted(own)).unwrap_or_default();
         quantile(&own, part).unwrap_or(f64::NAN)
-    };
+    }
+
+    fn claims(&self, all: usize, bounds: Bounds) -> Vec<(String, bool)> {
+        let Tally { failed, refused, able, silent, unable, .. } = *self;
+        let mut claims = vec![
+            (format!("{failed} of {all} platforms could not be judged"), failed == 0),
+            (format!("{refused} of {able} fits refuse where such a model can hold"), refused == 0),
+        ];
+        if unable > 0 {
+            let claim = format!("{silent} of {unable} fits hold where links are shared");
+            claims.push((claim, silent == 0));
+        }
+        if able > refused {
+            let calls = self.errors.get("lmo").map_or(0, Vec::len);
+            let (median, tail) = (self.at("lmo", 0.5), self.at("lmo", 0.95));
+            let claim = format!("{calls} predictions are off by {:.2} % (median)", 100.0 * median);
+            claims.push((claim, median <= bounds.median));
+            let claim = format!("and by {:.1} % at the 95th percentile", 100.0 * tail);
+            claims.push((claim, tail <= bounds.tail));
+        }
+        claims
+    }
+}
+
+/// Prints the worst calls, all models' errors and the claims; whether all claims hold.
+pub fn tell(what: &str, all: &[(u64, Result<Judged, String>)], bounds: Bounds) -> bool {
+    let mut tally = Tally::default();
+    for (seed, judged) in all {
+        match judged {
+            Ok(judged) => tally.add(*seed, judged),
+            Err(why) => {
+                tally.failed += 1;
+                println!("seed {seed}: {why}");
+            }
+        }
+    }
+    tally.worst.sort_by(|one, other| other.0.total_cmp(&one.0));
+    tally.worst.iter().take(WORST).for_each(|(_, line)| println!("  {line}"));
     println!("{what}:\n  {:18} median_off  p95_off  worst_off", "model");
-    for model in errors.keys() {
-        let [median, tail, most] = [0.5, 0.95, 1.0].map(|part| 100.0 * at(model, part));
+    for model in tally.errors.keys() {
+        let [median, tail, most] = [0.5, 0.95, 1.0].map(|part| 100.0 * tally.at(model, part));
         println!("  {model:18} {median:8.2} % {tail:6.1} % {most:8.1} %");
     }
-    let (median, tail) = (at("lmo", 0.5), at("lmo", 0.95));
-    let mut claims = vec![
-        (format!("{failed} of {} platforms could not be judged", all.len()), failed == 0),
-        (format!("{refused} of {able} fits refuse where such a model can hold"), refused == 0),
-    ];
-    if unable > 0 {
-        let claim = format!("{silent} of {unable} fits hold where links are shared");
-        claims.push((claim, silent == 0));
-    }
-    if able > refused {
-        let calls = errors.get("lmo").map_or(0, Vec::len);
-        claims.push((
-            format!("{calls} predictions are off by {:.2} % (median)", 100.0 * median),
-            median <= bounds.median,
-        ));
-        let claim = format!("and by {:.1} % at the 95th percentile", 100.0 * tail);
-        claims.push((claim, tail <= bounds.tail));
-    }
-    if parameters[1] > 0 {
+    let [held, parameters] = tally.known;
+    if parameters > 0 {
         println!(
-            "{what}: {} of {} intervals hold what is true without the others; nine of ten do on {covered} \
-             of {} clusters",
-            parameters[0],
-            parameters[1],
+            "{what}: {held} of {parameters} intervals hold what is true without the others, nine \
+             of ten of them on {} of {} clusters",
+            tally.covered,
             all.len()
         );
     }
+    let claims = tally.claims(all.len(), bounds);
     for (claim, holds) in &claims {
         println!("{what}: {claim}: {}", if *holds { "ok" } else { "MISSED" });
     }

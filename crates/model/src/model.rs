@@ -129,15 +129,23 @@ pub struct Check {
     /// The experiment, with its size and ranks.
     pub what: String,
     pub measured: Parameter,
+    /// Of all repetitions.
+    pub fastest: f64,
     pub predicted: f64,
 }
 
 impl Check {
     /// How far the model is off, as a part of what was measured, beyond the measured interval.
+    /// Where the fastest repetition was as fast as the model says, others have a part in it, and
+    /// half of it counts.
     pub fn residual(&self) -> f64 {
         let Parameter { value, low, high } = self.measured;
         let off = (low - self.predicted).max(self.predicted - high).max(0.0);
-        if off > 0.0 { off / value.max(f64::MIN_POSITIVE) } else { 0.0 }
+        let part = if off > 0.0 { off / value.max(f64::MIN_POSITIVE) } else { 0.0 };
+        match (self.fastest..low).contains(&self.predicted) {
+            true => part / 2.0,
+            false => part,
+        }
     }
 }
 
@@ -242,7 +250,8 @@ pub fn checks(model: &Model, experiments: &Experiments) -> Result<Vec<Check>, Mo
         if let Some(predicted) = model.says(timed, experiments.eager_bytes)? {
             let what = timed.kind.describe(&timed.ranks);
             let kind = if timed.held_back { "held back" } else { timed.kind.name() };
-            checks.push(Check { kind, what, measured: timed.time, predicted });
+            let (measured, fastest) = (timed.time, timed.fastest);
+            checks.push(Check { kind, what, measured, fastest, predicted });
         }
     }
     Ok(checks)

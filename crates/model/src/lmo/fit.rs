@@ -16,7 +16,16 @@ impl Lmo {
     /// alone: the truth of a cluster that nobody disturbs lies there.
     pub fn fit(experiments: &Experiments) -> Result<Lmo, ModelError> {
         let mut lmo = Lmo::fit_once(experiments)?;
-        let quiet = Lmo::fit_once(&experiments.undisturbed())?;
+        let undisturbed = experiments.undisturbed();
+        let quiet = Lmo::fit_once(&undisturbed)?;
+        let least = least_per_byte(&undisturbed, &quiet)?;
+        // What others take of ways they take of cards as well.
+        let parts =
+            lmo.pairs.iter().zip(&least).flat_map(|(pair, [there, back])| {
+                [there / pair.there.value, back / pair.back.value]
+            });
+        let parts: Vec<f64> = parts.filter(|part| part.is_finite()).collect();
+        let part = median(&parts).unwrap_or(1.0).min(1.0);
         let both = |own: Option<Parameter>, quiet: Option<Parameter>| {
             own.map(|own| quiet.map_or(own, |quiet| own.reaching(quiet.value)))
         };
@@ -27,11 +36,14 @@ impl Lmo {
             host.per_byte_received = host.per_byte_received.reaching(quiet.per_byte_received.value);
             host.card_out = both(host.card_out, quiet.card_out);
             host.card_in = both(host.card_in, quiet.card_in);
+            for card in [&mut host.card_out, &mut host.card_in].into_iter().flatten() {
+                *card = card.reaching(part * card.low);
+            }
         }
-        for (pair, quiet) in lmo.pairs.iter_mut().zip(&quiet.pairs) {
+        for ((pair, quiet), [there, back]) in lmo.pairs.iter_mut().zip(&quiet.pairs).zip(least) {
             pair.latency = pair.latency.reaching(quiet.latency.value);
-            pair.there = pair.there.reaching(quiet.there.value);
-            pair.back = pair.back.reaching(quiet.back.value);
+            pair.there = pair.there.reaching(quiet.there.value).reaching(there);
+            pair.back = pair.back.reaching(quiet.back.value).reaching(back);
             pair.all_there = both(pair.all_there, quiet.all_there);
             pair.all_back = both(pair.all_back, quiet.all_back);
         }
@@ -93,6 +105,23 @@ impl Lmo {
         }
         Ok(Lmo { hosts, pairs, in_order: true, sizes })
     }
+}
+
+/// The least time of a byte of each pair that a size says alone, there and back. Others who send
+/// short messages slow down every repetition of a long one; a short one goes undisturbed at times.
+fn least_per_byte(experiments: &Experiments, lmo: &Lmo) -> Result<Vec<[f64; 2]>, ModelError> {
+    let (index, sizes) = (experiments.index(), experiments.sizes()?);
+    let least = |(ranks, pair): ([Rank; 2], &Pair)| {
+        let trips = Trips::of(&index, &sizes, ranks)?;
+        let [one, other] = ranks.map(|rank| &lmo.hosts[rank as usize]);
+        Ok([(0, one, other), (1, other, one)].map(|(way, from, to)| {
+            let ends = from.per_byte_sent.value + to.per_byte_received.value;
+            let slopes = trips.slopes(way, [from, to], pair.latency, &lmo.sizes);
+            let least = slopes.map(|known| known.slope.value - ends).fold(f64::INFINITY, f64::min);
+            least.max(0.0)
+        }))
+    };
+    pairs(experiments.ranks()).zip(&lmo.pairs).map(least).collect()
 }
 
 /// What a host costs: overheads of empty messages, and what longer ones take beyond.
@@ -176,23 +205,33 @@ impl Trips {
         let latency = Parameter::sum(&[&[(0.5, self.empty)], &ends[..]].concat());
         let latency = latency.not_negative();
         let [there, back] = [(0, one, other), (1, other, one)].map(|(way, from, to)| {
-            let own = self.per_byte[way].iter().map(|known| {
-                let factor = at_size(sizes, known.bytes);
-                let later = (factor.latency - 1.0) / known.bytes as f64;
-                let (terms, part) =
-                    ([(1.0, known.slope), (-later, latency)], 1.0 / factor.per_byte);
-                // The hosts' part is no part of what depends on the size.
-                let ends = from.per_byte_sent.value + to.per_byte_received.value;
-                let ends = (1.0 - factor.per_byte) * ends;
-                let slope = Parameter::sum(&terms).shifted(-ends).scaled(part);
-                Slope { slope, weight: known.weight * factor.per_byte.powi(2), ..*known }
-            });
+            let own = self.slopes(way, [&from, &to], latency, sizes);
             let slope = over_sizes(&own.collect::<Vec<Slope>>());
             let terms = [(1.0, slope), (-1.0, from.per_byte_sent), (-1.0, to.per_byte_received)];
             Parameter::sum(&terms).not_negative()
         });
         let (all_there, all_back) = (None, None);
         Pair { latency, there, back, all_there, all_back }
+    }
+
+    /// What a byte adds one way, by each size, without what depends on the size.
+    fn slopes(
+        &self,
+        way: usize,
+        [from, to]: [&Host; 2],
+        latency: Parameter,
+        sizes: &[SizeFactor],
+    ) -> impl Iterator<Item = Slope> {
+        let ends = from.per_byte_sent.value + to.per_byte_received.value;
+        self.per_byte[way].iter().map(move |known| {
+            let factor = at_size(sizes, known.bytes);
+            let later = (factor.latency - 1.0) / known.bytes as f64;
+            let terms = [(1.0, known.slope), (-later, latency)];
+            // The hosts' part is no part of what depends on the size.
+            let slope = Parameter::sum(&terms).shifted(-(1.0 - factor.per_byte) * ends);
+            let slope = slope.scaled(1.0 / factor.per_byte);
+            Slope { slope, weight: known.weight * factor.per_byte.powi(2), ..*known }
+        })
     }
 }
 
