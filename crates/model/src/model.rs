@@ -9,7 +9,7 @@ use crate::error::ModelError;
 use crate::experiments::{Cost, Experiments, Kind, Timed};
 use crate::follow::{Double, Overtake};
 use crate::hockney::{Apart, Hockney};
-use crate::lmo::Lmo;
+use crate::lmo::{Lmo, SeenIn};
 use crate::loggp::LogGp;
 use crate::parameter::{End, Parameter};
 use crate::plogp::PLogP;
@@ -233,7 +233,7 @@ pub fn fit(experiments: &Experiments, kind: ModelKind) -> Result<Fitted, ModelEr
         ModelKind::HockneySegments => hockney(Apart::Segments)?,
         ModelKind::LogGp => Model::LogGp(LogGp::fit(experiments)?),
         ModelKind::PLogP => Model::PLogP(PLogP::fit(experiments)?),
-        ModelKind::Lmo => Model::Lmo(Lmo::fit(experiments)?),
+        ModelKind::Lmo => fit_lmo(experiments)?,
     };
     let limit = if kind == ModelKind::Lmo { LMO_LIMIT } else { OTHERS_LIMIT };
     let checks = checks(&model, experiments)?;
@@ -241,6 +241,26 @@ pub fn fit(experiments: &Experiments, kind: ModelKind) -> Result<Fitted, ModelEr
     let (hosts, cost) = (experiments.hosts.clone(), experiments.cost);
     let (escalation, leap) = (None, None);
     Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
+}
+
+/// What depends on the size is seen in the middle of the repetitions or in the fastest ones: the
+/// model that says better what the experiments took, without those held back.
+fn fit_lmo(experiments: &Experiments) -> Result<Model, ModelError> {
+    let [middle, fastest] =
+        [SeenIn::Middle, SeenIn::Fastest].map(|seen_in| Lmo::fit(experiments, seen_in));
+    let (middle, fastest) = (middle?, fastest?);
+    if middle == fastest {
+        return Ok(Model::Lmo(middle));
+    }
+    let timed = experiments.fitted().cloned().collect();
+    let fitted = Experiments { timed, ..experiments.clone() };
+    let off = |model: &Model| -> Result<f64, ModelError> {
+        let checks = checks(model, &fitted)?;
+        let off = |check: &Check| (check.predicted / check.measured.value - 1.0).abs();
+        Ok(checks.iter().map(off).sum())
+    };
+    let [middle, fastest] = [middle, fastest].map(Model::Lmo);
+    Ok(if off(&middle)? < off(&fastest)? { middle } else { fastest })
 }
 
 /// Every experiment that the model can tell the time of, beside it.

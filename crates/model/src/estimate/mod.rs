@@ -15,7 +15,7 @@ use laneway_measure::talk::announce;
 
 use crate::error::ModelError;
 use crate::experiments::{Experiments, Kind};
-use crate::lmo::{Lmo, fans_of};
+use crate::lmo::{Lmo, SeenIn, fans_of};
 use crate::probe::Direction;
 use course::Course;
 
@@ -170,7 +170,9 @@ fn find_steps(
             let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
             let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
             // What goes wrong here goes wrong in the fit as well, and is told there.
-            let steps = Lmo::without_cards(&so_far).map(|lmo| lmo.steps()).unwrap_or_default();
+            let steps = Lmo::without_cards(&so_far, SeenIn::Fastest)
+                .map(|lmo| lmo.steps())
+                .unwrap_or_default();
             between.iter_mut().zip(steps).for_each(|(size, step)| *size = step as f64);
         }
         announce(course.comm, &mut between)?;
@@ -230,7 +232,7 @@ fn fill_cards(
 fn still_open(experiments: &Experiments, bytes: u64) -> Vec<f64> {
     let ranks = experiments.ranks();
     let none = vec![0.0; 2 * ranks as usize];
-    let Ok(lmo) = Lmo::without_cards(experiments) else { return none };
+    let Ok(lmo) = Lmo::without_cards(experiments, SeenIn::Fastest) else { return none };
     let is_open = |direction: Direction, rank: Rank| {
         let fans: Vec<_> = fans_of(experiments, rank, direction).collect();
         let card = lmo.card(&fans, direction, experiments.eager_bytes);
@@ -274,7 +276,7 @@ fn follow(
         let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
         let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
         // What goes wrong here goes wrong in the fit as well, and is told there.
-        let in_order = Lmo::without_cards(&so_far).and_then(|mut lmo| {
+        let in_order = Lmo::without_cards(&so_far, SeenIn::Fastest).and_then(|mut lmo| {
             lmo.find_order(&so_far)?;
             Ok(lmo.in_order)
         });

@@ -11,13 +11,22 @@ use crate::experiments::{Experiments, Index, Kind, Timed};
 use crate::parameter::{LEVEL, Parameter};
 use crate::probe::Direction;
 
+/// In which repetitions it is seen what depends on the size of a message. Others who send long
+/// messages now and then disturb long messages most, which is no protocol: the fastest repetitions
+/// are free of it. Those who send short ones all the time slow down long messages for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SeenIn {
+    Middle,
+    Fastest,
+}
+
 impl Lmo {
     /// Fits every parameter to the experiments. Intervals reach to what the fastest repetitions say
     /// alone: the truth of a cluster that nobody disturbs lies there.
-    pub fn fit(experiments: &Experiments) -> Result<Lmo, ModelError> {
-        let mut lmo = Lmo::fit_once(experiments)?;
+    pub(crate) fn fit(experiments: &Experiments, seen_in: SeenIn) -> Result<Lmo, ModelError> {
+        let mut lmo = Lmo::fit_once(experiments, seen_in)?;
         let undisturbed = experiments.undisturbed();
-        let quiet = Lmo::fit_once(&undisturbed)?;
+        let quiet = Lmo::fit_once(&undisturbed, seen_in)?;
         let least = least_per_byte(&undisturbed, &quiet)?;
         // What others take of ways they take of cards as well.
         let parts =
@@ -50,13 +59,13 @@ impl Lmo {
         Ok(lmo)
     }
 
-    fn fit_once(experiments: &Experiments) -> Result<Lmo, ModelError> {
+    fn fit_once(experiments: &Experiments, seen_in: SeenIn) -> Result<Lmo, ModelError> {
         let ranks = experiments.ranks();
         if ranks < 3 {
             let experiment = "point-to-two";
             return Err(ModelError::TooFewRanks { ranks, needed: 3, experiment });
         }
-        let mut lmo = Lmo::without_cards(experiments)?;
+        let mut lmo = Lmo::without_cards(experiments, seen_in)?;
         for host in 0..ranks {
             for direction in [Direction::Out, Direction::In] {
                 let fans: Vec<&Timed> = fans_of(experiments, host, direction).collect();
@@ -85,7 +94,19 @@ impl Lmo {
     }
 
     /// All but the cards and the order: from overheads and round trips.
-    pub(crate) fn without_cards(experiments: &Experiments) -> Result<Lmo, ModelError> {
+    pub(crate) fn without_cards(
+        experiments: &Experiments,
+        seen_in: SeenIn,
+    ) -> Result<Lmo, ModelError> {
+        let quiet = (seen_in == SeenIn::Fastest).then(|| experiments.undisturbed());
+        let seen = quiet.as_ref().unwrap_or(experiments);
+        let straight = Lmo::of_sizes(seen, Vec::new())?;
+        let sizes = size::find(seen, &straight);
+        Lmo::of_sizes(experiments, sizes)
+    }
+
+    /// The same, where it is known what depends on the size.
+    fn of_sizes(experiments: &Experiments, factors: Vec<SizeFactor>) -> Result<Lmo, ModelError> {
         let (ranks, sizes) = (experiments.ranks(), experiments.sizes()?);
         let hosts = (0..ranks).map(|rank| host(experiments, rank));
         let mut hosts = hosts.collect::<Result<Vec<_>, _>>()?;
@@ -93,17 +114,8 @@ impl Lmo {
         let trips = pairs(ranks).map(|ranks| Trips::of(&index, &sizes, ranks));
         let trips = trips.collect::<Result<Vec<_>, _>>()?;
         reconcile(&mut hosts, &trips);
-        let mut pairs: Vec<Pair> = trips.iter().map(|trips| trips.without(&hosts, &[])).collect();
-        let latency = |i: Rank, j: Rank| {
-            let of = |trips: &Trips| trips.ranks == [i.min(j), i.max(j)];
-            let at = trips.iter().position(of);
-            at.map_or(0.0, |at| pairs[at].latency.value)
-        };
-        let sizes = size::find(experiments, &index, &hosts, &latency);
-        if !sizes.is_empty() {
-            pairs = trips.iter().map(|trips| trips.without(&hosts, &sizes)).collect();
-        }
-        Ok(Lmo { hosts, pairs, in_order: true, sizes })
+        let pairs = trips.iter().map(|trips| trips.without(&hosts, &factors)).collect();
+        Ok(Lmo { hosts, pairs, in_order: true, sizes: factors })
     }
 }
 

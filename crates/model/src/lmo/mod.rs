@@ -24,6 +24,7 @@ use laneway_core::Rank;
 use laneway_sim::HostCost;
 
 pub(crate) use card::fans_of;
+pub(crate) use fit::SeenIn;
 pub use size::SizeFactor;
 pub(crate) use size::at_size;
 

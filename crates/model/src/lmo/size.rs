@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use laneway_core::Rank;
 use laneway_stats::median;
 
-use super::{Host, Lmo, Pair};
-use crate::experiments::{Experiments, Index, Kind};
+use super::{Lmo, Pair};
+use crate::experiments::{Experiments, Kind};
 
 /// What the latency and the time of a byte of every pair are multiplied by, for messages of so many
 /// bytes; between two of them by interpolation over the logarithm of the size.
@@ -115,25 +115,21 @@ impl Curve {
     }
 }
 
-/// The factors that the experiments show.
-pub(super) fn find(
-    experiments: &Experiments,
-    index: &Index,
-    hosts: &[Host],
-    latency: &dyn Fn(Rank, Rank) -> f64,
-) -> Vec<SizeFactor> {
+/// The factors that the experiments show beyond a model without them.
+pub(super) fn find(experiments: &Experiments, straight: &Lmo) -> Vec<SizeFactor> {
+    let index = experiments.index();
     let mut curves: BTreeMap<[Rank; 2], Curve> = BTreeMap::new();
     let mut sizes = Vec::new();
     for timed in experiments.fitted() {
         let (Kind::Curve { bytes }, &[i, j]) = (timed.kind, &timed.ranks[..]) else { continue };
         let empty = Kind::RoundTrip { out_bytes: 0, back_bytes: 0 };
         let Ok(empty) = index.needed(empty, &[i.min(j), i.max(j)]) else { continue };
-        let (from, to) = (&hosts[i as usize], &hosts[j as usize]);
+        let (from, to) = (&straight.hosts[i as usize], &straight.hosts[j as usize]);
         let ends = from.per_byte_sent.value + to.per_byte_received.value;
         let trip = timed.time.value.max(f64::MIN_POSITIVE);
         let excess = trip - empty.value - bytes as f64 * ends;
-        let curve = curves.entry([i, j]);
-        let curve = curve.or_insert_with(|| Curve { latency: latency(i, j), samples: Vec::new() });
+        let latency = straight.pair(i, j).latency.value;
+        let curve = curves.entry([i, j]).or_insert_with(|| Curve { latency, samples: Vec::new() });
         curve.samples.push(Sample { bytes: bytes as f64, trip, excess });
         sizes.push(bytes);
     }
@@ -209,6 +205,7 @@ fn least_squares(points: &[Point], hold: f64) -> [f64; 2] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Host;
     use super::*;
     use crate::parameter::Parameter;
 
