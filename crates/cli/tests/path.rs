@@ -208,17 +208,18 @@ fn a_drill_over_both_paths_loses_nothing_and_has_more_than_one_path() {
     assert!(is_fast, "two paths carry more than one");
 }
 
-#[test]
-fn a_drill_with_a_server_of_this_machine() {
+/// A server of this machine and a drill against it with these words: so many connections.
+fn drill_with_a_server(serve: &str, drill: &str, connections: u64) {
     let port = {
         let free = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
         free.local_addr().expect("an address").port().to_string()
     };
     let mut server = Command::new(env!("CARGO_BIN_EXE_laneway"));
     server.args(["path", "serve", "--seconds", "4", "--format", "json", "--port", &port]);
+    server.args(serve.split_whitespace());
     let server = server.stdout(std::process::Stdio::piped()).spawn().expect("a server");
-    let words = "drill --to 127.0.0.1 --connections 3 --seconds 1 --format json --port";
-    let words: Vec<&str> = words.split(' ').chain([port.as_str()]).collect();
+    let words = drill.split(' ').chain("--seconds 1 --format json --port".split(' '));
+    let words: Vec<&str> = words.chain([port.as_str()]).collect();
     let output = laneway(&words);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
@@ -227,7 +228,18 @@ fn a_drill_with_a_server_of_this_machine() {
     assert_eq!((&row["lost"], &row["damaged"]), (&0.into(), &0.into()));
     let served = server.wait_with_output().expect("it ends");
     assert_eq!(served.status.code(), Some(0));
-    assert_eq!(json(&served)["rows"][0]["connections"], 3);
+    assert_eq!(json(&served)["rows"][0]["connections"], connections);
+}
+
+#[test]
+fn a_drill_with_a_server_of_this_machine() {
+    drill_with_a_server("", "drill --to 127.0.0.1 --connections 3", 3);
+}
+
+#[test]
+fn a_drill_with_a_server_over_two_paths_at_once() {
+    let drill = "drill --to 127.0.0.1,127.0.0.1/2 --paths lo,lo/2 --spread --connections 4";
+    drill_with_a_server("--paths lo,lo/2", drill, 4);
 }
 
 #[test]
