@@ -235,7 +235,10 @@ fn act(lab: &LabName, action: &Action) -> Result<(), LabError> {
     }
 }
 
-/// Sets a device of the calling thread's namespace up or down, by one call of the kernel.
+/// Whether a device has a carrier; of linux/ethtool.h.
+const ETHTOOL_GLINK: u32 = 0x0a;
+
+/// Sets a device of the calling thread's namespace up or down, by a call of the kernel.
 fn set_link(device: &str, up: bool) -> io::Result<()> {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0")
         .or_else(|_| std::net::UdpSocket::bind("0.0.0.0:0"))?;
@@ -257,8 +260,16 @@ fn set_link(device: &str, up: bool) -> io::Result<()> {
             true => request.ifr_ifru.ifru_flags |= flag,
             false => request.ifr_ifru.ifru_flags &= !flag,
         }
-        check(libc::ioctl(descriptor, libc::SIOCSIFFLAGS as _, &mut request))
+        check(libc::ioctl(descriptor, libc::SIOCSIFFLAGS as _, &mut request))?;
+        if up {
+            // The kernel deals with links that came up once a second, unless somebody asks for
+            // one; a switch of metal does not wait. Where it cannot be asked, that second passes.
+            let mut question: [u32; 2] = [ETHTOOL_GLINK, 0];
+            request.ifr_ifru.ifru_data = question.as_mut_ptr().cast();
+            let _ = libc::ioctl(descriptor, libc::SIOCETHTOOL as _, &mut request);
+        }
     }
+    Ok(())
 }
 
 #[cfg(test)]
