@@ -12,7 +12,7 @@ use crate::xml::Drawn;
 
 const SIZES: &str = "1,1K,8K,64K,1M";
 /// Virtual seconds of all experiments.
-const BUDGET: &str = "60";
+const BUDGET: &str = "600";
 const MODELS: [&str; 6] = ["lmo", "hockney", "hockney-pairs", "hockney-segments", "loggp", "plogp"];
 
 pub fn judge(object: &Path, seed: u64) -> Result<Judged, String> {
