@@ -70,6 +70,7 @@ impl Service {
         if on_event.is_some() {
             endpoint.observe();
         }
+        endpoint.served_by_a_thread();
         let shared = Arc::new(Shared {
             looks: Arc::clone(&endpoint.served),
             endpoint: Mutex::new(endpoint),

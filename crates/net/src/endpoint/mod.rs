@@ -172,6 +172,10 @@ pub struct Endpoint {
     hot: (usize, usize),
     /// So many arrivals in a row came by it.
     in_a_row: u32,
+    /// It is watched apart from the others.
+    hot_is_apart: bool,
+    /// A thread waits for it as well.
+    is_served: bool,
 }
 
 impl Endpoint {
@@ -225,6 +229,8 @@ impl Endpoint {
             looks: 0,
             hot: (0, OPEN),
             in_a_row: 0,
+            hot_is_apart: false,
+            is_served: false,
         };
         endpoint.begin_with_devices();
         Ok(endpoint)

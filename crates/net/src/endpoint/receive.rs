@@ -47,30 +47,39 @@ impl Endpoint {
                 None => {}
             }
         }
-        if self.is_steady() {
+        if self.hot_is_apart {
             any |= self.receive_over(self.hot, now);
         }
         any
     }
 
-    /// Whether the socket that something came by last is watched apart from the others.
-    fn is_steady(&self) -> bool {
-        self.in_a_row >= STEADY
-    }
-
     /// Something came by this socket.
     fn note_arrival(&mut self, by: (usize, usize)) {
         if self.hot != by {
-            if self.is_steady() {
-                self.readiness.rejoin();
-            }
+            self.rejoin();
             (self.hot, self.in_a_row) = (by, 0);
-        } else if !self.is_steady() {
+        } else if !self.hot_is_apart && !self.is_served {
             self.in_a_row += 1;
-            if self.is_steady() {
+            if self.in_a_row >= STEADY {
                 self.wires[by.0].keep_apart(by.1);
+                self.hot_is_apart = true;
             }
         }
+    }
+
+    /// The socket that was watched apart is one of all again.
+    fn rejoin(&mut self) {
+        if self.hot_is_apart {
+            self.readiness.rejoin();
+            (self.hot_is_apart, self.in_a_row) = (false, 0);
+        }
+    }
+
+    /// A thread serves it from now on: it waits for what it saw last, and would not know that
+    /// another socket is watched apart.
+    pub(crate) fn served_by_a_thread(&mut self) {
+        self.is_served = true;
+        self.rejoin();
     }
 
     /// Takes all that has arrived over every path, or so much that the rest may wait.
