@@ -12,23 +12,32 @@ fn wheels() -> PathBuf {
     folder.canonicalize().unwrap_or(folder)
 }
 
-/// One way between two sites, in milliseconds, as `laneway measure p2p` sees it.
-fn one_way_ms(lab: &Standing, launcher: &Path) -> f64 {
+/// Debian's MPICH 4 (UCX) hangs in MPI_Finalize over a WAN now and then, in a plain C program too.
+const MAY_HANG: &str = "/usr/bin/mpirun.mpich";
+/// What `timeout` ends with.
+const TIMED_OUT: i32 = 124;
+
+/// One way between two sites, in milliseconds, as `laneway measure p2p` sees it; none where the
+/// library hung at its end.
+fn one_way_ms(lab: &Standing, launcher: &Path) -> Option<f64> {
     let (launcher, bin) = (launcher.display().to_string(), launcher.parent().expect("a folder"));
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("PATH={}:{path}", bin.display());
     let ours = env!("CARGO_BIN_EXE_laneway");
     let measure = ["measure", "p2p", "--sizes", "64", "--reps", "10", "--format", "json"];
-    let mut words = vec!["env", &path, "timeout", "60", &launcher, "-n", "2", ours];
+    let mut words = vec!["env", &path, "timeout", "30", &launcher, "-n", "2", ours];
     words.extend(measure);
     let output = lab.run(&words);
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if launcher == MAY_HANG && output.status.code() == Some(TIMED_OUT) {
+        return None;
+    }
     assert!(output.status.success(), "{launcher}: {out} {err}");
     let document: serde_json::Value =
         serde_json::from_str(&out).unwrap_or_else(|why| panic!("{launcher}: {why}: {out}"));
     let row = &document["rows"][0];
-    row["latency_us"].as_f64().or(row["time_us"].as_f64()).expect("a figure") / 1e3
+    Some(row["latency_us"].as_f64().or(row["time_us"].as_f64()).expect("a figure") / 1e3)
 }
 
 #[test]
@@ -50,8 +59,11 @@ fn every_mpi_sees_the_wan() {
         }
         // A busy machine makes it longer; nothing makes it shorter.
         let mut seen = Vec::new();
-        while seen.len() < 8 && !seen.last().is_some_and(|seen| *seen <= 6.5) {
-            seen.push(one_way_ms(&lab, &launcher));
+        for _ in 0..8 {
+            seen.extend(one_way_ms(&lab, &launcher));
+            if seen.last().is_some_and(|seen| *seen <= 6.5) {
+                break;
+            }
         }
         let least = seen.iter().copied().fold(f64::INFINITY, f64::min);
         let name = launcher.display();
