@@ -96,6 +96,7 @@ pub mod cores;
 pub mod crowd;
 pub mod flags;
 pub mod isolation;
+pub mod memory;
 pub mod operation;
 pub mod overlap;
 pub mod p2p;

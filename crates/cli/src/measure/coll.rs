@@ -16,11 +16,11 @@ use laneway_stats::SplitMix64;
 use super::plan::{self, Case, Plan};
 use super::row::{brief, row};
 use super::{bounds, export, launches, memory, p2p, refine};
-use crate::agree;
 use crate::output::{self, Output};
 use crate::progress::Progress;
-use crate::session::{self, Choice, RankError};
-use crate::watchdog::Watchdog;
+use crate::session::{self, RankError};
+use laneway_backend::Watchdog;
+use laneway_core::talk;
 
 pub fn command() -> Command {
     Command::new("coll")
@@ -56,7 +56,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     let file = matches.get_one::<String>("export").map(String::as_str);
-    session::run(&Choice::sweep(matches)?, &|comm| {
+    session::run(&session::sweep(matches)?, &|comm| {
         export::refuse(comm, file)?;
         measured(comm, &plan, &output)
     })
@@ -357,7 +357,7 @@ impl Session<'_> {
         };
         if !ongoing.validated {
             let wrong = collective.validate()?;
-            if let Some(what) = agree::objection(comm, wrong)? {
+            if let Some(what) = talk::objection(comm, wrong)? {
                 self.wrong = true;
                 self.refuse(format!("{op} {name}, {}: {what}", format_size(case.size)));
                 return Ok(None);

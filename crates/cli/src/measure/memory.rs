@@ -6,8 +6,8 @@ use laneway_measure::operation::Answerer;
 use laneway_measure::p2p::Places;
 
 use super::plan::{Case, Plan};
-use crate::agree;
-use crate::session::{self, RankError};
+use crate::session::RankError;
+use laneway_core::talk;
 
 /// Collective: the ranks that share this rank's memory: those of its host, and of a simulated
 /// cluster all.
@@ -22,7 +22,7 @@ pub fn sharers(comm: &dyn Comm) -> Result<Vec<Rank>, CommError> {
 
 /// Why `need` bytes for messages of `size` are more than this machine has.
 pub fn objection(need: u64, size: u64) -> Option<String> {
-    let available = session::memory_bytes()?;
+    let available = laneway_measure::memory::memory_bytes()?;
     (need > available).then(|| {
         let (need, available) = (need >> 20, available >> 20);
         format!("size {} needs about {need} MiB of {available} MiB", format_size(size))
@@ -31,7 +31,7 @@ pub fn objection(need: u64, size: u64) -> Option<String> {
 
 /// Collective: nothing begins where it does not fit on somebody's machine.
 pub fn refuse(comm: &dyn Comm, own: Option<String>, try_this: &str) -> Result<(), RankError> {
-    match agree::objection(comm, own)? {
+    match talk::objection(comm, own)? {
         Some(cause) => {
             Err(Failure::usage("these sizes do not fit into memory", cause, try_this).into())
         }

@@ -413,7 +413,7 @@ impl Plan {
 
     /// Collective: finds where the ranks are, if somebody said where hosts are.
     pub fn place(&self, comm: &dyn Comm) -> Result<(), RankError> {
-        if let Some(placed) = Placed::find(comm, self.sites.as_deref())? {
+        if let Some(placed) = Placed::find(comm, self.sites.as_deref()).map_err(placed::refused)? {
             // Simulated ranks share one plan, and all find the same.
             _ = self.placed.set(placed);
         } else if self.choices.contains(&Choice::Chosen) {

@@ -1,0 +1,87 @@
+//! What one rank does of a run, and how it ends for all of them.
+
+use std::io::Write;
+use std::thread;
+use std::time::Duration;
+
+use laneway_core::{Comm, CommError, Exit, Failure, Tag};
+
+/// What each rank does; whether it ended well.
+pub type Part<'a> = &'a (dyn Fn(&dyn Comm) -> Result<Exit, RankError> + Sync);
+
+/// Why a rank stopped before its end.
+#[derive(Debug)]
+pub enum RankError {
+    /// All ranks know of it, or it concerns rank 0 alone.
+    Failure(Failure),
+    /// It happened here, and the others do not know and may be waiting.
+    Alone(Failure),
+    /// The others do not know and may be waiting.
+    Comm(CommError),
+}
+
+impl From<Failure> for RankError {
+    fn from(failure: Failure) -> RankError {
+        RankError::Failure(failure)
+    }
+}
+
+impl From<CommError> for RankError {
+    fn from(error: CommError) -> RankError {
+        RankError::Comm(error)
+    }
+}
+
+/// Shows a failure and gives its exit code.
+pub(crate) fn show(failure: &Failure) -> Exit {
+    let _ = writeln!(std::io::stderr(), "{failure}");
+    failure.exit
+}
+
+/// The end of a rank's part: rank 0 tells of failures that all know, anybody of those they do not,
+/// and ends the whole run.
+pub(crate) fn conclude(comm: &dyn Comm, result: Result<Exit, RankError>) -> Exit {
+    match result {
+        Ok(exit) => exit,
+        // Before it leaves: a launcher ends all ranks as soon as one has left with a failure.
+        Err(RankError::Failure(failure)) if comm.rank() == 0 => show(&failure),
+        Err(RankError::Failure(failure)) => failure.exit,
+        Err(RankError::Alone(failure)) => comm.abort(show(&failure) as i32),
+        Err(RankError::Comm(error)) => end_run(comm, error),
+    }
+}
+
+/// Says what happened here and ends the whole run. Of a dead rank the local launcher tells.
+pub(crate) fn end_run(comm: &dyn Comm, error: CommError) -> ! {
+    let seen_by_launcher = laneway_local::is_rank() && matches!(error, CommError::PeerDied { .. });
+    if !seen_by_launcher {
+        let what = format!("rank {} cannot go on", comm.rank());
+        let try_this = "run again; if it stays, report it with the output of `laneway info env`";
+        show(&Failure::environment(what, error.to_string(), try_this));
+    }
+    comm.abort(Exit::Environment as i32)
+}
+
+/// The tag of a message that only says that something is over; no other talk has it.
+const OVER: Tag = 10;
+
+/// Between two looks of a rank that waits for others to end.
+const NAP: Duration = Duration::from_millis(5);
+
+/// Collective: the ranks from `count` on wait until rank 0, which was busy with those below, comes
+/// here. Receiving would keep a core busy that the others may need, so on a real machine they sleep
+/// and look now and then; `alive` is called each time.
+pub fn reunite(comm: &dyn Comm, count: u32, alive: &dyn Fn()) -> Result<(), CommError> {
+    if comm.rank() == 0 {
+        return (count..comm.size()).try_for_each(|other| comm.send(other, OVER, &[]));
+    }
+    if comm.rank() < count {
+        return Ok(());
+    }
+    let naps = !comm.clock().is_virtual();
+    while naps && comm.probe(Some(0), Some(OVER), false)?.is_none() {
+        alive();
+        thread::sleep(NAP);
+    }
+    comm.recv(Some(0), Some(OVER), &mut []).map(|_| ())
+}
