@@ -1,18 +1,19 @@
-//! A page for people: charts, the spread of samples, flags, every row and the environment, in one
-//! file that needs no network.
+//! A page for people: the verdict, charts, the spread of samples, flags, every row and the
+//! environment, in one file that needs no network.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use laneway_core::Value;
 use laneway_core::units::format_size;
+use laneway_report::figure::{Chart, charts, plain};
+use laneway_report::run::Fields;
+use laneway_report::table::{cell, significant};
+use laneway_report::{Record, Run};
 
 use crate::chart;
-use crate::figure::{Chart, charts, plain};
 use crate::map::Map;
-use crate::run::{Fields, Record, Run};
-use crate::svg::escaped;
-use crate::table::{cell, significant};
+use crate::svg::{escaped, inline};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -23,6 +24,7 @@ const NAMED: usize = 12;
 /// A drawing that its maker wants on the page of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
+    /// What it shows.
     pub heading: String,
     /// A whole drawing, whose text is escaped.
     pub svg: String,
@@ -35,7 +37,7 @@ pub fn render(title: &str, runs: &[Run]) -> String {
     pictured(title, runs, &[])
 }
 
-/// The page for some runs, with pictures before all else.
+/// The page for some runs, with pictures before their charts.
 pub fn pictured(title: &str, runs: &[Run], shown: &[Picture]) -> String {
     let title = escaped(title);
     let rows: usize = runs.iter().map(|run| run.rows.len()).sum();
@@ -44,6 +46,7 @@ pub fn pictured(title: &str, runs: &[Run], shown: &[Picture]) -> String {
         runs => format!("{} runs · {rows} rows", runs.len()),
     };
     let body = [
+        verdicts(runs),
         pictures(shown),
         maps(runs),
         figures(&charts(runs)),
@@ -74,8 +77,7 @@ pub(crate) fn frame(title: &str, count: &str, body: &str) -> String {
 fn pictures(shown: &[Picture]) -> String {
     let mut html = String::new();
     for picture in shown {
-        // A page knows that what is in it is a drawing, and must name no address.
-        let drawing = picture.svg.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
+        let drawing = inline(&picture.svg);
         let _ = write!(html, "<figure><h3>{}</h3>{drawing}", escaped(&picture.heading));
         for remark in &picture.remarks {
             let _ = write!(html, "<p>{}</p>", escaped(remark));
@@ -88,14 +90,77 @@ fn pictures(shown: &[Picture]) -> String {
     }
 }
 
-/// The map of each run of `laneway measure pairs`.
+/// Fields of a summary that say whether all is well.
+const GOOD: [&str; 3] = ["healthy", "holds", "ok"];
+
+/// What each run comes to, before all figures: sentences, what else its summary says, and how many
+/// rows are flagged.
+fn verdicts(runs: &[Run]) -> String {
+    let mut cards = String::new();
+    for run in runs {
+        let flagged = run.rows.iter().filter(|row| !flags_of(row).is_empty()).count();
+        if run.summary.is_empty() && flagged == 0 {
+            continue;
+        }
+        let field = |name: &str| run.summary.iter().find(|(own, _)| own == name).map(|(_, v)| v);
+        let good = GOOD.iter().find_map(|name| match field(name) {
+            Some(Value::Truth(truth)) => Some(*truth),
+            _ => None,
+        });
+        let class = match good {
+            Some(true) => "card verdict good",
+            Some(false) => "card verdict bad",
+            None => "card verdict",
+        };
+        let heading = if runs.len() > 1 { escaped(&run.name) } else { String::new() };
+        let _ = write!(cards, "<div class=\"{class}\"><h3>{heading}</h3>");
+        // What is a sentence stands as one; several are divided by semicolons.
+        let is_said = |value: &Value| matches!(value, Value::Text(text) if text.contains(' '));
+        for (_, text) in run.summary.iter().filter(|(_, value)| is_said(value)) {
+            for sentence in plain(text).split("; ") {
+                let _ = write!(cards, "<p>{}</p>", escaped(sentence));
+            }
+        }
+        let brief: Vec<String> = run
+            .summary
+            .iter()
+            .filter(|(_, value)| !is_said(value) && !plain(value).is_empty())
+            .map(|(name, value)| {
+                format!("<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(&told(value)))
+            })
+            .collect();
+        if !brief.is_empty() {
+            let _ = write!(cards, "<dl class=\"brief\">{}</dl>", brief.concat());
+        }
+        if flagged > 0 {
+            let all = run.rows.len();
+            let _ = write!(cards, "<p class=\"warn\">{flagged} of {all} rows are flagged.</p>");
+        }
+        cards += "</div>\n";
+    }
+    match cards.is_empty() {
+        true => cards,
+        false => format!("<section><h2>Verdict</h2>\n{cards}</section>\n"),
+    }
+}
+
+/// A value as a person reads it.
+fn told(value: &Value) -> String {
+    match value {
+        Value::Truth(true) => "yes".into(),
+        Value::Truth(false) => "no".into(),
+        Value::Real(number) => significant(*number),
+        value => plain(value),
+    }
+}
+
+/// The map of each run of pairs that were compared.
 fn maps(runs: &[Run]) -> String {
     let mut html = String::new();
-    for (run, map) in runs.iter().filter_map(|run| Some((run, Map::of(run)?))) {
+    let maps = runs.iter().filter_map(|run| Some((run, Map::of(run)?)));
+    for (run, map) in maps.filter(|(_, map)| map.is_judged) {
         let heading = if runs.len() > 1 { escaped(&run.name) } else { String::new() };
-        let verdict = run.summary.iter().find(|(name, _)| name == "verdict");
-        let verdict = verdict.map(|(_, text)| escaped(&plain(text))).unwrap_or_default();
-        let _ = write!(html, "<figure><h3>{heading}</h3><p>{verdict}</p>{}</figure>", map.draw());
+        let _ = write!(html, "<figure><h3>{heading}</h3>{}</figure>", inline(&map.draw()));
     }
     match html.is_empty() {
         true => html,
@@ -121,7 +186,8 @@ fn figures(charts: &[Chart]) -> String {
         );
         for (number, curve) in chart.curves.iter().enumerate() {
             let class = chart::class(number);
-            let _ = write!(html, "<li class=\"{class}\">{}</li>", escaped(&curve.label));
+            let label = escaped(&curve.label);
+            let _ = write!(html, "<li class=\"{class}\">{}{label}</li>", chart::key(number));
         }
         html += "</ul></figure>\n";
     }
@@ -267,7 +333,6 @@ fn environments(runs: &[Run]) -> String {
         };
         terms(&run.env);
         terms(&run.params);
-        terms(&run.summary);
         html += "</dl></div>\n";
     }
     html + "</div></section>\n"
@@ -276,7 +341,7 @@ fn environments(runs: &[Run]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::tests::document;
+    use crate::fixture::document;
 
     fn run() -> Run {
         let mut run = Run::from(&document());
@@ -292,7 +357,7 @@ mod tests {
             "<title>A &amp; B</title>",
             "<h3>bcast: time (µs)</h3>",
             "<h3>stream: bandwidth (MB/s)</h3>",
-            "<li class=\"c1\">linear's</li>",
+            "</svg>linear's</li>",
             "3 samples: 19.00 to 21.50 µs, middle 20.00",
             "<h3>barrier skew (1)</h3><p>bcast binomial 16 ranks 8 B</p>",
             "<tr class=\"flagged\">",
@@ -334,9 +399,7 @@ mod tests {
         let (mut old, mut new) = (run(), run());
         (old.name, new.name) = ("old".into(), "new".into());
         let html = render("two", &[old, new]);
-        assert!(
-            html.contains("2 runs · 10 rows") && html.contains("<li class=\"c2\">binomial (new)")
-        );
+        assert!(html.contains("2 runs · 10 rows") && html.contains("</svg>binomial (new)</li>"));
         assert!(html.contains("<td>old</td>") && html.contains("<button type=\"button\">run<"));
     }
 
@@ -351,6 +414,25 @@ mod tests {
         let at = html.find("<h3>a &lt; b</h3><svg viewBox").expect("a picture");
         assert!(at < html.find("<h2>Charts").expect("charts"), "{html}");
         assert!(html.contains("<p>c &amp; d</p>") && !html.contains("http://"), "{html}");
+    }
+
+    #[test]
+    fn the_verdict_stands_on_top() {
+        let mut run = run();
+        for (name, value) in [
+            ("verdict", Value::from("rank 1 is slow; it sends at <half>")),
+            ("healthy", false.into()),
+            ("pairs", 6u32.into()),
+        ] {
+            run.summary.push((name.into(), value));
+        }
+        let html = render("one", &[run]);
+        let at = html.find("<p>rank 1 is slow</p><p>it sends at &lt;half&gt;</p>");
+        let at = at.unwrap_or_else(|| panic!("no verdict in\n{html}"));
+        assert!(at < html.find("<h2>Charts").expect("charts"));
+        for part in ["verdict bad", "<dt>healthy</dt><dd>no</dd>", "1 of 5 rows are flagged."] {
+            assert!(html.contains(part), "{part} is missing in\n{html}");
+        }
     }
 
     #[test]

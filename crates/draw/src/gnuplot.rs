@@ -4,9 +4,8 @@
 use std::fmt::Write;
 
 use laneway_core::Document;
-
-use crate::figure::charts;
-use crate::run::Run;
+use laneway_report::Run;
+use laneway_report::figure::charts;
 
 /// The whole script.
 pub fn render(document: &Document) -> String {
@@ -59,7 +58,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::tests::document;
+    use crate::fixture::document;
 
     #[test]
     fn data_and_plots_stand_in_one_file() {

@@ -3,23 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use laneway_report::svg;
-use laneway_topo::{Host, Routing, Wiring, routing};
+use laneway_topo::{End, Host, Port, routing};
 
 use super::heat::{Heat, Scale};
 use super::layout::{Layout, Shape, Spot, Wire, dead};
 use super::legend::legend;
+use super::subject::Subject;
+use crate::svg;
 
 /// More switches than this have no text for who points at them: the file would grow.
 const MOST_TITLES: usize = 400;
-
-/// A fabric as it was planned and as it is.
-#[derive(Clone, Copy)]
-pub struct Pictured<'a> {
-    pub plan: &'a dyn Wiring,
-    pub left: &'a dyn Wiring,
-    pub routing: &'a dyn Routing,
-}
 
 type Wires = BTreeMap<(usize, usize), Wire>;
 
@@ -34,29 +27,31 @@ pub struct Panel<'a> {
 
 impl<'a> Panel<'a> {
     pub fn new(
-        fabric: Pictured,
+        subject: &Subject,
         layout: &'a Layout<'a>,
         heat: Option<&Heat>,
         title: String,
     ) -> Panel<'a> {
-        let wires = layout.wires(fabric.plan, fabric.left, heat);
+        let wires = layout.wires(subject, heat);
         Panel { title, wires, ways: Vec::new(), layout }
     }
 
     /// Also the messages of the first switch that has hosts, one line each.
-    pub fn with_messages(mut self, fabric: Pictured, partners: &[Host]) -> Panel<'a> {
-        let place = |host: Host| fabric.left.attached(host).map(|place| place.0);
-        let Some(first) = (0..fabric.left.hosts()).find_map(place) else { return self };
+    pub fn with_messages(mut self, subject: &Subject, partners: &[Host]) -> Panel<'a> {
+        let wiring = subject.wiring();
+        let place = |host: Host| wiring.attached(host).map(|place| place.0);
+        let Some(first) = (0..wiring.hosts()).find_map(place) else { return self };
         for (from, &to) in partners.iter().enumerate() {
             let from = from as Host;
             if place(from) != Some(first) || from == to {
                 continue;
             }
             let mut switches = Vec::new();
-            let arrived = routing::walk(fabric.left, fabric.routing, from, to, |hop| {
-                switches.push(hop.switch);
+            let arrived = routing::walk(wiring, subject.routing(), from, to, |hop| {
+                switches.push(subject.planned_switch(hop.switch));
             });
-            if arrived.is_ok() {
+            let switches: Option<Vec<_>> = switches.into_iter().collect();
+            if let Some(switches) = switches.filter(|_| arrived.is_ok()) {
                 let seat = |&switch| (self.layout.seat)(switch, switch);
                 self.ways.push(switches.iter().map(seat).collect());
             }
@@ -134,7 +129,7 @@ fn cross(x: f64, y: f64, half: f64) -> String {
     )
 }
 
-fn crosses(panel: &Panel, fabric: Pictured, style: Style) -> String {
+fn crosses(panel: &Panel, subject: &Subject, style: Style) -> String {
     let mut text = String::new();
     for (&(a, b), wire) in panel.wires.iter().filter(|(_, wire)| wire.cut > 0) {
         let (a, b) = (&panel.layout.spots[a], &panel.layout.spots[b]);
@@ -153,12 +148,13 @@ fn crosses(panel: &Panel, fabric: Pictured, style: Style) -> String {
             );
         }
     }
-    for switch in dead(fabric.plan, fabric.left) {
+    let plan = subject.plan();
+    for switch in dead(plan, subject.left()) {
         // A switch may stand in several places: wherever a cable of it ends.
-        let ports = 0..fabric.plan.ports(switch) as laneway_topo::Port;
+        let ports = 0..plan.ports(switch) as Port;
         let mut places: Vec<usize> = ports
-            .filter_map(|port| match fabric.plan.end(switch, port) {
-                laneway_topo::End::Switch(other, _) => Some((panel.layout.seat)(switch, other)),
+            .filter_map(|port| match plan.end(switch, port) {
+                End::Switch(other, _) => Some((panel.layout.seat)(switch, other)),
                 _ => None,
             })
             .collect();
@@ -203,7 +199,6 @@ fn marked(spot: &Spot, titled: bool) -> String {
         )
     };
     match spot.shape {
-        Shape::Bare => String::new(),
         Shape::Disc => format!(
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{half:.1}\" fill=\"#1b4f7d\" stroke=\"#fff\">\
              {title}</circle>\n"
@@ -296,17 +291,17 @@ fn ways(panel: &Panel, style: Style) -> String {
     text
 }
 
-fn drawn(panel: &Panel, fabric: Pictured, style: Style) -> String {
+fn draw_panel(panel: &Panel, subject: &Subject, style: Style) -> String {
     // On a small drawing what is behind would only be noise.
     let mut text = if style.labels { panel.layout.backdrop.clone() } else { String::new() };
     text += &lines(panel, style);
     text += &ways(panel, style);
     text += &spots(panel, style);
-    text + &crosses(panel, fabric, style)
+    text + &crosses(panel, subject, style)
 }
 
 /// A page with one panel, or with many small ones.
-pub fn page(title: &str, panels: &[Panel], fabric: Pictured, heat: Option<&Heat>) -> String {
+pub fn page(panels: &[Panel], subject: &Subject, heat: Option<&Heat>) -> String {
     let Some(first) = panels.first() else { return svg::document(1.0, 1.0, "") };
     let loads = panels.iter().flat_map(|panel| panel.wires.values()).map(|wire| wire.load);
     let scale = heat.map(|heat| Scale::over(loads, heat.whole));
@@ -323,8 +318,8 @@ pub fn page(title: &str, panels: &[Panel], fabric: Pictured, heat: Option<&Heat>
     let mut body = format!(
         "<text x=\"16\" y=\"28\" font-size=\"18\" font-weight=\"bold\" fill=\"#123\">{}</text>\n\
          <text x=\"16\" y=\"46\" font-size=\"12\" fill=\"#456\">{}</text>\n",
-        svg::escaped(title),
-        svg::escaped(&what_it_is(fabric, first, columns))
+        svg::escaped(subject.name()),
+        svg::escaped(&what_it_is(subject, first, columns))
     );
     let style = Style { scale, bold: (0.55 / shrunk).max(1.0), labels: columns == 1 };
     for (number, panel) in panels.iter().enumerate() {
@@ -345,24 +340,25 @@ pub fn page(title: &str, panels: &[Panel], fabric: Pictured, heat: Option<&Heat>
         let _ = write!(
             body,
             "<g transform=\"translate({x:.1},{y:.1}) scale({shrunk:.3})\">\n{}</g>\n",
-            drawn(panel, fabric, style)
+            draw_panel(panel, subject, style)
         );
     }
     let below = top + high * panels.len().div_ceil(columns) as f64 + 14.0;
-    let (legend, height) = legend(panels, fabric, scale.zip(heat), below, page_wide);
+    let (legend, height) = legend(panels, subject, scale.zip(heat), below, page_wide);
     svg::document(page_wide, below + height, &(body + &legend))
 }
 
 /// The line below the title: what one panel shows, or how large the fabric of all is.
-fn what_it_is(fabric: Pictured, first: &Panel, columns: usize) -> String {
-    let parts = laneway_topo::cost::Parts::of(fabric.plan);
+fn what_it_is(subject: &Subject, first: &Panel, columns: usize) -> String {
+    let parts = laneway_topo::cost::Parts::of(subject.plan());
     let links = parts.cables[1] + parts.cables[2];
     let size = format!(
         "{} hosts, {} switches, {links} cables between switches",
         parts.hosts, parts.switches
     );
-    match first.title.is_empty() || columns > 1 {
-        true => size,
-        false => format!("{}: {size}", first.title),
+    match (first.title.is_empty() || columns > 1, subject.is_found()) {
+        (false, _) => format!("{}: {size}", first.title),
+        (true, true) => format!("{}: {size}", subject.kind()),
+        (true, false) => size,
     }
 }
