@@ -18,6 +18,7 @@ mod heat;
 mod layout;
 mod legend;
 mod levels;
+mod lines;
 mod mesh;
 mod picture;
 mod subject;
@@ -82,7 +83,8 @@ pub fn draw_phases(
             Some(0) => ", within layers".to_owned(),
             Some(ahead) => format!(", layer l to l + {ahead}"),
         };
-        panel.title = format!("phase {phase}{layers}, largest load {}", panel.most());
+        panel.title = format!("phase {phase}{layers}");
+        panel.note = format!("largest load {}", panel.most());
         panels.push(panel);
         shown = Some(heat);
     }

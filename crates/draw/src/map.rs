@@ -222,13 +222,13 @@ fn explain_colours(top: f64) -> String {
         [(10.0, "10 % and less"), (50.0, "50 %"), (75.0, "75 %"), (100.0, "100 % and more")]
     {
         let x = 10.0 + wide * (percent - 10.0) / 90.0;
-        let (anchor, by) = if percent == 10.0 { ("start", 0.0) } else { ("middle", 0.0) };
+        let anchor = if (50.0..100.0).contains(&percent) { "middle" } else { "start" };
         let _ = writeln!(
             text,
             "<path d=\"M{x:.1} {:.1}v4\" stroke=\"#888\"/><text x=\"{:.1}\" y=\"{:.1}\" \
              text-anchor=\"{anchor}\">{label}</text>",
             top + 12.0,
-            x + by,
+            x,
             top + 26.0
         );
     }

@@ -160,7 +160,8 @@ fn spot(
 ) -> Spot {
     let hosts: u32 = pile.iter().map(|&at| levels.hosts[at]).sum();
     let name = wiring.switch_name(pile[0] as Switch);
-    let half = (step * 0.36).clamp(3.0, 13.0);
+    // Its hosts hang around it, and must not reach those of its neighbour.
+    let half = (step * 0.36).min(step / 2.0 - 8.0).clamp(3.0, 13.0);
     if pile.len() > 1 {
         let title = format!("{} switches, {name} and so on", pile.len());
         let label = pile.len().to_string();

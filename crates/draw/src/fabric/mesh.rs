@@ -136,7 +136,9 @@ pub fn plan(mesh: &FullMesh, radius: f64) -> Layout<'_> {
     };
     let words =
         vec![counts(mesh), format!("one layer is drawn; a line is {d} cables, one in each layer")];
-    Layout { width: side, height: side, spots, seat: Box::new(seat), backdrop, words }
+    // Below the lowest vertex nothing stands but its hosts.
+    let height = spots.iter().map(|spot| spot.y + margin).fold(0.0, f64::max);
+    Layout { width: side, height, spots, seat: Box::new(seat), backdrop, words }
 }
 
 fn move_by(spots: &mut [Spot], (x, y): (f64, f64), flat: f64) {

@@ -8,6 +8,7 @@ use laneway_topo::{End, Host, Port, routing};
 use super::heat::{Heat, Scale};
 use super::layout::{Layout, Shape, Spot, Wire, dead};
 use super::legend::legend;
+use super::lines::lines;
 use super::subject::Subject;
 use crate::svg;
 
@@ -19,6 +20,8 @@ type Wires = BTreeMap<(usize, usize), Wire>;
 /// One layout with one heat.
 pub struct Panel<'a> {
     pub title: String,
+    /// A second line of the title.
+    pub note: String,
     pub wires: Wires,
     /// Ways of single messages, as spots.
     pub ways: Vec<Vec<usize>>,
@@ -33,7 +36,7 @@ impl<'a> Panel<'a> {
         title: String,
     ) -> Panel<'a> {
         let wires = layout.wires(subject, heat);
-        Panel { title, wires, ways: Vec::new(), layout }
+        Panel { title, note: String::new(), wires, ways: Vec::new(), layout }
     }
 
     /// Also the messages of the first switch that has hosts, one line each.
@@ -66,45 +69,10 @@ impl<'a> Panel<'a> {
 
 /// How large things are on a panel that is drawn smaller: lines and marks must not vanish.
 #[derive(Clone, Copy)]
-struct Style {
-    scale: Option<Scale>,
-    bold: f64,
-    labels: bool,
-}
-
-fn lines(panel: &Panel, style: Style) -> String {
-    // Lines that look alike are one path: that keeps the file small. The hottest are drawn last.
-    let mut paths: BTreeMap<(u32, u32, bool, String), String> = BTreeMap::new();
-    let fewest = panel.wires.values().map(|wire| wire.cables).min().unwrap_or(1);
-    for (&(a, b), wire) in &panel.wires {
-        let (a, b) = (&panel.layout.spots[a], &panel.layout.spots[b]);
-        let gone = wire.failed == wire.cables;
-        let (colour, heat) = match style.scale {
-            _ if gone => ("#9aa0a8".to_string(), 0.0),
-            None => ("#8fa3b8".to_string(), 0.0),
-            Some(scale) => (scale.colour(wire.load), scale.share(wire.load)),
-        };
-        let cold = style.scale.is_some() && wire.load <= 0.0;
-        let width = if cold { 0.7 } else { 1.1 + 1.9 * heat };
-        // A line of more cables than others is a little wider.
-        let more = 0.25 * (f64::from(wire.cables) / f64::from(fewest)).log2().min(6.0);
-        let rank = if cold { 0 } else { 1 + (heat * 100.0) as u32 };
-        let tenths = ((width + more) * style.bold * 10.0) as u32;
-        let path = paths.entry((rank, tenths, gone, colour)).or_default();
-        // Writing to a string cannot fail.
-        let _ = write!(path, "M{:.1} {:.1}L{:.1} {:.1}", a.x, a.y, b.x, b.y);
-    }
-    let mut text = String::new();
-    for ((_, tenths, gone, colour), path) in paths {
-        let dashes = if gone { " stroke-dasharray=\"4 4\"" } else { "" };
-        let width = f64::from(tenths) / 10.0;
-        let _ = writeln!(
-            text,
-            "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width:.1}\"\
-             {dashes}/>"
-        );
-    }
-    text
+pub struct Style {
+    pub scale: Option<Scale>,
+    pub bold: f64,
+    pub labels: bool,
 }
 
 /// A cross that is seen on any colour.
@@ -310,16 +278,19 @@ pub fn page(panels: &[Panel], subject: &Subject, heat: Option<&Heat>) -> String 
         many => ((many as f64 * first.layout.height / first.layout.width).sqrt().ceil() as usize)
             .clamp(2, 6),
     };
+    let (name, what) = (subject.name(), what_it_is(subject, first, columns));
+    let named = 32.0 + svg::width_of(name, 19.0).max(svg::width_of(&what, 12.0));
     let page_wide = if columns == 1 { first.layout.width.max(620.0) } else { 1200.0 };
+    let page_wide = page_wide.max(named).ceil();
     let wide = page_wide / columns as f64;
     let shrunk = if columns == 1 { 1.0 } else { (wide - 24.0) / first.layout.width };
-    let high = first.layout.height * shrunk + if columns == 1 { 0.0 } else { 34.0 };
+    let high = first.layout.height * shrunk + if columns == 1 { 0.0 } else { 44.0 };
     let top = 56.0;
     let mut body = format!(
         "<text x=\"16\" y=\"28\" font-size=\"18\" font-weight=\"bold\" fill=\"#123\">{}</text>\n\
          <text x=\"16\" y=\"46\" font-size=\"12\" fill=\"#456\">{}</text>\n",
-        svg::escaped(subject.name()),
-        svg::escaped(&what_it_is(subject, first, columns))
+        svg::escaped(name),
+        svg::escaped(&what)
     );
     let style = Style { scale, bold: (0.55 / shrunk).max(1.0), labels: columns == 1 };
     for (number, panel) in panels.iter().enumerate() {
@@ -328,14 +299,16 @@ pub fn page(panels: &[Panel], subject: &Subject, heat: Option<&Heat>) -> String 
         let x = if columns == 1 { (page_wide - first.layout.width) / 2.0 } else { x };
         if columns > 1 {
             // Writing to a string cannot fail.
-            let _ = writeln!(
-                body,
-                "<text x=\"{:.0}\" y=\"{:.0}\" font-size=\"12\" fill=\"#234\">{}</text>",
-                x + 4.0,
-                y + 20.0,
-                svg::escaped(&panel.title)
-            );
-            y += 26.0;
+            for (number, line) in [&panel.title, &panel.note].into_iter().enumerate() {
+                let _ = writeln!(
+                    body,
+                    "<text x=\"{:.0}\" y=\"{:.0}\" font-size=\"12\" fill=\"#234\">{}</text>",
+                    x + 4.0,
+                    y + 16.0 + 14.0 * number as f64,
+                    svg::escaped(&svg::shorten(line, wide - 16.0, 12.0))
+                );
+            }
+            y += 34.0;
         }
         let _ = write!(
             body,
@@ -356,8 +329,9 @@ fn what_it_is(subject: &Subject, first: &Panel, columns: usize) -> String {
         "{} hosts, {} switches, {links} cables between switches",
         parts.hosts, parts.switches
     );
+    let note = if first.note.is_empty() { String::new() } else { format!(", {}", first.note) };
     match (first.title.is_empty() || columns > 1, subject.is_found()) {
-        (false, _) => format!("{}: {size}", first.title),
+        (false, _) => format!("{}{note}: {size}", first.title),
         (true, true) => format!("{}: {size}", subject.kind()),
         (true, false) => size,
     }
