@@ -136,13 +136,17 @@ impl Axis {
     /// round figures at equal steps.
     fn tenfold_ticks(&self) -> Vec<(f64, String)> {
         let span = self.to - self.from;
-        let digits: &[f64] = if span > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let step = (span / 10.0).ceil().max(1.0) as usize;
-        let powers = (self.from.floor() as i32..=self.to.ceil() as i32).step_by(step);
-        let mut ticks: Vec<f64> = powers
-            .flat_map(|power| digits.iter().map(move |digit| digit.log10() + f64::from(power)))
-            .filter(|power| (self.from..=self.to).contains(power))
-            .collect();
+        let multiples = |digits: &[f64]| -> Vec<f64> {
+            let powers = (self.from.floor() as i32..=self.to.ceil() as i32).step_by(step);
+            let ticks = powers
+                .flat_map(|power| digits.iter().map(move |digit| digit.log10() + f64::from(power)));
+            ticks.filter(|power| (self.from..=self.to).contains(power)).collect()
+        };
+        let mut ticks = if span > 3.0 { multiples(&[1.0]) } else { Vec::new() };
+        if ticks.len() < 4 {
+            ticks = multiples(&[1.0, 2.0, 5.0]);
+        }
         if ticks.len() < 4 {
             let (low, high) = (10f64.powf(self.from), 10f64.powf(self.to));
             let step = round_step((high - low) / 5.0, &[1.0, 2.0, 2.5, 5.0]);
@@ -204,6 +208,10 @@ mod tests {
         };
         assert_eq!(tenfold(0.09, 110.0), ["0.1", "1", "10", "100"]);
         assert_eq!(tenfold(0.9, 11.0), ["1", "2", "5", "10"]);
+        let long = tenfold(105.0, 83_000.0);
+        assert_eq!((long[0].as_str(), long.len()), ("200", 8), "{long:?}");
+        let longer = tenfold(80.0, 95_000.0);
+        assert_eq!((longer[0].as_str(), longer.len()), ("100", 9), "{longer:?}");
         assert_eq!(tenfold(310.0, 1300.0), ["400", "600", "800", "1000", "1200"]);
         assert_eq!(tenfold(19.8, 20.4), ["19.8", "20", "20.2", "20.4"]);
         assert_eq!(labels(&Axis::even(0.7, (0.0, 1.0))), ["0", "0.2", "0.4", "0.6"]);

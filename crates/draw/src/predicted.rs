@@ -80,11 +80,15 @@ impl Drawing {
             body += &draw_curve(curve, number, &x, &y);
         }
         body += &self.draw_crossovers(&x);
+        if self.curves.iter().any(|curve| !curve.measured.is_empty()) {
+            let at = TOP + 12.0 + 14.0 * self.curves.len() as f64 + 10.0;
+            let _ = writeln!(body, "<text x=\"{LEGEND}\" y=\"{at}\">open marks: measured</text>");
+        }
         // The legend and the title have the room that they need.
         let labels = self.curves.iter().map(|curve| svg::width_of(&curve.label, 11.0));
-        let legend = LEGEND + 40.0 + labels.fold(0.0, f64::max);
+        let legend = LEGEND + 44.0 + labels.fold(90.0, f64::max);
         let title = LEFT + svg::width_of(&self.title, 14.0) + 10.0;
-        let below = TOP + 20.0 + 14.0 * self.curves.len() as f64;
+        let below = TOP + 40.0 + 14.0 * self.curves.len() as f64;
         svg::document(legend.max(title).max(660.0).ceil(), HEIGHT.max(below), &body)
     }
 
@@ -92,7 +96,7 @@ impl Drawing {
         let mut body = String::new();
         for (number, (bytes, label)) in self.crossovers.iter().enumerate() {
             let at = x.at(*bytes as f64);
-            let label = format!("{label} from {}", format_size(*bytes));
+            let label = format!("{label} from {} B", format_size(*bytes));
             // To the left of its line where it would leave the chart.
             let (by, anchor) = match at + 3.0 + svg::width_of(&label, 10.0) > RIGHT {
                 true => (-3.0, "end"),
@@ -209,7 +213,7 @@ mod tests {
         let svg = drawing.draw();
         assert_eq!(svg.matches("<polyline").count(), 2);
         assert_eq!(svg.matches("class=\"measured\"").count(), 2);
-        assert!(svg.contains("gather &lt;on&gt; 4 ranks") && svg.contains("linear from 4K"));
+        assert!(svg.contains("gather &lt;on&gt; 4 ranks") && svg.contains("linear from 4K B"));
         assert!(svg.contains("gathers of 8K to 64K escalate"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
     }

@@ -25,11 +25,12 @@ pub fn ink_on(number: u32) -> &'static str {
 
 /// The dashes of the n-th curve, so that curves are told apart without colour too.
 pub fn dashes(number: usize) -> &'static str {
-    DASHES[number % DASHES.len()]
+    // Where colours come again, another dash goes with each.
+    DASHES[(number + number / PALETTE.len()) % DASHES.len()]
 }
 
 /// The mark of the n-th curve as the data of a path: disc, square, triangle, diamond, or the
-/// triangle that stands on its tip. With [`dashes`] there are 20 pairs before one comes again.
+/// triangle that stands on its tip. With [`dashes`] there are 15 pairs before one comes again.
 pub fn mark(number: usize, x: f64, y: f64, half: f64) -> String {
     let corners = |corners: &[(f64, f64)]| {
         let place = |(dx, dy): &(f64, f64)| format!("{:.1} {:.1}", x + dx * half, y + dy * half);
@@ -129,10 +130,11 @@ mod tests {
     #[test]
     fn curves_are_told_apart_without_colour() {
         let mut seen: Vec<(&str, String)> =
-            (0..20).map(|number| (dashes(number), mark(number, 0.0, 0.0, 3.0))).collect();
+            (0..15).map(|number| (dashes(number), mark(number, 0.0, 0.0, 3.0))).collect();
         seen.sort_unstable();
         seen.dedup();
-        assert_eq!(seen.len(), 20);
+        assert_eq!(seen.len(), 15);
+        assert!((0..8).all(|number| dashes(number) != dashes(number + 8)));
     }
 
     #[test]

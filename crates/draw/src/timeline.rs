@@ -250,7 +250,7 @@ fn busiest(recording: &Recording, resources: &[Resource], end: f64) -> Busiest {
 fn draw_links(paper: &Paper, top: f64, busiest: &Busiest, resources: &[Resource]) -> String {
     let more = match busiest.more {
         0 => String::new(),
-        more => format!("; {more} more are not shown"),
+        more => format!("; {more} more not shown"),
     };
     let mut body = format!(
         "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"#555\">use of the busiest links, the darker the \

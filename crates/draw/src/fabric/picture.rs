@@ -1,6 +1,6 @@
 //! A layout as a drawing: lines, switches, hosts, what has failed, and what the colours mean.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use laneway_topo::{End, Host, Port, routing};
@@ -103,37 +103,53 @@ fn crosses(panel: &Panel, subject: &Subject, style: Style) -> String {
         let (a, b) = (&panel.layout.spots[a], &panel.layout.spots[b]);
         let (x, y) = ((a.x + b.x) / 2.0, (a.y + b.y) / 2.0);
         text += &cross(x, y, 6.0 * style.bold);
-        if style.labels && wire.cables > 1 {
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#d40000\" \
-                 stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\">{} of {}</text>",
-                x,
-                y - 10.0,
-                wire.cut,
-                wire.cables
-            );
+        if wire.cables > 1 {
+            let what = format!("{} of {}", wire.cut, wire.cables);
+            text += &count_failed(x, y - 10.0, &what, style);
         }
     }
+    for (place, gone) in dead_at(panel, subject) {
+        let spot = &panel.layout.spots[place];
+        if spot.shape == Shape::Pile {
+            // Of a pile only some: the others are there.
+            let (x, y) = (spot.x + spot.half, spot.y - 14.0);
+            text += &cross(x, y, 5.0 * style.bold);
+            let what = format!("{gone} of {}", spot.label);
+            text += &count_failed(x, y - 9.0, &what, style);
+            continue;
+        }
+        text += &cross(spot.x, spot.y, (spot.half + 2.0).max(6.0) * style.bold.min(1.6));
+    }
+    text
+}
+
+/// How many of several have failed, beside their cross.
+fn count_failed(x: f64, y: f64, what: &str, style: Style) -> String {
+    if !style.labels {
+        return String::new();
+    }
+    format!(
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" fill=\"#d40000\" \
+         stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\">{what}</text>\n"
+    )
+}
+
+/// How many switches are dead at each spot. A switch may stand in several places: wherever a cable
+/// of it ends.
+fn dead_at(panel: &Panel, subject: &Subject) -> BTreeMap<usize, u32> {
     let plan = subject.plan();
+    let mut dead_at = BTreeMap::new();
     for switch in dead(plan, subject.left()) {
-        // A switch may stand in several places: wherever a cable of it ends.
         let ports = 0..plan.ports(switch) as Port;
-        let mut places: Vec<usize> = ports
+        let places: BTreeSet<usize> = ports
             .filter_map(|port| match plan.end(switch, port) {
                 End::Switch(other, _) => Some((panel.layout.seat)(switch, other)),
                 _ => None,
             })
             .collect();
-        places.sort_unstable();
-        places.dedup();
-        for place in places {
-            let spot = &panel.layout.spots[place];
-            text += &cross(spot.x, spot.y, (spot.half + 2.0).max(6.0) * style.bold.min(1.6));
-        }
+        places.into_iter().for_each(|place| *dead_at.entry(place).or_default() += 1);
     }
-    text
+    dead_at
 }
 
 fn spots(panel: &Panel, style: Style) -> String {
