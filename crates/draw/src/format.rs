@@ -7,6 +7,7 @@ use crate::{gnuplot, html};
 
 /// The formats that every document has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// Aligned columns, for people.
     Table,

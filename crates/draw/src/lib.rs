@@ -2,8 +2,8 @@
 //! links over time, timelines of simulated runs, schedules, fabrics, and the pages that hold them.
 //!
 //! It must never know a clock, a file or a socket, nor how a figure came to be: it is given rows,
-//! records or wiring and returns SVG, HTML or a script of gnuplot. What is drawn twice from the same
-//! is the same text.
+//! records or wiring and returns SVG, HTML or a script of gnuplot. The same input gives the same
+//! text.
 //!
 //! Begin with [`Format`] for whole documents, then with the file of the picture; [`svg`] and
 //! [`axis`] are what all of them share.
