@@ -24,7 +24,9 @@ const LINE: f64 = 18.0;
 /// Messages of a rank that overlap in time are so far below each other, where there is room for
 /// that; and so much room there is.
 const ROW: f64 = 11.0;
-const MOST_HEIGHT: f64 = 6000.0;
+const MOST_HEIGHT: f64 = 2400.0;
+/// All that a rank has where there is not.
+const CROWDED: f64 = 36.0;
 /// Letters of the ranks in bars.
 const LETTERS: f64 = 8.5;
 /// Names of links are cut beyond this.
@@ -78,14 +80,19 @@ struct Paper {
     left: f64,
     /// The top of each rank's line, and of what is below the last.
     tops: Vec<f64>,
-    /// From row to row within a line.
-    row: f64,
+    /// From row to row within each rank's line.
+    rows: Vec<f64>,
     time: Axis,
     unit: &'static str,
     per_second: f64,
 }
 
 impl Paper {
+    /// Whether the bars of a rank are high enough for text.
+    fn has_letters(&self, rank: usize) -> bool {
+        self.rows[rank] - 1.0 > LETTERS
+    }
+
     fn x(&self, seconds: f64) -> f64 {
         self.time.at(seconds * self.per_second)
     }
@@ -115,12 +122,14 @@ impl Timeline<'_> {
 
     fn lay_out(&self, end: f64, depths: &[u32], busiest: &Busiest) -> Paper {
         let all: u32 = depths.iter().sum();
-        let row = (MOST_HEIGHT / f64::from(all.max(1))).min(ROW);
+        let most = if f64::from(all) * ROW > MOST_HEIGHT { CROWDED } else { f64::INFINITY };
         let mut top = if self.site_names.len() > 1 { 76.0 } else { 60.0 };
-        let mut tops = vec![top];
-        for &depth in depths {
-            top += (f64::from(depth) * row + 4.0).max(LINE);
+        let (mut tops, mut rows) = (vec![top], Vec::new());
+        for depth in depths.iter().copied().map(f64::from) {
+            let row = (most / depth.max(1.0)).min(ROW);
+            top += (depth * row + 4.0).max(LINE);
             tops.push(top);
+            rows.push(row);
         }
         let names = busiest.shown.iter().map(|(link, _)| self.resources[*link].name.as_str());
         let longest = names.map(|name| svg::width_of(name, 11.0)).fold(50.0, f64::max);
@@ -128,7 +137,7 @@ impl Timeline<'_> {
         let (unit, unit_us) = time_unit(end * 1e6);
         let per_second = 1e6 / unit_us;
         let time = Axis::even(end * per_second, (left, left + WIDTH));
-        Paper { left, tops, row, time, unit, per_second }
+        Paper { left, tops, rows, time, unit, per_second }
     }
 
     /// The title, what the bars are, and the colours of the sites.
@@ -137,8 +146,12 @@ impl Timeline<'_> {
         let mut body = format!(
             "<text x=\"{left:.1}\" y=\"20\" font-size=\"13\" font-weight=\"bold\">{}</text>\n\
              <text x=\"{left:.1}\" y=\"36\" fill=\"#555\">a line for each rank, a bar for each \
-             message that it sends; in the bar, the rank that it goes to</text>\n",
-            escaped(&self.title)
+             message that it sends; {}</text>\n",
+            escaped(&self.title),
+            match (0..paper.rows.len()).all(|rank| paper.has_letters(rank)) {
+                true => "in the bar, the rank that it goes to",
+                false => "a bar that is pointed at tells the rank that it goes to",
+            }
         );
         let mut x = left;
         let names = self.site_names.iter().take(SITES).enumerate();
@@ -175,8 +188,9 @@ impl Timeline<'_> {
 
     fn draw_bar(&self, paper: &Paper, delivery: &Delivery, row: u32) -> String {
         let Delivery { from, to, bytes, .. } = *delivery;
-        let high = (paper.row - 1.0).max(0.4);
-        let y = paper.tops[from as usize] + 2.0 + f64::from(row) * paper.row;
+        let apart = paper.rows[from as usize];
+        let high = (apart - 1.0).max(apart * 0.8);
+        let y = paper.tops[from as usize] + 2.0 + f64::from(row) * apart;
         let (x, end) = (paper.x(delivery.start), paper.x(delivery.end));
         let wide = (end - x).max(0.5);
         // Where there is but one site, colours tell receivers apart.
@@ -193,7 +207,7 @@ impl Timeline<'_> {
             delivery.end * 1e6
         );
         let label = to.to_string();
-        if high > LETTERS && wide > svg::width_of(&label, LETTERS) + 2.0 {
+        if paper.has_letters(from as usize) && wide > svg::width_of(&label, LETTERS) + 2.0 {
             let _ = write!(
                 body,
                 "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{LETTERS}\" fill=\"{}\" \
