@@ -253,7 +253,7 @@ fn drills_that_cannot_be_say_why() {
     let one = laneway(&["drill", "--to", "127.0.0.1", "--spread"]);
     refused(&one, 2, &["nothing to spread", "--to A,B"]);
     refused(&laneway(&["drill", "--compute", "long"]), 2, &["long"]);
-    refused(&laneway(&["serve", "--paths", "eth99"]), 3, &["no interface `eth99`"]);
+    refused(&laneway(&["serve", "--paths", "eth99"]), 3, &["unknown interface `eth99`"]);
     refused(&laneway(&["serve", "--paths", "eth0,eth0"]), 2, &["named twice", "eth0/2"]);
     let twice = laneway(&["drill", "--to", "127.0.0.1,127.0.0.1"]);
     refused(&twice, 2, &["127.0.0.1 is named twice", "127.0.0.1,127.0.0.1/2"]);

@@ -113,6 +113,7 @@ pub mod drill;
 pub mod driver;
 pub mod interfaces;
 pub mod offload;
+pub mod reach;
 pub mod simulated;
 pub mod verbs;
 
