@@ -41,7 +41,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ),
     ("laneway-mpi", &["laneway-core"]),
     ("laneway-path", &[]),
-    ("laneway-net", &["laneway-path"]),
+    ("laneway-net", &["laneway-core", "laneway-path"]),
     (
         "laneway-ranks",
         &["laneway-core", "laneway-message", "laneway-net", "laneway-path", "laneway-processes"],

@@ -115,7 +115,9 @@ pub mod interfaces;
 pub mod offload;
 pub mod reach;
 pub mod simulated;
+pub mod survey;
 pub mod verbs;
+pub mod watch;
 
 mod address;
 mod alarm;

@@ -1,8 +1,6 @@
 //! `laneway path watch`: the paths and connections of programs that run, in the terminal and as
 //! Prometheus text in a file.
 
-mod prometheus;
-mod rows;
 mod screen;
 
 use std::io::{IsTerminal, stdout};
@@ -11,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use laneway_core::{Exit, Failure};
+use laneway_core::{Document, Exit, Failure, Row};
+use laneway_net::watch::{Look, Rows, look, metrics};
 use laneway_report::Format;
 use laneway_sim::platform::parse_time;
 
-use super::processes::{Look, look, nobody, pid, pid_arg};
+use super::processes::{failure, nobody, pid, pid_arg};
 use crate::lab::stop::on_signal;
 use crate::output::{self, Output};
-use rows::Rows;
 
 /// Between two looks, in seconds: from, to.
 const EVERY: [f64; 2] = [0.01, 3600.0];
@@ -98,7 +96,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 impl Watch<'_> {
     fn once(&self) -> Result<Exit, Failure> {
-        let look = look(self.pid)?;
+        let look = look(self.pid).map_err(failure)?;
         self.save(&look)?;
         if look.seen.is_empty() {
             return Err(match look.silent.first() {
@@ -115,16 +113,16 @@ impl Watch<'_> {
     }
 
     fn save(&self, look: &Look) -> Result<(), Failure> {
-        self.file.map_or(Ok(()), |file| output::replace(file, &prometheus::text(look)))
+        self.file.map_or(Ok(()), |file| output::replace(file, &metrics(look)))
     }
 
     fn print(&self, rows: &Rows) -> Result<(), Failure> {
-        let document = rows.document();
+        let document = document(all_rows(rows), Some(rows.summary.clone()));
         if self.output.format != Format::Table {
             return self.output.write(&document, None);
         }
         self.output.save(&document)?;
-        output::print(&rows.tables())
+        output::print(&tables(rows))
     }
 
     fn live(&self, every: Duration, over: &AtomicBool) -> Result<Exit, Failure> {
@@ -132,7 +130,7 @@ impl Watch<'_> {
         let mut before: Option<(Look, Instant)> = None;
         let mut was_there = false;
         while !over.load(Ordering::Acquire) && output::is_heard() {
-            let (look, at) = (look(self.pid)?, Instant::now());
+            let (look, at) = (look(self.pid).map_err(failure)?, Instant::now());
             self.save(&look)?;
             let is_there = !look.seen.is_empty() || !look.silent.is_empty();
             if self.pid.is_some() && !is_there {
@@ -143,8 +141,8 @@ impl Watch<'_> {
             let passed = before.as_ref().map(|(look, then)| (look, (at - *then).as_secs_f64()));
             let rows = Rows::new(&look, passed, self.lists_all);
             if terminal {
-                self.output.save(&rows.document())?;
-                output::print(&screen::draw(&(rows.tables() + &below(&look))))?;
+                self.output.save(&document(all_rows(&rows), Some(rows.summary.clone())))?;
+                output::print(&screen::draw(&(tables(&rows) + &below(&look))))?;
             } else if self.file.is_none() {
                 self.print(&rows)?;
                 look.silent.iter().for_each(|why| output::note(why));
@@ -157,6 +155,23 @@ impl Watch<'_> {
         }
         Ok(Exit::Done)
     }
+}
+
+/// All rows, which tell by `what` which they are.
+fn all_rows(rows: &Rows) -> Vec<Row> {
+    rows.paths.iter().chain(&rows.connections).cloned().collect()
+}
+
+fn document(rows: Vec<Row>, summary: Option<Row>) -> Document {
+    Document { verb: "path", env: Row::new(), params: Row::new(), rows, summary }
+}
+
+/// For a person: a table of the paths, and one of the connections.
+fn tables(rows: &Rows) -> String {
+    let paths = document(rows.brief_paths(), None);
+    let connections = document(rows.brief_connections(), Some(rows.summary.clone()));
+    let gap = if rows.paths.is_empty() { "" } else { "\n" };
+    format!("{}{gap}{}", Format::Table.render(&paths), Format::Table.render(&connections))
 }
 
 /// What stands under the tables of a terminal.

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use laneway_core::{Document, Row, Value};
-use laneway_net::control::{ConnectionStatus, PathStatus, Status};
+use laneway_core::{Row, Value};
 use laneway_path::{MigrationState, Nanos, QpState};
-use laneway_report::Format;
 
-use crate::path::processes::{Look, Seen};
+use super::look::{Look, Seen};
+use crate::control::{ConnectionStatus, PathStatus, Status};
 
 /// Rows of connections of one service; more of them are summed up.
 const LISTED: usize = 32;
@@ -16,14 +15,22 @@ const LISTED: usize = 32;
 /// Connections that are alike are one row: host of the peer, states, primary and alternate path.
 type Alike = (Option<IpAddr>, QpState, MigrationState, u8, Option<u8>);
 
+/// What was seen as rows.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Rows {
-    paths: Vec<Row>,
-    connections: Vec<Row>,
-    summary: Row,
+    /// A row for each path of a service.
+    pub paths: Vec<Row>,
+    /// A row for each connection, or for those that are alike where there are many.
+    pub connections: Vec<Row>,
+    /// What they add up to.
+    pub summary: Row,
 }
 
 impl Rows {
-    /// With the rates since an earlier look, which was so many seconds before.
+    /// With the rates since an earlier look, which was so many seconds before. More than 32
+    /// connections of a service are summed up by their peers or states, unless all are to be
+    /// listed.
     pub fn new(look: &Look, before: Option<(&Look, f64)>, lists_all: bool) -> Rows {
         let mut rows = Rows { paths: Vec::new(), connections: Vec::new(), summary: summary(look) };
         for seen in &look.seen {
@@ -35,24 +42,20 @@ impl Rows {
         rows
     }
 
-    /// All rows, which tell by `what` which they are.
-    pub fn document(&self) -> Document {
-        let rows = self.paths.iter().chain(&self.connections).cloned().collect();
-        document(rows, Some(self.summary.clone()))
+    /// The paths for a table: one word for what each can do, and rates where there are some, else
+    /// sums.
+    pub fn brief_paths(&self) -> Vec<Row> {
+        self.paths.iter().map(brief_path).collect()
     }
 
-    /// For a person: a table of the paths, and one of the connections, without what is less used.
-    pub fn tables(&self) -> String {
-        let paths = document(self.paths.iter().map(brief_path).collect(), None);
+    /// The connections for a table, without what is less used.
+    pub fn brief_connections(&self) -> Vec<Row> {
         let is_single = |row: &Row| row.get("connections") == Some(&Value::Whole(1));
         let mut left_out = vec!["what", "service", "program", "number"];
         if self.connections.iter().all(is_single) {
             left_out.push("connections");
         }
-        let connections = self.connections.iter().map(|row| without(row, &left_out)).collect();
-        let connections = document(connections, Some(self.summary.clone()));
-        let gap = if self.paths.is_empty() { "" } else { "\n" };
-        format!("{}{gap}{}", Format::Table.render(&paths), Format::Table.render(&connections))
+        self.connections.iter().map(|row| without(row, &left_out)).collect()
     }
 }
 
@@ -60,7 +63,6 @@ fn without(row: &Row, names: &[&str]) -> Row {
     Row(row.0.iter().filter(|(name, _)| !names.contains(name)).cloned().collect())
 }
 
-/// With one word for what a path can do, and with rates or sums.
 fn brief_path(row: &Row) -> Row {
     let is = |name: &str| row.get(name) == Some(&Value::Truth(true));
     let state = match (is("carrier"), is("drained")) {
@@ -80,17 +82,11 @@ fn brief_path(row: &Row) -> Row {
     brief
 }
 
-fn document(rows: Vec<Row>, summary: Option<Row>) -> Document {
-    Document { verb: "path", env: Row::new(), params: Row::new(), rows, summary }
-}
-
 fn summary(look: &Look) -> Row {
-    let mut pids: Vec<u32> = look.seen.iter().map(|seen| seen.pid).collect();
-    pids.dedup();
     let all = || look.seen.iter().flat_map(|seen| &seen.status.connections);
     let is_armed = |one: &&ConnectionStatus| one.migration == MigrationState::Armed;
     let row = Row::new()
-        .with("processes", pids.len() as u64)
+        .with("processes", look.processes() as u64)
         .with("connections", all().count() as u64)
         .with("armed", all().filter(is_armed).count() as u64);
     match look.silent.len() {

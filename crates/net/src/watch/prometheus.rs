@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
-use laneway_net::control::{ConnectionStatus, PathStatus};
 use laneway_path::Counters;
 
-use crate::path::processes::{Look, Seen};
+use super::look::{Look, Seen};
+use crate::control::{ConnectionStatus, PathStatus};
 
 /// Names and values of labels.
 type Labels = Vec<(&'static str, String)>;
 
-pub fn text(look: &Look) -> String {
+/// What was seen as the text of a file that a collector of Prometheus reads.
+pub fn metrics(look: &Look) -> String {
     let mut page = Page(String::new());
-    let mut pids: Vec<u32> = look.seen.iter().map(|seen| seen.pid).collect();
-    pids.dedup();
-    page.metric("processes", "gauge", "Processes that answered.", [(Labels::new(), pids.len())]);
+    let processes = [(Labels::new(), look.processes())];
+    page.metric("processes", "gauge", "Processes that answered.", processes);
     page.metric(
         "silent",
         "gauge",
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn labels_are_escaped_and_a_page_without_processes_says_so() {
         assert_eq!(escape("a\\b\"c\nd"), "a\\\\b\\\"c\\nd");
-        let text = text(&Look::default());
+        let text = metrics(&Look::default());
         assert!(text.contains("\nlaneway_path_processes 0\n"), "{text}");
         assert!(text.lines().all(|line| line.starts_with("# ") || line.ends_with(" 0")), "{text}");
     }
