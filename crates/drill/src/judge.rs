@@ -12,8 +12,8 @@ const SETTLED: u64 = 60_000_000;
 /// After a repair, what stands still still belongs to the fault.
 const AFTER: u64 = 50_000_000;
 
-/// A round in figures. Milliseconds are those that messages stood still for beyond what a connection
-/// on an untouched path stood still at the same time; rates are in MB/s.
+/// A round in figures. Milliseconds are those that messages stood still for beyond what a
+/// connection on an untouched path stood still at the same time; rates are in MB/s.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Verdict {

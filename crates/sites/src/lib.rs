@@ -1,7 +1,7 @@
 //! Collectives over several sites: the fastest schedule for a call, what the multi-lane paper's
 //! cost model says, and what no algorithm can beat.
 //!
-//! [`Sites`] chooses by simulating candidates. [`model`] predicts the paper's algorithm from a few
+//! [`Sites`] chooses by simulating candidates, [`Calls`] does so for many calls and makes rows. [`model`] predicts the paper's algorithm from a few
 //! numbers, as printed and as corrected. [`bound`] reads a platform's layout and gives the least
 //! time of a scatter or gather on it, with the place that limits it. [`found`] reads what was
 //! measured between sites, and writes it as a platform. [`Placed`] makes the calls of a
@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bound;
+mod calls;
 mod choose;
 mod fit;
 pub mod found;
@@ -25,6 +26,7 @@ mod placed;
 mod search;
 mod testbed;
 
+pub use calls::{Calls, Choices, LaneTimes, Lanes, LanesError};
 pub use choose::{Candidate, Choice, ChoiceError, Sites};
 pub use placed::{Chosen, PlaceError, Placed};
 pub use testbed::{NotTwoSites, Sharing};

@@ -175,16 +175,18 @@ impl Plan {
         if let Some(observer) = observer {
             simulation = simulation.observed(observer);
         }
-        let outcome = simulation.run(&*schedule).map_err(|error| {
-            let what = format!("{} cannot be simulated", algorithm.name);
-            let try_this = match error {
-                SimError::Partition { .. } => "an event that brings back what is dead",
-                _ => "report this with the command line",
-            };
-            Failure::environment(what, error.to_string(), try_this)
-        })?;
+        let outcome = simulation.run(&*schedule).map_err(|error| unsimulated(algorithm, error))?;
         Ok(Ok(outcome))
     }
+}
+
+fn unsimulated(algorithm: &Algorithm, error: SimError) -> Failure {
+    let what = format!("{} cannot be simulated", algorithm.name);
+    let try_this = match error {
+        SimError::Partition { .. } => "an event that brings back what is dead",
+        _ => "report this with the command line",
+    };
+    Failure::environment(what, error.to_string(), try_this)
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {

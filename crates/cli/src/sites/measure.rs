@@ -10,9 +10,8 @@ use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
 use laneway_measure::sites::{Asked, Found, SitesError, measure_sites};
 use laneway_report::Format;
 use laneway_sim::platform::Platform;
-use laneway_sites::found::{limits, platform_text};
+use laneway_sites::found::{Findings, brief_rows, limits, platform_text};
 
-use super::measured::{self, Told};
 use crate::measure::{export, memory, rule};
 use crate::output::{self, Output};
 use crate::placed::Placed;
@@ -67,7 +66,7 @@ pub fn command() -> Command {
                 .value_name("S,T")
                 .value_delimiter(',')
                 .default_value("64K,1M")
-                .help("Blocks whose number of lanes is told"),
+                .help("Blocks for which a number of lanes is given, comma-separated"),
         )
         .arg(
             Arg::new("every")
@@ -172,17 +171,16 @@ fn refused(error: SitesError) -> RankError {
 /// Prints rows and sentences, and saves the platform.
 fn finish(wanted: &Wanted, found: &Found, env: laneway_core::Row) -> Result<(), Failure> {
     let limits = limits(found);
-    let told = Told { found, limits: &limits, blocks: &wanted.blocks, rule: &wanted.rule };
-    let sentences = told.sentences();
+    let findings = Findings { found, limits: &limits, blocks: &wanted.blocks, rule: &wanted.rule };
+    let sentences = findings.sentences();
     let document = Document {
         verb: "sites-measure",
         env,
-        params: told.params(),
-        rows: told.rows(),
-        summary: Some(told.summary(&sentences)),
+        params: findings.params(),
+        rows: findings.rows(),
+        summary: Some(findings.summary(&sentences)),
     };
-    let brief =
-        Document { rows: measured::brief(&document.rows), summary: None, ..document.clone() };
+    let brief = Document { rows: brief_rows(&document.rows), summary: None, ..document.clone() };
     wanted.output.write(&document, Some(&brief))?;
     if wanted.output.format == Format::Table {
         output::print(&format!("\n{}\n", sentences.join("\n")))?;

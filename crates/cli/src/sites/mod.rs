@@ -1,22 +1,22 @@
 //! `laneway sites`: collectives over several sites, chosen by simulation and held to their bound.
 
-mod choose;
-mod lanes;
 mod measure;
-mod measured;
+
+use std::ops::RangeInclusive;
+use std::time::Instant;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use laneway_core::{Collective, Exit, Failure};
+use laneway_core::{Collective, Document, Exit, Failure, Row};
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
-use laneway_sites::{ChoiceError, Sites};
+use laneway_sites::{Calls, ChoiceError, LanesError, Sites};
 
 use crate::output::{self, Output};
 use crate::words;
 
 pub fn command() -> Command {
     Command::new("sites")
-        .about("Chooses the fastest algorithm over several sites, and tells what nothing can beat")
+        .about("Chooses the fastest algorithm over several sites, and shows the time that none can beat")
         .after_help(
             "Every algorithm is simulated on the platform, the promising ones with many settings; \
              `bound_us` is what no scatter or gather can beat (max-flow, latency). With \
@@ -107,6 +107,81 @@ impl Plan {
         }
         Ok(Plan { platform, operations, sizes, root })
     }
+
+    fn calls(&self) -> Calls<'_> {
+        let Plan { platform, operations, sizes, root } = self;
+        Calls { platform, operations, sizes, root: *root }
+    }
+
+    fn document(&self, rows: Vec<Row>, summary: Option<Row>) -> Document {
+        let params = Row::new().with("platform", self.platform.name()).with("root", self.root);
+        Document { verb: "sites", env: Row::new(), params, rows, summary }
+    }
+
+    /// What is chosen, or all that was tried.
+    fn choose(&self, all: bool) -> Result<Document, Failure> {
+        let begun = Instant::now();
+        let choices = self.calls().choose(all).map_err(failure)?;
+        let choosing_ms = begun.elapsed().as_secs_f64() * 1e3;
+        if let Some(why) = choices.no_bound {
+            output::note(&format!("no bound is known here: {why}"));
+        }
+        if !choices.limits.is_empty() {
+            output::note(&format!("the bound is set by {}", choices.limits.join(", ")));
+        }
+        let summary = Row::new().with("simulated", choices.simulated);
+        Ok(self.document(choices.rows, Some(summary.with("choosing_ms", choosing_ms))))
+    }
+
+    /// The multi-lane paper's algorithm for each number of lanes.
+    fn over_lanes(&self, range: &str) -> Result<Document, Failure> {
+        let lanes = lane_range(range)?;
+        let times = self.calls().over_lanes(lanes).map_err(|error| no_lanes(error, range))?;
+        for best in &times.best {
+            output::note(&format!(
+                "{} of {} bytes: the printed model takes {} lanes with a constant rate of each, {} \
+                 where they share the link; corrected {}, with sends that overlap {}",
+                best.op.name(),
+                best.size,
+                best.printed,
+                best.shared,
+                best.corrected,
+                best.overlapped
+            ));
+        }
+        Ok(self.document(times.rows, None))
+    }
+}
+
+/// `1:32`, or one number.
+fn lane_range(range: &str) -> Result<RangeInclusive<u32>, Failure> {
+    let (low, high) = range.split_once(':').unwrap_or((range, range));
+    match (low.parse::<u32>(), high.parse::<u32>()) {
+        (Ok(low), Ok(high)) => Ok(low..=high),
+        _ => {
+            let what = format!("`{range}` is no range of lanes");
+            Err(Failure::usage(what, "it is a number, or two as in 1:32", "--lanes 1:32"))
+        }
+    }
+}
+
+fn no_lanes(error: LanesError, range: &str) -> Failure {
+    let cause = error.to_string();
+    match error {
+        LanesError::NotTwoSites(_) => {
+            let try_this = "--platform two-sites:32x32, or without --lanes";
+            Failure::usage("lanes are counted between two sites", cause, try_this)
+        }
+        LanesError::Range { most } => {
+            let cause = format!("the smaller site has {most} hosts, and a lane takes one of each");
+            Failure::usage(format!("no lanes {range}"), cause, format!("--lanes 1:{most}"))
+        }
+        LanesError::Operation(_) => {
+            Failure::usage("lanes are of scatter and gather", cause, "--op scatter,gather")
+        }
+        LanesError::Choice(error) => failure(error),
+        _ => Failure::usage("the cost model has no answer", cause, "another --platform"),
+    }
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -116,8 +191,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let plan = Plan::from(matches)?;
     let document = match matches.get_one::<String>("lanes") {
-        Some(range) => lanes::document(&plan, range)?,
-        None => choose::document(&plan, matches.get_flag("all"))?,
+        Some(range) => plan.over_lanes(range)?,
+        None => plan.choose(matches.get_flag("all"))?,
     };
     output.write(&document, None)?;
     Ok(Exit::Done)

@@ -5,17 +5,22 @@ use laneway_core::{Row, Value};
 use laneway_measure::Rule;
 use laneway_measure::flags::{NO_TIME, PRECISION};
 use laneway_measure::sites::{Found, Kind, Rated, Row as Measured};
-use laneway_sites::found::{Limits, WayLimits, helpers, lanes, order};
+
+use super::{Limits, WayLimits, helpers, lanes, order};
 
 /// So many hosts are named in a sentence.
 const NAMED: usize = 8;
 
-/// What is told of measured sites.
-pub struct Told<'a> {
+/// What was measured between sites, and what follows from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Findings<'a> {
+    /// What was measured.
     pub found: &'a Found,
+    /// What limits it: [`super::limits`].
     pub limits: &'a Limits,
-    /// Sizes whose number of lanes is told.
+    /// Sizes of blocks for which a number of lanes is given.
     pub blocks: &'a [u64],
+    /// When measuring was to stop.
     pub rule: &'a Rule,
 }
 
@@ -30,7 +35,8 @@ fn ms(seconds: f64) -> String {
     format!("{:.2} ms", seconds * 1e3)
 }
 
-impl Told<'_> {
+impl Findings<'_> {
+    /// What all rows share.
     pub fn params(&self) -> Row {
         Row::new()
             .with("rate_unit", "bytes per second")
@@ -39,6 +45,7 @@ impl Told<'_> {
             .with("eager_bytes", self.found.eager_bytes as u64)
     }
 
+    /// What the rows add up to, with the sentences.
     pub fn summary(&self, sentences: &[String]) -> Row {
         Row::new().with("measured", self.found.is_measured()).with("remarks", sentences.join("\n"))
     }
@@ -149,7 +156,7 @@ impl Told<'_> {
         let hosts = self.names(&members);
         let count = members.len();
         let Some(lan) = self.found.lan(site) else {
-            return format!("{name}: {hosts} alone, so that nothing inside was measured");
+            return format!("{name}: {hosts} alone, so nothing inside was measured");
         };
         let latency = self.found.latency(site, site) * 1e6;
         let mut text =
@@ -210,7 +217,7 @@ impl Told<'_> {
 }
 
 /// The columns and rows that a person needs: of what is inside a site its first figure.
-pub fn brief(rows: &[Row]) -> Vec<Row> {
+pub fn brief_rows(rows: &[Row]) -> Vec<Row> {
     const SHOWN: [&str; 10] = [
         "kind",
         "from_site",
