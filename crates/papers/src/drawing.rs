@@ -205,7 +205,7 @@ impl Bars {
     }
 }
 
-fn grid(axes: &Axes, told: &part::Axes) -> String {
+fn grid(axes: &Axes, labels: &part::Axes) -> String {
     let mut text = String::new();
     for figure in axes.up.lines() {
         let Some(y) = axes.y(figure) else { continue };
@@ -213,13 +213,13 @@ fn grid(axes: &Axes, told: &part::Axes) -> String {
         let label = (figure * 1e6).round() / 1e6;
         text += &ruled(LEFT, RIGHT, y, &format!("{label}"));
     }
-    for place in places(&axes.across, told.drawn) {
-        let x = axes.x(place, told.drawn);
+    for place in places(&axes.across, labels.drawn) {
+        let x = axes.x(place, labels.drawn);
         let _ = writeln!(
             text,
             "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
             BOTTOM + 16.0,
-            told.place(place)
+            labels.place(place)
         );
     }
     text

@@ -14,8 +14,8 @@ use crate::part::{Axes, Drawn, Part};
 pub static PAPER: Paper = Paper {
     name: "fullmesh",
     about: "Tables 1 to 3 and figures 4, 7 to 10 and 13 to 17 of the multi-layer full mesh",
-    effort: "Everything is counted on cables and forwarding tables, message by message, and takes \
-           seconds.",
+    effort: "Everything is counted on cables and forwarding tables, message by message; it takes \
+             seconds.",
     parts: &PARTS,
     drawn: "figure-10",
     notes: NOTES,

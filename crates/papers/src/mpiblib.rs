@@ -20,8 +20,8 @@ use typed::Run;
 pub static PAPER: Paper = Paper {
     name: "mpiblib",
     about: "Table 1, figures 1 and 2 and the point-to-point experiment of MPIBlib",
-    effort: "All runs in virtual time on the simulated cluster mpiblib16, whose clocks are off and \
-           drift, and takes seconds.",
+    effort: "Everything runs in virtual time on the simulated cluster mpiblib16, whose clocks have \
+             offsets and drift; it takes seconds.",
     parts: &["figure-1", "table-1", "figure-2", "p2p"],
     drawn: "figure-1",
     notes: NOTES,
@@ -45,7 +45,7 @@ const NOTES: &[&str] = &[
      shows what the call takes.",
     "note: a size of 0 sends nothing in our schedules, and is left out of table 1 and figure 2.",
     "note: in our series of gathers small messages are lost as well, which the paper does not \
-     say, and a loss is paid once: in a long series it is parted among more repetitions.",
+     say, and a loss is paid once: in a long series it is divided among more repetitions.",
     "note: verdicts are on what the paper's text says, for each curve; the bounds are ours \
      (docs/reproduce-mpiblib.md).",
 ];

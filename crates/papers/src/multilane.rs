@@ -24,10 +24,10 @@ use crate::part::Part;
 pub static PAPER: Paper = Paper {
     name: "multilane",
     about: "Table 1 and figures 4, 5 and 7 to 10 of the multi-lane scatter and gather",
-    effort: "All but the part `lab` runs in virtual time on the simulated testbed of two sites with \
-             32 hosts each, and takes a second. `lab` measures real MPI on 2 x 8 hosts of a lab, \
-             and takes about a minute; without root, namespaces or an MPI it says why it is left \
-             out.",
+    effort: "All parts but `lab` run in virtual time on the simulated testbed, two sites with 32 \
+             hosts each, and take a second. `lab` measures real MPI on 2 x 8 hosts of a lab and \
+             takes about a minute; without root, namespaces or an MPI it is left out, with the \
+             reason.",
     parts: &PARTS,
     drawn: "figure-9",
     notes: NOTES,

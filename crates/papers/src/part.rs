@@ -121,7 +121,12 @@ impl Claim {
         Claim { what: what.into(), unit: None, paper, ours, verdict: None }
     }
 
-    /// Seconds that the paper does not tell.
+    /// A plain ratio or count that the paper does not give.
+    pub fn own_ratio(what: impl Into<String>, ours: f64) -> Claim {
+        Claim::ratio_of(what, None, ours)
+    }
+
+    /// Seconds that the paper does not give.
     pub fn own_seconds(what: impl Into<String>, ours: f64) -> Claim {
         Claim::of(what, "s", None, ours)
     }
@@ -173,8 +178,8 @@ impl Claim {
         // Counts are whole, and so is what they are set beside.
         let is_count = |number: f64| number.fract() == 0.0 && number > 1.0;
         let counts = self.unit.is_none() && is_count(self.ours) && self.paper.is_none_or(is_count);
-        let told = |number: f64| if counts { format!("{number}") } else { brief(number) };
-        let number = |number: Option<f64>| number.map_or(String::new(), told);
+        let format = |number: f64| if counts { format!("{number}") } else { brief(number) };
+        let number = |number: Option<f64>| number.map_or(String::new(), format);
         let verdict = match self.verdict {
             None => String::new(),
             Some((asked, true)) => format!("holds: {asked}"),
@@ -184,7 +189,7 @@ impl Claim {
         vec![
             self.what.clone(),
             with_unit(number(self.paper)),
-            with_unit(told(self.ours)),
+            with_unit(format(self.ours)),
             self.ratio().map_or(String::new(), brief),
             verdict,
         ]
@@ -277,15 +282,17 @@ impl Part {
         // Counts and numbers of nodes are whole.
         let whole =
             curves.iter().flat_map(|curve| &curve.points).all(|point| point.1.fract() == 0.0);
-        let told = |figure: f64| if whole { format!("{figure}") } else { brief(figure) };
+        let format = |figure: f64| if whole { format!("{figure}") } else { brief(figure) };
         let every = first.points.len().div_ceil(SHOWN);
         for &(size, _) in first.points.iter().step_by(every.max(1)) {
             let cell = |curve: &&Curve| {
                 let place = curve.points.iter().position(|(other, _)| *other == size);
                 let Some(place) = place else { return String::new() };
-                let figure = told(curve.points[place].1);
+                let figure = format(curve.points[place].1);
                 match curve.intervals.get(place) {
-                    Some((low, high)) => format!("{figure} ({} to {})", told(*low), told(*high)),
+                    Some((low, high)) => {
+                        format!("{figure} ({} to {})", format(*low), format(*high))
+                    }
                     None => figure,
                 }
             };
@@ -334,14 +341,14 @@ mod tests {
     fn part(ours: f64) -> Part {
         let claim = Claim::ratio_of("a over b", Some(4.0), ours);
         let claim = claim.asked("at least 3: it grows", |ratio| ratio >= 3.0);
-        let told = Claim::seconds("a", 2.0, 1.0);
-        let (claims, axes) = (vec![told, claim], Axes::TIMES);
+        let shown = Claim::seconds("a", 2.0, 1.0);
+        let (claims, axes) = (vec![shown, claim], Axes::TIMES);
         let (commands, curves, remarks) = Default::default();
         Part { name: "p", heading: "P", commands, claims, remarks, curves, axes }
     }
 
     #[test]
-    fn a_claim_holds_or_differs_and_a_figure_is_only_told() {
+    fn a_claim_holds_or_differs_and_a_figure_is_only_shown() {
         let (held, differs) = (part(3.0), part(2.0));
         assert!(held.holds() && !differs.holds());
         assert!(held.text().contains("0.750  holds: at least 3: it grows"), "{}", held.text());

@@ -19,8 +19,8 @@ use laneway_drill::{Stage, StageOptions};
 pub static PAPER: Paper = Paper {
     name: "path-migration",
     about: "Figures 5 to 8 of automatic path migration: transitions and latency over queue pairs",
-    effort: "Two hosts of a lab with two cards each, real UDP between them. It needs root, and \
-             says why it is left out where it cannot run; it takes less than a minute.",
+    effort: "Two hosts of a lab with two cards each, real UDP between them. It needs root and \
+             takes less than a minute; where it cannot run, parts are left out, with the reason.",
     parts: &PARTS,
     drawn: "figure-6",
     notes: NOTES,

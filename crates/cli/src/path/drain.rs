@@ -15,19 +15,19 @@ fn with_args(command: Command) -> Command {
     let path = Arg::new("path")
         .value_name("PATH")
         .required(true)
-        .help("The path: its device, eth0/2, its address, or its number in a program");
+        .help("The path: a device (eth0, eth0/2), an address, or its number in a program");
     command.arg(path).arg(pid_arg()).args(output::args())
 }
 
 pub fn command() -> Command {
     let command = Command::new("drain")
-        .about("Takes the traffic of programs that run off a path, and keeps it off")
+        .about("Moves the traffic of running programs off a path, and keeps it off")
         .after_help(
             "Every connection moves to its other path with its messages; nothing is lost. The \
-             path stays unused, also by later connections, until `laneway path undrain`. Both \
-             ends of a connection move when one is asked. A connection that has no other path \
-             that works stays, and moves as soon as it has one; then the exit code is 1. Programs \
-             are those of this user on this machine, as `laneway path watch` shows them.\n\n\
+             path stays unused, by later connections too, until `laneway path undrain`. Both ends \
+             of a connection move when one is drained. A connection without another working path \
+             stays until it has one; then the exit code is 1. Affects the programs of this user \
+             on this machine, as listed by `laneway path watch`.\n\n\
              Examples:\n  \
              laneway path drain eth0\n  \
              laneway path drain 10.0.0.1 --pid 4711\n  \
@@ -38,9 +38,9 @@ pub fn command() -> Command {
 
 pub fn undrain_command() -> Command {
     let command =
-        Command::new("undrain").about("Lets programs that run use a path again").after_help(
-            "Connections load the path as their alternate one again; they do not move back to it \
-             by themselves, unless the program prefers it.\n\n\
+        Command::new("undrain").about("Lets running programs use a path again").after_help(
+            "The path becomes the alternate path of connections again. They do not move back to \
+             it by themselves, unless the program asks for it.\n\n\
              Examples:\n  \
              laneway path undrain eth0\n  \
              laneway path undrain eth0 --pid 4711",
@@ -78,8 +78,8 @@ fn change(matches: &ArgMatches, drains: bool) -> Result<Exit, Failure> {
         return Ok(Exit::Environment);
     }
     if drains && asked.stay() > 0 {
-        output::note("some connections stay: they have no other path that works, and move when");
-        output::note("they have one (laneway path watch --once shows them)");
+        output::note("some connections stay: they have no other working path, and move when they");
+        output::note("have one (laneway path watch --once lists them)");
         return Ok(Exit::Gate);
     }
     Ok(Exit::Done)

@@ -26,20 +26,20 @@ const MOST_OUTAGE: f64 = 60.0;
 pub fn command() -> Command {
     let kinds = Kind::ALL.map(Kind::name).join(", ");
     Command::new("drill")
-        .about("Breaks paths under traffic in a lab, and tells what the traffic saw of it")
+        .about("Breaks paths under traffic in a lab and measures how long the traffic stalls")
         .after_help(format!(
-            "Two hosts with two paths each, a connection between them, messages there and back. \
-             The path in use is broken again and again. A row tells how long messages stood still \
-             beyond what a connection on an untouched path stood still at the same time, what was \
-             lost, came twice or out of order, the rate in MB/s before and while the path was \
-             dead, and how soon both paths were there again. It needs root, and ends with 1 where \
-             anything was lost.\n\n\
-             With --spread several connections have a message each under way, half of them over \
-             each path, and one of the paths is drawn and broken; connections that leave it go \
-             back when it works again.\n\n\
-             Faults: {kinds}. The last two break nothing: for two seconds each, the machine is \
-             busy, or others fill the queue of the path in use; to leave the path then ends with \
-             1, too.\n\n\
+            "Two hosts exchange messages over a connection with two paths. The path in use is \
+             broken again and again. A row has the time for which messages stalled, less what a \
+             connection on an untouched path stalled at the same time; the messages that were \
+             lost, duplicated or reordered; the rate in MB/s before the fault and while the path \
+             was down; and the time until both paths worked again. It needs root, and exits with \
+             1 if anything was lost.\n\n\
+             With --spread there are several connections, half of them on each path, with a \
+             message under way each. One path, chosen at random, is broken; connections that \
+             leave it return when it works again.\n\n\
+             Faults: {kinds}. The last two break nothing: for two seconds the machine is busy, or \
+             other traffic fills the queue of the path in use. A connection that leaves its path \
+             then makes the exit code 1, too.\n\n\
              Examples:\n  \
              laneway path drill\n  \
              laneway path drill --kinds drop,carrier-sender --sizes 64,1M --faults 100\n  \
@@ -63,19 +63,19 @@ fn fault_args() -> [Arg; 10] {
             .value_name("LIST")
             .value_delimiter(',')
             .default_value("carrier-sender,carrier-receiver,drop,one-way-out,one-way-back")
-            .help("What to break"),
+            .help("The faults, comma-separated, or `all`"),
         Arg::new("sizes")
             .long("sizes")
             .value_name("LIST")
             .value_delimiter(',')
             .default_value("64")
-            .help("Bytes of a message"),
+            .help("Bytes of a message, comma-separated"),
         Arg::new("faults")
             .long("faults")
             .value_name("N")
             .value_parser(value_parser!(u64).range(1..=1_000_000))
             .default_value("10")
-            .help("Faults of each kind and size"),
+            .help("The number of faults for each kind and size"),
         Arg::new("outage")
             .long("outage")
             .value_name("TIME")
@@ -85,20 +85,20 @@ fn fault_args() -> [Arg; 10] {
             .long("rate")
             .value_name("RATE")
             .default_value("1Gbit")
-            .help("Of each path"),
+            .help("The rate of each path"),
         Arg::new("compute")
             .long("compute")
             .value_name("TIME")
-            .help("Both ends compute for so long between a message and the next look"),
+            .help("Both ends compute for this long after each message, and poll nothing meanwhile"),
         Arg::new("connections")
             .long("connections")
             .value_name("N")
             .value_parser(value_parser!(u64).range(1..=MOST_CONNECTIONS))
-            .help("Connections, with a message under way each [default: 1, with --spread 4]"),
+            .help("Connections, each with one message under way [default: 1, with --spread 4]"),
         Arg::new("spread")
             .long("spread")
             .action(ArgAction::SetTrue)
-            .help("Connections begin with different paths, so that all carry load"),
+            .help("Start connections on different paths, so that every path carries load"),
         Arg::new("one-switch")
             .long("one-switch")
             .action(ArgAction::SetTrue)
@@ -108,7 +108,7 @@ fn fault_args() -> [Arg; 10] {
             .value_name("N")
             .value_parser(value_parser!(u64))
             .default_value("1")
-            .help("When faults begin and how long they last"),
+            .help("The seed for the start and the length of faults"),
     ]
 }
 
@@ -122,8 +122,8 @@ fn remote_args() -> [Arg; 2] {
             .value_parser(PeerPath::parse)
             .conflicts_with_all(["kinds", "faults", "outage", "rate", "one-switch", "seed"])
             .help(
-                "With `laneway path serve` on another machine, at its address on each path, \
-                 10.0.0.2/2 for a second path to one; somebody else breaks them",
+                "The addresses of `laneway path serve` on another machine, one for each path, \
+                 comma-separated; 10.0.0.2/2 is a second path to one. Nothing is broken by drill",
             ),
         Arg::new("seconds")
             .long("seconds")
@@ -131,7 +131,7 @@ fn remote_args() -> [Arg; 2] {
             .value_parser(value_parser!(u64).range(1..))
             .default_value("10")
             .requires("to")
-            .help("How long there is traffic with --to"),
+            .help("Seconds of traffic with --to"),
     ]
 }
 
@@ -148,8 +148,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     };
     let (computes, outage) = (time("compute", "5ms")?, time("outage", "2s")?);
     if !(1e-3..=MOST_OUTAGE).contains(&outage) {
-        let what = format!("an outage of {}", text("outage"));
-        return Err(Failure::usage(what, "1 ms to 60 s are possible", "--outage 2s"));
+        let what = format!("unusable outage `{}`", text("outage"));
+        return Err(Failure::usage(what, "an outage lasts 1 ms to 60 s", "--outage 2s"));
     }
     let (spread, connections) = (matches.get_flag("spread"), connections(matches)?);
     let computes_for = Duration::from_secs_f64(computes);
@@ -187,8 +187,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     output.write(&Document { verb: "path", env, params, rows, summary: None }, None)?;
     if !is_sound {
         output::note(
-            "something was lost, came twice or out of order, a path did not come back, or one that \
-             worked was left",
+            "messages were lost, duplicated or reordered, a path did not come back, or a \
+             connection left a path that worked",
         );
     }
     Ok(if is_sound { Exit::Done } else { Exit::Gate })
@@ -265,7 +265,7 @@ fn connections(matches: &ArgMatches) -> Result<usize, Failure> {
     let count = asked.unwrap_or(if spread { SPREAD } else { 1 });
     let paths = matches.get_many::<PeerPath>("to").map(|peers| peers.len());
     if spread && (count < 2 || paths.is_some_and(|paths| paths < 2)) {
-        let cause = "load over all paths takes two connections and two paths";
+        let cause = "--spread needs two connections and two paths";
         let try_this = match paths {
             Some(..2) => "--to A,B --spread",
             _ => "--spread --connections 4",
@@ -288,7 +288,7 @@ fn rounds(matches: &ArgMatches, like: &Round) -> Result<Vec<Round>, Failure> {
                 let all = Kind::ALL.map(Kind::name).join(", ");
                 Failure::usage(
                     format!("unknown fault `{name}`"),
-                    format!("there are {all}"),
+                    format!("the faults are {all}, and `all`"),
                     "--kinds drop",
                 )
             })?],
@@ -298,7 +298,11 @@ fn rounds(matches: &ArgMatches, like: &Round) -> Result<Vec<Round>, Failure> {
                 let bytes = words::size(&size)? as usize;
                 if !(8..=64 << 20).contains(&bytes) {
                     let what = format!("messages of {size}");
-                    return Err(Failure::usage(what, "8 B to 64M are possible", "--sizes 64,1M"));
+                    return Err(Failure::usage(
+                        what,
+                        "a message has 8 bytes to 64M",
+                        "--sizes 64,1M",
+                    ));
                 }
                 let load = Load { bytes, ..like.load };
                 rounds.push(Round { kind, load, ..*like });

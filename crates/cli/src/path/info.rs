@@ -17,12 +17,12 @@ pub fn command() -> Command {
     Command::new("info")
         .about("Which interfaces can be paths of their own, and why others cannot")
         .after_help(
-            "`usable` tells whether an interface can be a path now, `why_not` why it cannot. Below \
-             the table stand findings about interfaces that disturb each other, which pairs can \
-             be two paths, what the kernel offers to UDP, and InfiniBand devices. Nothing is \
-             changed, and no root is needed. JSON and CSV have the findings in each row, and JSON \
-             what the kernel offers under `env`. An address of `--peer` that gets no interface \
-             ends with exit code 1.\n\n\
+            "`usable` says whether an interface can be a path now, `why_not` why it cannot. Below \
+             the table: interfaces that interfere with each other, pairs that can be two paths of \
+             a connection, UDP features of the kernel, and InfiniBand devices. Nothing is \
+             changed, and root is not needed. JSON and CSV have the findings in each row; JSON \
+             has the kernel's features under `env`. Exits with 1 if an address of --peer gets no \
+             interface.\n\n\
              Examples:\n  \
              laneway path info\n  \
              laneway path info eth0 eth1\n  \
@@ -43,7 +43,9 @@ pub fn command() -> Command {
                 .action(ArgAction::Append)
                 .value_delimiter(',')
                 .value_parser(value_parser!(IpAddr))
-                .help("Addresses of another machine: gives each an interface of its own"),
+                .help(
+                    "Addresses of another machine, comma-separated: assigns an interface to each",
+                ),
         )
         .args(output::args())
 }

@@ -10,7 +10,7 @@ pub fn pid_arg() -> Arg {
         .long("pid")
         .value_name("N")
         .value_parser(value_parser!(u32).range(1..))
-        .help("Only this process [default: all of this user]")
+        .help("Only the process with this number [default: all processes of this user]")
 }
 
 pub fn pid(matches: &ArgMatches) -> Option<u32> {
@@ -26,13 +26,13 @@ pub fn failure(error: NetError) -> Failure {
 /// What is said where no process is there.
 pub fn nobody(pid: Option<u32>) -> Failure {
     let what = match pid {
-        Some(pid) => format!("process {pid} does not run here, or has no paths"),
+        Some(pid) => format!("process {pid} does not run here or has no paths"),
         None => "no process with paths runs here".into(),
     };
-    let cause = format!("no socket of one is in {}", control::folder().display());
+    let cause = format!("there is no control socket in {}", control::folder().display());
     let try_this = format!(
-        "laneway path serve, laneway check --backend net; as the same user, on the same machine, \
-         with the same {}",
+        "start one first: laneway path serve, or laneway check --backend net; as the same user, \
+         on the same machine, with the same {}",
         control::VARIABLE
     );
     Failure::environment(what, cause, try_this)

@@ -12,18 +12,19 @@ use laneway_net::{Endpoint, LocalPath, NetError, Options, PathName, Secret, Setu
 pub fn args() -> [Arg; 3] {
     [
         Arg::new("paths").long("paths").value_name("DEVICE,DEVICE").value_delimiter(',').help(
-            "The interfaces that are paths, eth0/2 a second path through one with other ports \
-                 [default: all usable ones]",
+            "The interfaces to use as paths, comma-separated; eth0/2 is a second path through eth0 \
+             with other ports [default: all usable ones]",
         ),
-        Arg::new("secret").long("secret").value_name("FILE").help(
-            "The file with the secret that both ends know, mode 600; without one, loopback only",
-        ),
+        Arg::new("secret")
+            .long("secret")
+            .value_name("FILE")
+            .help("The file with the secret of both ends, mode 600; without it, loopback only"),
         Arg::new("port")
             .long("port")
             .value_name("PORT")
             .value_parser(value_parser!(u16).range(1..))
             .default_value("7471")
-            .help("The server's port on every path; the one after it for a second path, eth0/2"),
+            .help("The server's port on each path; a second path (eth0/2) has the next port"),
     ]
 }
 

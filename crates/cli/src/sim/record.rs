@@ -12,15 +12,14 @@ use crate::links::RecordFile;
 
 pub fn args() -> [Arg; 2] {
     [
-        Arg::new("record")
-            .long("record")
-            .value_name("FILE")
-            .help("Write the rate of each link over time: .json, .csv, .svg, .html; for one run"),
+        Arg::new("record").long("record").value_name("FILE").help(
+            "Write the rate of each link over time: .json, .csv, .svg or .html; needs one run",
+        ),
         Arg::new("every")
             .long("every")
             .value_name("TIME")
             .requires("record")
-            .help("How long an interval of --record is: 1ms [default: the run in 200 intervals]"),
+            .help("The length of an interval of --record, as 1ms [default: 1/200 of the run]"),
     ]
 }
 

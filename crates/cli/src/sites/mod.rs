@@ -16,12 +16,12 @@ use crate::words;
 
 pub fn command() -> Command {
     Command::new("sites")
-        .about("Chooses the fastest algorithm over several sites, and shows the time that none can beat")
+        .about("Chooses the fastest algorithm over several sites, and computes a lower bound")
         .after_help(
-            "Every algorithm is simulated on the platform, the promising ones with many settings; \
-             `bound_us` is what no scatter or gather can beat (max-flow, latency). With \
-             --lanes, the multi-lane paper's algorithm for each number of lanes, beside its cost \
-             model.\n\n\
+            "Every algorithm is simulated on the platform, the fastest ones with many settings. \
+             `bound_us` is a lower bound for any scatter or gather (max-flow and latency). With \
+             --lanes: the time of the multi-lane paper's algorithm for each number of lanes, and \
+             what its cost model predicts.\n\n\
              Examples:\n  \
              laneway sites --platform two-sites:32x32 --op scatter,gather --sizes 16K,256K,4M\n  \
              laneway sites --platform two-sites:16x16 --op bcast,allreduce --sizes 1M --all\n  \
@@ -42,7 +42,7 @@ pub fn command() -> Command {
                 .value_name("OP,OP")
                 .value_delimiter(',')
                 .default_value("scatter")
-                .help("The operations"),
+                .help("The operations, comma-separated"),
         )
         .arg(
             Arg::new("sizes")
@@ -50,7 +50,7 @@ pub fn command() -> Command {
                 .value_name("S,T")
                 .value_delimiter(',')
                 .default_value("1K,16K,256K,4M")
-                .help("Bytes of a rank's block, or of the vector"),
+                .help("Bytes of a rank's block, or of the vector; comma-separated"),
         )
         .arg(
             Arg::new("root")
@@ -64,13 +64,13 @@ pub fn command() -> Command {
                 .long("lanes")
                 .value_name("A:B")
                 .conflicts_with("all")
-                .help("A row for each number of lanes of the multi-lane paper's algorithm"),
+                .help("One row for each number of lanes of the multi-lane paper's algorithm"),
         )
         .arg(
             Arg::new("all")
                 .long("all")
                 .action(clap::ArgAction::SetTrue)
-                .help("A row for each algorithm, with the best setting that was found"),
+                .help("One row for each algorithm, with the best setting found"),
         )
         .args(output::args())
         .args_conflicts_with_subcommands(true)
@@ -98,11 +98,11 @@ impl Plan {
         let hosts = platform.hosts();
         if root >= hosts {
             let cause = format!("the ranks are 0 to {}", hosts - 1);
-            return Err(Failure::usage(format!("no root {root}"), cause, "--root 0"));
+            return Err(Failure::usage(format!("root {root} is out of range"), cause, "--root 0"));
         }
         if Sites::one_each(&platform).placement().sites() < 2 {
             let cause = format!("all hosts of {spec} are at one site");
-            let what = "nothing lies between sites here";
+            let what = "the platform has only one site";
             return Err(Failure::usage(what, cause, "--platform two-sites:32x32, or laneway sim"));
         }
         Ok(Plan { platform, operations, sizes, root })
@@ -159,8 +159,8 @@ fn lane_range(range: &str) -> Result<RangeInclusive<u32>, Failure> {
     match (low.parse::<u32>(), high.parse::<u32>()) {
         (Ok(low), Ok(high)) => Ok(low..=high),
         _ => {
-            let what = format!("`{range}` is no range of lanes");
-            Err(Failure::usage(what, "it is a number, or two as in 1:32", "--lanes 1:32"))
+            let what = format!("`{range}` is not a range of lanes");
+            Err(Failure::usage(what, "a range is a number, or two as in 1:32", "--lanes 1:32"))
         }
     }
 }
@@ -170,14 +170,18 @@ fn no_lanes(error: LanesError, range: &str) -> Failure {
     match error {
         LanesError::NotTwoSites(_) => {
             let try_this = "--platform two-sites:32x32, or without --lanes";
-            Failure::usage("lanes are counted between two sites", cause, try_this)
+            Failure::usage("lanes need a platform of two sites", cause, try_this)
         }
         LanesError::Range { most } => {
             let cause = format!("the smaller site has {most} hosts, and a lane takes one of each");
-            Failure::usage(format!("no lanes {range}"), cause, format!("--lanes 1:{most}"))
+            Failure::usage(
+                format!("{range} lanes are not possible"),
+                cause,
+                format!("--lanes 1:{most}"),
+            )
         }
         LanesError::Operation(_) => {
-            Failure::usage("lanes are of scatter and gather", cause, "--op scatter,gather")
+            Failure::usage("only scatter and gather have lanes", cause, "--op scatter,gather")
         }
         LanesError::Choice(error) => failure(error),
         _ => Failure::usage("the cost model has no answer", cause, "another --platform"),
@@ -200,5 +204,5 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 fn failure(error: ChoiceError) -> Failure {
     let what = "no schedule can be chosen";
-    Failure::usage(what, error.to_string(), "laneway sim, which tells what each algorithm does")
+    Failure::usage(what, error.to_string(), "laneway sim OP, to simulate each algorithm")
 }

@@ -134,14 +134,14 @@ pub fn equations() -> Part {
     let printed = |d: u32| move |source, phase| as_printed(u64::from(d), source, phase);
     let found = faults(EXAMPLE, printed(EXAMPLE));
     let all = found.destinations as f64;
-    let told = |what: String, ours: u64| Claim::ratio_of(what, None, ours as f64);
+    let count = |what: String, ours: u64| Claim::own_ratio(what, ours as f64);
     claims.extend([
         Claim::ratio_of("d = 3, as printed: destinations as they must be", Some(all), {
             (found.destinations - found.wrong) as f64
         }),
-        told("d = 3, as printed: wrong destinations".into(), found.wrong),
-        told("d = 3, as printed: of these, no node at all".into(), found.outside),
-        told(
+        count("d = 3, as printed: wrong destinations".into(), found.wrong),
+        count("d = 3, as printed: of these, no node at all".into(), found.outside),
+        count(
             "d = 3, as printed: phases that are no permutation, of 36".into(),
             found.phases - found.permutations,
         ),
@@ -149,7 +149,7 @@ pub fn equations() -> Part {
     for d in DEGREES {
         let nodes = u64::from(MeshOrder::new(d).nodes());
         let reduced = faults(d, |source, phase| as_printed(u64::from(d), source, phase) % nodes);
-        claims.push(told(
+        claims.push(count(
             format!("d = {d}, as printed, reduced mod n: phases that are no permutation"),
             reduced.phases - reduced.permutations,
         ));

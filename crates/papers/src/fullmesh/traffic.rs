@@ -165,12 +165,11 @@ impl Traffic {
         let mut ratios = Vec::new();
         for (degree, d) in DEGREES.into_iter().enumerate() {
             let counted = self.at(degree)?;
-            let told = |what: String, ours: f64| Claim::ratio_of(what, None, ours);
             for (kind, (counted, bar)) in KINDS.iter().zip(counted.iter().zip(&mut bars)) {
                 let Estimate { mean, error } = Estimate::of(&counted.random);
                 bar.points.push((u64::from(d), mean));
-                claims.push(told(format!("{kind}, d = {d}: throughput"), mean));
-                claims.push(told(format!("{kind}, d = {d}: standard error"), error));
+                claims.push(Claim::own_ratio(format!("{kind}, d = {d}: throughput"), mean));
+                claims.push(Claim::own_ratio(format!("{kind}, d = {d}: standard error"), error));
             }
             let [mesh, tree, _] = counted;
             let ratio = Estimate::of(&mesh.random).over(Estimate::of(&tree.random));
@@ -189,8 +188,11 @@ impl Traffic {
                     })
                 }
             });
-            claims.push(told(format!("d = {d}: its standard error"), ratio.error));
-            claims.push(told(format!("d = {d}: mesh over tree, also fixed points"), any.mean));
+            claims.push(Claim::own_ratio(format!("d = {d}: its standard error"), ratio.error));
+            claims.push(Claim::own_ratio(
+                format!("d = {d}: mesh over tree, also fixed points"),
+                any.mean,
+            ));
         }
         let grows = ratios.windows(2).map(|pair| pair[1] / pair[0]).fold(f64::INFINITY, f64::min);
         claims.push(

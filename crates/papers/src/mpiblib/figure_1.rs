@@ -90,7 +90,6 @@ pub fn part(cluster: &Cluster) -> Result<Part, PaperError> {
 
 fn scatter_claims(scatter: &[Seen]) -> Vec<Claim> {
     let [single, series, long] = scatter else { return Vec::new() };
-    let told = |what: &str, ours: f64| Claim::ratio_of(what, None, ours);
     let (_, least) = extremes(&single.least, &single.most, 0..KIB.len());
     let last = vec![single.most[KIB.len() - 1]; KIB.len()];
     let (_, medium) = extremes(&single.most, &last, MEDIUM);
@@ -99,17 +98,17 @@ fn scatter_claims(scatter: &[Seen]) -> Vec<Claim> {
     let (_, escalated) = extremes(&series.most, &single.most, MEDIUM);
     let (_, diluted) = extremes(&long.most, &single.most, MEDIUM);
     let mut claims = vec![
-        told("scatter, single: largest minimum over maximum", least)
+        Claim::own_ratio("scatter, single: largest minimum over maximum", least)
             .asked("at most 0.4: the root only sends, in relatively little time", |r| r <= 0.4),
-        told("scatter, single: medium sizes over 100K", medium)
+        Claim::own_ratio("scatter, single: medium sizes over 100K", medium)
             .asked("below 1: single scatters do not escalate", |r| r < 1.0),
-        told("scatter, small: 100x over single", small)
+        Claim::own_ratio("scatter, small: 100x over single", small)
             .asked("below 1: the pipeline shortens a repetition", |r| r < 1.0),
-        told("scatter, large: 100x over single", large)
+        Claim::own_ratio("scatter, large: 100x over single", large)
             .asked("below 1: the pipeline shortens a repetition", |r| r < 1.0),
-        told("scatter, medium: 10x over single, the worst", escalated)
+        Claim::own_ratio("scatter, medium: 10x over single, the worst", escalated)
             .asked("at least 3: the series makes escalations", |r| r >= 3.0),
-        told("scatter, medium: 100x over single, the worst", diluted),
+        Claim::own_ratio("scatter, medium: 100x over single, the worst", diluted),
     ];
     claims.extend(spread_claims("scatter", scatter));
     claims
@@ -117,20 +116,19 @@ fn scatter_claims(scatter: &[Seen]) -> Vec<Claim> {
 
 fn gather_claims(gather: &[Seen]) -> Vec<Claim> {
     let [single, series, long] = gather else { return Vec::new() };
-    let told = |what: &str, ours: f64| Claim::ratio_of(what, None, ours);
     let on_root = single.longest_on_root as f64 / KIB.len() as f64;
     let last = vec![single.most[KIB.len() - 1]; KIB.len()];
     let (medium, _) = extremes(&single.most, &last, MEDIUM);
     let (_, shorter) = extremes(&series.most, &single.most, MEDIUM);
     let (_, shortest) = extremes(&long.most, &single.most, MEDIUM);
     let mut claims = vec![
-        told("gather, single: part of the sizes with the maximum on the root", on_root)
+        Claim::own_ratio("gather, single: part of the sizes with the maximum on the root", on_root)
             .asked("1: there the messages meet", |r| r == 1.0),
-        told("gather, single: medium sizes over 100K, the least", medium)
+        Claim::own_ratio("gather, single: medium sizes over 100K, the least", medium)
             .asked("at least 5: single gathers escalate", |r| r >= 5.0),
-        told("gather, medium: 10x over single, the worst", shorter)
+        Claim::own_ratio("gather, medium: 10x over single, the worst", shorter)
             .asked("at most 0.2: escalations disappear", |r| r <= 0.2),
-        told("gather, medium: 100x over single, the worst", shortest)
+        Claim::own_ratio("gather, medium: 100x over single, the worst", shortest)
             .asked("at most 0.1: escalations disappear with repetitions", |r| r <= 0.1),
     ];
     claims.extend(spread_claims("gather", gather));

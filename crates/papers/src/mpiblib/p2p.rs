@@ -68,7 +68,6 @@ pub fn part(cluster: &Cluster) -> Result<Part, PaperError> {
     let narrow = error(&[trips(&narrow, true)?.0], &trips(&narrow, false)?.0);
     let near = |paper: f64| move |ours: f64| (0.5..2.0).contains(&(ours / paper));
     let gain = PAPER_SEQUENTIAL / PAPER_PARALLEL;
-    let told = |what: &str, ours: f64| Claim::ratio_of(what, None, ours);
     let claims = vec![
         Claim::seconds("all pairs one after the other", PAPER_SEQUENTIAL, sequential)
             .asked("within a factor of 2", near(PAPER_SEQUENTIAL)),
@@ -76,16 +75,16 @@ pub fn part(cluster: &Cluster) -> Result<Part, PaperError> {
             .asked("within a factor of 2", near(PAPER_PARALLEL)),
         Claim::ratio_of("the one over the other", Some(gain), sequential / parallel)
             .asked("at least 5: significantly less time", |ratio| ratio >= 5.0),
-        told(
+        Claim::own_ratio(
             "quiet: a pair at the same time over alone, the furthest from 1",
             furthest(&together, &alone),
         )
         .asked("within 1 % of 1", |ratio| (0.99..=1.01).contains(&ratio)),
-        told("with noise: error of one after the other", noisy_alone),
-        told("with noise: error at the same time", noisy_together),
-        told("the one over the other, with noise", noisy_together / noisy_alone)
+        Claim::own_ratio("with noise: error of one after the other", noisy_alone),
+        Claim::own_ratio("with noise: error at the same time", noisy_together),
+        Claim::own_ratio("the one over the other, with noise", noisy_together / noisy_alone)
             .asked("at most 1.25: with the same accuracy", |ratio| ratio <= 1.25),
-        told("through a switch of 2 Gbit/s: error at the same time", narrow)
+        Claim::own_ratio("through a switch of 2 Gbit/s: error at the same time", narrow)
             .asked("above 0.05: there it would fail", |error| error > 0.05),
     ];
     Ok(Part {

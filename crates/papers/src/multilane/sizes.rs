@@ -188,21 +188,20 @@ pub fn figure_4() -> Result<Part, PaperError> {
     let slow = slow_gains(op)?;
     let printed = testbed.model(LARGE, testbed.constant()?)?;
     let best = f64::from(modelled(printed.best(Form::Printed))?.lanes);
-    let told = |what: &str, ours| Claim::ratio_of(what, None, ours);
     let mut claims = vec![
         Claim::of("a connection", "Mbit/s", Some(250.0), testbed.connection_mbit()?)
             .asked("within 10 %", |rate| (225.0..=275.0).contains(&rate)),
         Claim::ratio_of("lanes that the printed model wants, 4M", Some(32.0), best).equal(),
-        told("32 lanes: gain over a single lane, 4M", last(&gains))
+        Claim::own_ratio("32 lanes: gain over a single lane, 4M", last(&gains))
             .asked("1.5 to 2.0", |gain| (1.5..=2.0).contains(&gain)),
         Claim::of("the smallest size with a gain of 1.1", "KB", Some(500.0), begins / 1e3)
             .asked("250 to 1000: it begins near 500 KB", |size| (250.0..=1000.0).contains(&size)),
         Claim::of("32 lanes: the highest rate of the WAN, 4M", "Mbit/s", Some(1000.0), one_peak)
             .asked("at least 900: up to 1 Gbit/s", |rate| rate >= 900.0),
-        told("gain where the root has all sends under way at once, 4M", at_once_gain),
+        Claim::own_ratio("gain where the root has all sends under way at once, 4M", at_once_gain),
         Claim::of("the same: the highest rate of the WAN, 4M", "Mbit/s", Some(1000.0), all_peak),
-        told("gain where hosts reach 700 Mbit/s, 4M", last(&slow)),
-        told("gain where hosts reach 700 Mbit/s, 16K", slow[0].1),
+        Claim::own_ratio("gain where hosts reach 700 Mbit/s, 4M", last(&slow)),
+        Claim::own_ratio("gain where hosts reach 700 Mbit/s, 16K", slow[0].1),
     ];
     claims.extend(times.further());
     let remarks = scatter_remarks(&gains, &slow, at_once_gain, (one_peak, all_peak));
@@ -246,7 +245,6 @@ pub fn figure_5() -> Result<Part, PaperError> {
     let (least, most) = extremes(&times.gains());
     let (slow_least, slow_most) = extremes(&slow_gains(op)?);
     let about = |gain: f64| (1.5..=2.5).contains(&gain);
-    let told = |what: &str, ours| Claim::ratio_of(what, None, ours);
     let together =
         ratios(times.points("single lane, simulated"), times.points("32 lanes, own block waits"));
     let mut claims = vec![
@@ -254,9 +252,9 @@ pub fn figure_5() -> Result<Part, PaperError> {
             .asked("1.5 to 2.5: about 2 at all sizes", about),
         Claim::ratio_of("32 lanes: the largest gain of all sizes", Some(2.0), most)
             .asked("1.5 to 2.5: about 2 at all sizes", about),
-        told("where hosts reach 700 Mbit/s: the smallest gain", slow_least),
-        told("where hosts reach 700 Mbit/s: the largest gain", slow_most),
-        told("gain where a helper's own block waits, 4M", last(&together)),
+        Claim::own_ratio("where hosts reach 700 Mbit/s: the smallest gain", slow_least),
+        Claim::own_ratio("where hosts reach 700 Mbit/s: the largest gain", slow_most),
+        Claim::own_ratio("gain where a helper's own block waits, 4M", last(&together)),
     ];
     claims.extend(times.further());
     let far_first =

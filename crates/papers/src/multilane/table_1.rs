@@ -22,8 +22,8 @@ pub fn part() -> Result<Part, PaperError> {
             ("T_LAN", terms.lan),
             ("T_total", terms.total),
         ];
-        let told = terms.into_iter().filter(|(_, seconds)| *seconds > 0.0);
-        claims.extend(told.map(|(term, seconds)| {
+        let present = terms.into_iter().filter(|(_, seconds)| *seconds > 0.0);
+        claims.extend(present.map(|(term, seconds)| {
             Claim::own_seconds(format!("{name}: {term} as printed, 4M at 5 ms"), seconds)
         }));
     }

@@ -59,8 +59,8 @@ impl Pairs {
         let endpoint = stage.on_both_paths(0, setup())?;
         let peer = stage.on_both_paths(1, setup())?;
         let (to, far) = (peer.addresses(), Arc::new(Far::default()));
-        let told = Arc::clone(&far);
-        let thread = thread::spawn(move || echo(peer, count, &told));
+        let shared = Arc::clone(&far);
+        let thread = thread::spawn(move || echo(peer, count, &shared));
         let mut pairs = Pairs {
             endpoint,
             ids: Vec::new(),

@@ -25,18 +25,18 @@ const SLICE: Duration = Duration::from_millis(50);
 
 pub fn command() -> Command {
     Command::new("watch")
-        .about("The paths and connections of programs that run, live")
+        .about("Shows the paths and connections of running programs, live")
         .after_help(
-            "Shows every program of this user on this machine that has connections with several \
+            "Lists every program of this user on this machine whose connections have several \
              paths (`path serve`, `path drill`, ranks of `--backend net`, programs with a \
-             `Service` of laneway-net), until Ctrl-C. A path has its carrier, whether it is \
-             drained, the connections that use it, and what went over it. A connection has the \
-             state of its queue pair and of its migration (ARMED: the alternate path can take \
-             over), messages that wait, migrations, packets sent again and the round trip. More \
-             than 32 connections of a program are summed up by their peers or their states.\n\n\
-             With --prometheus the file is written anew at each look, and where standard output \
-             is no terminal nothing is printed beside it. The sockets of programs are in \
-             $LANEWAY_CONTROL_DIR, else in /tmp/laneway-UID.\n\n\
+             `Service` of laneway-net), until Ctrl-C. For each path: whether it has a carrier, \
+             whether it is drained, the connections that use it, and its traffic. For each \
+             connection: the state of its queue pair and of its migration (ARMED: the alternate \
+             path can take over), waiting messages, migrations, retransmitted packets and the \
+             round trip. More than 32 connections of a program are grouped by peer or state.\n\n\
+             With --prometheus the file is rewritten at every update, and nothing is printed if \
+             standard output is not a terminal. Programs have their control sockets in \
+             $LANEWAY_CONTROL_DIR, or in /tmp/laneway-UID.\n\n\
              Examples:\n  \
              laneway path watch\n  \
              laneway path watch --once --format json\n  \
@@ -54,16 +54,19 @@ fn own_args() -> [Arg; 4] {
             .long("every")
             .value_name("TIME")
             .default_value("1s")
-            .help("Between two looks"),
-        Arg::new("once").long("once").action(ArgAction::SetTrue).help("One look, then it is over"),
+            .help("The time between two updates"),
+        Arg::new("once")
+            .long("once")
+            .action(ArgAction::SetTrue)
+            .help("Print the current state once and exit"),
         Arg::new("all")
             .long("all")
             .action(ArgAction::SetTrue)
-            .help("Every connection in its own row, however many there are"),
+            .help("One row for each connection, however many there are"),
         Arg::new("prometheus")
             .long("prometheus")
             .value_name("FILE")
-            .help("Write the metrics to FILE, in the text format of Prometheus"),
+            .help("Write metrics to FILE in the text format of Prometheus"),
     ]
 }
 
@@ -79,8 +82,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let every = matches.get_one::<String>("every").map_or("1s", String::as_str);
     let seconds = parse_time(every).ok().filter(|time| (EVERY[0]..=EVERY[1]).contains(time));
     let every = seconds.map(Duration::from_secs_f64).ok_or_else(|| {
-        let cause = "it is 10ms to 3600s, with its unit";
-        Failure::usage(format!("no time `{every}` between two looks"), cause, "--every 1s")
+        let cause = "it is a time with its unit, from 10ms to 3600s";
+        Failure::usage(format!("unusable time `{every}` between updates"), cause, "--every 1s")
     })?;
     let watch = Watch {
         output: Output::from(matches)?,
@@ -178,7 +181,7 @@ fn tables(rows: &Rows) -> String {
 fn below(look: &Look) -> String {
     let mut text: String = look.silent.iter().map(|why| format!("{why}\n")).collect();
     if look.seen.is_empty() {
-        text += "\nno process with paths runs here now; Ctrl-C ends\n";
+        text += "\nno process with paths is running; Ctrl-C to quit\n";
     }
     text
 }
