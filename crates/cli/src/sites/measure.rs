@@ -103,7 +103,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let message = matches.get_one::<String>("message").map(|text| match parse_size(text) {
         Ok(size) if size > 1 => Ok(size as usize),
-        Ok(_) => Err("a rate needs more than one byte".to_string()),
+        Ok(_) => Err("one byte is too short to measure a rate".to_string()),
         Err(cause) => Err(cause),
     });
     let message = message
