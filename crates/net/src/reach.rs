@@ -56,7 +56,7 @@ pub enum ReachError {
     /// A path to a server is named twice.
     Twice(PeerPath),
     /// An interface or a route stands in the way.
-    Obstacle(Finding),
+    Obstacle(Box<Finding>),
 }
 
 impl fmt::Display for ReachError {
@@ -182,7 +182,7 @@ pub fn paths_to(named: &[PathName], peers: &[PeerPath]) -> Result<Vec<LocalPath>
     }
     let choice = choose(&all, &devices, &ips)?;
     if let Some(finding) = choice.findings.iter().find(|finding| finding.is_obstacle()) {
-        return Err(ReachError::Obstacle(finding.clone()));
+        return Err(ReachError::Obstacle(Box::new(finding.clone())));
     }
     let found = |peer: &PeerPath| {
         let pair = choice.pairs.iter().find(|pair| pair.peer == peer.ip)?;
