@@ -135,3 +135,46 @@ impl Verdict {
             .with("migrations", self.migrations)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use laneway_core::Value;
+    use laneway_net::drill::{Checked, Outcome, Served, Trace};
+
+    use super::*;
+
+    fn seen(sent: u64, struck: Vec<Struck>, migrations: u64) -> Seen {
+        let client = Outcome {
+            traces: vec![Trace::new(0)],
+            control: None,
+            migrations,
+            sent,
+            checked: Checked::default(),
+            broken: false,
+        };
+        Seen { client, served: Served::default(), struck }
+    }
+
+    fn struck(armed: Option<u64>) -> Struck {
+        Struck { begun: 1_000_000_000, repaired: 1_400_000_000, armed }
+    }
+
+    #[test]
+    fn a_round_is_sound_where_nothing_was_lost_and_all_paths_came_back() {
+        let round = Round::default();
+        let verdict = judge(&round, &seen(0, vec![struck(Some(1_500_000_000))], 1));
+        assert!(verdict.is_sound);
+        assert_eq!((verdict.faults, verdict.recovered_ms), (1, Some(100.0)));
+        assert_eq!(verdict.row().get("fault"), Some(&Value::from("drop")));
+        assert!(!judge(&round, &seen(0, vec![struck(None)], 1)).is_sound, "no alternate path");
+        let lost = judge(&round, &seen(3, Vec::new(), 0));
+        assert!(!lost.is_sound && lost.lost > 0 && lost.stall_max_ms.is_none(), "{lost:?}");
+    }
+
+    #[test]
+    fn a_path_that_works_is_not_to_be_left() {
+        let round = Round { kind: Kind::Busy, ..Round::default() };
+        assert!(judge(&round, &seen(0, Vec::new(), 0)).is_sound);
+        assert!(!judge(&round, &seen(0, Vec::new(), 1)).is_sound);
+    }
+}

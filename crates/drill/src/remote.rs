@@ -27,6 +27,34 @@ pub struct Observed {
 
 /// Sends messages to a server (`laneway_net::drill::serve`) at its addresses, and takes them back.
 /// It goes on as long as `goes_on` says so, which is asked every 20 ms.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use laneway_drill::{Load, observe};
+/// use laneway_net::drill::{State, serve};
+/// use laneway_net::{Endpoint, LocalPath, NetError, Options, Secret, Setup};
+///
+/// fn open(accepts: bool) -> Result<Endpoint, NetError> {
+///     let paths = vec![LocalPath::at(([127, 0, 0, 1], 0).into())];
+///     Endpoint::open(Options { paths, secret: Secret::none(), accepts, setup: Setup::usual() })
+/// }
+///
+/// fn main() -> Result<(), NetError> {
+///     let (server, state) = (open(true)?, State::default());
+///     let to = server.addresses();
+///     let load = Load { bytes: 64, connections: 1, computes: Duration::ZERO };
+///     let seen = std::thread::scope(|scope| {
+///         scope.spawn(|| serve(server, None, load.bytes, load.computes, &state));
+///         let limit = Duration::from_millis(100);
+///         let seen = open(false).and_then(|own| observe(own, &to, load, |past, _| past < limit));
+///         state.stop();
+///         seen
+///     })?;
+///     assert!(seen.is_sound() && seen.outcome.messages() > 0);
+///     Ok(())
+/// }
+/// ```
 pub fn observe(
     endpoint: Endpoint,
     to: &[SocketAddr],

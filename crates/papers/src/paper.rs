@@ -77,3 +77,34 @@ fn remarks(parts: &[Part]) -> Option<String> {
     let all: Vec<String> = all.collect();
     (!all.is_empty()).then(|| all.join("\n"))
 }
+
+#[cfg(test)]
+mod tests {
+    use laneway_core::Value;
+
+    use super::*;
+    use crate::{PAPERS, fullmesh};
+
+    #[test]
+    fn parts_come_in_the_order_of_the_paper_and_unknown_ones_are_refused() {
+        let paper = &fullmesh::PAPER;
+        let chosen = paper.chosen(&["figure-9", "table-1"]).expect("parts");
+        assert_eq!(chosen, ["table-1", "figure-9"]);
+        assert_eq!(paper.chosen(&[]).expect("all"), paper.parts);
+        let error = paper.chosen(&["figure-99"]).expect_err("no such part");
+        assert_eq!(error.to_string(), "unknown part `figure-99` of the paper fullmesh");
+        for paper in PAPERS {
+            assert!(paper.parts.contains(&paper.drawn), "{}", paper.name);
+        }
+    }
+
+    #[test]
+    fn a_document_counts_the_claims() {
+        let parts = fullmesh::reproduce(&["table-1"]).expect("a table");
+        let document = fullmesh::PAPER.document(&parts);
+        let summary = document.summary.expect("a summary");
+        assert_eq!(summary.get("hold"), Some(&Value::Whole(18)));
+        assert_eq!(summary.get("differ"), Some(&Value::Whole(0)));
+        assert_eq!(document.rows.len(), 18);
+    }
+}

@@ -129,3 +129,33 @@ pub fn record_links(
     });
     Ok(LinkRecord { finish, intervals, links: links.collect() })
 }
+
+#[cfg(test)]
+mod tests {
+    use laneway_coll::find;
+    use laneway_core::{Collective, Shape};
+
+    use super::*;
+    use crate::platform::Platform;
+
+    fn record(size: u64, every: Option<f64>) -> Result<LinkRecord, RecordError> {
+        let platform = Platform::read("cluster:2").expect("a platform");
+        let (linear, params) = find(Collective::Bcast, "linear").expect("an algorithm");
+        let shape = Shape::new(Collective::Bcast, 2, size);
+        record_links(&platform, &*linear.schedule(&shape, &params).expect("a schedule"), every)
+    }
+
+    #[test]
+    fn intervals_are_asked_for_or_usual() {
+        let usual = record(1 << 20, None).expect("a record");
+        assert_eq!(usual.intervals.count(), USUAL_INTERVALS);
+        let halves = record(1 << 20, Some(usual.finish / 2.0)).expect("a record");
+        assert_eq!((halves.intervals.count(), halves.finish), (2, usual.finish));
+        for load in usual.links.iter().chain(&halves.links) {
+            assert_eq!(load.bytes.iter().sum::<f64>().round(), f64::from(1 << 20), "{load:?}");
+        }
+        let short = record(1 << 20, Some(usual.finish / 1e6));
+        assert!(matches!(short, Err(RecordError::TooShort { .. })), "{short:?}");
+        assert_eq!(record(0, None), Err(RecordError::NoTime));
+    }
+}

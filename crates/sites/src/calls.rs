@@ -243,3 +243,30 @@ impl Models {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over_lanes(platform: &str, op: Collective, lanes: RangeInclusive<u32>) -> LanesResult {
+        let platform = Platform::read(platform).expect("a platform");
+        let calls = Calls { platform: &platform, operations: &[op], sizes: &[64 << 10], root: 0 };
+        calls.over_lanes(lanes)
+    }
+
+    type LanesResult = Result<LaneTimes, LanesError>;
+
+    #[test]
+    fn lanes_have_times_and_limits() {
+        let times = over_lanes("two-sites:2x3", Collective::Gather, 1..=2).expect("times");
+        assert_eq!((times.rows.len(), times.best.len()), (2, 1));
+        for lanes in [0..=1, 2..=3] {
+            let error = over_lanes("two-sites:2x3", Collective::Gather, lanes);
+            assert_eq!(error.expect_err("out of range"), LanesError::Range { most: 2 });
+        }
+        let error = over_lanes("two-sites:2x2", Collective::Bcast, 1..=1);
+        assert_eq!(error.expect_err("no lanes"), LanesError::Operation(Collective::Bcast));
+        let error = over_lanes("sites:2,2,2", Collective::Scatter, 1..=1);
+        assert!(matches!(error, Err(LanesError::NotTwoSites(_))));
+    }
+}
