@@ -40,6 +40,7 @@ mod drawing;
 mod error;
 mod paper;
 mod part;
+mod typed;
 
 pub use drawing::draw;
 pub use error::PaperError;

@@ -82,7 +82,6 @@ fn remarks(parts: &[Part]) -> Option<String> {
 mod tests {
     use laneway_core::Value;
 
-    use super::*;
     use crate::{PAPERS, fullmesh};
 
     #[test]

@@ -1,7 +1,6 @@
 //! The commands that a person would type for table 1 and figure 2, run as they are.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::thread;
 
 use laneway_core::Collective as Kind;
@@ -9,6 +8,7 @@ use laneway_report::{Record, read};
 
 use super::cluster::PLATFORM;
 use crate::error::PaperError;
+use crate::typed::command;
 
 /// A timing method by the words of `laneway measure coll`.
 pub struct Method {
@@ -82,15 +82,9 @@ fn run(program: &Path, operation: Kind, method: &'static Method) -> Result<Run, 
     words.extend(method.words);
     words.extend(["--backend", &backend]);
     let line = format!("laneway {}", words.join(" "));
-    let mut command = Command::new(program);
-    command.args(&words).args(["--format", "json"]).stdin(Stdio::null());
-    // What is typed here is all that counts.
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("LANEWAY_") {
-            command.env_remove(name);
-        }
-    }
-    let ended = command.output().map_err(|error| failed(&line, error.to_string()))?;
+    words.extend(["--format", "json"]);
+    let ended =
+        command(program, &words).output().map_err(|error| failed(&line, error.to_string()))?;
     if !ended.status.success() {
         let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
         return Err(failed(&line, format!("it ended with {}, and said: {said}", ended.status)));

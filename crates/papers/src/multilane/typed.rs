@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,8 @@ use laneway_core::Collective;
 use laneway_lab::{LabName, die_with_owner, down};
 use laneway_report::figure::plain;
 use laneway_report::{Record, read};
+
+use crate::typed::command;
 
 /// The whole run, the lab's building among it.
 const LIMIT: Duration = Duration::from_secs(85);
@@ -62,15 +64,9 @@ impl Plan<'_> {
     /// Runs it: what was measured, or why nothing was. No lab is left.
     pub fn run(&self, program: &Path) -> Result<Vec<Seen>, String> {
         let launcher = launcher().ok_or("there is no mpirun on the path")?;
-        let mut command = Command::new(program);
-        command.args(self.words(launcher, &program.to_string_lossy()));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // What is typed here is all that counts.
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("LANEWAY_") {
-                command.env_remove(name);
-            }
-        }
+        let words = self.words(launcher, &program.to_string_lossy());
+        let mut command = command(program, words);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         die_with_owner(&mut command);
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let lab =
