@@ -20,10 +20,10 @@ use record::Wanted;
 
 pub fn command() -> Command {
     Command::new("sim")
-        .about("Runs algorithms on a simulated cluster and tells the time they take there")
+        .about("Simulates algorithms on a cluster and prints the time that they take")
         .after_help(
-            "A platform is a TOML file or a generator whose values can be set (docs/platforms.md). \
-             The times are virtual, exact and the same on every machine.\n\nExamples:\n  \
+            "A platform is a TOML file or a generator with parameters (docs/platforms.md). Times \
+             are virtual, and identical on every machine.\n\nExamples:\n  \
              laneway sim bcast --platform cluster:16 --sizes 1K,1M\n  \
              laneway sim scatter --platform two-sites:8x8,latency=20ms --sizes 256K\n  \
              laneway sim alltoall --algorithm pairwise --platform cluster:1024 --sizes 1K\n  \
@@ -44,7 +44,7 @@ pub fn command() -> Command {
                 .long("algorithm")
                 .value_name("A,B")
                 .value_delimiter(',')
-                .help("Algorithms: binomial,knomial:radix=3 [default: all]"),
+                .help("Algorithms, comma-separated: binomial,knomial:radix=3 [default: all]"),
         )
         .arg(
             Arg::new("ranks")
@@ -67,20 +67,20 @@ pub fn command() -> Command {
                 .value_name("S,T")
                 .value_delimiter(',')
                 .default_value("8,1K,64K,1M")
-                .help("Bytes of a rank's block, or of the vector"),
+                .help("Bytes of a rank's block, or of the vector; comma-separated"),
         )
         .arg(
             Arg::new("timeline")
                 .long("timeline")
                 .value_name("FILE.svg")
-                .help("Draw who sends when; for one algorithm and one size"),
+                .help("Draw a timeline of messages; needs one algorithm and one size"),
         )
         .args(record::args())
         .arg(
             Arg::new("export-simgrid")
                 .long("export-simgrid")
                 .value_name("DIR")
-                .help("Also write the platform for SimGrid"),
+                .help("Also write the platform as files for SimGrid"),
         )
         .args(output::args())
 }
@@ -111,7 +111,7 @@ impl Plan {
         let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
         if root >= ranks {
             let cause = format!("the ranks are 0 to {}", ranks - 1);
-            return Err(Failure::usage(format!("no root {root}"), cause, "--root 0"));
+            return Err(Failure::usage(format!("root {root} is out of range"), cause, "--root 0"));
         }
         let texts: Vec<&String> = matches.get_many("sizes").unwrap_or_default().collect();
         let sizes: Result<Vec<u64>, Failure> =
@@ -120,7 +120,7 @@ impl Plan {
         let names: Vec<&String> = matches.get_many("algorithm").unwrap_or_default().collect();
         let named = |name: &&String| {
             find(collective, name).map_err(|refusal| {
-                let what = format!("no algorithm `{name}`");
+                let what = format!("unknown algorithm `{name}`");
                 Failure::usage(what, refusal.0, "laneway info algorithms")
             })
         };
@@ -174,16 +174,18 @@ impl Plan {
         if let Some(observer) = observer {
             simulation = simulation.observed(observer);
         }
-        let outcome = simulation.run(&*schedule).map_err(|error| {
-            let what = format!("{} cannot be simulated", algorithm.name);
-            let try_this = match error {
-                SimError::Partition { .. } => "an event that brings back what is dead",
-                _ => "report this with the command line",
-            };
-            Failure::environment(what, error.to_string(), try_this)
-        })?;
+        let outcome = simulation.run(&*schedule).map_err(|error| unsimulated(algorithm, error))?;
         Ok(Ok(outcome))
     }
+}
+
+fn unsimulated(algorithm: &Algorithm, error: SimError) -> Failure {
+    let what = format!("{} cannot be simulated", algorithm.name);
+    let try_this = match error {
+        SimError::Partition { .. } => "a platform whose links come back",
+        _ => "report this with the command line",
+    };
+    Failure::environment(what, error.to_string(), try_this)
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -269,7 +271,10 @@ fn export(platform: &Platform, dir: &Path) -> Result<(), Failure> {
     output::note(&format!(
         "smpirun -platform {dir}/platform.xml -hostfile {dir}/hostfile {arguments} PROGRAM"
     ));
-    export.lost.iter().for_each(|what| output::note(&format!("SimGrid cannot say: {what}")));
+    export
+        .lost
+        .iter()
+        .for_each(|what| output::note(&format!("not expressible in SimGrid: {what}")));
     Ok(())
 }
 
