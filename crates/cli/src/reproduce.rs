@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use laneway_core::{Exit, Failure};
+use laneway_draw::Format;
+use laneway_draw::html::Picture;
 use laneway_papers::{
     PAPERS, Paper, PaperError, Part, draw, fullmesh, mpiblib, multilane, path_migration,
 };
-use laneway_draw::Format;
-use laneway_draw::html::Picture;
 
 use crate::output::{self, Output};
 use crate::{lab, path};

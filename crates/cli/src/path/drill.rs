@@ -280,6 +280,7 @@ fn rounds(matches: &ArgMatches, like: &Round) -> Result<Vec<Round>, Failure> {
     let list = |name: &str| -> Vec<String> {
         matches.get_many(name).into_iter().flatten().cloned().collect()
     };
+    let sizes = words::sizes(matches.get_many("sizes").unwrap_or_default())?;
     let mut rounds = Vec::new();
     for word in list("kinds") {
         let kinds = match word.as_str() {
@@ -294,10 +295,10 @@ fn rounds(matches: &ArgMatches, like: &Round) -> Result<Vec<Round>, Failure> {
             })?],
         };
         for kind in kinds {
-            for size in list("sizes") {
-                let bytes = words::size(&size)? as usize;
+            for &bytes in &sizes {
+                let bytes = bytes as usize;
                 if !(8..=64 << 20).contains(&bytes) {
-                    let what = format!("messages of {size}");
+                    let what = format!("messages of {bytes} bytes");
                     return Err(Failure::usage(
                         what,
                         "a message has 8 bytes to 64M",

@@ -6,9 +6,9 @@ use std::net::IpAddr;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::error::nearest;
 use laneway_core::{Document, Exit, Failure, Row};
+use laneway_draw::Format;
 use laneway_net::PathName;
 use laneway_net::survey::{Survey, SurveyError};
-use laneway_draw::Format;
 
 use super::reach;
 use crate::output::{self, Output};

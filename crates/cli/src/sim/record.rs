@@ -1,7 +1,7 @@
 //! `laneway sim --record`: what each link carried over time, as rows or as a picture.
 
 use clap::{Arg, ArgMatches};
-use laneway_coll::{Algorithm, Params};
+use laneway_coll::Algorithm;
 use laneway_core::{Failure, Row};
 use laneway_report::links::{Interval, LinkUse};
 use laneway_sim::platform::parse_time;
@@ -9,6 +9,7 @@ use laneway_sim::{LinkLoad, LinkRecord, RecordError, record_links};
 
 use super::Plan;
 use crate::links::RecordFile;
+use crate::words::Chosen;
 
 pub fn args() -> [Arg; 2] {
     [
@@ -27,7 +28,7 @@ pub fn args() -> [Arg; 2] {
 pub struct Wanted {
     file: RecordFile,
     every: Option<f64>,
-    algorithm: (&'static Algorithm, Params),
+    chosen: Chosen,
     size: u64,
 }
 
@@ -39,15 +40,15 @@ impl Wanted {
             None => None,
             Some(text) => Some(interval(text)?),
         };
-        let (algorithm, size) = plan.one_run("a record shows one run")?;
-        Ok(Some(Wanted { file, every, algorithm, size }))
+        let (chosen, size) = plan.one_run("a record shows one run")?;
+        Ok(Some(Wanted { file, every, chosen, size }))
     }
 
     /// Runs the schedule and writes what each link carried.
     pub fn write(&self, plan: &Plan) -> Result<(), Failure> {
-        let (algorithm, params) = self.algorithm;
+        let Chosen { collective, algorithm, params } = self.chosen;
         let refused = |why| Failure::usage("nothing to record", why, "another --algorithm");
-        let schedule = algorithm.schedule(&plan.shape(self.size), &params);
+        let schedule = algorithm.schedule(&plan.shape(collective, self.size), &params);
         let schedule = schedule.map_err(|refusal| refused(refusal.0))?;
         let record = record_links(&plan.platform, &*schedule, self.every);
         let record = record.map_err(|error| failure(algorithm, error))?;
@@ -57,14 +58,14 @@ impl Wanted {
         }
         let params = Row::new()
             .with("platform", plan.platform.name())
-            .with("op", plan.collective.name())
+            .with("op", collective.name())
             .with("algorithm", algorithm.name)
             .with("ranks", plan.ranks)
-            .with("root", plan.collective.has_root().then_some(plan.root))
+            .with("root", plan.root_of(collective))
             .with("size_bytes", self.size)
             .with("time_us", record.finish * 1e6)
             .with("every_us", record.intervals.begin(1) * 1e6);
-        let title = plan.title(algorithm, self.size);
+        let title = plan.title(self.chosen, self.size);
         self.file.write(&title, link_uses(record), plan.env(), params)
     }
 }

@@ -109,8 +109,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let message = message
         .transpose()
         .map_err(|cause| Failure::usage("unusable message size", cause, "--message 1M"))?;
-    let blocks = matches.get_many::<String>("sizes").unwrap_or_default();
-    let blocks = blocks.map(|text| words::size(text)).collect::<Result<_, _>>()?;
+    let blocks = words::sizes(matches.get_many("sizes").unwrap_or_default())?;
     let (rule, strict) = rule::rule(matches, &USUAL)?;
     let wanted = Wanted { matches, output, message, blocks, rule, strict };
     session::run(&session::measuring(matches)?, &|comm| {

@@ -44,14 +44,7 @@ pub fn command() -> Command {
                 .default_value("scatter")
                 .help("The operations, comma-separated"),
         )
-        .arg(
-            Arg::new("sizes")
-                .long("sizes")
-                .value_name("S,T")
-                .value_delimiter(',')
-                .default_value("1K,16K,256K,4M")
-                .help("Bytes of a rank's block, or of the vector; comma-separated"),
-        )
+        .arg(words::sizes_arg("1K,16K,256K,4M"))
         .arg(
             Arg::new("root")
                 .long("root")
@@ -90,10 +83,8 @@ impl Plan {
         let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
         let spec = matches.get_one::<String>("platform").map_or("", String::as_str);
         let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
-        let operations = texts("op")
-            .map(|name| words::collective("sites --op", name))
-            .collect::<Result<_, _>>()?;
-        let sizes = texts("sizes").map(|text| words::size(text)).collect::<Result<_, _>>()?;
+        let operations = words::collectives("sites --op", texts("op"))?;
+        let sizes = words::sizes(texts("sizes"))?;
         let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
         let hosts = platform.hosts();
         if root >= hosts {

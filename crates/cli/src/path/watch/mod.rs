@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_net::watch::{Look, Rows, look, metrics};
 use laneway_draw::Format;
+use laneway_net::watch::{Look, Rows, look, metrics};
 use laneway_sim::platform::parse_time;
 
 use super::processes::{failure, nobody, pid, pid_arg};
