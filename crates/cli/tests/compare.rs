@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use laneway_report::json_reader::{self, Json};
+use laneway_report::json::{self, Json};
 use serde_json::Value;
 
 /// A folder that goes when the test is over.
@@ -414,7 +414,7 @@ fn json_is_read_as_another_reader_reads_it() {
             }
         }
         let damaged: String = damaged.into_iter().collect();
-        match (json_reader::parse(&damaged), serde_json::from_str::<Value>(&damaged)) {
+        match (json::parse(&damaged), serde_json::from_str::<Value>(&damaged)) {
             (Ok(ours), Ok(theirs)) => {
                 assert!(same(&ours, &theirs), "{damaged}\n{ours:?}\n{theirs:?}");
                 taken += 1;

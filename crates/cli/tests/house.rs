@@ -11,7 +11,7 @@ use laneway_needs::{Need, program};
 const MAY_SEE: &[(&str, &[&str])] = &[
     ("laneway-core", &[]),
     ("laneway-coll", &["laneway-core"]),
-    ("laneway-report", &["laneway-core"]),
+    ("laneway-report", &["laneway-core", "laneway-stats"]),
     ("laneway-stats", &[]),
     ("laneway-needs", &[]),
     ("laneway-sim", &["laneway-core", "laneway-stats"]),

@@ -1,6 +1,6 @@
 //! A measured point as a row.
 
-use laneway_core::{Form, Row, Value};
+use laneway_core::{Form, Row};
 use laneway_measure::{Method, Point};
 
 use super::plan::{Case, Plan};
@@ -110,6 +110,5 @@ pub fn brief(row: &Row) -> Row {
     ];
     // Where all calls are blocking, nobody asks which form they have.
     let told = |name: &str| name != "form" || row.get("overlap_percent").is_some();
-    let shown = |(name, _): &&(&str, Value)| SHOWN.contains(name) && told(name);
-    Row(row.0.iter().filter(shown).cloned().collect())
+    row.only(|name| SHOWN.contains(&name) && told(name))
 }
