@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use laneway_core::{Document, Row, Value};
 use laneway_net::control::{ConnectionStatus, PathStatus, Status};
 use laneway_path::{MigrationState, Nanos, QpState};
-use laneway_report::Format;
+use laneway_report::table::{Style, render_as};
 
 use crate::path::processes::{Look, Seen};
 
@@ -52,7 +52,9 @@ impl Rows {
         let connections = self.connections.iter().map(|row| without(row, &left_out)).collect();
         let connections = document(connections, Some(self.summary.clone()));
         let gap = if self.paths.is_empty() { "" } else { "\n" };
-        format!("{}{gap}{}", Format::Table.render(&paths), Format::Table.render(&connections))
+        let style = Style { width: None, all_columns: true, ..Style::default() };
+        let [paths, connections] = [paths, connections].map(|rows| render_as(&rows, &style));
+        format!("{paths}{gap}{connections}")
     }
 }
 
