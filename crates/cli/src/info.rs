@@ -8,7 +8,7 @@ use laneway_measure::Method;
 use laneway_measure::flags::{FLAGS, Flag};
 
 use crate::output::{self, Output};
-use crate::session::{self, Choice};
+use crate::session;
 
 const TOPICS: [&str; 6] = ["algorithms", "timings", "flags", "topologies", "engines", "env"];
 
@@ -58,7 +58,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     // Started by a launcher or with --ranks, the ranks tell; otherwise this process alone.
-    let choice = Choice::from(matches)?;
+    let choice = session::checking(matches)?;
     if !choice.has_ranks() {
         output.write(&document(session::alone(&choice)?), None)?;
         return Ok(Exit::Done);

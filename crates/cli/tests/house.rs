@@ -37,8 +37,21 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ),
     ("laneway-measure", &["laneway-core", "laneway-coll", "laneway-stats"]),
     (
+        "laneway-backend",
+        &[
+            "laneway-core",
+            "laneway-local",
+            "laneway-measure",
+            "laneway-mpi",
+            "laneway-ranks",
+            "laneway-sim",
+            "laneway-topo",
+        ],
+    ),
+    (
         "laneway-cli",
         &[
+            "laneway-backend",
             "laneway-core",
             "laneway-coll",
             "laneway-report",

@@ -18,7 +18,7 @@ use super::asked::{Asked, What};
 use super::noted::Noted;
 use super::row::{Figure, brief};
 use crate::output::Output;
-use crate::session::{self, Choice};
+use crate::session;
 
 /// One layer, and the columns that stand for it in a table: a time, a bandwidth, a rate, a part.
 pub struct Layer {
@@ -108,7 +108,7 @@ pub fn run(
     }
     let mut document = Document {
         verb: "measure-p2p",
-        env: session::alone(&Choice::local(Transport::default(), 2))?,
+        env: session::alone(&session::local(Transport::default(), 2))?,
         params: asked.params(),
         rows: Vec::new(),
         summary: None,
