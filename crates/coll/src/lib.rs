@@ -1,13 +1,16 @@
 //! Every collective algorithm as a [`Schedule`](laneway_core::Schedule), their registry, what each
-//! collective means, and the checker that proves one against the other.
+//! collective means, the checker that proves one against the other, and the one that compares real
+//! bytes.
 //!
 //! It must never know a backend: an algorithm is rank arithmetic and nothing else. One algorithm is
 //! one file, `<operation>/<algorithm>.rs`, and one line in the list of `<operation>/mod.rs`.
 //!
-//! Begin with [`registry`], then `scatter/linear.rs` and `bcast/mod.rs`, then [`check`].
+//! Begin with [`registry`], then `scatter/linear.rs` and `bcast/mod.rs`, then [`check`] and
+//! [`bytes`].
 
 #![forbid(unsafe_code)]
 
+pub mod bytes;
 pub mod check;
 pub mod counts;
 pub mod definition;
@@ -19,6 +22,7 @@ pub mod registry;
 mod allgather;
 mod allreduce;
 mod alltoall;
+mod answerer;
 mod barrier;
 mod bcast;
 mod climb;
@@ -41,6 +45,7 @@ mod tree;
 mod usual;
 
 pub use alltoall::full_mesh::Order as MeshOrder;
+pub use answerer::Answerer;
 pub use check::{Fault, Proof, check};
 pub use definition::{Piece, definition, expected};
 pub use permute::permuted;
