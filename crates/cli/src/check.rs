@@ -45,14 +45,9 @@ pub fn command() -> Command {
                 .value_delimiter(',')
                 .help("Algorithms: binomial,knomial:radix=3,native [default: all]"),
         )
-        .arg(
-            Arg::new("sizes")
-                .long("sizes")
-                .value_name("S,T")
-                .value_delimiter(',')
-                .default_value("0,1,7,1K,64K+1")
-                .help("Bytes of a block or vector; elements for reductions"),
-        )
+        .arg(words::sizes_arg("0,1,7,1K,64K+1").help(
+            "Bytes of a block or vector, elements for reductions: 8,1K or ranges 8:4M, 0:100K:+1K",
+        ))
         .arg(placed::arg().help(
             "A platform: algorithms take rank r to be on its host r [default: of --backend sim:P]",
         ))
@@ -62,8 +57,13 @@ pub fn command() -> Command {
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let collectives = collectives(matches)?;
-    let names: Vec<String> = matches.get_many("algorithm").unwrap_or_default().cloned().collect();
-    let plan = Plan::new(&collectives, &names, sizes(matches)?).map_err(|unknown| {
+    let mut names: Vec<String> =
+        matches.get_many("algorithm").unwrap_or_default().cloned().collect();
+    if names.iter().any(|name| name == "all") {
+        names.clear();
+    }
+    let sizes = words::sizes(matches.get_many("sizes").unwrap_or_default())?;
+    let plan = Plan::new(&collectives, &names, sizes).map_err(|unknown| {
         let what = format!("unknown algorithm `{}`", unknown.name);
         Failure::usage(what, unknown.why, "laneway info algorithms")
     })?;
@@ -75,16 +75,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 fn collectives(matches: &ArgMatches) -> Result<Vec<Collective>, Failure> {
-    let names: Vec<&String> = matches.get_many("op").unwrap_or_default().collect();
-    if names.is_empty() {
-        return Ok(Collective::ALL.to_vec());
+    let names = matches.get_many("op").unwrap_or_default();
+    match words::collectives("check", names)? {
+        all if all.is_empty() => Ok(Collective::ALL.to_vec()),
+        chosen => Ok(chosen),
     }
-    names.into_iter().map(|name| words::collective("check", name)).collect()
-}
-
-fn sizes(matches: &ArgMatches) -> Result<Vec<u64>, Failure> {
-    let texts: Vec<&String> = matches.get_many("sizes").unwrap_or_default().collect();
-    texts.into_iter().map(|text| words::size(text)).collect()
 }
 
 /// Runs the plan on this rank; rank 0 prints.

@@ -321,8 +321,8 @@ fn files_that_are_none_are_refused() {
         refused(&["report", &good, &bad, "-o", &folder.path("x.html")], 2, says);
     }
     assert!(!folder.0.join("x.html").exists());
-    refused(&["compare", &good, &folder.path("none")], 2, "No such file");
-    refused(&["compare", &good, &folder.path("")], 2, "directory");
+    refused(&["compare", &good, &folder.path("none")], 3, "No such file");
+    refused(&["compare", &good, &folder.path("")], 3, "directory");
     let other = ours(&[row("ring", 16, 2.0, "")]);
     refused(&["compare", &good, &folder.file("other.json", other)], 2, "can be compared");
     let zero = ours(&[row("ring", 8, 0.0, "")]);
