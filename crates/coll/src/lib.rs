@@ -7,8 +7,20 @@
 //!
 //! Begin with [`registry`], then `scatter/linear.rs` and `bcast/mod.rs`, then [`check`] and
 //! [`bytes`].
+//!
+//! ```
+//! use laneway_coll::{check, find};
+//! use laneway_core::{Collective, Shape};
+//!
+//! let shape = Shape::new(Collective::Bcast, 7, 1024);
+//! let (algorithm, params) = find(Collective::Bcast, "knomial:radix=3").expect("an algorithm");
+//! let schedule = algorithm.schedule(&shape, &params).expect("one that serves the shape");
+//! let proof = check(&shape, &*schedule).expect("a schedule that does what a broadcast means");
+//! assert_eq!(proof.messages, 6);
+//! ```
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod bytes;
 pub mod check;

@@ -25,13 +25,17 @@ pub const IDENTITY: [&str; 11] = [
 /// What is drawn over the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
+    /// How long it takes.
     Time,
+    /// How many bytes a second pass.
     Bandwidth,
 }
 
 impl Metric {
+    /// Both, times first.
     pub const ALL: [Metric; 2] = [Metric::Time, Metric::Bandwidth];
 
+    /// The column that has it.
     pub fn column(self) -> &'static str {
         match self {
             Metric::Time => "time_us",
@@ -39,6 +43,7 @@ impl Metric {
         }
     }
 
+    /// What stands at its axis.
     pub fn title(self) -> &'static str {
         match self {
             Metric::Time => "time (µs)",
@@ -69,8 +74,11 @@ impl Metric {
 /// A figure at a size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
+    /// The size.
     pub size_bytes: f64,
+    /// What was measured.
     pub figure: f64,
+    /// Its lower and upper end, where both can be drawn.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -84,14 +92,18 @@ pub struct Curve {
     /// Which algorithm serves from which size on, where it changes with the size, as that of a
     /// default does.
     pub algorithms: Vec<(f64, String)>,
+    /// Its points.
     pub points: Vec<Point>,
 }
 
 /// All curves of one operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
+    /// The operation, or the pattern of messages.
     pub op: String,
+    /// What is drawn.
     pub metric: Metric,
+    /// In the order of their first rows.
     pub curves: Vec<Curve>,
 }
 

@@ -4,7 +4,21 @@
 //! It must never know how a figure came to be: it is given a [`Document`] and writes text, or is
 //! given a text and finds the [`Run`] in it.
 //!
-//! Begin with [`Format`], then the file of the format; for reading with [`read`].
+//! Begin with [`Format`], then the file of the format; for reading with [`read()`], for two runs
+//! with [`compare`], for several launches with [`launches`].
+//!
+//! ```
+//! use laneway_core::{Document, Row};
+//! use laneway_report::{Format, read};
+//!
+//! let row = Row::new().with("op", "bcast").with("size_bytes", 8u32).with("time_us", 2.5);
+//! let (env, params, rows) = (Row::new(), Row::new(), vec![row]);
+//! let document = Document { verb: "measure", env, params, rows, summary: None };
+//! for format in [Format::Json, Format::Csv, Format::Osu] {
+//!     let run = read("a run", &format.render(&document)).expect("our own text");
+//!     assert_eq!(run.rows[0].number("time_us"), Some(2.5));
+//! }
+//! ```
 
 #![forbid(unsafe_code)]
 
@@ -36,18 +50,26 @@ use laneway_core::{Document, Row};
 /// The formats that every verb can print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    /// For people.
     Table,
+    /// Everything, for programs.
     Json,
+    /// The rows, for programs and spreadsheets.
     Csv,
+    /// The text of the OSU benchmarks.
     Osu,
+    /// A script with its data.
     Gnuplot,
+    /// A page with charts.
     Html,
 }
 
 impl Format {
+    /// All of them.
     pub const ALL: [Format; 6] =
         [Format::Table, Format::Json, Format::Csv, Format::Osu, Format::Gnuplot, Format::Html];
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Format::Table => "table",
@@ -59,6 +81,7 @@ impl Format {
         }
     }
 
+    /// The format of that name.
     pub fn by_name(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
@@ -75,6 +98,7 @@ impl Format {
         }
     }
 
+    /// The format of files with that ending.
     pub fn by_ending(ending: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.ending() == Some(ending))
     }

@@ -39,7 +39,9 @@ pub struct LinkUse {
 pub struct Interval {
     /// Since the run began.
     pub at_us: f64,
+    /// How long it is.
     pub length_us: f64,
+    /// What passed in it.
     pub bytes: f64,
 }
 
@@ -49,12 +51,14 @@ impl Interval {
         if self.length_us > 0.0 { self.bytes * 8.0 / self.length_us } else { 0.0 }
     }
 
+    /// When it ends.
     pub fn end_us(&self) -> f64 {
         self.at_us + self.length_us
     }
 }
 
 impl LinkUse {
+    /// What passed in all.
     pub fn bytes(&self) -> f64 {
         self.intervals.iter().map(|interval| interval.bytes).sum()
     }

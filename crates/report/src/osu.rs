@@ -53,6 +53,7 @@ fn is_shown(chart: &Chart, all: &[Chart]) -> bool {
     chart.metric == wanted || all.iter().filter(|other| other.op == chart.op).count() == 1
 }
 
+/// Whether a text has a heading as the OSU benchmarks write them.
 pub fn is_osu(text: &str) -> bool {
     text.lines().any(|line| heading(line.trim()).is_some())
 }
