@@ -302,6 +302,11 @@ fn functions_fit_a_screen() {
             if !words.starts_with("fn ") && !words.starts_with("extern \"C\" fn ") {
                 continue;
             }
+            // What a trait only declares has no body.
+            let head = lines[i..].iter().find(|line| line.ends_with(['{', '}', ';']));
+            if head.is_some_and(|line| !line.ends_with('{')) {
+                continue;
+            }
             let closing = " ".repeat(line.len() - trimmed.len()) + "}";
             let end = lines[i..].iter().position(|line| *line == closing);
             if end.is_some_and(|length| length > SCREEN) {
