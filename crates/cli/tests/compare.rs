@@ -293,6 +293,23 @@ fn both_figures_of_a_pair_are_compared() {
     assert_eq!(compared(&[&old, &old]).0, Some(0));
 }
 
+/// Red only where somebody asked for it, or a terminal shows it.
+#[test]
+fn what_is_slower_is_red_where_there_is_colour() {
+    let folder = Folder::new("compare-colour");
+    let old = folder.file("old.json", ours(&[row("ring", 8, 2.0, ""), row("ring", 16, 2.0, "")]));
+    let new = folder.file("new.json", ours(&[row("ring", 8, 3.0, ""), row("ring", 16, 2.0, "")]));
+    let with = |name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+        let command = command.args(["compare", &old, &new]).stdin(Stdio::null());
+        stdout(&command.env(name, "1").output().expect("the command starts"))
+    };
+    assert!(with("CLICOLOR_FORCE").contains("\x1b[31mslower\x1b[0m"));
+    assert!(!with("NO_COLOR").contains('\x1b') && with("NO_COLOR").contains("slower"));
+    // As wide as it is told to be.
+    assert!(with("COLUMNS").lines().count() > with("NO_COLOR").lines().count());
+}
+
 #[test]
 fn files_that_are_none_are_refused() {
     let folder = Folder::new("compare-bad");

@@ -133,6 +133,15 @@ mod tests {
         assert_eq!(csv.rows, wanted.rows);
     }
 
+    /// Whatever a text was, serde gives its rows as any of its formats.
+    #[test]
+    fn a_run_is_serialized_as_its_document_is() {
+        let run = read("f", &Format::Csv.render(&document())).expect("CSV");
+        let json = serde_json::to_value(&run).expect("JSON");
+        assert_eq!(json["rows"], serde_json::to_value(&document().rows).expect("JSON"));
+        assert_eq!((&json["name"], &json["source"]), (&"f".into(), &"CSV".into()));
+    }
+
     /// Samples are apart; any other list stays where it was.
     #[test]
     fn a_list_of_json_is_a_list() {

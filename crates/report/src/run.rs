@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use laneway_core::{Document, Row, Value};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use crate::json::JsonError;
 
@@ -66,6 +68,20 @@ impl From<&Row> for Record {
     }
 }
 
+/// A map of the columns, the samples last.
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in &self.fields {
+            map.serialize_entry(name, value)?;
+        }
+        if !self.samples_us.is_empty() {
+            map.serialize_entry(SAMPLES, &self.samples_us)?;
+        }
+        map.end()
+    }
+}
+
 const SAMPLES: &str = "samples_us";
 
 /// A number as people and programs write it; Rust would also take "inf" and "nan".
@@ -90,6 +106,21 @@ pub struct Run {
     pub rows: Vec<Record>,
     /// What the rows add up to.
     pub summary: Fields,
+}
+
+/// A map of `name`, `source`, `tool`, `env`, `params`, `rows` and `summary`.
+impl Serialize for Run {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("source", &self.source)?;
+        map.serialize_entry("tool", &self.tool)?;
+        map.serialize_entry("env", &Row(self.env.clone()))?;
+        map.serialize_entry("params", &Row(self.params.clone()))?;
+        map.serialize_entry("rows", &self.rows)?;
+        map.serialize_entry("summary", &Row(self.summary.clone()))?;
+        map.end()
+    }
 }
 
 impl From<&Document> for Run {
