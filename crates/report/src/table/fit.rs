@@ -144,9 +144,8 @@ impl Grid {
 
     /// Several tables of fewer columns. Each begins with the columns that say which row it is.
     fn split(&self, widths: &[usize], room: usize) -> Vec<Grid> {
-        let words = self.right.iter().take_while(|right| !**right).count().max(1);
         let fits = |keys: &usize| total(&widths[..*keys]) <= room / 2;
-        let keys = (1..=words).rev().find(fits).unwrap_or(1);
+        let keys = (1..=self.count_keys()).rev().find(fits).unwrap_or(1);
         let mut blocks: Vec<Vec<usize>> = Vec::new();
         for column in keys..widths.len() {
             let with = |block: &Vec<usize>| {
@@ -160,6 +159,21 @@ impl Grid {
         }
         let block = |columns: &Vec<usize>| self.only((0..keys).chain(columns.iter().copied()));
         blocks.iter().map(block).collect()
+    }
+
+    /// How many columns, from the first on, tell every row from the others.
+    fn count_keys(&self) -> usize {
+        let differ = |keys: &usize| {
+            let mut rows: Vec<Vec<&str>> = self
+                .rows
+                .iter()
+                .map(|row| row[..*keys].iter().map(|cell| cell.text.as_str()).collect())
+                .collect();
+            rows.sort();
+            rows.dedup();
+            rows.len() == self.rows.len()
+        };
+        (1..self.names.len()).find(differ).unwrap_or(1)
     }
 
     fn only(&self, columns: impl Iterator<Item = usize>) -> Grid {
