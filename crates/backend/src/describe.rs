@@ -9,7 +9,7 @@ pub fn environment(comm: &dyn Comm) -> Row {
     for (name, value) in comm.describe() {
         // What the ranks say of the machine is nearer than what this process sees.
         row.0.retain(|(other, _)| *other != name);
-        row.0.push((name, value.into()));
+        row.0.push((name.into(), value.into()));
     }
     row.with("ranks", comm.size()).with("clock_is_global", comm.clock().is_global())
 }

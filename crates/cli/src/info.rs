@@ -73,21 +73,21 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 fn told(comm: &dyn laneway_core::Comm, output: &Output) -> Result<Exit, session::RankError> {
     let hosts = comm.hosts()?;
     if comm.rank() == 0 {
-        let mut env = session::environment(comm);
+        let env = session::environment(comm);
         let mut distinct = hosts.clone();
         distinct.sort();
         distinct.dedup();
-        env.0.push(("hosts", distinct.join(",").into()));
+        let env = env.with("hosts", distinct.join(","));
         output.write(&document(env), None)?;
     }
     Ok(Exit::Done)
 }
 
 fn document(env: Row) -> Document {
-    let line = |(name, value): &(&'static str, laneway_core::Value)| {
-        Row(vec![("item", (*name).into()), ("value", value.clone())])
+    let line = |name: &str, value: &laneway_core::Value| {
+        Row::new().with("item", name).with("value", value.clone())
     };
-    let rows = env.0.iter().map(line).collect();
+    let rows = env.0.iter().map(|(name, value)| line(name, value)).collect();
     Document { verb: "info", params: Row::new().with("topic", "env"), rows, env, summary: None }
 }
 
@@ -156,8 +156,7 @@ fn list(topic: &str, rows: Vec<Row>) -> Document {
 /// The columns that fit a screen; JSON and CSV have them all.
 fn brief(full: &Document) -> Document {
     const SHOWN: [&str; 4] = ["op", "algorithm", "parameters", "what"];
-    let shown =
-        |row: &Row| Row(row.0.iter().filter(|(name, _)| SHOWN.contains(name)).cloned().collect());
+    let shown = |row: &Row| row.only(|name| SHOWN.contains(&name));
     Document { rows: full.rows.iter().map(shown).collect(), ..full.clone() }
 }
 

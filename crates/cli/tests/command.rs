@@ -1,5 +1,6 @@
 //! The command as a person or a script meets it: output, errors, exit codes.
 
+use std::collections::BTreeSet;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -96,8 +97,23 @@ fn every_transport_and_odd_rank_counts() {
 }
 
 #[test]
+fn operations_sizes_and_algorithms_have_one_grammar() {
+    let args = ["check", "bcast,reduce", "scan", "--algorithm", "all", "--sizes", "8:32,1K"];
+    let output = laneway(&[&args[..], &["--ranks", "2", "--format", "json"]].concat());
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows = json["rows"].as_array().expect("rows");
+    let values = |name: &str, op: &str| -> BTreeSet<String> {
+        let of = rows.iter().filter(|row| row["op"] == op);
+        of.map(|row| row[name].to_string()).collect()
+    };
+    assert_eq!(values("size_bytes", "bcast").len(), 4);
+    assert!(values("algorithm", "reduce").len() > 3 && values("algorithm", "scan").len() > 1);
+    assert!(rows.iter().all(|row| row["ok"] != false));
+}
+
+#[test]
 fn more_ranks_than_cores() {
-    let output = laneway(&["check", "allreduce", "bcast", "--ranks", "24", "--sizes", "1K"]);
+    let output = laneway(&["check", "allreduce,bcast", "--ranks", "24", "--sizes", "1K"]);
     assert!(output.status.success(), "{}", stderr(&output));
 }
 
@@ -136,7 +152,7 @@ fn an_export_is_written_beside_the_table() {
 
 #[test]
 fn unknown_words_offer_the_nearest() {
-    refused(&["check", "bcats"], &[], 2, &["no operation `bcats`", "laneway check bcast"]);
+    refused(&["check", "bcats"], &[], 2, &["unknown operation `bcats`", "laneway check bcast"]);
     refused(&["check", "bcast", "--algorithm", "binomail"], &[], 2, &["binomial"]);
     let radix = "knomial:raddix=3";
     refused(&["check", "bcast", "--algorithm", radix], &[], 2, &["raddix", "radix"]);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use laneway_report::json_reader::{self, Json};
+use laneway_report::json::{self, Json};
 use serde_json::Value;
 
 /// A folder that goes when the test is over.
@@ -106,19 +106,18 @@ fn intervals_decide_and_nothing_is_hidden() {
         ]),
     );
     let output = laneway(&["compare", &old, &new]);
-    let wanted = "\
-op     algorithm  ranks  size_bytes  old_us  new_us   ratio  ratio_low  ratio_high  verdict  note
-bcast  ring          16           8   10.00   12.00   1.200      1.139       1.263  slower
-bcast  ring          16        1024   20.00   15.00  0.7500     0.6667      0.8421  faster
-bcast  binomial      16           8   10.00   12.00   1.200     0.7500       1.875  unknown  \
-    not significant
-bcast  binomial      16          64   10.00   10.20   1.020      1.005       1.035  same
-bcast  gone          16           8   1.000       -       -          -           -  unknown  \
-    only in old
-bcast  fresh         16           8       -   1.000       -          -           -  unknown  \
-    only in new
+    let wanted = "           size_   old_   new_          ratio_  ratio_
+algorithm  bytes     us     us   ratio     low    high  verdict  note
+ring           8  10.00  12.00   1.200   1.139   1.263  slower
+ring        1024  20.00  15.00  0.7500  0.6667  0.8421  faster
+binomial       8  10.00  12.00   1.200  0.7500   1.875  unknown  not significant
+binomial      64  10.00  10.20   1.020   1.005   1.035  same
+gone           8  1.000      -       -       -       -  unknown  only in old
+fresh          8      -  1.000       -       -       -  unknown  only in new
 
-1 slower, 1 faster, 1 same, 3 unknown, 1 only_old, 1 only_new
+The same in all rows: op bcast, ranks 16.
+
+1 slower, 1 faster, 1 same, 3 unknown, 1 only old, 1 only new.
 ";
     assert_eq!(stdout(&output), wanted);
     assert_eq!(output.status.code(), Some(1));
@@ -294,6 +293,23 @@ fn both_figures_of_a_pair_are_compared() {
     assert_eq!(compared(&[&old, &old]).0, Some(0));
 }
 
+/// Red only where somebody asked for it, or a terminal shows it.
+#[test]
+fn what_is_slower_is_red_where_there_is_colour() {
+    let folder = Folder::new("compare-colour");
+    let old = folder.file("old.json", ours(&[row("ring", 8, 2.0, ""), row("ring", 16, 2.0, "")]));
+    let new = folder.file("new.json", ours(&[row("ring", 8, 3.0, ""), row("ring", 16, 2.0, "")]));
+    let with = |name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+        let command = command.args(["compare", &old, &new]).stdin(Stdio::null());
+        stdout(&command.env(name, "1").output().expect("the command starts"))
+    };
+    assert!(with("CLICOLOR_FORCE").contains("\x1b[31mslower\x1b[0m"));
+    assert!(!with("NO_COLOR").contains('\x1b') && with("NO_COLOR").contains("slower"));
+    // As wide as it is told to be.
+    assert!(with("COLUMNS").lines().count() > with("NO_COLOR").lines().count());
+}
+
 #[test]
 fn files_that_are_none_are_refused() {
     let folder = Folder::new("compare-bad");
@@ -307,9 +323,9 @@ fn files_that_are_none_are_refused() {
         (b"{\"schema\": \"laneway.measure/1\", \"rows\": []}", "it holds no rows"),
         (b"op,size_bytes\nbcast,8,9\n", "line 2: 3 fields under 2 names"),
         (b"dear diary\n", "neither JSON or CSV"),
-        (&b"[".repeat(100_000), "levels of nesting"),
+        (&b"[".repeat(100_000), "recursion limit"),
         (b"{\"schema\": \"laneway.measure/1\", \"rows\": [{\"time_us\": 1e999}]}", "range"),
-        (b"{\"schema\": \"laneway.measure/1\", \"rows\": [{\"time_us\": NaN}]}", "a value"),
+        (b"{\"schema\": \"laneway.measure/1\", \"rows\": [{\"time_us\": NaN}]}", "expected value"),
         (b"op,size_bytes\r\nbcast,\"8\r\n", "never closed"),
         (b"# Size  Latency (us)\r\n8\r\n", "line 2"),
         (b"# Benchmarking Bcast\r\n", "it holds no rows"),
@@ -321,8 +337,8 @@ fn files_that_are_none_are_refused() {
         refused(&["report", &good, &bad, "-o", &folder.path("x.html")], 2, says);
     }
     assert!(!folder.0.join("x.html").exists());
-    refused(&["compare", &good, &folder.path("none")], 2, "No such file");
-    refused(&["compare", &good, &folder.path("")], 2, "directory");
+    refused(&["compare", &good, &folder.path("none")], 3, "No such file");
+    refused(&["compare", &good, &folder.path("")], 3, "directory");
     let other = ours(&[row("ring", 16, 2.0, "")]);
     refused(&["compare", &good, &folder.file("other.json", other)], 2, "can be compared");
     let zero = ours(&[row("ring", 8, 0.0, "")]);
@@ -414,7 +430,7 @@ fn json_is_read_as_another_reader_reads_it() {
             }
         }
         let damaged: String = damaged.into_iter().collect();
-        match (json_reader::parse(&damaged), serde_json::from_str::<Value>(&damaged)) {
+        match (json::parse(&damaged), serde_json::from_str::<Value>(&damaged)) {
             (Ok(ours), Ok(theirs)) => {
                 assert!(same(&ours, &theirs), "{damaged}\n{ours:?}\n{theirs:?}");
                 taken += 1;

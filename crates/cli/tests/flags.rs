@@ -9,7 +9,9 @@ use serde_json::Value;
 
 fn laneway(args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
-    let output = command.args(args).stdin(Stdio::null()).output().expect("the command starts");
+    // Sentences in one line each.
+    let command = command.args(args).env("COLUMNS", "200").stdin(Stdio::null());
+    let output = command.output().expect("the command starts");
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     output
 }

@@ -11,7 +11,7 @@ use laneway_needs::{Need, program};
 const MAY_SEE: &[(&str, &[&str])] = &[
     ("laneway-core", &[]),
     ("laneway-coll", &["laneway-core"]),
-    ("laneway-report", &["laneway-core"]),
+    ("laneway-report", &["laneway-core", "laneway-stats"]),
     ("laneway-stats", &[]),
     (
         "laneway-draw",
@@ -351,6 +351,11 @@ fn functions_fit_a_screen() {
             let words = trimmed.trim_start_matches("pub ").trim_start_matches("pub(crate) ");
             let words = words.trim_start_matches("const ").trim_start_matches("unsafe ");
             if !words.starts_with("fn ") && !words.starts_with("extern \"C\" fn ") {
+                continue;
+            }
+            // What a trait only declares has no body.
+            let head = lines[i..].iter().find(|line| line.ends_with(['{', '}', ';']));
+            if head.is_some_and(|line| !line.ends_with('{')) {
                 continue;
             }
             let closing = " ".repeat(line.len() - trimmed.len()) + "}";

@@ -34,7 +34,7 @@ fn every_format_lists_the_loopback() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{text}");
     for part in
-        ["device  kind", "why_not", "lo ", "this machine alone", "\nUDP: ", "\nInfiniBand: "]
+        ["device  ", "kind  ", "why_not", "lo ", "this machine alone", "\nUDP: ", "\nInfiniBand: "]
     {
         assert!(text.contains(part), "{part} is not in {text}");
     }
@@ -117,7 +117,7 @@ fn paths_to_a_peer_and_obstacles_are_told() {
     }
     assert!(text.contains("p0 and p0/2."), "several paths through one interface: {text}");
     let text = String::from_utf8_lossy(&inside(&["p0", "p0/2"]).stdout).into_owned();
-    for part in ["p0 and p0/2 go through one interface", "1 path_pairs", "can be p0 and p0/2."] {
+    for part in ["p0 and p0/2 go through one interface", "1 path pairs", "can be p0 and p0/2."] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     // Findings about one device name the others, which are not listed.

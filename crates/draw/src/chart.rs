@@ -184,7 +184,7 @@ mod tests {
         for (size_bytes, figure) in extremes.into_iter().flat_map(|s| figures.map(|f| (s, f))) {
             let point = |figure| Point { size_bytes, figure, interval: Some((figure, figure)) };
             let points = vec![point(figure), point(1.0)];
-            let curve = Curve { label: "a".into(), identity: vec![], points };
+            let curve = Curve { label: "a".into(), points, ..Curve::default() };
             let chart = Chart { op: "x".into(), metric: Metric::Time, curves: vec![curve] };
             let svg = draw(&chart);
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");

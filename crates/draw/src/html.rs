@@ -97,8 +97,8 @@ const BAD: [&str; 3] = ["slower", "differ", "failed"];
 /// Whether all is well, where a summary says so.
 fn is_well(run: &Run) -> Option<bool> {
     run.summary.iter().find_map(|(name, value)| match value {
-        Value::Truth(truth) if GOOD.contains(&name.as_str()) => Some(*truth),
-        Value::Whole(count) if BAD.contains(&name.as_str()) => Some(*count == 0),
+        Value::Truth(truth) if GOOD.contains(&name.as_ref()) => Some(*truth),
+        Value::Whole(count) if BAD.contains(&name.as_ref()) => Some(*count == 0),
         _ => None,
     })
 }
@@ -122,7 +122,7 @@ fn verdicts(runs: &[Run]) -> String {
         let mut brief = String::new();
         for (name, value) in &run.summary {
             match value {
-                Value::Text(text) if SAID.contains(&name.as_str()) => {
+                Value::Text(text) if SAID.contains(&name.as_ref()) => {
                     for sentence in text.lines().flat_map(|line| line.split("; ")) {
                         let _ = write!(cards, "<p>{}</p>", escaped(sentence));
                     }
@@ -243,7 +243,7 @@ mod tests {
                 if matches!(value, Value::Text(_)) {
                     *value = evil.into();
                 }
-                *name = name.replace("ranks", evil);
+                *name = name.replace("ranks", evil).into();
             });
         }
         let html = render(evil, &[run.clone(), run]);

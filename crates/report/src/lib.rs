@@ -4,37 +4,62 @@
 //! It must never know how a figure came to be: it is given a [`Document`] and writes text, or is
 //! given a text and finds the [`Run`] in it.
 //!
-//! Begin with [`Format`], then the file of the format; for reading with [`read`].
+//! Begin with [`Format`], then the file of the format; for reading with [`read()`], for two runs
+//! with [`compare`], for several launches with [`launches`].
+//!
+//! ```
+//! use laneway_core::{Document, Row};
+//! use laneway_report::{Format, read};
+//!
+//! let row = Row::new().with("op", "bcast").with("size_bytes", 8u32).with("time_us", 2.5);
+//! let (env, params, rows) = (Row::new(), Row::new(), vec![row]);
+//! let document = Document { verb: "measure", env, params, rows, summary: None };
+//! for format in [Format::Json, Format::Csv, Format::Osu] {
+//!     let run = read("a run", &format.render(&document)).expect("our own text");
+//!     assert_eq!(run.rows[0].number("time_us"), Some(2.5));
+//! }
+//! ```
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
+pub mod compare;
 pub mod csv;
 pub mod figure;
 pub mod json;
-pub mod json_reader;
+pub mod launches;
 pub mod links;
 pub mod osu;
+mod read;
 pub mod run;
 pub mod table;
 
 mod imb;
 
-pub use run::{ReadError, Record, Run, read};
+pub use figure::plain;
+pub use read::read;
+pub use run::{ReadError, Record, Run};
 
-use laneway_core::Document;
+use laneway_core::{Document, Row};
 
 /// The formats of rows; `laneway-draw` adds those that are pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    /// For people.
     Table,
+    /// Everything, for programs.
     Json,
+    /// The rows, for programs and spreadsheets.
     Csv,
+    /// The text of the OSU benchmarks.
     Osu,
 }
 
 impl Format {
+    /// All of them.
     pub const ALL: [Format; 4] = [Format::Table, Format::Json, Format::Csv, Format::Osu];
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Format::Table => "table",
@@ -44,6 +69,7 @@ impl Format {
         }
     }
 
+    /// The format of that name.
     pub fn by_name(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
@@ -58,6 +84,7 @@ impl Format {
         }
     }
 
+    /// The format of files with that ending.
     pub fn by_ending(ending: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.ending() == Some(ending))
     }
@@ -82,10 +109,10 @@ impl Format {
 }
 
 /// The names that rows have, in the order in which they first appear.
-pub(crate) fn columns(document: &Document) -> Vec<&'static str> {
-    let mut names: Vec<&'static str> = Vec::new();
-    for (name, _) in document.rows.iter().flat_map(|row| &row.0) {
-        if !names.contains(name) {
+pub(crate) fn columns(document: &Document) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in document.rows.iter().flat_map(Row::names) {
+        if !names.contains(&name) {
             names.push(name);
         }
     }

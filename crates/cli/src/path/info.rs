@@ -78,7 +78,7 @@ fn brief(full: &Document, has_peers: bool) -> Document {
         "peer" => has_peers,
         _ => true,
     };
-    let shown = |row: &Row| Row(row.0.iter().filter(|(name, _)| is_shown(name)).cloned().collect());
+    let shown = |row: &Row| row.only(is_shown);
     Document { rows: full.rows.iter().map(shown).collect(), ..full.clone() }
 }
 

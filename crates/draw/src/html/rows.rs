@@ -100,7 +100,7 @@ pub(super) fn flags(runs: &[Run]) -> String {
 pub(super) fn table(runs: &[Run]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, value) in all(runs).flat_map(|(_, row)| &row.fields) {
-        if *value != Value::Nothing && !names.contains(&name.as_str()) {
+        if *value != Value::Nothing && !names.contains(&name.as_ref()) {
             names.push(name);
         }
     }

@@ -60,7 +60,7 @@ impl Rows {
 }
 
 fn without(row: &Row, names: &[&str]) -> Row {
-    Row(row.0.iter().filter(|(name, _)| !names.contains(name)).cloned().collect())
+    row.only(|name| !names.contains(&name))
 }
 
 fn brief_path(row: &Row) -> Row {
@@ -77,7 +77,7 @@ fn brief_path(row: &Row) -> Row {
     }
     let mut brief = without(row, &left_out);
     for cell in brief.0.iter_mut().filter(|(name, _)| *name == "drained") {
-        *cell = ("state", state.into());
+        *cell = ("state".into(), state.into());
     }
     brief
 }

@@ -12,6 +12,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_draw::Format;
 use laneway_net::watch::{Look, Rows, look, metrics};
+use laneway_report::table::{Style, render_as};
 use laneway_sim::platform::parse_time;
 
 use super::processes::{failure, nobody, pid, pid_arg};
@@ -174,7 +175,10 @@ fn tables(rows: &Rows) -> String {
     let paths = document(rows.brief_paths(), None);
     let connections = document(rows.brief_connections(), Some(rows.summary.clone()));
     let gap = if rows.paths.is_empty() { "" } else { "\n" };
-    format!("{}{gap}{}", Format::Table.render(&paths), Format::Table.render(&connections))
+    // A column that comes and goes would make a table that is shown again and again hard to read.
+    let style = Style { width: None, all_columns: true, ..Style::default() };
+    let [paths, connections] = [paths, connections].map(|rows| render_as(&rows, &style));
+    format!("{paths}{gap}{connections}")
 }
 
 /// What stands under the tables of a terminal.

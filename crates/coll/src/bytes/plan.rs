@@ -1,37 +1,93 @@
-//! Which calls `laneway check` makes: every algorithm, size and root, in place and apart.
+//! Which calls are checked: every algorithm, size and root, in place and apart.
 
-use laneway_coll::{Algorithm, Params, algorithms, find};
-use laneway_core::{Collective, Failure, Rank};
+use std::fmt;
+use std::sync::Arc;
 
-use super::case::{Answerer, Case};
-use super::data::Content;
+use laneway_core::{Collective, Comm, CommError, Placement, Rank};
+
+use super::case::{Case, Outcome};
+use super::content::Content;
+use super::tally::agree;
+use crate::answerer::Answerer;
+use crate::registry::{Algorithm, Params, algorithms, find};
 
 /// Up to this many ranks every rank is a root; beyond, the first, the last and the middle one.
 const ALL_ROOTS: u32 = 8;
 
-/// What the command line asked for.
+/// What is to be checked.
+#[derive(Clone, Debug)]
 pub struct Plan {
     /// The algorithms of each collective.
     groups: Vec<(Collective, Vec<(&'static Algorithm, Params)>)>,
     native_asked: bool,
     ours_asked: bool,
-    pub sizes: Vec<u64>,
+    sizes: Vec<u64>,
 }
 
 /// The calls of one collective and algorithm.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Group {
+    /// What is called.
     pub collective: Collective,
+    /// Who does it, by name.
     pub algorithm: &'static str,
+    /// The calls in their order.
     pub cases: Vec<Case>,
 }
 
+impl Group {
+    /// Collective: makes all calls, numbered from `sequence` on, and lets all ranks agree on what
+    /// came of each. `before` is told of each call before it is made.
+    pub fn run(
+        &self,
+        comm: &dyn Comm,
+        placement: Option<&Arc<Placement>>,
+        sequence: u16,
+        before: &mut dyn FnMut(&Case),
+    ) -> Result<Vec<Outcome>, CommError> {
+        let mut outcomes = Vec::with_capacity(self.cases.len());
+        for (case, number) in self.cases.iter().zip(0u64..) {
+            before(case);
+            outcomes.push(case.run(comm, placement, sequence.wrapping_add(number as u16))?);
+        }
+        agree(comm, &mut outcomes)?;
+        Ok(outcomes)
+    }
+}
+
+/// A name that is no algorithm of any of the collectives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownAlgorithm {
+    /// The name as it was given.
+    pub name: String,
+    /// What is wrong with it, and what is near.
+    pub why: String,
+}
+
+impl fmt::Display for UnknownAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown algorithm `{}`: {}", self.name, self.why)
+    }
+}
+
+impl std::error::Error for UnknownAlgorithm {}
+
 impl Plan {
+    /// Every algorithm of every collective, and the library's own.
+    pub fn every(sizes: Vec<u64>) -> Plan {
+        let own = |collective| algorithms(collective).map(|a| (a, a.defaults())).collect();
+        let groups = Collective::ALL.into_iter().map(|collective| (collective, own(collective)));
+        Plan { groups: groups.collect(), native_asked: true, ours_asked: true, sizes }
+    }
+
     /// `names` are algorithms as [`find`] reads them, or `native`; none means all.
     pub fn new(
         collectives: &[Collective],
         names: &[String],
         sizes: Vec<u64>,
-    ) -> Result<Plan, Failure> {
+    ) -> Result<Plan, UnknownAlgorithm> {
         let mut groups = Vec::new();
         let ours: Vec<&String> = names.iter().filter(|name| *name != "native").collect();
         let mut used = vec![false; ours.len()];
@@ -56,8 +112,13 @@ impl Plan {
         Ok(Plan { groups, native_asked, ours_asked, sizes })
     }
 
-    /// The calls for so many ranks.
-    pub fn cases(&self, ranks: u32, native: bool) -> Vec<Group> {
+    /// Bytes of a block or vector, or elements where the collective reduces.
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// The calls for so many ranks, with the library's own where it is there.
+    pub fn groups(&self, ranks: u32, native: bool) -> Vec<Group> {
         let reductions = Content::reductions();
         let mut next_reduction = 0;
         let mut all = Vec::new();
@@ -87,7 +148,7 @@ impl Plan {
                                 cases.push(case(Content::Bytes));
                                 continue;
                             }
-                            cases.push(case(reductions[next_reduction].clone()));
+                            cases.push(case(reductions[next_reduction]));
                             next_reduction = (next_reduction + 1) % reductions.len();
                             if matches!(answerer, Answerer::Ours(..)) {
                                 cases.push(case(Content::Maps));
@@ -96,7 +157,7 @@ impl Plan {
                     }
                 }
                 cases.retain(makes_sense);
-                let algorithm = cases.first().map_or("", Case::algorithm_name);
+                let algorithm = cases.first().map_or("", |case| case.answerer.name());
                 all.push(Group { collective: *collective, algorithm, cases });
             }
         }
@@ -128,7 +189,7 @@ fn roots(collective: Collective, ranks: u32) -> Vec<Rank> {
     }
 }
 
-fn unknown_algorithm(collectives: &[Collective], name: &str) -> Failure {
+fn unknown_algorithm(collectives: &[Collective], name: &str) -> UnknownAlgorithm {
     // A wrong parameter of a known algorithm says more than "unknown".
     let known = name.split(':').next().unwrap_or_default();
     let best = collectives
@@ -140,9 +201,9 @@ fn unknown_algorithm(collectives: &[Collective], name: &str) -> Failure {
             })
         })
         .or(collectives.first());
-    let cause = match best.map(|&collective| find(collective, name)) {
+    let why = match best.map(|&collective| find(collective, name)) {
         Some(Err(refusal)) => refusal.0,
         _ => "no operation was named".into(),
     };
-    Failure::usage(format!("no algorithm `{name}`"), cause, "laneway info algorithms")
+    UnknownAlgorithm { name: name.to_owned(), why }
 }

@@ -1,10 +1,12 @@
 //! What the ranks contribute to a checked collective: a pure function of rank and position, so that
 //! everybody can tell what everybody should hold.
 
-use laneway_core::{DataType, Rank, ReduceOp, Reduction};
+use laneway_core::{Collective, DataType, Rank, ReduceOp, Reduction, Shape};
+
+use crate::definition::expected;
 
 /// What fills the buffers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Any bytes, each one telling its rank and position.
     Bytes,
@@ -15,6 +17,7 @@ pub enum Content {
 }
 
 impl Content {
+    /// What joins the contributions, where something does.
     pub fn reduction(&self) -> Option<Reduction> {
         match self {
             Content::Bytes => None,
@@ -23,6 +26,15 @@ impl Content {
         }
     }
 
+    /// The operator and the type, where they are those that every library has.
+    pub fn builtin(&self) -> Option<(ReduceOp, DataType)> {
+        match self {
+            Content::Elements(op, ty) => Some((*op, *ty)),
+            _ => None,
+        }
+    }
+
+    /// The operator and the type, for people.
     pub fn name(&self) -> Option<String> {
         match self {
             Content::Bytes => None,
@@ -31,6 +43,7 @@ impl Content {
         }
     }
 
+    /// Bytes of one element.
     pub fn element(&self) -> u32 {
         self.reduction().map_or(1, |reduction| reduction.element())
     }
@@ -70,10 +83,25 @@ impl Content {
             }
         }
     }
+
+    /// What `rank` must hold in the end, by the definition of the call; nothing where it leaves
+    /// that open, as it does for rank 0 of an exscan.
+    pub fn wanted(&self, shape: &Shape, rank: Rank) -> Option<Vec<u8>> {
+        let open = shape.collective == Collective::Exscan && rank == 0;
+        let fill = |from: Rank, off: u64, bytes: &mut [u8]| self.fill(from, off, bytes);
+        (!open).then(|| expected(shape, rank, self.reduction().as_ref(), fill))
+    }
+}
+
+/// Where an answer differs from what is wanted, for people.
+pub fn difference(found: &[u8], wanted: &[u8]) -> Option<String> {
+    let at = wanted.iter().zip(found).position(|(a, b)| a != b)?;
+    let (is, should) = (found[at], wanted[at]);
+    Some(format!("byte {at} of {} is {is:#04x} and should be {should:#04x}", found.len()))
 }
 
 /// Scatters the bits of a number.
-pub fn mix(number: u64) -> u64 {
+pub(super) fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -1,38 +1,41 @@
 //! One collective call with real data: the shape, the call, and every byte of the answer compared.
 
-use laneway_coll::{Algorithm, Counts, Params, counts, expected};
+use std::sync::Arc;
+
 use laneway_core::{
-    Blocks, Buffers, Collective, Comm, CommError, Exec, Layout, Matrix, NativeCall,
+    Blocks, Collective, Comm, CommError, Exec, Layout, Matrix, Placement, Rank, Row, Shape,
 };
-use laneway_core::{Place, Rank, Reduction, Shape};
 
-use super::data::{Content, mix};
-use crate::placed::Placed;
-
-/// Who answers the call.
-#[derive(Clone, Copy)]
-pub enum Answerer {
-    Ours(&'static Algorithm, Params),
-    /// The MPI library's own collective.
-    Native,
-}
+use super::content::{Content, mix};
+use super::memory::Memory;
+use crate::answerer::Answerer;
+use crate::counts;
+use crate::registry::Counts;
 
 /// One call to make.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Case {
+    /// What is called.
     pub collective: Collective,
+    /// Who does it.
     pub answerer: Answerer,
+    /// The root, where there is one.
     pub root: Rank,
     /// Bytes, or elements where the collective reduces.
     pub size: u64,
+    /// Whether input and output share their memory.
     pub in_place: bool,
+    /// What the ranks contribute.
     pub content: Content,
 }
 
 /// What came of it, on one rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
+    /// Every byte is right.
     Passed,
+    /// Something is wrong, and where.
     Failed(String),
     /// The algorithm does not serve the shape, and says why.
     Skipped(String),
@@ -73,29 +76,47 @@ impl Case {
         }
     }
 
-    pub fn algorithm_name(&self) -> &'static str {
-        match self.answerer {
-            Answerer::Ours(algorithm, _) => algorithm.name,
-            Answerer::Native => "native",
-        }
+    /// Bytes that all ranks need together: two answers, the wanted one, and scratch.
+    pub fn memory_bytes(&self, ranks: u32) -> u64 {
+        let shape = self.shape(ranks);
+        let most = |rank| shape.in_len(rank).saturating_add(shape.out_len(rank));
+        let largest = (0..ranks).map(most).max().unwrap_or(0);
+        largest.saturating_mul(4).saturating_mul(u64::from(ranks))
     }
 
-    /// Makes the call on this rank and compares its answer.
+    /// The call and what came of it as a row.
+    pub fn row(&self, ranks: u32, outcome: &Outcome) -> Row {
+        let (ok, detail) = match outcome {
+            Outcome::Passed => (Some(true), None),
+            Outcome::Failed(why) => (Some(false), Some(why.clone())),
+            Outcome::Skipped(why) => (None, Some(why.clone())),
+        };
+        let element = u64::from(self.content.element());
+        Row::new()
+            .with("op", self.collective.name())
+            .with("algorithm", self.answerer.name())
+            .with("ranks", ranks)
+            .with("root", self.collective.has_root().then_some(self.root))
+            .with("size_bytes", self.size.saturating_mul(element))
+            .with("in_place", self.in_place)
+            .with("reduction", self.content.name())
+            .with("ok", ok)
+            .with("detail", detail)
+    }
+
+    /// Collective: makes the call and compares this rank's answer. `placement` says where the ranks
+    /// are, for algorithms that ask; calls that follow each other have different sequence numbers.
     pub fn run(
         &self,
         comm: &dyn Comm,
-        placed: Option<&Placed>,
+        placement: Option<&Arc<Placement>>,
         sequence: u16,
     ) -> Result<Outcome, CommError> {
-        let shape = self.shape(comm.size());
+        let mut shape = self.shape(comm.size());
         if let Err(bad) = shape.validate() {
             return Ok(Outcome::Skipped(bad.0));
         }
-        let shape = match placed {
-            Some(placed) => placed.place(shape),
-            None => shape,
-        };
-        let reduction = self.content.reduction();
+        shape.placement = placement.cloned();
         let mut memory = Memory::new(&shape, comm.rank(), &self.content);
         match self.answerer {
             Answerer::Native if !comm.has_native(&shape) => {
@@ -114,22 +135,14 @@ impl Case {
                 }
                 let mut tmp = vec![0xA5; schedule.tmp_len(comm.rank()) as usize];
                 let buffers = memory.buffers(&mut tmp);
-                Exec::new(comm, &*schedule, buffers, reduction.clone(), sequence)?.run()?;
+                Exec::new(comm, &*schedule, buffers, self.content.reduction(), sequence)?.run()?;
             }
         }
-        let wanted = self.wanted(&shape, comm.rank(), reduction.as_ref());
+        let wanted = self.content.wanted(&shape, comm.rank()).unwrap_or_default();
         if let Some(difference) = memory.difference(&wanted) {
             return Ok(Outcome::Failed(format!("rank {}: {difference}", comm.rank())));
         }
         self.compare_with_native(comm, &shape, memory.output())
-    }
-
-    fn wanted(&self, shape: &Shape, rank: Rank, reduction: Option<&Reduction>) -> Vec<u8> {
-        let undefined = shape.collective == Collective::Exscan && rank == 0;
-        if undefined {
-            return Vec::new();
-        }
-        expected(shape, rank, reduction, |from, off, bytes| self.content.fill(from, off, bytes))
     }
 
     /// The library's own answer to the same call must be the same.
@@ -165,95 +178,5 @@ impl Case {
             _ => return Ok(shape.layout.clone()),
         };
         counts::share(comm, self.collective, self.root, &known)
-    }
-}
-
-const GUARD: usize = 64;
-const GUARD_BYTE: u8 = 0xC3;
-
-/// A rank's buffers, with a strip on each side of Out that nobody may touch.
-struct Memory {
-    place: Place,
-    input: Vec<u8>,
-    /// Guard, Out (or the one buffer of a call in place), guard.
-    output: Vec<u8>,
-    in_len: u64,
-    out_len: u64,
-}
-
-impl Memory {
-    fn new(shape: &Shape, rank: Rank, content: &Content) -> Memory {
-        let (in_len, out_len) = (shape.in_len(rank), shape.out_len(rank));
-        let place = shape.place(rank);
-        let room = if place == Place::Apart { out_len } else { in_len.max(out_len) } as usize;
-        let mut output = vec![GUARD_BYTE; room + 2 * GUARD];
-        output[GUARD..GUARD + room].fill(0x5A);
-        let mut input = vec![0; in_len as usize];
-        content.fill(rank, 0, &mut input);
-        match place {
-            Place::Apart if shape.collective == Collective::Bcast && rank == shape.root => {
-                content.fill(rank, 0, &mut output[GUARD..GUARD + room]);
-            }
-            Place::Apart => {}
-            Place::InWithinOut(at) => {
-                output[GUARD + at as usize..][..input.len()].copy_from_slice(&input);
-            }
-            Place::OutWithinIn(_) => output[GUARD..][..input.len()].copy_from_slice(&input),
-        }
-        Memory { place, input, output, in_len, out_len }
-    }
-
-    fn room(&mut self) -> &mut [u8] {
-        let end = self.output.len() - GUARD;
-        &mut self.output[GUARD..end]
-    }
-
-    fn buffers<'a>(&'a mut self, tmp: &'a mut [u8]) -> Buffers<'a> {
-        let end = self.output.len() - GUARD;
-        let room = &mut self.output[GUARD..end];
-        match self.place {
-            Place::Apart => Buffers::new(&self.input, room, tmp),
-            Place::InWithinOut(_) => Buffers::in_place(self.place, room, self.in_len, tmp),
-            Place::OutWithinIn(_) => Buffers::in_place(self.place, room, self.out_len, tmp),
-        }
-    }
-
-    fn native(
-        &mut self,
-        comm: &dyn Comm,
-        shape: &Shape,
-        content: &Content,
-    ) -> Result<(), CommError> {
-        let reduction = match content {
-            Content::Elements(op, ty) => Some((*op, *ty)),
-            _ => None,
-        };
-        let input = std::mem::take(&mut self.input);
-        let given: &[u8] = if self.place == Place::Apart { &input } else { &[] };
-        let output = self.room();
-        let result = comm.native(NativeCall { shape, input: given, output, reduction });
-        self.input = input;
-        result
-    }
-
-    /// The Out of the definition.
-    fn output(&self) -> &[u8] {
-        let at = match self.place {
-            Place::OutWithinIn(at) => at as usize,
-            _ => 0,
-        };
-        &self.output[GUARD + at..][..self.out_len as usize]
-    }
-
-    /// Where the answer differs from what is wanted, for people.
-    fn difference(&self, wanted: &[u8]) -> Option<String> {
-        let end = self.output.len() - GUARD;
-        if self.output[..GUARD].iter().chain(&self.output[end..]).any(|&b| b != GUARD_BYTE) {
-            return Some("bytes outside the output buffer were written".into());
-        }
-        let found = self.output();
-        let at = wanted.iter().zip(found).position(|(a, b)| a != b)?;
-        let (is, should) = (found[at], wanted[at]);
-        Some(format!("byte {at} of {} is {is:#04x} and should be {should:#04x}", found.len()))
     }
 }
