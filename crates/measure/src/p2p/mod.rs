@@ -33,7 +33,7 @@ pub use pattern::{Pattern, Work, window};
 pub use plan::Plan;
 pub use point_to_two::{point_to_two, point_to_two_once};
 pub use roundtrip::{RoundTrips, round_trip, round_trips};
-pub use survey::{Latencies, Look, Pair, Sizes, Survey, survey};
+pub use survey::{Latencies, Look, Pair, Prober, Sizes, survey};
 pub use verdict::{
     BANDWIDTH, Direction, LATENCY, LeastRate, Limits, Mark, Marks, Node, Scope, SlowNode, SlowPair,
     Verdict, verdict,

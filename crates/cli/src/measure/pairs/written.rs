@@ -1,19 +1,20 @@
 //! Where the pairs go: each format has the map that it can show, and the export file is written
 //! anew after each round.
 
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
-use laneway_core::{Document, Failure, Row};
+use laneway_backend::Watchdog;
+use laneway_core::{Document, Failure, Rank, Row};
+use laneway_measure::pairs::{Findings, Observer, Rounds, Unfinished};
 use laneway_report::map::Map;
 use laneway_report::{Format, Run};
 
-use super::Asked;
-use super::doubt::Judged;
-use super::found::Found;
-use super::{picture, suspects};
+use super::picture;
 use crate::output::{self, Output};
+use crate::progress::Progress;
 
 /// How and where.
 pub struct Written {
@@ -49,21 +50,13 @@ impl Written {
         Ok(Written { format, export, svg: text("svg"), suspects })
     }
 
-    /// A survey that is not at its end.
-    pub fn unfinished(&self) -> Unfinished<'_> {
-        Unfinished { written: self, begun: Instant::now(), spent: Duration::ZERO }
-    }
-
     /// Prints and saves all of it.
-    pub fn finish(&self, asked: &Asked, found: &Found, judged: &Judged) -> Result<(), Failure> {
-        let sentences = judged.sentences(&found.pairs, &found.hosts);
-        let summary = found.summary(judged, &sentences);
-        let document = found.document(asked, Some(judged), summary);
-        let text = |format| rendered(format, &document, asked, found, Some(judged));
+    pub fn finish(&self, findings: &Findings, env: Row) -> Result<(), Failure> {
+        let document = findings.document(env);
         if let Some((file, format)) = &self.export {
-            output::replace(Path::new(file), &text(*format))?;
+            output::replace(Path::new(file), &render(*format, &document, findings))?;
         }
-        self.print(asked, found, judged, &document, &sentences)?;
+        self.print(findings, &document)?;
         match &self.svg {
             Some(file) => {
                 let map = Map::of(&Run::from(&document)).unwrap_or_default();
@@ -73,19 +66,12 @@ impl Written {
         }
     }
 
-    fn print(
-        &self,
-        asked: &Asked,
-        found: &Found,
-        judged: &Judged,
-        document: &Document,
-        sentences: &[String],
-    ) -> Result<(), Failure> {
-        let blamed = || suspects::rows(&judged.verdict, &found.hosts);
-        let sentences = sentences.join("\n");
+    fn print(&self, findings: &Findings, document: &Document) -> Result<(), Failure> {
+        let sentences = findings.sentences().join("\n");
         match (self.format, self.suspects) {
             (Format::Table, true) => {
-                let brief = Document { rows: blamed(), summary: None, ..document.clone() };
+                let rows = findings.suspect_rows();
+                let brief = Document { rows, summary: None, ..document.clone() };
                 let table = match brief.rows.is_empty() {
                     true => String::new(),
                     false => self.format.render(&brief) + "\n",
@@ -93,74 +79,83 @@ impl Written {
                 output::print(&format!("{table}{sentences}\n"))
             }
             (Format::Table, false) => {
-                let rows = found.nodes(asked, judged);
-                let brief = Document { rows, summary: None, ..document.clone() };
+                let brief = Document { rows: lines(findings), summary: None, ..document.clone() };
                 let table = self.format.render(&brief);
                 output::print(&format!("{table}\n{}\n\n{sentences}\n", picture::legend()))
             }
             (format, true) => {
-                let brief = Document { rows: blamed(), ..document.clone() };
+                let brief = Document { rows: findings.suspect_rows(), ..document.clone() };
                 output::print(&format.render(&brief))
             }
-            (format, false) => {
-                output::print(&rendered(format, document, asked, found, Some(judged)))
-            }
+            (format, false) => output::print(&render(format, document, findings)),
         }
     }
 }
 
+/// A line for each node, with its row of the map.
+fn lines(findings: &Findings) -> Vec<Row> {
+    let shades = |rank: Rank| {
+        let verdict = findings.verdict.as_ref();
+        verdict.map(|verdict| picture::shades(&findings.pairs, verdict, rank))
+    };
+    let nodes = findings.verdict.iter().flat_map(|verdict| &verdict.nodes);
+    let rows = findings.node_rows().into_iter().zip(nodes);
+    rows.map(|(row, node)| row.with("map", shades(node.rank))).collect()
+}
+
 /// A whole file; gnuplot has maps in the place of curves.
-fn rendered(
-    format: Format,
-    document: &Document,
-    asked: &Asked,
-    found: &Found,
-    judged: Option<&Judged>,
-) -> String {
-    let verdict = judged.map(|judged| &judged.verdict);
+fn render(format: Format, document: &Document, findings: &Findings) -> String {
+    let Findings { pairs, hosts, verdict, survey, .. } = findings;
     match format {
-        Format::Gnuplot => {
-            picture::script(&found.pairs, &found.hosts, asked.sizes.bandwidth, verdict)
-        }
+        Format::Gnuplot => picture::script(pairs, hosts, survey.size, verdict.as_ref()),
         format => format.render(document),
     }
 }
 
-/// Writes what there is after each round, so that a crash keeps it.
-pub struct Unfinished<'a> {
+/// Writes what there is after each round, so that a crash keeps it, and shows how far it is.
+pub struct Saved<'a> {
     written: &'a Written,
+    env: &'a Row,
+    watchdog: Watchdog,
+    shows: bool,
+    progress: RefCell<Option<Progress>>,
     begun: Instant,
-    spent: Duration,
+    spent: Cell<Duration>,
 }
 
 /// Writing may always take so long in all; beyond it only a tenth of the time, as the file of a
 /// thousand ranks has half a million rows, and all of them wait for it.
 const FREE: Duration = Duration::from_secs(1);
 
-impl Unfinished<'_> {
-    /// After so many of all rounds.
-    pub fn save(
-        &mut self,
-        asked: &Asked,
-        found: &mut Found,
-        [done, all]: [usize; 2],
-    ) -> Result<(), Failure> {
+impl<'a> Saved<'a> {
+    pub fn new(written: &'a Written, env: &'a Row, watchdog: Watchdog, shows: bool) -> Saved<'a> {
+        let (begun, spent) = (Instant::now(), Cell::new(Duration::ZERO));
+        Saved { written, env, watchdog, shows, progress: RefCell::new(None), begun, spent }
+    }
+}
+
+impl Observer for Saved<'_> {
+    fn alive(&self) {
+        self.watchdog.alive();
+    }
+
+    fn progress(&self, rounds: Rounds) {
+        let mut progress = self.progress.borrow_mut();
+        let progress = progress.get_or_insert_with(|| Progress::new(rounds.all, self.shows));
+        progress.at(rounds.done, "rounds of pairs");
+    }
+
+    fn save(&self, unfinished: &Unfinished) -> Result<(), Failure> {
         let Some((file, format)) = &self.written.export else { return Ok(()) };
         let now = Instant::now();
         let affordable = FREE.max(now.duration_since(self.begun) / 10);
-        // The last round is written with the verdict.
-        if done == all || self.spent > affordable {
+        if self.spent.get() > affordable {
             return Ok(());
         }
-        found.settle();
-        let summary = Row::new()
-            .with("complete", false)
-            .with("pairs", found.pairs.len() as u64)
-            .with("verdict", format!("unfinished: {done} of {all} rounds of pairs"));
-        let document = found.document(asked, None, summary);
-        let text = rendered(*format, &document, asked, found, None);
+        let findings = unfinished.findings();
+        let text = render(*format, &findings.document(self.env.clone()), &findings);
         let saved = output::replace(Path::new(file), &text);
-        self.spent += now.elapsed();
+        self.spent.set(self.spent.get() + now.elapsed());
         saved
     }
 }
