@@ -38,5 +38,5 @@ mod watchdog;
 pub use backend::{Backend, Notice, Purpose, is_rank, open};
 pub use describe::{environment, machine};
 pub use hosts::{HostSource, Network};
-pub use part::{Part, RankError, reunite};
+pub use part::{Part, RankError};
 pub use watchdog::Watchdog;

@@ -1,10 +1,8 @@
 //! What one rank does of a run, and how it ends for all of them.
 
 use std::io::Write;
-use std::thread;
-use std::time::Duration;
 
-use laneway_core::{Comm, CommError, Exit, Failure, Tag};
+use laneway_core::{Comm, CommError, Exit, Failure};
 
 /// What each rank does; whether it ended well.
 pub type Part<'a> = &'a (dyn Fn(&dyn Comm) -> Result<Exit, RankError> + Sync);
@@ -60,28 +58,4 @@ pub(crate) fn end_run(comm: &dyn Comm, error: CommError) -> ! {
         show(&Failure::environment(what, error.to_string(), try_this));
     }
     comm.abort(Exit::Environment as i32)
-}
-
-/// The tag of a message that only says that something is over; no other talk has it.
-const OVER: Tag = 10;
-
-/// Between two looks of a rank that waits for others to end.
-const NAP: Duration = Duration::from_millis(5);
-
-/// Collective: the ranks from `count` on wait until rank 0, which was busy with those below, comes
-/// here. Receiving would keep a core busy that the others may need, so on a real machine they sleep
-/// and look now and then; `alive` is called each time.
-pub fn reunite(comm: &dyn Comm, count: u32, alive: &dyn Fn()) -> Result<(), CommError> {
-    if comm.rank() == 0 {
-        return (count..comm.size()).try_for_each(|other| comm.send(other, OVER, &[]));
-    }
-    if comm.rank() < count {
-        return Ok(());
-    }
-    let naps = !comm.clock().is_virtual();
-    while naps && comm.probe(Some(0), Some(OVER), false)?.is_none() {
-        alive();
-        thread::sleep(NAP);
-    }
-    comm.recv(Some(0), Some(OVER), &mut []).map(|_| ())
 }

@@ -10,7 +10,7 @@ use laneway_measure::sizes;
 
 use crate::output;
 
-pub use laneway_backend::{RankError, environment, is_rank, reunite};
+pub use laneway_backend::{RankError, environment, is_rank};
 
 /// The arguments of every verb that runs on ranks.
 pub fn args() -> Vec<Arg> {

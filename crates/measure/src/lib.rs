@@ -107,6 +107,7 @@ pub mod repeat;
 pub mod sites;
 pub mod sizes;
 mod spread;
+pub mod sweep;
 pub mod talk;
 pub mod timing;
 pub mod truth;

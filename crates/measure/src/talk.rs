@@ -14,6 +14,8 @@ pub(crate) const DELIVER: Tag = 7;
 /// Of point-to-point experiments: what the members of a subset agree on, and what is measured.
 pub(crate) const WORD: Tag = 8;
 pub(crate) const DATA: Tag = 9;
+/// Of a message that only says that something is over.
+pub(crate) const OVER: Tag = 10;
 
 pub(crate) fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
@@ -76,6 +78,24 @@ pub fn collect(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, CommError> {
     Ok(numbers_of(&collect_exact(comm, &bytes_of(own))?))
 }
 
+/// Collective: the ranks from `count` on wait until rank 0, which was busy with those below, comes
+/// here. Receiving would keep a core busy that the others may need, so on a real machine they sleep
+/// and look now and then; `alive` is called each time.
+pub(crate) fn reunite(comm: &dyn Comm, count: u32, alive: &dyn Fn()) -> Result<(), CommError> {
+    if comm.rank() == 0 {
+        return (count..comm.size()).try_for_each(|other| comm.send(other, OVER, &[]));
+    }
+    if comm.rank() < count {
+        return Ok(());
+    }
+    let clock = comm.clock();
+    while !clock.is_virtual() && comm.probe(Some(0), Some(OVER), false)?.is_none() {
+        alive();
+        clock.sleep_until(clock.now() + 5.0 * NAP);
+    }
+    comm.recv(Some(0), Some(OVER), &mut []).map(|_| ())
+}
+
 /// Collective: nobody goes on before all have come.
 pub(crate) fn meet(comm: &dyn Comm) -> Result<(), CommError> {
     collect(comm, &[])?;
@@ -88,7 +108,8 @@ mod tests {
 
     #[test]
     fn every_tag_has_one_meaning() {
-        let mut tags = vec![ANNOUNCE, COLLECT, CLOCK, START, CONFIRM, TASK, DELIVER, WORD, DATA];
+        let talk = [ANNOUNCE, COLLECT, CLOCK, START, CONFIRM, TASK, DELIVER, WORD, DATA, OVER];
+        let mut tags = talk.to_vec();
         tags.sort_unstable();
         assert!(tags.windows(2).all(|two| two[0] < two[1]), "{tags:?}");
     }
