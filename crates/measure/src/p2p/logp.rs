@@ -8,7 +8,9 @@
 //!   paid once, the latency and the answer, falls out.
 //! - L: half the round trip of m less half of all four overheads in it, as in LogGP; the two ranks
 //!   may differ, so each is measured. PLogP's own L is the time of an empty message less g(0),
-//!   which is had from the same figures.
+//!   which is had from the same figures. The formula takes the two ends to be busy one after the
+//!   other. Beyond the eager size they are not: the bytes move while both wait for them, and are in
+//!   o_s as well as in o_r. What is left is then 0 or less, and there is no L.
 
 use laneway_core::CommError;
 use laneway_stats::Interval;
@@ -31,8 +33,9 @@ pub struct LogP {
     pub gap: Estimate,
     /// One way: half a round trip.
     pub trip: Estimate,
-    /// What is left of the trip; its interval is as wide as those that it comes from allow.
-    pub latency: Estimate,
+    /// What is left of the trip; its interval is as wide as those that it comes from allow. None
+    /// where the overheads are as long as the trip or longer: both ends are busy at the same time.
+    pub latency: Option<Estimate>,
 }
 
 impl LogP {
@@ -76,8 +79,8 @@ pub fn logp(
     Ok((lab.comm.rank() == 0).then_some(pairs))
 }
 
-/// The trip less half of the overheads there and back.
-fn rest(trip: &Estimate, overheads: &[Estimate]) -> Estimate {
+/// The trip less half of the overheads there and back; none where nothing is left.
+fn rest(trip: &Estimate, overheads: &[Estimate]) -> Option<Estimate> {
     let sum = |of: &dyn Fn(&Estimate) -> Option<f64>| {
         overheads.iter().map(of).sum::<Option<f64>>().map(|sum| sum / 2.0)
     };
@@ -95,13 +98,15 @@ fn rest(trip: &Estimate, overheads: &[Estimate]) -> Estimate {
         _ => None,
     };
     let value = trip.value - overheads.iter().map(|overhead| overhead.value).sum::<f64>() / 2.0;
-    Estimate {
+    // What is no number was not measured, and is told as it is.
+    let is_overlapping = value <= 0.0;
+    (!is_overlapping).then(|| Estimate {
         value,
         interval,
         error: interval.map(|interval| interval.half_width() / value.abs()),
         reps: all().map(|estimate| estimate.reps).min().unwrap_or(0),
         reached: all().all(|estimate| estimate.reached),
-    }
+    })
 }
 
 pub(super) fn send_overhead(members: &Members, buffers: &mut Buffers) -> Result<f64, CommError> {

@@ -19,6 +19,7 @@ mod plan;
 mod point_to_two;
 mod roundtrip;
 mod survey;
+pub mod sweep;
 mod transfers;
 mod usual;
 mod verdict;

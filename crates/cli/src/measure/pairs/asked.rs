@@ -2,14 +2,13 @@
 
 use clap::ArgMatches;
 use laneway_core::Failure;
-use laneway_core::units::parse_size;
 use laneway_measure::pairs::{Gate, LEAST_BYTES, Refusal, Sites, Survey};
 use laneway_sim::Network;
 use laneway_sim::platform::{Platform, parse_rate};
 
 use super::refuse;
 use crate::measure::rule;
-use crate::words::{PARTS, share};
+use crate::words::{self, PARTS, share};
 
 pub struct Asked {
     pub survey: Survey,
@@ -20,10 +19,7 @@ pub struct Asked {
 impl Asked {
     pub fn from(matches: &ArgMatches) -> Result<Asked, Failure> {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-        let size = parse_size(text("size").unwrap_or_default()).map_err(|cause| {
-            let what = format!("unknown size `{}`", text("size").unwrap_or_default());
-            Failure::usage(what, cause, "--size 1M")
-        })? as usize;
+        let size = words::size(text("size").unwrap_or_default())? as usize;
         if size < LEAST_BYTES {
             return Err(refuse(&Refusal::ShortMessage { size }));
         }

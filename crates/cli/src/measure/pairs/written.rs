@@ -117,8 +117,7 @@ pub struct Saved<'a> {
     written: &'a Written,
     env: &'a Row,
     watchdog: Watchdog,
-    shows: bool,
-    progress: RefCell<Option<Progress>>,
+    progress: RefCell<Progress>,
     begun: Instant,
     spent: Cell<Duration>,
 }
@@ -130,7 +129,8 @@ const FREE: Duration = Duration::from_secs(1);
 impl<'a> Saved<'a> {
     pub fn new(written: &'a Written, env: &'a Row, watchdog: Watchdog, shows: bool) -> Saved<'a> {
         let (begun, spent) = (Instant::now(), Cell::new(Duration::ZERO));
-        Saved { written, env, watchdog, shows, progress: RefCell::new(None), begun, spent }
+        let progress = RefCell::new(Progress::new(1, shows));
+        Saved { written, env, watchdog, progress, begun, spent }
     }
 }
 
@@ -140,9 +140,7 @@ impl Observer for Saved<'_> {
     }
 
     fn progress(&self, rounds: Rounds) {
-        let mut progress = self.progress.borrow_mut();
-        let progress = progress.get_or_insert_with(|| Progress::new(rounds.all, self.shows));
-        progress.at(rounds.done, "rounds of pairs");
+        self.progress.borrow_mut().of(rounds.done, rounds.all, "rounds of pairs");
     }
 
     fn save(&self, unfinished: &Unfinished) -> Result<(), Failure> {
