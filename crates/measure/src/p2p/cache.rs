@@ -16,7 +16,10 @@ pub enum Cache {
     Warm,
     /// March through so many bytes, more than the cache holds: when a place comes again, what was
     /// there has been driven out by what came after.
-    Cold { bytes: usize },
+    Cold {
+        /// The length of the march.
+        bytes: usize,
+    },
 }
 
 /// More than the last cache of most machines.
@@ -56,6 +59,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
+    /// Buffers of these lengths.
     pub fn new(cache: Cache, out_bytes: usize, into_bytes: usize) -> Buffers {
         Buffers { out: March::new(cache, out_bytes), into: March::new(cache, into_bytes) }
     }

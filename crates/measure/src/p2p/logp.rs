@@ -27,9 +27,11 @@ pub(super) const TRAIN: u32 = 16;
 /// Seconds, for one pair and size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogP {
-    /// Of the first rank and of the second.
+    /// How long a send keeps the first rank and the second.
     pub send_overheads: [Estimate; 2],
+    /// How long a receive keeps the first rank and the second.
     pub receive_overheads: [Estimate; 2],
+    /// What one more message takes.
     pub gap: Estimate,
     /// One way: half a round trip.
     pub trip: Estimate,
@@ -38,16 +40,37 @@ pub struct LogP {
     pub latency: Option<Estimate>,
 }
 
+/// One of the experiments on a pair.
+pub(super) struct Part {
+    pub pattern: Pattern,
+    leader: Leader,
+}
+
+/// Whose figure it is.
+enum Leader {
+    First,
+    Second,
+}
+
+impl Part {
+    /// The plan in which the right rank leads.
+    pub fn plan(&self, plan: &Plan) -> Plan {
+        match self.leader {
+            Leader::First => plan.clone(),
+            Leader::Second => plan.turned(),
+        }
+    }
+}
+
 impl LogP {
-    /// What is measured of each pair, and whether the second rank leads; in the order of
-    /// [`LogP::of`].
-    pub const EXPERIMENTS: [(Pattern, bool); 6] = [
-        (Pattern::SendOverhead, false),
-        (Pattern::SendOverhead, true),
-        (Pattern::ReceiveOverhead, false),
-        (Pattern::ReceiveOverhead, true),
-        (Pattern::Gap, false),
-        (Pattern::Latency, false),
+    /// What is measured of each pair, in the order of [`LogP::of`].
+    pub(super) const PARTS: [Part; 6] = [
+        Part { pattern: Pattern::SendOverhead, leader: Leader::First },
+        Part { pattern: Pattern::SendOverhead, leader: Leader::Second },
+        Part { pattern: Pattern::ReceiveOverhead, leader: Leader::First },
+        Part { pattern: Pattern::ReceiveOverhead, leader: Leader::Second },
+        Part { pattern: Pattern::Gap, leader: Leader::First },
+        Part { pattern: Pattern::Latency, leader: Leader::First },
     ];
 
     /// What the experiments came to on one pair.
@@ -66,12 +89,10 @@ pub fn logp(
     size: usize,
     cache: Cache,
 ) -> Result<Option<Vec<LogP>>, CommError> {
-    let turned = plan.turned();
     let mut found: Vec<Vec<Estimate>> = Vec::new();
-    for (pattern, back) in LogP::EXPERIMENTS {
-        let mut work = Work::new(pattern, size, 1, cache);
-        let plan = if back { &turned } else { plan };
-        let all = lab.run(plan, |members| pattern.once(members, &mut work))?;
+    for part in &LogP::PARTS {
+        let mut work = Work::new(part.pattern, size, 1, cache);
+        let all = lab.run(&part.plan(plan), |members| part.pattern.once(members, &mut work))?;
         found.push(all.unwrap_or_default());
     }
     let pair = |index: usize| LogP::of(std::array::from_fn(|experiment| found[experiment][index]));

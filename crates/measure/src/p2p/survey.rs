@@ -14,14 +14,18 @@ use super::plan::Plan;
 /// Bytes of the messages that tell the latency and the bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
+    /// Of the short one.
     pub latency: usize,
+    /// Of the long one.
     pub bandwidth: usize,
 }
 
 /// What was found between two ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
+    /// The one rank.
     pub from: Rank,
+    /// The other.
     pub to: Rank,
     /// Seconds of a short message, one way: half a round trip.
     pub latency: Estimate,
@@ -35,12 +39,15 @@ pub struct Pair {
 /// The round trips of one pair, as they were measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
+    /// The one rank.
     pub from: Rank,
+    /// The other.
     pub to: Rank,
     /// Seconds of a short message, one way: half a round trip.
     pub latency: Estimate,
-    /// A long message from `from` to `to` and a short one back, and the other way round.
+    /// A long message from `from` to `to` and a short one back.
     pub there: Estimate,
+    /// A long message from `to` to `from` and a short one back.
     pub back: Estimate,
 }
 

@@ -228,11 +228,9 @@ impl Running<'_> {
     /// Collective: the parameters of LogGP and PLogP of each pair of a plan, in its order: each as
     /// the pattern that it is, and L, which comes from them.
     fn parameters(&self, plan: &Plan, size: usize) -> Result<Vec<Vec<Figure>>, CommError> {
-        let turned = plan.turned();
         let mut found = Vec::new();
-        for (pattern, back) in LogP::EXPERIMENTS {
-            let plan = if back { &turned } else { plan };
-            found.push(self.pattern(plan, pattern, size)?.into_iter());
+        for part in &LogP::PARTS {
+            found.push(self.pattern(&part.plan(plan), part.pattern, size)?.into_iter());
         }
         let mut all = Vec::new();
         while let Some(pair) = found.iter_mut().map(Iterator::next).collect::<Option<Vec<_>>>() {
