@@ -9,8 +9,9 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::error::nearest;
 use laneway_core::{Document, Exit, Failure};
-use laneway_report::html::{self, Picture};
-use laneway_report::{Format, Run};
+use laneway_draw::Format;
+use laneway_draw::html::{self, Picture};
+use laneway_report::Run;
 
 /// The arguments of every verb that prints rows.
 pub fn args() -> [Arg; 2] {

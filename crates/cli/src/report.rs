@@ -8,7 +8,8 @@ use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
-use laneway_report::{Run, html, read};
+use laneway_draw::html;
+use laneway_report::{Run, read};
 
 use crate::output;
 

@@ -162,7 +162,7 @@ fn an_interval_that_reaches_zero_decides_nothing() {
     assert_eq!(json["rows"][0]["ratio_low"], 0.0);
     // The page and the script have a logarithmic axis, which has no 0.
     let page = stdout(&laneway(&["report", &old]));
-    assert!(page.contains("<circle") && !page.contains("NaN\"") && !page.contains("inf\""));
+    assert!(page.contains("class=\"dot\"") && !page.contains("NaN\"") && !page.contains("inf\""));
 }
 
 #[test]

@@ -13,6 +13,10 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("laneway-coll", &["laneway-core"]),
     ("laneway-report", &["laneway-core"]),
     ("laneway-stats", &[]),
+    (
+        "laneway-draw",
+        &["laneway-coll", "laneway-core", "laneway-report", "laneway-sim", "laneway-topo"],
+    ),
     ("laneway-needs", &[]),
     ("laneway-sim", &["laneway-core", "laneway-stats"]),
     ("laneway-topo", &["laneway-core", "laneway-coll", "laneway-stats"]),
@@ -54,6 +58,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-backend",
             "laneway-core",
             "laneway-coll",
+            "laneway-draw",
             "laneway-report",
             "laneway-sim",
             "laneway-lab",
@@ -108,7 +113,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
 ];
 
 /// No clock, socket, thread, file or unordered map here.
-const PURE: &[&str] = &["core", "coll", "path", "report", "stats"];
+const PURE: &[&str] = &["core", "coll", "draw", "path", "report", "stats"];
 
 /// They read files and use threads, and give the same answer every time.
 const DETERMINISTIC: &[&str] = &["sim", "sites", "topo"];

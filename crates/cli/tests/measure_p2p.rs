@@ -675,13 +675,10 @@ fn mistakes_are_usage_errors() {
         (&["p2p", "--backend", "local:shm,mpi", "--launcher", " "], "mpirun -n 2"),
         (&["p2p", "--backend", "local:shm,tcp", "--launches", "2"], "once each"),
         (&["p2p", "--ranks", "2", "--seed", "x"], "seed"),
-        (&["p2p", "--ranks", "2", "--export", "no-such-folder/rows.json"], "no-such-folder"),
-        (&["pairs", "--ranks", "2", "--svg", "no-such-folder/map.svg"], "no-such-folder"),
         (
             &["p2p", "--backend", "sim:cluster:2", "--pattern", "overlap", "--format", "osu"],
             "nothing to write as osu",
         ),
-        (&["pairs", "--ranks", "2", "--export", "no-such-folder/rows.json"], "no-such-folder"),
         (&["pairs", "--backend", "sim:cluster:4", "--format", "osu"], "html or gnuplot"),
         (&["pairs", "--backend", "sim:cluster:4", "--export", "no/rows.txt"], "html or gnuplot"),
         (&["pairs", "--ranks", "2", "--size", "900G"], "memory"),
@@ -702,6 +699,21 @@ fn mistakes_are_usage_errors() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
         assert!(text.contains("error: ") && text.contains("try: "), "{args:?}: {text}");
         assert!(text.contains(says), "{args:?} does not say `{says}`: {text}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_missing_is_told_before_anything_is_measured() {
+    for args in [
+        ["p2p", "--ranks", "2", "--export", "no-such-folder/rows.json"],
+        ["pairs", "--ranks", "2", "--svg", "no-such-folder/map.svg"],
+        ["pairs", "--ranks", "2", "--export", "no-such-folder/rows.json"],
+    ] {
+        let output = measure(&args);
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {text}");
+        assert!(text.contains("no-such-folder") && text.contains("try: "), "{args:?}: {text}");
         assert!(output.stdout.is_empty(), "{args:?}");
     }
 }

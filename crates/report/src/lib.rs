@@ -1,5 +1,5 @@
-//! How results look: a table for people, JSON and CSV for programs, pages and plots for both. One
-//! file a format, and what was written can be read back.
+//! How results look: a table for people, JSON, CSV and OSU's text for programs. One file a format,
+//! and what was written can be read back.
 //!
 //! It must never know how a figure came to be: it is given a [`Document`] and writes text, or is
 //! given a text and finds the [`Run`] in it.
@@ -10,39 +10,30 @@
 
 pub mod csv;
 pub mod figure;
-pub mod gnuplot;
-pub mod html;
 pub mod json;
 pub mod json_reader;
 pub mod links;
-pub mod map;
 pub mod osu;
-pub mod predicted;
 pub mod run;
-pub mod svg;
 pub mod table;
 
-mod chart;
 mod imb;
 
 pub use run::{ReadError, Record, Run, read};
 
 use laneway_core::Document;
 
-/// The formats that every verb can print.
+/// The formats of rows; `laneway-draw` adds those that are pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Table,
     Json,
     Csv,
     Osu,
-    Gnuplot,
-    Html,
 }
 
 impl Format {
-    pub const ALL: [Format; 6] =
-        [Format::Table, Format::Json, Format::Csv, Format::Osu, Format::Gnuplot, Format::Html];
+    pub const ALL: [Format; 4] = [Format::Table, Format::Json, Format::Csv, Format::Osu];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -50,8 +41,6 @@ impl Format {
             Format::Json => "json",
             Format::Csv => "csv",
             Format::Osu => "osu",
-            Format::Gnuplot => "gnuplot",
-            Format::Html => "html",
         }
     }
 
@@ -66,8 +55,6 @@ impl Format {
             Format::Json => Some("json"),
             Format::Csv => Some("csv"),
             Format::Osu => Some("txt"),
-            Format::Gnuplot => Some("gp"),
-            Format::Html => Some("html"),
         }
     }
 
@@ -75,11 +62,10 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.ending() == Some(ending))
     }
 
-    /// Whether some row has what this format shows: OSU's text and gnuplot's have figures over
-    /// sizes alone.
+    /// Whether some row has what this format shows: OSU's text has figures over sizes alone.
     pub fn shows(self, document: &Document) -> bool {
         match self {
-            Format::Osu | Format::Gnuplot => !figure::charts(&[Run::from(document)]).is_empty(),
+            Format::Osu => !figure::charts(&[Run::from(document)]).is_empty(),
             _ => true,
         }
     }
@@ -91,10 +77,6 @@ impl Format {
             Format::Json => json::render(document),
             Format::Csv => csv::render(document),
             Format::Osu => osu::render(document),
-            Format::Gnuplot => gnuplot::render(document),
-            Format::Html => {
-                html::render(&format!("laneway {}", document.verb), &[Run::from(document)])
-            }
         }
     }
 }

@@ -1,7 +1,6 @@
 //! `laneway measure pairs`: every pair of ranks, and which node or link is slow.
 
 mod asked;
-mod picture;
 mod written;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};

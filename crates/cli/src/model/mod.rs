@@ -9,8 +9,8 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
+use laneway_draw::Format;
 use laneway_model::{Fitted, ModelError, Request};
-use laneway_report::Format;
 
 use crate::output::{self, Output};
 use crate::session::RankError;

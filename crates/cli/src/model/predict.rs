@@ -5,10 +5,10 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::{Comm, Document, Exit, Failure, Row, Shape};
+use laneway_draw::Format;
+use laneway_draw::predicted::{Curve, Drawing, Mark};
 use laneway_measure::Rule;
 use laneway_model::{Call, Crossover, Fitted, Meter, Parameter, crossovers, predict_all};
-use laneway_report::Format;
-use laneway_report::predicted::{Curve, Drawing, Mark};
 
 use super::{load, refused};
 use crate::measure::export;

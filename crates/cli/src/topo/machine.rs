@@ -149,6 +149,14 @@ impl Machine {
         }
     }
 
+    /// What it was recognised to be, where it was found in a file.
+    pub fn recognised(&self) -> Option<&Recognised> {
+        match &self.plan {
+            Plan::File { plan, .. } => plan.as_deref(),
+            Plan::Formula(_) => None,
+        }
+    }
+
     /// As it was planned.
     pub fn whole(&self) -> &dyn Wiring {
         match &self.plan {

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
 use laneway_backend::Watchdog;
-use laneway_core::{Document, Failure, Rank, Row};
+use laneway_core::{Document, Failure, Row, Value};
+use laneway_draw::Format;
+use laneway_draw::map::{Map, explain_shades};
 use laneway_measure::pairs::{Findings, Observer, Rounds, Unfinished};
-use laneway_report::map::Map;
-use laneway_report::{Format, Run};
+use laneway_report::Run;
 
-use super::picture;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 
@@ -54,7 +54,7 @@ impl Written {
     pub fn finish(&self, findings: &Findings, env: Row) -> Result<(), Failure> {
         let document = findings.document(env);
         if let Some((file, format)) = &self.export {
-            output::replace(Path::new(file), &render(*format, &document, findings))?;
+            output::replace(Path::new(file), &render(*format, &document))?;
         }
         self.print(findings, &document)?;
         match &self.svg {
@@ -79,35 +79,38 @@ impl Written {
                 output::print(&format!("{table}{sentences}\n"))
             }
             (Format::Table, false) => {
-                let brief = Document { rows: lines(findings), summary: None, ..document.clone() };
+                let shades = Map::of(&Run::from(document)).unwrap_or_default().shades();
+                let rows = with_map(findings.node_rows(), &shades);
+                let brief = Document { rows, summary: None, ..document.clone() };
                 let table = self.format.render(&brief);
-                output::print(&format!("{table}\n{}\n\n{sentences}\n", picture::legend()))
+                output::print(&format!("{table}\n{}\n\n{sentences}\n", explain_shades()))
             }
             (format, true) => {
                 let brief = Document { rows: findings.suspect_rows(), ..document.clone() };
                 output::print(&format.render(&brief))
             }
-            (format, false) => output::print(&render(format, document, findings)),
+            (format, false) => output::print(&render(format, document)),
         }
     }
 }
 
-/// A line for each node, with its row of the map.
-fn lines(findings: &Findings) -> Vec<Row> {
-    let shades = |rank: Rank| {
-        let verdict = findings.verdict.as_ref();
-        verdict.map(|verdict| picture::shades(&findings.pairs, verdict, rank))
+/// The lines of nodes, each with its row of the map; a shade has the place of its rank.
+fn with_map(nodes: Vec<Row>, shades: &[String]) -> Vec<Row> {
+    let shade = |row: &Row| match row.get("rank") {
+        Some(Value::Whole(rank)) => shades.get(*rank as usize).cloned(),
+        _ => None,
     };
-    let nodes = findings.verdict.iter().flat_map(|verdict| &verdict.nodes);
-    let rows = findings.node_rows().into_iter().zip(nodes);
-    rows.map(|(row, node)| row.with("map", shades(node.rank))).collect()
+    let line = |row: Row| {
+        let shade = shade(&row);
+        row.with("map", shade)
+    };
+    nodes.into_iter().map(line).collect()
 }
 
 /// A whole file; gnuplot has maps in the place of curves.
-fn render(format: Format, document: &Document, findings: &Findings) -> String {
-    let Findings { pairs, hosts, verdict, survey, .. } = findings;
+fn render(format: Format, document: &Document) -> String {
     match format {
-        Format::Gnuplot => picture::script(pairs, hosts, survey.size, verdict.as_ref()),
+        Format::Gnuplot => Map::of(&Run::from(document)).unwrap_or_default().script(),
         format => format.render(document),
     }
 }
@@ -150,8 +153,7 @@ impl Observer for Saved<'_> {
         if self.spent.get() > affordable {
             return Ok(());
         }
-        let findings = unfinished.findings();
-        let text = render(*format, &findings.document(self.env.clone()), &findings);
+        let text = render(*format, &unfinished.findings().document(self.env.clone()));
         let saved = output::replace(Path::new(file), &text);
         self.spent.set(self.spent.get() + now.elapsed());
         saved

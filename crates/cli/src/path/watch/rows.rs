@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use laneway_core::{Document, Row, Value};
+use laneway_draw::Format;
 use laneway_net::control::{ConnectionStatus, PathStatus, Status};
 use laneway_path::{MigrationState, Nanos, QpState};
-use laneway_report::Format;
 
 use crate::path::processes::{Look, Seen};
 

@@ -1,4 +1,4 @@
-//! A multi-layer full mesh: a small one as a stack of layers, a larger one as one before others.
+//! A multi-layer full mesh: one layer before the others, or every layer for itself.
 
 use std::f64::consts::{PI, TAU};
 use std::fmt::Write;
@@ -8,8 +8,7 @@ use laneway_topo::{Switch, Wiring};
 
 use super::layout::{Layout, Seat, Shape, Spot};
 
-/// Layers that are drawn one by one at most: as a stack, and side by side.
-const MOST_STACKED: u32 = 4;
+/// Layers that are drawn side by side at most.
 const MOST_SIDE_BY_SIDE: u32 = 9;
 
 /// Edge switches are written on up to here.
@@ -58,15 +57,9 @@ impl Polygon {
     }
 }
 
-/// One picture of all layers: every layer where few, else one that stands for all.
-pub fn whole(mesh: &FullMesh) -> Layout<'_> {
-    if mesh.degree() <= MOST_STACKED { stack(mesh) } else { plan(mesh, 330.0) }
-}
-
 /// Every layer, for a heat that differs from layer to layer.
 pub fn layers(mesh: &FullMesh) -> Layout<'_> {
     match mesh.degree() {
-        d if d <= MOST_STACKED => stack(mesh),
         d if d <= MOST_SIDE_BY_SIDE => side_by_side(mesh),
         _ => plan(mesh, 360.0),
     }
@@ -143,7 +136,9 @@ pub fn plan(mesh: &FullMesh, radius: f64) -> Layout<'_> {
     };
     let words =
         vec![counts(mesh), format!("one layer is drawn; a line is {d} cables, one in each layer")];
-    Layout { width: side, height: side, spots, seat: Box::new(seat), backdrop, words }
+    // Below the lowest vertex nothing stands but its hosts.
+    let height = spots.iter().map(|spot| spot.y + margin).fold(0.0, f64::max);
+    Layout { width: side, height, spots, seat: Box::new(seat), backdrop, words }
 }
 
 fn move_by(spots: &mut [Spot], (x, y): (f64, f64), flat: f64) {
@@ -151,18 +146,6 @@ fn move_by(spots: &mut [Spot], (x, y): (f64, f64), flat: f64) {
         spot.x += x;
         spot.y = spot.y * flat + y;
     }
-}
-
-/// The turn that keeps the edges' switches farthest apart from left to right.
-fn turned(polygon: &Polygon) -> f64 {
-    let apart = |turned: f64| {
-        let polygon = Polygon { turned, ..*polygon };
-        let mut across: Vec<f64> = polygon.edges().map(|(a, b)| polygon.edge(a, b).0).collect();
-        across.sort_by(f64::total_cmp);
-        across.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min)
-    };
-    let turns = (0..90).map(|step| f64::from(step) / 90.0 * TAU / f64::from(polygon.vertices));
-    turns.max_by(|a, b| apart(*a).total_cmp(&apart(*b))).unwrap_or(0.0)
 }
 
 /// Spots of every layer in turn: its vertices, then the edge switches as this layer sees them.
@@ -194,51 +177,6 @@ fn each_layer<'m>(
         spot as usize
     };
     (spots, Box::new(seat))
-}
-
-/// Layers above each other; an edge switch is a pillar through all of them.
-fn stack(mesh: &FullMesh) -> Layout<'_> {
-    let (d, radius, flat, storey) = (mesh.degree(), 250.0, 0.34, 205.0);
-    let mut polygon = Polygon { vertices: mesh.vertices(), radius, turned: 0.0 };
-    polygon.turned = turned(&polygon);
-    let (left, top) = (radius + 90.0, radius * flat + 54.0);
-    let place = |layer: u32| (left, top + storey * f64::from(layer));
-    let bare = |edge| Spot { shape: Shape::Bare, ..edge_spot(mesh, &polygon, edge, false) };
-    let (spots, seat) = each_layer(mesh, &polygon, flat, place, bare);
-    let mut backdrop = String::new();
-    for layer in 0..d {
-        let (x, y) = place(layer);
-        let points = polygon.points((x, y), flat);
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            backdrop,
-            "<polygon points=\"{points}\" fill=\"#e8eef5\" fill-opacity=\"0.7\" \
-             stroke=\"#c3cfdd\"/>\n<text x=\"8\" y=\"{:.0}\" font-size=\"12\" \
-             fill=\"#445\">layer {layer}</text>",
-            y + 4.0
-        );
-    }
-    let below = storey * f64::from(d - 1);
-    for (a, b) in polygon.edges() {
-        let (x, y) = polygon.edge(a, b);
-        let (x, y) = (x + left - 7.0, y * flat + top);
-        let title = mesh.switch_name(mesh.edge_switch(a, b));
-        let _ = writeln!(
-            backdrop,
-            "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"14\" height=\"{:.1}\" rx=\"5\" \
-             fill=\"#cfe3dd\" fill-opacity=\"0.75\" stroke=\"#00798c\"><title>{title}</title>\
-             </rect><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"10\" \
-             fill=\"#055\" stroke=\"#fff\" stroke-width=\"3\" \
-             paint-order=\"stroke\">{a}-{b}</text>",
-            y - 9.0,
-            below + 18.0,
-            x + 7.0,
-            y + below + 20.0
-        );
-    }
-    let words = vec![counts(mesh), "a pillar is one edge switch; a line is a cable".to_string()];
-    let height = top + below + radius * flat + 50.0;
-    Layout { width: 2.0 * radius + 150.0, height, spots, seat, backdrop, words }
 }
 
 /// Every layer for itself; the edge switches come again in each.

@@ -4,9 +4,8 @@
 use std::fmt::Write;
 
 use laneway_core::Document;
-
-use crate::figure::charts;
-use crate::run::Run;
+use laneway_report::Run;
+use laneway_report::figure::charts;
 
 /// The whole script.
 pub fn render(document: &Document) -> String {
@@ -26,7 +25,7 @@ pub fn render(document: &Document) -> String {
         let _ = writeln!(plots, "\nset title {} noenhanced", quoted(&title));
         let _ = writeln!(plots, "set ylabel {}", quoted(chart.metric.title()));
         let mut curves = Vec::new();
-        for curve in &chart.curves {
+        for (own, curve) in chart.curves.iter().enumerate() {
             let _ = writeln!(text, "\n$data{number} << EOD");
             for point in &curve.points {
                 let (low, high) = point.interval.unwrap_or((point.figure, point.figure));
@@ -36,7 +35,11 @@ pub fn render(document: &Document) -> String {
             }
             text += "EOD\n";
             let label = quoted(&curve.label);
-            curves.push(format!("$data{number} using 1:2:3:4 with yerrorlines title {label}"));
+            // Its points differ already; with dashes lines are told apart without colour too.
+            let dashes = own % 4 + 1;
+            curves.push(format!(
+                "$data{number} using 1:2:3:4 with yerrorlines dashtype {dashes} title {label}"
+            ));
             number += 1;
         }
         let _ = writeln!(plots, "plot {}", curves.join(", \\\n     "));
@@ -59,7 +62,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::tests::document;
+    use crate::fixture::document;
 
     #[test]
     fn data_and_plots_stand_in_one_file() {
@@ -89,12 +92,12 @@ set multiplot layout 2,1
 
 set title 'bcast: time (µs)' noenhanced
 set ylabel 'time (µs)'
-plot $data0 using 1:2:3:4 with yerrorlines title 'binomial', \\
-     $data1 using 1:2:3:4 with yerrorlines title 'linear''s'
+plot $data0 using 1:2:3:4 with yerrorlines dashtype 1 title 'binomial', \\
+     $data1 using 1:2:3:4 with yerrorlines dashtype 2 title 'linear''s'
 
 set title 'stream: bandwidth (MB/s)' noenhanced
 set ylabel 'bandwidth (MB/s)'
-plot $data2 using 1:2:3:4 with yerrorlines title 'stream'
+plot $data2 using 1:2:3:4 with yerrorlines dashtype 1 title 'stream'
 
 unset multiplot
 ";

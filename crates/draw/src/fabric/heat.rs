@@ -4,13 +4,14 @@ use laneway_core::Phases;
 use laneway_topo::{Counter, Links, Port, Switch};
 
 /// Messages on every link, of a phase or on average over phases.
+#[derive(Clone, Debug)]
 pub struct Heat {
     links: Links,
     loads: Vec<f64>,
     /// What was counted, for a person.
-    pub words: String,
+    pub(super) words: String,
     /// Whether the loads are whole numbers.
-    pub whole: bool,
+    pub(super) whole: bool,
 }
 
 impl Heat {
@@ -21,7 +22,7 @@ impl Heat {
         Heat { whole: true, ..heat }
     }
 
-    /// The mean over phases.
+    /// The mean over phases; the words say what was counted.
     pub fn over(
         counter: &Counter,
         hosts: u32,
@@ -45,10 +46,11 @@ impl Heat {
     }
 
     /// The same in other words.
-    pub fn told(self, words: String) -> Heat {
+    pub fn described(self, words: String) -> Heat {
         Heat { words, ..self }
     }
 
+    /// The load that leaves a switch by a port.
     pub fn on(&self, switch: Switch, port: Port) -> f64 {
         self.links.checked(switch, port).map_or(0.0, |link| self.loads[link as usize])
     }

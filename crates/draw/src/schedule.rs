@@ -1,9 +1,19 @@
 //! Pictures of a schedule: who sends to whom at each tick, as text and as SVG.
+//!
+//! ```
+//! use laneway_coll::pace::Flight;
+//! use laneway_draw::schedule;
+//!
+//! let flights = vec![Flight { tick: 0, from: 0, to: 1 }];
+//! assert_eq!(schedule::text(&flights, 2), "    rank t0\n       0 >1\n       1 <\n");
+//! assert!(schedule::draw(&[("one", flights)], 2).contains("one"));
+//! ```
 
 use std::fmt::Write;
 
 use laneway_coll::pace::Flight;
-use laneway_report::svg;
+
+use crate::svg;
 
 /// A line for each rank, a column for each tick: `>4` sends to 4.
 pub fn text(flights: &[Flight], ranks: u32) -> String {
@@ -33,21 +43,25 @@ pub fn text(flights: &[Flight], ranks: u32) -> String {
 
 /// Several schedules side by side: time runs down, a line from sender to receiver for each message,
 /// coloured by sender.
-pub fn drawing(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
+pub fn draw(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
     let (step, tick_height, margin) = (26.0, 34.0, 34.0);
-    let panel = f64::from(ranks - 1) * step + 2.0 * margin;
+    let names = drawings.iter().map(|(name, _)| svg::width_of(name, 12.0) + 10.0);
+    let wide = f64::from(ranks.saturating_sub(1)) * step + 2.0 * margin;
+    let panel = names.fold(wide, f64::max);
     let ticks = drawings.iter().flat_map(|d| &d.1).map(|f| f.tick + 1).max().unwrap_or(1);
     let height = f64::from(ticks) * tick_height + 2.0 * margin + 10.0;
     let width = panel * drawings.len() as f64;
     let mut body = String::new();
     for (number, (name, flights)) in drawings.iter().enumerate() {
-        let x = |rank: u32| number as f64 * panel + margin + f64::from(rank) * step;
+        let left = number as f64 * panel + (panel - wide) / 2.0 + margin;
+        let x = |rank: u32| left + f64::from(rank) * step;
         let y = |tick: u32| margin + 18.0 + f64::from(tick) * tick_height;
         let middle = number as f64 * panel + panel / 2.0;
         let _ = writeln!(
             body,
             "<text x=\"{middle}\" y=\"16\" text-anchor=\"middle\" \
-             font-weight=\"bold\">{name}</text>"
+             font-weight=\"bold\">{}</text>",
+            svg::escaped(name)
         );
         for rank in 0..ranks {
             let (at, top, bottom) = (x(rank), y(0), y(ticks));

@@ -173,5 +173,7 @@ fn spot(
     let short = name.split_once('-').map_or(name.as_str(), |(_, rest)| rest).to_string();
     let fits = short.chars().count() as f64 * 5.2 <= step - 2.0;
     let label = if fits { short } else { String::new() };
+    // Hosts hang around their switch, and must not reach those of its neighbour.
+    let half = if hosts > 0 { half.min(step / 2.0 - 8.0).max(3.0) } else { half };
     Spot { x, y, shape, half, label, title: name, hosts: (hosts > 0).then_some((PI / 2.0, hosts)) }
 }

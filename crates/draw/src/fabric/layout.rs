@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use laneway_topo::{End, Port, Switch, Wiring};
 
 use super::heat::Heat;
+use super::subject::Subject;
 
 /// A place on the drawing; several switches may share one.
 #[derive(Clone, Debug)]
@@ -29,8 +30,6 @@ pub enum Shape {
     Square,
     /// Several switches.
     Pile,
-    /// Where cables meet something that the backdrop shows already.
-    Bare,
 }
 
 /// The spot of a switch, as a cable to that neighbour sees it.
@@ -70,12 +69,8 @@ pub fn dead(plan: &dyn Wiring, left: &dyn Wiring) -> BTreeSet<Switch> {
 
 impl Layout<'_> {
     /// The lines to draw, by the spots at their ends.
-    pub fn wires(
-        &self,
-        plan: &dyn Wiring,
-        left: &dyn Wiring,
-        heat: Option<&Heat>,
-    ) -> BTreeMap<(usize, usize), Wire> {
+    pub fn wires(&self, subject: &Subject, heat: Option<&Heat>) -> BTreeMap<(usize, usize), Wire> {
+        let (plan, left) = (subject.plan(), subject.left());
         let dead = dead(plan, left);
         let mut wires: BTreeMap<(usize, usize), Wire> = BTreeMap::new();
         for switch in 0..plan.switches() {
@@ -92,8 +87,9 @@ impl Layout<'_> {
                 wire.failed += u32::from(failed);
                 wire.cut += u32::from(failed && !gone);
                 if let Some(heat) = heat {
-                    let load = heat.on(switch, port).max(heat.on(other, its));
-                    wire.load = wire.load.max(load);
+                    let loads = [(switch, port), (other, its)];
+                    let loads = loads.map(|(switch, port)| subject.load(heat, switch, port));
+                    wire.load = loads.into_iter().fold(wire.load, f64::max);
                 }
             }
         }

@@ -1,31 +1,27 @@
 //! A layout as a drawing: lines, switches, hosts, what has failed, and what the colours mean.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use laneway_report::svg;
-use laneway_topo::{Host, Routing, Wiring, routing};
+use laneway_topo::{End, Host, Port, routing};
 
 use super::heat::{Heat, Scale};
 use super::layout::{Layout, Shape, Spot, Wire, dead};
 use super::legend::legend;
+use super::lines::lines;
+use super::subject::Subject;
+use crate::svg;
 
 /// More switches than this have no text for who points at them: the file would grow.
 const MOST_TITLES: usize = 400;
-
-/// A fabric as it was planned and as it is.
-#[derive(Clone, Copy)]
-pub struct Pictured<'a> {
-    pub plan: &'a dyn Wiring,
-    pub left: &'a dyn Wiring,
-    pub routing: &'a dyn Routing,
-}
 
 type Wires = BTreeMap<(usize, usize), Wire>;
 
 /// One layout with one heat.
 pub struct Panel<'a> {
     pub title: String,
+    /// A second line of the title.
+    pub note: String,
     pub wires: Wires,
     /// Ways of single messages, as spots.
     pub ways: Vec<Vec<usize>>,
@@ -34,29 +30,31 @@ pub struct Panel<'a> {
 
 impl<'a> Panel<'a> {
     pub fn new(
-        fabric: Pictured,
+        subject: &Subject,
         layout: &'a Layout<'a>,
         heat: Option<&Heat>,
         title: String,
     ) -> Panel<'a> {
-        let wires = layout.wires(fabric.plan, fabric.left, heat);
-        Panel { title, wires, ways: Vec::new(), layout }
+        let wires = layout.wires(subject, heat);
+        Panel { title, note: String::new(), wires, ways: Vec::new(), layout }
     }
 
     /// Also the messages of the first switch that has hosts, one line each.
-    pub fn with_messages(mut self, fabric: Pictured, partners: &[Host]) -> Panel<'a> {
-        let place = |host: Host| fabric.left.attached(host).map(|place| place.0);
-        let Some(first) = (0..fabric.left.hosts()).find_map(place) else { return self };
+    pub fn with_messages(mut self, subject: &Subject, partners: &[Host]) -> Panel<'a> {
+        let wiring = subject.wiring();
+        let place = |host: Host| wiring.attached(host).map(|place| place.0);
+        let Some(first) = (0..wiring.hosts()).find_map(place) else { return self };
         for (from, &to) in partners.iter().enumerate() {
             let from = from as Host;
             if place(from) != Some(first) || from == to {
                 continue;
             }
             let mut switches = Vec::new();
-            let arrived = routing::walk(fabric.left, fabric.routing, from, to, |hop| {
-                switches.push(hop.switch);
+            let arrived = routing::walk(wiring, subject.routing(), from, to, |hop| {
+                switches.push(subject.planned_switch(hop.switch));
             });
-            if arrived.is_ok() {
+            let switches: Option<Vec<_>> = switches.into_iter().collect();
+            if let Some(switches) = switches.filter(|_| arrived.is_ok()) {
                 let seat = |&switch| (self.layout.seat)(switch, switch);
                 self.ways.push(switches.iter().map(seat).collect());
             }
@@ -71,45 +69,10 @@ impl<'a> Panel<'a> {
 
 /// How large things are on a panel that is drawn smaller: lines and marks must not vanish.
 #[derive(Clone, Copy)]
-struct Style {
-    scale: Option<Scale>,
-    bold: f64,
-    labels: bool,
-}
-
-fn lines(panel: &Panel, style: Style) -> String {
-    // Lines that look alike are one path: that keeps the file small. The hottest are drawn last.
-    let mut paths: BTreeMap<(u32, u32, bool, String), String> = BTreeMap::new();
-    let fewest = panel.wires.values().map(|wire| wire.cables).min().unwrap_or(1);
-    for (&(a, b), wire) in &panel.wires {
-        let (a, b) = (&panel.layout.spots[a], &panel.layout.spots[b]);
-        let gone = wire.failed == wire.cables;
-        let (colour, heat) = match style.scale {
-            _ if gone => ("#9aa0a8".to_string(), 0.0),
-            None => ("#8fa3b8".to_string(), 0.0),
-            Some(scale) => (scale.colour(wire.load), scale.share(wire.load)),
-        };
-        let cold = style.scale.is_some() && wire.load <= 0.0;
-        let width = if cold { 0.7 } else { 1.1 + 1.9 * heat };
-        // A line of more cables than others is a little wider.
-        let more = 0.25 * (f64::from(wire.cables) / f64::from(fewest)).log2().min(6.0);
-        let rank = if cold { 0 } else { 1 + (heat * 100.0) as u32 };
-        let tenths = ((width + more) * style.bold * 10.0) as u32;
-        let path = paths.entry((rank, tenths, gone, colour)).or_default();
-        // Writing to a string cannot fail.
-        let _ = write!(path, "M{:.1} {:.1}L{:.1} {:.1}", a.x, a.y, b.x, b.y);
-    }
-    let mut text = String::new();
-    for ((_, tenths, gone, colour), path) in paths {
-        let dashes = if gone { " stroke-dasharray=\"4 4\"" } else { "" };
-        let width = f64::from(tenths) / 10.0;
-        let _ = writeln!(
-            text,
-            "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width:.1}\"\
-             {dashes}/>"
-        );
-    }
-    text
+pub struct Style {
+    pub scale: Option<Scale>,
+    pub bold: f64,
+    pub labels: bool,
 }
 
 /// A cross that is seen on any colour.
@@ -134,42 +97,59 @@ fn cross(x: f64, y: f64, half: f64) -> String {
     )
 }
 
-fn crosses(panel: &Panel, fabric: Pictured, style: Style) -> String {
+fn crosses(panel: &Panel, subject: &Subject, style: Style) -> String {
     let mut text = String::new();
     for (&(a, b), wire) in panel.wires.iter().filter(|(_, wire)| wire.cut > 0) {
         let (a, b) = (&panel.layout.spots[a], &panel.layout.spots[b]);
         let (x, y) = ((a.x + b.x) / 2.0, (a.y + b.y) / 2.0);
         text += &cross(x, y, 6.0 * style.bold);
-        if style.labels && wire.cables > 1 {
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#d40000\" \
-                 stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\">{} of {}</text>",
-                x,
-                y - 10.0,
-                wire.cut,
-                wire.cables
-            );
+        if wire.cables > 1 {
+            let what = format!("{} of {}", wire.cut, wire.cables);
+            text += &count_failed(x, y - 10.0, &what, style);
         }
     }
-    for switch in dead(fabric.plan, fabric.left) {
-        // A switch may stand in several places: wherever a cable of it ends.
-        let ports = 0..fabric.plan.ports(switch) as laneway_topo::Port;
-        let mut places: Vec<usize> = ports
-            .filter_map(|port| match fabric.plan.end(switch, port) {
-                laneway_topo::End::Switch(other, _) => Some((panel.layout.seat)(switch, other)),
+    for (place, gone) in dead_at(panel, subject) {
+        let spot = &panel.layout.spots[place];
+        if spot.shape == Shape::Pile {
+            // Of a pile only some: the others are there.
+            let (x, y) = (spot.x + spot.half, spot.y - 14.0);
+            text += &cross(x, y, 5.0 * style.bold);
+            let what = format!("{gone} of {}", spot.label);
+            text += &count_failed(x, y - 9.0, &what, style);
+            continue;
+        }
+        text += &cross(spot.x, spot.y, (spot.half + 2.0).max(6.0) * style.bold.min(1.6));
+    }
+    text
+}
+
+/// How many of several have failed, beside their cross.
+fn count_failed(x: f64, y: f64, what: &str, style: Style) -> String {
+    if !style.labels {
+        return String::new();
+    }
+    format!(
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" fill=\"#d40000\" \
+         stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\">{what}</text>\n"
+    )
+}
+
+/// How many switches are dead at each spot. A switch may stand in several places: wherever a cable
+/// of it ends.
+fn dead_at(panel: &Panel, subject: &Subject) -> BTreeMap<usize, u32> {
+    let plan = subject.plan();
+    let mut dead_at = BTreeMap::new();
+    for switch in dead(plan, subject.left()) {
+        let ports = 0..plan.ports(switch) as Port;
+        let places: BTreeSet<usize> = ports
+            .filter_map(|port| match plan.end(switch, port) {
+                End::Switch(other, _) => Some((panel.layout.seat)(switch, other)),
                 _ => None,
             })
             .collect();
-        places.sort_unstable();
-        places.dedup();
-        for place in places {
-            let spot = &panel.layout.spots[place];
-            text += &cross(spot.x, spot.y, (spot.half + 2.0).max(6.0) * style.bold.min(1.6));
-        }
+        places.into_iter().for_each(|place| *dead_at.entry(place).or_default() += 1);
     }
-    text
+    dead_at
 }
 
 fn spots(panel: &Panel, style: Style) -> String {
@@ -203,7 +183,6 @@ fn marked(spot: &Spot, titled: bool) -> String {
         )
     };
     match spot.shape {
-        Shape::Bare => String::new(),
         Shape::Disc => format!(
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{half:.1}\" fill=\"#1b4f7d\" stroke=\"#fff\">\
              {title}</circle>\n"
@@ -296,17 +275,17 @@ fn ways(panel: &Panel, style: Style) -> String {
     text
 }
 
-fn drawn(panel: &Panel, fabric: Pictured, style: Style) -> String {
+fn draw_panel(panel: &Panel, subject: &Subject, style: Style) -> String {
     // On a small drawing what is behind would only be noise.
     let mut text = if style.labels { panel.layout.backdrop.clone() } else { String::new() };
     text += &lines(panel, style);
     text += &ways(panel, style);
     text += &spots(panel, style);
-    text + &crosses(panel, fabric, style)
+    text + &crosses(panel, subject, style)
 }
 
 /// A page with one panel, or with many small ones.
-pub fn page(title: &str, panels: &[Panel], fabric: Pictured, heat: Option<&Heat>) -> String {
+pub fn page(panels: &[Panel], subject: &Subject, heat: Option<&Heat>) -> String {
     let Some(first) = panels.first() else { return svg::document(1.0, 1.0, "") };
     let loads = panels.iter().flat_map(|panel| panel.wires.values()).map(|wire| wire.load);
     let scale = heat.map(|heat| Scale::over(loads, heat.whole));
@@ -315,16 +294,19 @@ pub fn page(title: &str, panels: &[Panel], fabric: Pictured, heat: Option<&Heat>
         many => ((many as f64 * first.layout.height / first.layout.width).sqrt().ceil() as usize)
             .clamp(2, 6),
     };
+    let (name, what) = (subject.name(), what_it_is(subject, first, columns));
+    let named = 32.0 + svg::width_of(name, 19.0).max(svg::width_of(&what, 12.0));
     let page_wide = if columns == 1 { first.layout.width.max(620.0) } else { 1200.0 };
+    let page_wide = page_wide.max(named).ceil();
     let wide = page_wide / columns as f64;
     let shrunk = if columns == 1 { 1.0 } else { (wide - 24.0) / first.layout.width };
-    let high = first.layout.height * shrunk + if columns == 1 { 0.0 } else { 34.0 };
+    let high = first.layout.height * shrunk + if columns == 1 { 0.0 } else { 44.0 };
     let top = 56.0;
     let mut body = format!(
         "<text x=\"16\" y=\"28\" font-size=\"18\" font-weight=\"bold\" fill=\"#123\">{}</text>\n\
          <text x=\"16\" y=\"46\" font-size=\"12\" fill=\"#456\">{}</text>\n",
-        svg::escaped(title),
-        svg::escaped(&what_it_is(fabric, first, columns))
+        svg::escaped(name),
+        svg::escaped(&what)
     );
     let style = Style { scale, bold: (0.55 / shrunk).max(1.0), labels: columns == 1 };
     for (number, panel) in panels.iter().enumerate() {
@@ -333,36 +315,40 @@ pub fn page(title: &str, panels: &[Panel], fabric: Pictured, heat: Option<&Heat>
         let x = if columns == 1 { (page_wide - first.layout.width) / 2.0 } else { x };
         if columns > 1 {
             // Writing to a string cannot fail.
-            let _ = writeln!(
-                body,
-                "<text x=\"{:.0}\" y=\"{:.0}\" font-size=\"12\" fill=\"#234\">{}</text>",
-                x + 4.0,
-                y + 20.0,
-                svg::escaped(&panel.title)
-            );
-            y += 26.0;
+            for (number, line) in [&panel.title, &panel.note].into_iter().enumerate() {
+                let _ = writeln!(
+                    body,
+                    "<text x=\"{:.0}\" y=\"{:.0}\" font-size=\"12\" fill=\"#234\">{}</text>",
+                    x + 4.0,
+                    y + 16.0 + 14.0 * number as f64,
+                    svg::escaped(&svg::shorten(line, wide - 16.0, 12.0))
+                );
+            }
+            y += 34.0;
         }
         let _ = write!(
             body,
             "<g transform=\"translate({x:.1},{y:.1}) scale({shrunk:.3})\">\n{}</g>\n",
-            drawn(panel, fabric, style)
+            draw_panel(panel, subject, style)
         );
     }
     let below = top + high * panels.len().div_ceil(columns) as f64 + 14.0;
-    let (legend, height) = legend(panels, fabric, scale.zip(heat), below, page_wide);
+    let (legend, height) = legend(panels, subject, scale.zip(heat), below, page_wide);
     svg::document(page_wide, below + height, &(body + &legend))
 }
 
 /// The line below the title: what one panel shows, or how large the fabric of all is.
-fn what_it_is(fabric: Pictured, first: &Panel, columns: usize) -> String {
-    let parts = laneway_topo::cost::Parts::of(fabric.plan);
+fn what_it_is(subject: &Subject, first: &Panel, columns: usize) -> String {
+    let parts = laneway_topo::cost::Parts::of(subject.plan());
     let links = parts.cables[1] + parts.cables[2];
     let size = format!(
         "{} hosts, {} switches, {links} cables between switches",
         parts.hosts, parts.switches
     );
-    match first.title.is_empty() || columns > 1 {
-        true => size,
-        false => format!("{}: {size}", first.title),
+    let note = if first.note.is_empty() { String::new() } else { format!(", {}", first.note) };
+    match (first.title.is_empty() || columns > 1, subject.is_found()) {
+        (false, _) => format!("{}{note}: {size}", first.title),
+        (true, true) => format!("{}: {size}", subject.kind()),
+        (true, false) => size,
     }
 }

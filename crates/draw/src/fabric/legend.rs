@@ -2,17 +2,18 @@
 
 use std::fmt::Write;
 
-use laneway_report::svg;
 use laneway_topo::Wiring;
 
 use super::heat::{self, Heat, Scale};
 use super::layout::dead;
-use super::picture::{Panel, Pictured};
+use super::picture::Panel;
+use super::subject::Subject;
+use crate::svg;
 
 /// Words and colours below the drawing, and how much room they take.
 pub fn legend(
     panels: &[Panel],
-    fabric: Pictured,
+    subject: &Subject,
     scale: Option<(Scale, &Heat)>,
     top: f64,
     wide: f64,
@@ -23,18 +24,24 @@ pub fn legend(
                     turn, where it comes back to the same vertex in another layer)";
         words.push(what.to_string());
     }
+    let (plan, left) = (subject.plan(), subject.left());
     let failed: u32 =
         panels.first().map_or(0, |panel| panel.wires.values().map(|wire| wire.failed).sum());
-    let switches = dead(fabric.plan, fabric.left).len();
+    let switches = dead(plan, left).len();
     let cut_off = |wiring: &dyn Wiring| {
         (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_none()).count()
     };
-    let hosts = cut_off(fabric.left) - cut_off(fabric.plan).min(cut_off(fabric.left));
+    let hosts = cut_off(left) - cut_off(plan).min(cut_off(left));
     if failed > 0 || switches > 0 || hosts > 0 {
+        let what = if subject.is_found() { "planned and not found" } else { "failed" };
         words.push(format!(
-            "red cross: failed (cables between switches: {failed}, switches: {switches}, hosts \
+            "red cross: {what} (cables between switches: {failed}, switches: {switches}, hosts \
              cut off: {hosts})"
         ));
+    }
+    if subject.not_drawn() > 0 {
+        let count = subject.not_drawn();
+        words.push(format!("not drawn: {count} cables that were found where none is planned"));
     }
     let mut text = String::new();
     let mut y = top;
@@ -42,8 +49,7 @@ pub fn legend(
         text += &colours(scale, heat, y);
         y += 44.0;
     }
-    let columns = (wide / 6.2) as usize;
-    for line in words.iter().flat_map(|words| wrapped(words, columns)) {
+    for line in words.iter().flat_map(|words| svg::wrap(words, wide - 32.0, 11.0)) {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
@@ -54,24 +60,6 @@ pub fn legend(
         y += 16.0;
     }
     (text, y - top + 12.0)
-}
-
-/// Lines of at most so many letters.
-fn wrapped(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.len() - 1;
-        if !lines[last].is_empty() && lines[last].len() + 1 + word.len() > columns {
-            lines.push(word.to_string());
-            continue;
-        }
-        let line = &mut lines[last];
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines
 }
 
 /// Whole loads as boxes where they are few; else a band with its ends.

@@ -5,40 +5,46 @@ use std::fmt::Write;
 
 use laneway_core::units::format_size;
 
-use crate::svg::{colour, document, escaped};
+use crate::axis::Axis;
+use crate::svg::{self, escaped};
 
-const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 560.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 370.0;
 const LEGEND: f64 = 575.0;
-/// Dashes of the curves, in turn: they are told apart without colour too.
-const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
 
 /// A time at a size, with its interval, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
+    /// The size.
     pub bytes: u64,
+    /// The time.
     pub us: f64,
+    /// The lower end of its interval.
     pub low: f64,
+    /// The upper end of its interval.
     pub high: f64,
 }
 
 /// One algorithm.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
+    /// What the algorithm is called.
     pub label: String,
-    /// By rising size.
+    /// What it should take, by rising size.
     pub predicted: Vec<Mark>,
+    /// What it took, by rising size.
     pub measured: Vec<Mark>,
 }
 
 /// What is drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawing {
+    /// The heading.
     pub title: String,
+    /// One for each algorithm.
     pub curves: Vec<Curve>,
     /// From so many bytes on another curve is the lowest: which.
     pub crossovers: Vec<(u64, String)>,
@@ -46,44 +52,19 @@ pub struct Drawing {
     pub escalates: Option<(u64, u64)>,
 }
 
-struct Scale {
-    low: f64,
-    high: f64,
-    start: f64,
-    end: f64,
-}
-
-impl Scale {
-    fn over(values: impl Iterator<Item = f64>, start: f64, end: f64) -> Scale {
-        let logs = values.filter(|value| *value > 0.0).map(f64::log10);
-        let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
-        if low > high {
-            return Scale { low: 0.0, high: 1.0, start, end };
-        }
-        let room = (0.04 * (high - low)).max(0.1);
-        Scale { low: low - room, high: high + room, start, end }
-    }
-
-    fn at(&self, value: f64) -> f64 {
-        let log = if value > 0.0 { value.log10().max(self.low) } else { self.low };
-        self.start + (log - self.low) / (self.high - self.low) * (self.end - self.start)
-    }
-}
-
 impl Drawing {
     /// A whole SVG document.
     pub fn draw(&self) -> String {
         let marks = || self.curves.iter().flat_map(|c| c.predicted.iter().chain(&c.measured));
-        let x = Scale::over(marks().map(|mark| mark.bytes as f64), LEFT, RIGHT);
-        let y = Scale::over(marks().flat_map(|mark| [mark.us, mark.low, mark.high]), BOTTOM, TOP);
+        let x = Axis::sizes(marks().map(|mark| mark.bytes as f64), (LEFT, RIGHT));
+        let times = marks().flat_map(|mark| [mark.us, mark.low, mark.high]);
+        let y = Axis::times(times, (BOTTOM, TOP));
         let mut body = format!(
             "<text x=\"{LEFT}\" y=\"20\" font-size=\"14\">{}</text>\n",
             escaped(&self.title)
         );
         if let Some((from, to)) = self.escalates {
-            let (left, right) = (x.at(from as f64), x.at(to as f64).min(RIGHT));
+            let (left, right) = (x.at(from as f64).max(LEFT), x.at(to as f64).min(RIGHT));
             let _ = writeln!(
                 body,
                 "<rect x=\"{left:.1}\" y=\"{TOP}\" width=\"{:.1}\" height=\"{}\" fill=\"#f6d7c3\">\
@@ -94,82 +75,101 @@ impl Drawing {
                 format_size(to)
             );
         }
-        body += &self.axes(&x, &y);
+        body += &grid(&x, &y);
         for (number, curve) in self.curves.iter().enumerate() {
-            body += &drawn(curve, number, &x, &y);
+            body += &draw_curve(curve, number, &x, &y);
         }
+        body += &self.draw_crossovers(&x);
+        if self.curves.iter().any(|curve| !curve.measured.is_empty()) {
+            let at = TOP + 12.0 + 14.0 * self.curves.len() as f64 + 10.0;
+            let _ = writeln!(body, "<text x=\"{LEGEND}\" y=\"{at}\">open marks: measured</text>");
+        }
+        // The legend and the title have the room that they need.
+        let labels = self.curves.iter().map(|curve| svg::width_of(&curve.label, 11.0));
+        let legend = LEGEND + 44.0 + labels.fold(90.0, f64::max);
+        let title = LEFT + svg::width_of(&self.title, 14.0) + 10.0;
+        let below = TOP + 40.0 + 14.0 * self.curves.len() as f64;
+        svg::document(legend.max(title).max(660.0).ceil(), HEIGHT.max(below), &body)
+    }
+
+    fn draw_crossovers(&self, x: &Axis) -> String {
+        let mut body = String::new();
         for (number, (bytes, label)) in self.crossovers.iter().enumerate() {
             let at = x.at(*bytes as f64);
+            let label = format!("{label} from {} B", format_size(*bytes));
+            // To the left of its line where it would leave the chart.
+            let (by, anchor) = match at + 3.0 + svg::width_of(&label, 10.0) > RIGHT {
+                true => (-3.0, "end"),
+                false => (3.0, "start"),
+            };
             let _ = writeln!(
                 body,
                 "<path d=\"M{at:.1} {TOP}V{BOTTOM}\" stroke=\"#555\" stroke-dasharray=\"3 3\"/>\
-                 <text x=\"{:.1}\" y=\"{}\" font-size=\"10\">{} from {}</text>",
-                at + 3.0,
+                 <text x=\"{:.1}\" y=\"{}\" font-size=\"10\" text-anchor=\"{anchor}\" \
+                 stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\">{}</text>",
+                at + by,
                 TOP + 10.0 + 12.0 * number as f64,
-                escaped(label),
-                format_size(*bytes)
+                escaped(&label)
             );
         }
-        document(WIDTH, HEIGHT, &body)
-    }
-
-    fn axes(&self, x: &Scale, y: &Scale) -> String {
-        let mut body = String::new();
-        let mut sizes: Vec<u64> =
-            self.curves.iter().flat_map(|c| c.predicted.iter().map(|mark| mark.bytes)).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        let step = sizes.len().div_ceil(8).max(1);
-        for size in sizes.iter().step_by(step) {
-            let at = x.at(*size as f64);
-            let _ = writeln!(
-                body,
-                "<path d=\"M{at:.1} {TOP}V{BOTTOM}\" stroke=\"#eee\"/><text x=\"{at:.1}\" \
-                 y=\"{}\" text-anchor=\"middle\">{}</text>",
-                BOTTOM + 16.0,
-                format_size(*size)
-            );
-        }
-        for power in y.low.ceil() as i32..=y.high.floor() as i32 {
-            let value = 10f64.powi(power);
-            body += &crate::svg::ruled(LEFT, RIGHT, y.at(value), &format!("{value}"));
-        }
-        let _ = writeln!(
-            body,
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">size (bytes)</text>\
-             <text transform=\"translate(16 {}) rotate(-90)\" text-anchor=\"middle\">time (µs)\
-             </text>",
-            (LEFT + RIGHT) / 2.0,
-            HEIGHT - 12.0,
-            (TOP + BOTTOM) / 2.0
-        );
         body
     }
 }
 
-/// The band, the line, the points that were measured, and a line of the legend.
-fn drawn(curve: &Curve, number: usize, x: &Scale, y: &Scale) -> String {
-    let (colour, dashes) = (colour(number as u32), DASHES[number / 8 % DASHES.len()]);
+fn grid(x: &Axis, y: &Axis) -> String {
+    let mut body = String::new();
+    for tick in x.ticks() {
+        let _ = writeln!(
+            body,
+            "<path d=\"M{0:.1} {TOP}V{BOTTOM}\" stroke=\"#eee\"/><text x=\"{0:.1}\" \
+             y=\"{1}\" text-anchor=\"middle\">{2}</text>",
+            tick.place,
+            BOTTOM + 16.0,
+            tick.label
+        );
+    }
+    for tick in y.ticks() {
+        body += &svg::ruled(LEFT, RIGHT, tick.place, &tick.label);
+    }
+    let _ = writeln!(
+        body,
+        "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">size (bytes)</text>\
+         <text transform=\"translate(16 {}) rotate(-90)\" text-anchor=\"middle\">time (µs)\
+         </text>",
+        (LEFT + RIGHT) / 2.0,
+        HEIGHT - 12.0,
+        (TOP + BOTTOM) / 2.0
+    );
+    body
+}
+
+/// The band, the line with its marks, what was measured as open marks, and a line of the legend.
+fn draw_curve(curve: &Curve, number: usize, x: &Axis, y: &Axis) -> String {
+    let (colour, dashes) = (svg::colour(number as u32), svg::dashes(number));
     let place = |bytes: u64, us: f64| format!("{:.1},{:.1}", x.at(bytes as f64), y.at(us));
     let upper = curve.predicted.iter().map(|mark| place(mark.bytes, mark.high));
     let lower = curve.predicted.iter().rev().map(|mark| place(mark.bytes, mark.low));
     let band: Vec<String> = upper.chain(lower).collect();
     let line: Vec<String> = curve.predicted.iter().map(|m| place(m.bytes, m.us)).collect();
+    let dot = |mark: &Mark| svg::mark(number, x.at(mark.bytes as f64), y.at(mark.us), 3.0);
+    let dots: Vec<String> = curve.predicted.iter().map(dot).collect();
     let mut body = format!(
         "<g stroke=\"{colour}\" fill=\"{colour}\"><polygon points=\"{}\" opacity=\"0.12\" \
          stroke=\"none\"/><polyline points=\"{}\" fill=\"none\" stroke-width=\"1.6\" \
-         stroke-dasharray=\"{dashes}\"/>",
+         stroke-dasharray=\"{dashes}\"/><path d=\"{}\" stroke=\"none\"/>",
         band.join(" "),
-        line.join(" ")
+        line.join(" "),
+        dots.concat()
     );
     for mark in &curve.measured {
-        let (across, up) = (x.at(mark.bytes as f64), y.at(mark.us));
+        let across = x.at(mark.bytes as f64);
         let _ = write!(
             body,
-            "<path d=\"M{across:.1} {:.1}V{:.1}\"/><circle cx=\"{across:.1}\" cy=\"{up:.1}\" \
-             r=\"3\" fill=\"#fff\"><title>{} {}: {:.1} µs measured</title></circle>",
+            "<path d=\"M{across:.1} {:.1}V{:.1}\"/><path class=\"measured\" d=\"{}\" \
+             fill=\"#fff\"><title>{} {}: {:.1} µs measured</title></path>",
             y.at(mark.low),
             y.at(mark.high),
+            svg::mark(number, across, y.at(mark.us), 4.0),
             escaped(&curve.label),
             format_size(mark.bytes),
             mark.us
@@ -178,9 +178,11 @@ fn drawn(curve: &Curve, number: usize, x: &Scale, y: &Scale) -> String {
     let at = TOP + 8.0 + 14.0 * number as f64;
     let _ = writeln!(
         body,
-        "<path d=\"M{LEGEND} {at}h22\" stroke-width=\"2\" stroke-dasharray=\"{dashes}\"/>\
+        "<path d=\"M{LEGEND} {at}h28\" stroke-width=\"2\" stroke-dasharray=\"{dashes}\"/>\
+         <path d=\"{}\" stroke=\"none\"/>\
          <text x=\"{}\" y=\"{}\" stroke=\"none\" fill=\"#222\">{}</text></g>",
-        LEGEND + 28.0,
+        svg::mark(number, LEGEND + 14.0, at, 3.5),
+        LEGEND + 34.0,
         at + 4.0,
         escaped(&curve.label)
     );
@@ -210,8 +212,8 @@ mod tests {
         };
         let svg = drawing.draw();
         assert_eq!(svg.matches("<polyline").count(), 2);
-        assert_eq!(svg.matches("<circle").count(), 2);
-        assert!(svg.contains("gather &lt;on&gt; 4 ranks") && svg.contains("linear from 4K"));
+        assert_eq!(svg.matches("class=\"measured\"").count(), 2);
+        assert!(svg.contains("gather &lt;on&gt; 4 ranks") && svg.contains("linear from 4K B"));
         assert!(svg.contains("gathers of 8K to 64K escalate"));
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
     }

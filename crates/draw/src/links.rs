@@ -4,9 +4,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Interval, LinkUse};
+use laneway_report::links::Interval;
+pub use laneway_report::links::LinkRecord;
+
+use crate::axis::{Axis, time_unit};
 use crate::html;
-use crate::svg::{self, escaped, round_step, ruled};
+use crate::svg::{self, escaped, ruled};
 
 /// So many links are drawn, the busiest first.
 const CHARTS: usize = 12;
@@ -24,14 +27,6 @@ const HEAD: f64 = 30.0;
 
 /// A capacity so many times above all rates would press the curves to the ground.
 const FAR_ABOVE: f64 = 5.0;
-
-/// What was recorded in one run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LinkRecord {
-    /// What a reader knows it by, where there are several.
-    pub name: String,
-    pub uses: Vec<LinkUse>,
-}
 
 /// A curve of a chart.
 struct Curve<'a> {
@@ -67,11 +62,13 @@ pub fn draw(title: &str, records: &[LinkRecord]) -> String {
             writeln!(body, "<g transform=\"translate({x},{y})\">\n{}</g>", draw_one(chart, end_us));
     }
     let mut bottom = HEAD + shown.len().div_ceil(columns) as f64 * height;
-    for line in wrap(&note(shown.len(), rest), columns * 80) {
+    for line in svg::wrap(&note(shown.len(), rest), columns as f64 * WIDTH - LEFT, 11.0) {
         bottom += LINE;
         let _ = writeln!(body, "<text x=\"{LEFT}\" y=\"{bottom}\">{}</text>", escaped(&line));
     }
-    svg::document(columns as f64 * WIDTH, bottom + LINE, &(body + "</g>\n"))
+    let title = LEFT + svg::width_of(title, 14.0) + 20.0;
+    let width = (columns as f64 * WIDTH).max(title).ceil();
+    svg::document(width, bottom + LINE, &(body + "</g>\n"))
 }
 
 /// All records over each other, as a page.
@@ -83,9 +80,7 @@ pub fn page(title: &str, records: &[LinkRecord]) -> String {
     for chart in shown {
         let body = format!("<g fill=\"#444\">\n{}</g>\n", draw_one(chart, end_us));
         let drawing = svg::document(WIDTH, chart_height(chart.curves.len()), &body);
-        // A page knows that what is in it is a drawing, and must name no address.
-        let drawing = drawing.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
-        let _ = writeln!(html, "<figure>{drawing}</figure>");
+        let _ = writeln!(html, "<figure>{}</figure>", svg::inline(&drawing));
     }
     let note = escaped(&note(shown.len(), rest));
     let _ = writeln!(html, "</div><p>{note}</p></section>");
@@ -144,24 +139,14 @@ fn note(shown: usize, rest: &[Chart]) -> String {
     format!("Not drawn, as they carried no more: {}{more}.", named.join(", "))
 }
 
-/// Lines of about so many letters.
-fn wrap(text: &str, letters: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + word.chars().count() < letters => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 /// Time to the right and rates upwards, both from 0.
 struct Axes {
-    end_us: f64,
+    /// In the unit of `unit_us` microseconds.
+    across: Axis,
+    unit: &'static str,
+    unit_us: f64,
+    /// In 10^6 bit/s, up to `top_mbit`.
+    up: Axis,
     top_mbit: f64,
 }
 
@@ -173,15 +158,17 @@ impl Axes {
         let near = |capacity: &f64| *capacity <= peak * FAR_ABOVE;
         let capacities = chart.curves.iter().filter_map(|curve| curve.capacity_mbit).filter(near);
         let top_mbit = capacities.fold(peak, f64::max) * 1.05;
-        Axes { end_us: end_us.max(1e-9), top_mbit }
+        let (unit, unit_us) = time_unit(end_us);
+        let across = Axis::even(end_us / unit_us, (LEFT, RIGHT));
+        Axes { across, unit, unit_us, up: Axis::even(top_mbit, (BOTTOM, TOP)), top_mbit }
     }
 
     fn across(&self, at_us: f64) -> f64 {
-        LEFT + at_us / self.end_us * (RIGHT - LEFT)
+        self.across.at(at_us / self.unit_us)
     }
 
     fn up(&self, rate_mbit: f64) -> f64 {
-        BOTTOM - rate_mbit / self.top_mbit * (BOTTOM - TOP)
+        self.up.at(rate_mbit)
     }
 }
 
@@ -190,7 +177,7 @@ fn draw_one(chart: &Chart, end_us: f64) -> String {
     let mut text = format!(
         "<text x=\"{LEFT}\" y=\"20\" font-weight=\"bold\">{}</text>\n\
          <text x=\"{}\" y=\"36\" text-anchor=\"end\">Mbit/s</text>\n{}{}",
-        escaped(chart.link),
+        escaped(&svg::shorten(chart.link, 240.0, 11.0)),
         LEFT - 6.0,
         grid(&axes),
         capacities(chart, &axes)
@@ -201,38 +188,20 @@ fn draw_one(chart: &Chart, end_us: f64) -> String {
     text
 }
 
-/// The unit in which a time of so many microseconds is told, and its microseconds.
-fn time_unit(us: f64) -> (&'static str, f64) {
-    match us {
-        us if us < 1e4 => ("us", 1.0),
-        us if us < 1e7 => ("ms", 1e3),
-        _ => ("s", 1e6),
-    }
-}
-
-/// Multiples of a round step up to an end, as they are written.
-fn ticks(end: f64) -> impl Iterator<Item = (f64, String)> {
-    let step = round_step(end / 6.0, &[1.0, 2.0, 2.5, 5.0]);
-    let ticks = (0..=10).map(move |number| f64::from(number) * step);
-    // Sums of tenths are not quite tenths.
-    let label = |tick: f64| ((tick * 1e9).round() / 1e9).to_string();
-    ticks.take_while(move |tick| *tick <= end).map(move |tick| (tick, label(tick)))
-}
-
 fn grid(axes: &Axes) -> String {
     let mut text = String::new();
-    for (rate, label) in ticks(axes.top_mbit) {
-        let y = axes.up(rate);
-        text += &ruled(LEFT, RIGHT, y, &label);
+    for tick in axes.up.ticks() {
+        text += &ruled(LEFT, RIGHT, tick.place, &tick.label);
     }
-    let (unit, us) = time_unit(axes.end_us);
-    for (time, label) in ticks(axes.end_us / us) {
-        let x = axes.across(time * us);
+    for tick in axes.across.ticks() {
         let _ = writeln!(
             text,
-            "<path d=\"M{x:.1} {BOTTOM}v4\" stroke=\"#999\"/>\
-             <text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{label} {unit}</text>",
-            BOTTOM + 16.0
+            "<path d=\"M{0:.1} {BOTTOM}v4\" stroke=\"#999\"/>\
+             <text x=\"{0:.1}\" y=\"{1}\" text-anchor=\"middle\">{2} {3}</text>",
+            tick.place,
+            BOTTOM + 16.0,
+            tick.label,
+            axes.unit
         );
     }
     text
@@ -248,7 +217,8 @@ fn capacities(chart: &Chart, axes: &Axes) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "<path d=\"M{LEFT} {:.1}H{RIGHT}\" stroke=\"#777\" stroke-dasharray=\"6 4\">\
+            "<path d=\"M{LEFT} {:.1}H{RIGHT}\" stroke=\"#777\" class=\"capacity\" \
+             stroke-dasharray=\"12 5\">\
              <title>capacity: {capacity} Mbit/s</title></path>",
             axes.up(capacity)
         );
@@ -264,7 +234,7 @@ fn capacities(chart: &Chart, axes: &Axes) -> String {
 
 /// Steps from interval to interval, and what they are called.
 fn draw_curve(curve: &Curve, number: u32, axes: &Axes) -> String {
-    let colour = svg::colour(number);
+    let (colour, dashes) = (svg::colour(number), svg::dashes(number as usize));
     // The second of two directions that carry the same leaves the first visible below it.
     let width = if number.is_multiple_of(2) { 1.8 } else { 1.1 };
     let (mut path, mut reached_us) = (String::new(), f64::NEG_INFINITY);
@@ -281,10 +251,11 @@ fn draw_curve(curve: &Curve, number: u32, axes: &Axes) -> String {
     }
     let y = BOTTOM + 36.0 + LINE * f64::from(number);
     format!(
-        "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"/>\n\
-         <path d=\"M{LEFT} {y}h24\" stroke=\"{colour}\" stroke-width=\"3\"/>\
-         <text x=\"{}\" y=\"{}\">{}</text>\n",
-        LEFT + 30.0,
+        "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\" \
+         stroke-dasharray=\"{dashes}\"/>\n\
+         <path d=\"M{LEFT} {y}h36\" stroke=\"{colour}\" stroke-width=\"2\" \
+         stroke-dasharray=\"{dashes}\"/><text x=\"{}\" y=\"{}\">{}</text>\n",
+        LEFT + 42.0,
         y + 4.0,
         escaped(&curve.label)
     )
@@ -293,7 +264,26 @@ fn draw_curve(curve: &Curve, number: u32, axes: &Axes) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::links::tests::uses;
+    use laneway_report::links::LinkUse;
+
+    /// A link of two directions, and another that has but one.
+    fn uses() -> Vec<LinkUse> {
+        let carried = |direction: &str, factor: f64| LinkUse {
+            link: "site0:to:site1".into(),
+            direction: direction.into(),
+            capacity_mbit: Some(1000.0),
+            intervals: (0..4)
+                .map(|i| Interval {
+                    at_us: f64::from(i) * 100.1,
+                    length_us: 100.1,
+                    bytes: f64::from(i) * factor / 3.0,
+                })
+                .collect(),
+        };
+        let lan = Interval { at_us: 0.0, length_us: 400.4, bytes: 7.0 };
+        let lan = LinkUse { link: "a,\"b\"".into(), intervals: vec![lan], ..LinkUse::default() };
+        vec![carried("there", 1000.0), carried("back", 10.0), lan]
+    }
 
     fn record(name: &str) -> LinkRecord {
         LinkRecord { name: name.into(), uses: uses() }
@@ -327,8 +317,11 @@ mod tests {
             assert!(svg.contains(part), "{part} is missing in\n{svg}");
         }
         // 1000 bytes in 100 us are 80 Mbit/s: far below what the link can carry.
-        assert!(svg.contains("capacity 1000 Mbit/s") && !svg.contains("dasharray"), "{svg}");
-        assert!(svg.contains(">100 us<") && svg.contains(">Mbit/s<"), "{svg}");
+        assert!(
+            svg.contains("capacity 1000 Mbit/s") && !svg.contains("class=\"capacity\""),
+            "{svg}"
+        );
+        assert!(svg.contains(">100 µs<") && svg.contains(">Mbit/s<"), "{svg}");
     }
 
     #[test]
@@ -339,7 +332,7 @@ mod tests {
         assert_well_formed(&svg);
         assert_eq!(svg.matches("fill=\"none\"").count(), 6);
         assert!(svg.contains(">sim, there<") && svg.contains(">lab &amp; co, there<"), "{svg}");
-        assert_eq!(svg.matches("dasharray").count(), 1);
+        assert_eq!(svg.matches("class=\"capacity\"").count(), 1);
         let html = page("both", &[record("sim"), lab]);
         assert_eq!(html.matches("<figure>").count(), 2);
         assert!(html.contains("2 records · 2 links") && !html.contains("http://"), "{html}");

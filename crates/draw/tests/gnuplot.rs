@@ -3,8 +3,8 @@
 use std::process::{Command, Stdio};
 
 use laneway_core::{Document, Row};
+use laneway_draw::Format;
 use laneway_needs::{Need, program};
-use laneway_report::Format;
 
 #[test]
 fn gnuplot_draws_what_we_write() {
