@@ -39,23 +39,46 @@ pub fn collectives<'a>(
     Ok(all)
 }
 
-/// Comma-separated algorithms of an operation; `all`, and nothing, are every one.
+/// An algorithm of an operation, with its parameters.
+#[derive(Clone, Copy)]
+pub struct Chosen {
+    pub collective: Collective,
+    pub algorithm: &'static Algorithm,
+    pub params: Params,
+}
+
+/// Comma-separated algorithms of operations, each of those that have it; `all`, and nothing, are
+/// every one.
 pub fn algorithms<'a>(
-    collective: Collective,
+    collectives: &[Collective],
     names: impl Iterator<Item = &'a String>,
-) -> Result<Vec<(&'static Algorithm, Params)>, Failure> {
+) -> Result<Vec<Chosen>, Failure> {
     let names: Vec<&String> = names.collect();
-    if names.is_empty() || names.iter().any(|name| *name == "all") {
-        let all = laneway_coll::algorithms(collective);
-        return Ok(all.map(|algorithm| (algorithm, algorithm.defaults())).collect());
+    let mut all = Vec::new();
+    let mut unknown: Vec<Option<String>> = vec![None; names.len()];
+    for &collective in collectives {
+        let chosen =
+            |algorithm: &'static Algorithm, params| Chosen { collective, algorithm, params };
+        if names.is_empty() || names.iter().any(|name| *name == "all") {
+            let every = laneway_coll::algorithms(collective);
+            all.extend(every.map(|algorithm| chosen(algorithm, algorithm.defaults())));
+            continue;
+        }
+        for (name, unknown) in names.iter().zip(&mut unknown) {
+            match find(collective, name) {
+                Ok((algorithm, params)) => all.push(chosen(algorithm, params)),
+                Err(refusal) => *unknown = Some(refusal.0),
+            }
+        }
     }
-    let named = |name: &&String| {
-        find(collective, name).map_err(|refusal| {
+    let served = |name: &str| collectives.iter().any(|&collective| find(collective, name).is_ok());
+    match names.iter().zip(unknown).find(|(name, why)| why.is_some() && !served(name)) {
+        Some((name, why)) => {
             let what = format!("unknown algorithm `{name}`");
-            Failure::usage(what, refusal.0, "laneway info algorithms")
-        })
-    };
-    names.iter().map(named).collect()
+            Err(Failure::usage(what, why.unwrap_or_default(), "laneway info algorithms"))
+        }
+        None => Ok(all),
+    }
 }
 
 /// `--sizes`, with what holds without it.

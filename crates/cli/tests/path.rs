@@ -54,12 +54,12 @@ fn every_format_lists_the_loopback() {
 
 #[test]
 fn what_is_not_there_is_refused() {
-    refused(&laneway(&["info", "lo", "lo9"]), 3, &["no interface is called `lo9`", "info lo"]);
+    refused(&laneway(&["info", "lo", "lo9"]), 3, &["unknown interface `lo9`", "info lo"]);
     refused(&laneway(&["info", "--peer", "10.0.0"]), 2, &["10.0.0"]);
     refused(&laneway(&["inf"]), 2, &["inf"]);
     refused(&laneway(&["info", "lo", "lo"]), 2, &["named twice", "lo/2"]);
     refused(&laneway(&["info", "lo/9"]), 2, &["lo/1 to lo/8"]);
-    refused(&laneway(&["info", "lo9/2"]), 3, &["no interface is called `lo9`"]);
+    refused(&laneway(&["info", "lo9/2"]), 3, &["unknown interface `lo9`"]);
 }
 
 /// A namespace that goes with this value.
@@ -253,7 +253,7 @@ fn drills_that_cannot_be_say_why() {
     let one = laneway(&["drill", "--to", "127.0.0.1", "--spread"]);
     refused(&one, 2, &["nothing to spread", "--to A,B"]);
     refused(&laneway(&["drill", "--compute", "long"]), 2, &["long"]);
-    refused(&laneway(&["serve", "--paths", "eth99"]), 3, &["no interface `eth99`"]);
+    refused(&laneway(&["serve", "--paths", "eth99"]), 3, &["unknown interface `eth99`"]);
     refused(&laneway(&["serve", "--paths", "eth0,eth0"]), 2, &["named twice", "eth0/2"]);
     let twice = laneway(&["drill", "--to", "127.0.0.1,127.0.0.1"]);
     refused(&twice, 2, &["127.0.0.1 is named twice", "127.0.0.1,127.0.0.1/2"]);

@@ -369,9 +369,9 @@ fn what_cannot_be_watched_or_drained_says_why() {
     refused(&folder.path(&["drain", "eth0"]), 3, &["no process with paths runs here"]);
     refused(&folder.path(&["undrain", "eth0", "--pid", "1"]), 3, &["process 1 does not run"]);
     refused(&folder.path(&["drain"]), 2, &["PATH"]);
-    refused(&folder.path(&["drain", ""]), 2, &["no path ``"]);
-    refused(&folder.path(&["drain", "eth0 eth1"]), 2, &["no path `eth0 eth1`"]);
-    refused(&folder.path(&["drain", &"x".repeat(1000)]), 2, &["no path `xxx"]);
+    refused(&folder.path(&["drain", ""]), 2, &["unknown path ``"]);
+    refused(&folder.path(&["drain", "eth0 eth1"]), 2, &["unknown path `eth0 eth1`"]);
+    refused(&folder.path(&["drain", &"x".repeat(1000)]), 2, &["unknown path `xxx"]);
     refused(&folder.path(&["watch", "--pid", "0"]), 2, &["0"]);
     for every in ["0", "1", "1ms", "5 days", "-1s", "nan"] {
         refused(&folder.path(&["watch", "--once", &format!("--every={every}")]), 2, &[every]);

@@ -113,8 +113,11 @@ pub mod drill;
 pub mod driver;
 pub mod interfaces;
 pub mod offload;
+pub mod reach;
 pub mod simulated;
+pub mod survey;
 pub mod verbs;
+pub mod watch;
 
 mod address;
 mod alarm;

@@ -16,6 +16,7 @@ mod congestion;
 pub mod error;
 pub mod flow;
 mod instant;
+mod links;
 pub mod network;
 pub mod platform;
 pub mod program;
@@ -27,6 +28,7 @@ pub use cluster::{Delivery, Observer};
 pub use congestion::Congestion;
 pub use error::{SimError, Stuck};
 pub use flow::Flows;
+pub use links::{LinkLoad, LinkRecord, RecordError, record_links};
 pub use network::{
     Background, Change, Fairness, HostClock, HostCost, HostId, Network, Overflow, Resource,
     ResourceId, Route, Traffic,

@@ -1,17 +1,19 @@
 //! Collectives over several sites: the fastest schedule for a call, what the multi-lane paper's
 //! cost model says, and what no algorithm can beat.
 //!
-//! [`Sites`] chooses by simulating candidates. [`model`] predicts the paper's algorithm from a few
-//! numbers, as printed and as corrected. [`bound`] reads a platform's layout and gives the least
-//! time of a scatter or gather on it, with the place that limits it. [`found`] reads what was
-//! measured between sites, and writes it as a platform. [`Placed`] makes the calls of a
-//! communicator by what is chosen for them. This crate must never know a backend or a clock.
+//! [`Sites`] chooses by simulating candidates, [`Calls`] does so for many calls and makes rows.
+//! [`model`] predicts the paper's algorithm from a few numbers, as printed and as corrected.
+//! [`bound`] reads a platform's layout and gives the least time of a scatter or gather on it, with
+//! the place that limits it. [`found`] reads what was measured between sites, and writes it as a
+//! platform, as rows and as sentences. [`Placed`] makes the calls of a communicator by what is
+//! chosen for them. This crate must never know a backend or a clock.
 //!
 //! Begin with [`Sites`], then [`bound`], then `network.rs`.
 
 #![forbid(unsafe_code)]
 
 pub mod bound;
+mod calls;
 mod choose;
 mod fit;
 pub mod found;
@@ -25,6 +27,7 @@ mod placed;
 mod search;
 mod testbed;
 
+pub use calls::{Calls, Choices, LaneTimes, Lanes, LanesError};
 pub use choose::{Candidate, Choice, ChoiceError, Sites};
 pub use placed::{Chosen, PlaceError, Placed};
 pub use testbed::{NotTwoSites, Sharing};

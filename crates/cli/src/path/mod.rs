@@ -25,13 +25,13 @@ static VERBS: &[Verb] = &[
 
 pub fn command() -> Command {
     Command::new("path")
-        .about("Paths of this machine to others, for connections that outlive one of them")
+        .about("The paths of this machine, for connections that survive the loss of one")
         .after_help(
             "Examples:\n  \
-             laneway path info                             what this machine has for paths\n  \
+             laneway path info                             which interfaces can be paths\n  \
              laneway path info --peer 10.0.0.2,10.1.0.2    which interface leads where\n  \
-             laneway path drill                            breaks paths under traffic\n  \
-             laneway path watch                            what programs do with their paths\n  \
+             laneway path drill                            breaks paths under traffic, in a lab\n  \
+             laneway path watch                            paths of running programs, live\n  \
              laneway path drain eth0                       takes a path out of use",
         )
         .subcommand_required(true)

@@ -13,10 +13,10 @@ use crate::words;
 
 pub fn command() -> Command {
     Command::new("serve")
-        .about("Sends back what `laneway path drill --to` sends, until it is interrupted")
+        .about("Echoes the messages of `laneway path drill --to` until it is interrupted")
         .after_help(
             "Both ends need the same secret unless they are on one machine. Ends at Ctrl-C, or \
-             after --seconds, with what it has seen.\n\n\
+             after --seconds, and prints what it received.\n\n\
              Examples:\n  \
              laneway path serve --seconds 60\n  \
              laneway path serve --paths eth0,eth1 --secret job.secret\n  \
@@ -28,14 +28,14 @@ pub fn command() -> Command {
                 .long("largest")
                 .value_name("SIZE")
                 .default_value("16M")
-                .help("The longest message that it takes"),
+                .help("The longest message that is accepted"),
         )
         .arg(
             Arg::new("seconds")
                 .long("seconds")
                 .value_name("N")
                 .value_parser(value_parser!(u64).range(1..))
-                .help("Ends by itself after so long"),
+                .help("Stop after this many seconds [default: run until Ctrl-C]"),
         )
         .args(output::args())
 }
@@ -47,8 +47,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let secret = reach::secret(matches)?;
     let endpoint = reach::endpoint(reach::own_paths(matches, &secret)?, secret, true, false)?;
     let addresses = endpoint.addresses();
-    let told: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-    output::note(&format!("serving at {}", told.join(", ")));
+    let names: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+    output::note(&format!("serving at {}", names.join(", ")));
     let (state, over) = (State::default(), on_signal(&[libc::SIGINT, libc::SIGTERM]));
     let limit = matches.get_one::<u64>("seconds").map(|seconds| Duration::from_secs(*seconds));
     let begun = std::time::Instant::now();
@@ -74,7 +74,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("reordered", checked.reordered)
         .with("damaged", checked.damaged)
         .with("broken", served.broken);
-    let params = Row::new().with("paths", told.join(" "));
+    let params = Row::new().with("paths", names.join(" "));
     let env = Row::new();
     output.write(&Document { verb: "path", env, params, rows: vec![row], summary: None }, None)?;
     let wrong = checked.duplicated + checked.reordered + checked.damaged + served.broken;

@@ -5,8 +5,9 @@ mod record;
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::{Arg, ArgMatches, Command, value_parser};
-use laneway_coll::{Algorithm, Params, algorithms, find};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use laneway_coll::{Algorithm, Params, usual};
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Document, Exit, Failure, Row, Shape};
 use laneway_draw::timeline::{Recording, Timeline};
@@ -15,15 +16,16 @@ use laneway_sim::platform::Platform;
 use laneway_sim::{Observer, Outcome, SimError, Simulation};
 
 use crate::output::{self, Output};
-use crate::words;
+use crate::progress::Progress;
+use crate::words::{self, Chosen};
 use record::Wanted;
 
 pub fn command() -> Command {
     Command::new("sim")
-        .about("Runs algorithms on a simulated cluster and tells the time they take there")
+        .about("Simulates algorithms on a cluster and prints the time that they take")
         .after_help(
-            "A platform is a TOML file or a generator whose values can be set (docs/platforms.md). \
-             The times are virtual, exact and the same on every machine.\n\nExamples:\n  \
+            "A platform is a TOML file or a generator with parameters (docs/platforms.md). Times \
+             are virtual, and identical on every machine.\n\nExamples:\n  \
              laneway sim bcast --platform cluster:16 --sizes 1K,1M\n  \
              laneway sim scatter --platform two-sites:8x8,latency=20ms --sizes 256K\n  \
              laneway sim alltoall --algorithm pairwise --platform cluster:1024 --sizes 1K\n  \
@@ -31,7 +33,14 @@ pub fn command() -> Command {
              laneway sim scatter --algorithm windowed --platform two-sites:8x8,latency=20ms \
              --sizes 4M --record wan.svg",
         )
-        .arg(Arg::new("op").value_name("OP").required(true).help("The operation: bcast, ..."))
+        .arg(
+            Arg::new("op")
+                .value_name("OP")
+                .required(true)
+                .value_delimiter(',')
+                .action(ArgAction::Append)
+                .help("Operations, comma-separated: bcast,scatter"),
+        )
         .arg(
             Arg::new("platform")
                 .long("platform")
@@ -40,11 +49,9 @@ pub fn command() -> Command {
                 .help("A TOML file, or a generator: cluster:16, two-sites:8x8, sites:32,16,8, …"),
         )
         .arg(
-            Arg::new("algorithm")
-                .long("algorithm")
-                .value_name("A,B")
-                .value_delimiter(',')
-                .help("Algorithms: binomial,knomial:radix=3 [default: all]"),
+            Arg::new("algorithm").long("algorithm").value_name("A,B").value_delimiter(',').help(
+                "Algorithms, comma-separated: binomial,knomial:radix=3, or all [default: all]",
+            ),
         )
         .arg(
             Arg::new("ranks")
@@ -61,26 +68,18 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(u32))
                 .default_value("0"),
         )
+        .arg(words::sizes_arg("8,1K,64K,1M"))
         .arg(
-            Arg::new("sizes")
-                .long("sizes")
-                .value_name("S,T")
-                .value_delimiter(',')
-                .default_value("8,1K,64K,1M")
-                .help("Bytes of a rank's block, or of the vector"),
-        )
-        .arg(
-            Arg::new("timeline")
-                .long("timeline")
-                .value_name("FILE.svg")
-                .help("Draw who sends when; for one algorithm and one size"),
+            Arg::new("timeline").long("timeline").value_name("FILE.svg").help(
+                "Draw a timeline of the messages of one run [default: the usual algorithm, 64K]",
+            ),
         )
         .args(record::args())
         .arg(
             Arg::new("export-simgrid")
                 .long("export-simgrid")
                 .value_name("DIR")
-                .help("Also write the platform for SimGrid"),
+                .help("Also write the platform as files for SimGrid"),
         )
         .args(output::args())
 }
@@ -88,18 +87,27 @@ pub fn command() -> Command {
 /// What the command line asked for, checked.
 struct Plan {
     platform: Platform,
-    collective: Collective,
-    algorithms: Vec<(&'static Algorithm, Params)>,
+    chosen: Vec<Chosen>,
     ranks: u32,
     root: u32,
     sizes: Vec<u64>,
 }
 
+/// Bytes of a run that is drawn, where nobody says.
+const DRAWN: u64 = 64 << 10;
+
+/// Why a run has no outcome.
+enum NoOutcome {
+    /// The algorithm does not serve the shape.
+    Refused(String),
+    Failed(Failure),
+}
+
 impl Plan {
     fn from(matches: &ArgMatches) -> Result<Plan, Failure> {
-        let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
-        let collective = words::collective("sim", text("op"))?;
-        let spec = text("platform");
+        let list = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
+        let collectives = words::collectives("sim", list("op"))?;
+        let spec = matches.get_one::<String>("platform").map_or("", String::as_str);
         let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
         let hosts = platform.hosts();
         let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(hosts);
@@ -111,48 +119,69 @@ impl Plan {
         let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
         if root >= ranks {
             let cause = format!("the ranks are 0 to {}", ranks - 1);
-            return Err(Failure::usage(format!("no root {root}"), cause, "--root 0"));
+            return Err(Failure::usage(format!("root {root} is out of range"), cause, "--root 0"));
         }
-        let texts: Vec<&String> = matches.get_many("sizes").unwrap_or_default().collect();
-        let sizes: Result<Vec<u64>, Failure> =
-            texts.into_iter().map(|text| words::size(text)).collect();
-        let sizes = if collective == Collective::Barrier { vec![0] } else { sizes? };
-        let names: Vec<&String> = matches.get_many("algorithm").unwrap_or_default().collect();
-        let named = |name: &&String| {
-            find(collective, name).map_err(|refusal| {
-                let what = format!("no algorithm `{name}`");
-                Failure::usage(what, refusal.0, "laneway info algorithms")
-            })
-        };
-        let algorithms = match names.is_empty() {
-            true => algorithms(collective).map(|a| (a, a.defaults())).collect(),
-            false => names.iter().map(named).collect::<Result<_, _>>()?,
-        };
-        Ok(Plan { platform, collective, algorithms, ranks, root, sizes })
+        let sizes = words::sizes(list("sizes"))?;
+        let chosen = words::algorithms(&collectives, list("algorithm"))?;
+        let mut plan = Plan { platform, chosen, ranks, root, sizes };
+        if ["timeline", "record"].iter().any(|name| matches.contains_id(name)) {
+            plan.choose_one(matches, &collectives);
+        }
+        Ok(plan)
     }
 
-    fn shape(&self, size: u64) -> Shape {
-        let root = if self.collective.has_root() { self.root } else { 0 };
+    /// Of a run that is drawn, what nobody typed is what is usual.
+    fn choose_one(&mut self, matches: &ArgMatches, collectives: &[Collective]) {
+        let typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+        if !typed("sizes") {
+            self.sizes = vec![DRAWN];
+        }
+        let &[collective] = collectives else { return };
+        let shape = Shape::new(collective, self.ranks, self.sizes[0]);
+        if let Some((algorithm, params)) = usual(&shape).filter(|_| !typed("algorithm")) {
+            self.chosen = vec![Chosen { collective, algorithm, params }];
+        }
+    }
+
+    fn root_of(&self, collective: Collective) -> Option<u32> {
+        collective.has_root().then_some(self.root)
+    }
+
+    fn shape(&self, collective: Collective, size: u64) -> Shape {
+        let root = self.root_of(collective).unwrap_or(0);
         let hosts: Vec<u32> = (0..self.ranks).collect();
         let placement = Arc::new(self.platform.placement(&hosts));
-        Shape::new(self.collective, self.ranks, size).with_root(root).with_placement(placement)
+        Shape::new(collective, self.ranks, size).with_root(root).with_placement(placement)
+    }
+
+    /// Every run: an algorithm and a size.
+    fn runs(&self) -> Vec<(Chosen, u64)> {
+        let sizes = |chosen: &Chosen| match chosen.collective {
+            Collective::Barrier => vec![0],
+            _ => self.sizes.clone(),
+        };
+        let of = |&chosen: &Chosen| sizes(&chosen).into_iter().map(move |size| (chosen, size));
+        let mut all: Vec<(Chosen, u64)> = self.chosen.iter().flat_map(of).collect();
+        let place = |op: Collective| self.chosen.iter().position(|one| one.collective == op);
+        all.sort_by_key(|(chosen, size)| (place(chosen.collective), *size));
+        all
     }
 
     /// The run, where one algorithm and one size are asked for.
-    fn one_run(&self, what: &str) -> Result<((&'static Algorithm, Params), u64), Failure> {
-        let (&[algorithm], &[size]) = (&self.algorithms[..], &self.sizes[..]) else {
-            let cause = format!("{} algorithms, {} sizes", self.algorithms.len(), self.sizes.len());
-            let name = self.algorithms.first().map_or("binomial", |(first, _)| first.name);
+    fn one_run(&self, what: &str) -> Result<(Chosen, u64), Failure> {
+        let &[run] = &self.runs()[..] else {
+            let cause = format!("{} algorithms, {} sizes", self.chosen.len(), self.sizes.len());
+            let name = self.chosen.first().map_or("binomial", |first| first.algorithm.name);
             return Err(Failure::usage(what, cause, format!("--algorithm {name} --sizes 64K")));
         };
-        Ok((algorithm, size))
+        Ok(run)
     }
 
     /// What a picture of one run is called.
-    fn title(&self, algorithm: &Algorithm, size: u64) -> String {
-        let (op, platform) = (self.collective.name(), self.platform.name());
+    fn title(&self, chosen: Chosen, size: u64) -> String {
+        let (op, platform) = (chosen.collective.name(), self.platform.name());
         let (size, ranks) = (format_size(size), self.ranks);
-        format!("{op} {}, {size}, {ranks} ranks on {platform}", algorithm.name)
+        format!("{op} {}, {size}, {ranks} ranks on {platform}", chosen.algorithm.name)
     }
 
     fn env(&self) -> Row {
@@ -162,28 +191,28 @@ impl Plan {
     /// One algorithm with one size, watched where somebody wants to.
     fn simulate(
         &self,
-        (algorithm, params): (&Algorithm, Params),
+        Chosen { collective, algorithm, params }: Chosen,
         size: u64,
         observer: Option<&mut (dyn Observer + Send)>,
-    ) -> Result<Result<Outcome, String>, Failure> {
-        let schedule = match algorithm.schedule(&self.shape(size), &params) {
-            Ok(schedule) => schedule,
-            Err(refusal) => return Ok(Err(refusal.0)),
-        };
+    ) -> Result<Outcome, NoOutcome> {
+        let schedule = algorithm.schedule(&self.shape(collective, size), &params);
+        let schedule = schedule.map_err(|refusal| NoOutcome::Refused(refusal.0))?;
         let mut simulation = Simulation::new(&self.platform);
         if let Some(observer) = observer {
             simulation = simulation.observed(observer);
         }
-        let outcome = simulation.run(&*schedule).map_err(|error| {
-            let what = format!("{} cannot be simulated", algorithm.name);
-            let try_this = match error {
-                SimError::Partition { .. } => "an event that brings back what is dead",
-                _ => "report this with the command line",
-            };
-            Failure::environment(what, error.to_string(), try_this)
-        })?;
-        Ok(Ok(outcome))
+        let failed = |error| NoOutcome::Failed(unsimulated(algorithm, error));
+        simulation.run(&*schedule).map_err(failed)
     }
+}
+
+fn unsimulated(algorithm: &Algorithm, error: SimError) -> Failure {
+    let what = format!("{} cannot be simulated", algorithm.name);
+    let try_this = match error {
+        SimError::Partition { .. } => "a platform whose links come back",
+        _ => "report this with the command line",
+    };
+    Failure::environment(what, error.to_string(), try_this)
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -201,24 +230,28 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let mut rows = Vec::new();
     let mut refused = Vec::new();
-    for &size in &plan.sizes {
-        for &(algorithm, params) in &plan.algorithms {
-            match plan.simulate((algorithm, params), size, None)? {
-                Err(why) => refused.push(format!("{}: {why}", algorithm.name)),
-                Ok(outcome) => rows.push(
-                    Row::new()
-                        .with("op", plan.collective.name())
-                        .with("algorithm", spelled(algorithm, &params))
-                        .with("ranks", plan.ranks)
-                        .with("root", plan.collective.has_root().then_some(plan.root))
-                        .with("size_bytes", size)
-                        .with("time_us", outcome.finish * 1e6)
-                        .with("messages", outcome.messages)
-                        .with("bytes", outcome.bytes),
-                ),
-            }
+    let runs = plan.runs();
+    let mut progress = Progress::new(runs.len(), true);
+    for (number, &(chosen, size)) in runs.iter().enumerate() {
+        let Chosen { collective, algorithm, params } = chosen;
+        progress.at(number, &format!("{} {}", collective.name(), algorithm.name));
+        match plan.simulate(chosen, size, None) {
+            Err(NoOutcome::Failed(failure)) => return Err(failure),
+            Err(NoOutcome::Refused(why)) => refused.push(format!("{}: {why}", algorithm.name)),
+            Ok(outcome) => rows.push(
+                Row::new()
+                    .with("op", collective.name())
+                    .with("algorithm", spelled(algorithm, &params))
+                    .with("ranks", plan.ranks)
+                    .with("root", plan.root_of(collective))
+                    .with("size_bytes", size)
+                    .with("time_us", outcome.finish * 1e6)
+                    .with("messages", outcome.messages)
+                    .with("bytes", outcome.bytes),
+            ),
         }
     }
+    drop(progress);
     refused.dedup();
     refused.iter().for_each(|line| output::note(&format!("left out {line}")));
     if rows.is_empty() {
@@ -241,12 +274,13 @@ fn spelled(algorithm: &Algorithm, params: &Params) -> String {
 }
 
 fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
-    let (algorithm, size) = plan.one_run("a timeline shows one run")?;
+    let (chosen, size) = plan.one_run("a timeline shows one run")?;
     let mut recording = Recording::default();
-    if let Err(why) = plan.simulate(algorithm, size, Some(&mut recording))? {
-        return Err(Failure::usage("nothing to draw", why, "another --algorithm"));
-    }
-    let title = plan.title(algorithm.0, size);
+    plan.simulate(chosen, size, Some(&mut recording)).map_err(|error| match error {
+        NoOutcome::Failed(failure) => failure,
+        NoOutcome::Refused(why) => Failure::usage("nothing to draw", why, "another --algorithm"),
+    })?;
+    let title = plan.title(chosen, size);
     let (platform, ranks) = (&plan.platform, plan.ranks);
     let sites = (0..ranks).map(|rank| platform.site_of(rank).unwrap_or(0)).collect();
     let (resources, site_names) = (platform.resources(), platform.site_names());
@@ -269,7 +303,10 @@ fn export(platform: &Platform, dir: &Path) -> Result<(), Failure> {
     output::note(&format!(
         "smpirun -platform {dir}/platform.xml -hostfile {dir}/hostfile {arguments} PROGRAM"
     ));
-    export.lost.iter().for_each(|what| output::note(&format!("SimGrid cannot say: {what}")));
+    export
+        .lost
+        .iter()
+        .for_each(|what| output::note(&format!("not expressible in SimGrid: {what}")));
     Ok(())
 }
 

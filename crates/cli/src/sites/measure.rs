@@ -10,9 +10,8 @@ use laneway_measure::Rule;
 use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
 use laneway_measure::sites::{Asked, Found, SitesError, measure_sites};
 use laneway_sim::platform::Platform;
-use laneway_sites::found::{limits, platform_text};
+use laneway_sites::found::{Findings, brief_rows, limits, platform_text};
 
-use super::measured::{self, Told};
 use crate::measure::{export, memory, rule};
 use crate::output::{self, Output};
 use crate::placed::{self, Placed};
@@ -30,36 +29,36 @@ const USUAL: Rule = Rule {
 
 pub fn command() -> Command {
     Command::new("measure")
-        .about("Finds sites by latency, measures rates inside and between them, saves a platform")
+        .about("Finds sites by latency, measures rates inside and between them, writes a platform")
         .after_help(
-            "One rank of each host measures. Hosts that are nearer to each other than to all \
-             others are a site. Inside a site each host sends to the next one. From site to site, \
-             P pairs of hosts send at once for rising P (`rate_each`, `rate_together`, in bytes a \
-             second), then one host to several, several to one and, as far as that leaves \
-             something open, more connections. A rate is what a long message takes more than a \
-             short one, so that latency and handshake are not in it. Below the rows: what limits \
-             what, how many lanes the multi-lane paper's model takes, which hosts and which site \
-             first.\n\nExamples:\n  \
+            "One rank of each host measures. Hosts with low latency to each other form a site. \
+             Inside a site each host sends to the next one. Between sites, P pairs of hosts send \
+             at once, for increasing P (`rate_each`, `rate_together`, in bytes per second); then \
+             one host sends to several, several send to one, and, where the limit is still \
+             unknown, over more connections. A rate is computed from the difference between a \
+             long and a short message, which excludes latency and handshake. Below the rows: what \
+             limits the rates, how many lanes the multi-lane paper's model chooses, on which \
+             hosts, and in which order sites are served.\n\nExamples:\n  \
              mpirun -n 16 laneway sites measure -o found.toml\n  \
              laneway sites --platform found.toml --op scatter,gather --sizes 1M\n  \
              laneway lab run --sites 2x4 --wan 5ms,25Mbit -- mpirun laneway sites measure\n  \
              laneway sites measure --backend sim:two-sites:8x8,connection=250Mbit\n  \
-             mpirun -n 16 laneway sites measure --sites told.toml --message 4M --every",
+             mpirun -n 16 laneway sites measure --sites sites.toml --message 4M --every",
         )
         .arg(
             Arg::new("output")
                 .short('o')
                 .long("output")
                 .value_name("FILE.toml")
-                .help("Save what was found as a platform"),
+                .help("Write the result to this file, as a platform"),
         )
         .arg(
             Arg::new("sites").long("sites").value_name("P").help(
-                "A platform that says which host is at which site [default: the latencies tell]",
+                "A platform that says which host is at which site [default: found by latency]",
             ),
         )
         .arg(Arg::new("message").long("message").value_name("M").help(
-            "Bytes of the longest message [default: what takes 40 ms between sites and 20 inside]",
+            "Bytes of the longest message [default: 40 ms of traffic between sites, 20 ms inside]",
         ))
         .arg(
             Arg::new("sizes")
@@ -67,13 +66,12 @@ pub fn command() -> Command {
                 .value_name("S,T")
                 .value_delimiter(',')
                 .default_value("64K,1M")
-                .help("Blocks whose number of lanes is told"),
+                .help("Blocks for which a number of lanes is given, comma-separated"),
         )
         .arg(
-            Arg::new("every")
-                .long("every")
-                .action(ArgAction::SetTrue)
-                .help("Every number of pairs, not 1, 2, 3, 4, 6, 8, 12, … and the last"),
+            Arg::new("every").long("every").action(ArgAction::SetTrue).help(
+                "Measure every number of pairs, not only 1, 2, 3, 4, 6, 8, 12, … and the last",
+            ),
         )
         .args(rule::args(&USUAL))
         .args(session::args())
@@ -99,19 +97,19 @@ impl Wanted<'_> {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     if output.format == Format::Osu {
-        let cause = "OSU's text has a figure for each size, and rates have one size";
-        return Err(Failure::usage("no text of OSU for sites", cause, "--format table or json"));
+        let cause = "it has one figure for each size, and rates have a single size";
+        let what = "sites cannot be printed in the format of OSU";
+        return Err(Failure::usage(what, cause, "--format table or json"));
     }
     let message = matches.get_one::<String>("message").map(|text| match parse_size(text) {
         Ok(size) if size > 1 => Ok(size as usize),
-        Ok(_) => Err("a byte is too short to tell a rate".to_string()),
+        Ok(_) => Err("one byte is too short to measure a rate".to_string()),
         Err(cause) => Err(cause),
     });
     let message = message
         .transpose()
-        .map_err(|cause| Failure::usage("no such message", cause, "--message 1M"))?;
-    let blocks = matches.get_many::<String>("sizes").unwrap_or_default();
-    let blocks = blocks.map(|text| words::size(text)).collect::<Result<_, _>>()?;
+        .map_err(|cause| Failure::usage("unusable message size", cause, "--message 1M"))?;
+    let blocks = words::sizes(matches.get_many("sizes").unwrap_or_default())?;
     let (rule, strict) = rule::rule(matches, &USUAL)?;
     let wanted = Wanted { matches, output, message, blocks, rule, strict };
     session::run(&session::measuring(matches)?, &|comm| {
@@ -160,7 +158,7 @@ fn refused(error: SitesError) -> RankError {
         SitesError::Comm(error) => error.into(),
         SitesError::OneSite { .. } => {
             let try_this = "hosts of several sites, or --sites FILE.toml that tells them apart";
-            Failure::usage("there is nothing between sites to measure", cause, try_this).into()
+            Failure::usage("all hosts are at one site", cause, try_this).into()
         }
         SitesError::TooShort { least, .. } => {
             let try_this = format!("--message {least}, or without");
@@ -172,17 +170,16 @@ fn refused(error: SitesError) -> RankError {
 /// Prints rows and sentences, and saves the platform.
 fn finish(wanted: &Wanted, found: &Found, env: laneway_core::Row) -> Result<(), Failure> {
     let limits = limits(found);
-    let told = Told { found, limits: &limits, blocks: &wanted.blocks, rule: &wanted.rule };
-    let sentences = told.sentences();
+    let findings = Findings { found, limits: &limits, blocks: &wanted.blocks, rule: &wanted.rule };
+    let sentences = findings.sentences();
     let document = Document {
         verb: "sites-measure",
         env,
-        params: told.params(),
-        rows: told.rows(),
-        summary: Some(told.summary(&sentences)),
+        params: findings.params(),
+        rows: findings.rows(),
+        summary: Some(findings.summary(&sentences)),
     };
-    let brief =
-        Document { rows: measured::brief(&document.rows), summary: None, ..document.clone() };
+    let brief = Document { rows: brief_rows(&document.rows), summary: None, ..document.clone() };
     wanted.output.write(&document, Some(&brief))?;
     if wanted.output.format == Format::Table {
         output::print(&format!("\n{}\n", sentences.join("\n")))?;

@@ -1,27 +1,27 @@
 //! `laneway sites`: collectives over several sites, chosen by simulation and held to their bound.
 
-mod choose;
-mod lanes;
 mod measure;
-mod measured;
+
+use std::ops::RangeInclusive;
+use std::time::Instant;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use laneway_core::{Collective, Exit, Failure};
+use laneway_core::{Collective, Document, Exit, Failure, Row};
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
-use laneway_sites::{ChoiceError, Sites};
+use laneway_sites::{Calls, ChoiceError, LanesError, Sites};
 
 use crate::output::{self, Output};
 use crate::words;
 
 pub fn command() -> Command {
     Command::new("sites")
-        .about("Chooses the fastest algorithm over several sites, and tells what nothing can beat")
+        .about("Chooses the fastest algorithm over several sites, and computes a lower bound")
         .after_help(
-            "Every algorithm is simulated on the platform, the promising ones with many settings; \
-             `bound_us` is what no scatter or gather can beat (max-flow, latency). With \
-             --lanes, the multi-lane paper's algorithm for each number of lanes, beside its cost \
-             model.\n\n\
+            "Every algorithm is simulated on the platform, the fastest ones with many settings. \
+             `bound_us` is a lower bound for any scatter or gather (max-flow and latency). With \
+             --lanes: the time of the multi-lane paper's algorithm for each number of lanes, and \
+             what its cost model predicts.\n\n\
              Examples:\n  \
              laneway sites --platform two-sites:32x32 --op scatter,gather --sizes 16K,256K,4M\n  \
              laneway sites --platform two-sites:16x16 --op bcast,allreduce --sizes 1M --all\n  \
@@ -42,16 +42,9 @@ pub fn command() -> Command {
                 .value_name("OP,OP")
                 .value_delimiter(',')
                 .default_value("scatter")
-                .help("The operations"),
+                .help("The operations, comma-separated"),
         )
-        .arg(
-            Arg::new("sizes")
-                .long("sizes")
-                .value_name("S,T")
-                .value_delimiter(',')
-                .default_value("1K,16K,256K,4M")
-                .help("Bytes of a rank's block, or of the vector"),
-        )
+        .arg(words::sizes_arg("1K,16K,256K,4M"))
         .arg(
             Arg::new("root")
                 .long("root")
@@ -64,13 +57,13 @@ pub fn command() -> Command {
                 .long("lanes")
                 .value_name("A:B")
                 .conflicts_with("all")
-                .help("A row for each number of lanes of the multi-lane paper's algorithm"),
+                .help("One row for each number of lanes of the multi-lane paper's algorithm"),
         )
         .arg(
             Arg::new("all")
                 .long("all")
                 .action(clap::ArgAction::SetTrue)
-                .help("A row for each algorithm, with the best setting that was found"),
+                .help("One row for each algorithm, with the best setting found"),
         )
         .args(output::args())
         .args_conflicts_with_subcommands(true)
@@ -90,22 +83,99 @@ impl Plan {
         let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
         let spec = matches.get_one::<String>("platform").map_or("", String::as_str);
         let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
-        let operations = texts("op")
-            .map(|name| words::collective("sites --op", name))
-            .collect::<Result<_, _>>()?;
-        let sizes = texts("sizes").map(|text| words::size(text)).collect::<Result<_, _>>()?;
+        let operations = words::collectives("sites --op", texts("op"))?;
+        let sizes = words::sizes(texts("sizes"))?;
         let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
         let hosts = platform.hosts();
         if root >= hosts {
             let cause = format!("the ranks are 0 to {}", hosts - 1);
-            return Err(Failure::usage(format!("no root {root}"), cause, "--root 0"));
+            return Err(Failure::usage(format!("root {root} is out of range"), cause, "--root 0"));
         }
         if Sites::one_each(&platform).placement().sites() < 2 {
             let cause = format!("all hosts of {spec} are at one site");
-            let what = "nothing lies between sites here";
+            let what = "the platform has only one site";
             return Err(Failure::usage(what, cause, "--platform two-sites:32x32, or laneway sim"));
         }
         Ok(Plan { platform, operations, sizes, root })
+    }
+
+    fn calls(&self) -> Calls<'_> {
+        let Plan { platform, operations, sizes, root } = self;
+        Calls { platform, operations, sizes, root: *root }
+    }
+
+    fn document(&self, rows: Vec<Row>, summary: Option<Row>) -> Document {
+        let params = Row::new().with("platform", self.platform.name()).with("root", self.root);
+        Document { verb: "sites", env: Row::new(), params, rows, summary }
+    }
+
+    /// What is chosen, or all that was tried.
+    fn choose(&self, all: bool) -> Result<Document, Failure> {
+        let begun = Instant::now();
+        let choices = self.calls().choose(all).map_err(failure)?;
+        let choosing_ms = begun.elapsed().as_secs_f64() * 1e3;
+        if let Some(why) = choices.no_bound {
+            output::note(&format!("no bound is known here: {why}"));
+        }
+        if !choices.limits.is_empty() {
+            output::note(&format!("the bound is set by {}", choices.limits.join(", ")));
+        }
+        let summary = Row::new().with("simulated", choices.simulated);
+        Ok(self.document(choices.rows, Some(summary.with("choosing_ms", choosing_ms))))
+    }
+
+    /// The multi-lane paper's algorithm for each number of lanes.
+    fn over_lanes(&self, range: &str) -> Result<Document, Failure> {
+        let lanes = lane_range(range)?;
+        let times = self.calls().over_lanes(lanes).map_err(|error| no_lanes(error, range))?;
+        for best in &times.best {
+            output::note(&format!(
+                "{} of {} bytes: the printed model takes {} lanes with a constant rate of each, {} \
+                 where they share the link; corrected {}, with sends that overlap {}",
+                best.op.name(),
+                best.size,
+                best.printed,
+                best.shared,
+                best.corrected,
+                best.overlapped
+            ));
+        }
+        Ok(self.document(times.rows, None))
+    }
+}
+
+/// `1:32`, or one number.
+fn lane_range(range: &str) -> Result<RangeInclusive<u32>, Failure> {
+    let (low, high) = range.split_once(':').unwrap_or((range, range));
+    match (low.parse::<u32>(), high.parse::<u32>()) {
+        (Ok(low), Ok(high)) => Ok(low..=high),
+        _ => {
+            let what = format!("`{range}` is not a range of lanes");
+            Err(Failure::usage(what, "a range is a number, or two as in 1:32", "--lanes 1:32"))
+        }
+    }
+}
+
+fn no_lanes(error: LanesError, range: &str) -> Failure {
+    let cause = error.to_string();
+    match error {
+        LanesError::NotTwoSites(_) => {
+            let try_this = "--platform two-sites:32x32, or without --lanes";
+            Failure::usage("lanes need a platform of two sites", cause, try_this)
+        }
+        LanesError::Range { most } => {
+            let cause = format!("the smaller site has {most} hosts, and a lane takes one of each");
+            Failure::usage(
+                format!("{range} lanes are not possible"),
+                cause,
+                format!("--lanes 1:{most}"),
+            )
+        }
+        LanesError::Operation(_) => {
+            Failure::usage("only scatter and gather have lanes", cause, "--op scatter,gather")
+        }
+        LanesError::Choice(error) => failure(error),
+        _ => Failure::usage("the cost model has no answer", cause, "another --platform"),
     }
 }
 
@@ -116,8 +186,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let plan = Plan::from(matches)?;
     let document = match matches.get_one::<String>("lanes") {
-        Some(range) => lanes::document(&plan, range)?,
-        None => choose::document(&plan, matches.get_flag("all"))?,
+        Some(range) => plan.over_lanes(range)?,
+        None => plan.choose(matches.get_flag("all"))?,
     };
     output.write(&document, None)?;
     Ok(Exit::Done)
@@ -125,5 +195,5 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 fn failure(error: ChoiceError) -> Failure {
     let what = "no schedule can be chosen";
-    Failure::usage(what, error.to_string(), "laneway sim, which tells what each algorithm does")
+    Failure::usage(what, error.to_string(), "laneway sim OP, to simulate each algorithm")
 }

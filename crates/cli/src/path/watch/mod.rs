@@ -1,8 +1,6 @@
 //! `laneway path watch`: the paths and connections of programs that run, in the terminal and as
 //! Prometheus text in a file.
 
-mod prometheus;
-mod rows;
 mod screen;
 
 use std::io::{IsTerminal, stdout};
@@ -11,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use laneway_core::{Exit, Failure};
+use laneway_core::{Document, Exit, Failure, Row};
 use laneway_draw::Format;
+use laneway_net::watch::{Look, Rows, look, metrics};
 use laneway_sim::platform::parse_time;
 
-use super::processes::{Look, look, nobody, pid, pid_arg};
+use super::processes::{failure, nobody, pid, pid_arg};
 use crate::lab::stop::on_signal;
 use crate::output::{self, Output};
-use rows::Rows;
 
 /// Between two looks, in seconds: from, to.
 const EVERY: [f64; 2] = [0.01, 3600.0];
@@ -27,18 +25,18 @@ const SLICE: Duration = Duration::from_millis(50);
 
 pub fn command() -> Command {
     Command::new("watch")
-        .about("The paths and connections of programs that run, live")
+        .about("Shows the paths and connections of running programs, live")
         .after_help(
-            "Shows every program of this user on this machine that has connections with several \
+            "Lists every program of this user on this machine whose connections have several \
              paths (`path serve`, `path drill`, ranks of `--backend net`, programs with a \
-             `Service` of laneway-net), until Ctrl-C. A path has its carrier, whether it is \
-             drained, the connections that use it, and what went over it. A connection has the \
-             state of its queue pair and of its migration (ARMED: the alternate path can take \
-             over), messages that wait, migrations, packets sent again and the round trip. More \
-             than 32 connections of a program are summed up by their peers or their states.\n\n\
-             With --prometheus the file is written anew at each look, and where standard output \
-             is no terminal nothing is printed beside it. The sockets of programs are in \
-             $LANEWAY_CONTROL_DIR, else in /tmp/laneway-UID.\n\n\
+             `Service` of laneway-net), until Ctrl-C. For each path: whether it has a carrier, \
+             whether it is drained, the connections that use it, and its traffic. For each \
+             connection: the state of its queue pair and of its migration (ARMED: the alternate \
+             path can take over), waiting messages, migrations, retransmitted packets and the \
+             round trip. More than 32 connections of a program are grouped by peer or state.\n\n\
+             With --prometheus the file is rewritten at every update, and nothing is printed if \
+             standard output is not a terminal. Programs have their control sockets in \
+             $LANEWAY_CONTROL_DIR, or in /tmp/laneway-UID.\n\n\
              Examples:\n  \
              laneway path watch\n  \
              laneway path watch --once --format json\n  \
@@ -56,16 +54,19 @@ fn own_args() -> [Arg; 4] {
             .long("every")
             .value_name("TIME")
             .default_value("1s")
-            .help("Between two looks"),
-        Arg::new("once").long("once").action(ArgAction::SetTrue).help("One look, then it is over"),
+            .help("The time between two updates"),
+        Arg::new("once")
+            .long("once")
+            .action(ArgAction::SetTrue)
+            .help("Print the current state once and exit"),
         Arg::new("all")
             .long("all")
             .action(ArgAction::SetTrue)
-            .help("Every connection in its own row, however many there are"),
+            .help("One row for each connection, however many there are"),
         Arg::new("prometheus")
             .long("prometheus")
             .value_name("FILE")
-            .help("Write the metrics to FILE, in the text format of Prometheus"),
+            .help("Write metrics to FILE in the text format of Prometheus"),
     ]
 }
 
@@ -81,8 +82,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let every = matches.get_one::<String>("every").map_or("1s", String::as_str);
     let seconds = parse_time(every).ok().filter(|time| (EVERY[0]..=EVERY[1]).contains(time));
     let every = seconds.map(Duration::from_secs_f64).ok_or_else(|| {
-        let cause = "it is 10ms to 3600s, with its unit";
-        Failure::usage(format!("no time `{every}` between two looks"), cause, "--every 1s")
+        let cause = "it is a time with its unit, from 10ms to 3600s";
+        Failure::usage(format!("unusable time `{every}` between updates"), cause, "--every 1s")
     })?;
     let watch = Watch {
         output: Output::from(matches)?,
@@ -98,7 +99,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 impl Watch<'_> {
     fn once(&self) -> Result<Exit, Failure> {
-        let look = look(self.pid)?;
+        let look = look(self.pid).map_err(failure)?;
         self.save(&look)?;
         if look.seen.is_empty() {
             return Err(match look.silent.first() {
@@ -115,16 +116,16 @@ impl Watch<'_> {
     }
 
     fn save(&self, look: &Look) -> Result<(), Failure> {
-        self.file.map_or(Ok(()), |file| output::replace(file, &prometheus::text(look)))
+        self.file.map_or(Ok(()), |file| output::replace(file, &metrics(look)))
     }
 
     fn print(&self, rows: &Rows) -> Result<(), Failure> {
-        let document = rows.document();
+        let document = document(all_rows(rows), Some(rows.summary.clone()));
         if self.output.format != Format::Table {
             return self.output.write(&document, None);
         }
         self.output.save(&document)?;
-        output::print(&rows.tables())
+        output::print(&tables(rows))
     }
 
     fn live(&self, every: Duration, over: &AtomicBool) -> Result<Exit, Failure> {
@@ -132,7 +133,7 @@ impl Watch<'_> {
         let mut before: Option<(Look, Instant)> = None;
         let mut was_there = false;
         while !over.load(Ordering::Acquire) && output::is_heard() {
-            let (look, at) = (look(self.pid)?, Instant::now());
+            let (look, at) = (look(self.pid).map_err(failure)?, Instant::now());
             self.save(&look)?;
             let is_there = !look.seen.is_empty() || !look.silent.is_empty();
             if self.pid.is_some() && !is_there {
@@ -143,8 +144,8 @@ impl Watch<'_> {
             let passed = before.as_ref().map(|(look, then)| (look, (at - *then).as_secs_f64()));
             let rows = Rows::new(&look, passed, self.lists_all);
             if terminal {
-                self.output.save(&rows.document())?;
-                output::print(&screen::draw(&(rows.tables() + &below(&look))))?;
+                self.output.save(&document(all_rows(&rows), Some(rows.summary.clone())))?;
+                output::print(&screen::draw(&(tables(&rows) + &below(&look))))?;
             } else if self.file.is_none() {
                 self.print(&rows)?;
                 look.silent.iter().for_each(|why| output::note(why));
@@ -159,11 +160,28 @@ impl Watch<'_> {
     }
 }
 
+/// All rows, which tell by `what` which they are.
+fn all_rows(rows: &Rows) -> Vec<Row> {
+    rows.paths.iter().chain(&rows.connections).cloned().collect()
+}
+
+fn document(rows: Vec<Row>, summary: Option<Row>) -> Document {
+    Document { verb: "path", env: Row::new(), params: Row::new(), rows, summary }
+}
+
+/// For a person: a table of the paths, and one of the connections.
+fn tables(rows: &Rows) -> String {
+    let paths = document(rows.brief_paths(), None);
+    let connections = document(rows.brief_connections(), Some(rows.summary.clone()));
+    let gap = if rows.paths.is_empty() { "" } else { "\n" };
+    format!("{}{gap}{}", Format::Table.render(&paths), Format::Table.render(&connections))
+}
+
 /// What stands under the tables of a terminal.
 fn below(look: &Look) -> String {
     let mut text: String = look.silent.iter().map(|why| format!("{why}\n")).collect();
     if look.seen.is_empty() {
-        text += "\nno process with paths runs here now; Ctrl-C ends\n";
+        text += "\nno process with paths is running; Ctrl-C to quit\n";
     }
     text
 }

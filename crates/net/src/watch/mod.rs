@@ -1,0 +1,25 @@
+//! What the paths and connections of running programs do: one look at all of them, as rows, as
+//! text for Prometheus, and paths that are taken out of use until their connections have moved.
+//!
+//! [`crate::control`] asks one process after the other; this module asks all of a user at once.
+//!
+//! ```
+//! use laneway_net::watch::{Rows, look, metrics};
+//!
+//! let look = look(None)?;
+//! for row in Rows::new(&look, None, false).paths {
+//!     println!("{:?} {:?}", row.get("pid"), row.get("path"));
+//! }
+//! assert!(metrics(&look).contains("laneway_path_processes"));
+//! # Ok::<(), laneway_net::NetError>(())
+//! ```
+
+mod drain;
+mod look;
+mod prometheus;
+mod rows;
+
+pub use drain::{Changed, DrainError, Drained, drain, undrain};
+pub use look::{Look, Seen, look};
+pub use prometheus::metrics;
+pub use rows::Rows;

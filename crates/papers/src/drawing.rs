@@ -1,0 +1,284 @@
+//! The curves of a part as a drawing, one panel for each operation: lines over places, or bars.
+
+use std::fmt::Write;
+
+use laneway_draw::svg::{self, ruled};
+
+use crate::part::{self, Curve, Drawn, Part};
+
+const PANEL: f64 = 460.0;
+const LEFT: f64 = 60.0;
+const RIGHT: f64 = 436.0;
+const TOP: f64 = 40.0;
+const BOTTOM: f64 = 300.0;
+const LINE: f64 = 15.0;
+
+/// Places to the right, figures upwards.
+struct Axes {
+    across: Scale,
+    up: Scale,
+}
+
+/// From one end of an axis to the other.
+struct Scale {
+    low: f64,
+    high: f64,
+    /// From line to line: a summand, or a power of ten where the axis is `tenfold`.
+    step: f64,
+    /// The ends are powers of ten.
+    tenfold: bool,
+}
+
+impl Scale {
+    fn over(figures: impl Iterator<Item = f64> + Clone, tenfold: bool) -> Scale {
+        let most = figures.clone().fold(0.0, f64::max);
+        if !tenfold {
+            let step = svg::round_step((most / 5.0).max(1e-9), &[1.0, 2.0, 5.0]);
+            return Scale { low: 0.0, high: most.max(step), step, tenfold };
+        }
+        let powers = figures.filter(|figure| *figure > 0.0).map(f64::log10);
+        let low = powers.clone().fold(f64::INFINITY, f64::min).floor();
+        let high = powers.fold(f64::NEG_INFINITY, f64::max).ceil();
+        let (low, high) = if low < high { (low, high) } else { (0.0, 1.0) };
+        Scale { low, high, step: 1.0, tenfold }
+    }
+
+    /// The part of the axis that is below a figure; none where it has no place.
+    fn part(&self, figure: f64) -> Option<f64> {
+        let figure = match self.tenfold {
+            true if figure > 0.0 => figure.log10(),
+            true => return None,
+            false => figure,
+        };
+        Some((figure - self.low) / (self.high - self.low))
+    }
+
+    /// The figures that lines are drawn at.
+    fn lines(&self) -> Vec<f64> {
+        let count = ((self.high - self.low) / self.step + 0.001) as u32;
+        let at = |line: u32| self.low + self.step * f64::from(line);
+        let figure = |line| if self.tenfold { 10f64.powf(at(line)) } else { at(line) };
+        (0..=count).map(figure).collect()
+    }
+}
+
+impl Axes {
+    /// Figures upwards are those of all panels, places those of one.
+    fn over(part: &Part, op: &str) -> Axes {
+        let points = || part.curves.iter().flat_map(|curve| &curve.points);
+        let own = || of(part, op).flat_map(|curve| &curve.points);
+        let drawn = part.axes.drawn;
+        let bars = part.curves.iter().flat_map(|curve| &curve.intervals).map(|(_, high)| *high);
+        let up = points().map(|(_, figure)| *figure).chain(bars);
+        let mut across = Scale::over(own().map(|(at, _)| *at as f64), false);
+        if drawn == Drawn::Tenfold {
+            // Doubling sizes fill the axis from the first to the last of them.
+            let at = || own().map(|(at, _)| (*at as f64).max(1.0).log2());
+            let (low, high) = at().fold((f64::MAX, f64::MIN), |(l, h), at| (l.min(at), h.max(at)));
+            across = Scale { low, high: high.max(low + 1.0), step: 1.0, tenfold: false };
+        }
+        Axes { across, up: Scale::over(up, matches!(drawn, Drawn::Lines | Drawn::Tenfold)) }
+    }
+
+    fn x(&self, at: u64, drawn: Drawn) -> f64 {
+        let at = at as f64;
+        let at = if drawn == Drawn::Tenfold { at.max(1.0).log2() } else { at };
+        LEFT + self.across.part(at).unwrap_or(0.0) * (RIGHT - LEFT)
+    }
+
+    /// None where a logarithm has no place for it.
+    fn y(&self, figure: f64) -> Option<f64> {
+        Some(BOTTOM - self.up.part(figure)? * (BOTTOM - TOP))
+    }
+}
+
+/// Draws the curves of a part as SVG: a panel for each operation.
+pub fn draw(part: &Part) -> String {
+    let bars = Bars::over(&part.curves);
+    let operations = part.operations();
+    let most = operations.iter().map(|op| of(part, op).count()).max().unwrap_or(0);
+    let mut body = String::new();
+    for (number, op) in operations.iter().enumerate() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(body, "<g transform=\"translate({},0)\">", number as f64 * PANEL);
+        let title = svg::escaped(&format!("{op}, {}", part.axes.title));
+        let _ = writeln!(body, "<text x=\"{LEFT}\" y=\"24\" font-size=\"13\">{title}</text>");
+        let axes = match part.axes.drawn {
+            Drawn::Bars | Drawn::Not => None,
+            _ => Some(Axes::over(part, op)),
+        };
+        body += &match &axes {
+            Some(axes) => grid(axes, &part.axes),
+            None => bars.grid(&part.axes),
+        };
+        for (number, curve) in of(part, op).enumerate() {
+            body += &match &axes {
+                Some(axes) => line(axes, part.axes.drawn, curve, number as u32),
+                None => bars.of(curve, number as u32),
+            };
+        }
+        body += "</g>\n";
+    }
+    let height = BOTTOM + 40.0 + LINE * most as f64;
+    svg::document(operations.len().max(1) as f64 * PANEL, height, &body)
+}
+
+fn of<'a>(part: &'a Part, op: &'a str) -> impl Iterator<Item = &'a Curve> + Clone {
+    part.curves.iter().filter(move |curve| curve.op == op)
+}
+
+/// Groups of bars at the places that curves have, all the same width; figures upwards from 0.
+struct Bars {
+    places: Vec<u64>,
+    /// Bars of a group.
+    curves: usize,
+    /// From line to line, a round figure; and how many lines.
+    step: f64,
+    lines: u32,
+}
+
+impl Bars {
+    fn over(curves: &[Curve]) -> Bars {
+        let points = || curves.iter().flat_map(|curve| &curve.points);
+        let mut places: Vec<u64> = points().map(|(at, _)| *at).collect();
+        places.sort_unstable();
+        places.dedup();
+        let most = points().map(|(_, figure)| *figure).fold(0.0, f64::max);
+        let step = svg::round_step((most / 5.0).max(1e-9), &[1.0, 2.0, 5.0]);
+        let lines = (most / step - 0.001).ceil().max(1.0) as u32;
+        Bars { places, curves: curves.len().max(1), step, lines }
+    }
+
+    fn group(&self) -> f64 {
+        (RIGHT - LEFT) / self.places.len().max(1) as f64
+    }
+
+    fn up(&self, figure: f64) -> f64 {
+        BOTTOM - figure / (self.step * f64::from(self.lines)) * (BOTTOM - TOP)
+    }
+
+    fn grid(&self, axes: &part::Axes) -> String {
+        let mut text = String::new();
+        for line in 0..=self.lines {
+            let figure = self.step * f64::from(line);
+            let y = self.up(figure);
+            text += &ruled(LEFT, RIGHT, y, &format!("{figure:.2}"));
+        }
+        for (number, &place) in self.places.iter().enumerate() {
+            let x = LEFT + (number as f64 + 0.5) * self.group();
+            let _ = writeln!(
+                text,
+                "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                BOTTOM + 16.0,
+                axes.place(place)
+            );
+        }
+        text
+    }
+
+    fn of(&self, curve: &Curve, number: u32) -> String {
+        let wide = self.group() * 0.8 / self.curves as f64;
+        let colour = svg::colour(number);
+        let mut text = String::new();
+        for &(at, figure) in &curve.points {
+            let place = self.places.partition_point(|&place| place < at) as f64;
+            let x = LEFT + (place + 0.1) * self.group() + wide * f64::from(number);
+            let y = self.up(figure);
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{:.1}\" \
+                 fill=\"{colour}\"><title>{figure:.4}</title></rect>",
+                BOTTOM - y
+            );
+        }
+        let y = BOTTOM + 40.0 + LINE * f64::from(number);
+        let _ = writeln!(
+            text,
+            "<path d=\"M{LEFT} {y}h24\" stroke=\"{colour}\" stroke-width=\"8\"/>\
+             <text x=\"{}\" y=\"{}\">{}</text>",
+            LEFT + 30.0,
+            y + 4.0,
+            svg::escaped(&curve.label)
+        );
+        text
+    }
+}
+
+fn grid(axes: &Axes, labels: &part::Axes) -> String {
+    let mut text = String::new();
+    for figure in axes.up.lines() {
+        let Some(y) = axes.y(figure) else { continue };
+        // Sums of a step need not be round.
+        let label = (figure * 1e6).round() / 1e6;
+        text += &ruled(LEFT, RIGHT, y, &format!("{label}"));
+    }
+    for place in places(&axes.across, labels.drawn) {
+        let x = axes.x(place, labels.drawn);
+        let _ = writeln!(
+            text,
+            "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+            BOTTOM + 16.0,
+            labels.place(place)
+        );
+    }
+    text
+}
+
+/// The places that are named below a panel.
+fn places(across: &Scale, drawn: Drawn) -> Vec<u64> {
+    let powers = || (across.low.ceil() as u32..=across.high as u32).step_by(2);
+    if drawn == Drawn::Tenfold {
+        return powers().map(|power| 1u64 << power.min(63)).collect();
+    }
+    let quarter = |step: u64| {
+        // Whole KiB where that many are, as sizes are written.
+        let at = across.high as u64 * step / 4;
+        if across.high >= 4096.0 { at & !1023 } else { at }
+    };
+    match drawn {
+        Drawn::Lines => (0..=4).map(quarter).collect(),
+        _ => across.lines().into_iter().map(|at| at as u64).collect(),
+    }
+}
+
+fn line(axes: &Axes, drawn: Drawn, curve: &Curve, number: u32) -> String {
+    let colour = svg::colour(number);
+    // Colours come again after the eighth curve.
+    let dashes = if number < 8 { "none" } else { "4 3" };
+    let mut points: Vec<String> = Vec::new();
+    let mut last = None;
+    for &(at, figure) in &curve.points {
+        let x = axes.x(at, drawn);
+        let Some(y) = axes.y(figure) else { continue };
+        if let Some(before) = last.filter(|_| drawn == Drawn::Steps) {
+            points.push(format!("{x:.1},{before:.1}"));
+        }
+        points.push(format!("{x:.1},{y:.1}"));
+        last = Some(y);
+    }
+    let mut bars = String::new();
+    for (&(at, _), &(low, high)) in curve.points.iter().zip(&curve.intervals) {
+        let x = axes.x(at, drawn);
+        let (Some(low), Some(high)) = (axes.y(low), axes.y(high)) else { continue };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            bars,
+            "<path d=\"M{x:.1} {low:.1}V{high:.1}m-3 0h6M{:.1} {low:.1}h6\" fill=\"none\" \
+             stroke=\"{colour}\"/>",
+            x - 3.0
+        );
+    }
+    let y = BOTTOM + 40.0 + LINE * f64::from(number);
+    format!(
+        "{bars}<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" \
+         stroke-dasharray=\"{dashes}\"/>\n\
+         <path d=\"M{LEFT} {y}h24\" stroke=\"{colour}\" stroke-width=\"3\" \
+         stroke-dasharray=\"{dashes}\"/>\
+         <text x=\"{}\" y=\"{}\">{}</text>\n",
+        points.join(" "),
+        LEFT + 30.0,
+        y + 4.0,
+        svg::escaped(&curve.label)
+    )
+}

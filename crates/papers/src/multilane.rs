@@ -1,0 +1,118 @@
+//! The multi-lane paper (Chiba, Endo, Matsuoka): its table of costs, its times over sizes and
+//! numbers of links, its rates of the WAN over time; and the same in a lab with real MPI.
+
+mod lab;
+mod lanes;
+mod rates;
+mod sizes;
+mod table_1;
+mod testbed;
+mod typed;
+mod window;
+
+use std::path::{Path, PathBuf};
+
+use laneway_core::Collective;
+
+pub use testbed::{Crossing, Reading, Testbed};
+
+use crate::Paper;
+use crate::error::PaperError;
+use crate::part::Part;
+
+/// What is reproduced of it.
+pub static PAPER: Paper = Paper {
+    name: "multilane",
+    about: "Table 1 and figures 4, 5 and 7 to 10 of the multi-lane scatter and gather",
+    effort: "All parts but `lab` run in virtual time on the simulated testbed, two sites with 32 \
+             hosts each, and take a second. `lab` measures real MPI on 2 x 8 hosts of a lab and \
+             takes about a minute; without root, namespaces or an MPI it is left out, with the \
+             reason.",
+    parts: &PARTS,
+    drawn: "figure-9",
+    notes: NOTES,
+    page: "docs/sites.md",
+    platform: Some("two-sites:32x32,latency=2500us,window=156250"),
+};
+
+const PARTS: [&str; 9] = [
+    "table-1",
+    "window",
+    "figure-4",
+    "figure-5",
+    "figure-7",
+    "figure-8",
+    "figure-9",
+    "figure-10",
+    "lab",
+];
+
+const NOTES: &[&str] = &[
+    "note: outside the lab \"measured\" is the paper's algorithm as a schedule, simulated: flows \
+     share cards and links fairly and at once. What TCP does packet by packet (slow start, \
+     bursts, losses) is not modelled, and hosts cost no time.",
+    "note: 4 MB of the paper is 4 MiB here. The block of figures 9 and 10 and the axes of all \
+     figures are not in the paper's text: 4 MB at 5 ms is assumed, and figures 4 and 5 are drawn \
+     from 16 KiB to 4 MiB.",
+    "note: the model's latency is one way, that of the simulated platform; its alpha is 0.",
+    "note: what is tried as an explanation was chosen after seeing what fits: 700 Mbit/s of 500, \
+     600, 700 and 800; 2, 8 and all sends at a time of 2, 3, 4, 8, 16 and all. It shows what could \
+     have been, and is no independent evidence.",
+    "note: the figures are drawings without numbers: what the text says of them is what is \
+     compared, and the bounds of verdicts are ours (docs/sites.md). Where the paper gives a range, \
+     it stands in the verdict.",
+];
+
+/// What its experiments need.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The command `laneway`, which builds the lab and measures in it.
+    pub program: PathBuf,
+}
+
+impl Default for Options {
+    /// `laneway` is found by the search path.
+    fn default() -> Options {
+        Options { program: "laneway".into() }
+    }
+}
+
+/// The wanted parts in the order of the paper; all where none is named. The part `lab` needs root
+/// and takes about a minute.
+pub fn reproduce(wanted: &[&str], options: &Options) -> Result<Vec<Part>, PaperError> {
+    PAPER.chosen(wanted)?.into_iter().map(|part| one(part, &options.program)).collect()
+}
+
+fn one(part: &str, program: &Path) -> Result<Part, PaperError> {
+    match part {
+        "table-1" => table_1::part(),
+        "window" => window::part(),
+        "figure-4" => sizes::figure_4(),
+        "figure-5" => sizes::figure_5(),
+        "figure-7" => rates::figure_7(),
+        "figure-8" => rates::figure_8(),
+        "figure-9" => lanes::figure_9(),
+        "figure-10" => lanes::figure_10(),
+        _ => lab::part(program),
+    }
+}
+
+/// The paper's algorithm with so many lanes and sends of the root at a time.
+fn multi_lane(op: Collective, lanes: u32, window: u32) -> String {
+    match op {
+        // A gather has no window: all lanes start at once.
+        Collective::Gather => format!("multi-lane:lanes={lanes}"),
+        _ => format!("multi-lane:lanes={lanes}:window={window}"),
+    }
+}
+
+/// Says the model's refusal; none is possible for the testbed's numbers.
+fn modelled<T>(found: Result<T, laneway_sites::model::ModelError>) -> Result<T, PaperError> {
+    found.map_err(PaperError::testbed)
+}
+
+/// The largest part by which figures differ from others at the same places.
+fn largest_difference(these: &[(u64, f64)], those: &[(u64, f64)]) -> f64 {
+    let differences = these.iter().zip(those).map(|(this, that)| (this.1 / that.1 - 1.0).abs());
+    differences.fold(0.0, f64::max)
+}

@@ -1,0 +1,148 @@
+//! Figures 7 and 8: what crosses the WAN over time, 4 MB at 20 ms.
+
+use laneway_core::Collective;
+
+use super::multi_lane;
+use super::testbed::{Crossing, HOSTS, LARGE, Reading, SLOW_HOSTS, Testbed, WINDOW};
+use crate::error::PaperError;
+use crate::part::{Axes, Claim, Curve, Drawn, Part, brief};
+
+/// More sends than the root has at all.
+const ALL_AT_ONCE: u32 = 2 * HOSTS;
+/// Points of a drawing, about.
+const POINTS: f64 = 150.0;
+
+const AXES: Axes = Axes {
+    across: "at_ms",
+    unit: Some("Mbit/s"),
+    title: "the WAN's rate in Mbit/s over ms",
+    drawn: Drawn::Steps,
+};
+
+/// What crosses in runs that stand in one panel, from the beginning to the end of the longest.
+fn panel(
+    testbed: &Testbed,
+    op: Collective,
+    title: &'static str,
+    runs: &[(&str, String)],
+) -> Result<(Vec<Curve>, Vec<Crossing>), PaperError> {
+    let mut end: f64 = 0.0;
+    for (_, algorithm) in runs {
+        end = end.max(testbed.time(op, algorithm, LARGE)?);
+    }
+    // A round number of milliseconds.
+    let every =
+        [5u32, 10, 20, 50, 100, 200].into_iter().find(|ms| end * 1e3 / f64::from(*ms) <= POINTS);
+    let every = u64::from(every.unwrap_or(500));
+    let mut crossings = Vec::new();
+    for (_, algorithm) in runs {
+        crossings.push(testbed.crossing(op, algorithm, every, end)?);
+    }
+    let curve = |((label, _), crossing): (&(&str, String), &Crossing)| {
+        Curve::new(title, *label, crossing.points.clone())
+    };
+    Ok((runs.iter().zip(&crossings).map(curve).collect(), crossings))
+}
+
+fn mbit(what: &str, paper: Option<f64>, ours: f64) -> Claim {
+    Claim::of(what, "Mbit/s", paper, ours)
+}
+
+/// The mean of the paper's algorithm with 32 lanes on another testbed.
+fn mean_on(testbed: &Testbed, op: Collective) -> Result<f64, PaperError> {
+    let lanes = multi_lane(op, HOSTS, 1);
+    let end = testbed.time(op, &lanes, LARGE)?;
+    Ok(testbed.crossing(op, &lanes, 20, end)?.mean)
+}
+
+/// Sends that fill the link twice: a connection has a sixteenth of it at 20 ms.
+fn far_first() -> (&'static str, String) {
+    ("far-first with 32 sends under way (ours)", "far-first:window=32".to_owned())
+}
+
+pub fn figure_7() -> Result<Part, PaperError> {
+    let op = Collective::Scatter;
+    let testbed = Testbed::new(20)?;
+    let single = [("one lane", "single-lane".to_owned())];
+    let (mut curves, one) = panel(&testbed, op, "a) single lane", &single)?;
+    let runs = [
+        ("32 lanes", multi_lane(op, HOSTS, 1)),
+        ("32 lanes, two sends at a time", multi_lane(op, HOSTS, 2)),
+        ("32 lanes, all sends at once", multi_lane(op, HOSTS, ALL_AT_ONCE)),
+        far_first(),
+    ];
+    let (more, lanes) = panel(&testbed, op, "b) 32 lanes", &runs)?;
+    curves.extend(more);
+    let slow = mean_on(&Testbed::read(20, Reading::RoundTrip, WINDOW, SLOW_HOSTS)?, op)?;
+    let half = mean_on(&Testbed::read(20, Reading::RoundTrip, WINDOW, "rate=500Mbit")?, op)?;
+    let double = mean_on(&Testbed::read(20, Reading::RoundTrip, 2 * WINDOW, "")?, op)?;
+    let claims = vec![
+        mbit("single lane: mean while it crosses", Some(125.0), one[0].mean)
+            .asked("within 10 %", |rate| (112.5..=137.5).contains(&rate)),
+        mbit("32 lanes: mean while it crosses", Some(250.0), lanes[0].mean)
+            .asked("200 to 300: about 250", |rate| (200.0..=300.0).contains(&rate)),
+        Claim::ratio_of("32 lanes over a single lane", Some(2.0), lanes[0].mean / one[0].mean)
+            .asked("above 1: lanes use more of the WAN", |ratio| ratio > 1.0),
+        mbit("32 lanes: highest", None, lanes[0].peak),
+        mbit("32 lanes, two sends at a time: mean", None, lanes[1].mean),
+        mbit("32 lanes, all sends at once: mean", None, lanes[2].mean),
+        mbit("32 lanes, twice the window (125 Mbit/s each): mean", Some(250.0), double),
+        mbit("32 lanes, hosts reach 700 Mbit/s: mean", Some(250.0), slow),
+        mbit("32 lanes, hosts reach 500 Mbit/s: mean", Some(250.0), half),
+        mbit("far-first, 32 sends under way: mean", None, lanes[3].mean),
+    ];
+    let [mean, two, slow, half, double] =
+        [lanes[0].mean, lanes[1].mean, slow, half, double].map(brief);
+    let remarks = vec![
+        format!(
+            "The WAN carries {mean} Mbit/s here, the paper tells of about 250. For each block that \
+             crosses the root sends two over its card, that one and the helper's own, so that half \
+             of its card's rate is what crosses, whatever a connection gets: {double} with 125 \
+             Mbit/s a connection, {two} with two sends at a time. With all sends at once nearly \
+             nothing crosses until all helpers are fed, and then the WAN is full, which is not \
+             what the paper describes."
+        ),
+        format!(
+            "Hosts that reach 700 Mbit/s, which fit the gains of figures 4 and 5, give {slow}; for \
+             250 they must reach about half of their card ({half} with 500 Mbit/s)."
+        ),
+    ];
+    let heading = "Figure 7: scatter, what crosses the WAN over time, 4M, L = 20 ms";
+    let commands = commands(&testbed, op, &[&single[0].1, &runs[0].1]);
+    Ok(Part { name: "figure-7", heading, commands, claims, remarks, curves, axes: AXES })
+}
+
+pub fn figure_8() -> Result<Part, PaperError> {
+    let op = Collective::Gather;
+    let testbed = Testbed::new(20)?;
+    let single = [("one lane", "single-lane".to_owned())];
+    let (mut curves, one) = panel(&testbed, op, "a) single lane", &single)?;
+    let runs = [("32 lanes", multi_lane(op, HOSTS, 1)), far_first()];
+    let (more, lanes) = panel(&testbed, op, "b) 32 lanes", &runs)?;
+    curves.extend(more);
+    let claims = vec![
+        mbit("single lane: mean while it crosses", None, one[0].mean)
+            .asked("within 10 % of 65 to 70", |rate| (58.5..=77.0).contains(&rate)),
+        mbit("32 lanes: highest", Some(1000.0), lanes[0].peak)
+            .asked("at least 900: about 1 Gbit/s", |rate| rate >= 900.0),
+        mbit("32 lanes: mean while it crosses", Some(1000.0), lanes[0].mean)
+            .asked("at least 900: about 1 Gbit/s", |rate| rate >= 900.0),
+        mbit("far-first, 32 under way: mean", None, lanes[1].mean),
+    ];
+    let remarks = vec![format!(
+        "All lanes start at once and fill the link, {} Mbit/s in the mean, as in the paper. Ours \
+         does so without helpers ({}).",
+        brief(lanes[0].mean),
+        brief(lanes[1].mean)
+    )];
+    let heading = "Figure 8: gather, what crosses the WAN over time, 4M, L = 20 ms";
+    let commands = commands(&testbed, op, &[&single[0].1, &runs[0].1]);
+    Ok(Part { name: "figure-8", heading, commands, claims, remarks, curves, axes: AXES })
+}
+
+fn commands(testbed: &Testbed, op: Collective, algorithms: &[&String]) -> Vec<String> {
+    let line = |algorithm: &&String| {
+        testbed.command(op, &format!("--algorithm {algorithm} --sizes 4M --record wan.svg"))
+    };
+    algorithms.iter().map(line).collect()
+}

@@ -1,0 +1,168 @@
+//! The command that measures in a lab, run as a person would type it, for a limited time.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use laneway_core::Collective;
+use laneway_lab::{LabName, die_with_owner, down};
+use laneway_report::figure::plain;
+use laneway_report::{Record, read};
+
+use crate::typed::command;
+
+/// The whole run, the lab's building among it.
+const LIMIT: Duration = Duration::from_secs(85);
+/// How long a lab's guard may take to remove it.
+const REMOVAL: Duration = Duration::from_secs(15);
+const MOMENT: Duration = Duration::from_millis(20);
+/// Of these the first that is there starts the ranks: Open MPI before what is usual here, because
+/// Debian's MPICH does not always end across a WAN.
+const LAUNCHERS: [&str; 2] = ["mpirun.openmpi", "mpirun"];
+
+/// What real ranks took for a call, in milliseconds.
+pub struct Seen {
+    pub op: Collective,
+    /// As it was asked for.
+    pub algorithm: String,
+    pub size: u64,
+    pub time: f64,
+    pub interval: (f64, f64),
+}
+
+/// What is measured where.
+pub struct Plan<'a> {
+    pub platform: &'a str,
+    pub ranks: u32,
+    pub algorithms: &'a [String],
+    pub sizes: &'a str,
+    pub reps: u32,
+}
+
+impl Plan<'_> {
+    /// The command's words after `laneway`; ranks run `program`.
+    fn words(&self, launcher: &str, program: &str) -> Vec<String> {
+        let (ranks, reps) = (self.ranks.to_string(), self.reps.to_string());
+        let algorithms = self.algorithms.join(",");
+        let lab = ["lab", "run", "--platform", self.platform, "--no-probe", "--"];
+        let launch = [launcher, "-n", &ranks, program, "measure", "coll", "scatter,gather"];
+        // Of three repetitions the smallest and the largest enclose the median in 3 of 4 cases.
+        let how = ["--reps", &reps, "--level", "75%", "--timing", "maximum", "--format", "json"];
+        let what = ["--algorithm", &algorithms, "--sizes", self.sizes];
+        let words = lab.iter().chain(&launch).chain(&what).chain(&how);
+        words.map(|word| word.to_string()).collect()
+    }
+
+    /// As a person types it.
+    pub fn line(&self) -> String {
+        let launcher = launcher().unwrap_or("mpirun");
+        format!("laneway {}", self.words(launcher, "laneway").join(" "))
+    }
+
+    /// Runs it: what was measured, or why nothing was. No lab is left.
+    pub fn run(&self, program: &Path) -> Result<Vec<Seen>, String> {
+        let launcher = launcher().ok_or("there is no mpirun on the path")?;
+        let words = self.words(launcher, &program.to_string_lossy());
+        let mut command = command(program, words);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        die_with_owner(&mut command);
+        let mut child = command.spawn().map_err(|error| error.to_string())?;
+        let lab =
+            LabName::new(&format!("run-{}", child.id())).map_err(|error| error.to_string())?;
+        let (out, err) = (text(child.stdout.take()), text(child.stderr.take()));
+        let ended = wait(&mut child);
+        remove(&lab);
+        let [out, err] = [out, err].map(|thread| thread.join().unwrap_or_default());
+        match ended {
+            None => Err(format!("it did not end within {} s", LIMIT.as_secs())),
+            Some(status) if status.success() => self.rows(&out),
+            Some(status) => Err(said(&err).unwrap_or_else(|| status.to_string())),
+        }
+    }
+
+    fn rows(&self, text: &str) -> Result<Vec<Seen>, String> {
+        let found = read("lab", text).map_err(|error| error.to_string())?;
+        let mut all: Vec<Seen> = Vec::new();
+        for row in &found.rows {
+            let Some(seen) = seen(row) else { continue };
+            // A row names what was chosen; of one call, rows are in the order of the algorithms.
+            let alike = |one: &&Seen| (one.op, one.size) == (seen.op, seen.size);
+            let place = all.iter().filter(alike).count();
+            let algorithm = self.algorithms.get(place).cloned().unwrap_or_default();
+            all.push(Seen { algorithm, ..seen });
+        }
+        let asked = 2 * self.algorithms.len() * self.sizes.split(',').count();
+        match all.len() == asked && found.rows.len() == asked {
+            true => Ok(all),
+            false => Err(format!("{} of {asked} figures were measured", all.len())),
+        }
+    }
+}
+
+fn launcher() -> Option<&'static str> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let is_there =
+        |name: &&str| std::env::split_paths(&folders).any(|folder| folder.join(name).is_file());
+    LAUNCHERS.into_iter().find(is_there)
+}
+
+/// All that a command writes, read beside it so that no pipe is ever full.
+fn text<R: Read + Send + 'static>(from: Option<R>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut from) = from {
+            // What came before an error is what there is.
+            _ = from.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// How the command ended; none where it had to be killed.
+fn wait(child: &mut Child) -> Option<ExitStatus> {
+    let begun = Instant::now();
+    while begun.elapsed() < LIMIT {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) => thread::sleep(MOMENT),
+            Err(_) => break,
+        }
+    }
+    // Its lab's guard sees that it is gone.
+    _ = child.kill();
+    _ = child.wait();
+    None
+}
+
+/// Waits until the guard has removed the lab, and does it where there is none any more.
+fn remove(lab: &LabName) {
+    let begun = Instant::now();
+    while lab.folder().exists() && begun.elapsed() < REMOVAL {
+        thread::sleep(MOMENT);
+    }
+    if lab.folder().exists() {
+        // Nobody is left who could do more.
+        _ = down(lab);
+    }
+}
+
+/// What a command says of its failure, without what to try.
+fn said(err: &str) -> Option<String> {
+    let after = |line: &str| line.split_once("error: ").map(|(_, what)| what.trim().to_owned());
+    err.lines().find_map(after)
+}
+
+fn seen(row: &Record) -> Option<Seen> {
+    let op = plain(row.get("op")?);
+    let op = [Collective::Scatter, Collective::Gather].into_iter().find(|one| op == one.name())?;
+    let ms = |name: &str| row.number(name).map(|us| us * 1e-3);
+    Some(Seen {
+        op,
+        algorithm: String::new(),
+        size: row.number("size_bytes")? as u64,
+        time: ms("time_us").filter(|time| *time > 0.0)?,
+        interval: (ms("ci_low_us")?, ms("ci_high_us")?),
+    })
+}

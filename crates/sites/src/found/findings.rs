@@ -1,0 +1,251 @@
+//! Measured sites as rows and sentences.
+
+use laneway_core::units::format_size;
+use laneway_core::{Row, Value};
+use laneway_measure::Rule;
+use laneway_measure::flags::{NO_TIME, PRECISION};
+use laneway_measure::sites::{Found, Kind, Rated, Row as Measured};
+
+use super::{Limits, WayLimits, helpers, lanes, order};
+
+/// So many hosts are named in a sentence.
+const NAMED: usize = 8;
+
+/// What was measured between sites, and what follows from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Findings<'a> {
+    /// What was measured.
+    pub found: &'a Found,
+    /// What limits it: [`super::limits`].
+    pub limits: &'a Limits,
+    /// Sizes of blocks for which a number of lanes is given.
+    pub blocks: &'a [u64],
+    /// When measuring was to stop.
+    pub rule: &'a Rule,
+}
+
+/// Bytes a second as people say it of networks.
+fn mbit(rate: f64) -> String {
+    let mbit = rate * 8e-6;
+    let digits = if mbit < 100.0 { 1 } else { 0 };
+    format!("{mbit:.digits$} Mbit/s")
+}
+
+fn ms(seconds: f64) -> String {
+    format!("{:.2} ms", seconds * 1e3)
+}
+
+impl Findings<'_> {
+    /// What all rows share.
+    pub fn params(&self) -> Row {
+        Row::new()
+            .with("rate_unit", "bytes per second")
+            .with("sites", self.found.sites.join(","))
+            .with("hosts", self.found.hosts.len() as u64)
+            .with("eager_bytes", self.found.eager_bytes as u64)
+    }
+
+    /// What the rows add up to, with the sentences.
+    pub fn summary(&self, sentences: &[String]) -> Row {
+        Row::new().with("measured", self.found.is_measured()).with("remarks", sentences.join("\n"))
+    }
+
+    /// A row for each experiment, then one for each way and block with its number of lanes.
+    pub fn rows(&self) -> Vec<Row> {
+        let measured = self.found.rows.iter().map(|row| self.row(row));
+        measured.chain(self.lane_rows()).collect()
+    }
+
+    fn site(&self, site: Option<usize>) -> &str {
+        site.map_or("others", |site| &self.found.sites[site])
+    }
+
+    fn row(&self, row: &Measured) -> Row {
+        let Rated { flows, size, each, together, rates } = &row.rated;
+        let count = |ranks: Vec<u32>| {
+            let mut ranks = ranks;
+            ranks.sort_unstable();
+            ranks.dedup();
+            ranks.len() as u64
+        };
+        let way = row.from.zip(row.to);
+        let is_one = row.kind == Kind::Pairs && flows.len() == 1;
+        let limits = way.filter(|_| is_one).and_then(|(from, to)| self.limits.way(from, to));
+        let mut flags = Vec::new();
+        flags.extend((!row.rated.is_measured()).then_some(NO_TIME));
+        flags.extend((!each.reached || !together.reached).then_some(PRECISION));
+        flags.extend(each.caution(self.rule));
+        let latency = way.map(|(from, to)| self.found.latency(from, to) * 1e6);
+        let [low, high] = [|i: laneway_stats::Interval| i.low, |i: laneway_stats::Interval| i.high];
+        Row::new()
+            .with("kind", row.kind.name())
+            .with("from_site", self.site(row.from))
+            .with("to_site", self.site(row.to))
+            .with("p", flows.len() as u64)
+            .with("from_hosts", count(flows.iter().map(|flow| flow.from).collect()))
+            .with("to_hosts", count(flows.iter().map(|flow| flow.to).collect()))
+            .with("size_bytes", *size as u64)
+            .with("latency_us", latency)
+            .with("reps", each.reps)
+            .with("rate_each", each.value)
+            .with("ci_low", each.interval.map(low))
+            .with("ci_high", each.interval.map(high))
+            .with("rate_together", together.value)
+            .with("together_ci_low", together.interval.map(low))
+            .with("together_ci_high", together.interval.map(high))
+            .with("ci_level", each.interval.map(|interval| interval.level))
+            .with("connection", limits.and_then(|limits| limits.connection))
+            .with("capacity", limits.and_then(|limits| limits.capacity))
+            .with("rates", rates.clone())
+            .with("flags", flags.join(","))
+    }
+
+    fn lane_rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for way in &self.limits.ways {
+            for &block in self.blocks {
+                let Ok(lanes) = lanes(self.found, way.from, way.to, block) else { continue };
+                rows.push(
+                    Row::new()
+                        .with("kind", "lanes")
+                        .with("from_site", self.site(Some(way.from)))
+                        .with("to_site", self.site(Some(way.to)))
+                        .with("p", lanes.corrected.lanes)
+                        .with("size_bytes", block)
+                        .with("predicted_us", lanes.corrected.time * 1e6)
+                        .with("printed_p", lanes.printed.lanes)
+                        .with("printed_us", lanes.printed.time * 1e6),
+                );
+            }
+        }
+        rows
+    }
+
+    /// What follows from the rows, a sentence each.
+    pub fn sentences(&self) -> Vec<String> {
+        let sites = 0..self.found.sites.len();
+        let mut all: Vec<String> = sites.clone().map(|site| self.inside(site)).collect();
+        all.extend(self.limits.ways.iter().map(|way| self.between(way)));
+        for site in sites.clone() {
+            let shared = self.limits.uplinks[site].into_iter().zip(["out of", "into"]);
+            all.extend(shared.filter_map(|(rate, word)| {
+                let name = &self.found.sites[site];
+                rate.map(|rate| format!("all ways {word} {name} share {}", mbit(rate)))
+            }));
+        }
+        all.extend(self.limits.ways.iter().flat_map(|way| self.lanes(way)));
+        if sites.len() > 2 {
+            all.extend(sites.map(|site| self.order(site)));
+        }
+        let eager = format_size(self.found.eager_bytes as u64);
+        all.push(format!("messages up to {eager} leave before their receiver asks for them"));
+        all
+    }
+
+    fn names(&self, hosts: &[usize]) -> String {
+        let name = |host: &usize| self.found.hosts[*host].name.as_str();
+        let mut names: Vec<&str> = hosts.iter().take(NAMED).map(name).collect();
+        if hosts.len() > NAMED {
+            names.push("…");
+        }
+        names.join(", ")
+    }
+
+    fn inside(&self, site: usize) -> String {
+        let (name, members) = (&self.found.sites[site], self.found.members(site));
+        let hosts = self.names(&members);
+        let count = members.len();
+        let Some(lan) = self.found.lan(site) else {
+            return format!("{name}: {hosts} alone, so nothing inside was measured");
+        };
+        let latency = self.found.latency(site, site) * 1e6;
+        let mut text =
+            format!("{name}: {count} hosts ({hosts}), {latency:.0} us apart, {} each", mbit(lan));
+        let card = &self.limits.hosts[members[0]];
+        let far = [(card.wan_out, "to"), (card.wan_into, "from")];
+        for (rate, word) in far.into_iter().filter_map(|(rate, word)| Some((rate?, word))) {
+            text += &format!(", {} {word} other sites", mbit(rate));
+        }
+        text
+    }
+
+    fn between(&self, way: &WayLimits) -> String {
+        let [from, to] = [way.from, way.to].map(|site| self.site(Some(site)));
+        let latency = ms(self.found.latency(way.from, way.to));
+        let one = mbit(way.one);
+        let limit = match way.connection {
+            Some(_) => "a connection's limit",
+            None => "no limit of its own: a card's, or what all share",
+        };
+        let together = match (way.capacity, way.shared_from) {
+            (Some(rate), Some(pairs)) => {
+                format!("pairs share {} from {pairs} at once on", mbit(rate))
+            }
+            (Some(rate), None) => format!("many connections share {}", mbit(rate)),
+            (None, _) => format!("nothing is shared up to {}", mbit(way.most)),
+        };
+        let congestion = match way.congestion.is_none() {
+            true => String::new(),
+            false => format!("; it loses with more of them: {}", way.congestion),
+        };
+        format!("{from} to {to}: {latency}, {one} for one pair ({limit}); {together}{congestion}")
+    }
+
+    fn lanes(&self, way: &WayLimits) -> Vec<String> {
+        let [from, to] = [way.from, way.to].map(|site| self.site(Some(site)));
+        let hosts = helpers(self.found, way.from, way.to);
+        let of_block = |&block: &u64| {
+            let lanes = lanes(self.found, way.from, way.to, block).ok()?;
+            let (printed, corrected) = (lanes.printed.lanes, lanes.corrected.lanes);
+            let by = self.names(&hosts[..corrected as usize]);
+            Some(format!(
+                "{from} to {to}, blocks of {}: {printed} lanes by the model as printed, \
+                 {corrected} as corrected: {by}",
+                format_size(block)
+            ))
+        };
+        self.blocks.iter().filter_map(of_block).collect()
+    }
+
+    fn order(&self, site: usize) -> String {
+        let far = |&other: &usize| {
+            format!("{} ({})", self.site(Some(other)), ms(self.found.latency(site, other)))
+        };
+        let others: Vec<String> = order(self.found, site).iter().map(far).collect();
+        format!("a root at {} serves {}", self.site(Some(site)), others.join(", then "))
+    }
+}
+
+/// The columns and rows that a person needs: of what is inside a site its first figure.
+pub fn brief_rows(rows: &[Row]) -> Vec<Row> {
+    const SHOWN: [&str; 10] = [
+        "kind",
+        "from_site",
+        "to_site",
+        "p",
+        "latency_us",
+        "reps",
+        "rate_each",
+        "ci_low",
+        "ci_high",
+        "rate_together",
+    ];
+    let mut sites: Vec<Value> = Vec::new();
+    let mut chosen = |row: &&Row| match row.get("kind") {
+        Some(kind) if *kind == Value::from("lanes") => false,
+        Some(kind) if *kind == Value::from(Kind::Inside.name()) => {
+            let site = row.get("from_site").cloned().unwrap_or(Value::Nothing);
+            let is_new = !sites.contains(&site);
+            sites.push(site);
+            is_new
+        }
+        _ => true,
+    };
+    let shown = |(name, value): &&(&str, Value)| {
+        SHOWN.contains(name) || *name == "flags" && *value != Value::from("")
+    };
+    rows.iter()
+        .filter(|row| chosen(row))
+        .map(|row| Row(row.0.iter().filter(shown).cloned().collect()))
+        .collect()
+}
