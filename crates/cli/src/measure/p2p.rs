@@ -37,7 +37,7 @@ pub fn command() -> Command {
              laneway measure p2p --pattern logp --backend sim:mpiblib16 --pairs 0:15\n  \
              laneway measure p2p --backend local:memcpy,shm,unix,tcp    layers side by side\n  \
              laneway measure p2p --backend local:memcpy,shm,tcp,mpi --launcher \"mpirun -n 2\"",
-            asked::patterns(),
+            asked::describe_patterns(),
         ))
         .arg(
             text("pattern", "P,Q", "Comma-separated patterns, see below")
@@ -84,7 +84,7 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let asked = Asked::from(matches)?;
     let output = Output::from(matches)?;
-    if let Some(layers) = layers::named(matches)? {
+    if let Some(layers) = layers::parse(matches)? {
         if asked.sweep.refine > 0 {
             let cause = "each layer bends elsewhere, and side by side they have the same sizes";
             return Err(Failure::usage(

@@ -11,7 +11,7 @@ use crate::measure::{refine, rule};
 use crate::words;
 
 /// What the words of `--pattern` mean, a line each.
-pub fn patterns() -> String {
+pub fn describe_patterns() -> String {
     let line = |one: Experiment| format!("  {:<14}{}\n", one.name(), one.sentence());
     Experiment::all().map(line).collect()
 }
@@ -33,9 +33,9 @@ impl Asked {
         let experiments = names.filter_map(|name| Experiment::by_name(name)).collect();
         let mut sweep = PatternSweep::new(experiments, sizes);
         sweep.refine = refine::asked(matches, &sweep.sizes)?;
-        sweep.ranks = text("pairs").map_or(Ok(Ranks::Usual), ranks)?;
+        sweep.ranks = text("pairs").map_or(Ok(Ranks::Usual), parse_ranks)?;
         sweep.parallel = matches.get_flag("parallel");
-        sweep.back = text("back").map(back).transpose()?;
+        sweep.back = text("back").map(parse_back).transpose()?;
         let kind = "a whole number of messages";
         sweep.window = rule::number(matches, "window", kind, "64")?.unwrap_or(sweep.window);
         sweep.cache = text("cache").map_or(Ok(Cache::Warm), cache)?;
@@ -65,14 +65,14 @@ pub fn refuse(refusal: &Refusal) -> Failure {
     Failure::usage(refusal.to_string(), refusal.cause(), try_this)
 }
 
-fn ranks(text: &str) -> Result<Ranks, Failure> {
+fn parse_ranks(text: &str) -> Result<Ranks, Failure> {
     text.parse().map_err(|cause: String| {
         let what = format!("unknown pairs `{text}`");
         Failure::usage(what, cause, "--pairs 0:1,2:3, or --pairs all")
     })
 }
 
-fn back(text: &str) -> Result<usize, Failure> {
+fn parse_back(text: &str) -> Result<usize, Failure> {
     let size = parse_size(text)
         .map_err(|cause| Failure::usage(format!("unknown size `{text}`"), cause, "--back 8"))?;
     Ok(size as usize)

@@ -42,7 +42,7 @@ const MPI: &str = "mpi";
 
 /// The layers of `--backend local:memcpy,shm`, where it is a list or has a layer that is no
 /// backend.
-pub fn named(matches: &ArgMatches) -> Result<Option<Vec<&'static Layer>>, Failure> {
+pub fn parse(matches: &ArgMatches) -> Result<Option<Vec<&'static Layer>>, Failure> {
     let backend = matches.get_one::<String>("backend").map_or("", String::as_str);
     let Some(list) = backend.strip_prefix("local:") else { return Ok(None) };
     if laneway_local::is_rank() || !(list.contains(',') || list == COPY || list == MPI) {
@@ -87,7 +87,7 @@ pub fn run(
     asked.sweep.check_ranks(ranks).map_err(|refusal| refuse(&refusal))?;
     // Before anything is measured in vain.
     let launcher = match layers.iter().any(|layer| layer.name == MPI) {
-        true => launcher::words(matches, ranks)?,
+        true => launcher::choose(matches, ranks)?,
         false => Vec::new(),
     };
     // A copy has one process; the others refuse for themselves.
@@ -101,14 +101,14 @@ pub fn run(
     for layer in layers {
         let (rows, ended) = match layer.name {
             COPY => copy(asked)?,
-            MPI => started(matches, launcher::command(&launcher)?, "mpi", ranks)?,
+            MPI => start(matches, launcher::build(&launcher)?, "mpi", ranks)?,
             name => {
                 let own = Command::new("/proc/self/exe");
-                started(matches, own, &format!("local:{name}"), ranks)?
+                start(matches, own, &format!("local:{name}"), ranks)?
             }
         };
-        let named = |row: Row| Row([vec![("layer", layer.name.into())], row.0].concat());
-        document.rows.extend(rows.into_iter().map(named));
+        let labelled = |row: Row| Row([vec![("layer", layer.name.into())], row.0].concat());
+        document.rows.extend(rows.into_iter().map(labelled));
         if ended != Exit::Done {
             exit = ended;
         }
@@ -133,7 +133,7 @@ fn copy(asked: &Asked) -> Result<(Vec<Row>, Exit), Failure> {
 
 /// The same command on two processes over one layer; its rows come back as CSV. `command` is what
 /// starts it.
-fn started(
+fn start(
     matches: &ArgMatches,
     mut command: Command,
     backend: &str,
@@ -184,12 +184,12 @@ fn started(
         let program = command.get_program().to_string_lossy();
         failed(Exit::Environment, format!("{program}: {error}"))
     })?;
-    let said = || format!("its run ended with {}", ended.status);
+    let ending = || format!("its run ended with {}", ended.status);
     let exit = match ended.status.code() {
         Some(0) => Exit::Done,
         Some(4) => Exit::Precision,
-        Some(2) => return Err(failed(Exit::Usage, said())),
-        _ => return Err(failed(Exit::Environment, said())),
+        Some(2) => return Err(failed(Exit::Usage, ending())),
+        _ => return Err(failed(Exit::Environment, ending())),
     };
     let text = String::from_utf8_lossy(&ended.stdout);
     // A launcher may say something of its own before.
@@ -198,11 +198,11 @@ fn started(
     if rows.is_empty() {
         return Err(failed(Exit::Environment, "its run said nothing".to_string()));
     }
-    Ok((rows.iter().map(row).collect(), exit))
+    Ok((rows.iter().map(read_row).collect(), exit))
 }
 
 /// What was read back, under the names of our own rows.
-fn row(record: &Record) -> Row {
+fn read_row(record: &Record) -> Row {
     let mut row = Figure::empty_row();
     for (name, value) in &mut row.0 {
         // CSV does not tell an empty word from nothing, and the empty row does.

@@ -27,16 +27,16 @@ impl Asked {
         let mut survey = Survey::new();
         survey.rule = rule;
         survey.size = size;
-        survey.gate = text("min-bw").map(gate).transpose()?;
-        survey.most_latency = most_latency(matches, survey.most_latency)?;
-        survey.sites = sites(text("sites"), text("backend"))?;
+        survey.gate = text("min-bw").map(parse_gate).transpose()?;
+        survey.most_latency = parse_latency(matches, survey.most_latency)?;
+        survey.sites = parse_sites(text("sites"), text("backend"))?;
         survey.sequential = matches.get_flag("sequential");
         Ok(Asked { survey, strict })
     }
 }
 
 /// How many times the usual latency a pair may have.
-fn most_latency(matches: &ArgMatches, usual: f64) -> Result<f64, Failure> {
+fn parse_latency(matches: &ArgMatches, usual: f64) -> Result<f64, Failure> {
     let most = rule::number(matches, "max-latency", "a number of times", "1.5")?.unwrap_or(usual);
     if (1.01..=1e6).contains(&most) {
         return Ok(most);
@@ -47,7 +47,7 @@ fn most_latency(matches: &ArgMatches, usual: f64) -> Result<f64, Failure> {
 }
 
 /// Reads `90%`, `0.9`, `12GB/s` or `100Gbit`.
-fn gate(text: &str) -> Result<Gate, Failure> {
+fn parse_gate(text: &str) -> Result<Gate, Failure> {
     let has_unit = text.ends_with(|c: char| c.is_ascii_alphabetic());
     let begins = text.starts_with(|c: char| c.is_ascii_digit() || c == '.');
     if !(has_unit && begins) {
@@ -60,7 +60,7 @@ fn gate(text: &str) -> Result<Gate, Failure> {
 }
 
 /// As given; else of the platform of a simulated cluster, where rank r is on host r.
-fn sites(given: Option<&str>, backend: Option<&str>) -> Result<Sites, Failure> {
+fn parse_sites(given: Option<&str>, backend: Option<&str>) -> Result<Sites, Failure> {
     if let Some(text) = given {
         let count = |word: &str| word.parse::<u32>().ok().filter(|&ranks| ranks > 0);
         let counts: Option<Vec<u32>> = text.split(',').map(count).collect();
@@ -82,25 +82,25 @@ mod tests {
 
     #[test]
     fn a_gate_is_a_share_or_a_rate() {
-        assert_eq!(gate("90%"), Ok(Gate::Share(0.9)));
-        assert_eq!(gate("0.9"), Ok(Gate::Share(0.9)));
-        assert_eq!(gate("12GB/s"), Ok(Gate::Rate(12e9)));
-        assert_eq!(gate("100Gbit"), Ok(Gate::Rate(12.5e9)));
+        assert_eq!(parse_gate("90%"), Ok(Gate::Share(0.9)));
+        assert_eq!(parse_gate("0.9"), Ok(Gate::Share(0.9)));
+        assert_eq!(parse_gate("12GB/s"), Ok(Gate::Rate(12e9)));
+        assert_eq!(parse_gate("100Gbit"), Ok(Gate::Rate(12.5e9)));
         for bad in ["", "90", "12GB", "0Gbit", "-1Gbit", "fast", "nan", "120%", "12 parsecs"] {
-            let failure = gate(bad).expect_err(bad).to_string();
+            let failure = parse_gate(bad).expect_err(bad).to_string();
             assert!(failure.contains("--min-bw"), "{bad}: {failure}");
         }
     }
 
     #[test]
     fn sites_are_counted_or_those_of_the_platform() {
-        assert_eq!(sites(Some("1,3"), Some("mpi")), Ok(Sites::Counts(vec![1, 3])));
+        assert_eq!(parse_sites(Some("1,3"), Some("mpi")), Ok(Sites::Counts(vec![1, 3])));
         let [one, two] = [Some(0), Some(1)];
         let platform = Sites::Known(vec![one, one, two, two, two]);
-        assert_eq!(sites(None, Some("sim:two-sites:2x3")), Ok(platform));
-        assert_eq!(sites(None, Some("mpi")), Ok(Sites::Domains));
+        assert_eq!(parse_sites(None, Some("sim:two-sites:2x3")), Ok(platform));
+        assert_eq!(parse_sites(None, Some("mpi")), Ok(Sites::Domains));
         for bad in ["", "4,", "0,4", "x"] {
-            assert!(sites(Some(bad), None).is_err(), "{bad}");
+            assert!(parse_sites(Some(bad), None).is_err(), "{bad}");
         }
     }
 }
