@@ -234,6 +234,8 @@ pub fn brief(rows: &[Row]) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
 
     fn figure(pattern: Pattern, value: f64, reached: bool) -> Figure {
@@ -269,10 +271,10 @@ mod tests {
     #[test]
     fn where_there_is_no_l_nothing_was_missed() {
         let gap = figure(Pattern::Gap, 1e-6, false);
-        let none = Figure::rest(&gap, None, &[gap.clone()]);
+        let none = Figure::rest(&gap, None, from_ref(&gap));
         assert_eq!((none.name(), none.time(), none.is_missed()), ("L", None, false));
         assert_eq!(flags(&none), "precision,overlapping".into());
-        let some = Figure::rest(&gap, Some(*gap.estimate()), &[gap.clone()]);
+        let some = Figure::rest(&gap, Some(*gap.estimate()), from_ref(&gap));
         assert_eq!((some.name(), some.time()), ("L", Some(1e-6)));
         assert_eq!(flags(&some), "precision".into());
     }
