@@ -11,8 +11,10 @@ mod blame;
 mod cache;
 mod disjoint;
 mod figure;
+mod judge;
 mod kinds;
 mod logp;
+mod overheads;
 mod overlap;
 mod pattern;
 mod plan;
@@ -27,6 +29,7 @@ mod words;
 
 pub use cache::{Buffers, COLD_BYTES, Cache, Places, memcpy};
 pub use disjoint::{Estimate, Lab, Members};
+pub use judge::verdict;
 pub use kinds::sites_by_latency;
 pub use logp::{LogP, logp};
 pub use overlap::overlap;
@@ -37,7 +40,7 @@ pub use roundtrip::{RoundTrips, round_trip, round_trips};
 pub use survey::{Latencies, Look, Pair, Prober, Sizes, survey};
 pub use verdict::{
     BANDWIDTH, Direction, LATENCY, LeastRate, Limits, Mark, Marks, Node, Scope, SlowNode, SlowPair,
-    Verdict, verdict,
+    Verdict,
 };
 pub use words::name;
 

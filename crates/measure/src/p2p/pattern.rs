@@ -6,7 +6,7 @@ use laneway_core::{CommError, Rank};
 use super::DATA;
 use super::cache::{Buffers, Cache};
 use super::disjoint::Members;
-use super::logp;
+use super::overheads;
 use super::overlap::overlap;
 use super::point_to_two::point_to_two_once;
 use super::roundtrip::round_trip;
@@ -124,7 +124,7 @@ impl Pattern {
             Pattern::Latency => 2 * trips(size),
             Pattern::RoundTrip => trips(size),
             Pattern::Sendrecv | Pattern::Exchange => SERIES,
-            Pattern::Gap => logp::TRAIN as usize,
+            Pattern::Gap => overheads::TRAIN as usize,
             _ => window,
         }
     }
@@ -143,9 +143,9 @@ impl Pattern {
             Pattern::Sendrecv => ring(members, &mut work.buffers, false),
             Pattern::Exchange => ring(members, &mut work.buffers, true),
             Pattern::Overlap => overlap(members, &mut work.buffers),
-            Pattern::SendOverhead => logp::send_overhead(members, &mut work.buffers),
-            Pattern::ReceiveOverhead => logp::receive_overhead(members, &mut work.buffers),
-            Pattern::Gap => logp::gap(members, &mut work.buffers),
+            Pattern::SendOverhead => overheads::send_overhead(members, &mut work.buffers),
+            Pattern::ReceiveOverhead => overheads::receive_overhead(members, &mut work.buffers),
+            Pattern::Gap => overheads::gap(members, &mut work.buffers),
         }
     }
 }

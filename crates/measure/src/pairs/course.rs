@@ -5,20 +5,10 @@ use std::collections::BTreeMap;
 use laneway_core::{Comm, CommError, Failure, Rank, talk};
 
 use super::error::{Refusal, SurveyError};
-use super::findings::Findings;
+use super::findings::{Findings, Rounds};
 use super::survey::Survey;
 use crate::memory;
 use crate::p2p::{Lab, Latencies, Look, Plan, Prober, sites_by_latency};
-
-/// How far a survey is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Rounds {
-    /// Rounds that are over.
-    pub done: usize,
-    /// All there are.
-    pub all: usize,
-}
 
 /// Hears how a survey goes on; all of it may be left out: `()` hears nothing.
 pub trait Observer {

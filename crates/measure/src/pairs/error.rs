@@ -4,8 +4,6 @@ use std::fmt;
 
 use laneway_core::{CommError, Failure};
 
-use super::survey::LEAST_BYTES;
-
 /// What all ranks refuse alike, before anything is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -18,6 +16,8 @@ pub enum Refusal {
     ShortMessage {
         /// As it was asked for.
         size: usize,
+        /// It has so many bytes at least.
+        least: usize,
     },
     /// The sites have more or fewer ranks than there are.
     Sites {
@@ -36,8 +36,8 @@ impl Refusal {
         match self {
             Refusal::NoPairs => "a pair is two ranks, and there is one".into(),
             Refusal::NothingToCompare => "one pair has no other to be compared with".into(),
-            Refusal::ShortMessage { .. } => {
-                format!("a message of less than {LEAST_BYTES} bytes tells no bandwidth")
+            Refusal::ShortMessage { least, .. } => {
+                format!("a message of less than {least} bytes tells no bandwidth")
             }
             Refusal::Sites { ranks, .. } => format!("there are {ranks} ranks"),
             Refusal::Memory(cause) => cause.clone(),
@@ -50,7 +50,7 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::NoPairs => write!(f, "there are no pairs"),
             Refusal::NothingToCompare => write!(f, "this gate would never fail"),
-            Refusal::ShortMessage { size } => write!(f, "{size} bytes are too few"),
+            Refusal::ShortMessage { size, .. } => write!(f, "{size} bytes are too few"),
             Refusal::Sites { counted, .. } => write!(f, "the sites have {counted} ranks"),
             Refusal::Memory(_) => write!(f, "these sizes do not fit into memory"),
         }

@@ -2,13 +2,22 @@
 //! end of its interval, so one that is slow by its estimate alone is told, with its figures, as not
 //! surely slow.
 
-use super::course::Rounds;
 use super::survey::Survey;
 use crate::flags;
 use crate::p2p::{Estimate, Mark, Pair, Verdict, name, verdict};
 
 /// So many pairs are named; rows have them all.
 const NAMED: usize = 8;
+
+/// How far a survey is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rounds {
+    /// Rounds that are over.
+    pub done: usize,
+    /// All there are.
+    pub all: usize,
+}
 
 /// All pairs of ranks, and what they say together.
 #[derive(Clone, Debug, PartialEq)]

@@ -27,8 +27,8 @@ mod sites;
 mod survey;
 mod suspects;
 
-pub use course::{Observer, Rounds, Unfinished};
+pub use course::{Observer, Unfinished};
 pub use error::{Refusal, SurveyError};
-pub use findings::Findings;
+pub use findings::{Findings, Rounds};
 pub use sites::Sites;
 pub use survey::{Gate, LEAST_BYTES, Survey};

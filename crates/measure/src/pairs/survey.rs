@@ -79,11 +79,17 @@ impl Survey {
         }
     }
 
+    /// Whether the long message tells a bandwidth.
+    pub fn check_size(&self) -> Result<(), Refusal> {
+        match self.size < LEAST_BYTES {
+            true => Err(Refusal::ShortMessage { size: self.size, least: LEAST_BYTES }),
+            false => Ok(()),
+        }
+    }
+
     /// What so many ranks cannot do.
     pub fn check(&self, ranks: u32) -> Result<(), Refusal> {
-        if self.size < LEAST_BYTES {
-            return Err(Refusal::ShortMessage { size: self.size });
-        }
+        self.check_size()?;
         if ranks < 2 {
             return Err(Refusal::NoPairs);
         }
@@ -123,6 +129,6 @@ mod tests {
         assert_eq!(gate.check(2), Err(Refusal::NothingToCompare));
         assert_eq!(gate.check(3), Ok(()));
         let short = Survey { size: 1023, ..survey };
-        assert_eq!(short.check(4), Err(Refusal::ShortMessage { size: 1023 }));
+        assert_eq!(short.check(4), Err(Refusal::ShortMessage { size: 1023, least: 1024 }));
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use laneway_core::Failure;
-use laneway_measure::pairs::{Gate, LEAST_BYTES, Refusal, Sites, Survey};
+use laneway_measure::pairs::{Gate, Sites, Survey};
 use laneway_sim::Network;
 use laneway_sim::platform::{Platform, parse_rate};
 
@@ -19,14 +19,11 @@ pub struct Asked {
 impl Asked {
     pub fn from(matches: &ArgMatches) -> Result<Asked, Failure> {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-        let size = words::size(text("size").unwrap_or_default())? as usize;
-        if size < LEAST_BYTES {
-            return Err(refuse(&Refusal::ShortMessage { size }));
-        }
         let (rule, strict) = rule::rule(matches, &Survey::RULE)?;
         let mut survey = Survey::new();
         survey.rule = rule;
-        survey.size = size;
+        survey.size = words::size(text("size").unwrap_or_default())? as usize;
+        survey.check_size().map_err(|refusal| refuse(&refusal))?;
         survey.gate = text("min-bw").map(parse_gate).transpose()?;
         survey.most_latency = parse_latency(matches, survey.most_latency)?;
         survey.sites = parse_sites(text("sites"), text("backend"))?;

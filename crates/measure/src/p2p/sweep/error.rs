@@ -4,8 +4,6 @@ use std::fmt;
 
 use laneway_core::{CommError, Failure, Rank};
 
-use super::options::MOST_WINDOW;
-
 /// What all ranks refuse alike, before anything is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -37,6 +35,8 @@ pub enum Refusal {
     Window {
         /// As it was asked for.
         window: usize,
+        /// It has so many messages at most.
+        most: usize,
     },
     /// Another size back of what is no round trip.
     Back,
@@ -69,7 +69,7 @@ impl Refusal {
                 format!("rank {rank} would be in two pairs at once")
             }
             Refusal::NothingToHide => "a message without bytes leaves nothing to be hidden".into(),
-            Refusal::Window { .. } => format!("it is a number of messages, 1 to {MOST_WINDOW}"),
+            Refusal::Window { most, .. } => format!("it is a number of messages, 1 to {most}"),
             Refusal::Back => "only a round-trip comes home with another size".into(),
             Refusal::NoCaches => {
                 "a simulated cluster has no caches: its figures would be the warm ones".into()
@@ -94,7 +94,7 @@ impl fmt::Display for Refusal {
             Refusal::PairsAndTriples => write!(f, "these patterns have no such pairs"),
             Refusal::TwoPairsAtOnce { .. } => write!(f, "multi-pair has no such pairs"),
             Refusal::NothingToHide => write!(f, "size 0 has no overlap"),
-            Refusal::Window { window } => write!(f, "a window of {window} is out of range"),
+            Refusal::Window { window, .. } => write!(f, "a window of {window} is out of range"),
             Refusal::Back => write!(f, "these patterns have no size of their own for the way back"),
             Refusal::NoCaches => write!(f, "there are no cold caches here"),
             Refusal::NoCopyOf { name } => write!(f, "a copy has no {name}"),

@@ -80,7 +80,7 @@ impl PatternSweep {
             return Err(Refusal::NothingToHide);
         }
         if !(1..=MOST_WINDOW).contains(&self.window) {
-            return Err(Refusal::Window { window: self.window });
+            return Err(Refusal::Window { window: self.window, most: MOST_WINDOW });
         }
         let is_trip = |one: &Experiment| *one == Experiment::Pattern(Pattern::RoundTrip);
         if self.back.is_some() && !self.experiments.iter().all(is_trip) {
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(sweep(Pattern::Latency).check(), Ok(()));
         assert_eq!(sweep(Pattern::Overlap).check(), Err(Refusal::NothingToHide));
         let window = PatternSweep { window: 0, ..sweep(Pattern::Rate) };
-        assert_eq!(window.check(), Err(Refusal::Window { window: 0 }));
+        assert_eq!(window.check(), Err(Refusal::Window { window: 0, most: MOST_WINDOW }));
         let back = |pattern| PatternSweep { back: Some(8), ..sweep(pattern) }.check();
         assert_eq!((back(Pattern::RoundTrip), back(Pattern::Gap)), (Ok(()), Err(Refusal::Back)));
         let given = |pattern, ranks: &str, count| {
