@@ -123,6 +123,21 @@ const MAY_SEE: &[(&str, &[&str])] = &[
         &["laneway-cli", "laneway-coll", "laneway-core", "laneway-mpi", "laneway-sim"],
     ),
     (
+        "laneway-examples",
+        &[
+            "laneway-backend",
+            "laneway-coll",
+            "laneway-core",
+            "laneway-measure",
+            "laneway-net",
+            "laneway-path",
+            "laneway-report",
+            "laneway-sim",
+            "laneway-sites",
+            "laneway-topo",
+        ],
+    ),
+    (
         "laneway-benches",
         &[
             "laneway-core",
