@@ -1,12 +1,11 @@
 //! Names the slow node of a cluster. Here it is simulated, with a card that receives at a third of
 //! its rate; on a real one `survey.run(comm, &())` takes the communicator of any backend.
-//!
-//! ```text
-//! cargo run -p laneway-measure --example slow_node
-//! ```
+
+use std::error::Error;
 
 use laneway_measure::pairs::{Gate, Survey};
-use laneway_sim::{Program, platform::Platform};
+use laneway_sim::Program;
+use laneway_sim::platform::Platform;
 
 const CLUSTER: &str = r#"
 include = ["cluster:6"]
@@ -18,7 +17,7 @@ direction = "in"
 factor = 0.33
 "#;
 
-pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub fn main() -> Result<(), Box<dyn Error>> {
     let platform = Platform::parse("slow.toml", CLUSTER)?;
     let mut survey = Survey::new();
     survey.gate = Some(Gate::Share(0.9));
