@@ -37,6 +37,7 @@ macro_rules! examples {
 
 examples! {
     measure_closure at "../measure_closure.rs",
+    slow_node at "../slow_node.rs",
     simulate_schedule at "../simulate_schedule.rs",
     choose_scatter at "../choose_scatter.rs",
     migrate at "../migrate.rs",

@@ -10,10 +10,14 @@ pub const NO_INTERVAL: &str = "no interval";
 pub const NO_TIME: &str = "no time";
 pub const NOTHING_SENT: &str = "nothing sent";
 pub const RESOLUTION: &str = "resolution";
+pub const OVERLAPPING: &str = "overlapping";
 pub const NO_APPOINTMENTS: &str = "no appointments";
 pub const MIXED_TIMING: &str = "mixed timing";
 pub const NEGATIVE: &str = "negative";
 pub const CONFIRMATION: &str = "confirmation";
+
+/// A time rests on a clock that shows so many steps for it; below is [`RESOLUTION`].
+pub const TICKS: f64 = 2.0;
 
 /// A flag, explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +80,11 @@ pub static FLAGS: &[Flag] = &[
         name: RESOLUTION,
         sentence: "The time is below two steps of the clock: it could as well be half or double.",
         advice: "Take larger --sizes, or time many at once: --timing loop, or a larger --window.",
+    },
+    Flag {
+        name: OVERLAPPING,
+        sentence: "Both ends are busy with a message at the same time: no L is left between them.",
+        advice: "Nothing, the other figures hold; sizes below the eager limit may have an L.",
     },
     Flag {
         name: NO_APPOINTMENTS,

@@ -101,6 +101,7 @@ pub mod operation;
 pub mod overlap;
 pub mod p2p;
 pub mod pace;
+pub mod pairs;
 pub mod point;
 pub mod repeat;
 pub mod sites;

@@ -250,9 +250,10 @@ fn overheads_gap_and_latency_are_those_of_the_hosts() {
         }
         // The card is the slowest part of a train.
         assert_near(pair.gap.value, size as f64 / RATE, 0.001, "g");
-        assert_near(pair.latency.value, LATENCY + size as f64 / RATE, 0.001, "L");
-        let interval = pair.latency.interval.expect("an interval");
-        assert!(interval.holds(pair.latency.value) && interval.level > 0.7, "{interval:?}");
+        let latency = pair.latency.expect("L");
+        assert_near(latency.value, LATENCY + size as f64 / RATE, 0.001, "L");
+        let interval = latency.interval.expect("an interval");
+        assert!(interval.holds(latency.value) && interval.level > 0.7, "{interval:?}");
     }
     assert_eq!(found.len(), 3);
     // Of short messages the sender is the slowest part.
@@ -261,16 +262,27 @@ fn overheads_gap_and_latency_are_those_of_the_hosts() {
     });
     assert_near(found[0].gap.value, 7e-6 + 8e-9, 0.001, "g(8)");
     // Where the two ranks differ, each has its own overheads, and the rest is the network's.
-    let (found, _) = on(&platform("mpiblib16"), |comm| {
-        let plan = Plan::of(vec![vec![0, 15]])?;
-        logp(&Lab::new(comm, Rule::default()), &plan, 1000, Cache::Warm)
-    });
+    let of_two = |size: usize| {
+        let found = on(&platform("mpiblib16"), |comm| {
+            let plan = Plan::of(vec![vec![0, 15]])?;
+            logp(&Lab::new(comm, Rule::default()), &plan, size, Cache::Warm)
+        });
+        found.0
+    };
+    let found = of_two(1000);
     let overhead = |clock: f64| (20e-6 + 1000.0 * 2e-9) * 3.4 / clock;
     for (which, clock) in [2.8, 1.8].into_iter().enumerate() {
         assert_near(found[0].send_overheads[which].value, overhead(clock), 0.001, "o_s");
         assert_near(found[0].receive_overheads[which].value, overhead(clock), 0.001, "o_r");
     }
-    assert_near(found[0].latency.value, LATENCY + 1000.0 / RATE, 0.001, "L");
+    let latency = found[0].latency.expect("L");
+    assert_near(latency.value, LATENCY + 1000.0 / RATE, 0.001, "L");
+    // Beyond the eager size both wait while the bytes move: they are in o_s and in o_r, and what
+    // is between the two is no time.
+    let found = of_two(1 << 20);
+    let [sent, received] = [found[0].send_overheads[0], found[0].receive_overheads[1]];
+    assert!(sent.value + received.value > found[0].trip.value, "{found:?}");
+    assert_eq!(found[0].latency, None);
 }
 
 #[test]

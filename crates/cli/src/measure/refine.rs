@@ -19,4 +19,3 @@ pub fn asked(matches: &ArgMatches, sizes: &[u64]) -> Result<u32, Failure> {
 }
 
 pub use super::coll::note_straight;
-pub use laneway_measure::sweep::next_size as next;

@@ -1,6 +1,10 @@
 //! Where messages lie: in one buffer that stays in the cache, or in ever new ones that are not.
 
+use std::fmt;
 use std::hint::black_box;
+use std::str::FromStr;
+
+use laneway_core::units::{format_size, parse_size};
 
 use crate::repeat::Rule;
 
@@ -12,11 +16,41 @@ pub enum Cache {
     Warm,
     /// March through so many bytes, more than the cache holds: when a place comes again, what was
     /// there has been driven out by what came after.
-    Cold { bytes: usize },
+    Cold {
+        /// The length of the march.
+        bytes: usize,
+    },
 }
 
 /// More than the last cache of most machines.
 pub const COLD_BYTES: usize = 256 << 20;
+
+impl FromStr for Cache {
+    type Err = String;
+
+    /// `warm`, `cold` or `cold:SIZE`.
+    fn from_str(text: &str) -> Result<Cache, String> {
+        match text.split_once(':').unwrap_or((text, "")) {
+            ("warm", "") => Ok(Cache::Warm),
+            ("cold", "") => Ok(Cache::Cold { bytes: COLD_BYTES }),
+            ("cold", size) => match parse_size(size)? {
+                0 => Err("a march needs room".to_string()),
+                bytes => Ok(Cache::Cold { bytes: bytes as usize }),
+            },
+            _ => Err("a buffer is warm or cold".to_string()),
+        }
+    }
+}
+
+/// As it is read.
+impl fmt::Display for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cache::Warm => write!(f, "warm"),
+            Cache::Cold { bytes } => write!(f, "cold:{}", format_size(*bytes as u64)),
+        }
+    }
+}
 
 /// The buffers of one rank.
 pub struct Buffers {
@@ -25,6 +59,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
+    /// Buffers of these lengths.
     pub fn new(cache: Cache, out_bytes: usize, into_bytes: usize) -> Buffers {
         Buffers { out: March::new(cache, out_bytes), into: March::new(cache, into_bytes) }
     }

@@ -15,7 +15,9 @@ use crate::timing::WARM_UP_CALLS;
 /// Where experiments are done, and how often.
 #[derive(Clone, Copy)]
 pub struct Lab<'c> {
+    /// All ranks; messages of experiments go over it.
     pub comm: &'c dyn Comm,
+    /// When a subset has enough repetitions.
     pub rule: Rule,
     /// Called on every rank before each round with its number, and how many there are.
     pub each_round: &'c dyn Fn(usize, usize),
@@ -26,6 +28,7 @@ pub struct Lab<'c> {
 /// The ranks of one experiment, as one of them sees it.
 #[derive(Clone, Copy)]
 pub struct Members<'a> {
+    /// All ranks, not only the members.
     pub comm: &'a dyn Comm,
     /// The first of them leads: what it measures counts.
     pub ranks: &'a [Rank],
@@ -34,6 +37,7 @@ pub struct Members<'a> {
 }
 
 impl Members<'_> {
+    /// Whether this rank is the first of them.
     pub fn leads(&self) -> bool {
         self.position == 0
     }
@@ -82,9 +86,11 @@ impl Members<'_> {
 pub struct Estimate {
     /// In the unit of the experiment: seconds, for all that take time.
     pub value: f64,
+    /// None where there are too few repetitions to tell.
     pub interval: Option<Interval>,
     /// Half the interval over the value.
     pub error: Option<f64>,
+    /// Repetitions that it rests on.
     pub reps: u32,
     /// Whether the precision that was asked for is reached.
     pub reached: bool,
@@ -147,6 +153,7 @@ impl Estimate {
 }
 
 impl<'c> Lab<'c> {
+    /// A lab that nobody watches.
     pub fn new(comm: &'c dyn Comm, rule: Rule) -> Lab<'c> {
         Lab { comm, rule, each_round: &|_, _| {}, each_subset: &|_| {} }
     }

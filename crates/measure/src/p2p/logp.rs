@@ -8,43 +8,65 @@
 //!   paid once, the latency and the answer, falls out.
 //! - L: half the round trip of m less half of all four overheads in it, as in LogGP; the two ranks
 //!   may differ, so each is measured. PLogP's own L is the time of an empty message less g(0),
-//!   which is had from the same figures.
+//!   which is had from the same figures. The formula takes the two ends to be busy one after the
+//!   other. Beyond the eager size they are not: the bytes move while both wait for them, and are in
+//!   o_s as well as in o_r. What is left is then 0 or less, and there is no L.
 
 use laneway_core::CommError;
 use laneway_stats::Interval;
 
-use super::DATA;
-use super::cache::{Buffers, Cache};
-use super::disjoint::{Estimate, Lab, Members};
+use super::cache::Cache;
+use super::disjoint::{Estimate, Lab};
 use super::pattern::{Pattern, Work};
 use super::plan::Plan;
-
-/// Messages in the shorter train.
-pub(super) const TRAIN: u32 = 16;
 
 /// Seconds, for one pair and size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogP {
-    /// Of the first rank and of the second.
+    /// How long a send keeps the first rank and the second.
     pub send_overheads: [Estimate; 2],
+    /// How long a receive keeps the first rank and the second.
     pub receive_overheads: [Estimate; 2],
+    /// What one more message takes.
     pub gap: Estimate,
     /// One way: half a round trip.
     pub trip: Estimate,
-    /// What is left of the trip; its interval is as wide as those that it comes from allow.
-    pub latency: Estimate,
+    /// What is left of the trip; its interval is as wide as those that it comes from allow. None
+    /// where the overheads are as long as the trip or longer: both ends are busy at the same time.
+    pub latency: Option<Estimate>,
+}
+
+/// One of the experiments on a pair.
+pub(super) struct Part {
+    pub pattern: Pattern,
+    leader: Leader,
+}
+
+/// Whose figure it is.
+enum Leader {
+    First,
+    Second,
+}
+
+impl Part {
+    /// The plan in which the right rank leads.
+    pub fn plan(&self, plan: &Plan) -> Plan {
+        match self.leader {
+            Leader::First => plan.clone(),
+            Leader::Second => plan.turned(),
+        }
+    }
 }
 
 impl LogP {
-    /// What is measured of each pair, and whether the second rank leads; in the order of
-    /// [`LogP::of`].
-    pub const EXPERIMENTS: [(Pattern, bool); 6] = [
-        (Pattern::SendOverhead, false),
-        (Pattern::SendOverhead, true),
-        (Pattern::ReceiveOverhead, false),
-        (Pattern::ReceiveOverhead, true),
-        (Pattern::Gap, false),
-        (Pattern::Latency, false),
+    /// What is measured of each pair, in the order of [`LogP::of`].
+    pub(super) const PARTS: [Part; 6] = [
+        Part { pattern: Pattern::SendOverhead, leader: Leader::First },
+        Part { pattern: Pattern::SendOverhead, leader: Leader::Second },
+        Part { pattern: Pattern::ReceiveOverhead, leader: Leader::First },
+        Part { pattern: Pattern::ReceiveOverhead, leader: Leader::Second },
+        Part { pattern: Pattern::Gap, leader: Leader::First },
+        Part { pattern: Pattern::Latency, leader: Leader::First },
     ];
 
     /// What the experiments came to on one pair.
@@ -63,12 +85,10 @@ pub fn logp(
     size: usize,
     cache: Cache,
 ) -> Result<Option<Vec<LogP>>, CommError> {
-    let turned = plan.turned();
     let mut found: Vec<Vec<Estimate>> = Vec::new();
-    for (pattern, back) in LogP::EXPERIMENTS {
-        let mut work = Work::new(pattern, size, 1, cache);
-        let plan = if back { &turned } else { plan };
-        let all = lab.run(plan, |members| pattern.once(members, &mut work))?;
+    for part in &LogP::PARTS {
+        let mut work = Work::new(part.pattern, size, 1, cache);
+        let all = lab.run(&part.plan(plan), |members| part.pattern.once(members, &mut work))?;
         found.push(all.unwrap_or_default());
     }
     let pair = |index: usize| LogP::of(std::array::from_fn(|experiment| found[experiment][index]));
@@ -76,8 +96,8 @@ pub fn logp(
     Ok((lab.comm.rank() == 0).then_some(pairs))
 }
 
-/// The trip less half of the overheads there and back.
-fn rest(trip: &Estimate, overheads: &[Estimate]) -> Estimate {
+/// The trip less half of the overheads there and back; none where nothing is left.
+fn rest(trip: &Estimate, overheads: &[Estimate]) -> Option<Estimate> {
     let sum = |of: &dyn Fn(&Estimate) -> Option<f64>| {
         overheads.iter().map(of).sum::<Option<f64>>().map(|sum| sum / 2.0)
     };
@@ -95,75 +115,13 @@ fn rest(trip: &Estimate, overheads: &[Estimate]) -> Estimate {
         _ => None,
     };
     let value = trip.value - overheads.iter().map(|overhead| overhead.value).sum::<f64>() / 2.0;
-    Estimate {
+    // What is no number was not measured, and is told as it is.
+    let is_overlapping = value <= 0.0;
+    (!is_overlapping).then(|| Estimate {
         value,
         interval,
         error: interval.map(|interval| interval.half_width() / value.abs()),
         reps: all().map(|estimate| estimate.reps).min().unwrap_or(0),
         reached: all().all(|estimate| estimate.reached),
-    }
-}
-
-pub(super) fn send_overhead(members: &Members, buffers: &mut Buffers) -> Result<f64, CommError> {
-    let (comm, other) = (members.comm, members.partner()?);
-    let (message, _) = buffers.advance();
-    if !members.leads() {
-        comm.recv(Some(other), Some(DATA), message)?;
-        comm.send(other, DATA, &[])?;
-        return Ok(0.0);
-    }
-    let begun = members.now();
-    comm.send(other, DATA, message)?;
-    let kept = members.now() - begun;
-    comm.recv(Some(other), Some(DATA), &mut [])?;
-    Ok(kept)
-}
-
-pub(super) fn receive_overhead(members: &Members, buffers: &mut Buffers) -> Result<f64, CommError> {
-    let (comm, other) = (members.comm, members.partner()?);
-    if !members.leads() {
-        for _ in 0..2 {
-            let (message, _) = buffers.advance();
-            comm.recv(Some(other), Some(DATA), &mut [])?;
-            comm.send(other, DATA, message)?;
-        }
-        return Ok(0.0);
-    }
-    let (message, _) = buffers.advance();
-    let begun = members.now();
-    comm.send(other, DATA, &[])?;
-    comm.recv(Some(other), Some(DATA), message)?;
-    let round_trip = members.now() - begun;
-    let (message, _) = buffers.advance();
-    comm.send(other, DATA, &[])?;
-    comm.clock().sleep_until(members.now() + 2.0 * round_trip);
-    let begun = members.now();
-    comm.recv(Some(other), Some(DATA), message)?;
-    Ok(members.now() - begun)
-}
-
-pub(super) fn gap(members: &Members, buffers: &mut Buffers) -> Result<f64, CommError> {
-    let short = train(members, buffers, TRAIN)?;
-    let long = train(members, buffers, 2 * TRAIN)?;
-    Ok((long - short) / f64::from(TRAIN))
-}
-
-/// Messages one behind the other, and one answer.
-fn train(members: &Members, buffers: &mut Buffers, count: u32) -> Result<f64, CommError> {
-    let (comm, other) = (members.comm, members.partner()?);
-    let begun = members.now();
-    for _ in 0..count {
-        let (message, _) = buffers.advance();
-        if members.leads() {
-            comm.send(other, DATA, message)?;
-        } else {
-            comm.recv(Some(other), Some(DATA), message)?;
-        }
-    }
-    if members.leads() {
-        comm.recv(Some(other), Some(DATA), &mut [])?;
-    } else {
-        comm.send(other, DATA, &[])?;
-    }
-    Ok(members.now() - begun)
+    })
 }

@@ -11,14 +11,17 @@ mod blame;
 mod cache;
 mod disjoint;
 mod figure;
+mod judge;
 mod kinds;
 mod logp;
+mod overheads;
 mod overlap;
 mod pattern;
 mod plan;
 mod point_to_two;
 mod roundtrip;
 mod survey;
+pub mod sweep;
 mod transfers;
 mod usual;
 mod verdict;
@@ -26,6 +29,7 @@ mod words;
 
 pub use cache::{Buffers, COLD_BYTES, Cache, Places, memcpy};
 pub use disjoint::{Estimate, Lab, Members};
+pub use judge::verdict;
 pub use kinds::sites_by_latency;
 pub use logp::{LogP, logp};
 pub use overlap::overlap;
@@ -33,10 +37,10 @@ pub use pattern::{Pattern, Work, window};
 pub use plan::Plan;
 pub use point_to_two::{point_to_two, point_to_two_once};
 pub use roundtrip::{RoundTrips, round_trip, round_trips};
-pub use survey::{Latencies, Look, Pair, Sizes, Survey, survey};
+pub use survey::{Latencies, Look, Pair, Prober, Sizes, survey};
 pub use verdict::{
     BANDWIDTH, Direction, LATENCY, LeastRate, Limits, Mark, Marks, Node, Scope, SlowNode, SlowPair,
-    Verdict, verdict,
+    Verdict,
 };
 pub use words::name;
 

@@ -6,30 +6,45 @@ use laneway_core::{CommError, Rank};
 use super::DATA;
 use super::cache::{Buffers, Cache};
 use super::disjoint::Members;
-use super::logp;
+use super::overheads;
 use super::overlap::overlap;
 use super::point_to_two::point_to_two_once;
 use super::roundtrip::round_trip;
 use super::transfers::Transfers;
 
+/// What messages do in one repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
+    /// Half a round trip.
     Latency,
+    /// A message out and one of another size back.
     RoundTrip,
+    /// A message to each of two others, and empty answers of both.
     PointToTwo,
+    /// A window of messages and one answer.
     Bandwidth,
+    /// A window of messages each way.
     Bidirectional,
+    /// As [`Pattern::Bandwidth`], for messages a second.
     Rate,
+    /// All pairs at once, a window each.
     MultiPair,
+    /// A ring: to the right, from the left.
     Sendrecv,
+    /// A ring: to and from both neighbours.
     Exchange,
+    /// How much of a round trip computing can hide.
     Overlap,
+    /// How long a send keeps its caller.
     SendOverhead,
+    /// How long a receive of what is there keeps its caller.
     ReceiveOverhead,
+    /// What one more message of a train takes.
     Gap,
 }
 
 impl Pattern {
+    /// All of them.
     pub const ALL: [Pattern; 13] = [
         Pattern::Latency,
         Pattern::RoundTrip,
@@ -46,6 +61,7 @@ impl Pattern {
         Pattern::Gap,
     ];
 
+    /// As it is asked for.
     pub fn name(self) -> &'static str {
         match self {
             Pattern::Latency => "latency",
@@ -64,6 +80,7 @@ impl Pattern {
         }
     }
 
+    /// What it is.
     pub fn sentence(self) -> &'static str {
         match self {
             Pattern::Latency => "half a round trip",
@@ -71,7 +88,7 @@ impl Pattern {
             Pattern::PointToTwo => "a message to each of two others, and empty answers of both",
             Pattern::Bandwidth => "a window of sends and one answer; a message of it",
             Pattern::Bidirectional => "a window of sends each way; a message of one way",
-            Pattern::Rate => "as bandwidth, told as messages a second",
+            Pattern::Rate => "as bandwidth, in messages a second",
             Pattern::MultiPair => "all pairs at once, a window each, until the last is answered",
             Pattern::Sendrecv => "a ring: to the right, from the left",
             Pattern::Exchange => "a ring: to and from both neighbours",
@@ -95,6 +112,7 @@ impl Pattern {
         }
     }
 
+    /// Whether several messages are under way at once.
     pub fn has_window(self) -> bool {
         use Pattern::{Bandwidth, Bidirectional, MultiPair, Rate};
         matches!(self, Bandwidth | Bidirectional | Rate | MultiPair)
@@ -106,7 +124,7 @@ impl Pattern {
             Pattern::Latency => 2 * trips(size),
             Pattern::RoundTrip => trips(size),
             Pattern::Sendrecv | Pattern::Exchange => SERIES,
-            Pattern::Gap => logp::TRAIN as usize,
+            Pattern::Gap => overheads::TRAIN as usize,
             _ => window,
         }
     }
@@ -125,9 +143,9 @@ impl Pattern {
             Pattern::Sendrecv => ring(members, &mut work.buffers, false),
             Pattern::Exchange => ring(members, &mut work.buffers, true),
             Pattern::Overlap => overlap(members, &mut work.buffers),
-            Pattern::SendOverhead => logp::send_overhead(members, &mut work.buffers),
-            Pattern::ReceiveOverhead => logp::receive_overhead(members, &mut work.buffers),
-            Pattern::Gap => logp::gap(members, &mut work.buffers),
+            Pattern::SendOverhead => overheads::send_overhead(members, &mut work.buffers),
+            Pattern::ReceiveOverhead => overheads::receive_overhead(members, &mut work.buffers),
+            Pattern::Gap => overheads::gap(members, &mut work.buffers),
         }
     }
 }

@@ -47,8 +47,8 @@ impl Plan {
             let mut sorted = subset.clone();
             sorted.sort_unstable();
             sorted.dedup();
-            let absurd = sorted.last().is_none_or(|&rank| rank > MOST);
-            if absurd || sorted.len() < subset.len() {
+            let is_empty_or_beyond = sorted.last().is_none_or(|&rank| rank > MOST);
+            if is_empty_or_beyond || sorted.len() < subset.len() {
                 let what = format!("{subset:?} is no subset: it needs ranks, each of them once");
                 return Err(CommError::Argument { what });
             }
@@ -102,6 +102,7 @@ impl Plan {
         plan
     }
 
+    /// Each round with its subsets.
     pub fn rounds(&self) -> &[Vec<Vec<Rank>>] {
         &self.rounds
     }

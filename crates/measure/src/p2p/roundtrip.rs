@@ -9,9 +9,11 @@ use super::plan::Plan;
 /// paper: mpiblib 3: three arrays with a value for each pair i < j, by i and then j.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoundTrips {
+    /// The lower rank first.
     pub pairs: Vec<(Rank, Rank)>,
     /// Seconds there and back.
     pub estimates: Vec<f64>,
+    /// Repetitions of each.
     pub reps: Vec<u32>,
     /// None where there are too few repetitions to tell.
     pub errors: Vec<Option<f64>>,

@@ -14,14 +14,18 @@ use super::plan::Plan;
 /// Bytes of the messages that tell the latency and the bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
+    /// Of the short one.
     pub latency: usize,
+    /// Of the long one.
     pub bandwidth: usize,
 }
 
 /// What was found between two ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
+    /// The one rank.
     pub from: Rank,
+    /// The other.
     pub to: Rank,
     /// Seconds of a short message, one way: half a round trip.
     pub latency: Estimate,
@@ -35,12 +39,15 @@ pub struct Pair {
 /// The round trips of one pair, as they were measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
+    /// The one rank.
     pub from: Rank,
+    /// The other.
     pub to: Rank,
     /// Seconds of a short message, one way: half a round trip.
     pub latency: Estimate,
-    /// A long message from `from` to `to` and a short one back, and the other way round.
+    /// A long message from `from` to `to` and a short one back.
     pub there: Estimate,
+    /// A long message from `to` to `from` and a short one back.
     pub back: Estimate,
 }
 
@@ -73,17 +80,17 @@ impl Look {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latencies(pub BTreeMap<(Rank, Rank), Estimate>);
 
-/// A survey in rounds, whose buffers all of them share.
-pub struct Survey {
+/// Measures pairs round by round; all rounds share its buffers.
+pub struct Prober {
     short: Work,
     long: Work,
 }
 
-impl Survey {
+impl Prober {
     /// The long messages must be longer than the short ones.
-    pub fn new(sizes: Sizes) -> Survey {
+    pub fn new(sizes: Sizes) -> Prober {
         let Sizes { latency, bandwidth } = sizes;
-        Survey {
+        Prober {
             short: Work::new(Pattern::Latency, latency, 1, Cache::Warm),
             long: Work::round_trip(bandwidth, latency, Cache::Warm),
         }
@@ -139,9 +146,9 @@ fn beyond(trip: &Estimate, latency: &Estimate) -> Estimate {
 
 /// Collective: every pair of the plan, on rank 0.
 pub fn survey(lab: &Lab, plan: &Plan, sizes: Sizes) -> Result<Option<Vec<Pair>>, CommError> {
-    let mut survey = Survey::new(sizes);
-    let latencies = survey.latencies(lab, plan)?.unwrap_or_default();
-    let looks = survey.transfers(lab, plan, &latencies)?;
+    let mut prober = Prober::new(sizes);
+    let latencies = prober.latencies(lab, plan)?.unwrap_or_default();
+    let looks = prober.transfers(lab, plan, &latencies)?;
     Ok(looks.map(|looks| looks.iter().map(|look| look.pair(sizes)).collect()))
 }
 

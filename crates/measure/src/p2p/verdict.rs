@@ -1,15 +1,7 @@
-//! Who is to blame for slow pairs: a host, in one direction or both, or what lies between two.
-//!
-//! Every way is compared with what is usual for its kind (`kinds.rs`, `usual.rs`), and what is slow
-//! is put down to as few causes as possible (`blame.rs`): bandwidths by direction, latencies there
-//! and back (`figure.rs`). `words.rs` says it in sentences.
+//! What a verdict on slow pairs says: a host, in one direction or both, or what lies between two.
+//! `judge.rs` finds it, and `words.rs` says it in sentences.
 
 use laneway_core::Rank;
-
-use super::figure::{long, short};
-use super::kinds::Places;
-use super::survey::Pair;
-use super::usual::lower_quantile;
 
 /// When a pair is slow.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +17,9 @@ pub struct Limits {
 /// Bytes a second that a long message of so many bytes must reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeastRate {
+    /// The rate.
     pub bytes_per_second: f64,
+    /// The length of the message.
     pub bytes: usize,
 }
 
@@ -45,8 +39,11 @@ impl Default for Limits {
 /// What all pairs together say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
+    /// Every rank with its figures.
     pub nodes: Vec<Node>,
+    /// Hosts, or ranks of a host, that explain slow pairs.
     pub slow_nodes: Vec<SlowNode>,
+    /// Pairs that are slow as to what is between them.
     pub slow_pairs: Vec<SlowPair>,
     /// Pairs that are slow only as each of the two is a little.
     pub slow_together: Vec<SlowPair>,
@@ -62,8 +59,11 @@ pub struct Verdict {
 /// How the figures of one pair compare.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Marks {
+    /// Of a short message.
     pub latency: Mark,
+    /// Of a long one from the first rank to the second.
     pub there: Mark,
+    /// Of a long one back.
     pub back: Mark,
 }
 
@@ -83,10 +83,12 @@ pub struct Mark {
 }
 
 impl Marks {
+    /// Whether one of the figures is slow.
     pub fn is_slow(&self) -> bool {
         self.latency.slow || self.there.slow || self.back.slow
     }
 
+    /// Whether one of them is slow by its estimate alone.
     pub fn is_not_surely_slow(&self) -> bool {
         self.latency.not_surely || self.there.not_surely || self.back.not_surely
     }
@@ -100,20 +102,24 @@ impl Marks {
 /// A rank over all its pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
+    /// Which one.
     pub rank: Rank,
     /// Seconds, in the middle.
     pub latency: f64,
-    /// Of long messages that it sends, and that it receives.
+    /// Of long messages that it sends.
     pub sent: f64,
+    /// Of long messages that it receives.
     pub received: f64,
-    /// Slow pairs of all that it has.
+    /// Slow pairs.
     pub slow: usize,
+    /// All pairs that it has.
     pub pairs: usize,
 }
 
 /// Which direction of a host's card is slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
+    /// Both ways.
     Both,
     /// Towards it.
     In,
@@ -122,6 +128,7 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// As rows have it.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Both => "both",
@@ -149,19 +156,25 @@ impl Scope {
 /// A host, or a rank among those of its host, that explains slow pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowNode {
-    /// The first of its ranks, and how many there are.
+    /// The first of its ranks.
     pub rank: Rank,
+    /// How many ranks it has.
     pub ranks: usize,
+    /// [`BANDWIDTH`] or [`LATENCY`].
     pub measure: &'static str,
+    /// Which way it is slow.
     pub direction: Direction,
+    /// Towards whom.
     pub scope: Scope,
     /// In the middle of the pairs that it explains, how many times the usual time.
     pub ratio: f64,
-    /// Pairs that it explains, of all that it has.
+    /// Pairs that it explains.
     pub slow: usize,
+    /// All pairs that it has.
     pub pairs: usize,
-    /// Pairs of its partners with each other that are slow, and all of them.
+    /// Pairs of its partners with each other that are slow.
     pub others_slow: usize,
+    /// All pairs of its partners with each other.
     pub others: usize,
 }
 
@@ -170,57 +183,20 @@ pub struct SlowNode {
 pub struct SlowPair {
     /// The slow direction is from here, if it is one alone.
     pub from: Rank,
+    /// The other rank.
     pub to: Rank,
+    /// Whether both directions are slow.
     pub both_ways: bool,
+    /// [`BANDWIDTH`] or [`LATENCY`].
     pub measure: &'static str,
+    /// How many times the usual time.
     pub ratio: f64,
 }
 
+/// The measure of long messages.
 pub const BANDWIDTH: &str = "bandwidth";
+/// The measure of short messages.
 pub const LATENCY: &str = "latency";
-
-/// What the pairs say; each rank has a host and a site.
-pub fn verdict(pairs: &[Pair], hosts: &[String], sites: &[u32], limits: &Limits) -> Verdict {
-    let ranks = pairs.iter().map(|pair| pair.from.max(pair.to) as usize + 1).max().unwrap_or(0);
-    let places = Places::new(ranks, hosts, sites);
-    let (long, short) = (long(pairs, &places, limits), short(pairs, &places, limits));
-    let mut verdict = Verdict::default();
-    let (transfers, seen, blame) = long.judge(&places);
-    long.add(&places, &seen, &blame, &mut verdict);
-    let (latencies, seen, blame) = short.judge(&places);
-    short.add(&places, &seen, &blame, &mut verdict);
-    let marks = transfers.chunks(2).zip(latencies);
-    let marks = marks.map(|(ways, latency)| Marks { latency, there: ways[0], back: ways[1] });
-    verdict.marks = marks.collect();
-    verdict.nodes = nodes(pairs, ranks, &verdict.marks);
-    verdict
-}
-
-/// Every rank with its figures.
-fn nodes(pairs: &[Pair], ranks: usize, marks: &[Marks]) -> Vec<Node> {
-    let mut own = vec![Vec::new(); ranks];
-    for (index, pair) in pairs.iter().enumerate() {
-        own[pair.from as usize].push(index);
-        own[pair.to as usize].push(index);
-    }
-    let node = |(own, rank): (&Vec<usize>, Rank)| {
-        let middle = |figure: &dyn Fn(&Pair) -> f64| {
-            lower_quantile(own.iter().map(|&index| figure(&pairs[index])).collect(), 2)
-        };
-        let sends = |pair: &Pair| pair.from == rank;
-        let sent = |pair: &Pair| if sends(pair) { pair.there.value } else { pair.back.value };
-        let received = |pair: &Pair| if sends(pair) { pair.back.value } else { pair.there.value };
-        Node {
-            rank,
-            latency: middle(&|pair| pair.latency.value),
-            sent: middle(&sent),
-            received: middle(&received),
-            slow: own.iter().filter(|&&index| marks[index].is_slow()).count(),
-            pairs: own.len(),
-        }
-    };
-    own.iter().zip(0..).map(node).filter(|node| node.pairs > 0).collect()
-}
 
 impl Verdict {
     /// Whether nothing is to blame for anything.

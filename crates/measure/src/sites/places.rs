@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use laneway_core::{Comm, CommError, Rank};
 
-use crate::p2p::{Estimate, Lab, Latencies, Plan, Sizes, Survey, sites_by_latency};
+use crate::p2p::{Estimate, Lab, Latencies, Plan, Prober, Sizes, sites_by_latency};
 use crate::repeat::Rule;
 use crate::talk::announce;
 
@@ -43,8 +43,8 @@ pub fn latencies(
     let plan = Plan::of(pairs.subsets().map(|pair| pair.iter().map(rank).collect()).collect())?;
     let each_round = |_: usize, _: usize| alive();
     let lab = Lab { each_round: &each_round, ..Lab::new(comm, Rule::fixed(REPS)) };
-    let mut survey = Survey::new(Sizes { latency: SHORT, bandwidth: 2 * SHORT });
-    let found = survey.latencies(&lab, &plan)?;
+    let mut prober = Prober::new(Sizes { latency: SHORT, bandwidth: 2 * SHORT });
+    let found = prober.latencies(&lab, &plan)?;
     let latency = |(a, b): &(Rank, Rank)| {
         let (a, b) = (rank(a), rank(b));
         let known = found.as_ref().and_then(|found| found.0.get(&(a.min(b), a.max(b))));

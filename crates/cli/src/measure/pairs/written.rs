@@ -1,20 +1,20 @@
 //! Where the pairs go: each format has the map that it can show, and the export file is written
 //! anew after each round.
 
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
-use laneway_core::{Document, Failure, Row};
+use laneway_backend::Watchdog;
+use laneway_core::{Document, Failure, Row, Value};
 use laneway_draw::Format;
 use laneway_draw::map::{Map, explain_shades};
+use laneway_measure::pairs::{Findings, Observer, Rounds, Unfinished};
 use laneway_report::Run;
 
-use super::Asked;
-use super::doubt::Judged;
-use super::found::Found;
-use super::suspects;
 use crate::output::{self, Output};
+use crate::progress::Progress;
 
 /// How and where.
 pub struct Written {
@@ -50,20 +50,13 @@ impl Written {
         Ok(Written { format, export, svg: text("svg"), suspects })
     }
 
-    /// A survey that is not at its end.
-    pub fn unfinished(&self) -> Unfinished<'_> {
-        Unfinished { written: self, begun: Instant::now(), spent: Duration::ZERO }
-    }
-
     /// Prints and saves all of it.
-    pub fn finish(&self, asked: &Asked, found: &Found, judged: &Judged) -> Result<(), Failure> {
-        let sentences = judged.sentences(&found.pairs, &found.hosts);
-        let summary = found.summary(judged, &sentences);
-        let document = found.document(asked, Some(judged), summary);
+    pub fn finish(&self, findings: &Findings, env: Row) -> Result<(), Failure> {
+        let document = findings.document(env);
         if let Some((file, format)) = &self.export {
-            output::replace(Path::new(file), &rendered(*format, &document))?;
+            output::replace(Path::new(file), &render(*format, &document))?;
         }
-        self.print(asked, found, judged, &document, &sentences)?;
+        self.print(findings, &document)?;
         match &self.svg {
             Some(file) => {
                 let map = Map::of(&Run::from(&document)).unwrap_or_default();
@@ -73,19 +66,12 @@ impl Written {
         }
     }
 
-    fn print(
-        &self,
-        asked: &Asked,
-        found: &Found,
-        judged: &Judged,
-        document: &Document,
-        sentences: &[String],
-    ) -> Result<(), Failure> {
-        let blamed = || suspects::rows(&judged.verdict, &found.hosts);
-        let sentences = sentences.join("\n");
+    fn print(&self, findings: &Findings, document: &Document) -> Result<(), Failure> {
+        let sentences = findings.sentences().join("\n");
         match (self.format, self.suspects) {
             (Format::Table, true) => {
-                let brief = Document { rows: blamed(), summary: None, ..document.clone() };
+                let rows = findings.suspect_rows();
+                let brief = Document { rows, summary: None, ..document.clone() };
                 let table = match brief.rows.is_empty() {
                     true => String::new(),
                     false => self.format.render(&brief) + "\n",
@@ -93,64 +79,83 @@ impl Written {
                 output::print(&format!("{table}{sentences}\n"))
             }
             (Format::Table, false) => {
-                let map = Map::of(&Run::from(document)).unwrap_or_default();
-                let rows = found.nodes(asked, judged, &map.shades());
+                let shades = Map::of(&Run::from(document)).unwrap_or_default().shades();
+                let rows = with_map(findings.node_rows(), &shades);
                 let brief = Document { rows, summary: None, ..document.clone() };
                 let table = self.format.render(&brief);
                 output::print(&format!("{table}\n{}\n\n{sentences}\n", explain_shades()))
             }
             (format, true) => {
-                let brief = Document { rows: blamed(), ..document.clone() };
+                let brief = Document { rows: findings.suspect_rows(), ..document.clone() };
                 output::print(&format.render(&brief))
             }
-            (format, false) => output::print(&rendered(format, document)),
+            (format, false) => output::print(&render(format, document)),
         }
     }
 }
 
+/// The lines of nodes, each with its row of the map; a shade has the place of its rank.
+fn with_map(nodes: Vec<Row>, shades: &[String]) -> Vec<Row> {
+    let shade = |row: &Row| match row.get("rank") {
+        Some(Value::Whole(rank)) => shades.get(*rank as usize).cloned(),
+        _ => None,
+    };
+    let line = |row: Row| {
+        let shade = shade(&row);
+        row.with("map", shade)
+    };
+    nodes.into_iter().map(line).collect()
+}
+
 /// A whole file; gnuplot has maps in the place of curves.
-fn rendered(format: Format, document: &Document) -> String {
+fn render(format: Format, document: &Document) -> String {
     match format {
         Format::Gnuplot => Map::of(&Run::from(document)).unwrap_or_default().script(),
         format => format.render(document),
     }
 }
 
-/// Writes what there is after each round, so that a crash keeps it.
-pub struct Unfinished<'a> {
+/// Writes what there is after each round, so that a crash keeps it, and shows how far it is.
+pub struct Saved<'a> {
     written: &'a Written,
+    env: &'a Row,
+    watchdog: Watchdog,
+    progress: RefCell<Progress>,
     begun: Instant,
-    spent: Duration,
+    spent: Cell<Duration>,
 }
 
 /// Writing may always take so long in all; beyond it only a tenth of the time, as the file of a
 /// thousand ranks has half a million rows, and all of them wait for it.
 const FREE: Duration = Duration::from_secs(1);
 
-impl Unfinished<'_> {
-    /// After so many of all rounds.
-    pub fn save(
-        &mut self,
-        asked: &Asked,
-        found: &mut Found,
-        [done, all]: [usize; 2],
-    ) -> Result<(), Failure> {
+impl<'a> Saved<'a> {
+    pub fn new(written: &'a Written, env: &'a Row, watchdog: Watchdog, shows: bool) -> Saved<'a> {
+        let (begun, spent) = (Instant::now(), Cell::new(Duration::ZERO));
+        let progress = RefCell::new(Progress::new(1, shows));
+        Saved { written, env, watchdog, progress, begun, spent }
+    }
+}
+
+impl Observer for Saved<'_> {
+    fn alive(&self) {
+        self.watchdog.alive();
+    }
+
+    fn progress(&self, rounds: Rounds) {
+        self.progress.borrow_mut().of(rounds.done, rounds.all, "rounds of pairs");
+    }
+
+    fn save(&self, unfinished: &Unfinished) -> Result<(), Failure> {
         let Some((file, format)) = &self.written.export else { return Ok(()) };
         let now = Instant::now();
         let affordable = FREE.max(now.duration_since(self.begun) / 10);
-        // The last round is written with the verdict.
-        if done == all || self.spent > affordable {
+        if self.spent.get() > affordable {
             return Ok(());
         }
-        found.settle();
-        let summary = Row::new()
-            .with("complete", false)
-            .with("pairs", found.pairs.len() as u64)
-            .with("verdict", format!("unfinished: {done} of {all} rounds of pairs"));
-        let document = found.document(asked, None, summary);
-        let text = rendered(*format, &document);
+        let text = render(*format, &unfinished.findings().document(self.env.clone()));
         let saved = output::replace(Path::new(file), &text);
-        self.spent += now.elapsed();
+        self.spent.set(self.spent.get() + now.elapsed());
         saved
     }
 }

@@ -12,16 +12,20 @@ use crate::output;
 const LAUNCHERS: [&str; 2] = ["mpirun", "mpiexec"];
 
 /// The words before the command.
-pub fn words(matches: &ArgMatches, ranks: u32) -> Result<Vec<String>, Failure> {
+pub fn choose(matches: &ArgMatches, ranks: u32) -> Result<Vec<String>, Failure> {
     if let Some(given) = matches.get_one::<String>("launcher") {
         let words: Vec<String> = given.split_whitespace().map(str::to_owned).collect();
         if words.is_empty() {
             let cause = "it names no program that would start the ranks";
-            return Err(Failure::usage("no launcher ``", cause, "--launcher \"mpirun -n 2\""));
+            return Err(Failure::usage(
+                "the launcher is empty",
+                cause,
+                "--launcher \"mpirun -n 2\"",
+            ));
         }
         return Ok(words);
     }
-    let Some(program) = LAUNCHERS.iter().find_map(|name| on_path(name)) else {
+    let Some(program) = LAUNCHERS.iter().find_map(|name| find_on_path(name)) else {
         let cause = format!("neither {} is on the PATH", LAUNCHERS.join(" nor "));
         let try_this = "--launcher \"FOLDER/mpirun -n 2\", or the layers without mpi";
         return Err(Failure::environment("no MPI to measure over", cause, try_this));
@@ -31,13 +35,13 @@ pub fn words(matches: &ArgMatches, ranks: u32) -> Result<Vec<String>, Failure> {
     Ok(vec![program, "-n".to_owned(), ranks.to_string()])
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
+fn find_on_path(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 /// This command under a launcher.
-pub fn command(launcher: &[String]) -> Result<Command, Failure> {
+pub fn build(launcher: &[String]) -> Result<Command, Failure> {
     let own = std::env::current_exe().map_err(|error| {
         let what = "cannot find this program for the launcher";
         Failure::environment(what, error.to_string(), "the layers without mpi")

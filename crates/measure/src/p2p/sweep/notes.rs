@@ -1,18 +1,18 @@
 //! The samples behind estimates: noted where they are taken, on the rank that leads a subset, and
-//! told to rank 0 in short, or all of them where they are to be kept.
+//! sent to rank 0 in short, or all of them where they are to be kept.
 
 use std::cell::RefCell;
 
-use laneway_core::{Comm, CommError, Rank};
-use laneway_measure::Rule;
-use laneway_measure::p2p::Plan;
+use laneway_core::{Comm, CommError, Rank, talk};
 use laneway_stats::{Summary, outliers, sorted};
 
-use laneway_core::talk;
+use super::super::plan::Plan;
+use crate::Rule;
+use crate::talk::{bytes_of, numbers_of};
 
 /// What the samples of one subset are, in the unit of the experiment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Noted {
+pub struct Samples {
     pub summary: Summary,
     /// First samples that were left out, as the subset had not settled.
     pub warm_up: u32,
@@ -24,12 +24,12 @@ pub struct Noted {
 /// Numbers before the samples.
 const NUMBERS: usize = 10;
 
-impl Noted {
+impl Samples {
     /// None where they do not tell.
-    pub fn of(rule: &Rule, keep: bool, samples: &[f64]) -> Option<Noted> {
+    pub fn of(rule: &Rule, keep: bool, samples: &[f64]) -> Option<Samples> {
         let skipped = rule.warm_up(samples);
         let settled = &samples[skipped..];
-        Some(Noted {
+        Some(Samples {
             summary: Summary::of(settled)?,
             warm_up: skipped as u32,
             outliers: outliers(&sorted(settled)) as u32,
@@ -46,20 +46,20 @@ impl Noted {
     }
 
     /// The first of some numbers, and the rest.
-    fn from(numbers: &[f64]) -> Option<(Option<Noted>, &[f64])> {
+    fn from(numbers: &[f64]) -> Option<(Option<Samples>, &[f64])> {
         let (head, rest) = numbers.split_at_checked(NUMBERS)?;
         let (summary, others) = head.split_at_checked(7)?;
         let &[count, mean, stddev, min, max, median, p99] = summary else { return None };
         let &[skipped, outliers, kept] = others else { return None };
         let (samples, rest) = rest.split_at_checked(kept as usize)?;
         let count = count as usize;
-        let noted = Noted {
+        let known = Samples {
             summary: Summary { count, mean, stddev, min, max, median, p99 },
             warm_up: skipped as u32,
             outliers: outliers as u32,
             samples: samples.to_vec(),
         };
-        Some(((count > 0).then_some(noted), rest))
+        Some(((count > 0).then_some(known), rest))
     }
 }
 
@@ -78,18 +78,15 @@ impl Notes {
 
     /// The samples of a subset, on its leader.
     pub fn note(&self, samples: &[f64]) {
-        let noted = Noted::of(&self.rule, self.keep, samples);
-        let numbers = noted.map_or(vec![0.0; NUMBERS], |noted| noted.numbers());
+        let known = Samples::of(&self.rule, self.keep, samples);
+        let numbers = known.map_or(vec![0.0; NUMBERS], |known| known.numbers());
         self.own.borrow_mut().extend(numbers);
     }
 
     /// Collective: what is noted of each subset, in the order of the plan; on rank 0.
-    pub fn collect(&self, comm: &dyn Comm, plan: &Plan) -> Result<Vec<Option<Noted>>, CommError> {
-        let own: Vec<u8> = self.own.take().iter().flat_map(|n| n.to_le_bytes()).collect();
-        let number = |bytes: &[u8]| bytes.try_into().map_or(f64::NAN, f64::from_le_bytes);
-        let all = talk::collect(comm, &own)?;
-        let all: Vec<Vec<f64>> =
-            all.iter().map(|bytes| bytes.chunks(8).map(number).collect()).collect();
+    pub fn collect(&self, comm: &dyn Comm, plan: &Plan) -> Result<Vec<Option<Samples>>, CommError> {
+        let all = talk::collect(comm, &bytes_of(&self.own.take()))?;
+        let all: Vec<Vec<f64>> = all.iter().map(|bytes| numbers_of(bytes)).collect();
         if comm.rank() != 0 {
             return Ok(Vec::new());
         }
@@ -97,9 +94,9 @@ impl Notes {
         let mut left: Vec<&[f64]> = all.iter().map(Vec::as_slice).collect();
         let next = |subset: &[Rank]| {
             let own = &mut left[subset[0] as usize];
-            let (noted, rest) = Noted::from(own)?;
+            let (known, rest) = Samples::from(own)?;
             *own = rest;
-            noted
+            known
         };
         Ok(plan.subsets().map(next).collect())
     }
@@ -113,17 +110,17 @@ mod tests {
     fn what_is_noted_arrives() {
         let rule = Rule::fixed(3);
         let samples = [1.0, 2.0, 6.0];
-        let kept = Noted::of(&rule, true, &samples).expect("samples");
+        let kept = Samples::of(&rule, true, &samples).expect("samples");
         assert_eq!((kept.summary.count, kept.summary.median, kept.warm_up), (3, 2.0, 0));
         assert_eq!(kept.samples, [1.0, 2.0, 6.0]);
-        let short = Noted::of(&rule, false, &samples).expect("samples");
+        let short = Samples::of(&rule, false, &samples).expect("samples");
         let sent = [short.numbers(), vec![0.0; NUMBERS], kept.numbers()].concat();
-        let (first, rest) = Noted::from(&sent).expect("the first");
-        let (second, rest) = Noted::from(rest).expect("one that tells nothing");
-        let (third, rest) = Noted::from(rest).expect("the last");
+        let (first, rest) = Samples::from(&sent).expect("the first");
+        let (second, rest) = Samples::from(rest).expect("one that tells nothing");
+        let (third, rest) = Samples::from(rest).expect("the last");
         assert_eq!((first, second, third), (Some(short), None, Some(kept)));
-        assert_eq!((rest.len(), Noted::from(rest)), (0, None));
-        assert_eq!(Noted::of(&rule, true, &[f64::NAN]), None);
-        assert_eq!(Noted::of(&rule, true, &[]), None);
+        assert_eq!((rest.len(), Samples::from(rest)), (0, None));
+        assert_eq!(Samples::of(&rule, true, &[f64::NAN]), None);
+        assert_eq!(Samples::of(&rule, true, &[]), None);
     }
 }

@@ -1,0 +1,140 @@
+//! Why a sweep of patterns cannot be done or go on.
+
+use std::fmt;
+
+use laneway_core::{CommError, Failure, Rank};
+
+/// What all ranks refuse alike, before anything is measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Messages go between two ranks, or three.
+    TooFewRanks {
+        /// There are so many.
+        ranks: u32,
+        /// It takes so many.
+        least: u32,
+    },
+    /// A pair with a rank that is not there.
+    NoSuchRank {
+        /// The pair, or triple.
+        subset: Vec<Rank>,
+        /// There are so many.
+        ranks: u32,
+    },
+    /// Point-to-two is of three ranks, and all else of two.
+    PairsAndTriples,
+    /// A rank would be in two pairs that are measured at the same time.
+    TwoPairsAtOnce {
+        /// Which one.
+        rank: Rank,
+    },
+    /// The overlap of messages without bytes.
+    NothingToHide,
+    /// A window of none or too many messages.
+    Window {
+        /// As it was asked for.
+        window: usize,
+        /// It has so many messages at most.
+        most: usize,
+    },
+    /// Another size back of what is no round trip.
+    Back,
+    /// Cold buffers of a simulated cluster.
+    NoCaches,
+    /// A copy within a process has no other figures than its time and bandwidth.
+    NoCopyOf {
+        /// The experiment.
+        name: &'static str,
+    },
+    /// The largest size does not fit into somebody's memory.
+    Memory(String),
+}
+
+impl Refusal {
+    /// What it comes from.
+    pub fn cause(&self) -> String {
+        match self {
+            Refusal::TooFewRanks { ranks: 1, .. } => {
+                "messages go from one rank to another, and there is one rank".into()
+            }
+            Refusal::TooFewRanks { ranks, least } => {
+                format!("it takes {least} ranks, and there are {ranks}")
+            }
+            Refusal::NoSuchRank { ranks, .. } => format!("the ranks are 0 to {}", ranks - 1),
+            Refusal::PairsAndTriples => {
+                "point-to-two is of three ranks, and all else is of two".into()
+            }
+            Refusal::TwoPairsAtOnce { rank } => {
+                format!("rank {rank} would be in two pairs at once")
+            }
+            Refusal::NothingToHide => "a message without bytes leaves nothing to be hidden".into(),
+            Refusal::Window { most, .. } => format!("it is a number of messages, 1 to {most}"),
+            Refusal::Back => "only a round-trip comes home with another size".into(),
+            Refusal::NoCaches => {
+                "a simulated cluster has no caches: its figures would be the warm ones".into()
+            }
+            Refusal::NoCopyOf { .. } => {
+                "within a process there are only the time and bandwidth of copying".into()
+            }
+            Refusal::Memory(cause) => cause.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::TooFewRanks { ranks: 1, .. } => write!(f, "there is nothing to measure"),
+            Refusal::TooFewRanks { .. } => write!(f, "there are too few ranks"),
+            Refusal::NoSuchRank { subset, .. } => {
+                let ranks: Vec<String> = subset.iter().map(Rank::to_string).collect();
+                write!(f, "unknown pair {}", ranks.join(":"))
+            }
+            Refusal::PairsAndTriples => write!(f, "these patterns have no such pairs"),
+            Refusal::TwoPairsAtOnce { .. } => write!(f, "multi-pair has no such pairs"),
+            Refusal::NothingToHide => write!(f, "size 0 has no overlap"),
+            Refusal::Window { window, .. } => write!(f, "a window of {window} is out of range"),
+            Refusal::Back => write!(f, "these patterns have no size of their own for the way back"),
+            Refusal::NoCaches => write!(f, "there are no cold caches here"),
+            Refusal::NoCopyOf { name } => write!(f, "a copy has no {name}"),
+            Refusal::Memory(_) => write!(f, "these sizes do not fit into memory"),
+        }
+    }
+}
+
+/// Why a sweep of patterns ended before its end.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// All ranks know of it.
+    Refused(Refusal),
+    /// The observer of this rank could not go on; the others do not know.
+    Observer(Failure),
+    /// The others do not know and may be waiting.
+    Comm(CommError),
+}
+
+impl From<Refusal> for PatternError {
+    fn from(refusal: Refusal) -> PatternError {
+        PatternError::Refused(refusal)
+    }
+}
+
+impl From<CommError> for PatternError {
+    fn from(error: CommError) -> PatternError {
+        PatternError::Comm(error)
+    }
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PatternError::Refused(refusal) => write!(f, "{refusal}: {}", refusal.cause()),
+            PatternError::Observer(failure) => write!(f, "{failure}"),
+            PatternError::Comm(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for PatternError {}

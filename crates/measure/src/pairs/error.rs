@@ -1,0 +1,94 @@
+//! Why a survey cannot be done or go on.
+
+use std::fmt;
+
+use laneway_core::{CommError, Failure};
+
+/// What all ranks refuse alike, before anything is measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// There is one rank.
+    NoPairs,
+    /// A gate that is a share of the usual bandwidth, of one pair.
+    NothingToCompare,
+    /// The long message is too short to tell a bandwidth.
+    ShortMessage {
+        /// As it was asked for.
+        size: usize,
+        /// It has so many bytes at least.
+        least: usize,
+    },
+    /// The sites have more or fewer ranks than there are.
+    Sites {
+        /// Of all sites together.
+        counted: u64,
+        /// There are so many.
+        ranks: usize,
+    },
+    /// The long message does not fit into somebody's memory.
+    Memory(String),
+}
+
+impl Refusal {
+    /// What it comes from.
+    pub fn cause(&self) -> String {
+        match self {
+            Refusal::NoPairs => "a pair is two ranks, and there is one".into(),
+            Refusal::NothingToCompare => "one pair has no other to be compared with".into(),
+            Refusal::ShortMessage { least, .. } => {
+                format!("a message of less than {least} bytes tells no bandwidth")
+            }
+            Refusal::Sites { ranks, .. } => format!("there are {ranks} ranks"),
+            Refusal::Memory(cause) => cause.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::NoPairs => write!(f, "there are no pairs"),
+            Refusal::NothingToCompare => write!(f, "this gate would never fail"),
+            Refusal::ShortMessage { size, .. } => write!(f, "{size} bytes are too few"),
+            Refusal::Sites { counted, .. } => write!(f, "the sites have {counted} ranks"),
+            Refusal::Memory(_) => write!(f, "these sizes do not fit into memory"),
+        }
+    }
+}
+
+/// Why a survey ended before its end.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SurveyError {
+    /// All ranks know of it.
+    Refused(Refusal),
+    /// The observer of this rank could not go on; the others do not know.
+    Observer(Failure),
+    /// The others do not know and may be waiting.
+    Comm(CommError),
+}
+
+impl From<Refusal> for SurveyError {
+    fn from(refusal: Refusal) -> SurveyError {
+        SurveyError::Refused(refusal)
+    }
+}
+
+impl From<CommError> for SurveyError {
+    fn from(error: CommError) -> SurveyError {
+        SurveyError::Comm(error)
+    }
+}
+
+impl fmt::Display for SurveyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SurveyError::Refused(refusal) => write!(f, "{refusal}: {}", refusal.cause()),
+            SurveyError::Observer(failure) => write!(f, "{failure}"),
+            SurveyError::Comm(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for SurveyError {}

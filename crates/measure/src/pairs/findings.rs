@@ -1,0 +1,254 @@
+//! What a survey found, and its verdict in words that hold for its rule: a pair is slow by the fast
+//! end of its interval, so one that is slow by its estimate alone is told, with its figures, as not
+//! surely slow.
+
+use super::survey::Survey;
+use crate::flags;
+use crate::p2p::{Estimate, Mark, Pair, Verdict, name, verdict};
+
+/// So many pairs are named; rows have them all.
+const NAMED: usize = 8;
+
+/// How far a survey is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rounds {
+    /// Rounds that are over.
+    pub done: usize,
+    /// All there are.
+    pub all: usize,
+}
+
+/// All pairs of ranks, and what they say together.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Findings {
+    /// The host of each rank.
+    pub hosts: Vec<String>,
+    /// The site of each rank.
+    pub sites: Vec<u32>,
+    /// The pairs that are done, by their ranks.
+    pub pairs: Vec<Pair>,
+    /// How far the survey is.
+    pub rounds: Rounds,
+    /// Who is to blame; none before all pairs are done.
+    pub verdict: Option<Verdict>,
+    /// What was asked for.
+    pub survey: Survey,
+}
+
+/// A figure as a multiple of the usual time.
+fn times(figure: &Estimate, mark: &Mark) -> Estimate {
+    figure.map(|seconds| seconds / mark.usual)
+}
+
+/// A figure in percent of the usual bandwidth.
+pub(super) fn percent(figure: &Estimate, mark: &Mark) -> Estimate {
+    figure.map(|seconds| 100.0 * mark.usual / seconds)
+}
+
+/// What a reader must know of a pair.
+pub(super) fn flags_of(pair: &Pair, survey: &Survey) -> Vec<&'static str> {
+    let figures = [&pair.latency, &pair.there, &pair.back];
+    let imprecise = figures.iter().any(|figure| !figure.reached);
+    let missed = figures.iter().any(|figure| !figure.is_measured());
+    let mut all = Vec::new();
+    all.extend(imprecise.then_some(flags::PRECISION));
+    all.extend(missed.then_some(flags::NO_TIME));
+    all.extend(figures.iter().filter_map(|figure| figure.caution(&survey.rule)));
+    all.dedup();
+    all
+}
+
+impl Findings {
+    /// With the verdict on all pairs.
+    pub(super) fn judge(self) -> Findings {
+        let limits = self.survey.limits();
+        let verdict = Some(verdict(&self.pairs, &self.hosts, &self.sites, &limits));
+        Findings { verdict, ..self }
+    }
+
+    /// Whether all pairs were judged and none is slow.
+    pub fn is_healthy(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|all| all.is_healthy() && all.count_slow() == 0)
+    }
+
+    /// Whether there is a gate, and a pair is surely slow.
+    pub fn fails_gate(&self) -> bool {
+        let slow = self.verdict.as_ref().is_some_and(|verdict| verdict.count_slow() > 0);
+        self.survey.gate.is_some() && slow
+    }
+
+    /// Whether a figure of some pair could not be measured.
+    pub fn is_missed(&self) -> bool {
+        self.has_flag(flags::NO_TIME)
+    }
+
+    /// Whether a figure of some pair is not as precise as the rule asks for.
+    pub fn is_imprecise(&self) -> bool {
+        self.has_flag(flags::PRECISION)
+    }
+
+    fn has_flag(&self, flag: &str) -> bool {
+        self.pairs.iter().any(|pair| flags_of(pair, &self.survey).contains(&flag))
+    }
+
+    /// The places of pairs that are slow by their estimates alone.
+    pub fn not_surely_slow(&self) -> Vec<usize> {
+        let marks = self.verdict.iter().flat_map(|verdict| verdict.marks.iter().enumerate());
+        marks.filter(|(_, marks)| marks.is_not_surely_slow()).map(|(index, _)| index).collect()
+    }
+
+    /// The verdict, a sentence each, the rule among them.
+    pub fn sentences(&self) -> Vec<String> {
+        let Some(verdict) = &self.verdict else {
+            let Rounds { done, all } = self.rounds;
+            return vec![format!("unfinished: {done} of {all} rounds of pairs")];
+        };
+        let limits = self.survey.limits();
+        let (count, bounds) = (self.pairs.len(), limits.words());
+        let mut sentences = verdict.sentences(&self.hosts, &limits);
+        if count == 1 && limits.least_rate.is_none() {
+            return sentences;
+        }
+        let missed = |pair: &&Pair| {
+            [pair.latency, pair.there, pair.back].iter().any(|figure| !figure.is_measured())
+        };
+        let missed = self.pairs.iter().filter(missed).count();
+        let unsure = self.not_surely_slow();
+        match (self.is_healthy(), unsure.is_empty() && missed == 0) {
+            (true, true) => {
+                sentences = vec![format!(
+                    "nothing suspicious: by their estimates none of {count} pairs has {bounds}"
+                )];
+            }
+            (true, false) => {}
+            (false, _) => sentences
+                .push(format!("slow is what has {bounds} even at the fast end of its interval")),
+        }
+        sentences.extend(unsure.iter().take(NAMED).map(|&index| self.doubt(verdict, index)));
+        if unsure.len() > NAMED {
+            sentences.push(format!("not surely slow: {} more pairs", unsure.len() - NAMED));
+        }
+        if missed > 0 {
+            sentences.push(format!(
+                "{missed} of {count} pairs have a figure without time, as where a long message \
+                 takes no longer than a short one, and it is not judged; a larger size helps"
+            ));
+        }
+        sentences
+    }
+
+    /// Why a pair is not surely slow, with its figures.
+    fn doubt(&self, verdict: &Verdict, index: usize) -> String {
+        let (pair, marks) = (&self.pairs[index], &verdict.marks[index]);
+        let describe = |figure: Estimate, unit: &str, usual: &str| {
+            let ends = figure.interval.map_or(String::new(), |i| {
+                let (low, high) = (round(i.low), round(i.high));
+                format!(", but their interval is {low} to {high}{unit}")
+            });
+            format!("{}{unit} {usual}{ends}", round(figure.value))
+        };
+        let ways = [(&pair.there, &marks.there), (&pair.back, &marks.back)];
+        let worse = ways
+            .into_iter()
+            .filter(|(_, mark)| mark.not_surely)
+            .max_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
+        let bandwidth = worse
+            .map(|(figure, mark)| describe(percent(figure, mark), " %", "of the usual bandwidth"));
+        let latency = marks
+            .latency
+            .not_surely
+            .then(|| describe(times(&pair.latency, &marks.latency), " times", "the usual latency"));
+        let words: Vec<String> = [bandwidth, latency].into_iter().flatten().collect();
+        format!(
+            "not surely slow: {} and {} have {}",
+            name(&self.hosts, pair.from),
+            name(&self.hosts, pair.to),
+            words.join(", and ")
+        )
+    }
+}
+
+/// With as many places as a percentage needs to be told from its neighbours.
+fn round(number: f64) -> f64 {
+    (number * 100.0).round() / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::survey::Gate;
+    use super::*;
+    use laneway_stats::Interval;
+
+    fn figure(value: f64, low: f64, high: f64) -> Estimate {
+        let interval = Some(Interval { low, high, level: 0.95 });
+        Estimate { value, interval, error: None, reps: 9, reached: true }
+    }
+
+    /// Three pairs of usual figures, of which the last is as given.
+    fn judge(latency: Estimate, transfer: Estimate, least: f64) -> (Findings, Vec<String>) {
+        let usual = figure(1.0, 1.0, 1.0);
+        let pair = |from, to| Pair { from, to, latency: usual, there: usual, back: usual };
+        let slow = Pair { latency, there: transfer, back: transfer, ..pair(1, 2) };
+        let findings = Findings {
+            hosts: ["a", "b", "c"].map(str::to_string).to_vec(),
+            sites: vec![0; 3],
+            pairs: vec![pair(0, 1), pair(0, 2), slow],
+            rounds: Rounds { done: 2, all: 3 },
+            verdict: None,
+            survey: Survey { gate: Some(Gate::Share(least)), ..Survey::new() },
+        };
+        assert_eq!(findings.sentences(), ["unfinished: 2 of 3 rounds of pairs"]);
+        assert!(!findings.is_healthy() && !findings.fails_gate());
+        let findings = findings.judge();
+        let words = findings.sentences();
+        let doubts = words.iter().filter(|words| words.starts_with("not surely slow: ")).count();
+        assert_eq!(findings.not_surely_slow().len(), doubts);
+        assert_eq!(findings.is_healthy(), !findings.fails_gate());
+        (findings, words)
+    }
+
+    #[test]
+    fn what_is_slow_by_its_estimate_alone_is_told_with_its_figures() {
+        let usual = figure(1.0, 1.0, 1.0);
+        let (findings, words) = judge(usual, figure(1.25, 1.0, 1.6), 0.97);
+        assert!(findings.is_healthy());
+        assert_eq!(
+            words,
+            [
+                "nothing is surely slow: even at the fast end of its interval none of 3 pairs has \
+                 less than 97 % of the usual bandwidth or more than 2 times the usual latency",
+                "not surely slow: b (rank 1) and c (rank 2) have 80 % of the usual bandwidth, but \
+                 their interval is 62.5 to 100 %",
+            ]
+        );
+        let (_, words) = judge(figure(3.0, 1.5, 4.0), usual, 0.97);
+        assert!(
+            words[1].ends_with("3 times the usual latency, but their interval is 1.5 to 4 times"),
+            "{words:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_within_the_bounds_is_said_to_be() {
+        let usual = figure(1.0, 1.0, 1.0);
+        // Beyond it at the slow end of the interval alone is no doubt.
+        let (_, words) = judge(usual, figure(1.01, 0.9, 3.0), 0.975);
+        let bounds =
+            "less than 97.5 % of the usual bandwidth or more than 2 times the usual latency";
+        assert_eq!(
+            words,
+            [format!("nothing suspicious: by their estimates none of 3 pairs has {bounds}")]
+        );
+    }
+
+    #[test]
+    fn what_is_surely_slow_names_the_rule() {
+        let usual = figure(1.0, 1.0, 1.0);
+        let (findings, words) = judge(usual, figure(5.0, 4.9, 5.1), 0.9);
+        assert!(!findings.is_healthy());
+        assert!(words[0].starts_with("what is between b"), "{words:?}");
+        assert!(words[1].starts_with("slow is what has less than 90 %"), "{words:?}");
+    }
+}
