@@ -50,6 +50,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-mpi",
             "laneway-net",
             "laneway-path",
+            "laneway-processes",
             "laneway-ranks",
             "laneway-sites",
             "laneway-stats",

@@ -1,5 +1,6 @@
 //! What a fabric takes: switches, ports, cables, and what follows from them for who pays.
 
+use laneway_core::Row;
 use laneway_stats::distribution::normal_quantile;
 
 use crate::graph::{FAR, Graph};
@@ -51,6 +52,23 @@ impl Parts {
         f64::from(self.hosts) / self.ports.max(1) as f64
     }
 
+    /// The fabric in one row: how many there are of everything, and how they are called.
+    pub fn row(&self, spec: &str, wiring: &dyn Wiring) -> Row {
+        let names = |count: u32, name: &dyn Fn(u32) -> String| match count {
+            0 => String::new(),
+            count => format!("{} to {}", name(0), name(count - 1)),
+        };
+        Row::new()
+            .with("topology", spec)
+            .with("nodes", self.hosts)
+            .with("switches", self.switches)
+            .with("ports_used", self.ports_used)
+            .with("cables", self.all_cables())
+            .with("node_names", names(wiring.hosts(), &|host| wiring.host_name(host)))
+            .with("switch_names", names(wiring.switches(), &|switch| wiring.switch_name(switch)))
+    }
+
+    /// Cables of any length.
     pub fn all_cables(&self) -> u64 {
         self.cables.iter().sum()
     }

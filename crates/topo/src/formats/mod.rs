@@ -41,15 +41,20 @@ const MOST_TOLD: usize = 240;
 
 /// What is wrong with a file, and where; lines count from 1, and 0 is the file as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadError {
+    /// The line, where the content is wrong.
     pub line: usize,
+    /// What is wrong.
     pub what: String,
+    /// Whether the file itself cannot be read, so that nothing is known of its content.
+    pub is_unreadable: bool,
 }
 
 impl ReadError {
     /// Whatever it quotes of the file is cut and made harmless here, for every format.
     pub fn new(line: usize, what: impl Into<String>) -> ReadError {
-        ReadError { line, what: told(&what.into()) }
+        ReadError { line, what: told(&what.into()), is_unreadable: false }
     }
 }
 
@@ -138,7 +143,10 @@ fn recognised(text: &str) -> Result<Discovered, ReadError> {
 /// The text of a file; one that is too large is not read to its end. The mark that some programs
 /// put before UTF-8 is left out.
 pub fn load(path: &Path) -> Result<String, ReadError> {
-    let cannot = |error: std::io::Error| ReadError::new(0, error.to_string());
+    let cannot = |error: std::io::Error| ReadError {
+        is_unreadable: true,
+        ..ReadError::new(0, error.to_string())
+    };
     let file = std::fs::File::open(path).map_err(cannot)?;
     let mut bytes = Vec::new();
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;

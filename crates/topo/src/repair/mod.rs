@@ -116,7 +116,7 @@ pub fn repair_over(
     let roads = Roads::new(wiring, table)?;
     let mut thinned = thin::thin(&roads, order, allowed);
     thinned.complete(&roads);
-    let (bound, sent) = roads.bound(&thinned);
+    let (bound, sent) = thinned.bound(&roads);
     let (lost, unreached) = parted(wiring, std::mem::take(&mut thinned.unreached));
     let mut best = Phased::mended(&roads, thinned, allowed);
     if best.time > bound && unchanged_time(&roads, order) < best.time {

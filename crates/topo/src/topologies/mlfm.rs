@@ -4,10 +4,12 @@
 //! hosts and a cable to the edge switch of every other vertex; d (d+1) / 2 edge switches, each with
 //! two cables to every layer.
 
+mod paths;
+
 use laneway_coll::MeshOrder;
 use laneway_core::Phases;
 
-use super::{Bisection, Kind, Topology, mesh_paths};
+use super::{Bisection, Kind, Topology};
 use crate::routing::Routing;
 use crate::table::Table;
 use crate::wiring::{End, Host, Port, Reach, Switch, Wiring};
@@ -208,7 +210,7 @@ impl Topology for FullMesh {
     }
 
     fn paths(&self, count: u32) -> Option<Table> {
-        mesh_paths::paths(self, count)
+        paths::paths(self, count)
     }
 
     /// paper: fullmesh 5.2 cuts between vertices. With an odd number of them it is better to split

@@ -4,15 +4,15 @@ pub mod fat_tree_2;
 pub mod fat_tree_3;
 pub mod fat_tree_3_half;
 pub mod fat_tree_3_max;
-mod mesh_paths;
 pub mod mlfm;
 pub mod tree_3;
 
 use std::ops::Range;
 
+use laneway_core::Phases;
 use laneway_core::error::nearest;
-use laneway_core::{Failure, Phases};
 
+use crate::error::{Error, ErrorKind};
 use crate::routing::Routing;
 use crate::table::Table;
 use crate::wiring::{Host, MOST_PORTS, Wiring};
@@ -85,29 +85,33 @@ pub trait Topology: Wiring + Routing + Send {
 }
 
 /// The fabric that a word names: `mlfm:d=18`.
-pub fn topology(spec: &str) -> Result<Box<dyn Topology>, Failure> {
+pub fn topology(spec: &str) -> Result<Box<dyn Topology>, Error> {
     let (name, detail) = spec.split_once(':').unwrap_or((spec, ""));
     let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
         let names = KINDS.iter().map(|kind| kind.name);
-        let try_this = match nearest(name, names.clone()) {
-            Some(near) => format!("{near}:d=8"),
-            None => "laneway info topologies".to_string(),
-        };
+        let near = nearest(name, names.clone()).unwrap_or(KINDS[0].name);
         let cause = format!(
             "the topologies are {}, and file:FABRIC.toml",
             names.collect::<Vec<_>>().join(", ")
         );
-        return Err(Failure::usage(format!("no topology `{spec}`"), cause, try_this));
+        let unknown = Error::new(ErrorKind::Topology, format!("unknown topology `{spec}`"), cause);
+        return Err(unknown.with_hint(format!("{near}:d=8")));
     };
     let refused = |cause: String| {
-        let try_this = format!("{name}:d=8");
-        Failure::usage(format!("no topology `{spec}`"), cause, try_this)
+        let what = format!("there is no topology `{spec}`");
+        Error::new(ErrorKind::Topology, what, cause).with_hint(format!("{name}:d=8"))
     };
     let d = match detail.split_once('=') {
-        Some(("d", d)) => d.parse::<u32>().map_err(|_| refused(format!("d is no `{d}`")))?,
+        Some(("d", d)) => {
+            d.parse::<u32>().map_err(|_| refused(format!("`{d}` is not a number")))?
+        }
         Some(("p", p)) => match p.parse::<u32>() {
             Ok(p) if p % 2 == 0 => p / 2,
-            _ => return Err(refused(format!("p, the ports of a switch, is even and no `{p}`"))),
+            _ => {
+                return Err(refused(format!(
+                    "p, the ports of a switch, is an even number, not `{p}`"
+                )));
+            }
         },
         _ => return Err(refused("d, half the ports of a switch, is missing".into())),
     };
@@ -116,7 +120,7 @@ pub fn topology(spec: &str) -> Result<Box<dyn Topology>, Failure> {
         return Err(refused(format!("d lies between {} and {most}", kind.least)));
     }
     if kind.only_even && d % 2 == 1 {
-        return Err(refused(format!("half of d = {d} cables is no whole number: d is even")));
+        return Err(refused(format!("d must be even here, and {d} is not")));
     }
     Ok((kind.build)(d))
 }

@@ -13,7 +13,7 @@
 
 use laneway_stats::SplitMix64;
 
-use super::mlfm::{FullMesh, Role};
+use super::{FullMesh, Role};
 use crate::routing::Routing;
 use crate::table::Table;
 use crate::wiring::{NO_PORT, Port, Wiring};
