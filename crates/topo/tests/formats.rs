@@ -523,8 +523,8 @@ fn platforms_that_do_not_tell_their_cables_are_refused() {
         (5, "a second `h`", "<host id='h'/>\n<router id='h'/>".to_string()),
         (4, "no number, or no router", "<prop id='ports of x' value='4'/>".to_string()),
         (4, "neither an element", "words".to_string()),
-        (4, "letter's name", "<host id='&h;'/>".to_string()),
-        (4, "</host> and not </zone>", "</host>".to_string()),
+        (4, "unknown entity reference 'h'", "<host id='&h;'/>".to_string()),
+        (4, "expected 'zone' tag, not 'host'", "</host>".to_string()),
     ] {
         let text = zone(&text);
         let error = read(&text).map(|found| found.fabric).expect_err(&text);
