@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use laneway_core::Row;
+use laneway_core::node_list::{compress, expand};
 
 use crate::alltoall::SAMPLED_PHASES;
 use crate::conflicts::Counter;
@@ -11,7 +12,6 @@ use crate::error::{Error, ErrorKind};
 use crate::explain;
 use crate::job::{Ground, Job, MOST_LISTED, Refused, Shape, place};
 use crate::machine::Machine;
-use crate::node_list::{compress, expand};
 use crate::sample::follow_phases;
 use crate::schedule::ensure_rows;
 use crate::topologies::mlfm::FullMesh;

@@ -33,7 +33,6 @@ pub mod jobs;
 pub mod links;
 pub mod machine;
 pub mod map;
-pub mod node_list;
 pub mod order;
 pub mod permutations;
 pub mod prove;
@@ -51,6 +50,8 @@ mod waits;
 pub mod watch;
 mod ways;
 pub mod wiring;
+
+pub use laneway_core::node_list;
 
 pub use alltoall::{Counted, count};
 pub use alternates::{Alternates, alternates};

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use laneway_core::node_list::{compress, expand};
+
 use super::{Builder, Discovered, Node, ReadError};
 use crate::graph::levels;
-use crate::node_list::{compress, expand};
 use crate::wiring::{End, MOST_PORTS, Port, Switch, Wiring};
 
 /// What the second word of a host's name begins with where it is an adapter's: `node1 mlx5_0`.
