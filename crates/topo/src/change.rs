@@ -6,9 +6,9 @@
 //! does a message go round, and nobody loses a destination that both tables reach. Entries equally
 //! near do not depend on each other: a step is all of them, in any order.
 //!
-//! Old and new ways together can let links wait in a circle where neither table does. So hosts may
-//! change in groups, one after another, chosen so that none comes to be; where there is no such
-//! choice, or it takes too long to find, a step can have a circle. [`crate::prove()`] tells.
+//! Old and new ways together can let links form a credit loop where neither table does. So hosts
+//! may change in groups, one after another, chosen so that none comes to be; where there is no such
+//! choice, or it takes too long to find, a step can have a credit loop. [`crate::prove()`] tells.
 
 mod groups;
 

@@ -1,5 +1,5 @@
-//! Proves the forwarding of a machine: every pair is reached, nothing goes round, and no circle of
-//! links waits for itself.
+//! Proves the forwarding of a machine: every pair is reached, nothing goes round, and no credit
+//! loop.
 
 use laneway_core::Row;
 
@@ -94,7 +94,7 @@ impl Checked {
             .with("unreached", self.unreached())
             .with("hosts_unplugged", self.unplugged.len() as u64)
             .with("longest_path_switches", self.proof.longest)
-            .with("credit_circle", explain::links(wiring, &self.proof.circle).join(" "))
+            .with("credit_loop", explain::links(wiring, &self.proof.credit_loop).join(" "))
             .with("holds", (self.is_certain || !holds).then_some(holds))
             .with("proof", self.how.clone());
         let row = with_agents(row, self.agents.as_ref());
@@ -126,7 +126,7 @@ pub fn unreached_csv(wiring: &dyn Wiring, proof: &Proof) -> String {
 /// Two columns on the switches' own messages; empty where nothing was proved.
 pub(crate) fn with_agents(row: Row, agents: Option<&Agents>) -> Row {
     row.with("switch_pairs_unreached", agents.map(Agents::missed))
-        .with("switch_circles", agents.map(|agents| agents.circles.len() as u64))
+        .with("switch_credit_loops", agents.map(|agents| agents.credit_loops.len() as u64))
 }
 
 /// How many paths there are and, of several, how far they keep apart: as parts of the pairs, and

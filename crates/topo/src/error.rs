@@ -29,8 +29,8 @@ pub enum ErrorKind {
     Schedule,
     /// There is nothing to repair, or it cannot be repaired.
     Repair,
-    /// Addresses that are missing, ambiguous, or do not agree with the paths; the hint is the number
-    /// of paths that would agree.
+    /// Addresses that are missing, ambiguous, or do not agree with the paths; the hint is the
+    /// number of paths that would agree.
     Addresses,
     /// Names that a format cannot tell apart, or a fabric that it cannot express.
     Format,

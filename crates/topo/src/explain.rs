@@ -7,7 +7,7 @@ use crate::routing::{Hop, Lost, walk};
 use crate::table::Table;
 use crate::wiring::{Host, Wiring};
 
-/// Pairs, hosts, and links of a circle that are named; all are counted.
+/// Pairs, hosts, and links of a credit loop that are named; all are counted.
 pub const NAMED: usize = 20;
 
 /// Differences from its plan that are named of a found fabric.
@@ -23,25 +23,25 @@ pub fn lost(wiring: &dyn Wiring, lost: Lost) -> String {
     }
 }
 
-/// The links of a circle by their names.
-pub fn links(wiring: &dyn Wiring, circle: &[Hop]) -> Vec<String> {
-    circle.iter().map(|hop| wiring.port_name(hop.switch, hop.port)).collect()
+/// The links of a credit loop by their names.
+pub fn links(wiring: &dyn Wiring, credit_loop: &[Hop]) -> Vec<String> {
+    credit_loop.iter().map(|hop| wiring.port_name(hop.switch, hop.port)).collect()
 }
 
-/// The links of a circle in one line, the first of very many.
-fn first_links(wiring: &dyn Wiring, circle: &[Hop]) -> String {
-    let links = links(wiring, circle);
+/// The links of a credit loop in one line, the first of very many.
+fn first_links(wiring: &dyn Wiring, credit_loop: &[Hop]) -> String {
+    let links = links(wiring, credit_loop);
     let more = if links.len() > NAMED { " …" } else { "" };
     links[..links.len().min(NAMED)].join(" ") + more
 }
 
-/// Names the links of a circle.
-pub fn circle(wiring: &dyn Wiring, circle: &[Hop]) -> String {
-    format!("links that wait for each other in a circle: {}", first_links(wiring, circle))
+/// Names the links of a credit loop.
+pub fn credit_loop(wiring: &dyn Wiring, credit_loop: &[Hop]) -> String {
+    format!("a credit loop: {}", first_links(wiring, credit_loop))
 }
 
-/// What is wrong with a table: the first pairs that it does not serve and why, and a circle. A line
-/// on further pairs ends with `all`, which says where they are.
+/// What is wrong with a table: the first pairs that it does not serve and why, and a credit loop. A
+/// line on further pairs ends with `all`, which says where they are.
 pub fn proof(wiring: &dyn Wiring, table: Option<&Table>, proof: &Proof, all: &str) -> Vec<String> {
     let pair = |&(from, to, path): &(Host, Host, u32)| {
         let walked = table.map(|table| walk(wiring, &table.path(path), from, to, |_| {}));
@@ -56,13 +56,13 @@ pub fn proof(wiring: &dyn Wiring, table: Option<&Table>, proof: &Proof, all: &st
     if proof.missed() > NAMED as u64 {
         lines.push(format!("and {} more pairs: {all}", proof.missed() - NAMED as u64));
     }
-    if !proof.circle.is_empty() {
-        lines.push(circle(wiring, &proof.circle));
+    if !proof.credit_loop.is_empty() {
+        lines.push(credit_loop(wiring, &proof.credit_loop));
     }
     lines
 }
 
-/// Which switches do not reach whom, and which circles only their own messages close.
+/// Which switches do not reach whom, and which credit loops only their own messages close.
 pub fn agents(wiring: &dyn Wiring, agents: &Agents) -> Vec<String> {
     let mut lines = Vec::new();
     for &(from, to) in agents.unreached.iter().take(NAMED) {
@@ -76,11 +76,10 @@ pub fn agents(wiring: &dyn Wiring, agents: &Agents) -> Vec<String> {
         let more = agents.missed() - NAMED as u64;
         lines.push(format!("and {more} more pairs of a switch and another part"));
     }
-    for circle in agents.circles.iter().take(NAMED) {
+    for credit_loop in agents.credit_loops.iter().take(NAMED) {
         lines.push(format!(
-            "what switches send themselves lets links wait for each other in a circle, which hosts \
-             do not: {}",
-            first_links(wiring, circle)
+            "what switches send themselves closes a credit loop that hosts do not close: {}",
+            first_links(wiring, credit_loop)
         ));
     }
     lines

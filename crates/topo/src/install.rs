@@ -39,8 +39,8 @@ pub struct Change {
     pub entries: u64,
     /// Steps that they change in.
     pub steps: u64,
-    /// Steps after which links can wait in a circle.
-    pub with_circle: u64,
+    /// Steps after which links can form a credit loop.
+    pub with_credit_loop: u64,
 }
 
 /// One step of a change.
@@ -50,8 +50,8 @@ pub struct Step {
     pub number: u64,
     /// The whole tables after it.
     pub text: String,
-    /// The links that can wait for each other in a circle then; empty where none do.
-    pub circle: Vec<Hop>,
+    /// The links of a credit loop then; empty where there is none.
+    pub credit_loop: Vec<Hop>,
 }
 
 /// Makes and proves the tables of a machine for its addresses.
@@ -83,7 +83,7 @@ pub fn tables(machine: &Machine, addressed: &Addressed) -> Result<Tables, Error>
 }
 
 impl Tables {
-    /// Whether every pair of hosts with a cable is reached, and no circle of links can wait for itself.
+    /// Whether every pair of hosts with a cable is reached, and no credit loop exists.
     pub fn hold(&self) -> bool {
         self.proof.holds() && self.agents.reach_all()
     }
@@ -120,17 +120,18 @@ impl Tables {
         let switches = steps(wiring, Ends::Switches, &now_to_switches, &self.to_switches);
         let count = hosts.len().max(switches.len());
         let entries = hosts.iter().chain(&switches).map(Vec::len).sum::<usize>();
-        let mut change = Change { entries: entries as u64, steps: count as u64, with_circle: 0 };
-        let mut circle = prove(wiring, &now).circle;
+        let mut change =
+            Change { entries: entries as u64, steps: count as u64, with_credit_loop: 0 };
+        let mut credit_loop = prove(wiring, &now).credit_loop;
         for at in 0..count {
             if let Some(step) = hosts.get(at) {
                 apply(&mut now, step);
-                circle = prove(wiring, &now).circle;
+                credit_loop = prove(wiring, &now).credit_loop;
             }
-            change.with_circle += u64::from(!circle.is_empty());
+            change.with_credit_loop += u64::from(!credit_loop.is_empty());
             switches.get(at).into_iter().for_each(|step| apply(&mut now_to_switches, step));
             let text = lft::write_both(wiring, &now, &now_to_switches, &addressed.identity);
-            write(Step { number: at as u64 + 1, text, circle: circle.clone() })?;
+            write(Step { number: at as u64 + 1, text, credit_loop: credit_loop.clone() })?;
         }
         Ok(change)
     }
@@ -144,10 +145,10 @@ impl Tables {
             .with("hosts", wiring.hosts())
             .with("hosts_unplugged", self.unplugged.len() as u64)
             .with("unreached", self.proof.missed())
-            .with("credit_circle", !self.proof.circle.is_empty())
+            .with("credit_loop", !self.proof.credit_loop.is_empty())
             .with("changed_entries", change.map(|change| change.entries))
             .with("steps", change.map(|change| change.steps))
-            .with("steps_with_circle", change.map(|change| change.with_circle));
+            .with("steps_with_credit_loop", change.map(|change| change.with_credit_loop));
         let row = with_agents(row, Some(&self.agents));
         with_paths(row, wiring, Some(&self.table))
     }

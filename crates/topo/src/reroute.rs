@@ -2,7 +2,7 @@
 //!
 //! The ways of the whole fabric stay legal in an order of its switches (`engines/heights.rs`) that
 //! has one highest switch in each connected piece. So the detours, which are legal too, reach every
-//! pair that is connected, and no circle of links waits for itself on one virtual lane. On the
+//! pair that is connected, and no credit loop exists on one virtual lane. On the
 //! mesh this order lets one layer of each vertex be passed through, and no more.
 
 use crate::agents;

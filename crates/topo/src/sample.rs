@@ -80,8 +80,8 @@ pub struct Followed {
     pub lost: Vec<(Host, Host)>,
     /// Switches on the longest way.
     pub longest: u32,
-    /// Ways that do not climb and then descend; where there are none no circle of links can wait
-    /// for itself.
+    /// Ways that do not climb and then descend; where there are none no credit loop can
+    /// exist.
     pub astray: u64,
 }
 

@@ -101,8 +101,8 @@ impl Named {
         !self.name.contains(['/', ':'])
     }
 
-    /// Pairs of nodes that the forwarding does not connect, as [`crate::check()`] counts them, where
-    /// all pairs are asked for.
+    /// Pairs of nodes that the forwarding does not connect, as [`crate::check()`] counts them,
+    /// where all pairs are asked for.
     pub fn unreached(&self, machine: &Machine) -> Option<u64> {
         self.is_alltoall().then(|| unreached(machine))
     }

@@ -1,4 +1,5 @@
-//! Watches a fabric that is discovered again and again: what is left of it, and the tables for that.
+//! Watches a fabric that is discovered again and again: what is left of it, and the tables for
+//! that.
 
 use laneway_core::Row;
 
@@ -246,15 +247,15 @@ fn rerouted(whole: &Whole, left: Fabric) -> Rerouted {
 }
 
 impl Rerouted {
-    /// Whether everybody reaches everybody, and no circle of links can wait for itself.
+    /// Whether everybody reaches everybody, and no credit loop exists.
     pub fn holds(&self) -> bool {
         self.proof.holds() && self.agents.reach_all() && self.unplugged.is_empty()
     }
 
-    /// Whether the tables can be loaded. A circle of waiting links can stop the whole fabric; dead
+    /// Whether the tables can be loaded. A credit loop can stop the whole fabric; dead
     /// entries stop a few pairs.
     pub fn is_loadable(&self) -> bool {
-        self.proof.circle.is_empty()
+        self.proof.credit_loop.is_empty()
     }
 
     /// All of it in one row.
@@ -266,7 +267,7 @@ impl Rerouted {
             .with("changed_entries", self.changed_entries)
             .with("hosts_unplugged", self.unplugged.len() as u64)
             .with("unreached", self.unreached)
-            .with("credit_circle", !self.proof.circle.is_empty())
+            .with("credit_loop", !self.proof.credit_loop.is_empty())
             .with("reloaded", is_reloaded);
         with_agents(row, Some(&self.agents))
     }

@@ -205,7 +205,7 @@ fn comments_are_believed_and_not_stretched() {
     assert_eq!(two.expect_err("one address of two hosts").line, 3);
 }
 
-/// Messages to switches wait on no circle either, together with those to hosts.
+/// Messages to switches wait on no credit loop either, together with those to hosts.
 #[test]
 fn ways_to_switches_are_legal_too() {
     for spec in ["mlfm:d=3", "fat-tree-3:d=4"] {
@@ -254,7 +254,7 @@ fn ways_to_switches_are_legal_too() {
         let proof = prove(&fabric, &all);
         let hosts = plan.hosts();
         let lost = proof.unreached.iter().filter(|(from, to, _)| *from < hosts || *to >= hosts);
-        assert_eq!((lost.count(), &proof.circle[..]), (0, &[][..]), "{spec}");
+        assert_eq!((lost.count(), &proof.credit_loop[..]), (0, &[][..]), "{spec}");
     }
 }
 
@@ -773,7 +773,7 @@ fn a_switch_is_not_below_itself() {
         assert_eq!(error.line, line, "{text}: {error}");
         assert!(error.what.contains("below itself"), "{error}");
     }
-    // Two above one are no circle.
+    // Two above one are no cycle.
     let two = "SwitchName=a Nodes=n0\nSwitchName=b Switches=a\nSwitchName=c Switches=a,b\n";
     assert_eq!(read(two).expect("a fabric").fabric.switches(), 3);
 }
@@ -869,7 +869,7 @@ fn a_change_in_steps_breaks_nothing() {
                 assert!(table == *new, "all changes together are the new table");
                 assert_eq!(changed as u64, differing(old, new), "no more");
             }
-            assert_eq!(prove(&fabric, &detour).circle, vec![]);
+            assert_eq!(prove(&fabric, &detour).credit_loop, vec![]);
         }
     }
 }

@@ -13,14 +13,15 @@ pub fn command() -> Command {
     Command::new("alltoall")
         .about("Counts the conflicts of an all-to-all on the whole machine")
         .after_help(
-            "A message's conflict is the largest number of messages on a link of its way. Two \
-             throughputs follow: the mean over phases of 1 / the largest conflict in it, which is \
-             what a barrier after each phase leaves, and the mean over messages of 1 / conflict. \
-             The full-mesh paper's all-to-all is the first, its random traffic the second.\n\n\
-             The time is the sum of the phases' largest conflicts; the ideal one is a phase for \
-             each node with a cable or, of what is no all-to-all, for each message of the node \
-             that sends or receives most. Exit code 1 where a message is lost, or a node cannot \
-             be reached.\n\n\
+            "A message's conflict is the largest number of messages on a link of its path. Two \
+             throughputs follow: the mean over phases of 1 / the largest conflict of the phase, \
+             which is what a barrier after each phase leaves, and the mean over messages of 1 / \
+             conflict. The full-mesh paper's all-to-all is the first, its random traffic the \
+             second.\n\n\
+             The time is the sum of the phases' largest conflicts; the ideal time is one phase \
+             for each node with a cable or, where the schedule is no all-to-all, one for each \
+             message of the busiest node. The exit code is 1 if a message is lost or a pair of \
+             nodes is unreached; `unreached` is what `topo check` counts.\n\n\
              Examples:\n  \
              laneway topo alltoall --topology mlfm:d=18\n  \
              laneway topo alltoall --topology mlfm:d=8 --schedule shift\n  \
@@ -31,7 +32,7 @@ pub fn command() -> Command {
         )
         .args(machine::args())
         .arg(orders::arg("native; after a failure also repaired"))
-        .arg(machine::seed_arg("Of the random schedule"))
+        .arg(machine::seed_arg("Seed of the random schedule"))
         .args(output::args())
 }
 

@@ -18,16 +18,16 @@ pub fn command() -> Command {
         .about("Chooses a connection's primary and alternate path: the two that share least")
         .after_help(
             "A path is an address at either end, and the forwarding says which way it takes: out \
-             by the address of TO, back by that of FROM. Of all paths between two machines, two \
-             are chosen that share the fewest cables, of those the fewest switches, of those the \
+             by the address of TO, back by that of FROM. Of all paths between two machines, the \
+             two are chosen that share the fewest cables, then the fewest switches, then are the \
              shortest, and have no address in common. The shorter one is the primary path.\n\n\
-             A machine is its port, or its ports separated by commas; a name stands for all ports \
-             NAME/1, NAME/2, … of an adapter. The cable and the switch of a machine with one port \
-             belong to every path and are not counted.\n\n\
+             A machine is its port, or a comma-separated list of its ports; a name stands for all \
+             ports NAME/1, NAME/2, … of an adapter. The cable and the switch of a machine with \
+             one port are on every path and are not counted.\n\n\
              `from_path_bits` and `to_path_bits` are what `VerbsPath` of laneway-net takes at \
              either end, both paths in this order at both ends; lids are the addresses that these \
-             bits make, of --lids, the fabric's file, or `laneway topo export --as guid2lid`. Exit \
-             code 1 where there is no alternate path, or no path at all.\n\n\
+             bits make, from --lids, the fabric's file, or `laneway topo export --as guid2lid`. \
+             The exit code is 1 if there is no alternate path, or no path at all.\n\n\
              Examples:\n  \
              laneway topo alternates -t mlfm:d=8 node0 node575\n  \
              laneway topo alternates -t fat-tree-3:d=4 --paths 2 node0 node63 --fail link\n  \
@@ -37,7 +37,7 @@ pub fn command() -> Command {
         .args(machine::args())
         .arg(machine::paths_arg().help(
             "Paths to each port, with an address each (LMC 0, 1, 2, …) [default: as many \
-                     as the routing or the fabric's file tells, or 4]",
+             as the routing or the fabric's file has, or 4]",
         ))
         .arg(machine_arg("near", "FROM", "The machine that opens the connection: port,port"))
         .arg(machine_arg("far", "TO", "The other one"))

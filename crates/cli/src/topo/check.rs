@@ -15,16 +15,18 @@ pub const ALL: &str = "--unreached FILE lists all";
 
 pub fn command() -> Command {
     Command::new("check")
-        .about("Proves a forwarding table: all pairs reach, nothing goes round, no credit circle")
+        .about("Proves a forwarding table: all pairs are reached, without loops or credit loops")
         .after_help(
-            "Credit circles are looked for on one virtual lane, because a table sets no service \
+            "Credit loops are searched on one virtual lane, because a table sets no service \
              levels. Switches must reach every host and every switch too, because management \
              agents answer: `switch_pairs_unreached` counts the pairs for which the table fails, \
-             `switch_circles` the circles that only the switches' own messages can close; those \
-             are named and do not change the exit code.\n\n\
-             Where a table would not fit into memory, pairs that stand for all are \
-             followed, and others drawn at random; `proof` says which. Exit code 1 where something \
-             is wrong or not proven.\n\nExamples:\n  \
+             `switch_credit_loops` the credit loops that only the switches' own messages close; \
+             those are named and do not change the exit code.\n\n\
+             Pairs of hosts that --fail has cut off are unreached, as in `topo alltoall`. If a \
+             table would not fit into memory, representative pairs are followed, and others drawn \
+             at random; `proof` says which. The exit code is 1 if something is wrong or not \
+             proven.\n\n\
+             Examples:\n  \
              laneway topo check --topology mlfm:d=18\n  \
              laneway topo check --topology mlfm:d=8 --fail link\n  \
              laneway topo check --topology file:fabric.toml --routing lfts.txt",

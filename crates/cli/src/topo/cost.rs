@@ -1,6 +1,6 @@
 //! `laneway topo cost`: what fabrics take, side by side.
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{ArgMatches, Command, value_parser};
 use laneway_core::{Exit, Failure, Row};
 use laneway_topo::budget::{Figures, budget, smallest};
 
@@ -19,45 +19,40 @@ pub fn command() -> Command {
             Ok(number) if (least..=MOST).contains(&number) => Ok(number),
             _ => Err(format!("a number from {least} to {MOST:e} is needed")),
         };
-        Arg::new(name).long(name).value_name(value).value_parser(parser).help(help)
+        machine::option(name, value, help).value_parser(parser)
     };
     let [_, _, _, fail, fail_seed] = machine::args();
     Command::new("cost")
-        .about("What fabrics take: switches, ports, cables, power, failures, spares")
+        .about("Counts what fabrics take: switches, ports, cables, power, failures, spares")
         .after_help(
             "Cables are counted by where they run: in the rack (to a host), in the row (a pod, or \
              the switches of one vertex), across the hall. Power, failures, spares and price \
-             appear where their figures are given. The bisection is the least number of cables \
-             between equal halves, for each node of a half, where a formula gives it; beside it \
-             what the full-mesh paper gives. Switches without any cable, as those that have \
-             failed, are counted apart, and nothing is paid for them. Where a fabric is so \
-             large that ways were looked for between some of its switches only, `is_sampled` \
-             says so.\n\nExamples:\n  \
+             appear if their figures are given. The bisection is the smallest number of cables \
+             between equal halves per node of a half, if a formula gives it; beside it is what \
+             the full-mesh paper gives. Switches without any cable, such as failed ones, are \
+             counted apart and cost nothing. `is_sampled` says that a fabric is so large that \
+             paths were searched between some of its switches only. The table has a column for \
+             each fabric; CSV and JSON have a row for each.\n\n\
+             Examples:\n  \
              laneway topo cost --nodes 6000\n  \
              laneway topo cost --topology mlfm:d=18,fat-tree-3:d=18,fat-tree-3-half:d=18\n  \
              laneway topo cost --topology mlfm:d=18 --fail switch\n  \
              laneway topo cost --nodes 6000 --switch-watts 130 --switch-mtbf 200000 --lead-days 30",
         )
         .arg(
-            Arg::new("topology")
-                .long("topology")
+            machine::option("topology", "T,U", "Fabrics to compare: mlfm:d=18, file:FABRIC, …")
                 .short('t')
-                .value_name("T,U")
-                .value_delimiter(',')
-                .help("Fabrics to compare: mlfm:d=18,fat-tree-3:d=18, file:FABRIC"),
+                .value_delimiter(','),
         )
         .arg(
-            Arg::new("nodes")
-                .long("nodes")
-                .value_name("N")
+            machine::option("nodes", "N", "The smallest fabric of each kind with so many nodes")
                 .value_parser(value_parser!(u64).range(1..=100_000_000))
-                .conflicts_with("topology")
-                .help("The smallest fabric of each kind that has so many nodes"),
+                .conflicts_with("topology"),
         )
         .arg(figure("switch-watts", "W", "Power of a switch"))
         .arg(figure("cable-watts", "W", "Power of a cable between switches, both ends"))
         .arg(figure("switch-mtbf", "HOURS", "Mean time between failures of a switch"))
-        .arg(figure("cable-mtbf", "HOURS", "The same of a cable"))
+        .arg(figure("cable-mtbf", "HOURS", "Mean time between failures of a cable"))
         .arg(figure("switch-price", "P", "Price of a switch"))
         .arg(figure("cable-price", "P", "Price of a cable between switches"))
         .arg(figure("lead-days", "DAYS", "Days until a new part arrives; for the spares"))

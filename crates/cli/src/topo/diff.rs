@@ -13,10 +13,10 @@ pub fn command() -> Command {
     Command::new("diff")
         .about("Names the wrong, missing and extra cables of a discovered fabric")
         .after_help(
-            "Where the found switches have the planned names, ports must be the planned ones too; \
-             otherwise only what is connected with what counts. A host may have further words \
-             behind its planned name. Ports count from 1. Exit code 1 \
-             where something differs.\n\nExamples:\n  \
+            "If the found switches have the planned names, ports must be the planned ones too; \
+             otherwise only the connections count. A host may have further words after its \
+             planned name. Ports are numbered from 1. The exit code is 1 if something differs.\n\n\
+             Examples:\n  \
              laneway topo diff mlfm:d=8 found.txt\n  \
              laneway topo diff file:plan.toml found.txt --format json",
         )

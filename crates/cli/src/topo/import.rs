@@ -11,9 +11,10 @@ pub fn command() -> Command {
     Command::new("import")
         .about("Reads a discovered fabric and recognises which topology it is")
         .after_help(
-            "Formats are told apart by content: netlists of ibnetdiscover and ibsim, TOML, lists \
-             of cables, topology.conf, graphs of Graphviz, platforms of SimGrid. Names, GUIDs and \
-             the order of ports do not matter. What differs from the topology is named.\n\n\
+            "The format is recognised by content: netlists of ibnetdiscover and ibsim, TOML, \
+             lists of cables, topology.conf, graphs of Graphviz, platforms of SimGrid. Names, \
+             GUIDs and the order of ports do not matter. Differences from the topology are \
+             listed.\n\n\
              Examples:\n  \
              ibnetdiscover > found.txt; laneway topo import found.txt\n  \
              laneway topo import found.txt --map    which part is which\n  \

@@ -2,30 +2,28 @@
 
 use std::path::Path;
 
-use clap::{Arg, ArgGroup, ArgMatches, Command, value_parser};
+use clap::{ArgGroup, ArgMatches, Command, value_parser};
 use laneway_core::{Exit, Failure, Row};
 use laneway_topo::jobs::{self, Wanted};
 use laneway_topo::{Error, ErrorKind};
 
-use super::machine;
+use super::machine::{self, option};
 use super::refusal::{advise, refuse};
 use super::schedule::range;
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
-    let list = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name("LIST").help(help)
-    };
+    let nodes = option("nodes", "LIST", "Take these nodes and no others");
     let wanted = ArgGroup::new("wanted").args(["size", "shape", "nodes"]);
     Command::new("job")
         .about("Chooses nodes for a job among the free ones, and an order for its all-to-all")
         .after_help(
-            "Lists of nodes are written as Slurm writes them: node[0-3,7]. In no phase of the \
-             order two messages use the same link, with the forwarding that is installed. No such \
-             order has fewer phases than `bound`: the messages on the busiest link, or one for \
-             each node. A shape of a full mesh, LAYERSxVERTICESxNODES with fewer nodes at a \
-             switch than vertices, takes exactly as many phases as it has nodes; other sets come \
-             near the bound.\n\nExamples:\n  \
+            "Lists of nodes are written as Slurm writes them: node[0-3,7]. With the installed \
+             forwarding, no two messages of a phase use the same link. No such order has fewer \
+             phases than `bound`: the messages on the busiest link, or one for each node. A shape \
+             of a full mesh, LAYERSxVERTICESxNODES with fewer nodes at a switch than vertices, \
+             takes exactly as many phases as it has nodes; other sets come close to the bound.\n\n\
+             Examples:\n  \
              laneway topo job --topology mlfm:d=8 --size 72\n  \
              laneway topo job --topology mlfm:d=8 --free 'node[0-99,200-575]' --size 144\n  \
              laneway topo job --topology mlfm:d=8 --shape 2x4x3 --phase 0\n  \
@@ -33,38 +31,22 @@ pub fn command() -> Command {
              laneway topo alltoall --topology mlfm:d=8 --schedule file:a.txt",
         )
         .args(machine::args())
-        .arg(list("free", "Nodes to choose from [default: all]"))
-        .arg(
-            Arg::new("size")
-                .long("size")
-                .value_name("M")
-                .value_parser(value_parser!(u32))
-                .help("Nodes that the job needs"),
-        )
-        .arg(
-            Arg::new("shape")
-                .long("shape")
-                .value_name("KxVxP")
-                .help("Take this shape: layers, vertices, and nodes at each of their switches"),
-        )
-        .arg(
-            list("nodes", "Take these nodes and no others")
-                .conflicts_with_all(["free", "size", "shape"]),
-        )
+        .arg(option("free", "LIST", "Nodes to choose from [default: all]"))
+        .arg(option("size", "M", "Nodes that the job needs").value_parser(value_parser!(u32)))
+        .arg(option(
+            "shape",
+            "KxVxP",
+            "Take this shape: layers, vertices, and nodes at each of their switches",
+        ))
+        .arg(nodes.conflicts_with_all(["free", "size", "shape"]))
         .group(wanted.required(true).multiple(true))
-        .arg(machine::seed_arg("Of the searches for nodes and for an order"))
-        .arg(
-            Arg::new("phase")
-                .long("phase")
-                .value_name("I")
-                .help("Print whom each node sends to in phases 12, 0-8 or all"),
-        )
-        .arg(
-            Arg::new("schedule")
-                .long("schedule")
-                .value_name("FILE")
-                .help("Write all phases to FILE, a pair of nodes a line, an empty line between"),
-        )
+        .arg(machine::seed_arg("Seed of the searches for nodes and for an order"))
+        .arg(option("phase", "I", "Print whom each node sends to in phases 12, 0-8 or all"))
+        .arg(option(
+            "schedule",
+            "FILE",
+            "Write all phases to FILE: a line for each pair of nodes, an empty line between phases",
+        ))
         .args(output::args())
 }
 

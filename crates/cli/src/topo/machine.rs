@@ -11,10 +11,15 @@ use laneway_topo::{Counter, explain};
 use super::refusal::{advise, refuse};
 use crate::output::{self, Output};
 
+/// An argument with a value.
+pub fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).help(help)
+}
+
 /// Paths to each port or host; the verb says what for.
 pub fn paths_arg() -> Arg {
     let most = ["1", "2", "4", "8", "16", "32", "64", "128"];
-    Arg::new("paths").long("paths").value_name("N").value_parser(most)
+    option("paths", "N", "").value_parser(most)
 }
 
 /// The arguments of every verb that takes one fabric.
@@ -27,31 +32,30 @@ pub fn args() -> [Arg; 5] {
             .value_name("T")
             .required(true)
             .help("mlfm:d=8, fat-tree-3:d=8, … (laneway info topologies), or file:FABRIC"),
-        Arg::new("routing")
-            .long("routing")
-            .value_name("R")
-            .help("A forwarding table, or an engine: native, … (laneway info engines)"),
-        Arg::new("lids").long("lids").value_name("GUID2LID").help(
-            "The addresses of OpenSM's guid2lid file: keep them, and read tables by them \
+        option(
+            "routing",
+            "R",
+            "A forwarding table, or an engine: native, … (laneway info engines)",
+        ),
+        option(
+            "lids",
+            "GUID2LID",
+            "Use the addresses of OpenSM's guid2lid file, also to read tables \
              [default: those of the fabric's own file, or in order]",
         ),
         Arg::new("fail").long("fail").value_name("PART").action(ArgAction::Append).help(
-            "Take out link:SWITCH/PORT, switch:NAME or host:NAME; `link` or `switch` alone is \
-             drawn from --fail-seed",
+            "Take out link:SWITCH/PORT, switch:NAME or host:NAME; `link` or `switch` alone draws \
+             one with --fail-seed",
         ),
-        Arg::new("fail-seed")
-            .long("fail-seed")
-            .value_name("S")
+        option("fail-seed", "S", "Seed of the parts that --fail draws")
             .value_parser(clap::value_parser!(u64))
-            .default_value("1")
-            .help("Of what --fail draws"),
+            .default_value("1"),
     ]
 }
 
 /// The seed of a verb that draws something.
 pub fn seed_arg(of: &'static str) -> Arg {
-    let seed = Arg::new("seed").long("seed").value_name("S").default_value("1").help(of);
-    seed.value_parser(clap::value_parser!(u64))
+    option("seed", "S", of).default_value("1").value_parser(clap::value_parser!(u64))
 }
 
 /// The fabric with its forwarding, told how it differs from its plan.

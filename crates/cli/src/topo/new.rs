@@ -17,8 +17,9 @@ pub fn command() -> Command {
     Command::new("new")
         .about("Makes a fabric, says what it is, and writes it as a file")
         .after_help(
-            "The file is TOML: switches, hosts and cables, to be changed by hand and taken by \
-             every verb as --topology file:FABRIC.toml.\n\nExamples:\n  \
+            "The file is TOML: switches, hosts and cables. It can be edited by hand, and every \
+             verb reads it as --topology file:FABRIC.toml.\n\n\
+             Examples:\n  \
              laneway topo new --topology mlfm:d=4\n  \
              laneway topo new --topology mlfm:p=36 -o fabric.toml\n  \
              laneway topo new --topology mlfm:d=4 --fail switch:edge-0-1 -o damaged.toml",

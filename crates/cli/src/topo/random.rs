@@ -11,8 +11,8 @@ pub fn command() -> Command {
     Command::new("random")
         .about("Counts the conflicts of permutations drawn at random")
         .after_help(
-            "Everybody sends to somebody else, nobody receives twice. The throughput of a trial is \
-             the mean over messages of 1 / conflict; the row has its mean over trials, the \
+            "Every node sends to another one, and none receives twice. The throughput of a trial \
+             is the mean over messages of 1 / conflict; the row has its mean over trials, the \
              standard error of that, and the share of messages with conflict 1, 2, 3, ….\n\n\
              Examples:\n  \
              laneway topo random --topology mlfm:d=18 --trials 100\n  \
@@ -25,14 +25,15 @@ pub fn command() -> Command {
                 .long("trials")
                 .value_name("N")
                 .value_parser(value_parser!(u64).range(2..=1_000_000))
-                .default_value("100"),
+                .default_value("100")
+                .help("Permutations to draw"),
         )
-        .arg(machine::seed_arg("Of the permutations"))
+        .arg(machine::seed_arg("Seed of the permutations"))
         .arg(
             Arg::new("fixed-points")
                 .long("fixed-points")
                 .action(ArgAction::SetTrue)
-                .help("Also permutations in which somebody is its own partner"),
+                .help("Allow permutations in which a node is its own partner"),
         )
         .args(output::args())
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{ArgMatches, Command};
 use laneway_core::{Exit, Failure, Row};
 use laneway_topo::addresses::Addressed;
 use laneway_topo::install::{Change, Tables, tables};
@@ -17,18 +17,20 @@ pub fn command() -> Command {
     Command::new("route")
         .about("Writes forwarding tables for OpenSM, proven, or the steps from installed ones")
         .after_help(
-            "A table with which a pair is not reached, or links wait in a circle, is written with \
-             exit code 1, and what is wrong is said. Every switch has an entry for every host and \
-             every switch; circles that only the switches' own messages can close are counted in \
-             `switch_circles` and named, and do not change the exit code.\n\n\
-             With --from the change is written as tables FILE.step1, FILE.step2, … too: after \
-             each of them, and at every moment between, nothing goes round and no pair is lost \
-             that both the installed and the new tables serve. Load them in this order. Each is \
-             proven: hosts change in groups, one after another, where old and new ways together \
-             would let links wait in a circle. A step for which that is not found is written and \
-             named, `steps_with_circle` counts them, and the exit code is 1. The moments of \
-             loading, messages that are under way then, and the ways to switches are no part of \
-             that proof. `changed_entries` are those of hosts and of switches that differ.\n\n\
+            "A table with an unreached pair or a credit loop is written all the same; what is \
+             wrong is reported, and the exit code is 1. Every switch has an entry for every host \
+             and every switch; credit loops that only the switches' own messages close are \
+             counted in `switch_credit_loops` and named, and do not change the exit code. Hosts \
+             without a cable are named, and the tables are for the others.\n\n\
+             With --from the change is also written as tables FILE.step1, FILE.step2, …, to be \
+             loaded in this order: after each of them, and at every moment between, no message \
+             loops and no pair is lost that both the installed and the new tables serve. Each \
+             step is proven: hosts change in groups, one after another, if old and new paths \
+             together would form a credit loop. A step for which no such order is found is \
+             written and named, `steps_with_credit_loop` counts them, and the exit code is 1. The \
+             moments of loading, messages in flight then, and the paths to switches are not part \
+             of that proof. `changed_entries` counts the entries for hosts and switches that \
+             differ.\n\n\
              Examples:\n  \
              laneway topo route -t mlfm:d=8 -o tables.lft\n  \
              opensm -x -R file -U tables.lft\n  \
@@ -39,13 +41,13 @@ pub fn command() -> Command {
         .args(machine::args())
         .arg(machine::paths_arg().help(
             "Paths to each host, with an address each: opensm -l 1 for two, -l 2 for four \
-                     [default: as many as the fabric's file tells, or 1]",
+             [default: as many as the fabric's file has, or 1]",
         ))
-        .arg(
-            Arg::new("from").long("from").value_name("TABLES").help(
-                "The installed tables: keep their addresses and also write the steps from them",
-            ),
-        )
+        .arg(machine::option(
+            "from",
+            "TABLES",
+            "The installed tables: keep their addresses and also write the steps from them",
+        ))
         .arg(export::file_arg().required(true).help("Where to write the tables"))
         .arg(check::unreached_arg())
         .args(output::args())
@@ -72,7 +74,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     output::replace(Path::new(file), &tables.text(&machine, &own))?;
     let params = Row::new().with("topology", machine.spec.clone());
     machine::write(&output, params, vec![tables.row(&machine, file, change)], None)?;
-    let has_loop = change.is_some_and(|change| change.with_circle > 0);
+    let has_loop = change.is_some_and(|change| change.with_credit_loop > 0);
     Ok(machine::exit(tables.hold() && !has_loop))
 }
 
@@ -104,15 +106,15 @@ fn write_steps(
         ErrorKind::Addresses => advise(error, "leave --from out"),
         _ => refuse(error),
     })?;
-    let before = prove(wiring, &installed.0).circle;
+    let before = prove(wiring, &installed.0).credit_loop;
     let change = tables.change(machine, own, installed, |step| {
         if step.number == 1 && !before.is_empty() {
-            let told = explain::circle(wiring, &before);
+            let told = explain::credit_loop(wiring, &before);
             output::note(&format!("the installed tables, which are to change: {told}"));
         }
         let name = format!("{file}.step{}", step.number);
-        if !step.circle.is_empty() {
-            output::note(&format!("{name}: {}", explain::circle(wiring, &step.circle)));
+        if !step.credit_loop.is_empty() {
+            output::note(&format!("{name}: {}", explain::credit_loop(wiring, &step.credit_loop)));
         }
         output::replace(Path::new(&name), &step.text)
     })?;

@@ -15,7 +15,7 @@ pub fn command() -> Command {
         Arg::new(name).long(name).value_name("N").default_value("all").help(help)
     };
     Command::new("schedule")
-        .about("Whom a node sends to in a phase of the all-to-all, and by which way")
+        .about("Shows whom a node sends to in a phase of the all-to-all, and the path")
         .after_help(
             "Examples:\n  \
              laneway topo schedule --topology mlfm:d=3 --source 0 --phase 12\n  \
@@ -27,7 +27,7 @@ pub fn command() -> Command {
         .arg(numbers("source", "Nodes: 7, 0-11, all"))
         .arg(numbers("phase", "Phases: 12, 0-8, all"))
         .arg(orders::arg("native; repaired after a failure"))
-        .arg(machine::seed_arg("Of the random schedule"))
+        .arg(machine::seed_arg("Seed of the random schedule"))
         .args(output::args())
 }
 

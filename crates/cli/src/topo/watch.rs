@@ -11,7 +11,7 @@ use laneway_topo::formats::{self, Discovered, MOST_BYTES};
 use laneway_topo::{Rerouted, Watch, Wiring, explain};
 
 use super::export;
-use super::machine::{self, discovered};
+use super::machine::{self, discovered, option};
 use super::refusal::refuse;
 use crate::output::{self, Output};
 
@@ -22,44 +22,29 @@ pub fn command() -> Command {
     Command::new("watch")
         .about("Re-routes when the fabric changes, and has OpenSM load the new tables")
         .after_help(
-            "The fabric is discovered again and again. Where cables are gone, the tables keep \
-             every entry that still works and lead around the rest; where parts are new, the \
-             fabric is routed anew, with its topology's own forwarding if it is one. A change is \
-             believed when two discoveries show it. OpenSM runs with -R file -U FILE and reads \
-             FILE again when it is told to; tables with a circle of waiting links are written \
-             and never loaded. Addresses are those that are discovered. Hosts that have lost \
-             their cable are named, and their pairs are `unreached`. With --once, exit code 1 \
-             where a pair has no way or a circle is left.\n\nExamples:\n  \
+            "The fabric is discovered repeatedly. If cables are gone, the tables keep every entry \
+             that still works and lead around the rest; if parts are new, the fabric is routed \
+             from scratch, with its topology's own forwarding if it is a known one. A change \
+             counts once two discoveries show it. OpenSM runs with -R file -U FILE and reads FILE \
+             again when --reload tells it to; tables with a credit loop are written and never \
+             loaded. Addresses are the discovered ones. Hosts that have lost their cable are \
+             named, and their pairs are `unreached`. With --once, the exit code is 1 if a pair is \
+             unreached or there is a credit loop.\n\n\
+             Examples:\n  \
              laneway topo watch -o tables.lft --reload 'kill -HUP $(pidof opensm)'\n  \
              laneway topo watch --whole found.txt -o tables.lft --once",
         )
+        .arg(option("whole", "FOUND", "The whole fabric [default: what is discovered first]"))
         .arg(
-            Arg::new("whole")
-                .long("whole")
-                .value_name("FOUND")
-                .help("The fabric when nothing was cut [default: what is discovered first]"),
-        )
-        .arg(
-            Arg::new("discover")
-                .long("discover")
-                .value_name("COMMAND")
-                .default_value("ibnetdiscover")
-                .help("What prints the fabric"),
+            option("discover", "COMMAND", "Command that prints the fabric")
+                .default_value("ibnetdiscover"),
         )
         .arg(export::file_arg().required(true).help("Where to write the tables"))
+        .arg(option("reload", "COMMAND", "Command that makes OpenSM read them again"))
         .arg(
-            Arg::new("reload")
-                .long("reload")
-                .value_name("COMMAND")
-                .help("What makes OpenSM read them again"),
-        )
-        .arg(
-            Arg::new("every")
-                .long("every")
-                .value_name("SECONDS")
+            option("every", "SECONDS", "Time between discoveries")
                 .value_parser(value_parser!(u64).range(1..=86_400))
-                .default_value("10")
-                .help("How long to wait between discoveries"),
+                .default_value("10"),
         )
         .arg(Arg::new("once").long("once").action(ArgAction::SetTrue).help("Discover once and end"))
         .args(output::args())

@@ -11,7 +11,7 @@ use crate::wiring::Wiring;
 
 pub const ENGINE: Engine = Engine {
     name: "balanced",
-    sentence: "up-down ways that avoid what other ways load already: no circle waits",
+    sentence: "up-down ways that avoid what other ways load already: no credit loop",
     route,
 };
 

@@ -8,7 +8,7 @@ use crate::wiring::{Switch, Wiring};
 
 pub const ENGINE: Engine = Engine {
     name: "minimal",
-    sentence: "shortest ways, ports balanced; fabrics with circles of cables may wait in a circle",
+    sentence: "shortest ways, ports balanced; fabrics with cycles of cables may form a credit loop",
     route,
 };
 

@@ -12,7 +12,7 @@ use crate::wiring::Wiring;
 
 pub const ENGINE: Engine = Engine {
     name: "up-down",
-    sentence: "shortest ways that climb and then descend: no circle waits, on any fabric",
+    sentence: "shortest ways that climb and then descend: no credit loop, on any fabric",
     route,
 };
 

@@ -23,12 +23,13 @@ pub struct Agents {
     /// Those that are not reached; and how many more there are than anybody would read.
     pub unreached: Vec<(Switch, Asked)>,
     pub unlisted: u64,
-    /// A circle of each set of links that wait for each other because of the switches' messages.
-    pub circles: Vec<Vec<Hop>>,
+    /// A credit loop of each set of links that wait for each other because of the switches'
+    /// messages.
+    pub credit_loops: Vec<Vec<Hop>>,
 }
 
 impl Agents {
-    /// Whether everything is reached. Circles stand beside it.
+    /// Whether everything is reached. Credit loops stand beside it.
     pub fn reach_all(&self) -> bool {
         self.unreached.is_empty()
     }
@@ -49,7 +50,7 @@ pub fn prove_agents(wiring: &dyn Wiring, table: &Table, to_switches: &Table) -> 
     for to in 0..wiring.switches() {
         prover.prove(Asked::Switch(to), to, |at| to_switches.row_of(at)[to as usize]);
     }
-    prover.found.circles = prover.of_all.circles_beside(&prover.of_hosts);
+    prover.found.credit_loops = prover.of_all.credit_loops_beside(&prover.of_hosts);
     prover.found
 }
 

@@ -171,7 +171,7 @@ impl FullMesh {
             Role::Edge { b, .. } if b == vertex => (d + layer) as Port,
             // No message between hosts comes here on its way to another vertex. What the switch
             // itself sends there passes the last layer of its smaller vertex, as if all vertices
-            // stood below each other: so it closes no circle of waiting links.
+            // stood below each other: so it closes no credit loop.
             Role::Edge { .. } => (d - 1) as Port,
         }
     }
