@@ -2,9 +2,10 @@
 
 use std::ffi::{c_char, c_double, c_int, c_void};
 
+use laneway_core::talk::announce_text;
 use laneway_core::{Comm, CommError, Exit, Failure, Shape};
 use laneway_measure::operation::Answerer;
-use laneway_measure::talk::{announce, told};
+use laneway_measure::talk::announce;
 use laneway_measure::timing::serves;
 use laneway_measure::{Collective, GlobalClock, Operation, Stage, measure};
 use laneway_mpi::{MpiComm, MpiError, with_adopted};
@@ -274,7 +275,7 @@ pub fn point(
     }
     announce(&*own, &mut words).map_err(broken)?;
     let [time, reps, error, reached] = words;
-    figures.put(time, reps as u32, error, &told(&*own, &flags).map_err(broken)?);
+    figures.put(time, reps as u32, error, &announce_text(&*own, &flags).map_err(broken)?);
     Ok(reached == 1.0)
 }
 

@@ -8,7 +8,7 @@ use laneway_measure::Method;
 use laneway_measure::flags::{FLAGS, Flag};
 
 use crate::output::{self, Output};
-use crate::session::{self, Choice};
+use crate::session;
 
 const TOPICS: [&str; 6] = ["algorithms", "timings", "flags", "topologies", "engines", "env"];
 
@@ -58,7 +58,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     // Started by a launcher or with --ranks, the ranks tell; otherwise this process alone.
-    let choice = Choice::from(matches)?;
+    let choice = session::checking(matches)?;
     if !choice.has_ranks() {
         output.write(&document(session::alone(&choice)?), None)?;
         return Ok(Exit::Done);
@@ -69,21 +69,21 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 fn told(comm: &dyn laneway_core::Comm, output: &Output) -> Result<Exit, session::RankError> {
     let hosts = comm.hosts()?;
     if comm.rank() == 0 {
-        let mut env = session::environment(comm);
+        let env = session::environment(comm);
         let mut distinct = hosts.clone();
         distinct.sort();
         distinct.dedup();
-        env.0.push(("hosts", distinct.join(",").into()));
+        let env = env.with("hosts", distinct.join(","));
         output.write(&document(env), None)?;
     }
     Ok(Exit::Done)
 }
 
 fn document(env: Row) -> Document {
-    let line = |(name, value): &(&'static str, laneway_core::Value)| {
-        Row(vec![("item", (*name).into()), ("value", value.clone())])
+    let line = |name: &str, value: &laneway_core::Value| {
+        Row::new().with("item", name).with("value", value.clone())
     };
-    let rows = env.0.iter().map(line).collect();
+    let rows = env.0.iter().map(|(name, value)| line(name, value)).collect();
     Document { verb: "info", params: Row::new().with("topic", "env"), rows, env, summary: None }
 }
 
@@ -142,8 +142,7 @@ fn list(topic: &str, rows: Vec<Row>) -> Document {
 /// The columns that fit a screen; JSON and CSV have them all.
 fn brief(full: &Document) -> Document {
     const SHOWN: [&str; 4] = ["op", "algorithm", "parameters", "what"];
-    let shown =
-        |row: &Row| Row(row.0.iter().filter(|(name, _)| SHOWN.contains(name)).cloned().collect());
+    let shown = |row: &Row| row.only(|name| SHOWN.contains(&name));
     Document { rows: full.rows.iter().map(shown).collect(), ..full.clone() }
 }
 

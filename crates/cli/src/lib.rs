@@ -5,11 +5,9 @@
 //! Every verb is one module with two functions: `command` says what it takes, `run` does it. All
 //! output goes through `output.rs`, every backend comes from `session.rs`. Begin with the table.
 
-mod agree;
 mod check;
 mod compare;
 mod generate;
-mod handshake;
 mod info;
 mod lab;
 mod links;
@@ -26,7 +24,6 @@ mod sim;
 mod sites;
 mod topo;
 mod tour;
-mod watchdog;
 mod words;
 
 use std::ffi::OsString;

@@ -9,7 +9,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure};
 use laneway_report::html::{self, Picture};
-use laneway_report::{Format, Run};
+use laneway_report::{Format, Run, table};
 
 /// The arguments of every verb that prints rows.
 pub fn args() -> [Arg; 2] {
@@ -67,6 +67,7 @@ impl Output {
                 let title = format!("laneway {}", document.verb);
                 html::pictured(&title, &[Run::from(document)], &self.pictures)
             }
+            Format::Table => table::render_as(document, &table_style()),
             format => format.render(document),
         }
     }
@@ -94,6 +95,16 @@ impl Output {
         };
         print(&self.render(self.format, shown))
     }
+}
+
+/// As wide as the terminal, or as `COLUMNS` says, or 80; with colour as clap has it: on a terminal,
+/// unless `NO_COLOR` or `CLICOLOR=0` is set.
+fn table_style() -> table::Style {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let seen = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    let width = told.or(seen).filter(|width| *width > 0).unwrap_or(80);
+    let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
+    table::Style { width: Some(width), colour, all_columns: false }
 }
 
 /// Writes beside the file and renames, so that a crash leaves the old or the new, never a half.

@@ -22,11 +22,10 @@ pub fn asked(matches: &ArgMatches) -> Option<String> {
     text("sites").filter(|name| !name.is_empty()).or_else(simulated).map(str::to_string)
 }
 
-impl From<PlaceError> for RankError {
-    fn from(error: PlaceError) -> RankError {
-        match error {
-            PlaceError::Refused(failure) => RankError::Failure(failure),
-            PlaceError::Comm(error) => RankError::Comm(error),
-        }
+/// What a rank ends with where places cannot be found.
+pub fn refused(error: PlaceError) -> RankError {
+    match error {
+        PlaceError::Refused(failure) => RankError::Failure(failure),
+        PlaceError::Comm(error) => RankError::Comm(error),
     }
 }

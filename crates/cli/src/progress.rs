@@ -18,6 +18,12 @@ impl Progress {
         Progress { shown: shown && stderr().is_terminal(), begun: now, drawn: now, total }
     }
 
+    /// So many of so many that were not known before.
+    pub fn of(&mut self, done: usize, all: usize, what: &str) {
+        self.total = all;
+        self.at(done, what);
+    }
+
     pub fn at(&mut self, done: usize, what: &str) {
         let now = Instant::now();
         if !self.shown

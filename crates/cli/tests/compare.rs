@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use laneway_report::json_reader::{self, Json};
+use laneway_report::json::{self, Json};
 use serde_json::Value;
 
 /// A folder that goes when the test is over.
@@ -307,9 +307,9 @@ fn files_that_are_none_are_refused() {
         (b"{\"schema\": \"laneway.measure/1\", \"rows\": []}", "it holds no rows"),
         (b"op,size_bytes\nbcast,8,9\n", "line 2: 3 fields under 2 names"),
         (b"dear diary\n", "neither JSON or CSV"),
-        (&b"[".repeat(100_000), "levels of nesting"),
+        (&b"[".repeat(100_000), "recursion limit"),
         (b"{\"schema\": \"laneway.measure/1\", \"rows\": [{\"time_us\": 1e999}]}", "range"),
-        (b"{\"schema\": \"laneway.measure/1\", \"rows\": [{\"time_us\": NaN}]}", "a value"),
+        (b"{\"schema\": \"laneway.measure/1\", \"rows\": [{\"time_us\": NaN}]}", "expected value"),
         (b"op,size_bytes\r\nbcast,\"8\r\n", "never closed"),
         (b"# Size  Latency (us)\r\n8\r\n", "line 2"),
         (b"# Benchmarking Bcast\r\n", "it holds no rows"),
@@ -414,7 +414,7 @@ fn json_is_read_as_another_reader_reads_it() {
             }
         }
         let damaged: String = damaged.into_iter().collect();
-        match (json_reader::parse(&damaged), serde_json::from_str::<Value>(&damaged)) {
+        match (json::parse(&damaged), serde_json::from_str::<Value>(&damaged)) {
             (Ok(ours), Ok(theirs)) => {
                 assert!(same(&ours, &theirs), "{damaged}\n{ours:?}\n{theirs:?}");
                 taken += 1;

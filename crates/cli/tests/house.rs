@@ -11,7 +11,7 @@ use laneway_needs::{Need, program};
 const MAY_SEE: &[(&str, &[&str])] = &[
     ("laneway-core", &[]),
     ("laneway-coll", &["laneway-core"]),
-    ("laneway-report", &["laneway-core"]),
+    ("laneway-report", &["laneway-core", "laneway-stats"]),
     ("laneway-stats", &[]),
     ("laneway-needs", &[]),
     ("laneway-sim", &["laneway-core", "laneway-stats"]),
@@ -37,8 +37,21 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ),
     ("laneway-measure", &["laneway-core", "laneway-coll", "laneway-stats"]),
     (
+        "laneway-backend",
+        &[
+            "laneway-core",
+            "laneway-local",
+            "laneway-measure",
+            "laneway-mpi",
+            "laneway-ranks",
+            "laneway-sim",
+            "laneway-topo",
+        ],
+    ),
+    (
         "laneway-cli",
         &[
+            "laneway-backend",
             "laneway-core",
             "laneway-coll",
             "laneway-report",

@@ -20,6 +20,7 @@ pub mod row;
 pub mod run;
 pub mod schedule;
 pub mod shape;
+pub mod talk;
 pub mod units;
 
 pub use blocks::{Blocks, Matrix};

@@ -1,15 +1,39 @@
-//! Result rows: what a verb found out, flat and typed, before any format is chosen.
+//! Result rows: what was found out, flat and typed, before any format is chosen. All of them
+//! implement serde's `Serialize`, so that a program writes them in any format that serde knows.
+
+use std::borrow::Cow;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 /// One figure or word of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
+    /// A word or a sentence.
     Text(String),
+    /// A whole number.
     Whole(i64),
+    /// Any other number.
     Real(f64),
+    /// Yes or no.
     Truth(bool),
     /// Many figures of one kind, as samples are.
     List(Vec<f64>),
+    /// There is none.
     Nothing,
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Value::Text(text) => serializer.serialize_str(text),
+            Value::Whole(number) => serializer.serialize_i64(*number),
+            Value::Real(number) => serializer.serialize_f64(*number),
+            Value::Truth(truth) => serializer.serialize_bool(*truth),
+            Value::List(numbers) => numbers.serialize(serializer),
+            Value::Nothing => serializer.serialize_unit(),
+        }
+    }
 }
 
 impl From<Vec<f64>> for Value {
@@ -60,22 +84,50 @@ impl<T: Into<Value>> From<Option<T>> for Value {
     }
 }
 
-/// Named values in their order.
+/// Named values in their order. A name may be made at run time.
+///
+/// ```
+/// use laneway_core::{Row, Value};
+///
+/// let row = Row::new().with("op", "bcast").with(format!("rank_{}_us", 3), 1.5);
+/// assert_eq!(row.get("rank_3_us"), Some(&Value::Real(1.5)));
+/// assert_eq!(row.only(|name| name == "op"), Row::new().with("op", "bcast"));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row(pub Vec<(&'static str, Value)>);
+pub struct Row(pub Vec<(Cow<'static, str>, Value)>);
 
 impl Row {
+    /// No values yet.
     pub fn new() -> Row {
         Row::default()
     }
 
-    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Row {
-        self.0.push((name, value.into()));
+    /// The same with one more value.
+    pub fn with(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Row {
+        self.0.push((name.into(), value.into()));
         self
     }
 
+    /// The first value of that name.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(n, _)| *n == name).map(|(_, value)| value)
+        self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value)
+    }
+
+    /// The names in their order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_ref())
+    }
+
+    /// The values whose names are wanted, in the same order.
+    pub fn only(&self, wanted: impl Fn(&str) -> bool) -> Row {
+        Row(self.0.iter().filter(|(name, _)| wanted(name)).cloned().collect())
+    }
+}
+
+/// A map, in the order of the row.
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name.as_ref(), value)))
     }
 }
 
@@ -84,15 +136,40 @@ impl Row {
 pub struct Document {
     /// The verb: the schema is `laneway.<verb>/1`.
     pub verb: &'static str,
+    /// Where it was found out: hosts, versions, backend.
     pub env: Row,
+    /// What was asked for.
     pub params: Row,
+    /// What was found.
     pub rows: Vec<Row>,
     /// What the rows add up to, where they do.
     pub summary: Option<Row>,
 }
 
 impl Document {
+    /// The name of the form that programs may rely on.
     pub fn schema(&self) -> String {
         format!("laneway.{}/1", self.verb)
+    }
+
+    /// The program that wrote it, with its version.
+    pub fn tool() -> &'static str {
+        concat!("laneway ", env!("CARGO_PKG_VERSION"))
+    }
+}
+
+/// A map of `schema`, `tool`, `env`, `params`, `rows` and, where rows add up, `summary`.
+impl Serialize for Document {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("schema", &self.schema())?;
+        map.serialize_entry("tool", Document::tool())?;
+        map.serialize_entry("env", &self.env)?;
+        map.serialize_entry("params", &self.params)?;
+        map.serialize_entry("rows", &self.rows)?;
+        if let Some(summary) = &self.summary {
+            map.serialize_entry("summary", summary)?;
+        }
+        map.end()
     }
 }

@@ -1,11 +1,11 @@
-//! Small talk between the ranks of a measurement, over trees: numbers that rank 0 announces, and
-//! numbers that it collects. Both ends know how many there are, so each costs one message an edge.
+//! The numbers that ranks of a measurement tell each other, by [`laneway_core::talk`]: both ends
+//! know how many there are, so each costs one message an edge of a tree.
 
+use laneway_core::talk::{ANNOUNCE, COLLECT, above, announce_exact, below, collect_exact};
 use laneway_core::{Comm, CommError, Rank, Tag};
 
-/// All tags of this crate, each different: whoever measures has a communicator for all of it.
-pub(crate) const ANNOUNCE: Tag = 1;
-pub(crate) const COLLECT: Tag = 2;
+/// All tags of this crate, each different from those of [`laneway_core::talk`]: whoever measures
+/// has a communicator for all of it.
 pub(crate) const CLOCK: Tag = 3;
 pub(crate) const START: Tag = 4;
 pub(crate) const CONFIRM: Tag = 5;
@@ -14,6 +14,8 @@ pub(crate) const DELIVER: Tag = 7;
 /// Of point-to-point experiments: what the members of a subset agree on, and what is measured.
 pub(crate) const WORD: Tag = 8;
 pub(crate) const DATA: Tag = 9;
+/// Of a message that only says that something is over.
+pub(crate) const OVER: Tag = 10;
 
 pub(crate) fn bytes_of(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
@@ -24,34 +26,6 @@ pub(crate) fn numbers_of(bytes: &[u8]) -> Vec<f64> {
     bytes.chunks(8).map(number).collect()
 }
 
-/// Collective: the text of rank 0, on every rank.
-pub fn told(comm: &dyn Comm, text: &str) -> Result<String, CommError> {
-    let mut length = [text.len() as f64];
-    announce(comm, &mut length)?;
-    let mut bytes: Vec<f64> = text.bytes().map(f64::from).collect();
-    bytes.resize(length[0] as usize, 0.0);
-    if !bytes.is_empty() {
-        announce(comm, &mut bytes)?;
-    }
-    let bytes: Vec<u8> = bytes.into_iter().map(|byte| byte as u8).collect();
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Above this rank in a binomial tree over all ranks, and the distance to it; none for rank 0.
-fn above(rank: Rank) -> Option<(Rank, u32)> {
-    (rank > 0).then(|| {
-        let distance = 1 << rank.trailing_zeros();
-        (rank - distance, distance)
-    })
-}
-
-/// Below a rank in the tree, the nearest first.
-fn below(rank: Rank, ranks: u32) -> impl DoubleEndedIterator<Item = Rank> {
-    let distances = if rank == 0 { u32::BITS } else { rank.trailing_zeros() };
-    let reach = (0..distances).map(move |bit| rank.checked_add(1 << bit));
-    reach.flatten().filter(move |child| *child < ranks)
-}
-
 /// Collective: what rank 0 says, on every rank.
 pub fn announce(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> {
     announce_from(comm, 0, numbers)
@@ -60,7 +34,7 @@ pub fn announce(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> {
 /// Collective: the same for ranks of which some have nothing else to do for long. They sleep and
 /// look now and then, as receiving would keep a core busy that the others may need.
 pub(crate) fn announce_to_idle(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> {
-    if let Some((parent, _)) = above(comm.rank()) {
+    if let Some(parent) = above(comm.rank()) {
         nap_until(comm, parent, ANNOUNCE)?;
     }
     announce(comm, numbers)
@@ -92,41 +66,34 @@ pub(crate) fn announce_from(
     root: Rank,
     numbers: &mut [f64],
 ) -> Result<(), CommError> {
-    let ranks = comm.size();
-    // The tree is that of rank 0, turned round.
-    let own = (comm.rank() + ranks - root) % ranks;
-    let turned = |place: Rank| (place + root) % ranks;
-    if let Some((parent, _)) = above(own) {
-        let mut bytes = vec![0; 8 * numbers.len()];
-        comm.recv(Some(turned(parent)), Some(ANNOUNCE), &mut bytes)?;
-        numbers.copy_from_slice(&numbers_of(&bytes));
-    }
-    let bytes = bytes_of(numbers);
-    for child in below(own, ranks).rev() {
-        comm.send(turned(child), ANNOUNCE, &bytes)?;
-    }
+    let mut bytes = bytes_of(numbers);
+    announce_exact(comm, root, &mut bytes)?;
+    numbers.copy_from_slice(&numbers_of(&bytes));
     Ok(())
 }
 
 /// Collective: the numbers of every rank, rank after rank, on rank 0; nothing elsewhere. Every rank
 /// gives as many.
 pub fn collect(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, CommError> {
-    let (rank, ranks) = (comm.rank(), comm.size());
-    let mut all = own.to_vec();
-    for child in below(rank, ranks) {
-        // The ranks below a child are as many as lie between it and the next.
-        let subtree = (1u32 << child.trailing_zeros()).min(ranks - child);
-        let mut bytes = vec![0; 8 * own.len() * subtree as usize];
-        comm.recv(Some(child), Some(COLLECT), &mut bytes)?;
-        all.extend(numbers_of(&bytes));
+    Ok(numbers_of(&collect_exact(comm, &bytes_of(own))?))
+}
+
+/// Collective: the ranks from `count` on wait until rank 0, which was busy with those below, comes
+/// here. Receiving would keep a core busy that the others may need, so on a real machine they sleep
+/// and look now and then; `alive` is called each time.
+pub(crate) fn reunite(comm: &dyn Comm, count: u32, alive: &dyn Fn()) -> Result<(), CommError> {
+    if comm.rank() == 0 {
+        return (count..comm.size()).try_for_each(|other| comm.send(other, OVER, &[]));
     }
-    match above(rank) {
-        None => Ok(all),
-        Some((parent, _)) => {
-            comm.send(parent, COLLECT, &bytes_of(&all))?;
-            Ok(Vec::new())
-        }
+    if comm.rank() < count {
+        return Ok(());
     }
+    let clock = comm.clock();
+    while !clock.is_virtual() && comm.probe(Some(0), Some(OVER), false)?.is_none() {
+        alive();
+        clock.sleep_until(clock.now() + 5.0 * NAP);
+    }
+    comm.recv(Some(0), Some(OVER), &mut []).map(|_| ())
 }
 
 /// Collective: nobody goes on before all have come.
@@ -141,23 +108,9 @@ mod tests {
 
     #[test]
     fn every_tag_has_one_meaning() {
-        let mut tags = vec![ANNOUNCE, COLLECT, CLOCK, START, CONFIRM, TASK, DELIVER, WORD, DATA];
+        let talk = [ANNOUNCE, COLLECT, CLOCK, START, CONFIRM, TASK, DELIVER, WORD, DATA, OVER];
+        let mut tags = talk.to_vec();
         tags.sort_unstable();
         assert!(tags.windows(2).all(|two| two[0] < two[1]), "{tags:?}");
-    }
-
-    #[test]
-    fn the_tree_reaches_every_rank_once() {
-        for ranks in 1..70 {
-            let mut seen = vec![0; ranks as usize];
-            for rank in 0..ranks {
-                for child in below(rank, ranks) {
-                    seen[child as usize] += 1;
-                    assert_eq!(above(child).map(|(parent, _)| parent), Some(rank));
-                }
-            }
-            assert_eq!(seen[0], 0);
-            assert!(seen[1..].iter().all(|&times| times == 1), "{ranks}: {seen:?}");
-        }
     }
 }

@@ -1,5 +1,7 @@
-//! CSV (RFC 4180): a header line, then a line for each row; written, and read back.
+//! CSV (RFC 4180) by the crate `csv`: a header line, then a line for each row; written, and read
+//! back more strictly than that crate does.
 
+use ::csv::{ReaderBuilder, StringRecord, Terminator, WriterBuilder};
 use laneway_core::{Document, Value};
 
 use crate::run::{ReadError, Record, finite};
@@ -10,20 +12,19 @@ pub fn render(document: &Document) -> String {
     if names.is_empty() {
         return String::new();
     }
-    let mut text = names.join(",") + "\n";
+    let mut writer = WriterBuilder::new().terminator(Terminator::Any(b'\n')).from_writer(vec![]);
+    // Memory takes every byte, and all lines have as many fields: nothing can be refused.
+    writer.write_record(&names).expect("a header is CSV");
     for row in &document.rows {
-        let fields: Vec<String> =
-            names.iter().map(|name| row.get(name).map_or(String::new(), field)).collect();
-        text += &(fields.join(",") + "\n");
+        let fields = names.iter().map(|name| row.get(name).map_or(String::new(), field));
+        writer.write_record(fields).expect("a row is CSV");
     }
-    text
+    let bytes = writer.into_inner().expect("memory takes every byte");
+    String::from_utf8(bytes).expect("CSV is text")
 }
 
 fn field(value: &Value) -> String {
     match value {
-        Value::Text(text) if text.contains(['"', ',', '\n', '\r']) => {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        }
         Value::Text(text) => text.clone(),
         Value::Whole(number) => number.to_string(),
         Value::Real(number) if number.is_finite() => format!("{number:?}"),
@@ -47,69 +48,63 @@ pub fn is_csv(text: &str) -> bool {
 
 /// The rows under the header.
 pub fn read(text: &str) -> Result<Vec<Record>, ReadError> {
-    let mut lines = lines(text)?.into_iter();
-    let Some((_, names)) = lines.next() else { return Err(ReadError::Empty) };
-    lines
-        .map(|(line, cells)| {
-            if cells.len() != names.len() {
-                let what = format!("{} fields under {} names", cells.len(), names.len());
-                return Err(ReadError::Line(line, what));
-            }
-            let mut record = Record::default();
-            for (name, cell) in names.iter().zip(cells) {
-                record.push(name, value(cell));
-            }
-            Ok(record)
-        })
-        .collect()
-}
-
-/// The fields of each line that is not empty, and the number of the line that it begins on.
-fn lines(text: &str) -> Result<Vec<(usize, Vec<String>)>, ReadError> {
-    let (mut all, mut cells, mut cell) = (Vec::new(), Vec::new(), String::new());
-    let (mut line, mut begins, mut quoted_since) = (1, 1, None);
-    let mut characters = text.chars().peekable();
-    while let Some(c) = characters.next() {
-        line += usize::from(c == '\n');
-        match c {
-            '"' if quoted_since.is_some() => match characters.next_if_eq(&'"') {
-                Some(quote) => cell.push(quote),
-                None => quoted_since = None,
-            },
-            c if quoted_since.is_some() => cell.push(c),
-            '"' if cell.is_empty() => quoted_since = Some(line),
-            '"' => return Err(ReadError::Line(line, "a quote inside a field".into())),
-            '\r' if characters.peek() == Some(&'\n') => {}
-            ',' => cells.push(std::mem::take(&mut cell)),
-            '\n' => {
-                if !(cells.is_empty() && cell.is_empty()) {
-                    cells.push(std::mem::take(&mut cell));
-                    all.push((begins, std::mem::take(&mut cells)));
-                }
-                begins = line;
-            }
-            c => cell.push(c),
+    let mut reader =
+        ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+    let (mut names, mut rows) = (Vec::new(), Vec::new());
+    let (mut cells, mut begin) = (StringRecord::new(), 0);
+    let strange = |error: ::csv::Error| ReadError::Line(0, error.to_string());
+    while reader.read_record(&mut cells).map_err(strange)? {
+        let end = reader.position().byte() as usize;
+        let line = line_of(&text[..end], &text[begin..end]);
+        if let Some(what) = fault(&cells, &text[begin..end]) {
+            return Err(ReadError::Line(line, what.into()));
         }
+        begin = end;
+        if names.is_empty() {
+            names.extend(cells.iter().map(str::to_owned));
+            continue;
+        }
+        if cells.len() != names.len() {
+            let what = format!("{} fields under {} names", cells.len(), names.len());
+            return Err(ReadError::Line(line, what));
+        }
+        let mut record = Record::default();
+        for (name, cell) in names.iter().zip(&cells) {
+            record.push(name.clone(), value(cell));
+        }
+        rows.push(record);
     }
-    if let Some(line) = quoted_since {
-        return Err(ReadError::Line(line, "a quote that is never closed".into()));
-    }
-    if !(cells.is_empty() && cell.is_empty()) {
-        cells.push(cell);
-        all.push((begins, cells));
-    }
-    Ok(all)
+    if names.is_empty() { Err(ReadError::Empty) } else { Ok(rows) }
 }
 
-fn value(cell: String) -> Value {
-    match cell.as_str() {
+/// The number of the line that a record begins on, which empty lines may stand before.
+fn line_of(until: &str, record: &str) -> usize {
+    let lines = |text: &str| text.matches('\n').count();
+    let empty = record.len() - record.trim_start_matches(['\r', '\n']).len();
+    lines(&until[..until.len() - record.len() + empty]) + 1
+}
+
+/// What the crate lets pass: a quote within a field that has none around it, and one that is
+/// never closed.
+fn fault(cells: &StringRecord, record: &str) -> Option<&'static str> {
+    let bare = |cell: &str| {
+        cell.contains('"') && !record.contains(&format!("\"{}\"", cell.replace('"', "\"\"")))
+    };
+    if cells.iter().any(bare) {
+        return Some("a quote inside a field");
+    }
+    (record.matches('"').count() % 2 == 1).then_some("a quote that is never closed")
+}
+
+fn value(cell: &str) -> Value {
+    match cell {
         "" => Value::Nothing,
         "true" => Value::Truth(true),
         "false" => Value::Truth(false),
         text => match (text.parse(), finite(text)) {
             (Ok(number), _) => Value::Whole(number),
             (_, Some(number)) => Value::Real(number),
-            _ => Value::Text(cell),
+            _ => cell.into(),
         },
     }
 }
@@ -157,6 +152,8 @@ mod tests {
         assert_eq!(wrong("a,b\n1,2\n3\n"), "line 3: 1 fields under 2 names");
         assert_eq!(wrong("a,b\n1,\"2\n"), "line 2: a quote that is never closed");
         assert_eq!(wrong("a,b\n1,2\"3\n"), "line 2: a quote inside a field");
+        assert_eq!(wrong("a,b\n1,2\"3\"\n"), "line 2: a quote inside a field");
+        assert_eq!(wrong("a,b\n\"x\ny\",2\n\n3\n"), "line 5: 1 fields under 2 names");
         assert!(is_csv("op,size_bytes\n") && !is_csv("Hello, world\n") && !is_csv("op\n"));
     }
 }

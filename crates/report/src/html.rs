@@ -211,7 +211,7 @@ fn flags(runs: &[Run]) -> String {
 fn table(runs: &[Run]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, value) in all(runs).flat_map(|(_, row)| &row.fields) {
-        if *value != Value::Nothing && !names.contains(&name.as_str()) {
+        if *value != Value::Nothing && !names.contains(&name.as_ref()) {
             names.push(name);
         }
     }
@@ -317,7 +317,7 @@ mod tests {
                 if matches!(value, Value::Text(_)) {
                     *value = evil.into();
                 }
-                *name = name.replace("ranks", evil);
+                *name = name.replace("ranks", evil).into();
             });
         }
         let html = render(evil, &[run.clone(), run]);

@@ -8,16 +8,18 @@
 
 #![forbid(unsafe_code)]
 
+pub mod compare;
 pub mod csv;
 pub mod figure;
 pub mod gnuplot;
 pub mod html;
 pub mod json;
-pub mod json_reader;
+pub mod launches;
 pub mod links;
 pub mod map;
 pub mod osu;
 pub mod predicted;
+mod read;
 pub mod run;
 pub mod svg;
 pub mod table;
@@ -25,9 +27,11 @@ pub mod table;
 mod chart;
 mod imb;
 
-pub use run::{ReadError, Record, Run, read};
+pub use figure::plain;
+pub use read::read;
+pub use run::{ReadError, Record, Run};
 
-use laneway_core::Document;
+use laneway_core::{Document, Row};
 
 /// The formats that every verb can print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,10 +104,10 @@ impl Format {
 }
 
 /// The names that rows have, in the order in which they first appear.
-pub(crate) fn columns(document: &Document) -> Vec<&'static str> {
-    let mut names: Vec<&'static str> = Vec::new();
-    for (name, _) in document.rows.iter().flat_map(|row| &row.0) {
-        if !names.contains(name) {
+pub(crate) fn columns(document: &Document) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in document.rows.iter().flat_map(Row::names) {
+        if !names.contains(&name) {
             names.push(name);
         }
     }

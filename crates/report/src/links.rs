@@ -121,7 +121,7 @@ fn interval(row: &Record) -> Result<Interval, String> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::{Format, run};
+    use crate::Format;
 
     /// A link of two directions, and another that has but one.
     pub fn uses() -> Vec<LinkUse> {
@@ -148,7 +148,7 @@ pub(crate) mod tests {
         assert_eq!(document.schema(), "laneway.links/1");
         assert_eq!(document.rows.len(), 9);
         for format in [Format::Json, Format::Csv] {
-            let run = run::read("f", &format.render(&document)).expect("a run");
+            let run = crate::read("f", &format.render(&document)).expect("a run");
             assert_eq!(read(&run), Ok(uses()), "{}", format.name());
         }
     }
@@ -163,7 +163,7 @@ pub(crate) mod tests {
     #[test]
     fn other_rows_are_refused() {
         let why = |text: &str| {
-            let run = run::read("f", text).expect("rows");
+            let run = crate::read("f", text).expect("rows");
             read(&run).expect_err(text)
         };
         assert_eq!(why("op,size_bytes\nbcast,8\n"), "row 1: it names no `link`");

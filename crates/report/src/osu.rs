@@ -97,7 +97,7 @@ pub fn read(text: &str) -> Result<Vec<Record>, ReadError> {
             return Err(ReadError::Line(number + 1, what));
         };
         let mut row = Record::default();
-        title.iter().for_each(|(name, value)| row.push(name, value.clone()));
+        title.iter().for_each(|(name, value)| row.push(*name, value.clone()));
         row.push("size_bytes", size.into());
         row.push(metric.column(), (figure * unit).into());
         rows.push(row);

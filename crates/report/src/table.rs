@@ -1,35 +1,120 @@
 //! A table for people: columns as wide as they need to be, figures to the right, words to the left.
+//!
+//! Columns in which no row says anything are left out, and what is the same in all rows stands in
+//! one line below them. A table that is wider than the terminal has its headings folded, its long
+//! texts wrapped, or is turned; nothing is cut off.
 
-use laneway_core::{Document, Value};
+mod fit;
+mod sentence;
 
-/// The rows as an aligned table, and the summary under it.
+use laneway_core::{Document, Row, Value};
+
+use fit::{Cell, Grid};
+
+/// How a table is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// The columns of the terminal; none where lines may be of any length.
+    pub width: Option<usize>,
+    /// Whether words such as "slower" are red.
+    pub colour: bool,
+    /// Whether columns stay that are empty or the same in all rows, as they do where a table is
+    /// shown again and again.
+    pub all_columns: bool,
+}
+
+impl Default for Style {
+    fn default() -> Style {
+        Style { width: Some(80), colour: false, all_columns: false }
+    }
+}
+
+/// The rows as an aligned table for 80 columns, and the summary under it.
 pub fn render(document: &Document) -> String {
-    let mut text = String::new();
+    render_as(document, &Style::default())
+}
+
+/// The same in a style.
+pub fn render_as(document: &Document, style: &Style) -> String {
+    let rows = &document.rows;
     let names = crate::columns(document);
-    if !names.is_empty() {
-        let right: Vec<bool> = names
-            .iter()
-            .map(|name| {
-                let mut values = document.rows.iter().filter_map(|row| row.get(name));
-                values.all(|v| matches!(v, Value::Whole(_) | Value::Real(_) | Value::Nothing))
-            })
-            .collect();
-        let mut lines = vec![names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()];
-        for row in &document.rows {
-            lines
-                .push(names.iter().map(|name| row.get(name).map_or(String::new(), cell)).collect());
+    let (mut shown, mut same) = (names.clone(), Vec::new());
+    if !style.all_columns {
+        shown.retain(|name| !is_empty(rows, name));
+        let differing = shown.iter().any(|name| !is_same(rows, name));
+        if rows.len() > 1 && differing {
+            same.extend(shown.iter().copied().filter(|name| is_same(rows, name)));
+            shown.retain(|name| !same.contains(name));
         }
-        text += &align(&lines, &right);
+    }
+    let mut parts = Vec::new();
+    if !names.is_empty() {
+        parts.push(grid(rows, if shown.is_empty() { names } else { shown }).fit(style));
+    }
+    if let (Some(first), false) = (rows.first(), same.is_empty()) {
+        let kept = first.only(|name| same.contains(&name));
+        parts.push(sentence::same(&kept, style));
     }
     if let Some(summary) = &document.summary {
-        let parts: Vec<String> =
-            summary.0.iter().map(|(name, value)| format!("{} {name}", cell(value))).collect();
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text += &(parts.join(", ") + "\n");
+        parts.push(sentence::summary(summary, style));
     }
-    text
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+fn is_empty(rows: &[Row], name: &str) -> bool {
+    rows.iter().filter_map(|row| row.get(name)).all(says_nothing)
+}
+
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Nothing => true,
+        Value::Text(text) => text.is_empty(),
+        Value::List(numbers) => numbers.is_empty(),
+        _ => false,
+    }
+}
+
+fn is_same(rows: &[Row], name: &str) -> bool {
+    let first = rows.first().and_then(|row| row.get(name));
+    first.is_some() && rows.iter().all(|row| row.get(name) == first)
+}
+
+fn grid(rows: &[Row], names: Vec<&str>) -> Grid {
+    let right = |name: &&str| {
+        let mut values = rows.iter().filter_map(|row| row.get(name));
+        values.all(|v| matches!(v, Value::Whole(_) | Value::Real(_) | Value::Nothing))
+    };
+    let of = |row: &Row, name: &str| {
+        let value = row.get(name);
+        let is_bad = value.is_some_and(|value| is_bad(name, value));
+        Cell { text: value.map_or(String::new(), cell), is_bad }
+    };
+    Grid {
+        right: names.iter().map(right).collect(),
+        rows: rows.iter().map(|row| names.iter().map(|name| of(row, name)).collect()).collect(),
+        names: names.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// Words that a person looks for: red where there is colour.
+const BAD: [&str; 6] = ["slow", "slower", "error", "failed", "wrong", "missing"];
+
+/// Whether a value is one of these words, or counts more than none of what they name.
+fn is_bad(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Text(text) => text.split(',').any(|word| BAD.contains(&word.trim())),
+        Value::Whole(number) => *number > 0 && BAD.contains(&name),
+        _ => false,
+    }
+}
+
+/// In red, where there is colour.
+fn paint(text: &str, is_bad: bool, style: &Style) -> String {
+    match is_bad && style.colour && !text.is_empty() {
+        true => format!("\x1b[31m{text}\x1b[0m"),
+        false => text.to_owned(),
+    }
 }
 
 /// Lines of cells in columns, the first line a heading.
@@ -52,6 +137,7 @@ pub fn align(lines: &[Vec<String>], right: &[bool]) -> String {
     text
 }
 
+/// A value as it stands in a cell.
 pub(crate) fn cell(value: &Value) -> String {
     match value {
         // A line stays a line, and a terminal is told nothing by a file that was read.
@@ -59,7 +145,7 @@ pub(crate) fn cell(value: &Value) -> String {
         Value::Whole(number) => number.to_string(),
         Value::Real(number) => significant(*number),
         Value::Truth(true) => "yes".into(),
-        Value::Truth(false) => "NO".into(),
+        Value::Truth(false) => "no".into(),
         Value::List(numbers) => format!("{} figures", numbers.len()),
         Value::Nothing => "-".into(),
     }
@@ -80,7 +166,10 @@ pub(crate) fn significant(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use laneway_core::Row;
+
+    fn document(rows: Vec<Row>, summary: Option<Row>) -> Document {
+        Document { verb: "t", env: Row::new(), params: Row::new(), rows, summary }
+    }
 
     #[test]
     fn figures_stand_to_the_right() {
@@ -88,17 +177,49 @@ mod tests {
             Row::new().with("op", "bcast").with("us", 1234.5),
             Row::new().with("op", "alltoall").with("us", 0.2),
         ];
-        let none = Row::new();
         let summary = Some(Row::new().with("passed", 2u32));
-        let document = Document { verb: "t", env: none.clone(), params: none, rows, summary };
         assert_eq!(
-            render(&document),
-            "op            us\nbcast       1234\nalltoall  0.2000\n\n2 passed\n"
+            render(&document(rows, summary)),
+            "op            us\nbcast       1234\nalltoall  0.2000\n\n2 passed.\n"
         );
     }
 
     #[test]
     fn text_stays_in_its_cell() {
         assert_eq!(cell(&"a\x1b[2J\nb".into()), "a [2J b");
+    }
+
+    #[test]
+    fn empty_columns_leave_and_what_is_the_same_is_said_once() {
+        let row = |size: u32| {
+            let row = Row::new().with("op", "bcast").with("root", None::<u32>).with("note", "");
+            row.with("size", size).with("ok", false)
+        };
+        let both = document(vec![row(8), row(16)], None);
+        assert_eq!(render(&both), "size\n   8\n  16\n\nThe same in all rows: op bcast, ok no.\n");
+        // One row has nothing to be the same as, and rows that do not differ are shown.
+        assert_eq!(render(&document(vec![row(8)], None)), "op     size  ok\nbcast     8  no\n");
+        let alike = render(&document(vec![row(8), row(8)], None));
+        assert_eq!(alike, "op     size  ok\nbcast     8  no\nbcast     8  no\n");
+        let style = Style { all_columns: true, ..Style::default() };
+        let all = render_as(&both, &style);
+        assert!(
+            all.starts_with("op     root  note  size  ok\nbcast     -           8  no"),
+            "{all}"
+        );
+    }
+
+    #[test]
+    fn words_to_look_for_are_red() {
+        let row = |word: &str, failed: u32| Row::new().with("verdict", word).with("failed", failed);
+        let rows = vec![row("slower", 0), row("same", 2)];
+        let summary = Some(Row::new().with("slower", 1u32).with("same", 1u32));
+        let style = Style { colour: true, ..Style::default() };
+        let (red, plain) = ("\x1b[31m", "\x1b[0m");
+        let wanted = format!(
+            "verdict  failed\n{red}slower{plain}        0\nsame          {red}2{plain}\n\n\
+             {red}1 slower{plain}, 1 same.\n"
+        );
+        assert_eq!(render_as(&document(rows, summary), &style), wanted);
     }
 }

@@ -22,10 +22,10 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use laneway_core::talk;
 use laneway_core::{
     Buffers, Comm, CommError, Exec, Failure, Placement, Reduction, Schedule, Shape,
 };
-use laneway_measure::talk;
 use laneway_sim::platform::Platform;
 use laneway_sim::{HostId, Network};
 
@@ -201,7 +201,7 @@ fn told(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Platform>, PlaceEr
         },
         None => String::new(),
     };
-    let text = talk::told(comm, &text)?;
+    let text = talk::announce_text(comm, &text)?;
     if text.is_empty() {
         return Ok(None);
     }

@@ -8,14 +8,14 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Comm, CommError, Document, Exit, Failure, Row};
 
-use crate::agree;
 use crate::output::{self, Output};
 use crate::placed::{self, Placed};
 use crate::progress::Progress;
-use crate::session::{self, Choice};
-use crate::watchdog::Watchdog;
+use crate::session;
 use crate::words;
 use case::{Case, Outcome};
+use laneway_backend::Watchdog;
+use laneway_core::talk;
 use plan::{Group, Plan};
 
 pub fn command() -> Command {
@@ -69,7 +69,9 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let plan = Plan::new(&collectives, &names, sizes(matches)?)?;
     let output = Output::from(matches)?;
     let sites = placed::asked(matches);
-    session::run(&Choice::from(matches)?, &|comm| checked(comm, &plan, sites.as_deref(), &output))
+    session::run(&session::checking(matches)?, &|comm| {
+        checked(comm, &plan, sites.as_deref(), &output)
+    })
 }
 
 fn collectives(matches: &ArgMatches) -> Result<Vec<Collective>, Failure> {
@@ -93,11 +95,11 @@ fn checked(
     output: &Output,
 ) -> Result<Exit, CheckError> {
     let printing = comm.rank() == 0;
-    let placed = Placed::pretend(comm, sites)?;
+    let placed = Placed::pretend(comm, sites).map_err(placed::refused)?;
     let watchdog = Watchdog::new(comm);
     let native = comm.has_native(&laneway_core::Shape::new(Collective::Bcast, comm.size(), 1));
     let groups = plan.cases(comm.size(), native);
-    if let Some(cause) = agree::objection(comm, too_large(comm, &groups))? {
+    if let Some(cause) = talk::objection(comm, too_large(comm, &groups))? {
         let what = "these sizes do not fit into memory";
         return Err(Failure::usage(what, cause, "smaller --sizes, or fewer ranks").into());
     }
@@ -149,8 +151,8 @@ fn merge(comm: &dyn Comm, outcomes: &mut [Outcome]) -> Result<(), CommError> {
             _ => None,
         })
         .collect();
-    let all = agree::collect(comm, failures.as_bytes())?.concat();
-    let all = agree::announce(comm, &all)?;
+    let all = talk::collect(comm, failures.as_bytes())?.concat();
+    let all = talk::announce(comm, &all)?;
     for line in String::from_utf8_lossy(&all).lines() {
         let Some((index, why)) = line.split_once(' ') else { continue };
         let outcome = index.parse::<usize>().ok().and_then(|index| outcomes.get_mut(index));
@@ -163,7 +165,7 @@ fn merge(comm: &dyn Comm, outcomes: &mut [Outcome]) -> Result<(), CommError> {
 
 /// Why this rank's memory cannot hold the largest call, with all ranks of the run on one host.
 fn too_large(comm: &dyn Comm, groups: &[Group]) -> Option<String> {
-    let available = session::memory_bytes()?;
+    let available = laneway_measure::memory::memory_bytes()?;
     let need = |case: &Case| {
         let shape = case.shape(comm.size());
         let most = |rank| shape.in_len(rank).saturating_add(shape.out_len(rank));

@@ -1,9 +1,9 @@
 //! All launches of a point are timed by one method: the first launch finds out whether ranks can
-//! keep appointments, and the others are told.
+//! begin at agreed instants, and the others are told.
 
 use clap::{Arg, ArgMatches};
 use laneway_core::Value;
-use laneway_measure::timing::StartTime;
+use laneway_measure::sweep::{Decided, point_key};
 use laneway_report::{Record, Run};
 
 /// An option between a run and its launches.
@@ -13,28 +13,10 @@ pub fn arg() -> Arg {
     Arg::new(OPTION).long(OPTION).value_name("POINTS").hide(true)
 }
 
-/// What tells a point from the others of a run.
-pub fn key(op: &str, algorithm: &str, form: &str, ranks: u32, size: u64) -> String {
-    format!("{op}/{algorithm}/{form}/{ranks}/{size}")
-}
-
-/// Points whose ranks could not keep appointments in the first launch; none where nobody knows yet.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Decided(Option<Vec<String>>);
-
-impl Decided {
-    pub fn asked(matches: &ArgMatches) -> Decided {
-        let text = matches.get_one::<String>(OPTION);
-        Decided(text.map(|text| text.split(',').map(str::to_string).collect()))
-    }
-
-    /// The default method for a point.
-    pub fn timing(&self, key: &str) -> StartTime {
-        match &self.0 {
-            None => StartTime::default(),
-            Some(fallen) => StartTime::decided(!fallen.iter().any(|point| point == key)),
-        }
-    }
+/// What the first launch has decided, if this is a later one.
+pub fn asked(matches: &ArgMatches) -> Decided {
+    let text = matches.get_one::<String>(OPTION);
+    Decided(text.map(|text| text.split(',').map(str::to_string).collect()))
 }
 
 /// What the first launch has decided, as a value of the option; none where it was not asked to.
@@ -44,14 +26,14 @@ pub fn of_first(first: &Run) -> Option<String> {
         _ => String::new(),
     };
     let number = |record: &Record, name: &str| record.number(name).unwrap_or(0.0) as u64;
-    let by_appointment = |record: &&Record| text(record, "timing").starts_with("start-time");
+    let by_start_time = |record: &&Record| text(record, "timing").starts_with("start-time");
     let fallen = |record: &&Record| text(record, "timing").contains('>');
     let key = |record: &Record| {
         let [op, algorithm, form] = ["op", "algorithm", "form"].map(|name| text(record, name));
         let ranks = number(record, "ranks") as u32;
-        key(&op, &algorithm, &form, ranks, number(record, "size_bytes"))
+        point_key(&op, &algorithm, &form, ranks, number(record, "size_bytes"))
     };
-    first.rows.iter().find(by_appointment)?;
+    first.rows.iter().find(by_start_time)?;
     let all: Vec<String> = first.rows.iter().filter(fallen).map(key).collect();
     Some(all.join(","))
 }
@@ -80,7 +62,7 @@ mod tests {
         let words = of_first(&first).expect("decided");
         assert_eq!(words, "bcast/linear/blocking/4/8");
         let decided = Decided(Some(vec![words]));
-        let name = |size| decided.timing(&key("bcast", "linear", "blocking", 4, size)).name();
+        let name = |size| decided.timing(&point_key("bcast", "linear", "blocking", 4, size)).name();
         assert_eq!([name(8), name(1024)], ["start-time>maximum", "start-time"]);
         assert_eq!(of_first(&run(&[("start-time", 8)])), Some(String::new()));
         assert_eq!(of_first(&run(&[("root", 8)])), None);

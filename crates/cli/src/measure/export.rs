@@ -5,8 +5,8 @@ use std::path::Path;
 
 use laneway_core::{Comm, Failure};
 
-use crate::agree;
 use crate::session::RankError;
+use laneway_core::talk;
 
 /// Why nothing can be written there: it is a folder, its folder is missing, or it cannot be opened.
 pub fn objection(file: Option<&str>) -> Option<String> {
@@ -39,7 +39,7 @@ pub fn failure(file: Option<&str>, cause: String) -> Failure {
 /// Collective: rank 0 writes, so it alone looks.
 pub fn refuse(comm: &dyn Comm, file: Option<&str>) -> Result<(), RankError> {
     let own = if comm.rank() == 0 { objection(file) } else { None };
-    match agree::objection(comm, own)? {
+    match talk::objection(comm, own)? {
         Some(cause) => Err(failure(file, cause).into()),
         None => Ok(()),
     }

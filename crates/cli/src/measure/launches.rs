@@ -1,16 +1,13 @@
 //! `--launches N`: the whole run again and again, because placement and memory differ between
 //! launches: the interval over launches is the one to trust.
 
-mod merge;
-
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
 use clap::{Arg, ArgMatches, value_parser};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_report::run::Fields;
-use laneway_report::{Run, read};
+use laneway_report::{Run, launches, read};
 
 use super::{bounds, decided, export};
 use crate::output::{self, Output};
@@ -80,13 +77,13 @@ pub fn run(
         own.extend(["--seed".into(), seed.to_string().into()]);
         let (run, ended) = launch(&words, own, number)?;
         if runs.is_empty() {
-            env = named(&run.env);
+            env = Row(run.env.clone());
             if !words.is_empty() {
                 // These words say more than what a rank sees of its launcher.
                 env.0.retain(|(name, _)| *name != "launcher");
                 env = env.with("launcher", words.join(" "));
             }
-            params = named(&run.params).with("launches", launches);
+            params = Row(run.params.clone()).with("launches", launches);
         }
         // A wrong answer weighs more than one that is not precise.
         if exit != Exit::Gate && ended != Exit::Done {
@@ -104,14 +101,12 @@ pub fn run(
 }
 
 fn document(env: &Row, params: &Row, runs: &[Run], level: f64) -> Result<Document, Failure> {
-    let rows = merge::rows(runs, level)?;
+    let rows = launches::merge(runs, level).map_err(|missing| {
+        let what = "a point is missing from some launches";
+        Failure::environment(what, missing.to_string(), "fewer --sizes, or --launches 1")
+    })?;
     let (env, params) = (env.clone(), params.clone());
     Ok(Document { verb: "measure", env, params, rows, summary: None })
-}
-
-/// What a launch said of itself.
-fn named(fields: &Fields) -> Row {
-    Row(fields.iter().map(|(name, value)| (merge::lasting(name), value.clone())).collect())
 }
 
 /// The sizes of a run as words.
@@ -180,4 +175,17 @@ fn launch(launcher: &[&str], own: Vec<OsString>, number: u32) -> Result<(Run, Ex
         output::note(&said);
     }
     Ok((run, ended))
+}
+
+#[cfg(test)]
+mod tests {
+    use laneway_measure::flags;
+    use laneway_report::launches;
+
+    /// The flags that merging puts on rows are those that are explained.
+    #[test]
+    fn flags_have_the_same_names_everywhere() {
+        assert_eq!(launches::MIXED_TIMING, flags::MIXED_TIMING);
+        assert_eq!(launches::NO_INTERVAL, flags::NO_INTERVAL);
+    }
 }

@@ -10,7 +10,6 @@ mod p2p;
 mod pairs;
 mod plan;
 mod refine;
-mod row;
 pub mod rule;
 mod skew;
 

@@ -16,13 +16,13 @@ use laneway_measure::{GlobalClock, Procedure, Rule};
 use laneway_stats::SplitMix64;
 
 use super::{export, launches, memory, refine, rule};
-use crate::agree;
 use crate::output::{self, Output};
 use crate::progress::Progress;
-use crate::session::{self, Choice, RankError};
-use crate::watchdog::Watchdog;
+use crate::session::{self, RankError};
 use asked::{Asked, What};
 pub use asked::{cache, cache_words, check_cache};
+use laneway_backend::Watchdog;
+use laneway_core::talk;
 use noted::{Noted, Notes};
 use row::Figure;
 
@@ -111,7 +111,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         return Ok(exit);
     }
     let file = matches.get_one::<String>("export").map(String::as_str);
-    session::run(&Choice::measuring(matches)?, &|comm| {
+    session::run(&session::measuring(matches)?, &|comm| {
         export::refuse(comm, file)?;
         measured(comm, &asked, &output)
     })
@@ -221,7 +221,7 @@ fn measured(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, Ran
     let figures = || found.figures.iter().map(|(_, figure)| figure);
     let reached = figures().all(|figure| figure.estimate.reached);
     let enough = !figures().any(Figure::is_missed) && (reached || !asked.strict);
-    let enough = agree::announce(comm, &[u8::from(enough)])? == [1];
+    let enough = talk::announce(comm, &[u8::from(enough)])? == [1];
     if comm.rank() == 0 {
         let full = found.document();
         let brief = Document { rows: row::brief(&full.rows), ..full.clone() };

@@ -16,14 +16,14 @@ use laneway_measure::p2p::{Lab, Limits, Pair, Plan, Sizes, Survey, sites_by_late
 use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
 
 use super::{export, memory, rule};
-use crate::agree;
 use crate::output;
 use crate::progress::Progress;
-use crate::session::{self, Choice, RankError};
-use crate::watchdog::Watchdog;
+use crate::session::{self, RankError};
 use doubt::Judged;
 use found::Found;
 use gate::Gate;
+use laneway_backend::Watchdog;
+use laneway_core::talk;
 use sites::Sites;
 use written::Written;
 
@@ -132,7 +132,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         strict,
     };
     let written = Written::from(matches)?;
-    session::run(&Choice::measuring(matches)?, &|comm| {
+    session::run(&session::measuring(matches)?, &|comm| {
         export::refuse(comm, text("export"))?;
         export::refuse(comm, text("svg"))?;
         surveyed(comm, &asked, &written)
@@ -172,7 +172,7 @@ fn surveyed(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, R
     let sites = measured(comm, asked, written, known, &mut found)?;
     let judged = Judged::new(&found.pairs, &found.hosts, &sites, &asked.limits);
     // Rank 0 alone knows, and all leave with the same code, even if it cannot write.
-    let code = agree::announce(comm, &[exit(asked, &found.pairs, &judged) as u8])?;
+    let code = talk::announce(comm, &[exit(asked, &found.pairs, &judged) as u8])?;
     if comm.rank() == 0 {
         written.finish(asked, &found, &judged)?;
     }
@@ -244,7 +244,7 @@ fn doubtful(
 /// Collective: the numbers that rank 0 has, on every rank.
 fn agreed(comm: &dyn Comm, own: &[u32]) -> Result<Vec<u32>, RankError> {
     let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
-    let bytes = agree::announce(comm, &bytes)?;
+    let bytes = talk::announce(comm, &bytes)?;
     let (words, _) = bytes.as_chunks::<4>();
     Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
 }

@@ -1,117 +1,40 @@
 //! What a command line asks to be measured, and how.
 
-use std::sync::OnceLock;
-
+use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
-use laneway_coll::{algorithms, find, usual};
-use laneway_core::{Collective, Comm, Failure, Form, Shape};
-use laneway_measure::clock::Bound;
+use laneway_core::units::format_size;
+use laneway_core::{Comm, Failure, Form, Row, Shape};
 use laneway_measure::operation::Answerer;
-use laneway_measure::p2p::Cache;
-use laneway_measure::repeat::Aim;
-use laneway_measure::timing::{Confirmation, Global, Maximum, Root, Series, Tasks};
-use laneway_measure::{GlobalClock, Isolation, Method, Point, Procedure, Rule, Timing, sizes};
-use laneway_stats::Interval;
+use laneway_measure::sweep::{Assume, Choice, Placer, Refusal, Sweep};
+use laneway_measure::timing::{Confirmation, Series};
+use laneway_measure::{Isolation, Method, Procedure, Rule, sizes};
 
-use super::decided::{self, Decided};
-use super::skew::{self, Skew};
-use super::{p2p, refine, rule};
+use super::{decided, p2p, refine, rule, skew};
 use crate::placed::{self, Placed};
 use crate::session::{self, RankError};
 use crate::words;
 
-/// Which algorithms.
-#[derive(Clone, Debug, PartialEq)]
-enum Choice {
-    /// The library's own where there is one, else what is usual.
-    Default,
-    All,
-    Native,
-    /// What is fastest on the platform of the sites.
-    Chosen,
-    Named(String),
-}
-
-/// What is taken for granted of the ways between hosts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Assume {
-    /// They take as long out as back.
-    #[default]
-    Symmetric,
-    /// Nothing but that no message arrives before it leaves.
-    None,
-}
-
-impl Assume {
-    const ALL: [Assume; 2] = [Assume::Symmetric, Assume::None];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Assume::Symmetric => "symmetric",
-            Assume::None => "none",
-        }
-    }
-}
-
 /// Everything that was asked for, checked.
 pub struct Plan {
-    pub collectives: Vec<Collective>,
-    choices: Vec<Choice>,
-    pub forms: Vec<Form>,
-    /// The numbers of ranks, rising; none for all there are.
-    ranks: Vec<u32>,
-    pub sizes: Vec<u64>,
-    pub root: u32,
-    pub method: Method,
-    pub isolation: Isolation,
-    pub start: Isolation,
-    confirmation: Confirmation,
-    pub procedure: Procedure,
-    pub assume: Assume,
-    /// Round trips without a shorter one that end a comparison; none for the usual number.
-    trips: Option<u32>,
-    /// Clocks that are wrong on purpose.
-    pub skew: Option<Skew>,
-    resync: u32,
-    series: Series,
-    pub rule: Rule,
-    decided: Decided,
+    pub sweep: Sweep,
     /// Whether the precision was asked for, and is an error where it is not reached.
     pub strict: bool,
-    pub seed: u64,
-    pub truth: bool,
-    /// Whether buffers lie in the cache before a call.
-    pub cache: Cache,
-    pub keep: bool,
-    /// Whether algorithms that are surely slower than another one stop early.
-    pub race: bool,
-    /// Sizes to add to each curve where it bends.
-    pub refine: u32,
     /// What was asked for and has no meaning here, in words.
     pub ignored: Vec<String>,
-    /// The platform on which hosts are looked up, and where they were found.
+    /// The platform on which hosts are looked up.
     sites: Option<String>,
-    placed: OnceLock<Placed>,
 }
 
-/// One operation to measure.
-#[derive(Clone, Copy)]
-pub struct Case {
-    pub collective: Collective,
-    pub answerer: Answerer,
-    pub form: Form,
-    pub size: u64,
-}
-
-impl Case {
-    /// Our algorithms send nothing where there is nothing to send or nobody to send it to, so that
-    /// there is nothing to measure; what a library does then is its own affair.
-    pub fn is_empty(&self, ranks: u32) -> bool {
-        let ours = matches!(self.answerer, Answerer::Ours(..));
-        let nothing = self.size == 0 && self.collective != Collective::Barrier;
-        ours && (nothing || ranks == 1)
-    }
+/// One of the names of `all` that `name` was given; clap has refused all others.
+fn chosen<T: Copy + Default, const N: usize>(
+    matches: &ArgMatches,
+    name: &str,
+    all: [T; N],
+    named: impl Fn(T) -> &'static str,
+) -> T {
+    let text = matches.get_one::<String>(name).map(String::as_str);
+    all.into_iter().find(|value| Some(named(*value)) == text).unwrap_or_default()
 }
 
 fn number<T>(name: &'static str, value: &'static str, help: &'static str) -> Arg
@@ -154,7 +77,7 @@ pub fn args() -> Vec<Arg> {
         placed::arg(),
         number::<u32>("root", "R", "The root [default: 0]"),
         text("timing", "T", "How a repetition is timed")
-            .value_parser(methods)
+            .value_parser(PossibleValuesParser::new(methods))
             .default_value(Method::default().name()),
         text("isolation", "I", "none, barrier[:A], double-barrier[:A], reduce or p2p")
             .default_value("barrier"),
@@ -213,25 +136,27 @@ impl Plan {
             }
         }
         let sizes = sizes::parse(text("sizes").unwrap_or_default()).map_err(|cause| {
-            Failure::usage("no such sizes", cause, "--sizes 8:4M, or --sizes 0:100K:+1K")
+            Failure::usage(
+                "these sizes are not understood",
+                cause,
+                "--sizes 8:4M, or --sizes 0:100K:+1K",
+            )
         })?;
         let gate = |name: &str| {
             Isolation::parse(text(name).unwrap_or_default()).map_err(|cause| {
                 let try_this = format!("--{name} barrier:dissemination");
-                Failure::usage(format!("no such {name}"), cause, try_this)
+                Failure::usage(
+                    format!("unknown {name} `{}`", text(name).unwrap_or_default()),
+                    cause,
+                    try_this,
+                )
             })
         };
         let (isolation, start) = (gate("isolation")?, gate("start")?);
-        let named =
-            |all: &[&'static str], name: &str| all.iter().position(|n| Some(*n) == text(name));
-        let method = named(&Method::ALL.map(Method::name), "timing").unwrap_or(3);
-        let confirmation = named(&Confirmation::ALL.map(Confirmation::name), "confirmation");
-        let procedure = named(&Procedure::ALL.map(Procedure::name), "sync").unwrap_or(1);
         let names: Vec<&String> = matches.get_many("algorithm").unwrap_or_default().collect();
         let forms: Vec<&String> = matches.get_many("form").unwrap_or_default().collect();
         let asked = |form: &Form| forms.iter().any(|name| *name == form.name());
         let (rule, strict) = rule::rule(matches, &Rule::default())?;
-        let method = Method::ALL[method];
         for (name, cause, usual) in [
             ("series", "a series of no calls takes no time", 100),
             ("resync", "clocks are compared after one repetition at the soonest", 50),
@@ -245,208 +170,91 @@ impl Plan {
                 ));
             }
         }
-        let plan = Plan {
-            collectives,
-            choices: names.iter().map(|name| choice(name)).collect(),
-            forms: Form::ALL.into_iter().filter(asked).collect(),
-            ranks: session::counts(matches)?,
-            refine: refine::asked(matches, &sizes)?,
-            sizes,
-            root: count("root").unwrap_or(0),
-            method,
-            isolation,
-            start,
-            confirmation: confirmation
-                .map_or_else(Confirmation::default, |at| Confirmation::ALL[at]),
-            procedure: Procedure::ALL[procedure],
-            assume: if text("assume") == Some("none") { Assume::None } else { Assume::Symmetric },
-            trips: count("trips"),
-            skew: skew::asked(matches)?,
-            resync: count("resync").unwrap_or(50),
-            series: count("series").map_or(Series::default(), |length| Series { length }),
-            rule,
-            decided: Decided::asked(matches),
-            strict,
-            seed: matches.get_one::<u64>("seed").copied().unwrap_or(1),
-            truth: matches.get_flag("truth"),
-            cache: p2p::cache(text("cache").unwrap_or("warm"))?,
-            keep: matches.get_flag("keep"),
-            race: matches.get_flag("race"),
-            ignored: ignored(matches, method),
-            sites: placed::asked(matches),
-            placed: OnceLock::new(),
-        };
-        plan.known_algorithms()?;
-        plan.known_rivals()?;
-        Ok(plan)
-    }
-
-    /// The interval that a row leads with.
-    pub fn headline(&self, point: &Point) -> Option<Interval> {
-        let bound = || {
-            let Bound { low, high } = point.bound?;
-            Some(Interval { low, high, level: point.interval?.level })
-        };
-        if self.assume == Assume::None { bound() } else { point.interval }
-    }
-
-    /// Whether a point is as near as was asked for, by the interval that its row leads with.
-    pub fn is_near(&self, point: &Point) -> bool {
-        let Some(interval) = self.headline(point).filter(|_| self.assume == Assume::None) else {
-            return point.reached;
-        };
-        let asked = match self.rule.aim {
-            Aim::Mean { alpha } => alpha,
-            Aim::Median { precision, .. } => precision,
-        };
-        point.reached && interval.half_width() <= asked * point.estimate.abs()
-    }
-
-    /// The numbers of ranks to measure on, where there are so many at most.
-    pub fn counts(&self, most: u32) -> Vec<u32> {
-        if self.ranks.is_empty() { vec![most] } else { self.ranks.clone() }
-    }
-
-    /// A clock as it was asked for.
-    pub fn clock<'c>(&self, clock: GlobalClock<'c>) -> GlobalClock<'c> {
-        self.trips.into_iter().fold(clock, GlobalClock::with_trips)
-    }
-
-    /// A race takes rivals, and some that may stop early.
-    fn known_rivals(&self) -> Result<(), Failure> {
-        let refused = |what: &str, cause: &str, try_this: &str| {
-            if self.race { Err(Failure::usage(what, cause, try_this)) } else { Ok(()) }
-        };
-        if self.choices.len() < 2 && self.choices != [Choice::All] {
-            let cause = "algorithms race against each other, and there is one";
-            refused("nobody to race against", cause, "--algorithm all --race")?;
-        }
-        if self.rule.min_reps == self.rule.max_reps {
-            let cause = "--reps is an exact number, and nobody may stop early";
-            refused("no race with so many repetitions", cause, "--max-reps 100 --race")?;
-        }
-        Ok(())
-    }
-
-    /// Every name must be an algorithm of at least one of the operations.
-    fn known_algorithms(&self) -> Result<(), Failure> {
-        for choice in &self.choices {
-            let Choice::Named(name) = choice else { continue };
-            let refusals = self.collectives.iter().map(|&collective| find(collective, name).err());
-            let refusals: Option<Vec<_>> = refusals.collect();
-            if let Some(refusal) = refusals.and_then(|all| all.into_iter().next()) {
-                let what = format!("no algorithm `{name}`");
-                return Err(Failure::usage(what, refusal.0, "laneway info algorithms"));
-            }
-        }
-        Ok(())
-    }
-
-    /// The points to measure, in the order of the command line.
-    pub fn cases(&self, comm: &dyn Comm, sizes: &[u64]) -> Vec<Case> {
-        let mut cases = Vec::new();
-        for &collective in &self.collectives {
-            let sizes = if collective == Collective::Barrier { &[0][..] } else { sizes };
-            for &size in sizes {
-                for &form in &self.forms {
-                    let answerers = self.answerers(comm, collective, form, size);
-                    let case = |answerer| Case { collective, answerer, form, size };
-                    cases.extend(answerers.into_iter().map(case));
-                }
-            }
-        }
-        cases
-    }
-
-    /// Whether two points lie on one curve: of one operation and form, by one algorithm or, where
-    /// none was chosen, by whatever is usual for each size.
-    pub fn share_curve(&self, one: &Case, other: &Case) -> bool {
-        let alike = self.choices.is_empty() || one.answerer == other.answerer;
-        one.collective == other.collective && one.form == other.form && alike
-    }
-
-    fn answerers(
-        &self,
-        comm: &dyn Comm,
-        collective: Collective,
-        form: Form,
-        size: u64,
-    ) -> Vec<Answerer> {
-        let shape = self.shape(comm, collective, size);
-        let native = comm.native_objection(&shape, form).is_none().then_some(Answerer::Native);
-        let usual = || usual(&shape).map(|(algorithm, params)| Answerer::Ours(algorithm, params));
-        let defaults = [Choice::Default];
-        let choices = if self.choices.is_empty() { &defaults[..] } else { &self.choices };
-        let mut answerers = Vec::new();
-        for choice in choices {
-            match choice {
-                Choice::Default => answerers.extend(native.or_else(usual)),
-                Choice::Native => answerers.push(Answerer::Native),
-                Choice::Chosen => {
-                    let found = self.placed.get().and_then(|placed| placed.choose(&shape).ok());
-                    answerers.extend(found.map(|chosen| {
-                        let best = &chosen.candidate;
-                        Answerer::Ours(best.algorithm, best.params)
-                    }));
-                }
-                Choice::All => {
-                    let ours = algorithms(collective).map(|a| Answerer::Ours(a, a.defaults()));
-                    answerers.extend(native.into_iter().chain(ours));
-                }
-                Choice::Named(name) => {
-                    let found = find(collective, name).ok();
-                    answerers.extend(found.map(|(a, params)| Answerer::Ours(a, params)));
-                }
-            }
-        }
-        answerers
-    }
-
-    pub fn shape(&self, comm: &dyn Comm, collective: Collective, size: u64) -> Shape {
-        let root = if collective.has_root() { self.root } else { 0 };
-        let shape = Shape::new(collective, comm.size(), size).with_root(root);
-        match self.placed.get() {
-            Some(placed) => placed.place(shape),
-            None => shape,
-        }
+        let mut sweep = Sweep::new(collectives, sizes);
+        sweep.choices = names.iter().map(|name| choice(name)).collect();
+        sweep.forms = Form::ALL.into_iter().filter(asked).collect();
+        sweep.ranks = session::counts(matches)?;
+        sweep.refine = refine::asked(matches, &sweep.sizes)?;
+        sweep.root = count("root").unwrap_or(0);
+        sweep.method = chosen(matches, "timing", Method::ALL, Method::name);
+        (sweep.isolation, sweep.start) = (isolation, start);
+        sweep.confirmation = chosen(matches, "confirmation", Confirmation::ALL, Confirmation::name);
+        sweep.procedure = chosen(matches, "sync", Procedure::ALL, Procedure::name);
+        sweep.assume = chosen(matches, "assume", Assume::ALL, Assume::name);
+        sweep.trips = count("trips");
+        sweep.skew = skew::asked(matches)?;
+        sweep.resync = count("resync").unwrap_or(sweep.resync);
+        sweep.series = count("series").map_or(sweep.series, |length| Series { length });
+        sweep.rule = rule;
+        sweep.decided = decided::asked(matches);
+        sweep.seed = matches.get_one::<u64>("seed").copied().unwrap_or(sweep.seed);
+        sweep.truth = matches.get_flag("truth");
+        sweep.cache = p2p::cache(text("cache").unwrap_or("warm"))?;
+        sweep.keep = matches.get_flag("keep");
+        sweep.race = matches.get_flag("race");
+        sweep.check().map_err(|refusal| failure(&refusal, &sweep))?;
+        let (ignored, sites) = (ignored(matches, sweep.method), placed::asked(matches));
+        Ok(Plan { sweep, strict, ignored, sites })
     }
 
     /// Collective: finds where the ranks are, if somebody said where hosts are.
-    pub fn place(&self, comm: &dyn Comm) -> Result<(), RankError> {
-        if let Some(placed) = Placed::find(comm, self.sites.as_deref())? {
-            // Simulated ranks share one plan, and all find the same.
-            _ = self.placed.set(placed);
-        } else if self.choices.contains(&Choice::Chosen) {
-            let what = "nobody said where the ranks are";
-            let cause = "`chosen` is what is fastest on a platform of sites";
-            return Err(Failure::usage(what, cause, "--sites two-sites:8x8, or FILE.toml").into());
-        }
-        Ok(())
+    pub fn place(&self, comm: &dyn Comm) -> Result<Option<Places>, RankError> {
+        let placed = Placed::find(comm, self.sites.as_deref()).map_err(placed::refused)?;
+        Ok(placed.map(Places))
     }
 
-    /// As rows tell it: `barrier:tree`, or `reduce+barrier:tree`.
-    pub fn isolation_and_start(&self) -> String {
-        match self.start {
-            Isolation::None => self.isolation.to_string(),
-            start => format!("{}+{start}", self.isolation),
-        }
+    /// What every document says of how it was measured.
+    pub fn params(&self) -> Row {
+        let sweep = &self.sweep;
+        let sizes: Vec<String> = sweep.sizes.iter().map(|&size| format_size(size)).collect();
+        Row::new()
+            .with("sizes", sizes.join(","))
+            .with("timing", sweep.method.name())
+            .with("isolation", sweep.isolation_and_start())
+            .with("sync", sweep.procedure.name())
+            .with("assume", sweep.assume.name())
+            .with("cache", p2p::cache_words(sweep.cache))
+            .with("clock_offset_s", sweep.skew.map(|skew| skew.offset))
+            .with("clock_drift_ppm", sweep.skew.map(|skew| skew.drift * 1e6))
+            .with("seed", sweep.seed)
+    }
+}
+
+/// Where the ranks are, for a sweep.
+pub struct Places(Placed);
+
+impl Placer for Places {
+    fn place(&self, shape: Shape) -> Shape {
+        self.0.place(shape)
     }
 
-    pub fn timing(&self, case: &Case, ranks: u32) -> Box<dyn Timing> {
-        match self.method {
-            Method::Root => Box::new(Root::new(self.root, self.confirmation)),
-            Method::Maximum => Box::new(Maximum),
-            Method::Global => Box::new(Global { resync: self.resync }),
-            Method::StartTime => {
-                let names = [case.collective.name(), case.answerer.name(), case.form.name()];
-                let [op, algorithm, form] = names;
-                let key = decided::key(op, algorithm, form, ranks, case.size);
-                Box::new(self.decided.timing(&key))
-            }
-            Method::Loop => Box::new(self.series),
-            Method::Tasks => Box::new(Tasks::new(self.root)),
-        }
+    fn choose(&self, shape: &Shape) -> Option<Answerer> {
+        let chosen = self.0.choose(shape).ok()?;
+        let best = &chosen.candidate;
+        Some(Answerer::Ours(best.algorithm, best.params))
     }
+}
+
+/// What a person is told of a refusal, and what to try.
+pub fn failure(refusal: &Refusal, sweep: &Sweep) -> Failure {
+    let try_this = match refusal {
+        Refusal::UnknownAlgorithm { .. } | Refusal::NothingMeasured => "laneway info algorithms",
+        Refusal::NoRivals => "--algorithm all --race",
+        Refusal::ExactRace => "--max-reps 100 --race, without --reps",
+        Refusal::NoRoot { .. } => "--root 0",
+        Refusal::NoTrueTime => "--backend sim:cluster:16 --truth",
+        Refusal::NoIsolation { .. } => "--isolation barrier:dissemination",
+        Refusal::NoSites => "--sites two-sites:8x8, or FILE.toml",
+        Refusal::Memory(_) => "smaller --sizes, or fewer ranks",
+        _ => "laneway measure coll --help",
+    };
+    let cause = match refusal {
+        Refusal::NoRoot { fewest, .. } if sweep.ranks.len() > 1 => {
+            format!("of the fewest ranks asked for, {fewest}, they are 0 to {}", fewest - 1)
+        }
+        refusal => refusal.cause(),
+    };
+    Failure::usage(refusal.to_string(), cause, try_this)
 }
 
 /// Options of one method that were given with another.
@@ -466,7 +274,7 @@ fn ignored(matches: &ArgMatches, method: Method) -> Vec<String> {
         lines.push("--trips has no effect: it is for --sync offset".to_string());
     }
     if given("start") && method == Method::StartTime {
-        let start = "--start has an effect only where ranks cannot keep their appointments";
+        let start = "--start has an effect only where ranks miss their starts";
         lines.push(format!("{start}: with --timing start-time all begin at agreed instants"));
     }
     lines

@@ -7,11 +7,11 @@ use laneway_measure::Rule;
 use laneway_model::{Cell, Comparison, Meter, Request, compare, estimate};
 
 use super::{experiment_arguments, refused, request};
-use crate::agree;
 use crate::measure::export;
 use crate::output::{self, Output};
-use crate::session::{self, Choice, RankError};
+use crate::session::{self, RankError};
 use crate::words;
+use laneway_core::talk;
 
 pub fn command() -> Command {
     Command::new("compare")
@@ -62,13 +62,13 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let sizes =
         many("calls").map(|text| words::size(text)).collect::<Result<Vec<u64>, Failure>>()?;
     let request = Request { gaps: true, ..request(matches, "fit-sizes")? };
-    session::run(&Choice::measuring(matches)?, &|comm| {
+    session::run(&session::measuring(matches)?, &|comm| {
         export::refuse(comm, matches.get_one::<String>("export").map(String::as_str))?;
         let experiments = estimate(comm, &request).map_err(refused)?;
         let cells = timed(comm, &ops, &sizes, request.budget).map_err(refused)?;
         // Whether anything took a time is known to rank 0 alone.
         let nothing = comm.rank() == 0 && cells.is_empty();
-        if agree::objection(comm, nothing.then(|| "no time".to_string()))?.is_some() {
+        if talk::objection(comm, nothing.then(|| "no time".to_string()))?.is_some() {
             return Err(Failure::new(
                 Exit::Precision,
                 "no call took a time above zero",

@@ -9,7 +9,7 @@ use laneway_model::{Fitted, ModelKind, Request, estimate, fit, platform_text, sh
 use super::{experiment_arguments, refused, request, tell};
 use crate::measure::export;
 use crate::output::{self, Output};
-use crate::session::{self, Choice, RankError};
+use crate::session::{self, RankError};
 
 /// Sizes and calls of the sweeps that find escalations and leaps.
 const SWEPT: std::ops::RangeInclusive<u32> = 10..=20;
@@ -90,7 +90,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     })?;
     let request = Request { gaps: kind.needs_gaps(), ..request(matches, "sizes")? };
     let wanted = Wanted { matches, output, kind, request };
-    session::run(&Choice::measuring(matches)?, &|comm| {
+    session::run(&session::measuring(matches)?, &|comm| {
         for file in ["output", "platform", "export"] {
             export::refuse(comm, wanted.text(file))?;
         }
@@ -104,7 +104,7 @@ fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
     let found = experiments.map(|all| fit(&all, wanted.kind));
     // Whether there is a model is known to rank 0 alone.
     let problem = found.as_ref().and_then(|found| found.as_ref().err()).map(ToString::to_string);
-    if crate::agree::objection(comm, problem)?.is_some() {
+    if laneway_core::talk::objection(comm, problem)?.is_some() {
         return match found {
             Some(Err(error)) => Err(refused(error)),
             _ => Ok(Exit::Usage),

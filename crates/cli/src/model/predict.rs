@@ -13,7 +13,7 @@ use laneway_report::predicted::{Curve, Drawing, Mark};
 use super::{load, refused};
 use crate::measure::export;
 use crate::output::{self, Output};
-use crate::session::{self, Choice, RankError};
+use crate::session::{self, RankError};
 use crate::words;
 
 pub fn command() -> Command {
@@ -105,7 +105,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         finish(&asked, Row::new(), &[])?;
         return Ok(Exit::Done);
     }
-    let choice = Choice::measuring(matches)?.with_ranks(ranks);
+    let choice = session::measuring(matches)?.with_ranks(ranks);
     session::run(&choice, &|comm| {
         for file in ["svg", "export"] {
             export::refuse(comm, asked.text(file))?;

@@ -168,8 +168,7 @@ impl Found {
             "peer" => !self.peers.is_empty(),
             _ => true,
         };
-        let shown =
-            |row: &Row| Row(row.0.iter().filter(|(name, _)| is_shown(name)).cloned().collect());
+        let shown = |row: &Row| row.only(is_shown);
         Document { rows: full.rows.iter().map(shown).collect(), ..full.clone() }
     }
 

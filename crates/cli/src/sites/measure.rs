@@ -15,10 +15,10 @@ use laneway_sites::found::{limits, platform_text};
 use super::measured::{self, Told};
 use crate::measure::{export, memory, rule};
 use crate::output::{self, Output};
-use crate::placed::Placed;
-use crate::session::{self, Choice, RankError};
-use crate::watchdog::Watchdog;
+use crate::placed::{self, Placed};
+use crate::session::{self, RankError};
 use crate::words;
+use laneway_backend::Watchdog;
 
 /// A few repetitions of each experiment: there are many, and a WAN is slow.
 const USUAL: Rule = Rule {
@@ -114,7 +114,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let blocks = blocks.map(|text| words::size(text)).collect::<Result<_, _>>()?;
     let (rule, strict) = rule::rule(matches, &USUAL)?;
     let wanted = Wanted { matches, output, message, blocks, rule, strict };
-    session::run(&Choice::measuring(matches)?, &|comm| {
+    session::run(&session::measuring(matches)?, &|comm| {
         export::refuse(comm, wanted.text("output"))?;
         export::refuse(comm, wanted.text("export"))?;
         part(comm, &wanted)
@@ -129,7 +129,7 @@ fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
         let need = (message as u64).saturating_mul(2).saturating_mul(sharers);
         memory::refuse(comm, memory::objection(need, message as u64), "--message 1M")?;
     }
-    let placed = Placed::find(comm, wanted.text("sites"))?;
+    let placed = Placed::find(comm, wanted.text("sites")).map_err(placed::refused)?;
     let sites = placed.map(|placed| placed.sites());
     let watchdog = Watchdog::new(comm);
     let asked = Asked {

@@ -234,11 +234,9 @@ pub fn brief(rows: &[Row]) -> Vec<Row> {
         }
         _ => true,
     };
-    let shown = |(name, value): &&(&str, Value)| {
-        SHOWN.contains(name) || *name == "flags" && *value != Value::from("")
+    let shown = |row: &Row| {
+        let flagged = row.get("flags").is_some_and(|flags| *flags != Value::from(""));
+        row.only(|name| SHOWN.contains(&name) || name == "flags" && flagged)
     };
-    rows.iter()
-        .filter(|row| chosen(row))
-        .map(|row| Row(row.0.iter().filter(shown).cloned().collect()))
-        .collect()
+    rows.iter().filter(|row| chosen(row)).map(shown).collect()
 }

@@ -25,7 +25,7 @@ use laneway_sim::platform::Platform;
 use laneway_sim::simulate;
 
 use crate::output;
-use crate::session::{self, Choice};
+use crate::session;
 
 /// Ranks of the drawings and of the proofs.
 const DRAWN: u32 = 8;
@@ -54,7 +54,7 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     // The ranks of the third stop come this way too.
     if laneway_local::is_rank() {
-        return session::run(&Choice::local(Transport::default(), started()), &ranks::stop);
+        return session::run(&session::local(Transport::default(), started()), &ranks::stop);
     }
     schedules(matches.get_one::<String>("svg").map(Path::new))?;
     proofs()?;
@@ -151,7 +151,7 @@ fn processes() -> Result<Exit, Failure> {
     let started = started();
     say(&format!("3. And it runs: {started} processes of this machine\n"))?;
     for transport in Transport::ALL {
-        let exit = session::run(&Choice::local(transport, started), &ranks::stop)?;
+        let exit = session::run(&session::local(transport, started), &ranks::stop)?;
         if exit != Exit::Done {
             return Ok(exit);
         }

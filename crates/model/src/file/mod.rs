@@ -3,8 +3,9 @@
 mod table;
 mod write;
 
+use laneway_core::talk::announce_text;
 use laneway_core::{Comm, Rank};
-use laneway_measure::talk::{announce, told};
+use laneway_measure::talk::announce;
 
 use crate::error::ModelError;
 use crate::experiments::Cost;
@@ -66,7 +67,7 @@ pub fn share(comm: &dyn Comm, fitted: Option<&Fitted>) -> Result<Fitted, ModelEr
         let why = "rank 0 has no model to share".to_string();
         return Err(ModelError::Request { why });
     }
-    let text = told(comm, &fitted.map(Fitted::save).unwrap_or_default())?;
+    let text = announce_text(comm, &fitted.map(Fitted::save).unwrap_or_default())?;
     Fitted::load("the model of rank 0", &text)
 }
 

@@ -3,6 +3,7 @@
 
 mod launcher;
 
+use std::borrow::Cow;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -17,7 +18,7 @@ use super::asked::{Asked, What};
 use super::noted::Noted;
 use super::row::{Figure, brief};
 use crate::output::Output;
-use crate::session::{self, Choice};
+use crate::session;
 
 /// One layer, and the columns that stand for it in a table: a time, a bandwidth, a rate, a part.
 pub struct Layer {
@@ -107,7 +108,7 @@ pub fn run(
     }
     let mut document = Document {
         verb: "measure-p2p",
-        env: session::alone(&Choice::local(Transport::default(), 2))?,
+        env: session::alone(&session::local(Transport::default(), 2))?,
         params: asked.params(),
         rows: Vec::new(),
         summary: None,
@@ -122,7 +123,7 @@ pub fn run(
                 started(matches, own, &format!("local:{name}"), ranks)?
             }
         };
-        let named = |row: Row| Row([vec![("layer", layer.name.into())], row.0].concat());
+        let named = |row: Row| Row([Row::new().with("layer", layer.name).0, row.0].concat());
         document.rows.extend(rows.into_iter().map(named));
         if ended != Exit::Done {
             exit = ended;
@@ -238,10 +239,11 @@ fn started(
 /// What was read back, under the names of our own rows.
 fn row(record: &Record) -> Row {
     let any = Estimate { value: 1.0, interval: None, error: None, reps: 2, reached: true };
-    let value = |(name, empty): (&'static str, Value)| {
+    let value = |(name, empty): (Cow<'static, str>, Value)| {
         // CSV does not tell an empty word from nothing.
         let empty = if matches!(empty, Value::Text(_)) { "".into() } else { Value::Nothing };
-        (name, record.get(name).cloned().unwrap_or(empty))
+        let value = record.get(&name).cloned().unwrap_or(empty);
+        (name, value)
     };
     let row = Figure::new("", None, &[], 0, 1, any).row(0.0, 0, &Rule::default());
     let row = Row(row.0.into_iter().map(value).collect());

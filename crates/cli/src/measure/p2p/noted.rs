@@ -8,7 +8,7 @@ use laneway_measure::Rule;
 use laneway_measure::p2p::Plan;
 use laneway_stats::{Summary, outliers, sorted};
 
-use crate::agree;
+use laneway_core::talk;
 
 /// What the samples of one subset are, in the unit of the experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,7 +87,7 @@ impl Notes {
     pub fn collect(&self, comm: &dyn Comm, plan: &Plan) -> Result<Vec<Option<Noted>>, CommError> {
         let own: Vec<u8> = self.own.take().iter().flat_map(|n| n.to_le_bytes()).collect();
         let number = |bytes: &[u8]| bytes.try_into().map_or(f64::NAN, f64::from_le_bytes);
-        let all = agree::collect(comm, &own)?;
+        let all = talk::collect(comm, &own)?;
         let all: Vec<Vec<f64>> =
             all.iter().map(|bytes| bytes.chunks(8).map(number).collect()).collect();
         if comm.rank() != 0 {

@@ -170,12 +170,11 @@ const IN_FILES: [&str; 13] = [
 /// The rows without columns that no row has something in, and without those for files.
 pub fn brief(rows: &[Row]) -> Vec<Row> {
     let says = |value: &Value| *value != Value::Nothing && *value != Value::from("");
-    let shown = |name: &&'static str| {
+    let shown = |name: &str| {
         let said = rows.iter().any(|row| row.get(name).is_some_and(says));
-        said && !IN_FILES.contains(name)
+        said && !IN_FILES.contains(&name)
     };
-    let of = |row: &Row| Row(row.0.iter().filter(|(name, _)| shown(name)).cloned().collect());
-    rows.iter().map(of).collect()
+    rows.iter().map(|row| row.only(shown)).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use laneway_core::{Document, Row, Value};
 use laneway_net::control::{ConnectionStatus, PathStatus, Status};
 use laneway_path::{MigrationState, Nanos, QpState};
-use laneway_report::Format;
+use laneway_report::table::{Style, render_as};
 
 use crate::path::processes::{Look, Seen};
 
@@ -52,12 +52,14 @@ impl Rows {
         let connections = self.connections.iter().map(|row| without(row, &left_out)).collect();
         let connections = document(connections, Some(self.summary.clone()));
         let gap = if self.paths.is_empty() { "" } else { "\n" };
-        format!("{}{gap}{}", Format::Table.render(&paths), Format::Table.render(&connections))
+        let style = Style { width: None, all_columns: true, ..Style::default() };
+        let [paths, connections] = [paths, connections].map(|rows| render_as(&rows, &style));
+        format!("{paths}{gap}{connections}")
     }
 }
 
 fn without(row: &Row, names: &[&str]) -> Row {
-    Row(row.0.iter().filter(|(name, _)| !names.contains(name)).cloned().collect())
+    row.only(|name| !names.contains(&name))
 }
 
 /// With one word for what a path can do, and with rates or sums.
@@ -75,7 +77,7 @@ fn brief_path(row: &Row) -> Row {
     }
     let mut brief = without(row, &left_out);
     for cell in brief.0.iter_mut().filter(|(name, _)| *name == "drained") {
-        *cell = ("state", state.into());
+        *cell = ("state".into(), state.into());
     }
     brief
 }

@@ -1,13 +1,18 @@
 //! The rows of several launches as one: each launch counts as one sample of the time. What becomes
 //! of a column is told by its name, so that collectives and messages are joined alike.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::fmt;
 
-use laneway_core::{Failure, Row, Value};
-use laneway_measure::flags::{MIXED_TIMING, NO_INTERVAL};
-use laneway_report::{Record, Run};
+use laneway_core::{Row, Value};
 use laneway_stats::{Interval, Summary, log_mean_interval, median, sorted};
+
+use crate::run::{Record, Run};
+
+/// The flag of a row whose launches were timed by different methods.
+pub const MIXED_TIMING: &str = "mixed timing";
+/// The flag of a row that has no interval.
+pub const NO_INTERVAL: &str = "no interval";
 
 /// What tells points apart. Not the timing, which a launch may have to change.
 const KEY: [&str; 13] = [
@@ -30,8 +35,38 @@ fn key(record: &Record) -> String {
     format!("{:?}", KEY.map(|name| record.get(name)))
 }
 
-/// A row for each point of the first launch.
-pub fn rows(runs: &[Run], level: f64) -> Result<Vec<Row>, Failure> {
+/// A point that some of the launches have not measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissingPoint {
+    /// How many launches have it.
+    pub have: usize,
+    /// How many launches there are.
+    pub launches: usize,
+    /// Its operation or pattern, and its size.
+    pub point: String,
+}
+
+impl fmt::Display for MissingPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} launches have {}", self.have, self.launches, self.point)
+    }
+}
+
+impl std::error::Error for MissingPoint {}
+
+/// A row for each point of the first launch. Of several launches the time is their median, and its
+/// interval of that level is over the launches.
+///
+/// ```
+/// use laneway_report::{launches, read};
+///
+/// let run = |time: f64| read("launch", &format!("op,size_bytes,time_us\nbcast,8,{time}\n"));
+/// let runs = [2.0, 8.0, 4.0].map(|time| run(time).expect("CSV"));
+/// let rows = launches::merge(&runs, 0.95).expect("the same points in all launches");
+/// assert_eq!(rows[0].get("time_us"), Some(&4.0.into()));
+/// ```
+pub fn merge(runs: &[Run], level: f64) -> Result<Vec<Row>, MissingPoint> {
     let mut points: BTreeMap<String, Vec<&Record>> = BTreeMap::new();
     for record in runs.iter().flat_map(|run| &run.rows) {
         points.entry(key(record)).or_default().push(record);
@@ -39,17 +74,13 @@ pub fn rows(runs: &[Run], level: f64) -> Result<Vec<Row>, Failure> {
     let first = runs.first().map_or(&[][..], |run| &run.rows);
     let row = |record: &Record| {
         let records = points.get(&key(record)).map_or(&[][..], Vec::as_slice);
-        let point = Point { records };
         if records.len() != runs.len() {
             let words = ["op", "pattern", "size_bytes"].map(|name| record.get(name));
-            let words: Vec<String> =
-                words.iter().flatten().map(|word| format!("{word:?}")).collect();
-            let (have, all, what) = (records.len(), runs.len(), words.join(" "));
-            let cause = format!("{have} of {all} launches have {what}");
-            let what = "a point is missing from some launches";
-            return Err(Failure::environment(what, cause, "fewer --sizes, or --launches 1"));
+            let words: Vec<String> = words.into_iter().flatten().map(crate::plain).collect();
+            let (have, launches, point) = (records.len(), runs.len(), words.join(" "));
+            return Err(MissingPoint { have, launches, point });
         }
-        Ok(point.row(level))
+        Ok(Point { records }.row(level))
     };
     first.iter().map(row).collect()
 }
@@ -173,7 +204,7 @@ impl Point<'_> {
             if name == "reps" {
                 row = row.with("launches", self.records.len() as u64);
             }
-            let value = match (estimate.column(name), name.as_str()) {
+            let value = match (estimate.column(name), name.as_ref()) {
                 (Some(value), _) => value,
                 (None, "timing") => methods.join("|").into(),
                 (None, "flags") => {
@@ -181,7 +212,7 @@ impl Point<'_> {
                 }
                 (None, name) => self.column(name),
             };
-            row = row.with(lasting(name), value);
+            row = row.with(name.clone(), value);
         }
         row = row.with("launch_times_us", self.all("time_us"));
         let samples = self.records.iter().flat_map(|record| &record.samples_us);
@@ -206,22 +237,6 @@ impl Point<'_> {
             name => self.middle(name).map_or(self.word(name), Value::from),
         }
     }
-}
-
-thread_local! {
-    static NAMES: RefCell<BTreeSet<&'static str>> = const { RefCell::new(BTreeSet::new()) };
-}
-
-/// The name of a column for as long as the program lives. There are few, and each is kept once.
-pub fn lasting(name: &str) -> &'static str {
-    NAMES.with_borrow_mut(|names| match names.get(name) {
-        Some(known) => known,
-        None => {
-            let new: &'static str = String::leak(name.to_owned());
-            names.insert(new);
-            new
-        }
-    })
 }
 
 /// A time with what surrounds it, in microseconds.
@@ -275,13 +290,11 @@ mod tests {
             .with("stddev_us", 3.0)
             .with("start_skew_us", time / 10.0)
             .with("flags", flags);
-        let mut record = Record::default();
-        row.0.iter().for_each(|(name, value)| record.push(name, value.clone()));
-        Run { rows: vec![record], ..Run::default() }
+        Run { rows: vec![Record::from(&row)], ..Run::default() }
     }
 
     fn merged(runs: &[Run]) -> Row {
-        rows(runs, 0.95).expect("rows").remove(0)
+        merge(runs, 0.95).expect("rows").remove(0)
     }
 
     fn real(row: &Row, name: &str) -> f64 {
@@ -347,7 +360,7 @@ mod tests {
         let row = merged(&[run(2.0, "root", ""), run(-1.0, "root", "no time")]);
         assert_eq!((real(&row, "time_us"), row.get("ci_scope")), (0.5, Some(&Value::Nothing)));
         assert_eq!(row.get("flags"), Some(&"no interval,no time".into()));
-        let failure = rows(&[run(2.0, "root", ""), Run::default()], 0.95).expect_err("missing");
-        assert!(failure.cause.contains("1 of 2 launches have"), "{failure}");
+        let missing = merge(&[run(2.0, "root", ""), Run::default()], 0.95).expect_err("missing");
+        assert_eq!(missing.to_string(), "1 of 2 launches have bcast 8");
     }
 }

@@ -1,17 +1,17 @@
 //! A measured point as a row.
 
-use laneway_core::{Form, Row, Value};
-use laneway_measure::{Method, Point};
+use laneway_core::{Form, Row};
 
-use super::plan::{Case, Plan};
+use super::plan::{Case, Sweep};
+use crate::{Method, Point};
 
 fn us(seconds: f64) -> f64 {
     seconds * 1e6
 }
 
 /// All columns, in the order that people look for them.
-pub fn row(
-    plan: &Plan,
+pub(super) fn row(
+    sweep: &Sweep,
     case: &Case,
     ranks: u32,
     point: &Point,
@@ -21,14 +21,14 @@ pub fn row(
     let summary = point.summary;
     let of = |which: fn(&laneway_stats::Summary) -> f64| summary.as_ref().map(|s| us(which(s)));
     let bound = point.bound;
-    let interval = plan.headline(point);
-    let isolation = plan.isolation_and_start();
+    let interval = sweep.headline(point);
+    let isolation = sweep.isolation_and_start();
     let mut row = Row::new()
         .with("op", case.collective.name())
         .with("algorithm", case.answerer.name())
         .with("form", case.form.name())
         .with("ranks", ranks)
-        .with("root", case.collective.has_root().then_some(plan.root))
+        .with("root", case.collective.has_root().then_some(sweep.root))
         .with("size_bytes", case.size)
         .with("timing", point.timing)
         .with("isolation", isolation)
@@ -39,7 +39,7 @@ pub fn row(
         .with("ci_high_us", interval.map(|interval| us(interval.high)))
         .with("ci_level", interval.map(|interval| interval.level))
         .with("ci_scope", interval.map(|_| "launch"))
-        .with("assume", plan.assume.name())
+        .with("assume", sweep.assume.name())
         .with("bound_low_us", bound.map(|bound| us(bound.low)))
         .with("bound_high_us", bound.map(|bound| us(bound.high)))
         .with("error", point.error)
@@ -58,8 +58,8 @@ pub fn row(
         .with("cost_us", us(point.cost))
         .with("paused_us", us(point.paused))
         .with("flags", point.notes.join(","))
-        .with("seed", plan.seed);
-    if plan.method == Method::Loop {
+        .with("seed", sweep.seed);
+    if sweep.method == Method::Loop {
         let means = &point.rank_means;
         let average = means.iter().sum::<f64>() / means.len().max(1) as f64;
         row = row
@@ -67,13 +67,13 @@ pub fn row(
             .with("rank_avg_us", us(average))
             .with("rank_max_us", us(means.iter().copied().fold(0.0, f64::max)));
     }
-    if plan.forms.contains(&Form::NonBlocking) {
+    if sweep.forms.contains(&Form::NonBlocking) {
         row = row.with("overlap_percent", overlap_percent);
     }
-    if plan.truth {
+    if sweep.truth {
         row = row.with("truth_us", truth.map(us));
     }
-    if plan.keep {
+    if sweep.keep {
         let samples: Vec<f64> = point.samples.iter().copied().map(us).collect();
         row = row.with("samples_us", samples);
         // Of every repetition, rejected or not, each rank's entry and exit after the first entry.
@@ -109,7 +109,7 @@ pub fn brief(row: &Row) -> Row {
         "flags",
     ];
     // Where all calls are blocking, nobody asks which form they have.
-    let told = |name: &str| name != "form" || row.get("overlap_percent").is_some();
-    let shown = |(name, _): &&(&str, Value)| SHOWN.contains(name) && told(name);
-    Row(row.0.iter().filter(shown).cloned().collect())
+    let asked = |name: &str| name != "form" || row.get("overlap_percent").is_some();
+    let shown = |name: &str| SHOWN.contains(&name) && asked(name);
+    Row(row.0.iter().filter(|(name, _)| shown(name)).cloned().collect())
 }

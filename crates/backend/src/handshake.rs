@@ -1,24 +1,21 @@
-//! The first words between ranks: is everybody the same laneway?
+//! The first words between ranks of several hosts: does everybody run the same program?
 
 use std::io::Read;
 
+use laneway_core::talk::{announce_text, objection};
 use laneway_core::{Comm, CommError, Failure};
-
-use crate::agree;
 
 /// Collective: refuses a run whose ranks are not one and the same program.
 pub fn same_program(comm: &dyn Comm) -> Result<Option<Failure>, CommError> {
     let mine = identity();
-    let first = agree::announce(comm, mine.as_bytes())?;
-    let first = String::from_utf8_lossy(&first);
+    let first = announce_text(comm, &mine)?;
     let differs = || format!("rank {} is {mine}, rank 0 is {first}", comm.rank());
-    let objection = agree::objection(comm, (first != mine).then(differs))?;
+    let objection = objection(comm, (first != mine).then(differs))?;
     Ok(objection.map(|cause| {
         let what = "the ranks run different versions of laneway";
         Failure::environment(what, cause, "install one and the same file on every node")
     }))
 }
-
 /// Version and a fingerprint of the file that runs.
 fn identity() -> String {
     let print = fingerprint().map_or("unread".into(), |print| format!("{print:016x}"));

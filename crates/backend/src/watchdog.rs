@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use laneway_core::{Comm, Exit, Failure};
 
+use crate::part::show;
+
 /// Seconds without any progress after which a run is given up. A session has refused nonsense.
 fn limit_seconds() -> u64 {
     let seconds = laneway_local::wait_limit().map(|limit| limit.as_secs_f64().ceil() as u64);
@@ -38,7 +40,7 @@ impl Watchdog {
                     let what = format!("rank {rank} has waited for {idle} s");
                     let cause = "a message that never came, or a machine that stands still";
                     let longer = "a longer LANEWAY_WAIT_LIMIT (seconds)";
-                    crate::output::show(Failure::environment(what, cause, longer));
+                    show(&Failure::environment(what, cause, longer));
                     std::process::exit(Exit::Environment as i32);
                 }
                 thread::sleep(Duration::from_secs(1));
@@ -47,6 +49,7 @@ impl Watchdog {
         Watchdog(beats)
     }
 
+    /// Says that this rank goes on.
     pub fn alive(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }

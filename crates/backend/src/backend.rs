@@ -1,0 +1,343 @@
+//! A backend by its name, and a part that runs on each of its ranks.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use laneway_core::{Comm, CommError, Exit, Failure};
+use laneway_local::{Launch, LocalError, MOST_RANKS, Transport};
+use laneway_measure::cores::Cores;
+use laneway_measure::{Crowd, crowded};
+use laneway_mpi::MpiError;
+use laneway_sim::platform::Platform;
+use laneway_sim::{Network as _, Program, SimError};
+
+use crate::handshake;
+use crate::hosts::{self, Network};
+use crate::part::{Part, RankError, conclude, end_run};
+
+/// What the ranks of a run are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// Their times are the result: more ranks than cores on a host are told of.
+    Measuring,
+    /// They do something right or wrong, however long it takes.
+    #[default]
+    Checking,
+}
+
+impl Purpose {
+    /// Ranks on this machine where nobody says how many: one for each core, and as many as it takes
+    /// to have a message, or a tree with branches.
+    fn usual_ranks(self) -> u32 {
+        let least = match self {
+            Purpose::Measuring => 2,
+            Purpose::Checking => 4,
+        };
+        Cores::here().usable().clamp(least, MOST_RANKS)
+    }
+}
+
+/// What a person should know of a run, and which is no failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// Nobody said how many ranks: so many are started on this machine.
+    UsualRanks(u32),
+    /// More ranks than cores on a host.
+    Crowded {
+        /// Where, and by how much.
+        crowd: Crowd,
+        /// Of the run.
+        ranks: u32,
+    },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::UsualRanks(ranks) => write!(f, "{ranks} ranks on this machine"),
+            Notice::Crowded { crowd, .. } => write!(f, "{crowd}"),
+        }
+    }
+}
+
+/// What carries the messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Kind {
+    /// The MPI that started this process, or else processes of this machine.
+    #[default]
+    Usual,
+    Local(Transport),
+    /// Connections that migrate.
+    Net(Network),
+    Mpi(Option<PathBuf>),
+    /// A platform by its name.
+    Sim(String),
+}
+
+/// Where the ranks of a run come from.
+#[derive(Clone, Debug)]
+pub struct Backend {
+    kind: Kind,
+    ranks: Option<u32>,
+    purpose: Purpose,
+    notify: fn(&Notice),
+}
+
+impl Default for Backend {
+    /// The MPI that started this process, or else processes of this machine.
+    fn default() -> Backend {
+        Backend::of(Kind::Usual)
+    }
+}
+
+/// The backend of a name: `local`, `local:shm`, `local:unix`, `local:tcp`, `net`, `net:eth0,eth1`,
+/// `mpi`, `mpi:LIBRARY`, or `sim:PLATFORM`. Nothing is started yet.
+pub fn open(name: &str) -> Result<Backend, Failure> {
+    let (kind, detail) = match name.split_once(':') {
+        Some((kind, detail)) => (kind, Some(detail)),
+        None => (name, None),
+    };
+    let kind = match (kind, detail) {
+        ("local", None) => Kind::Local(Transport::default()),
+        ("local", Some(transport)) => {
+            Kind::Local(transport.parse().map_err(LocalError::into_failure)?)
+        }
+        ("net", devices) => {
+            let devices = devices.map(|text| text.split(',').map(str::to_string).collect());
+            Kind::Net(Network { devices: devices.unwrap_or_default(), ..Network::default() })
+        }
+        ("mpi", library) => Kind::Mpi(library.map(PathBuf::from)),
+        ("sim", Some(platform)) => Kind::Sim(platform.to_string()),
+        _ => {
+            let cause = "the backends are local[:shm|unix|tcp], net[:DEV,DEV], mpi[:LIBRARY] and \
+                         sim:PLATFORM";
+            let what = format!("unknown backend `{name}`");
+            return Err(Failure::usage(what, cause, "local:shm, mpi, or sim:cluster:16"));
+        }
+    };
+    Ok(Backend::of(kind))
+}
+
+/// Whether this process was started as a rank by laneway itself.
+pub fn is_rank() -> bool {
+    laneway_local::is_rank() || laneway_ranks::is_rank()
+}
+
+impl Backend {
+    fn of(kind: Kind) -> Backend {
+        let notify = |notice: &Notice| eprintln!("{notice}");
+        Backend { kind, ranks: None, purpose: Purpose::default(), notify }
+    }
+
+    /// Processes of this machine over a transport.
+    pub fn local(transport: Transport) -> Backend {
+        Backend::of(Kind::Local(transport))
+    }
+
+    /// Ranks over connections that migrate.
+    pub fn over_network(network: Network) -> Backend {
+        Backend::of(Kind::Net(network))
+    }
+
+    /// With so many ranks: of a launcher or a simulated cluster, the first ones.
+    pub fn with_ranks(self, ranks: u32) -> Backend {
+        Backend { ranks: Some(ranks), ..self }
+    }
+
+    /// For parts with this purpose.
+    pub fn with_purpose(self, purpose: Purpose) -> Backend {
+        Backend { purpose, ..self }
+    }
+
+    /// With another way to tell a person something; without it, that goes to stderr.
+    pub fn with_notices(self, notify: fn(&Notice)) -> Backend {
+        Backend { notify, ..self }
+    }
+
+    /// How many ranks were asked for.
+    pub fn ranks(&self) -> Option<u32> {
+        self.ranks
+    }
+
+    /// The MPI library that was named.
+    pub fn mpi_library(&self) -> Option<PathBuf> {
+        match &self.kind {
+            Kind::Mpi(library) => library.clone(),
+            _ => None,
+        }
+    }
+
+    /// Whether ranks go over connections that migrate.
+    pub fn is_net(&self) -> bool {
+        matches!(self.kind, Kind::Net(_))
+    }
+
+    /// Whether this process is one of several, or was asked to start several.
+    pub fn has_ranks(&self) -> bool {
+        let started = laneway_mpi::launched().is_some() || is_rank();
+        let chosen = matches!(self.kind, Kind::Local(_) | Kind::Net(_) | Kind::Sim(_));
+        started || self.ranks.is_some() || chosen
+    }
+
+    /// Whether [`Backend::run`] would start processes and wait for them.
+    pub fn starts_processes(&self) -> bool {
+        let launched = || laneway_mpi::launched().is_some();
+        !is_rank()
+            && match self.kind {
+                Kind::Local(_) | Kind::Net(_) => true,
+                Kind::Usual => !launched(),
+                Kind::Mpi(_) | Kind::Sim(_) => false,
+            }
+    }
+
+    /// Runs a part on every rank. This process becomes one of the ranks, starts them and waits for
+    /// them, or is all of them.
+    pub fn run(&self, part: Part) -> Result<Exit, Failure> {
+        if let Some(comm) = laneway_local::attach().map_err(LocalError::into_failure)? {
+            return Ok(self.perform(&comm, part));
+        }
+        let attached = laneway_ranks::attach().map_err(laneway_ranks::RanksError::into_failure)?;
+        if let Some(comm) = attached {
+            return Ok(self.perform_apart(&comm, part));
+        }
+        match &self.kind {
+            Kind::Mpi(library) => self.run_mpi(library.clone(), part),
+            Kind::Sim(platform) => self.simulate(platform, part),
+            Kind::Net(network) => {
+                refuse_in_simulation("ranks over the network are real")?;
+                hosts::refuse_launched()?;
+                network.launch(self.ranks, || self.usual_ranks()).map(exit_of)
+            }
+            Kind::Usual if laneway_mpi::launched().is_some() => self.run_mpi(None, part),
+            Kind::Local(transport) => self.launch(*transport),
+            Kind::Usual => self.launch(Transport::default()),
+        }
+    }
+
+    /// What one rank does of a run, from its beginning to its end.
+    fn perform(&self, comm: &dyn Comm, part: Part) -> Exit {
+        if let Err(error) = laneway_local::wait_limit() {
+            return conclude(comm, Err(error.into_failure().into()));
+        }
+        let warned = match self.purpose {
+            Purpose::Measuring => self.warn_of_crowd(comm),
+            Purpose::Checking => Ok(()),
+        };
+        conclude(comm, warned.map_err(RankError::from).and_then(|()| part(comm)))
+    }
+
+    /// Collective: rank 0 says so where more ranks than cores are on a host.
+    fn warn_of_crowd(&self, comm: &dyn Comm) -> Result<(), CommError> {
+        if let Some(crowd) = crowded(comm)?.filter(|_| comm.rank() == 0) {
+            (self.notify)(&Notice::Crowded { crowd, ranks: comm.size() });
+        }
+        Ok(())
+    }
+
+    /// Ranks of several hosts first see that all of them run the same program.
+    fn perform_apart(&self, comm: &dyn Comm, part: Part) -> Exit {
+        if comm.clock().is_global() {
+            return self.perform(comm, part);
+        }
+        match handshake::same_program(comm) {
+            Ok(None) => self.perform(comm, part),
+            Ok(Some(failure)) => conclude(comm, Err(failure.into())),
+            Err(error) => end_run(comm, error),
+        }
+    }
+
+    /// All ranks are coroutines of this process, in virtual time.
+    fn simulate(&self, spec: &str, part: Part) -> Result<Exit, Failure> {
+        if laneway_mpi::launched().is_some() {
+            let what = "one simulation is enough";
+            let cause = "a launcher started several processes, and each would simulate all ranks";
+            return Err(Failure::usage(what, cause, "the same command without the launcher"));
+        }
+        let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
+        let hosts = platform.hosts();
+        let most = hosts.min(MOST_RANKS);
+        let ranks = self.ranks.unwrap_or(hosts);
+        if ranks > most {
+            let what = format!("cannot simulate {ranks} ranks");
+            let cause = format!(
+                "{spec} has {hosts} hosts, and programs run on at most {MOST_RANKS}: here {most}"
+            );
+            let schedules = format!("{most} ranks; schedules are simulated on more (laneway sim)");
+            return Err(Failure::usage(what, cause, schedules));
+        }
+        let ended = Program::new(&platform, ranks).run(|comm| self.perform(comm, part));
+        match ended {
+            // Rank 0 has the failures that all ranks know.
+            Ok(ended) => Ok(ended.results.into_iter().next().unwrap_or(Exit::Done)),
+            Err(SimError::Aborted { code }) => Ok(exit_of(code)),
+            Err(error) => {
+                let what = "the simulated ranks cannot go on";
+                Err(Failure::environment(what, error.to_string(), "another backend, or report it"))
+            }
+        }
+    }
+
+    fn usual_ranks(&self) -> u32 {
+        let ranks = self.purpose.usual_ranks();
+        (self.notify)(&Notice::UsualRanks(ranks));
+        ranks
+    }
+
+    fn launch(&self, transport: Transport) -> Result<Exit, Failure> {
+        refuse_in_simulation("the local backend is real")?;
+        let ranks = self.ranks.unwrap_or_else(|| self.usual_ranks());
+        let code = Launch { ranks, transport, limit: None }.run();
+        code.map(exit_of).map_err(LocalError::into_failure)
+    }
+
+    fn run_mpi(&self, library: Option<PathBuf>, part: Part) -> Result<Exit, Failure> {
+        let world = laneway_mpi::init(library.as_deref()).map_err(MpiError::into_failure)?;
+        let size = world.size();
+        let differs = handshake::same_program(&world).unwrap_or_else(|error| {
+            end_run(&world, error);
+        });
+        let too_few = || {
+            let ranks = self.ranks.filter(|ranks| *ranks > size)?;
+            let cause = format!("the launcher started {size}");
+            let more = format!("mpirun -n {ranks} …");
+            Some(Failure::usage(format!("cannot use {ranks} ranks"), cause, more))
+        };
+        if let Some(failure) = differs.or_else(too_few) {
+            return Ok(conclude(&world, Err(failure.into())));
+        }
+        let Some(ranks) = self.ranks.filter(|&ranks| ranks < size) else {
+            return Ok(self.perform(&world, part));
+        };
+        let chosen = (world.rank() < ranks).then_some(0);
+        // The communicator ends before the world that it was split from.
+        let parted = world.split(chosen, world.rank());
+        match parted {
+            Ok(Some(comm)) => Ok(self.perform(&*comm, part)),
+            Ok(None) => Ok(Exit::Done),
+            Err(error) => end_run(&world, error),
+        }
+    }
+}
+
+fn refuse_in_simulation(cause: &str) -> Result<(), Failure> {
+    if !laneway_mpi::is_simulated() {
+        return Ok(());
+    }
+    let what = "a simulated rank cannot start processes";
+    let cause = format!("{cause}, and this process is a simulation");
+    Err(Failure::usage(what, cause, "the backend mpi, or laneway outside smpirun"))
+}
+
+/// The exit that a number means. Ctrl-C and its like are 128 and the signal, as shells count: with
+/// those this process ends at once.
+fn exit_of(code: i32) -> Exit {
+    match code {
+        0 => Exit::Done,
+        1 => Exit::Gate,
+        2 => Exit::Usage,
+        3 => Exit::Environment,
+        4 => Exit::Precision,
+        code => std::process::exit(code),
+    }
+}

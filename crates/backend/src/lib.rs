@@ -1,0 +1,42 @@
+//! Opens a backend by its name and runs a part on each of its ranks.
+//!
+//! It is the one crate that sees all backends: processes of this machine, ranks over connections
+//! that migrate, any MPI library, and a simulated cluster. What a rank does there it must never
+//! know: that is a [`Part`], a function of a [`Comm`](laneway_core::Comm). Before a part begins,
+//! ranks of several hosts see that they run the same program; whoever waits for long has a
+//! [`Watchdog`]; failures that all ranks know of are told once.
+//!
+//! Begin with [`open`], then [`Backend::run`].
+//!
+//! ```
+//! use laneway_core::Exit;
+//!
+//! let backend = laneway_backend::open("sim:cluster:16")?;
+//! let exit = backend.with_ranks(4).run(&|comm| {
+//!     // Rank 0 speaks, and all hear it.
+//!     let heard = laneway_core::talk::announce_text(comm, "good morning")?;
+//!     assert_eq!((comm.size(), heard.as_str()), (4, "good morning"));
+//!     Ok(Exit::Done)
+//! })?;
+//! assert_eq!(exit, Exit::Done);
+//! # Ok::<(), laneway_core::Failure>(())
+//! ```
+//!
+//! With `local` the same program starts itself once for each rank: `run` is called in all of them,
+//! by the same way through `main`.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod backend;
+mod describe;
+mod handshake;
+mod hosts;
+mod part;
+mod watchdog;
+
+pub use backend::{Backend, Notice, Purpose, is_rank, open};
+pub use describe::{environment, machine};
+pub use hosts::{HostSource, Network};
+pub use part::{Part, RankError};
+pub use watchdog::Watchdog;

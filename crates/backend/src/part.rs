@@ -1,0 +1,61 @@
+//! What one rank does of a run, and how it ends for all of them.
+
+use std::io::Write;
+
+use laneway_core::{Comm, CommError, Exit, Failure};
+
+/// What each rank does; whether it ended well.
+pub type Part<'a> = &'a (dyn Fn(&dyn Comm) -> Result<Exit, RankError> + Sync);
+
+/// Why a rank stopped before its end.
+#[derive(Debug)]
+pub enum RankError {
+    /// All ranks know of it, or it concerns rank 0 alone.
+    Failure(Failure),
+    /// It happened here, and the others do not know and may be waiting.
+    Alone(Failure),
+    /// The others do not know and may be waiting.
+    Comm(CommError),
+}
+
+impl From<Failure> for RankError {
+    fn from(failure: Failure) -> RankError {
+        RankError::Failure(failure)
+    }
+}
+
+impl From<CommError> for RankError {
+    fn from(error: CommError) -> RankError {
+        RankError::Comm(error)
+    }
+}
+
+/// Shows a failure and gives its exit code.
+pub(crate) fn show(failure: &Failure) -> Exit {
+    let _ = writeln!(std::io::stderr(), "{failure}");
+    failure.exit
+}
+
+/// The end of a rank's part: rank 0 tells of failures that all know, anybody of those they do not,
+/// and ends the whole run.
+pub(crate) fn conclude(comm: &dyn Comm, result: Result<Exit, RankError>) -> Exit {
+    match result {
+        Ok(exit) => exit,
+        // Before it leaves: a launcher ends all ranks as soon as one has left with a failure.
+        Err(RankError::Failure(failure)) if comm.rank() == 0 => show(&failure),
+        Err(RankError::Failure(failure)) => failure.exit,
+        Err(RankError::Alone(failure)) => comm.abort(show(&failure) as i32),
+        Err(RankError::Comm(error)) => end_run(comm, error),
+    }
+}
+
+/// Says what happened here and ends the whole run. Of a dead rank the local launcher tells.
+pub(crate) fn end_run(comm: &dyn Comm, error: CommError) -> ! {
+    let seen_by_launcher = laneway_local::is_rank() && matches!(error, CommError::PeerDied { .. });
+    if !seen_by_launcher {
+        let what = format!("rank {} cannot go on", comm.rank());
+        let try_this = "run again; if it stays, report it with the output of `laneway info env`";
+        show(&Failure::environment(what, error.to_string(), try_this));
+    }
+    comm.abort(Exit::Environment as i32)
+}

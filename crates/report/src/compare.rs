@@ -1,0 +1,324 @@
+//! Two runs point by point: what became slower, what faster, and how sure that is.
+//!
+//! ```
+//! use laneway_report::compare::{Rule, Verdict, compare};
+//! use laneway_report::read;
+//!
+//! let old = read("old", "op,size_bytes,time_us\nbcast,8,10.0\nbcast,64,20.0\n").expect("CSV");
+//! let new = read("new", "op,size_bytes,time_us\nbcast,8,12.0\nbcast,64,20.5\n").expect("CSV");
+//! let found = compare(&old, &new, &Rule::default()).expect("the same points");
+//! assert_eq!(found.points[0].verdict, Verdict::Slower);
+//! assert_eq!(found.count(Verdict::Same), 1);
+//! ```
+
+mod matching;
+
+use std::fmt;
+
+use laneway_core::Row;
+
+use crate::figure::{Metric, plain};
+use crate::run::{Record, Run};
+use matching::{Pair, columns, identity, pairs, size, split_figures};
+
+/// When a difference counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// Differences up to this share do not count.
+    pub threshold: f64,
+    /// How sure the interval of a ratio is, where it comes from samples.
+    pub level: f64,
+}
+
+impl Default for Rule {
+    fn default() -> Rule {
+        Rule { threshold: 0.05, level: 0.95 }
+    }
+}
+
+/// What is said of a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It takes longer than before, or moves fewer bytes a second.
+    Slower,
+    /// It is quicker than before.
+    Faster,
+    /// The difference is within the threshold.
+    Same,
+    /// The difference may be chance, or there is nothing to compare with.
+    Unknown,
+}
+
+impl Verdict {
+    /// The word for it in rows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Slower => "slower",
+            Verdict::Faster => "faster",
+            Verdict::Same => "same",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
+/// Which of the runs have a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Both of them.
+    Both,
+    /// The old one alone.
+    OnlyOld,
+    /// The new one alone.
+    OnlyNew,
+}
+
+/// One point of both runs, or of one alone.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Point {
+    /// What it is: operation, algorithm, ranks, what else tells points apart, and the size.
+    pub identity: Row,
+    /// What its figures are.
+    pub metric: Metric,
+    /// Which runs have it.
+    pub presence: Presence,
+    /// The figure of the old run.
+    pub old: Option<f64>,
+    /// The figure of the new run.
+    pub new: Option<f64>,
+    /// The new figure as a multiple of the old one.
+    pub ratio: Option<f64>,
+    /// The interval of the ratio, where one is known.
+    pub interval: Option<(f64, f64)>,
+    /// What is said of it.
+    pub verdict: Verdict,
+    /// Whether it rests on a single launch of a real machine, of which another may differ.
+    pub is_single_launch: bool,
+    /// What to know about it, for people; empty where there is nothing.
+    pub note: String,
+}
+
+/// All points of two runs.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// Curves in the order of their first rows, sizes rising.
+    pub points: Vec<Point>,
+}
+
+impl Comparison {
+    /// How many points have this verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.points.iter().filter(|point| point.verdict == verdict).count()
+    }
+
+    /// How many points are in these runs.
+    pub fn present(&self, presence: Presence) -> usize {
+        self.points.iter().filter(|point| point.presence == presence).count()
+    }
+
+    /// A row for each point; a figure stands under its unit.
+    pub fn rows(&self) -> Vec<Row> {
+        let rates = self.points.iter().any(|point| point.metric == Metric::Bandwidth);
+        self.points.iter().map(|point| point.row(rates)).collect()
+    }
+
+    /// How many there are of each verdict.
+    pub fn summary(&self) -> Row {
+        let count = |verdict: Verdict| self.count(verdict) as u64;
+        Row::new()
+            .with("slower", count(Verdict::Slower))
+            .with("faster", count(Verdict::Faster))
+            .with("same", count(Verdict::Same))
+            .with("unknown", count(Verdict::Unknown))
+            .with("only_old", self.present(Presence::OnlyOld) as u64)
+            .with("only_new", self.present(Presence::OnlyNew) as u64)
+    }
+}
+
+/// No figure of one run has its like in the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NothingInCommon {
+    /// How many rows the old run has, and of what.
+    pub old: String,
+    /// The same of the new run.
+    pub new: String,
+}
+
+impl fmt::Display for NothingInCommon {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (old, new) = (&self.old, &self.new);
+        let what = "no time or bandwidth has one operation, algorithm, ranks and size in both";
+        write!(f, "{what}: {old} and {new}")
+    }
+}
+
+impl std::error::Error for NothingInCommon {}
+
+/// Matches the points of two runs by operation, algorithm, ranks and size, and by whatever else
+/// both tell apart, and judges each.
+pub fn compare(old: &Run, new: &Run, rule: &Rule) -> Result<Comparison, NothingInCommon> {
+    // CSV does not tell the size of a survey.
+    let sized = size(old).is_some() && size(new).is_some();
+    let (old, new) = (split_figures(old, sized), split_figures(new, sized));
+    // On a simulated cluster launches are alike, and one is enough.
+    let simulated = is_simulated(&old) && is_simulated(&new);
+    let columns = columns(&old, &new);
+    let points: Vec<Point> = pairs(&old, &new, &columns)
+        .into_iter()
+        .map(|pair| judge(pair, &columns, rule, simulated))
+        .collect();
+    if points.iter().all(|point| point.ratio.is_none()) {
+        return Err(NothingInCommon { old: describe(&old), new: describe(&new) });
+    }
+    Ok(Comparison { points })
+}
+
+fn is_simulated(run: &Run) -> bool {
+    let backend = run.env.iter().find(|(name, _)| name == "backend");
+    backend.is_some_and(|(_, backend)| plain(backend).starts_with("sim:"))
+}
+
+/// What single launches differ by when nothing changed, as a part: seen were up to 64 % on a busy
+/// machine and 26 % on a quieter one.
+const SINGLE_MARGIN: f64 = 0.25;
+
+fn describe(run: &Run) -> String {
+    let mut names: Vec<String> = run.rows.iter().filter_map(|row| row.op().map(plain)).collect();
+    names.sort();
+    names.dedup();
+    format!("{} rows of {}", run.rows.len(), names.join(", "))
+}
+
+fn judge(pair: Pair<'_>, columns: &[&'static str], rule: &Rule, simulated: bool) -> Point {
+    let empty = Record::default();
+    let (old_row, new_row) = (pair.old.unwrap_or(&empty), pair.new.unwrap_or(&empty));
+    let both = |metric: &Metric| metric.of(old_row).is_some() && metric.of(new_row).is_some();
+    let either = |metric: &Metric| metric.of(old_row).is_some() || metric.of(new_row).is_some();
+    let all = || Metric::ALL.into_iter();
+    let metric = all().find(both).or_else(|| all().find(either)).unwrap_or(Metric::Time);
+    let (old, new) = (metric.of(old_row), metric.of(new_row));
+    let (presence, note) = match pair {
+        Pair { new: None, .. } => (Presence::OnlyOld, "only in old"),
+        Pair { old: None, .. } => (Presence::OnlyNew, "only in new"),
+        _ => (Presence::Both, "no figure above 0 in both"),
+    };
+    let mut point = Point {
+        identity: identity(pair, columns),
+        metric,
+        presence,
+        old: old.map(|(figure, _)| figure),
+        new: new.map(|(figure, _)| figure),
+        ratio: None,
+        interval: None,
+        verdict: Verdict::Unknown,
+        is_single_launch: false,
+        note: note.into(),
+    };
+    let (Some((old, old_ends)), Some((new, new_ends))) = (old, new) else { return point };
+    let mut ratio = new / old;
+    let mut notes = Vec::new();
+    if let (Metric::Time, Some(found)) = (metric, from_samples(old_row, new_row, rule.level)) {
+        (ratio, point.interval) = (found.0, Some(found.1));
+    } else if let Some((old, new)) = old_ends.zip(new_ends) {
+        // Holds 1 exactly where the two intervals overlap.
+        point.interval = Some((new.0 / old.1, new.1 / old.0));
+        let levels = [old_row, new_row].map(|row| row.number("ci_level").unwrap_or(rule.level));
+        let level = levels[0].min(levels[1]);
+        if level < rule.level {
+            notes.push(format!("interval of {}%", level * 100.0));
+        }
+    } else {
+        notes.push("no interval".into());
+    }
+    // Placement and memory differ between launches, and nothing within one shows by how much.
+    let launch = |row: &Record| row.get("ci_scope") == Some(&"launch".into());
+    let launches = launch(old_row) || launch(new_row);
+    point.is_single_launch = point.interval.is_some() && launches && !simulated;
+    if point.is_single_launch {
+        notes.push("single launch".into());
+    }
+    point.ratio = Some(ratio);
+    point.verdict = point.verdict_by(rule.threshold);
+    if point.verdict == Verdict::Unknown {
+        notes.push("not significant".into());
+    }
+    point.note = notes.join(", ");
+    point
+}
+
+/// The ratio of the medians and its interval, where both runs have enough samples.
+fn from_samples(old: &Record, new: &Record, level: f64) -> Option<(f64, (f64, f64))> {
+    // Samples of one launch are alike; thrown together, those of several look surer than they are.
+    if [old, new].iter().any(|row| row.get("ci_scope") == Some(&"launches".into())) {
+        return None;
+    }
+    let interval = laneway_stats::ratio_interval(&old.samples_us, &new.samples_us, level)?;
+    let median = |row: &Record| laneway_stats::median(&laneway_stats::sorted(&row.samples_us));
+    Some((median(new)? / median(old)?, (interval.low, interval.high)))
+}
+
+/// What a slow-down of so much says, and how sure it is.
+fn verdict(ratio: f64, interval: Option<(f64, f64)>, threshold: f64) -> Verdict {
+    let (low, high) = interval.unwrap_or((ratio, ratio));
+    if ratio > 1.0 + threshold {
+        if low > 1.0 { Verdict::Slower } else { Verdict::Unknown }
+    } else if ratio < 1.0 / (1.0 + threshold) {
+        if high < 1.0 { Verdict::Faster } else { Verdict::Unknown }
+    } else {
+        Verdict::Same
+    }
+}
+
+impl Point {
+    fn verdict_by(&self, threshold: f64) -> Verdict {
+        let Some(ratio) = self.ratio else { return Verdict::Unknown };
+        let (slowdown, interval) = match self.metric {
+            Metric::Time => (ratio, self.interval),
+            Metric::Bandwidth => {
+                (1.0 / ratio, self.interval.map(|(low, high)| (1.0 / high, 1.0 / low)))
+            }
+        };
+        let least = if self.is_single_launch { SINGLE_MARGIN } else { 0.0 };
+        let asked = verdict(slowdown, interval, threshold);
+        match verdict(slowdown, interval, threshold.max(least)) {
+            // More than was asked about, and less than launches differ by when nothing changed.
+            Verdict::Same if asked != Verdict::Same => Verdict::Unknown,
+            verdict => verdict,
+        }
+    }
+
+    /// One row; `rates` adds the columns for bandwidths.
+    fn row(&self, rates: bool) -> Row {
+        let (time, rate) = (Metric::Time, Metric::Bandwidth);
+        let of = |metric: Metric, figure: Option<f64>| figure.filter(|_| self.metric == metric);
+        let mut row = self.identity.clone();
+        row = row.with("old_us", of(time, self.old)).with("new_us", of(time, self.new));
+        if rates {
+            row = row.with("old_mb_s", of(rate, self.old)).with("new_mb_s", of(rate, self.new));
+        }
+        row.with("ratio", self.ratio)
+            .with("ratio_low", self.interval.map(|(low, _)| low))
+            .with("ratio_high", self.interval.map(|(_, high)| high))
+            .with("verdict", self.verdict.name())
+            .with("note", self.note.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_counts_beyond_the_threshold_and_outside_the_interval() {
+        let of = |ratio, interval| verdict(ratio, interval, 0.05);
+        assert_eq!(of(1.2, None), Verdict::Slower);
+        assert_eq!(of(1.2, Some((1.1, 1.3))), Verdict::Slower);
+        assert_eq!(of(1.2, Some((0.9, 1.6))), Verdict::Unknown);
+        assert_eq!(of(1.04, Some((1.03, 1.05))), Verdict::Same);
+        assert_eq!(of(0.97, None), Verdict::Same);
+        assert_eq!(of(0.8, Some((0.7, 0.9))), Verdict::Faster);
+        assert_eq!(of(0.8, Some((0.5, 1.1))), Verdict::Unknown);
+    }
+}

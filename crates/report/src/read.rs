@@ -1,0 +1,164 @@
+//! A run from the text of a file: our JSON, our CSV, OSU's text or IMB's.
+
+use std::collections::BTreeSet;
+
+use laneway_core::Value;
+
+use crate::json::{self, Json};
+use crate::run::{ReadError, Record, Run};
+use crate::{csv, imb, osu};
+
+/// A run from the text of a file: our JSON, our CSV, OSU's text or IMB's, told apart by their
+/// beginnings.
+pub fn read(name: &str, text: &str) -> Result<Run, ReadError> {
+    let text = text.trim_start_matches('\u{feff}');
+    let start = text.trim_start();
+    if start.is_empty() {
+        return Err(ReadError::Empty);
+    }
+    let mut run = if start.starts_with(['{', '[']) {
+        from_json(&json::parse(text).map_err(ReadError::Json)?)?
+    } else {
+        let (source, rows) = if imb::is_imb(text) {
+            ("IMB", imb::read(text)?)
+        } else if osu::is_osu(text) {
+            ("OSU", osu::read(text)?)
+        } else if csv::is_csv(text) {
+            ("CSV", csv::read(text)?)
+        } else {
+            return Err(ReadError::Unknown);
+        };
+        Run { source: source.into(), rows, ..Run::default() }
+    };
+    run.name = name.to_owned();
+    Ok(run)
+}
+
+fn from_json(json: &Json) -> Result<Run, ReadError> {
+    let wrong = |what: &str| Err(ReadError::Schema(what.to_owned()));
+    let Some(Json::Plain(Value::Text(schema))) = json.get("schema") else {
+        return wrong("it is JSON without a `schema` of laneway");
+    };
+    if !schema.starts_with("laneway.") || !schema.ends_with("/1") {
+        return wrong(&format!("its schema is {schema:?}, and only laneway.<verb>/1 is known"));
+    }
+    let Some(Json::List(rows)) = json.get("rows") else {
+        return wrong("it has no list named `rows`");
+    };
+    let member = |name: &str| json.get(name).map(record).unwrap_or_default().fields;
+    if let Some(number) = rows.iter().position(|row| !matches!(row, Json::Object(_))) {
+        return wrong(&format!("row {} is no object", number + 1));
+    }
+    // Of two figures under one name neither can be trusted; an environment may repeat itself, and
+    // is shown as it is.
+    for (number, row) in rows.iter().enumerate() {
+        if let Some(name) = repeated(row) {
+            return wrong(&format!("row {} has `{}` twice", number + 1, name.escape_debug()));
+        }
+    }
+    let tool = match json.get("tool") {
+        Some(Json::Plain(Value::Text(tool))) => tool.clone(),
+        _ => String::new(),
+    };
+    Ok(Run {
+        name: String::new(),
+        source: schema.clone(),
+        tool,
+        env: member("env"),
+        params: member("params"),
+        rows: rows.iter().map(record).collect(),
+        summary: member("summary"),
+    })
+}
+
+/// A name that an object has twice.
+fn repeated(json: &Json) -> Option<&str> {
+    let Json::Object(members) = json else { return None };
+    let mut seen = BTreeSet::new();
+    members.iter().map(|(name, _)| name.as_str()).find(|name| !seen.insert(*name))
+}
+
+/// The members of an object that a row can hold: plain values and lists of numbers. What else a
+/// later version nests into a row cannot be shown in a cell.
+fn record(json: &Json) -> Record {
+    let mut record = Record::default();
+    let Json::Object(members) = json else { return record };
+    for (name, value) in members {
+        match value {
+            Json::Plain(value) => record.push(name.clone(), value.clone()),
+            Json::List(values) => {
+                let number = |value: &Json| match value {
+                    Json::Plain(Value::Whole(number)) => Some(*number as f64),
+                    Json::Plain(Value::Real(number)) => Some(*number),
+                    _ => None,
+                };
+                // Our writer says null for what is not a number.
+                let numbers: Vec<f64> = values.iter().filter_map(number).collect();
+                record.push(name.clone(), numbers.into());
+            }
+            Json::Object(_) => {}
+        }
+    }
+    record
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Format;
+    use laneway_core::{Document, Row};
+
+    fn document() -> Document {
+        let row = Row::new()
+            .with("op", "bcast")
+            .with("size_bytes", 8u32)
+            .with("time_us", 2.0)
+            .with("root", None::<u32>)
+            .with("samples_us", vec![1.5, 2.0, 2.5]);
+        Document {
+            verb: "measure",
+            env: Row::new().with("host", "a \"b\"\n"),
+            params: Row::new().with("seed", 7u32),
+            rows: vec![row],
+            summary: Some(Row::new().with("points", 1u32)),
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        let wanted = Run { name: "f".into(), ..Run::from(&document()) };
+        assert_eq!(wanted.rows[0].samples_us, [1.5, 2.0, 2.5]);
+        assert_eq!(read("f", &json::render(&document())), Ok(wanted.clone()));
+        let csv = read("f", &Format::Csv.render(&document())).expect("CSV");
+        assert_eq!(csv.rows, wanted.rows);
+    }
+
+    /// Samples are apart; any other list stays where it was.
+    #[test]
+    fn a_list_of_json_is_a_list() {
+        let row =
+            Row::new().with("launch_times_us", vec![1.5, 2.0]).with("empty", Vec::<f64>::new());
+        let document = Document { rows: vec![row], ..document() };
+        let back = read("f", &json::render(&document)).expect("JSON");
+        assert_eq!(back.rows[0].get("launch_times_us"), Some(&Value::List(vec![1.5, 2.0])));
+        assert_eq!(back.rows[0].get("empty"), Some(&Value::List(vec![])));
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        let why = |text: &str| read("f", text).expect_err(text).to_string();
+        assert_eq!(why(" \n"), "it holds no text");
+        assert!(why("hello there").contains("neither"), "{}", why("hello there"));
+        assert!(why("{}").contains("without a `schema`"));
+        assert!(why("[]").contains("without a `schema`"));
+        assert!(why("{\"schema\": \"laneway.measure/2\"}").contains("laneway.measure/2"));
+        assert!(why("{\"schema\": \"laneway.measure/1\"}").contains("rows"));
+        assert!(why("{\"schema\": \"laneway.x/1\", \"rows\": [{}, 3]}").contains("row 2"));
+        let twice = "{\"schema\": \"laneway.x/1\", \"rows\": [{\"a\": 1, \"a\": 2}]}";
+        assert_eq!(why(twice), "row 1 has `a` twice");
+        let repeats = "{\"schema\": \"laneway.x/1\", \"env\": {\"a\": 1, \"a\": 2}, \"rows\": []}";
+        assert_eq!(read("f", repeats).map(|run| run.env.len()), Ok(2));
+        let text = json::render(&document());
+        assert!(why(&text[..text.len() / 2]).starts_with("line "));
+    }
+}
