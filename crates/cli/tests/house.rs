@@ -45,7 +45,6 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-mpi",
             "laneway-ranks",
             "laneway-sim",
-            "laneway-topo",
         ],
     ),
     (

@@ -19,22 +19,27 @@ use crate::wiring::{End, Host, Switch, Wiring};
 pub struct Address {
     /// The port; a machine with several has several in a fabric.
     pub host: Host,
+    /// Path bits, added to the first address of the port.
     pub bits: u32,
 }
 
 /// A path between two machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathBetween {
+    /// At the machine that opens the connection.
     pub near: Address,
+    /// At the other one.
     pub far: Address,
     /// The hops of a message from the near end, and of an answer.
     pub out: Vec<Hop>,
+    /// The hops of an answer.
     pub back: Vec<Hop>,
 }
 
 /// What was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternates {
+    /// The shorter of the two.
     pub primary: PathBetween,
     /// None where no other path has other addresses at both ends.
     pub alternate: Option<PathBetween>,

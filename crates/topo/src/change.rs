@@ -18,10 +18,13 @@ use crate::wiring::{End, NO_PORT, Port, Switch, Wiring};
 /// One entry that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {
+    /// Whose entry it is.
     pub switch: Switch,
+    /// For which host and path, or for which switch.
     pub destination: u32,
     /// [`NO_PORT`] where there is no way.
     pub from: Port,
+    /// The port after the change.
     pub to: Port,
 }
 

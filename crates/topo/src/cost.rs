@@ -11,17 +11,20 @@ use crate::wiring::{End, Port, Reach, Switch, Wiring};
 pub struct Parts {
     /// That have a cable.
     pub hosts: u32,
+    /// That have a cable.
     pub switches: u32,
     /// That have none: failed, or not plugged yet. Their ports do not count.
     pub switches_unplugged: u32,
     /// Of all switches with a cable together, and those with a cable.
     pub ports: u64,
+    /// Those of them that have a cable.
     pub ports_used: u64,
     /// Cables by [`Reach`], in the order of [`Reach::ALL`].
     pub cables: [u64; 3],
 }
 
 impl Parts {
+    /// Counts the parts of a fabric.
     pub fn of(wiring: &dyn Wiring) -> Parts {
         let hosts = (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_some());
         let hosts = hosts.count() as u32;
@@ -81,6 +84,7 @@ pub struct Distances {
     pub diameter: Option<u32>,
     /// Shortest ways between two such switches that see each other: the fewest, and on average.
     pub shortest_least: f64,
+    /// The same on average.
     pub shortest_mean: f64,
     /// Ways between two such switches that share no link, at least.
     pub disjoint: u32,

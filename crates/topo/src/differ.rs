@@ -14,10 +14,14 @@ use crate::wiring::{End, Host, Port, Switch, Wiring};
 pub enum Difference {
     /// A cable leads elsewhere than planned.
     Wrong {
+        /// Where it was planned.
         planned: String,
+        /// Where it was found.
         found: String,
     },
+    /// A planned cable is not there.
     Missing(String),
+    /// A cable is there that was not planned.
     Extra(String),
 }
 

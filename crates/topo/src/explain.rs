@@ -17,7 +17,7 @@ const DIFFERENCES_NAMED: usize = 8;
 pub fn lost(wiring: &dyn Wiring, lost: Lost) -> String {
     match lost {
         Lost::Unplugged(host) => format!("{} has no cable", wiring.host_name(host)),
-        Lost::NoWay(switch) => format!("{} has no entry for it", wiring.switch_name(switch)),
+        Lost::NoWay(switch) => format!("{} has no path to it", wiring.switch_name(switch)),
         Lost::Astray(host) => format!("a message arrives at {}", wiring.host_name(host)),
         Lost::Loop(switch) => format!("a message loops through {}", wiring.switch_name(switch)),
     }

@@ -1,11 +1,36 @@
 //! Fabrics: what is plugged into what, how messages find their way, and which of them meet.
 //!
-//! A [`Wiring`] says what is at the end of every port, a [`Routing`] by which port a switch sends
-//! to a host. A topology of [`topologies`] is both, by formula; a [`Fabric`] is a list of cables
-//! and a [`Table`] a forwarding table. [`conflicts`] counts which messages of an order share a
-//! link, [`prove()`] proves a table, [`apart()`] compares its paths, [`alternates()`] chooses two
-//! of them, [`engines`] make a table, [`reroute()`] and [`repair()`] answer failures, [`job`] plans
-//! for a part of the hosts, and [`formats`] are files of fabric software.
+//! It must never know a command line, a clock or a socket: it reads files where it is given their
+//! names, and gives the same answer every time. Results are values with a `row`, errors are
+//! [`Error`].
+//!
+//! Begin with [`Machine`]: a fabric by its name or from a file, whole or damaged, with its
+//! forwarding.
+//!
+//! ```
+//! use laneway_topo::schedule::Named;
+//! use laneway_topo::{Machine, check, count};
+//!
+//! // A cable fails: the forwarding takes detours, and the all-to-all is repaired.
+//! let machine = Machine::named("mlfm:d=4")?.fail(&["link:vertex-0-0/5"], 1)?.route(None)?;
+//! let checked = check(&machine);
+//! assert!(checked.holds() && checked.unreached() == 0);
+//! let repaired = count(&machine, &Named::new(&machine, "repaired", 1)?)?;
+//! assert_eq!(repaired.tally.worst(), 1);
+//! # Ok::<(), laneway_topo::Error>(())
+//! ```
+//!
+//! Below it a [`Wiring`] says what is at the end of every port, a [`Routing`] by which port a
+//! switch sends to a host. A topology of [`topologies`] is both, by formula; a [`Fabric`] is a list
+//! of cables and a [`Table`] a forwarding table. [`conflicts`] counts which messages of an order
+//! share a link, [`prove()`] proves a table, [`apart()`] compares its paths, [`alternates()`]
+//! chooses two of them, [`engines`] make a table, [`reroute()`] and [`repair()`] answer failures,
+//! [`job`] plans for a part of the hosts, and [`formats`] are files of fabric software. Above it
+//! stand [`check()`], [`count()`], [`permutations`], [`budget`], [`install`], [`export`], [`watch`]
+//! and [`jobs`].
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod addresses;
 pub mod agents;

@@ -22,7 +22,9 @@ pub const MOST_SWITCHES: u32 = 8192;
 /// Planned parts by found ones; none for what the plan does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map {
+    /// By found switch: the planned one.
     pub switches: Vec<Option<Switch>>,
+    /// By found host: the planned one.
     pub hosts: Vec<Option<Host>>,
     /// By found switch and port: the planned port with the same cable.
     pub ports: Vec<Vec<Option<Port>>>,

@@ -21,6 +21,7 @@ pub struct Proof {
     /// Those that are not reached, with the path: from, to, path; and how many more there are than
     /// anybody would read.
     pub unreached: Vec<(Host, Host, u32)>,
+    /// Pairs that are not reached and not listed.
     pub unlisted: u64,
     /// Switches on the longest way.
     pub longest: u32,
@@ -29,6 +30,7 @@ pub struct Proof {
 }
 
 impl Proof {
+    /// Whether every pair is reached and there is no credit loop.
     pub fn holds(&self) -> bool {
         self.unreached.is_empty() && self.credit_loop.is_empty()
     }

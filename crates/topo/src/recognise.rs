@@ -23,8 +23,11 @@ const MOST_SWITCHES: u32 = 4096;
 
 /// A plan that a fabric follows.
 pub struct Recognised {
+    /// The topology.
     pub plan: Box<dyn Topology>,
+    /// Which part is which in it.
     pub map: Map,
+    /// Cables that are not where the topology has them.
     pub differences: Vec<Difference>,
 }
 

@@ -66,6 +66,7 @@ pub fn reroute(whole: &dyn Wiring, routing: &dyn Routing, damaged: &Fabric) -> T
 }
 
 impl Native {
+    /// The forwarding of a whole fabric.
     pub fn new(whole: &dyn Wiring, routing: &dyn Routing) -> Native {
         let native = Native::for_hosts(whole, routing);
         let all_turns = Some(Turns::of(&native.graph, &native.table));
@@ -81,6 +82,7 @@ impl Native {
         Native { graph, table, kept, turns, all_turns: None }
     }
 
+    /// The table of the whole fabric.
     pub fn table(&self) -> &Table {
         &self.table
     }

@@ -76,7 +76,9 @@ fn follow(wiring: &dyn Wiring, routing: &dyn Routing, links: &Links, to: &[Host]
 /// What following pairs of hosts over the cables has shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Followed {
+    /// Pairs that were followed.
     pub pairs: u64,
+    /// Those that do not arrive.
     pub lost: Vec<(Host, Host)>,
     /// Switches on the longest way.
     pub longest: u32,

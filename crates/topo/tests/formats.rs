@@ -658,9 +658,9 @@ fn what_is_not_understood_is_refused_and_not_ignored() {
         (4, "`prots`", "[[switch]]\nname = \"a\"\nports = 4\nprots = 7".to_string()),
         (3, "`ports`", "[[host]]\nname = \"a\"\nports = 4".to_string()),
         (3, "`length`", "[[cable]]\nfrom = \"a/1\"\nlength = 3\nto = \"b\"".to_string()),
-        (4, "no reach", csv("s,4,1,h1,,banana")),
+        (4, "not a reach", csv("s,4,1,h1,,banana")),
         (5, "4 ports in a line above", csv("s,4,1,h1,,rack\ns,36,2,h2,,rack")),
-        (5, "is no number", csv("s,4,1,h1,,rack\ns,,2,h2,,rack")),
+        (5, "is not a number", csv("s,4,1,h1,,rack\ns,,2,h2,,rack")),
         (1, "no switch", "graph {}".to_string()),
         (1, "no switch", "graph { h [kind=host] }".to_string()),
         (1, "no switch", "<platform/>".to_string()),
@@ -743,7 +743,7 @@ fn errors_are_short() {
         assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
         let error = guid2lid::read(&format!("0x{long}q 1 1"), &mut identity).expect_err("no GUID");
         assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
-        assert!(error.what.ends_with("is no number"), "the end is told: {error}");
+        assert!(error.what.ends_with("is not a number"), "the end is told: {error}");
         let error = pairs::read(&format!("0 {long}0 q"), &*plan).expect_err("no pair");
         assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
     }

@@ -38,10 +38,7 @@ pub fn command() -> Command {
 
 /// Where every pair that is not reached is written.
 pub fn unreached_arg() -> Arg {
-    Arg::new("unreached")
-        .long("unreached")
-        .value_name("FILE")
-        .help("Write every pair that is not reached, as CSV")
+    machine::option("unreached", "FILE", "Write every pair that the table does not serve, as CSV")
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {

@@ -1,7 +1,9 @@
 //! `laneway topo cost`: what fabrics take, side by side.
 
 use clap::{ArgMatches, Command, value_parser};
-use laneway_core::{Exit, Failure, Row};
+use laneway_core::{Document, Exit, Failure, Row};
+use laneway_report::Format;
+use laneway_report::table::turned;
 use laneway_topo::budget::{Figures, budget, smallest};
 
 use super::machine::{self, Machine};
@@ -72,8 +74,16 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         }
         rows.push(budget.row(&machine));
     }
+    let (env, many) = (Row::new(), rows.len() > 1);
     let params = Row::new().with("nodes", matches.get_one::<u64>("nodes").copied());
-    machine::write(&output, params, rows, None)?;
+    let document = Document { verb: "topo", env, params, rows, summary: None };
+    match turned(&document, &output::table_style()) {
+        Some(text) if many && output.format == Format::Table => {
+            output.save(&document)?;
+            output::print(&text)?;
+        }
+        _ => output.write(&document, None)?,
+    }
     Ok(Exit::Done)
 }
 

@@ -39,22 +39,15 @@ pub fn command() -> Command {
         ))
         .args(machine::args())
         .arg(
-            Arg::new("as")
-                .long("as")
-                .value_name("FORMAT")
+            machine::option("as", "FORMAT", "What to write")
                 .required(true)
-                .value_parser(formats().map(|(name, _)| name).collect::<Vec<_>>())
-                .help("What to write"),
+                .value_parser(formats().map(|(name, _)| name).collect::<Vec<_>>()),
         )
         .arg(file_arg())
 }
 
 pub fn file_arg() -> Arg {
-    Arg::new("output")
-        .long("output")
-        .short('o')
-        .value_name("FILE")
-        .help("Where to write [default: standard output]")
+    machine::option("output", "FILE", "Where to write [default: standard output]").short('o')
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {

@@ -21,12 +21,9 @@ pub fn command() -> Command {
         )
         .args(machine::args())
         .arg(
-            Arg::new("trials")
-                .long("trials")
-                .value_name("N")
+            machine::option("trials", "N", "Permutations to draw")
                 .value_parser(value_parser!(u64).range(2..=1_000_000))
-                .default_value("100")
-                .help("Permutations to draw"),
+                .default_value("100"),
         )
         .arg(machine::seed_arg("Seed of the permutations"))
         .arg(

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{ArgMatches, Command};
 use laneway_core::{Exit, Failure, Row};
 use laneway_topo::schedule;
 
@@ -12,7 +12,7 @@ use crate::output::{self, Output};
 
 pub fn command() -> Command {
     let numbers = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name("N").default_value("all").help(help)
+        machine::option(name, "N", help).default_value("all")
     };
     Command::new("schedule")
         .about("Shows whom a node sends to in a phase of the all-to-all, and the path")

@@ -22,9 +22,11 @@ use crate::wiring::Wiring;
 
 /// A way to make a table.
 pub struct Engine {
+    /// How it is called.
     pub name: &'static str,
     /// What it does, in a sentence.
     pub sentence: &'static str,
+    /// Makes the table.
     pub route: fn(&dyn Wiring) -> Table,
 }
 

@@ -17,6 +17,11 @@ use crate::routing::Routing;
 use crate::table::Table;
 use crate::wiring::{NO_PORT, Wiring};
 
+/// Whether a word that is no engine's name means a file.
+fn is_file(word: &str) -> bool {
+    word.contains(['/', '.']) || Path::new(word).exists()
+}
+
 impl Machine {
     /// Forwards as a word says: `native`, an engine's name or a file of forwarding tables. Without
     /// a word it is the topology's own forwarding, with detours around what has failed.
@@ -37,7 +42,7 @@ impl Machine {
             (Some("native"), Some(_)) => Some(Table::of(whole, native)),
             (Some(word), _) => Some(match engine(word) {
                 Ok(engine) => (engine.route)(self.wiring()),
-                Err(unknown) if !Path::new(word).exists() => return Err(unknown),
+                Err(unknown) if !is_file(word) => return Err(unknown),
                 Err(_) => {
                     let (table, ways) = self.installed(Path::new(word))?;
                     let tells = |at: u32| ways.row_of(at).iter().any(|&port| port != NO_PORT);

@@ -11,7 +11,9 @@ use crate::wiring::{Host, Port, Switch, Wiring};
 /// Whom a switch sends to: a host by one of its paths, or another switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
+    /// A host, by one of its paths.
     Host(Host, u32),
+    /// Another switch.
     Switch(Switch),
 }
 
@@ -22,6 +24,7 @@ pub struct Agents {
     pub pairs: u64,
     /// Those that are not reached; and how many more there are than anybody would read.
     pub unreached: Vec<(Switch, Asked)>,
+    /// Pairs that are not reached and not listed.
     pub unlisted: u64,
     /// A credit loop of each set of links that wait for each other because of the switches'
     /// messages.

@@ -61,7 +61,7 @@ impl Repaired {
 /// Re-routes a damaged topology so that the load is spread, and repairs its all-to-all.
 pub fn repair(whole: &dyn Topology, damaged: &Fabric) -> Result<(Table, Repaired), String> {
     if (whole.hosts(), whole.switches()) != (damaged.hosts(), damaged.switches()) {
-        return Err(format!("the damaged fabric is no {} with parts taken out", whole.spec()));
+        return Err(format!("the damaged fabric is not a {} with parts taken out", whole.spec()));
     }
     let order = whole.order();
     ensure_fit(&*order, damaged)?;

@@ -19,6 +19,7 @@ use crate::wiring::{Host, MOST_PORTS, Wiring};
 
 /// A family of fabrics, one for each d: half the ports of a switch.
 pub struct Kind {
+    /// How it is called.
     pub name: &'static str,
     /// What it is, in a sentence.
     pub sentence: &'static str,
@@ -26,6 +27,7 @@ pub struct Kind {
     pub source: &'static str,
     /// The smallest d that makes sense.
     pub least: u32,
+    /// Whether d must be even.
     pub only_even: bool,
     /// Called through [`topology`], which has refused what cannot be.
     pub build: fn(u32) -> Box<dyn Topology>,
@@ -49,6 +51,7 @@ pub static KINDS: &[&Kind] = &[
 /// Cables between equal halves of the hosts, at least, for each host of a half.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bisection {
+    /// The exact number.
     pub per_host: f64,
     /// What the full-mesh paper gives, where it gives something.
     pub in_paper: Option<f64>,
@@ -56,6 +59,7 @@ pub struct Bisection {
 
 /// A fabric by formula: cables, forwarding that suits it, and an all-to-all that suits both.
 pub trait Topology: Wiring + Routing + Send {
+    /// The family that it is of.
     fn kind(&self) -> &'static Kind;
 
     /// Half the ports of a switch.
@@ -64,6 +68,7 @@ pub trait Topology: Wiring + Routing + Send {
     /// The order of the all-to-all on the whole machine, which is without conflict where one is.
     fn order(&self) -> Box<dyn Phases + Send + Sync>;
 
+    /// The fewest cables between equal halves.
     fn bisection(&self) -> Bisection;
 
     /// A table of several paths to each host, where it has one that keeps them further apart than

@@ -39,6 +39,7 @@ struct Source<'t> {
     has_zone: bool,
 }
 
+/// Reads the cables of a platform.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
     let document = parse(text)?;
     let mut source = Source::default();
@@ -71,7 +72,7 @@ impl<'t> Source<'t> {
             // What a host has inside is no cable.
             (_, Some("host" | "disk")) => Ok(()),
             ("zone" | "AS" | "zoneRoute" | "ASroute", _) => {
-                let what = "more than one zone: how zones are cabled with each other is not told";
+                let what = "more than one zone: how zones are cabled with each other is not known";
                 Err(ReadError::new(line, what))
             }
             ("cluster" | "cabinet" | "peer", _) => {
@@ -161,7 +162,7 @@ impl<'t> Source<'t> {
             ends if ends == first => false,
             [from, to] if [to, from] == first => true,
             _ => {
-                let what = "this link joins two others already: what all share is no cable";
+                let what = "this link joins two others already: what all share is not a cable";
                 return Err(ReadError::new(line, what));
             }
         };
@@ -182,7 +183,9 @@ impl<'t> Source<'t> {
         });
         match place {
             Some((part, at)) => Ok(Tip { part, port: Some(port(line, at)?) }),
-            None => Err(ReadError::new(line, format!("`{word}` is no host and no SWITCH/PORT"))),
+            None => {
+                Err(ReadError::new(line, format!("`{word}` is neither a host nor SWITCH/PORT")))
+            }
         }
     }
 
