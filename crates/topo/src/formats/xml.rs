@@ -102,14 +102,13 @@ pub fn elements<'a>(
         cursor.advance(start.saturating_sub(at));
         at = start.max(at);
         let line = cursor.line;
-        let is_words = || node.text().is_some_and(|text| !text.trim().is_empty());
-        match node.is_element() {
-            true => Some(Ok(Element { line, node })),
-            false if node.is_text() && is_words() => {
-                let what = "a text is neither an element nor a comment";
-                Some(Err(ReadError::new(line, what)))
-            }
-            false => None,
+        if node.is_element() {
+            return Some(Ok(Element { line, node }));
         }
+        let text = node.text().filter(|_| node.is_text())?;
+        let words = text.trim_start();
+        let above = text[..text.len() - words.len()].bytes().filter(|&byte| byte == b'\n').count();
+        let what = "a text is neither an element nor a comment";
+        (!words.is_empty()).then(|| Err(ReadError::new(line + above, what)))
     })
 }
