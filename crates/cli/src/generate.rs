@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
-use laneway_core::{Exit, Failure};
+use laneway_core::{Collective, Exit, Failure};
+use laneway_sim::platform::GENERATORS;
 
 use crate::output;
 
@@ -23,7 +25,7 @@ pub fn completions_command() -> Command {
 pub fn completions(matches: &ArgMatches) -> Result<Exit, Failure> {
     let shell = *matches.get_one::<Shell>("shell").expect("clap requires it");
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut crate::command(), "laneway", &mut text);
+    clap_complete::generate(shell, &mut with_values(crate::command()), "laneway", &mut text);
     output::print(&String::from_utf8_lossy(&text))?;
     Ok(Exit::Done)
 }
@@ -31,7 +33,7 @@ pub fn completions(matches: &ArgMatches) -> Result<Exit, Failure> {
 pub fn man_command() -> Command {
     Command::new("man")
         .about("Writes the manual pages into a folder")
-        .after_help("Examples:\n  laneway man ./man1 && man ./man1/laneway-check.1")
+        .after_help("Examples:\n  laneway man ./man1\n  man ./man1/laneway-measure-coll.1")
         .arg(Arg::new("dir").value_name("DIR").required(true))
 }
 
@@ -44,18 +46,55 @@ pub fn man(matches: &ArgMatches) -> Result<Exit, Failure> {
     std::fs::create_dir_all(dir).map_err(failed)?;
     let mut command = crate::command();
     command.build();
-    let pages = std::iter::once(command.clone())
-        .chain(command.get_subcommands().filter(|verb| verb.get_name() != "help").cloned());
-    for page in pages {
-        let name = match page.get_name() {
-            "laneway" => "laneway".to_owned(),
-            verb => format!("laneway-{verb}"),
-        };
-        let mut text = Vec::new();
-        clap_mangen::Man::new(page.clone().name(name.clone())).render(&mut text).map_err(failed)?;
-        let file = Path::new(dir).join(format!("{name}.1"));
-        std::fs::write(&file, text).map_err(failed)?;
-        output::note(&format!("wrote {}", file.display()));
-    }
+    write_pages(Path::new(dir), &command, "laneway").map_err(failed)?;
     Ok(Exit::Done)
+}
+
+/// The page of a command and those of its verbs: `laneway-measure-coll.1`.
+fn write_pages(dir: &Path, command: &Command, name: &str) -> std::io::Result<()> {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command.clone().name(name.to_string())).render(&mut text)?;
+    let file = dir.join(format!("{name}.1"));
+    std::fs::write(&file, text)?;
+    output::note(&format!("wrote {}", file.display()));
+    let verbs = command.get_subcommands().filter(|verb| verb.get_name() != "help");
+    for verb in verbs.filter(|verb| !verb.is_hide_set()) {
+        write_pages(dir, verb, &format!("{name}-{}", verb.get_name()))?;
+    }
+    Ok(())
+}
+
+/// The command with the names that a shell can offer: operations, algorithms, fabrics, platforms
+/// and backends. What is typed is not held to them: values can be set, and files named.
+fn with_values(command: Command) -> Command {
+    let command = command.mut_args(|arg| {
+        let names = offered(arg.get_id().as_str());
+        if names.is_empty() { arg } else { arg.value_parser(PossibleValuesParser::new(names)) }
+    });
+    command.mut_subcommands(with_values)
+}
+
+fn offered(argument: &str) -> Vec<String> {
+    let platforms = || GENERATORS.iter().map(|generator| generator.example.to_string());
+    match argument {
+        "op" => Collective::ALL.map(|op| op.name().to_string()).to_vec(),
+        "algorithm" => {
+            let mut names: Vec<String> =
+                laneway_coll::all().map(|algorithm| algorithm.name.to_string()).collect();
+            names.extend(["all", "native"].map(str::to_string));
+            names.sort_unstable();
+            names.dedup();
+            names
+        }
+        "topology" | "fabric" => {
+            laneway_topo::KINDS.iter().map(|kind| format!("{}:d=8", kind.name)).collect()
+        }
+        "platform" | "sites" => platforms().collect(),
+        "backend" => {
+            let real = ["local", "local:shm", "local:unix", "local:tcp", "net", "mpi"];
+            let simulated = platforms().map(|platform| format!("sim:{platform}"));
+            real.map(str::to_string).into_iter().chain(simulated).collect()
+        }
+        _ => Vec::new(),
+    }
 }

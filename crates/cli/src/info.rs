@@ -6,17 +6,19 @@ use laneway_core::units::format_size;
 use laneway_core::{Collective, Document, Exit, Failure, Row};
 use laneway_measure::Method;
 use laneway_measure::flags::{FLAGS, Flag};
+use laneway_sim::platform::{GENERATORS, Generator};
 
 use crate::output::{self, Output};
 use crate::session;
 
-const TOPICS: [&str; 6] = ["algorithms", "timings", "flags", "topologies", "engines", "env"];
+const TOPICS: [&str; 7] =
+    ["algorithms", "timings", "flags", "topologies", "engines", "platforms", "env"];
 
 pub fn command() -> Command {
     Command::new("info")
         .about(
-            "Lists algorithms, timing methods, flags, topologies and engines, and what this \
-             machine has",
+            "Lists algorithms, timing methods, flags, topologies, engines and platforms, and what \
+             this machine has",
         )
         .after_help(
             "Examples:\n  \
@@ -25,6 +27,7 @@ pub fn command() -> Command {
              laneway info flags                    flags of measured rows: meaning, what to do\n  \
              laneway info topologies               fabrics by formula\n  \
              laneway info engines                  the ways to route any fabric\n  \
+             laneway info platforms                simulated clusters by name\n  \
              laneway info env                      this machine, and the MPI found\n  \
              mpirun -n 2 laneway info env          the MPI that started us\n  \
              LANEWAY_MPI=/opt/mpi laneway info env another library, by file or installation\n  \
@@ -51,6 +54,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         "timings" => Some(timings()),
         "topologies" => Some(topologies()),
         "engines" => Some(engines()),
+        "platforms" => Some(platforms()),
         _ => None,
     };
     if let Some(listed) = listed {
@@ -132,6 +136,16 @@ fn engines() -> Document {
     };
     let others = laneway_topo::engines::ENGINES.iter().map(row);
     list("engines", std::iter::once(native).chain(others).collect())
+}
+
+fn platforms() -> Document {
+    let row = |generator: &Generator| {
+        Row::new()
+            .with("platform", generator.name)
+            .with("example", generator.example)
+            .with("what", generator.sentence)
+    };
+    list("platforms", GENERATORS.iter().map(row).collect())
 }
 
 fn list(topic: &str, rows: Vec<Row>) -> Document {

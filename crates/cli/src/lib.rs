@@ -27,6 +27,7 @@ mod tour;
 mod words;
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use clap::{ArgMatches, Command};
 use laneway_core::{Exit, Failure};
@@ -78,7 +79,20 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(matches) => dispatch(VERBS, &matches),
         Err(shown) => shown,
     };
-    code.unwrap_or_else(output::show) as u8
+    code.unwrap_or_else(show_once) as u8
+}
+
+/// How long a rank of a launcher leaves the word to rank 0, which mostly fails alike.
+const TURN: Duration = Duration::from_secs(1);
+
+/// Shows a failure that came before the ranks knew of each other. Where a launcher started several
+/// of us, all may have the same one: rank 0 tells it, and the launcher then ends the others before
+/// it is their turn.
+fn show_once(failure: Failure) -> Exit {
+    if laneway_mpi::launched_rank().is_some_and(|rank| rank > 0) {
+        std::thread::sleep(TURN);
+    }
+    output::show(failure)
 }
 
 /// Runs the verb that was chosen from a table.

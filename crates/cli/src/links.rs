@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use laneway_core::{Failure, Row};
+use laneway_draw::links::{draw, page};
 use laneway_report::Format;
 use laneway_report::links::{self, LinkRecord, LinkUse};
 
@@ -52,8 +53,8 @@ impl RecordFile {
         let text = match self.kind {
             Kind::Json => rows(Format::Json),
             Kind::Csv => rows(Format::Csv),
-            Kind::Svg => links::draw(title, &[LinkRecord { name: String::new(), uses }]),
-            Kind::Html => links::page(title, &[LinkRecord { name: String::new(), uses }]),
+            Kind::Svg => draw(title, &[LinkRecord { name: String::new(), uses }]),
+            Kind::Html => page(title, &[LinkRecord { name: String::new(), uses }]),
         };
         output::replace(&self.path, &text)
     }

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
+use laneway_core::error::nearest;
 use laneway_core::{Document, Exit, Failure};
-use laneway_report::html::{self, Picture};
-use laneway_report::{Format, Run, table};
+use laneway_draw::Format;
+use laneway_draw::html::{self, Picture};
+use laneway_report::{Run, table};
 
 /// The arguments of every verb that prints rows.
 pub fn args() -> [Arg; 2] {
@@ -198,14 +200,35 @@ pub fn parsed(
 
 /// Clap's message in our form: its first lines are what happened, its tip is what to try.
 fn mistake(text: &str) -> Failure {
-    let mut parts = text.split("\n\n").map(str::trim);
-    let what = parts.next().unwrap_or_default();
+    let parts: Vec<&str> = text.split("\n\n").map(str::trim).collect();
+    let what = parts.first().copied().unwrap_or_default();
     let what = what.strip_prefix("error: ").unwrap_or(what);
     let (what, cause) =
         what.split_once('\n').unwrap_or((what, "the command line is not understood"));
     let cause: Vec<&str> = cause.lines().map(str::trim).collect();
-    let tip = parts.find_map(|part| part.strip_prefix("tip: "));
-    Failure::usage(what, cause.join(" "), tip.unwrap_or("laneway --help, or laneway VERB --help"))
+    let tip = parts.iter().find_map(|part| part.strip_prefix("tip: "));
+    let tip = tip.filter(|tip| is_near(what, tip)).map(str::to_string);
+    let usage = parts.iter().find_map(|part| part.strip_prefix("Usage: "));
+    let try_this = tip.unwrap_or_else(|| format!("{} --help", verb(usage.unwrap_or("laneway"))));
+    Failure::usage(what, cause.join(" "), try_this)
+}
+
+/// The words of the verb that a usage line is of.
+fn verb(usage: &str) -> String {
+    let is_name =
+        |word: &&str| word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-');
+    let words: Vec<&str> = usage.split_whitespace().take_while(is_name).collect();
+    words.join(" ")
+}
+
+/// Whether what a tip calls similar could be a slip of the pen.
+fn is_near(what: &str, tip: &str) -> bool {
+    let quoted =
+        |text: &str| text.split('\'').nth(1).map(|name| name.trim_matches('-').to_string());
+    match (tip.contains("similar"), quoted(what), quoted(tip)) {
+        (true, Some(typed), Some(meant)) => nearest(&typed, [meant.as_str()]).is_some(),
+        _ => true,
+    }
 }
 
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);

@@ -1,49 +1,54 @@
-//! A bar on a terminal for work that takes more than two seconds, and nothing anywhere else.
+//! A bar with the time left, on a terminal, for work that takes more than two seconds; nothing
+//! anywhere else.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
-/// Draws itself on one line of stderr, at most ten times a second.
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Shorter work needs no bar.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Draws itself on one line of stderr.
 pub struct Progress {
-    shown: bool,
+    bar: ProgressBar,
     begun: Instant,
-    drawn: Instant,
-    total: usize,
+    shown: bool,
 }
 
 impl Progress {
     /// `shown` is false on ranks that do not print.
     pub fn new(total: usize, shown: bool) -> Progress {
-        let now = Instant::now();
-        Progress { shown: shown && stderr().is_terminal(), begun: now, drawn: now, total }
+        let target = ProgressDrawTarget::hidden();
+        let bar = ProgressBar::with_draw_target(Some(total as u64), target);
+        let style = "[{bar:30}] {pos}/{len}, {eta} left: {msg}";
+        if let Ok(style) = ProgressStyle::with_template(style) {
+            bar.set_style(style.progress_chars("#>-"));
+        }
+        Progress { bar, begun: Instant::now(), shown: shown && stderr().is_terminal() }
     }
 
     /// So many of so many that were not known before.
     pub fn of(&mut self, done: usize, all: usize, what: &str) {
-        self.total = all;
+        self.bar.set_length(all as u64);
         self.at(done, what);
     }
 
+    /// So many are done, and this is next.
     pub fn at(&mut self, done: usize, what: &str) {
-        let now = Instant::now();
-        if !self.shown
-            || now - self.begun < Duration::from_secs(2)
-            || now - self.drawn < Duration::from_millis(100)
-        {
+        if !self.shown {
             return;
         }
-        self.drawn = now;
-        let width = 30;
-        let filled = (done * width).checked_div(self.total).unwrap_or(0).min(width);
-        let bar = "#".repeat(filled) + &"-".repeat(width - filled);
-        let _ = write!(stderr(), "\r\x1b[K[{bar}] {done}/{} {what}", self.total);
+        if self.bar.is_hidden() && self.begun.elapsed() > PATIENCE {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.set_position(done as u64);
+        self.bar.set_message(what.to_string());
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if self.shown && self.drawn > self.begun {
-            let _ = write!(stderr(), "\r\x1b[K");
-        }
+        self.bar.finish_and_clear();
     }
 }

@@ -3,12 +3,13 @@
 mod links;
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
-use laneway_report::{Run, html, read};
+use laneway_draw::html;
+use laneway_report::{Run, read};
 
 use crate::output;
 
@@ -103,13 +104,7 @@ fn same_file(one: &str, other: &str) -> bool {
 pub fn load(file: &str) -> Result<Run, Failure> {
     const TRY: &str = "a file that laneway wrote with --export, or text of OSU or IMB";
     let unreadable = |error: std::io::Error| {
-        let what = format!("cannot read `{file}`");
-        match error.kind() {
-            ErrorKind::NotFound | ErrorKind::IsADirectory => {
-                Failure::usage(what, error.to_string(), TRY)
-            }
-            _ => Failure::environment(what, error.to_string(), TRY),
-        }
+        Failure::environment(format!("cannot read `{file}`"), error.to_string(), TRY)
     };
     let strange =
         |cause: String| Failure::usage(format!("`{file}` is no file of measurements"), cause, TRY);

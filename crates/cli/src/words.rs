@@ -1,8 +1,12 @@
-//! Words that several verbs take on the command line: operations, sizes and shares.
+//! Words that several verbs take on the command line, and that mean the same in all of them:
+//! operations, algorithms, sizes, times and shares.
 
+use clap::Arg;
+use laneway_coll::{Algorithm, Params, find};
 use laneway_core::error::nearest;
 use laneway_core::units::{format_size, parse_size};
 use laneway_core::{Collective, Failure};
+use laneway_measure::sizes as size_list;
 
 /// More bytes than any machine holds, and far from overflow.
 const LARGEST: u64 = 1 << 40;
@@ -16,20 +20,100 @@ pub fn collective(verb: &str, name: &str) -> Result<Collective, Failure> {
             None => "laneway info algorithms".into(),
         };
         let cause = format!("the operations are {}", all.join(", "));
-        Failure::usage(format!("no operation `{name}`"), cause, try_this)
+        Failure::usage(format!("unknown operation `{name}`"), cause, try_this)
     })
+}
+
+/// Comma-separated operations, each once.
+pub fn collectives<'a>(
+    verb: &str,
+    names: impl Iterator<Item = &'a String>,
+) -> Result<Vec<Collective>, Failure> {
+    let mut all = Vec::new();
+    for name in names {
+        let collective = collective(verb, name)?;
+        if !all.contains(&collective) {
+            all.push(collective);
+        }
+    }
+    Ok(all)
+}
+
+/// Comma-separated algorithms of an operation; `all`, and nothing, are every one.
+pub fn algorithms<'a>(
+    collective: Collective,
+    names: impl Iterator<Item = &'a String>,
+) -> Result<Vec<(&'static Algorithm, Params)>, Failure> {
+    let names: Vec<&String> = names.collect();
+    if names.is_empty() || names.iter().any(|name| *name == "all") {
+        let all = laneway_coll::algorithms(collective);
+        return Ok(all.map(|algorithm| (algorithm, algorithm.defaults())).collect());
+    }
+    let named = |name: &&String| {
+        find(collective, name).map_err(|refusal| {
+            let what = format!("unknown algorithm `{name}`");
+            Failure::usage(what, refusal.0, "laneway info algorithms")
+        })
+    };
+    names.iter().map(named).collect()
+}
+
+/// `--sizes`, with what holds without it.
+pub fn sizes_arg(usual: &'static str) -> Arg {
+    Arg::new("sizes")
+        .long("sizes")
+        .value_name("S,T")
+        .value_delimiter(',')
+        .allow_hyphen_values(true)
+        .default_value(usual)
+        .help("Bytes: 8,1K or ranges 8:4M, 0:100K:+1K, 8:4M:*4")
+}
+
+/// Sizes and ranges of sizes, rising and each once: `8,1K`, `8:4M`, `0:100K:+1K`.
+pub fn sizes<'a>(texts: impl Iterator<Item = &'a String>) -> Result<Vec<u64>, Failure> {
+    let texts: Vec<&str> = texts.map(String::as_str).collect();
+    let all = size_list::parse(&texts.join(",")).map_err(|cause| {
+        let what = format!("these sizes are not understood: `{}`", texts.join(","));
+        Failure::usage(what, cause, "--sizes 8,1K, --sizes 8:4M, or --sizes 0:100K:+1K")
+    })?;
+    all.iter().try_for_each(|&bytes| refuse_large(bytes))?;
+    Ok(all)
 }
 
 /// A size in bytes.
 pub fn size(text: &str) -> Result<u64, Failure> {
     let size = parse_size(text).map_err(|cause| {
-        Failure::usage(format!("no size `{text}`"), cause, "--sizes 0,1,7,1K,64K+1")
+        Failure::usage(format!("`{text}` is not a size"), cause, "64K, 1M, or 64K+1")
     })?;
-    if size > LARGEST {
-        let cause = format!("the largest size is {}", format_size(LARGEST));
-        return Err(Failure::usage(format!("size `{text}` is absurd"), cause, "--sizes 1G"));
-    }
+    refuse_large(size)?;
     Ok(size)
+}
+
+fn refuse_large(bytes: u64) -> Result<(), Failure> {
+    if bytes <= LARGEST {
+        return Ok(());
+    }
+    let what = format!("a size of {} is too large", format_size(bytes));
+    let cause = format!("the largest size is {}", format_size(LARGEST));
+    Err(Failure::usage(what, cause, "--sizes 1G"))
+}
+
+/// A time above 0 in seconds: `5`, `5s`, `500ms`, `2min`.
+pub fn seconds(name: &str, text: &str) -> Result<f64, Failure> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "" | "s" => Some(1.0),
+        "us" => Some(1e-6),
+        "ms" => Some(1e-3),
+        "min" => Some(60.0),
+        "h" => Some(3600.0),
+        _ => None,
+    };
+    let number = digits.parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
+    number.filter(|seconds| *seconds > 0.0 && seconds.is_finite()).ok_or_else(|| {
+        let what = format!("`{text}` is not a time for --{name}");
+        Failure::usage(what, "it is above 0, in seconds or with a unit", format!("--{name} 5s"))
+    })
 }
 
 /// Shares that are something and not all.
@@ -46,13 +130,40 @@ pub fn share(name: &str, text: &str, range: [f64; 2], example: &str) -> Result<f
     number.filter(|number| (range[0]..=range[1]).contains(number)).ok_or_else(|| {
         let [low, high] = range.map(|end| end * 100.0);
         let cause = format!("it is a share of {low}% to {high}%, as {example}");
-        Failure::usage(format!("no {name} `{text}`"), cause, format!("--{name} {example}"))
+        let what = format!("`{text}` is not a share for --{name}");
+        Failure::usage(what, cause, format!("--{name} {example}"))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_have_units_or_are_seconds() {
+        let read = |text: &str| seconds("budget", text).ok();
+        assert_eq!((read("5"), read("5s"), read("0.5")), (Some(5.0), Some(5.0), Some(0.5)));
+        assert_eq!(
+            (read("500ms"), read("2min"), read("1h")),
+            (Some(0.5), Some(120.0), Some(3600.0))
+        );
+        for text in ["", "s", "0", "-1", "-1s", "5 s", "5d", "nan", "inf", "1e400"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_lists_and_ranges() {
+        let read = |texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|text| text.to_string()).collect();
+            sizes(texts.iter()).ok()
+        };
+        assert_eq!(read(&["1K", "8:64"]), Some(vec![8, 16, 32, 64, 1024]));
+        assert_eq!(read(&["0:4:+2"]), Some(vec![0, 2, 4]));
+        for bad in ["", "x", "-8", "8:4", "2T:4T"] {
+            assert_eq!(read(&[bad]), None, "{bad}");
+        }
+    }
 
     #[test]
     fn shares_have_a_percent_sign_or_are_fractions() {

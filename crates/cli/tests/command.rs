@@ -97,7 +97,7 @@ fn every_transport_and_odd_rank_counts() {
 
 #[test]
 fn more_ranks_than_cores() {
-    let output = laneway(&["check", "allreduce", "bcast", "--ranks", "24", "--sizes", "1K"]);
+    let output = laneway(&["check", "allreduce,bcast", "--ranks", "24", "--sizes", "1K"]);
     assert!(output.status.success(), "{}", stderr(&output));
 }
 
@@ -136,7 +136,7 @@ fn an_export_is_written_beside_the_table() {
 
 #[test]
 fn unknown_words_offer_the_nearest() {
-    refused(&["check", "bcats"], &[], 2, &["no operation `bcats`", "laneway check bcast"]);
+    refused(&["check", "bcats"], &[], 2, &["unknown operation `bcats`", "laneway check bcast"]);
     refused(&["check", "bcast", "--algorithm", "binomail"], &[], 2, &["binomial"]);
     let radix = "knomial:raddix=3";
     refused(&["check", "bcast", "--algorithm", radix], &[], 2, &["raddix", "radix"]);

@@ -13,6 +13,10 @@ const MAY_SEE: &[(&str, &[&str])] = &[
     ("laneway-coll", &["laneway-core"]),
     ("laneway-report", &["laneway-core", "laneway-stats"]),
     ("laneway-stats", &[]),
+    (
+        "laneway-draw",
+        &["laneway-coll", "laneway-core", "laneway-report", "laneway-sim", "laneway-topo"],
+    ),
     ("laneway-needs", &[]),
     ("laneway-sim", &["laneway-core", "laneway-stats"]),
     ("laneway-topo", &["laneway-core", "laneway-coll", "laneway-stats"]),
@@ -53,6 +57,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-backend",
             "laneway-core",
             "laneway-coll",
+            "laneway-draw",
             "laneway-report",
             "laneway-sim",
             "laneway-lab",
@@ -108,7 +113,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
 ];
 
 /// No clock, socket, thread, file or unordered map here.
-const PURE: &[&str] = &["core", "coll", "path", "report", "stats"];
+const PURE: &[&str] = &["core", "coll", "draw", "path", "report", "stats"];
 
 /// They read files and use threads, and give the same answer every time.
 const DETERMINISTIC: &[&str] = &["sim", "sites", "topo"];
@@ -300,6 +305,11 @@ fn functions_fit_a_screen() {
             let words = trimmed.trim_start_matches("pub ").trim_start_matches("pub(crate) ");
             let words = words.trim_start_matches("const ").trim_start_matches("unsafe ");
             if !words.starts_with("fn ") && !words.starts_with("extern \"C\" fn ") {
+                continue;
+            }
+            // What a trait only declares has no body.
+            let head = lines[i..].iter().find(|line| line.ends_with(['{', '}', ';']));
+            if head.is_some_and(|line| !line.ends_with('{')) {
                 continue;
             }
             let closing = " ".repeat(line.len() - trimmed.len()) + "}";

@@ -26,12 +26,18 @@ fn lines(text: &str) -> usize {
 
 #[test]
 fn a_mesh_shows_its_layers_vertices_and_edge_switches() {
+    // One layer stands for all: small ones are laid out as large ones are.
     let text = drawing(&["--topology", "mlfm:d=3"]);
-    // Every vertex switch of every layer, every edge switch once, every cable.
-    assert_eq!(text.matches("<circle").count(), 12);
+    assert_eq!(text.matches("<circle").count(), 4);
     assert_eq!(text.matches("<title>edge-").count(), 6);
-    assert_eq!(lines(&text), 36);
+    assert_eq!(lines(&text), 12);
     assert!(text.contains("36 hosts, 18 switches, 36 cables between switches"));
+    assert!(text.contains("a line is 3 cables, one in each layer"));
+    // Where layers differ: every vertex switch, every edge switch in each layer, every cable.
+    let text = drawing(&["--topology", "mlfm:d=3", "--heat", "alltoall"]);
+    assert_eq!(text.matches("<circle").count(), 12);
+    assert_eq!(text.matches("<title>edge-").count(), 18);
+    assert_eq!(lines(&text), 36);
     assert!(text.contains(">layer 2<") && !text.contains(">layer 3<"));
 }
 
@@ -68,8 +74,8 @@ fn heat_has_a_colour_for_every_load() {
 fn phases_are_small_drawings_with_the_ways_of_one_switch() {
     let text = drawing(&["--topology", "mlfm:d=4", "--phases", "14-25"]);
     assert_eq!(text.matches("<g transform").count(), 12);
-    assert!(text.contains("phase 14, within layers, largest load 1"));
-    assert!(text.contains("phase 20, layer l to l + 1, largest load 1"));
+    assert!(text.contains(">phase 14, within layers<") && text.contains(">largest load 1<"));
+    assert!(text.contains(">phase 20, layer l to l + 1<"));
     // Phases 14, 15 and 20 to 25 send 4 messages each to other vertices, 17 to 19 to neighbours.
     assert_eq!(text.matches("<polyline").count(), 8 * 4 + 3 * 4);
     let one = drawing(&["--topology", "fat-tree-2:d=3", "--phase", "4"]);
@@ -103,6 +109,29 @@ fn the_order_after_a_failure() {
     assert!(drawing(&with(&["--heat", "phase:100"])).contains("in phase 100"));
     let refused = draw(&with(&["--heat", "phase:100", "--schedule", "native"]));
     assert_eq!(refused.status.code(), Some(2));
+}
+
+/// A fabric from a file is drawn as what it was recognised to be, with what it lacks crossed out.
+#[test]
+fn a_fabric_from_a_file_is_drawn_as_its_plan() {
+    let file = std::env::temp_dir().join(format!("laneway-found-{}.toml", std::process::id()));
+    let export = |fail: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+        command.args(["topo", "export", "--topology", "mlfm:d=4", "--as", "toml", "-o"]);
+        command.arg(&file).args(fail).output().expect("the command starts")
+    };
+    let topology = format!("file:{}", file.display());
+    assert!(export(&[]).status.success());
+    let whole = drawing(&["--topology", &topology]);
+    assert!(whole.contains("recognised as mlfm:d=4, multi-layer full mesh: 80 hosts"), "{whole}");
+    assert!(whole.contains("a line is 4 cables") && !whole.contains("#d40000"));
+    assert!(export(&["--fail", "link:vertex-1-2/6"]).status.success());
+    let lacking = drawing(&["--topology", &topology, "--heat", "alltoall"]);
+    assert_eq!(lacking.matches("stroke=\"#d40000\"").count(), 1);
+    assert!(lacking.contains("planned and not found (cables between switches: 1"), "{lacking}");
+    let of_plan = drawing(&["--topology", "mlfm:d=4", "--heat", "alltoall"]);
+    assert_eq!(lines(&lacking), lines(&of_plan));
+    let _ = std::fs::remove_file(&file);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use laneway_core::{Collective, Rank, Reduction, Shape};
 pub struct Piece {
     /// Offset in Out.
     pub at: u64,
+    /// How many bytes it has.
     pub len: u64,
     /// Whose inputs are joined, in this order; one rank where nothing is reduced.
     pub ranks: Range<Rank>,

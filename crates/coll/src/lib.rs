@@ -1,13 +1,28 @@
 //! Every collective algorithm as a [`Schedule`](laneway_core::Schedule), their registry, what each
-//! collective means, and the checker that proves one against the other.
+//! collective means, the checker that proves one against the other, and the one that compares real
+//! bytes.
 //!
 //! It must never know a backend: an algorithm is rank arithmetic and nothing else. One algorithm is
 //! one file, `<operation>/<algorithm>.rs`, and one line in the list of `<operation>/mod.rs`.
 //!
-//! Begin with [`registry`], then `scatter/linear.rs` and `bcast/mod.rs`, then [`check`].
+//! Begin with [`registry`], then `scatter/linear.rs` and `bcast/mod.rs`, then [`check`] and
+//! [`bytes`].
+//!
+//! ```
+//! use laneway_coll::{check, find};
+//! use laneway_core::{Collective, Shape};
+//!
+//! let shape = Shape::new(Collective::Bcast, 7, 1024);
+//! let (algorithm, params) = find(Collective::Bcast, "knomial:radix=3").expect("an algorithm");
+//! let schedule = algorithm.schedule(&shape, &params).expect("one that serves the shape");
+//! let proof = check(&shape, &*schedule).expect("a schedule that does what a broadcast means");
+//! assert_eq!(proof.messages, 6);
+//! ```
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
+pub mod bytes;
 pub mod check;
 pub mod counts;
 pub mod definition;
@@ -19,6 +34,7 @@ pub mod registry;
 mod allgather;
 mod allreduce;
 mod alltoall;
+mod answerer;
 mod barrier;
 mod bcast;
 mod climb;
@@ -41,6 +57,7 @@ mod tree;
 mod usual;
 
 pub use alltoall::full_mesh::Order as MeshOrder;
+pub use answerer::Answerer;
 pub use check::{Fault, Proof, check};
 pub use definition::{Piece, definition, expected};
 pub use permute::permuted;

@@ -7,8 +7,11 @@ use crate::registry::Refusal;
 /// One message of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
+    /// Who sends it.
     pub from: Rank,
+    /// Who receives it.
     pub to: Rank,
+    /// How long it is.
     pub bytes: u64,
 }
 
@@ -22,6 +25,7 @@ pub struct Messages {
 }
 
 impl Messages {
+    /// The exchange of these messages between so many ranks.
     pub fn new(ranks: u32, list: &[Message]) -> Result<Messages, Refusal> {
         let mut recvs = vec![Vec::new(); ranks as usize];
         let mut sends = recvs.clone();
@@ -42,10 +46,12 @@ impl Messages {
         Ok(Messages { steps: steps.collect(), in_len, out_len })
     }
 
+    /// Bytes that a rank sends.
     pub fn in_len(&self, rank: Rank) -> u64 {
         self.in_len[rank as usize]
     }
 
+    /// Bytes that a rank receives.
     pub fn out_len(&self, rank: Rank) -> u64 {
         self.out_len[rank as usize]
     }

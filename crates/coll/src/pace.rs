@@ -9,8 +9,11 @@ use laneway_core::{At, Chan, Port, Progress, Rank, Run, Schedule, Slot, Step};
 /// One message under way for one tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flight {
+    /// The tick that it is under way in.
     pub tick: u32,
+    /// Who sends it.
     pub from: Rank,
+    /// Who receives it.
     pub to: Rank,
 }
 

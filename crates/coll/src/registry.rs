@@ -31,6 +31,7 @@ pub enum Parameter {
 }
 
 impl Parameter {
+    /// All parameters, in the order in which they are written.
     pub const ALL: [Parameter; 8] = [
         Parameter::Radix,
         Parameter::Segment,
@@ -42,6 +43,7 @@ impl Parameter {
         Parameter::Connections,
     ];
 
+    /// The word for it, as in `radix=4`.
     pub fn name(self) -> &'static str {
         match self {
             Parameter::Radix => "radix",
@@ -76,26 +78,32 @@ pub struct Params {
 }
 
 impl Params {
+    /// The value of a parameter.
     pub fn get(&self, parameter: Parameter) -> u64 {
         self.values[parameter as usize]
     }
 
+    /// [`Parameter::Radix`].
     pub fn radix(&self) -> u32 {
         self.get(Parameter::Radix) as u32
     }
 
+    /// [`Parameter::Segment`].
     pub fn segment(&self) -> u64 {
         self.get(Parameter::Segment)
     }
 
+    /// [`Parameter::Window`].
     pub fn window(&self) -> u32 {
         self.get(Parameter::Window) as u32
     }
 
+    /// [`Parameter::Lanes`].
     pub fn lanes(&self) -> u32 {
         self.get(Parameter::Lanes) as u32
     }
 
+    /// [`Parameter::Near`].
     pub fn near(&self) -> u32 {
         self.get(Parameter::Near) as u32
     }
@@ -160,7 +168,9 @@ pub type Build = fn(&Shape, &Params, &Placement) -> Result<Box<dyn Schedule>, Re
 
 /// One algorithm of one collective.
 pub struct Algorithm {
+    /// The operation, in its regular form.
     pub family: Collective,
+    /// What it is called, once within its operation.
     pub name: &'static str,
     /// What it does, in a sentence.
     pub sentence: &'static str,
@@ -172,6 +182,7 @@ pub struct Algorithm {
     pub in_place: bool,
     /// Whether a reduction keeps the order of the ranks.
     pub ordered: bool,
+    /// What it must know of the lengths of blocks.
     pub counts: Counts,
     /// Called through [`Algorithm::schedule`], which has refused unfit shapes already.
     pub build: Build,

@@ -8,6 +8,7 @@ use crate::schedule::{Buf, Rank, Span, span};
 /// One block for each rank, one after another: equal by formula, others by their offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blocks {
+    /// All of this length.
     Equal(u64),
     /// p + 1 ascending offsets; block i is `at[i]..at[i + 1]` and may be empty.
     At(Arc<[u64]>),
@@ -37,6 +38,7 @@ impl Blocks {
         Blocks::At((0..=parts).map(|i| (i * each + i.min(longer)) * element).collect())
     }
 
+    /// Where the block of a rank begins.
     #[inline]
     pub fn off(&self, rank: Rank) -> u64 {
         match self {
@@ -45,6 +47,7 @@ impl Blocks {
         }
     }
 
+    /// How long the block of a rank is.
     #[inline]
     pub fn len(&self, rank: Rank) -> u64 {
         match self {
@@ -79,7 +82,9 @@ impl Blocks {
 /// What every rank sends to every rank in an all-to-all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matrix {
+    /// All of this length.
     Equal(u64),
+    /// Each of its own length.
     Each(Arc<Table>),
 }
 
@@ -113,6 +118,7 @@ impl Matrix {
         Some(Matrix::Each(Arc::new(Table { ranks, sent, received })))
     }
 
+    /// How long the block from one rank to another is.
     pub fn len(&self, source: Rank, destination: Rank) -> u64 {
         self.sent(source, destination).len
     }

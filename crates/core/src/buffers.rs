@@ -33,6 +33,7 @@ pub struct Buffers<'a> {
 }
 
 impl<'a> Buffers<'a> {
+    /// Three buffers that lie apart.
     pub fn new(input: &'a [u8], output: &'a mut [u8], tmp: &'a mut [u8]) -> Self {
         // In is never written while it lies apart from Out: `Port::start` refuses it.
         let input = Region { start: input.as_ptr().cast_mut(), len: input.len() as u64 };

@@ -2,6 +2,7 @@
 
 /// Seconds since an instant of the clock's own choosing.
 pub trait Clock {
+    /// Seconds since some instant.
     fn now(&self) -> f64;
 
     /// Returns at `instant` of this clock or a little later; at once when it has passed.

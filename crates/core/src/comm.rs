@@ -19,8 +19,11 @@ pub const USER_TAGS: Tag = 1 << 14;
 /// What arrived, or what a probe saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
+    /// Who sent it.
     pub from: Rank,
+    /// Its tag.
     pub tag: Tag,
+    /// How many bytes it has.
     pub len: u64,
 }
 
@@ -30,8 +33,11 @@ pub struct Message {
 /// After an error the communicator is not used again. A backend that can ends a wait in which
 /// nothing happens for long; an MPI library cannot, so the command watches it from outside.
 pub trait Comm {
+    /// This rank.
     fn rank(&self) -> Rank;
+    /// How many ranks there are.
     fn size(&self) -> u32;
+    /// The clock of this rank.
     fn clock(&self) -> &dyn Clock;
 
     /// What this backend is, for the environment block: pairs such as ("mpi", "Open MPI 4.1.4").
@@ -40,6 +46,7 @@ pub trait Comm {
     /// The host of each rank; collective.
     fn hosts(&self) -> Result<Vec<String>, CommError>;
 
+    /// Sends a message, and returns when `data` may be used again.
     fn send(&self, to: Rank, tag: Tag, data: &[u8]) -> Result<(), CommError>;
 
     /// Receives into the front of `into`; `None` takes any sender, or any tag. A message longer
@@ -111,14 +118,18 @@ fn no_native(call: &NativeCall<'_>) -> CommError {
 /// Whether a collective returns when it is done, or is started and waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
+    /// The call returns when it is done.
     #[default]
     Blocking,
+    /// The call is begun, and completed later.
     NonBlocking,
 }
 
 impl Form {
+    /// Both forms.
     pub const ALL: [Form; 2] = [Form::Blocking, Form::NonBlocking];
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Form::Blocking => "blocking",
@@ -168,14 +179,18 @@ pub trait Queue {
 
 /// One call of a library's own collective, with the buffers of [`Shape`]'s definition.
 pub struct NativeCall<'a> {
+    /// What is called.
     pub shape: &'a Shape,
+    /// What this rank contributes.
     pub input: &'a [u8],
     /// For an in-place call this is the one buffer, and `input` is empty.
     pub output: &'a mut [u8],
+    /// What joins the contributions, where something does.
     pub reduction: Option<(ReduceOp, DataType)>,
 }
 
-/// Why a communicator could not go on.
+/// Why a communicator could not go on; the message of an error says what its fields are.
+#[allow(missing_docs)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommError {
     /// A rank ended before it was done: `how` is its signal or exit code where known.

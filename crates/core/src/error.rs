@@ -5,6 +5,7 @@ use std::fmt;
 /// The exit codes of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
+    /// Everything was done.
     Done = 0,
     /// A gate failed: validation, regression, a suspect node.
     Gate = 1,
@@ -19,13 +20,18 @@ pub enum Exit {
 /// A failure with everything that the screen shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
+    /// How the command ends.
     pub exit: Exit,
+    /// What happened.
     pub what: String,
+    /// Why.
     pub cause: String,
+    /// What to do about it.
     pub try_this: String,
 }
 
 impl Failure {
+    /// What was asked for cannot be.
     pub fn usage(
         what: impl Into<String>,
         cause: impl Into<String>,
@@ -34,6 +40,7 @@ impl Failure {
         Failure::new(Exit::Usage, what, cause, try_this)
     }
 
+    /// The machine does not let it happen.
     pub fn environment(
         what: impl Into<String>,
         cause: impl Into<String>,
@@ -42,6 +49,7 @@ impl Failure {
         Failure::new(Exit::Environment, what, cause, try_this)
     }
 
+    /// Any failure.
     pub fn new(
         exit: Exit,
         what: impl Into<String>,

@@ -5,6 +5,20 @@
 //! its arguments, and the one file that moves bytes ([`exec`]) does so through [`Comm`].
 //!
 //! Begin with [`schedule`], then [`run`], then [`comm`].
+//!
+//! ```
+//! use laneway_core::{Collective, Document, Row, Shape};
+//!
+//! // Each of four ranks has a block of 8 bytes for each of them.
+//! let shape = Shape::new(Collective::Alltoall, 4, 8);
+//! assert_eq!((shape.in_len(0), shape.out_len(3)), (32, 32));
+//! let row = Row::new().with("op", shape.collective.name()).with("time_us", 2.5);
+//! let (env, params) = (Row::new(), Row::new().with("ranks", shape.ranks));
+//! let document = Document { verb: "measure", env, params, rows: vec![row], summary: None };
+//! assert_eq!(document.schema(), "laneway.measure/1");
+//! ```
+
+#![warn(missing_docs)]
 
 pub mod blocks;
 mod buffers;

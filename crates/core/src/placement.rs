@@ -8,6 +8,7 @@ use crate::schedule::Rank;
 /// Where one rank is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
+    /// Its site.
     pub site: u32,
     /// Ranks of one number share a host, and its cards.
     pub host: u32,
@@ -58,10 +59,12 @@ impl Placement {
         self
     }
 
+    /// How many ranks it places.
     pub fn ranks(&self) -> u32 {
         self.locations.len() as u32
     }
 
+    /// Where a rank is.
     pub fn location(&self, rank: Rank) -> Location {
         self.locations[rank as usize]
     }

@@ -6,19 +6,30 @@ use std::sync::Arc;
 /// The operators that every MPI has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReduceOp {
+    /// Adds.
     Sum,
+    /// Multiplies.
     Product,
+    /// Takes the lesser.
     Min,
+    /// Takes the greater.
     Max,
+    /// Bits that both have.
     BitAnd,
+    /// Bits that one has.
     BitOr,
+    /// Bits that exactly one has.
     BitXor,
+    /// Whether both are not 0.
     LogicalAnd,
+    /// Whether one is not 0.
     LogicalOr,
+    /// Whether exactly one is not 0.
     LogicalXor,
 }
 
 impl ReduceOp {
+    /// All of them.
     pub const ALL: [ReduceOp; 10] = [
         ReduceOp::Sum,
         ReduceOp::Product,
@@ -32,6 +43,7 @@ impl ReduceOp {
         ReduceOp::LogicalXor,
     ];
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             ReduceOp::Sum => "sum",
@@ -57,19 +69,30 @@ impl ReduceOp {
 /// The element types that every MPI has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DataType {
+    /// A signed whole number of 8 bits.
     I8,
+    /// A signed whole number of 16 bits.
     I16,
+    /// A signed whole number of 32 bits.
     I32,
+    /// A signed whole number of 64 bits.
     I64,
+    /// A whole number of 8 bits.
     U8,
+    /// A whole number of 16 bits.
     U16,
+    /// A whole number of 32 bits.
     U32,
+    /// A whole number of 64 bits.
     U64,
+    /// A floating-point number of 32 bits.
     F32,
+    /// A floating-point number of 64 bits.
     F64,
 }
 
 impl DataType {
+    /// All of them.
     pub const ALL: [DataType; 10] = [
         DataType::I8,
         DataType::I16,
@@ -83,6 +106,7 @@ impl DataType {
         DataType::F64,
     ];
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             DataType::I8 => "i8",
@@ -98,6 +122,7 @@ impl DataType {
         }
     }
 
+    /// Bytes of one element.
     pub fn size(self) -> u32 {
         match self {
             DataType::I8 | DataType::U8 => 1,
@@ -107,6 +132,7 @@ impl DataType {
         }
     }
 
+    /// Whether it is a floating-point number.
     pub fn is_float(self) -> bool {
         matches!(self, DataType::F32 | DataType::F64)
     }
@@ -114,7 +140,9 @@ impl DataType {
 
 /// A reduction that a user supplies; associative, over elements of a fixed size.
 pub trait Combine: Send + Sync {
+    /// Bytes of one element.
     fn element(&self) -> u32;
+    /// Whether the order of two operands does not matter.
     fn commutative(&self) -> bool;
     /// `left`: into = from (+) into; otherwise into = into (+) from. Whole elements, equal lengths.
     fn combine(&self, from: &[u8], into: &mut [u8], left: bool);
@@ -123,7 +151,9 @@ pub trait Combine: Send + Sync {
 /// How two vectors become one.
 #[derive(Clone)]
 pub enum Reduction {
+    /// An operator that every library has.
     Builtin(ReduceOp, DataType),
+    /// One of the caller.
     User(Arc<dyn Combine>),
 }
 
@@ -180,6 +210,7 @@ impl Reduction {
         Reduction::User(Arc::new(Closure { element, commutative, combine }))
     }
 
+    /// Bytes of one element.
     pub fn element(&self) -> u32 {
         match self {
             Reduction::Builtin(_, ty) => ty.size(),
@@ -187,6 +218,7 @@ impl Reduction {
         }
     }
 
+    /// Whether the order of two operands does not matter.
     pub fn commutative(&self) -> bool {
         match self {
             Reduction::Builtin(..) => true,

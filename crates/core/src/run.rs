@@ -11,6 +11,7 @@ pub type Slot = u32;
 /// Whether a started transfer is over already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
+    /// It is over.
     Done,
     /// [`Run::done`] will be called with the slot.
     Pending,
@@ -19,13 +20,17 @@ pub enum Progress {
 /// Where a step stands, and the slot of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
+    /// The lane of the step.
     pub lane: u32,
+    /// Its round.
     pub round: u64,
+    /// The slot of the transfer.
     pub slot: Slot,
 }
 
 /// What executes the steps: a communicator, a simulator, the checker.
 pub trait Port {
+    /// Why a step may fail.
     type Error;
 
     /// Begins a Send or Recv, or carries out a Copy or Reduce (whose answer must be `Done`).
@@ -153,6 +158,7 @@ pub struct Run<'s, S: Schedule + ?Sized> {
 }
 
 impl<'s, S: Schedule + ?Sized> Run<'s, S> {
+    /// The part of a rank, before its first step.
     pub fn new(schedule: &'s S, rank: Rank) -> Self {
         let lane = |lane| Lane { rounds: schedule.rounds(rank, lane), ..Lane::default() };
         let lanes = (0..schedule.lanes(rank)).map(lane).collect();

@@ -40,8 +40,11 @@ pub enum Buf {
 /// A run of bytes in one buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
+    /// The buffer.
     pub buf: Buf,
+    /// Where it begins.
     pub off: u64,
+    /// How many bytes it has.
     pub len: u64,
 }
 
@@ -67,34 +70,52 @@ impl Span {
 /// One thing a lane does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// A message to another rank.
     Send {
+        /// The receiver.
         to: Rank,
+        /// The channel.
         chan: Chan,
+        /// What is sent.
         span: Span,
     },
+    /// A message from another rank.
     Recv {
+        /// The sender.
         from: Rank,
+        /// The channel.
         chan: Chan,
+        /// Where it goes.
         span: Span,
     },
+    /// Bytes copied within this rank.
     Copy {
+        /// What is copied.
         from: Span,
+        /// Where it goes.
         to: Span,
     },
     /// `left`: into = from (+) into; otherwise into = into (+) from.
     Reduce {
+        /// One operand.
         from: Span,
+        /// The other operand, which becomes the result.
         into: Span,
+        /// Whether `from` is the left operand.
         left: bool,
     },
     /// Gate: go on when this lane has at most so many transfers outstanding.
     AtMost {
+        /// Sends that may be outstanding.
         sends: u32,
+        /// Receives that may be outstanding.
         recvs: u32,
     },
     /// Gate: go on when rounds 0 to `round` of `lane` are complete, transfers included.
     After {
+        /// The lane that is waited for.
         lane: u32,
+        /// Its round.
         round: u64,
     },
 }
@@ -105,20 +126,24 @@ pub enum Step {
 /// messages that are meant are [`Round::signal`] and [`Round::await_signal`].
 #[derive(Debug, Default)]
 pub struct Round {
+    /// The steps in their order.
     pub steps: Vec<Step>,
 }
 
 impl Round {
+    /// Adds a send on the first channel.
     #[inline]
     pub fn send(&mut self, to: Rank, span: Span) {
         self.send_on(to, 0, span);
     }
 
+    /// Adds a receive on the first channel.
     #[inline]
     pub fn recv(&mut self, from: Rank, span: Span) {
         self.recv_on(from, 0, span);
     }
 
+    /// Adds a send on a channel.
     #[inline]
     pub fn send_on(&mut self, to: Rank, chan: Chan, span: Span) {
         if span.len > 0 {
@@ -126,6 +151,7 @@ impl Round {
         }
     }
 
+    /// Adds a receive on a channel.
     #[inline]
     pub fn recv_on(&mut self, from: Rank, chan: Chan, span: Span) {
         if span.len > 0 {
@@ -167,6 +193,7 @@ impl Round {
         self.reduce(from, into, true);
     }
 
+    /// Adds a reduction.
     #[inline]
     pub fn reduce(&mut self, from: Span, into: Span, left: bool) {
         if from.len > 0 {
@@ -211,6 +238,7 @@ impl Round {
 
 /// A collective for all of its ranks: see the module's rules.
 pub trait Schedule: Send + Sync {
+    /// How many ranks it is for.
     fn ranks(&self) -> u32;
 
     /// How many lanes run beside each other in `rank`.
@@ -218,6 +246,7 @@ pub trait Schedule: Send + Sync {
         1
     }
 
+    /// How many rounds a lane of a rank has.
     fn rounds(&self, rank: Rank, lane: u32) -> u64;
 
     /// Appends the steps of round `k` (`k < rounds`); pure, and never touches what is there.
@@ -237,6 +266,7 @@ pub trait Schedule: Send + Sync {
 /// A pattern in which every rank sends to one partner in each phase, as a closed formula: a
 /// topology counts millions of flows with it and executes nothing.
 pub trait Phases {
+    /// How many phases there are.
     fn count(&self) -> u64;
     /// Whom `rank` sends to in `phase`; itself where it rests or keeps a message to itself.
     fn partner(&self, rank: Rank, phase: u64) -> Rank;

@@ -9,27 +9,44 @@ use crate::schedule::Rank;
 /// The collective operations. The v-forms and reduce_scatter take blocks that differ by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Collective {
+    /// Nobody goes on before all have come.
     Barrier,
+    /// The vector of the root, on every rank.
     Bcast,
+    /// A block of the root for each rank.
     Scatter,
+    /// The same with blocks that differ in length.
     Scatterv,
+    /// A block of each rank, at the root.
     Gather,
+    /// The same with blocks that differ in length.
     Gatherv,
+    /// The vectors of all ranks joined, at the root.
     Reduce,
+    /// The vectors of all ranks joined, on every rank.
     Allreduce,
+    /// A block of each rank, on every rank.
     Allgather,
+    /// The same with blocks that differ in length.
     Allgatherv,
+    /// A block of each rank for each rank.
     Alltoall,
+    /// The same with blocks that differ in length.
     Alltoallv,
+    /// The vectors joined, and a block of the result for each rank.
     ReduceScatter,
+    /// The same with blocks of one length.
     ReduceScatterBlock,
+    /// The vectors of the ranks up to and with this one joined.
     Scan,
+    /// The vectors of the ranks before this one joined.
     Exscan,
 }
 
 use Collective::*;
 
 impl Collective {
+    /// All of them.
     pub const ALL: [Collective; 16] = [
         Barrier,
         Bcast,
@@ -49,6 +66,7 @@ impl Collective {
         Exscan,
     ];
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Barrier => "barrier",
@@ -70,6 +88,7 @@ impl Collective {
         }
     }
 
+    /// The collective of that name.
     pub fn by_name(name: &str) -> Option<Collective> {
         Collective::ALL.into_iter().find(|c| c.name() == name)
     }
@@ -91,10 +110,12 @@ impl Collective {
         matches!(self, Scatterv | Gatherv | Allgatherv | Alltoallv | ReduceScatter)
     }
 
+    /// Whether one rank gives or gets more than the others.
     pub fn has_root(self) -> bool {
         matches!(self.family(), Bcast | Scatter | Gather | Reduce)
     }
 
+    /// Whether contributions are joined.
     pub fn reduces(self) -> bool {
         matches!(self.family(), Reduce | Allreduce | ReduceScatter | Scan | Exscan)
     }
@@ -138,15 +159,19 @@ pub enum Place {
 /// | reduce_scatter | p blocks | block r | Out is the front of In |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
+    /// What is called.
     pub collective: Collective,
+    /// How many ranks call it.
     pub ranks: u32,
     /// 0 where the operation has none.
     pub root: Rank,
+    /// How long the blocks are.
     pub layout: Layout,
     /// Bytes of an element, which no cut divides; 1 where nothing is reduced.
     pub element: u32,
     /// Whether a reduction may change the order of its operands.
     pub commutative: bool,
+    /// Whether input and output share their memory.
     pub in_place: bool,
     /// Where its ranks are; at one site where nobody says.
     pub placement: Option<Arc<Placement>>,
@@ -178,32 +203,38 @@ impl Shape {
         Shape { collective, ranks, root: 0, layout, element, commutative, in_place, placement }
     }
 
+    /// The same with another root.
     pub fn with_root(mut self, root: Rank) -> Shape {
         self.root = root;
         self
     }
 
+    /// The same where it is known where the ranks are.
     pub fn with_placement(mut self, placement: Arc<Placement>) -> Shape {
         self.placement = Some(placement);
         self
     }
 
+    /// The same with these blocks.
     pub fn with_blocks(mut self, blocks: Blocks) -> Shape {
         self.layout = Layout::Blocks(blocks);
         self
     }
 
+    /// The same with these blocks from rank to rank.
     pub fn with_matrix(mut self, matrix: Matrix) -> Shape {
         self.layout = Layout::Matrix(matrix);
         self
     }
 
+    /// The same with elements of so many bytes, whose order may not matter.
     pub fn with_element(mut self, element: u32, commutative: bool) -> Shape {
         self.element = element;
         self.commutative = commutative;
         self
     }
 
+    /// The same in place, or not.
     pub fn with_in_place(mut self, in_place: bool) -> Shape {
         self.in_place = in_place;
         self
@@ -293,6 +324,7 @@ impl Shape {
         }
     }
 
+    /// The blocks from rank to rank of an alltoall.
     pub fn matrix(&self) -> Matrix {
         match &self.layout {
             Layout::Matrix(matrix) => matrix.clone(),

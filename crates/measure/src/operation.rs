@@ -1,12 +1,14 @@
 //! What is timed: a schedule of the registry, the library's own collective, or any closure.
 
-use laneway_coll::{Algorithm, Params, expected};
+use laneway_coll::bytes::{Content, difference};
 use laneway_core::{
-    Buffers, Comm, CommError, DataType, Exec, Form, Meanwhile, NativeCall, Rank, ReduceOp,
-    Reduction, Schedule, Shape,
+    Buffers, Comm, CommError, DataType, Exec, Form, Meanwhile, NativeCall, ReduceOp, Schedule,
+    Shape,
 };
 
 use crate::p2p::{Cache, Places};
+
+pub use laneway_coll::Answerer;
 
 /// One collective call on this rank, as often as wanted.
 pub trait Operation {
@@ -24,29 +26,12 @@ impl<F: FnMut() -> Result<(), CommError>> Operation for F {
     }
 }
 
-/// Who does a collective.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Answerer {
-    Ours(&'static Algorithm, Params),
-    /// The library behind the communicator.
-    Native,
-}
-
-impl Answerer {
-    pub fn name(&self) -> &'static str {
-        match self {
-            Answerer::Ours(algorithm, _) => algorithm.name,
-            Answerer::Native => "native",
-        }
-    }
-}
-
 /// A collective with its buffers, filled so that its answer can be checked.
 pub struct Collective<'c> {
     comm: &'c dyn Comm,
     shape: Shape,
     form: Form,
-    reduction: Option<(ReduceOp, DataType)>,
+    content: Content,
     schedule: Option<Box<dyn Schedule>>,
     input: Vec<u8>,
     output: Vec<u8>,
@@ -54,18 +39,6 @@ pub struct Collective<'c> {
     /// Other buffers for each call, where caches are to be cold.
     places: Option<Places>,
     warm: bool,
-}
-
-/// The content of a rank's input: small whole numbers, so that sums are exact in any order.
-fn fill(from: Rank, offset: u64, bytes: &mut [u8], element: u32) {
-    let value = |index: u64| (u64::from(from) * 7 + index * 3) % 13;
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        let at = offset + at as u64;
-        *byte = match element {
-            8 => ((value(at / 8) as f64).to_le_bytes())[(at % 8) as usize],
-            _ => value(at) as u8,
-        };
-    }
 }
 
 impl<'c> Collective<'c> {
@@ -89,12 +62,11 @@ impl<'c> Collective<'c> {
         // Doubles are summed, as most programs do; of other lengths bytes are compared.
         let reduces = shape.collective.reduces();
         let doubles = shape.clone().with_element(8, true);
-        let (shape, reduction) = match (reduces, doubles.validate()) {
-            (true, Ok(())) => (doubles, Some((ReduceOp::Sum, DataType::F64))),
-            (true, Err(_)) => {
-                (shape.clone().with_element(1, true), Some((ReduceOp::Max, DataType::U8)))
-            }
-            (false, _) => (shape.clone().with_element(1, true), None),
+        let bytes = shape.clone().with_element(1, true);
+        let (shape, content) = match (reduces, doubles.validate()) {
+            (true, Ok(())) => (doubles, Content::Elements(ReduceOp::Sum, DataType::F64)),
+            (true, Err(_)) => (bytes, Content::Elements(ReduceOp::Max, DataType::U8)),
+            (false, _) => (bytes, Content::Bytes),
         };
         if let Err(bad) = shape.validate() {
             return Ok(Err(bad.0));
@@ -113,7 +85,7 @@ impl<'c> Collective<'c> {
         let mut made = Collective {
             comm,
             form,
-            reduction,
+            content,
             schedule,
             input: vec![0; shape.in_len(rank) as usize],
             output: vec![0; shape.out_len(rank) as usize],
@@ -137,24 +109,23 @@ impl<'c> Collective<'c> {
     }
 
     fn refill(&mut self) {
-        let (rank, element) = (self.comm.rank(), self.shape.element);
-        fill(rank, 0, &mut self.input, element);
+        let rank = self.comm.rank();
+        self.content.fill(rank, 0, &mut self.input);
         self.output.fill(0xA5);
         // A broadcast has one buffer.
         if self.shape.collective == laneway_core::Collective::Bcast && rank == self.shape.root {
-            fill(rank, 0, &mut self.output, element);
+            self.content.fill(rank, 0, &mut self.output);
         }
     }
 
     /// Lets it be called: the calls borrow its buffers.
     pub fn ready(&mut self) -> Result<Ready<'_>, CommError> {
-        let reduction = self.reduction.map(|(op, data)| Reduction::Builtin(op, data));
         let pairs = self.places.as_mut().into_iter().flat_map(Places::pairs);
         let by = match &self.schedule {
             None => By::Library {
                 comm: self.comm,
                 shape: &self.shape,
-                reduction: self.reduction,
+                reduction: self.content.builtin(),
                 input: &self.input,
                 output: &mut self.output,
                 places: pairs.collect(),
@@ -162,7 +133,13 @@ impl<'c> Collective<'c> {
             Some(schedule) => {
                 let buffers = Buffers::new(&self.input, &mut self.output, &mut self.tmp);
                 By::Schedule {
-                    exec: Box::new(Exec::new(self.comm, &**schedule, buffers, reduction, 0)?),
+                    exec: Box::new(Exec::new(
+                        self.comm,
+                        &**schedule,
+                        buffers,
+                        self.content.reduction(),
+                        0,
+                    )?),
                     places: pairs.map(|(i, o)| Buffers::new(i, o, &mut [])).collect(),
                 }
             }
@@ -179,16 +156,10 @@ impl<'c> Collective<'c> {
         self.places = places;
         called?;
         self.warm = true;
-        let (rank, element) = (self.comm.rank(), self.shape.element);
-        if self.shape.collective == laneway_core::Collective::Exscan && rank == 0 {
-            return Ok(None);
-        }
-        let reduction = self.reduction.map(|(op, data)| Reduction::Builtin(op, data));
-        let wanted = expected(&self.shape, rank, reduction.as_ref(), |from, offset, bytes| {
-            fill(from, offset, bytes, element);
-        });
-        let wrong = self.output.iter().zip(&wanted).position(|(a, b)| a != b);
-        Ok(wrong.map(|at| format!("rank {rank}: byte {at} of the answer is wrong")))
+        let rank = self.comm.rank();
+        let wanted = self.content.wanted(&self.shape, rank).unwrap_or_default();
+        let difference = difference(&self.output, &wanted);
+        Ok(difference.map(|difference| format!("rank {rank}: {difference}")))
     }
 }
 

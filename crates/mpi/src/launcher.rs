@@ -71,6 +71,11 @@ pub fn launched() -> Option<String> {
     detect(&of_process).ok().map(|launcher| launcher.describe())
 }
 
+/// The rank that the launcher gave to this process, where one started it and says so.
+pub fn launched_rank() -> Option<u32> {
+    detect(&of_process).ok()?.rank
+}
+
 /// The launcher whose marks are in `env`, or what the environment shows instead.
 pub fn detect(env: Environment<'_>) -> Result<Launcher, String> {
     let has = |name: &str| env(name).is_some();

@@ -46,7 +46,7 @@ pub use adopt::with_adopted;
 pub use comm::{Attribute, MpiComm};
 pub use error::MpiError;
 pub use flavour::Family;
-pub use launcher::launched;
+pub use launcher::{launched, launched_rank};
 pub use library::Found;
 pub use simulation::is_simulated;
 pub use threads::ThreadLevel;

@@ -1,7 +1,7 @@
 //! What there is to draw in a run: a chart for each operation, in it a curve for each way of doing
 //! it, on it a point for each size.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use laneway_core::Value;
 
@@ -25,13 +25,17 @@ pub const IDENTITY: [&str; 11] = [
 /// What is drawn over the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
+    /// How long it takes.
     Time,
+    /// How many bytes a second pass.
     Bandwidth,
 }
 
 impl Metric {
+    /// Both, times first.
     pub const ALL: [Metric; 2] = [Metric::Time, Metric::Bandwidth];
 
+    /// The column that has it.
     pub fn column(self) -> &'static str {
         match self {
             Metric::Time => "time_us",
@@ -39,6 +43,7 @@ impl Metric {
         }
     }
 
+    /// What stands at its axis.
     pub fn title(self) -> &'static str {
         match self {
             Metric::Time => "time (µs)",
@@ -69,31 +74,42 @@ impl Metric {
 /// A figure at a size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
+    /// The size.
     pub size_bytes: f64,
+    /// What was measured.
     pub figure: f64,
+    /// Its lower and upper end, where both can be drawn.
     pub interval: Option<(f64, f64)>,
 }
 
 /// Points of one kind, by rising size.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
     /// What distinguishes it from its neighbours in the chart.
     pub label: String,
-    /// All that is known of what it is, by column.
+    /// All that is known of what it is, by column; not the algorithm where that changes.
     pub identity: Vec<(&'static str, String)>,
+    /// Which algorithm serves from which size on, where it changes with the size, as that of a
+    /// default does.
+    pub algorithms: Vec<(f64, String)>,
+    /// Its points.
     pub points: Vec<Point>,
 }
 
 /// All curves of one operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
+    /// The operation, or the pattern of messages.
     pub op: String,
+    /// What is drawn.
     pub metric: Metric,
+    /// In the order of their first rows.
     pub curves: Vec<Curve>,
 }
 
 /// The charts of some runs, in the order in which the operations first appear.
 pub fn charts(runs: &[Run]) -> Vec<Chart> {
+    let changes = Changes::of(runs);
     // All pairs of many ranks are as many curves: none is looked for by going through the others.
     let (mut ops, mut places, mut groups) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for (run, row) in runs.iter().flat_map(|run| run.rows.iter().map(move |row| (run, row))) {
@@ -112,10 +128,10 @@ pub fn charts(runs: &[Run]) -> Vec<Chart> {
             };
             let group = first + number;
             let curves = &mut groups[group].2;
-            let identity = identity(row);
+            let (identity, algorithms) = changes.identity(&run.name, row);
             let place = *places.entry((group, &run.name, identity.clone())).or_insert_with(|| {
-                let curve = Curve { label: String::new(), identity, points: Vec::new() };
-                curves.push((&run.name, curve));
+                let (label, points) = (String::new(), Vec::new());
+                curves.push((&run.name, Curve { label, identity, algorithms, points }));
                 curves.len() - 1
             });
             // A logarithm has no place for an interval that reaches 0 or has no end.
@@ -131,8 +147,62 @@ pub fn charts(runs: &[Run]) -> Vec<Chart> {
         .collect()
 }
 
-fn identity(row: &Record) -> Vec<(&'static str, String)> {
+type Identity = Vec<(&'static str, String)>;
+
+fn identity(row: &Record) -> Identity {
     IDENTITY.iter().filter_map(|name| Some((*name, distinction(row, name)?))).collect()
+}
+
+fn without_algorithm(identity: &Identity) -> Identity {
+    identity.iter().filter(|(name, _)| *name != "algorithm").cloned().collect()
+}
+
+/// The curves of rows that are told apart by their algorithm alone, where no size has two: a
+/// choice by size was measured, and its curve is one.
+struct Changes<'a> {
+    /// By run, operation and what else tells curves apart: the algorithms by size in bits.
+    curves: BTreeMap<(&'a str, String, Identity), BTreeMap<u64, BTreeSet<String>>>,
+}
+
+impl<'a> Changes<'a> {
+    fn of(runs: &'a [Run]) -> Changes<'a> {
+        let mut curves = BTreeMap::new();
+        for (run, row) in runs.iter().flat_map(|run| run.rows.iter().map(move |row| (run, row))) {
+            let size = row.number("size_bytes").map(|size| size.max(0.0).to_bits());
+            let Some((algorithm, size)) = distinction(row, "algorithm").zip(size) else { continue };
+            let key = Changes::key(&run.name, row);
+            let sizes: &mut BTreeMap<u64, BTreeSet<String>> = curves.entry(key).or_default();
+            sizes.entry(size).or_default().insert(algorithm);
+        }
+        Changes { curves }
+    }
+
+    fn key<'k>(run: &'k str, row: &Record) -> (&'k str, String, Identity) {
+        (run, row.op().map_or("rows".into(), plain), without_algorithm(&identity(row)))
+    }
+
+    /// What tells a row's curve from others, and the algorithms of the curve by size where they
+    /// change.
+    fn identity(&self, run: &str, row: &Record) -> (Identity, Vec<(f64, String)>) {
+        let whole = identity(row);
+        let sizes = self.curves.get(&Changes::key(run, row));
+        let Some(sizes) = sizes.filter(|sizes| sizes.values().all(|names| names.len() == 1)) else {
+            return (whole, Vec::new());
+        };
+        let mut algorithms: Vec<(f64, String)> = Vec::new();
+        // Of floating-point numbers that are not negative the bits are in the same order.
+        for (size, name) in
+            sizes.iter().flat_map(|(size, names)| names.iter().map(move |n| (size, n)))
+        {
+            if algorithms.last().is_none_or(|(_, last)| last != name) {
+                algorithms.push((f64::from_bits(*size), name.clone()));
+            }
+        }
+        match algorithms.len() {
+            0 | 1 => (whole, Vec::new()),
+            _ => (without_algorithm(&whole), algorithms),
+        }
+    }
 }
 
 /// The value of a column by which rows are told apart. A method of timing that had to fall back
@@ -159,6 +229,15 @@ fn labelled(op: &str, mut curves: Vec<(&str, Curve)>) -> Vec<Curve> {
     let several_runs = curves.iter().any(|(run, _)| *run != curves[0].0);
     for (run, curve) in &mut curves {
         let mut words: Vec<String> = Vec::new();
+        if !curve.algorithms.is_empty() {
+            let mut names: Vec<&str> = Vec::new();
+            for (_, name) in &curve.algorithms {
+                if !names.contains(&name.as_str()) {
+                    names.push(name);
+                }
+            }
+            words.push(names.join(" then "));
+        }
         for name in &shown {
             match (*name, value(curve, name)) {
                 (_, None) => {}
@@ -255,6 +334,29 @@ pub(crate) mod tests {
         let labels: Vec<&str> = charts[0].curves.iter().map(|curve| curve.label.as_str()).collect();
         assert_eq!(labels[0], "binomial ranks 16 (old)");
         assert_eq!(labels[2], "binomial ranks 8 (new)");
+    }
+
+    #[test]
+    fn a_choice_by_size_is_one_curve() {
+        let row = |algorithm: &str, size: u32, time: f64| {
+            let row = Row::new().with("op", "bcast").with("algorithm", algorithm);
+            row.with("ranks", 4u32).with("size_bytes", size).with("time_us", time)
+        };
+        let mut rows = vec![row("ring", 1024, 9.0), row("linear", 8, 1.0), row("linear", 64, 2.0)];
+        let drawn = |rows: &[Row]| {
+            let rows = rows.iter().map(Record::from).collect();
+            charts(&[Run { rows, ..Run::default() }]).remove(0).curves
+        };
+        let curves = drawn(&rows);
+        assert_eq!(curves.len(), 1);
+        assert_eq!((curves[0].label.as_str(), curves[0].points.len()), ("linear then ring", 3));
+        let wanted = [(8.0, "linear".to_owned()), (1024.0, "ring".to_owned())];
+        assert_eq!(curves[0].algorithms, wanted);
+        assert_eq!(curves[0].identity, [("ranks", "4".to_owned())]);
+        // Two algorithms at one size were measured against each other.
+        rows.push(row("ring", 8, 3.0));
+        let labels: Vec<String> = drawn(&rows).into_iter().map(|curve| curve.label).collect();
+        assert_eq!(labels, ["ring", "linear"]);
     }
 
     #[test]

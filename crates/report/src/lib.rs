@@ -1,30 +1,39 @@
-//! How results look: a table for people, JSON and CSV for programs, pages and plots for both. One
-//! file a format, and what was written can be read back.
+//! How results look: a table for people, JSON, CSV and OSU's text for programs. One file a format,
+//! and what was written can be read back.
 //!
 //! It must never know how a figure came to be: it is given a [`Document`] and writes text, or is
 //! given a text and finds the [`Run`] in it.
 //!
-//! Begin with [`Format`], then the file of the format; for reading with [`read`].
+//! Begin with [`Format`], then the file of the format; for reading with [`read()`], for two runs
+//! with [`compare`], for several launches with [`launches`].
+//!
+//! ```
+//! use laneway_core::{Document, Row};
+//! use laneway_report::{Format, read};
+//!
+//! let row = Row::new().with("op", "bcast").with("size_bytes", 8u32).with("time_us", 2.5);
+//! let (env, params, rows) = (Row::new(), Row::new(), vec![row]);
+//! let document = Document { verb: "measure", env, params, rows, summary: None };
+//! for format in [Format::Json, Format::Csv, Format::Osu] {
+//!     let run = read("a run", &format.render(&document)).expect("our own text");
+//!     assert_eq!(run.rows[0].number("time_us"), Some(2.5));
+//! }
+//! ```
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod compare;
 pub mod csv;
 pub mod figure;
-pub mod gnuplot;
-pub mod html;
 pub mod json;
 pub mod launches;
 pub mod links;
-pub mod map;
 pub mod osu;
-pub mod predicted;
 mod read;
 pub mod run;
-pub mod svg;
 pub mod table;
 
-mod chart;
 mod imb;
 
 pub use figure::plain;
@@ -33,32 +42,34 @@ pub use run::{ReadError, Record, Run};
 
 use laneway_core::{Document, Row};
 
-/// The formats that every verb can print.
+/// The formats of rows; `laneway-draw` adds those that are pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    /// For people.
     Table,
+    /// Everything, for programs.
     Json,
+    /// The rows, for programs and spreadsheets.
     Csv,
+    /// The text of the OSU benchmarks.
     Osu,
-    Gnuplot,
-    Html,
 }
 
 impl Format {
-    pub const ALL: [Format; 6] =
-        [Format::Table, Format::Json, Format::Csv, Format::Osu, Format::Gnuplot, Format::Html];
+    /// All of them.
+    pub const ALL: [Format; 4] = [Format::Table, Format::Json, Format::Csv, Format::Osu];
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Format::Table => "table",
             Format::Json => "json",
             Format::Csv => "csv",
             Format::Osu => "osu",
-            Format::Gnuplot => "gnuplot",
-            Format::Html => "html",
         }
     }
 
+    /// The format of that name.
     pub fn by_name(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
@@ -70,20 +81,18 @@ impl Format {
             Format::Json => Some("json"),
             Format::Csv => Some("csv"),
             Format::Osu => Some("txt"),
-            Format::Gnuplot => Some("gp"),
-            Format::Html => Some("html"),
         }
     }
 
+    /// The format of files with that ending.
     pub fn by_ending(ending: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.ending() == Some(ending))
     }
 
-    /// Whether some row has what this format shows: OSU's text and gnuplot's have figures over
-    /// sizes alone.
+    /// Whether some row has what this format shows: OSU's text has figures over sizes alone.
     pub fn shows(self, document: &Document) -> bool {
         match self {
-            Format::Osu | Format::Gnuplot => !figure::charts(&[Run::from(document)]).is_empty(),
+            Format::Osu => !figure::charts(&[Run::from(document)]).is_empty(),
             _ => true,
         }
     }
@@ -95,10 +104,6 @@ impl Format {
             Format::Json => json::render(document),
             Format::Csv => csv::render(document),
             Format::Osu => osu::render(document),
-            Format::Gnuplot => gnuplot::render(document),
-            Format::Html => {
-                html::render(&format!("laneway {}", document.verb), &[Run::from(document)])
-            }
         }
     }
 }

@@ -1,9 +1,7 @@
 //! The rate of links over time: rows of `laneway.links/1`, written and read back, whether a
 //! simulator or a real network carried the bytes.
 //!
-//! Begin with [`LinkUse`]; `links/drawing.rs` makes the pictures.
-
-mod drawing;
+//! Begin with [`LinkUse`].
 
 use std::collections::BTreeMap;
 
@@ -11,8 +9,6 @@ use laneway_core::{Document, Row};
 
 use crate::figure::plain;
 use crate::run::{Record, Run};
-
-pub use drawing::{LinkRecord, draw, page};
 
 /// The verb of the documents, whose schema is `laneway.links/1`.
 pub const VERB: &str = "links";
@@ -34,12 +30,23 @@ pub struct LinkUse {
     pub intervals: Vec<Interval>,
 }
 
+/// What was recorded in one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkRecord {
+    /// What a reader knows it by, where there are several.
+    pub name: String,
+    /// By link and direction.
+    pub uses: Vec<LinkUse>,
+}
+
 /// What was carried in a part of the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interval {
     /// Since the run began.
     pub at_us: f64,
+    /// How long the part is.
     pub length_us: f64,
+    /// How much was carried in it.
     pub bytes: f64,
 }
 
@@ -49,12 +56,14 @@ impl Interval {
         if self.length_us > 0.0 { self.bytes * 8.0 / self.length_us } else { 0.0 }
     }
 
+    /// When it ends.
     pub fn end_us(&self) -> f64 {
         self.at_us + self.length_us
     }
 }
 
 impl LinkUse {
+    /// All that it carried.
     pub fn bytes(&self) -> f64 {
         self.intervals.iter().map(|interval| interval.bytes).sum()
     }
@@ -119,12 +128,12 @@ fn interval(row: &Record) -> Result<Interval, String> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use crate::Format;
 
     /// A link of two directions, and another that has but one.
-    pub fn uses() -> Vec<LinkUse> {
+    fn uses() -> Vec<LinkUse> {
         let carried = |direction: &str, factor: f64| LinkUse {
             link: "site0:to:site1".into(),
             direction: direction.into(),

@@ -18,6 +18,13 @@ pub fn render(document: &Document) -> String {
             for (name, value) in &curve.identity {
                 let _ = write!(block, ", {name} {value}");
             }
+            // What does not begin as a title does is passed over by whoever reads it.
+            for (i, (from, name)) in curve.algorithms.iter().enumerate() {
+                let _ = match i {
+                    0 => write!(block, "\n# algorithm {name}"),
+                    _ => write!(block, ", from size {from} {name}"),
+                };
+            }
             let heading = match chart.metric {
                 Metric::Time => "Avg Latency(us)",
                 Metric::Bandwidth => "Bandwidth (MB/s)",
@@ -46,6 +53,7 @@ fn is_shown(chart: &Chart, all: &[Chart]) -> bool {
     chart.metric == wanted || all.iter().filter(|other| other.op == chart.op).count() == 1
 }
 
+/// Whether a text has a heading as the OSU benchmarks write them.
 pub fn is_osu(text: &str) -> bool {
     text.lines().any(|line| heading(line.trim()).is_some())
 }
@@ -152,6 +160,7 @@ fn operation(test: &str) -> String {
 mod tests {
     use super::*;
     use crate::figure::tests::document;
+    use laneway_core::Row;
 
     fn points(text: &str) -> Vec<(String, f64, Option<f64>, Option<f64>)> {
         let rows = read(text).expect(text);
@@ -194,6 +203,21 @@ mod tests {
         assert_eq!(back[0].get("algorithm"), Some(&"binomial".into()));
         assert_eq!((back[0].number("ranks"), back[1].number("time_us")), (Some(16.0), Some(20.0)));
         assert_eq!(back[3].number("bandwidth_mb_s"), Some(512.0));
+    }
+
+    #[test]
+    fn a_choice_by_size_is_one_block() {
+        let row = |algorithm: &str, size: u32, time: f64| {
+            let row = Row::new().with("op", "bcast").with("algorithm", algorithm);
+            row.with("ranks", 4u32).with("size_bytes", size).with("time_us", time)
+        };
+        let rows = vec![row("linear", 8, 1.0), row("ring", 1024, 9.0)];
+        let text = render(&Document { rows, ..document() });
+        let head = "# laneway bcast, ranks 4\n# algorithm linear, from size 1024 ring\n# Size ";
+        assert!(text.starts_with(head), "{text}");
+        assert_eq!(text.matches("# Size").count(), 1);
+        let back = read(&text).expect("our own text");
+        assert_eq!((back.len(), back[1].number("ranks")), (2, Some(4.0)));
     }
 
     #[test]

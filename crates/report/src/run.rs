@@ -14,7 +14,9 @@ pub type Fields = Vec<(Cow<'static, str>, Value)>;
 /// One row, and the samples behind its figures where they were kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
+    /// All columns but the samples.
     pub fields: Fields,
+    /// The samples, where they were kept.
     pub samples_us: Vec<f64>,
 }
 
@@ -78,10 +80,15 @@ pub struct Run {
     pub name: String,
     /// The schema, or whose text it was.
     pub source: String,
+    /// The program that wrote it.
     pub tool: String,
+    /// Where it was measured.
     pub env: Fields,
+    /// What was asked for.
     pub params: Fields,
+    /// What was found.
     pub rows: Vec<Record>,
+    /// What the rows add up to.
     pub summary: Fields,
 }
 
@@ -103,7 +110,9 @@ impl From<&Document> for Run {
 /// Why a text is no run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
+    /// There is no text.
     Empty,
+    /// It begins as JSON does and is none.
     Json(JsonError),
     /// JSON, but not a document of ours.
     Schema(String),

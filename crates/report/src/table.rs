@@ -139,8 +139,8 @@ pub fn align(lines: &[Vec<String>], right: &[bool]) -> String {
     text
 }
 
-/// A value as it stands in a cell.
-pub(crate) fn cell(value: &Value) -> String {
+/// A value as it stands in a table.
+pub fn cell(value: &Value) -> String {
     match value {
         // A line stays a line, and a terminal is told nothing by a file that was read.
         Value::Text(text) => text.replace(char::is_control, " "),
@@ -154,7 +154,7 @@ pub(crate) fn cell(value: &Value) -> String {
 }
 
 /// Four significant digits, without an exponent where a person needs none.
-pub(crate) fn significant(number: f64) -> String {
+pub fn significant(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
         return format!("{number}");
     }

@@ -1,6 +1,6 @@
-//! Files damaged by chance: nothing that is read panics, and a text that is taken can be shown.
+//! Files damaged by chance: nothing that is read panics.
 
-use laneway_report::{html, read};
+use laneway_report::read;
 
 const JSON: &str = r#"{"schema": "laneway.measure/1", "tool": "laneway 0.1.0",
  "env": {"h": "é\u00e9"}, "params": {}, "rows": [{"op": "bcast",
@@ -56,12 +56,7 @@ fn damaged_files_never_panic() {
         let (mut taken, mut refused) = (0, 0);
         for _ in 0..4000 {
             match read(name, &damaged(text, &mut chance)) {
-                Ok(run) => {
-                    taken += 1;
-                    let page = html::render(name, &[run]);
-                    let drawn = page.split("<script>").next().unwrap_or_default();
-                    assert!(page.ends_with("</html>\n") && !drawn.contains("NaN"), "{page}");
-                }
+                Ok(_) => taken += 1,
                 Err(error) => {
                     refused += 1;
                     assert!(!error.to_string().is_empty());

@@ -6,10 +6,15 @@ use crate::summary::{ends_are_finite, quantile};
 /// Counts over bins from `low` to `high`, and what lies outside.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
+    /// Where the first class begins.
     pub low: f64,
+    /// Where the last class ends.
     pub high: f64,
+    /// How many values each class holds.
     pub counts: Vec<usize>,
+    /// How many values lie below the first class.
     pub below: usize,
+    /// How many values lie above the last class.
     pub above: usize,
 }
 

@@ -6,18 +6,22 @@ use crate::summary::{ends_are_finite, mean_and_stddev};
 /// Holds the true value with probability `level`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
+    /// The lower end.
     pub low: f64,
+    /// The upper end.
     pub high: f64,
     /// The coverage in fact, which may be more than was asked for.
     pub level: f64,
 }
 
 impl Interval {
+    /// Half the distance between the ends.
     pub fn half_width(&self) -> f64 {
         // Halved first: the difference of two finite numbers can overflow.
         self.high / 2.0 - self.low / 2.0
     }
 
+    /// Whether a value lies between the ends, or on one.
     pub fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }

@@ -9,8 +9,17 @@
 //! as [`sorted`] makes it.
 //!
 //! Begin with [`summary`], then [`interval`], then [`sequential`].
+//!
+//! ```
+//! use laneway_stats::{median, median_interval, sorted};
+//!
+//! let times = sorted(&[5.1, 4.9, 5.0, 9.7, 5.2, 5.0, 4.8, 5.1]);
+//! let interval = median_interval(&times, 0.95).expect("enough samples");
+//! assert!(interval.holds(median(&times).expect("some samples")));
+//! ```
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod bootstrap;
 pub mod compare;

@@ -7,7 +7,9 @@ use crate::summary::{mean_and_stddev, median};
 /// `y = intercept + slope * x`, and how well it fits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
+    /// How much it rises for each unit.
     pub slope: f64,
+    /// Its value at 0.
     pub intercept: f64,
     /// How far the points lie from the line.
     pub residual_stddev: f64,
@@ -62,6 +64,7 @@ impl Line {
         Line { slope, intercept, residual_stddev, slope_stderr }.finite()
     }
 
+    /// Its value at `x`.
     pub fn at(&self, x: f64) -> f64 {
         self.intercept + self.slope * x
     }

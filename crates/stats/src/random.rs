@@ -7,10 +7,12 @@ pub struct SplitMix64 {
 }
 
 impl SplitMix64 {
+    /// A generator that gives the same numbers for the same seed.
     pub fn new(seed: u64) -> SplitMix64 {
         SplitMix64 { state: seed }
     }
 
+    /// The next number, of 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;

@@ -3,13 +3,19 @@
 /// What a list of samples says in short.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
+    /// How many values there are.
     pub count: usize,
+    /// Their mean.
     pub mean: f64,
     /// Of the sample: divided by `count - 1`; 0 for a single one.
     pub stddev: f64,
+    /// The least of them.
     pub min: f64,
+    /// The greatest of them.
     pub max: f64,
+    /// Half of them lie below.
     pub median: f64,
+    /// 99 of 100 lie below.
     pub p99: f64,
 }
 

@@ -59,7 +59,7 @@ pub fn read_timetable(
 ) -> Result<Option<Timetable>, Failure> {
     let Some(file) = matches.get_one::<String>("timetable") else { return Ok(None) };
     let text = std::fs::read_to_string(file).map_err(|error| {
-        Failure::usage(format!("cannot read `{file}`"), error.to_string(), "--timetable FILE")
+        Failure::environment(format!("cannot read `{file}`"), error.to_string(), "--timetable FILE")
     })?;
     Timetable::parse(&text, lab, plan).map(Some).map_err(failure)
 }

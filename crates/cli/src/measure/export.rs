@@ -33,7 +33,7 @@ pub fn objection(file: Option<&str>) -> Option<String> {
 /// What is said then.
 pub fn failure(file: Option<&str>, cause: String) -> Failure {
     let what = format!("cannot write `{}`", file.unwrap_or_default());
-    Failure::usage(what, cause, "a folder that exists and can be written to")
+    Failure::environment(what, cause, "a folder that exists and can be written to")
 }
 
 /// Collective: rank 0 writes, so it alone looks.

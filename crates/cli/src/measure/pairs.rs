@@ -3,7 +3,6 @@
 mod doubt;
 mod found;
 mod gate;
-mod picture;
 mod sites;
 mod suspects;
 mod written;

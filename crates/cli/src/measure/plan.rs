@@ -8,7 +8,7 @@ use laneway_core::{Comm, Failure, Form, Row, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::sweep::{Assume, Choice, Placer, Refusal, Sweep};
 use laneway_measure::timing::{Confirmation, Series};
-use laneway_measure::{Isolation, Method, Procedure, Rule, sizes};
+use laneway_measure::{Isolation, Method, Procedure, Rule};
 
 use super::{decided, p2p, refine, rule, skew};
 use crate::placed::{self, Placed};
@@ -72,7 +72,7 @@ pub fn args() -> Vec<Arg> {
             .value_delimiter(',')
             .value_parser(Form::ALL.map(Form::name))
             .default_value(Form::default().name()),
-        text("sizes", "S", "8,1K or ranges 8:4M, 0:100K:+1K, 8:4M:*4").default_value("8,1K,64K"),
+        words::sizes_arg("8,1K,64K"),
         refine::arg(),
         placed::arg(),
         number::<u32>("root", "R", "The root [default: 0]"),
@@ -126,22 +126,9 @@ impl Plan {
     pub fn from(matches: &ArgMatches) -> Result<Plan, Failure> {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
         let count = |name: &str| matches.get_one::<u32>(name).copied();
-        let ops: Vec<&String> = matches.get_many("op").unwrap_or_default().collect();
-        let mut collectives = Vec::new();
-        for name in &ops {
-            let collective = words::collective("measure coll", name)?;
-            // Twice the same is measured once, as sizes are.
-            if !collectives.contains(&collective) {
-                collectives.push(collective);
-            }
-        }
-        let sizes = sizes::parse(text("sizes").unwrap_or_default()).map_err(|cause| {
-            Failure::usage(
-                "these sizes are not understood",
-                cause,
-                "--sizes 8:4M, or --sizes 0:100K:+1K",
-            )
-        })?;
+        let list = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
+        let collectives = words::collectives("measure coll", list("op"))?;
+        let sizes = words::sizes(list("sizes"))?;
         let gate = |name: &str| {
             Isolation::parse(text(name).unwrap_or_default()).map_err(|cause| {
                 let try_this = format!("--{name} barrier:dissemination");
@@ -153,9 +140,7 @@ impl Plan {
             })
         };
         let (isolation, start) = (gate("isolation")?, gate("start")?);
-        let names: Vec<&String> = matches.get_many("algorithm").unwrap_or_default().collect();
-        let forms: Vec<&String> = matches.get_many("form").unwrap_or_default().collect();
-        let asked = |form: &Form| forms.iter().any(|name| *name == form.name());
+        let asked = |form: &Form| list("form").any(|name| name == form.name());
         let (rule, strict) = rule::rule(matches, &Rule::default())?;
         for (name, cause, usual) in [
             ("series", "a series of no calls takes no time", 100),
@@ -171,7 +156,7 @@ impl Plan {
             }
         }
         let mut sweep = Sweep::new(collectives, sizes);
-        sweep.choices = names.iter().map(|name| choice(name)).collect();
+        sweep.choices = list("algorithm").map(|name| choice(name)).collect();
         sweep.forms = Form::ALL.into_iter().filter(asked).collect();
         sweep.ranks = session::counts(matches)?;
         sweep.refine = refine::asked(matches, &sweep.sizes)?;

@@ -7,7 +7,7 @@ use laneway_core::Failure;
 use laneway_measure::Rule;
 use laneway_measure::repeat::Aim;
 
-use crate::words::{LEVELS, PARTS, share};
+use crate::words::{LEVELS, PARTS, seconds, share};
 
 /// The arguments; `usual` is what holds without them.
 pub fn args(usual: &Rule) -> [Arg; 7] {
@@ -36,8 +36,8 @@ pub fn args(usual: &Rule) -> [Arg; 7] {
         text("level", "L", format!("Of the interval [default: {level}%]")).conflicts_with("alpha"),
         text(
             "budget",
-            "SECONDS",
-            format!("Time for a point, on the ranks' clock [default: {budget}]"),
+            "TIME",
+            format!("Time for a point, on the ranks' clock: 5, 5s, 500ms [default: {budget}s]"),
         ),
     ]
 }
@@ -51,7 +51,7 @@ pub fn number<T: FromStr>(
 ) -> Result<Option<T>, Failure> {
     let parse = |text: &String| {
         text.parse().map_err(|_| {
-            let what = format!("no {name} `{text}`");
+            let what = format!("`{text}` is not a value for --{name}");
             Failure::usage(what, format!("it is {kind}"), format!("--{name} {example}"))
         })
     };
@@ -90,7 +90,9 @@ pub fn rule(matches: &ArgMatches, usual: &Rule) -> Result<(Rule, bool), Failure>
             rule.max_reps = most.unwrap_or(usual.max_reps.max(rule.min_reps));
         }
     }
-    rule.budget = number(matches, "budget", "a time in seconds", "5")?.unwrap_or(rule.budget);
+    if let Some(budget) = text("budget") {
+        rule.budget = seconds("budget", budget)?;
+    }
     match rule.objection() {
         Some(cause) => {
             let what = "such a measurement cannot be done";

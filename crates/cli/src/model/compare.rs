@@ -59,8 +59,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let many = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
     let ops = many("ops").map(|name| words::collective("model compare --ops", name));
     let ops = ops.collect::<Result<Vec<Collective>, Failure>>()?;
-    let sizes =
-        many("calls").map(|text| words::size(text)).collect::<Result<Vec<u64>, Failure>>()?;
+    let sizes = words::sizes(many("calls"))?;
     let request = Request { gaps: true, ..request(matches, "fit-sizes")? };
     session::run(&session::measuring(matches)?, &|comm| {
         export::refuse(comm, matches.get_one::<String>("export").map(String::as_str))?;

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
+use laneway_draw::Format;
 use laneway_model::{Fitted, ModelError, Request};
-use laneway_report::Format;
 
 use crate::output::{self, Output};
 use crate::session::RankError;
@@ -47,7 +47,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 /// What the experiments of an estimation are asked for with; `sizes` is the name of their sizes.
 fn experiment_arguments(sizes: &'static str) -> [Arg; 4] {
-    let seconds = "Time for the whole estimation, on the ranks' clock";
+    let seconds = "Time for the whole estimation, on the ranks' clock: 60, 60s, 2min";
     [
         Arg::new(sizes)
             .long(sizes)
@@ -60,7 +60,7 @@ fn experiment_arguments(sizes: &'static str) -> [Arg; 4] {
             .value_name("P")
             .default_value("1%")
             .help("An experiment is repeated until its interval is so narrow"),
-        Arg::new("budget").long("budget").value_name("SECONDS").default_value("60").help(seconds),
+        Arg::new("budget").long("budget").value_name("TIME").default_value("60s").help(seconds),
         Arg::new("sequential")
             .long("sequential")
             .action(ArgAction::SetTrue)
@@ -72,13 +72,9 @@ fn experiment_arguments(sizes: &'static str) -> [Arg; 4] {
 fn request(matches: &ArgMatches, sizes: &str) -> Result<Request, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let sizes = matches.get_many::<String>(sizes).unwrap_or_default();
-    let sizes = sizes.map(|text| words::size(text)).collect::<Result<Vec<u64>, Failure>>()?;
+    let sizes = words::sizes(sizes)?;
     let precision = words::share("precision", text("precision"), words::PARTS, "1%")?;
-    let budget = text("budget").parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
-    let budget = budget.ok_or_else(|| {
-        let what = format!("no budget `{}`", text("budget"));
-        Failure::usage(what, "it is a number of seconds above 0", "--budget 60")
-    })?;
+    let budget = words::seconds("budget", text("budget"))?;
     let parallel = !matches.get_flag("sequential");
     Ok(Request { sizes, precision, parallel, budget, gaps: false })
 }

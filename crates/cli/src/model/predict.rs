@@ -5,10 +5,10 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::{Comm, Document, Exit, Failure, Row, Shape};
+use laneway_draw::Format;
+use laneway_draw::predicted::{Curve, Drawing, Mark};
 use laneway_measure::Rule;
 use laneway_model::{Call, Crossover, Fitted, Meter, Parameter, crossovers, predict_all};
-use laneway_report::Format;
-use laneway_report::predicted::{Curve, Drawing, Mark};
 
 use super::{load, refused};
 use crate::measure::export;
@@ -92,7 +92,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let collective = words::collective("model predict", text("op"))?;
     let sizes = matches.get_many::<String>("sizes").unwrap_or_default();
-    let sizes = sizes.map(|text| words::size(text)).collect::<Result<Vec<u64>, Failure>>()?;
+    let sizes = words::sizes(sizes)?;
     let fitted = load(text("model"))?;
     let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(fitted.hosts.len() as u32);
     let root = matches.get_one::<u32>("root").copied().unwrap_or(0);

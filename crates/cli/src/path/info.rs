@@ -6,11 +6,11 @@ use std::net::IpAddr;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::error::nearest;
 use laneway_core::{Document, Exit, Failure, Row};
+use laneway_draw::Format;
 use laneway_net::advice::{self, Choice, Finding, WhyNot};
 use laneway_net::offload::Offload;
 use laneway_net::verbs::{self, Device, NoDevices};
 use laneway_net::{Interface, InterfaceError, PathName, interfaces};
-use laneway_report::Format;
 
 use super::reach;
 use crate::output::{self, Output};

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::error::nearest;
 use laneway_core::{Exit, Failure};
+use laneway_draw::links as drawing;
 use laneway_report::links::{self, LinkRecord};
 
 use super::{load, name_runs, refuse_to_replace};
@@ -73,7 +74,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     choose(&mut records, &only)?;
     let names: Vec<&str> = records.iter().map(|record| record.name.as_str()).collect();
     let title = matches.get_one::<String>("title").cloned().unwrap_or_else(|| names.join(", "));
-    let draw = if is_page { links::page } else { links::draw };
+    let draw = if is_page { drawing::page } else { drawing::draw };
     let text = draw(&title, &records);
     match target {
         None => output::print(&text)?,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use laneway_report::svg::{self, ruled};
+use laneway_draw::svg::{self, ruled};
 
 use super::part::{self, Curve, Drawn, Part};
 

@@ -12,8 +12,8 @@ use std::path::Path;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_report::Format;
-use laneway_report::html::Picture;
+use laneway_draw::Format;
+use laneway_draw::html::Picture;
 
 use crate::output::{self, Output};
 use part::{Claim, Part};

@@ -1,7 +1,6 @@
 //! `laneway sim`: schedules on a simulated cluster, in virtual time.
 
 mod record;
-mod timeline;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,6 +9,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use laneway_coll::{Algorithm, Params, algorithms, find};
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Document, Exit, Failure, Row, Shape};
+use laneway_draw::timeline::{Recording, Timeline};
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
 use laneway_sim::{Observer, Outcome, SimError, Simulation};
@@ -17,7 +17,6 @@ use laneway_sim::{Observer, Outcome, SimError, Simulation};
 use crate::output::{self, Output};
 use crate::words;
 use record::Wanted;
-use timeline::Recording;
 
 pub fn command() -> Command {
     Command::new("sim")
@@ -248,10 +247,11 @@ fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
         return Err(Failure::usage("nothing to draw", why, "another --algorithm"));
     }
     let title = plan.title(algorithm.0, size);
-    let site = |rank: u32| plan.platform.site_of(rank).unwrap_or(0);
-    let (resources, names) = (plan.platform.resources(), plan.platform.site_names());
-    let drawing = timeline::drawing(&title, plan.ranks, &recording, resources, (names, site));
-    write(file, &drawing)
+    let (platform, ranks) = (&plan.platform, plan.ranks);
+    let sites = (0..ranks).map(|rank| platform.site_of(rank).unwrap_or(0)).collect();
+    let (resources, site_names) = (platform.resources(), platform.site_names());
+    let timeline = Timeline { title, ranks, resources, site_names, sites };
+    write(file, &timeline.draw(&recording))
 }
 
 fn export(platform: &Platform, dir: &Path) -> Result<(), Failure> {

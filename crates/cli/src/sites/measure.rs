@@ -5,10 +5,10 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::units::parse_size;
 use laneway_core::{Comm, Document, Exit, Failure};
+use laneway_draw::Format;
 use laneway_measure::Rule;
 use laneway_measure::repeat::{Aim, LEAST_SAMPLES};
 use laneway_measure::sites::{Asked, Found, SitesError, measure_sites};
-use laneway_report::Format;
 use laneway_sim::platform::Platform;
 use laneway_sites::found::{limits, platform_text};
 

@@ -1,27 +1,14 @@
 //! `laneway topo draw`: a fabric as a drawing, with its load and with what has failed.
 
-mod heat;
-mod layout;
-mod legend;
-mod levels;
-mod mesh;
-mod picture;
-
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
-use laneway_topo::Counter;
+use laneway_draw::fabric::{self, Heat, MOST_PANELS, Subject};
 use laneway_topo::order::Random;
 
 use super::machine::{self, Machine};
 use super::orders::{self, Named};
 use super::schedule::range;
 use super::{check, export};
-use heat::Heat;
-use layout::Layout;
-use picture::{Panel, Pictured};
-
-/// Small drawings on a page.
-const MOST_PANELS: u64 = 48;
 
 pub fn command() -> Command {
     Command::new("draw")
@@ -80,31 +67,29 @@ fn drawing(machine: &Machine, matches: &ArgMatches) -> Result<String, Failure> {
     if let Some(word) = text("phase").or(text("phases")) {
         let order = orders::from(machine, matches)?;
         let phases = range("phase", word, order.phases.count())?;
-        return phases_drawn(machine, &order, phases);
+        return draw_phases(machine, &order, phases);
     }
     let heat = text("heat").map(|word| heated(machine, word, matches)).transpose()?;
     Ok(page(machine, heat.as_ref()))
 }
 
-fn pictured(machine: &Machine) -> Pictured<'_> {
-    let (plan, left) = (machine.whole(), machine.wiring());
-    Pictured { plan, left, routing: machine.routing() }
+/// What is drawn: by its formula, or as what a file was recognised to be.
+fn subject(machine: &Machine) -> Subject<'_> {
+    let (wiring, routing) = (machine.wiring(), machine.routing());
+    match (machine.topology(), machine.recognised()) {
+        (Some(topology), _) if machine.is_damaged() => {
+            Subject::planned(topology).with_left(wiring, routing)
+        }
+        (Some(topology), _) => Subject::planned(topology).with_routing(routing),
+        (None, Some(found)) => Subject::recognised(machine.spec.clone(), wiring, routing, found),
+        (None, None) => Subject::plain(machine.spec.clone(), machine.whole(), routing)
+            .with_left(wiring, routing),
+    }
 }
 
 /// The fabric on one page, with its load if there is one to show.
 pub fn page(machine: &Machine, heat: Option<&Heat>) -> String {
-    let fabric = pictured(machine);
-    // What the kind is; the counts that follow there are formulas.
-    let kind = machine.topology().map_or("", |topology| topology.kind().sentence);
-    let kind = kind.split_once(':').map_or(kind, |(kind, _)| kind);
-    let mesh = machine.planned_mesh();
-    let layout = match (&mesh, heat, machine.is_damaged()) {
-        (None, ..) => levels::layout(fabric.plan),
-        (Some(mesh), None, false) => mesh::whole(mesh),
-        (Some(mesh), ..) => mesh::layers(mesh),
-    };
-    let panel = Panel::new(fabric, &layout, heat, kind.to_string());
-    picture::page(&machine.spec, &[panel], fabric, heat)
+    fabric::draw(&subject(machine), heat)
 }
 
 /// The load that a word asks for.
@@ -134,54 +119,28 @@ fn heated(machine: &Machine, word: &str, matches: &ArgMatches) -> Result<Heat, F
             let seed = matches.get_one::<u64>("seed").copied().unwrap_or(1);
             let drawn = Random { hosts, phases: 1, seed, fixed_points: false };
             let words = format!("messages on a cable, one random permutation, seed {seed}");
-            Ok(Heat::of_phase(&counted()?, hosts, &drawn, 0).told(words))
+            Ok(Heat::of_phase(&counted()?, hosts, &drawn, 0).described(words))
         }
         _ => {
             let cause = "a heat is alltoall, phase:I or random";
-            Err(Failure::usage(format!("no heat `{word}`"), cause, "--heat alltoall"))
+            Err(Failure::usage(format!("unknown heat `{word}`"), cause, "--heat alltoall"))
         }
     }
 }
 
 /// Phases with their load and the messages of one switch: one large, several small.
-fn phases_drawn(
+fn draw_phases(
     machine: &Machine,
     order: &Named,
     phases: std::ops::Range<u64>,
 ) -> Result<String, Failure> {
-    let (fabric, mesh) = (pictured(machine), machine.planned_mesh());
-    // Only the mesh's own order sends from each layer to the same number of layers ahead.
-    let native = mesh.as_ref().filter(|_| order.name == "native");
-    let order = &*order.phases;
     let (first, count) = (phases.start, phases.end - phases.start);
     if count > MOST_PANELS {
         let cause = format!("{count} phases; a page has room for {MOST_PANELS}");
         let try_this = format!("--phases {first}-{}", first + MOST_PANELS - 1);
         return Err(Failure::usage("too many phases to draw", cause, try_this));
     }
-    let counter: Counter = machine::counter(machine)?;
-    let hosts = machine.wiring().hosts();
-    let layout: Layout = match &mesh {
-        Some(mesh) => mesh::plan(mesh, 300.0),
-        None => levels::layout(fabric.plan),
-    };
-    let mut partners = vec![0; hosts as usize];
-    let (mut panels, mut shown) = (Vec::new(), None);
-    for phase in phases {
-        order.partners(phase, &mut partners);
-        let heat = Heat::of_phase(&counter, hosts, order, phase);
-        let panel = Panel::new(fabric, &layout, Some(&heat), String::new());
-        let mut panel = panel.with_messages(fabric, &partners);
-        let layers = native.map_or(String::new(), |mesh| match mesh.place(partners[0]).0 {
-            0 => ", within layers".to_string(),
-            ahead => format!(", layer l to l + {ahead}"),
-        });
-        panel.title = format!("phase {phase}{layers}, largest load {}", panel.most());
-        panels.push(panel);
-        shown = Some(heat);
-    }
-    if count > 1 {
-        shown = shown.map(|heat| heat.told("messages on a cable".to_string()));
-    }
-    Ok(picture::page(&machine.spec, &panels, fabric, shown.as_ref()))
+    let counter = machine::counter(machine)?;
+    let is_own = order.name == "native";
+    Ok(fabric::draw_phases(&subject(machine), &counter, &*order.phases, phases, is_own))
 }

@@ -7,7 +7,6 @@ mod lab;
 mod measured;
 mod models;
 mod paths;
-mod picture;
 mod ranks;
 mod sites;
 
@@ -18,6 +17,7 @@ use clap::{Arg, ArgMatches, Command};
 use laneway_coll::{algorithms, all, check, find, pace};
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Exit, Failure, Shape};
+use laneway_draw::schedule;
 use laneway_local::Transport;
 use laneway_measure::cores::Cores;
 use laneway_sim::network::Network;
@@ -93,10 +93,10 @@ fn schedules(svg: Option<&Path>) -> Result<(), Failure> {
     for (name, flights) in drawings.iter().filter(|d| ["binomial", "pipeline"].contains(&d.0)) {
         let ticks = flights.iter().map(|f| f.tick + 1).max().unwrap_or(0);
         say(&format!("   {name}: {} messages in {ticks} ticks", flights.len()))?;
-        say(&picture::text(flights, DRAWN))?;
+        say(&schedule::text(flights, DRAWN))?;
     }
     if let Some(file) = svg {
-        std::fs::write(file, picture::drawing(&drawings, DRAWN)).map_err(|error| {
+        std::fs::write(file, schedule::draw(&drawings, DRAWN)).map_err(|error| {
             let what = format!("cannot write `{}`", file.display());
             Failure::environment(what, error.to_string(), "a folder that can be written to")
         })?;

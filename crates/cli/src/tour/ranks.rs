@@ -1,8 +1,8 @@
 //! The tour's third stop, as each of its ranks sees it: every algorithm once, and a ping-pong.
 
+use laneway_coll::bytes::{Tally, one_of_each};
 use laneway_core::{Collective, Comm, Exit, Failure, Tag};
 
-use crate::check::one_of_each;
 use crate::output;
 use crate::session::RankError;
 
@@ -10,7 +10,7 @@ const TAG: Tag = 2;
 
 /// Runs on every rank; rank 0 prints a line.
 pub fn stop(comm: &dyn Comm) -> Result<Exit, RankError> {
-    let (passed, failed) = one_of_each(comm, 1 << 10)?;
+    let Tally { passed, failed, .. } = one_of_each(comm, 1 << 10)?;
     let small = half_round_trip_us(comm, 8, 400)?;
     let large = half_round_trip_us(comm, 1 << 20, 40)?;
     let backend = comm.describe().into_iter().find(|(name, _)| *name == "backend");

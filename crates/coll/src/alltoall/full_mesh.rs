@@ -47,6 +47,7 @@ impl Order {
         Order { degree, nodes }
     }
 
+    /// How many nodes the mesh has.
     pub fn nodes(&self) -> u32 {
         self.nodes
     }

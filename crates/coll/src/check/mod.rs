@@ -20,17 +20,21 @@ use laneway_core::{Rank, Schedule, Shape, Span, Step};
 pub struct Proof {
     /// Steps executed, gates included, under one reading.
     pub steps: u64,
+    /// Messages that arrived.
     pub messages: u64,
 }
 
 /// When a send is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
+    /// At once: the data is buffered.
     Eager,
+    /// When the receive has it.
     Rendezvous,
 }
 
-/// What is wrong with a schedule.
+/// What is wrong with a schedule; a fault's message says what its fields are.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Its rank count is not the shape's.

@@ -22,7 +22,7 @@
 //!     let found = points.find(|m| m.case.answerer.name() == algorithm && m.case.size == 8);
 //!     found.map(|measured| measured.point.estimate).expect("it was measured")
 //! };
-//! assert!(time("binomial") < time("chain"));
+//! assert!(time("binomial") < time("pipeline"));
 //! ```
 
 mod bends;

@@ -2,11 +2,13 @@
 //! their texts are wrapped, then they are turned, and at last their columns stand in several
 //! blocks.
 
-use super::sentence::lines;
+use super::sentence::{lines, pieces};
 use super::{Style, paint};
 
 /// Texts are not wrapped into columns narrower than this.
 const NARROWEST: usize = 12;
+/// Words up to this length are not broken.
+const LONGEST: usize = 24;
 /// A table of more rows is not turned.
 const MOST_TURNED: usize = 8;
 const GAP: &str = "  ";
@@ -57,7 +59,7 @@ impl Grid {
         }
         let folded = self.fold_headings();
         if total(&folded) <= room {
-            return self.write(&folded, style);
+            return self.write(&unfold(folded, &natural, room), style);
         }
         if let Some(wrapped) = self.wrap_texts(folded, room) {
             return self.write(&wrapped, style);
@@ -101,8 +103,12 @@ impl Grid {
     /// What a column needs at least where its texts are wrapped.
     fn narrowest(&self, column: usize) -> usize {
         let words = self.rows.iter().flat_map(|row| row[column].text.split(' '));
-        let heading = self.names[column].split_inclusive('_');
-        let piece = words.chain(heading).map(length).max().unwrap_or(0);
+        let least = |word: &str| match length(word) > LONGEST {
+            true => pieces(word).map(length).max().unwrap_or(0),
+            false => length(word),
+        };
+        let heading = self.names[column].split_inclusive('_').map(length);
+        let piece = words.map(least).chain(heading).max().unwrap_or(0);
         piece.max(NARROWEST.min(self.widest(column)))
     }
 
@@ -217,6 +223,16 @@ impl Grid {
         }
         line.trim_end().to_owned() + "\n"
     }
+}
+
+/// Gives headings the room that is left, as far as it goes.
+fn unfold(mut widths: Vec<usize>, natural: &[usize], room: usize) -> Vec<usize> {
+    for (i, wanted) in natural.iter().enumerate() {
+        if total(&widths) + wanted - widths[i] <= room {
+            widths[i] = *wanted;
+        }
+    }
+    widths
 }
 
 fn total(widths: &[usize]) -> usize {

@@ -60,19 +60,30 @@ pub fn wrap(text: &str, width: Option<usize>) -> String {
     width.map_or(text.to_owned(), |width| lines(text, width).join("\n"))
 }
 
-/// The lines of a text in a column of this width; a word that is longer has a line of its own.
+/// The lines of a text in a column of this width. A word that is longer is broken behind colons
+/// and commas, as in `ring:segment=64K:window=4`, and else has a line of its own.
 pub fn lines(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
+        let long = word.chars().count() > width;
+        let pieces = if long { pieces(word).collect() } else { vec![word] };
+        for (i, piece) in pieces.into_iter().enumerate() {
+            let gap = if i == 0 { " " } else { "" };
+            match lines.last_mut() {
+                Some(line) if line.chars().count() + gap.len() + piece.chars().count() <= width => {
+                    line.push_str(gap);
+                    line.push_str(piece);
+                }
+                _ => lines.push(piece.to_owned()),
             }
-            _ => lines.push(word.to_owned()),
         }
     }
     lines
+}
+
+/// Where a long word may be broken.
+pub fn pieces(word: &str) -> impl Iterator<Item = &str> {
+    word.split_inclusive([':', ','])
 }
 
 #[cfg(test)]
@@ -97,6 +108,10 @@ mod tests {
     fn lines_break_between_words() {
         assert_eq!(wrap("one two three", Some(7)), "one two\nthree");
         assert_eq!(wrap("endlessly long", Some(4)), "endlessly\nlong");
+        assert_eq!(
+            wrap("see ring:radix=4:window=8 now", Some(14)),
+            "see ring:\nradix=4:\nwindow=8 now"
+        );
         assert_eq!(wrap("one two three", None), "one two three");
     }
 }

@@ -7,9 +7,6 @@ use laneway_core::Failure;
 
 use super::{MOST_HOSTS, MOST_SITES};
 
-const EXAMPLE: &str =
-    "two-sites:32x32,latency=20ms,connection=125Mbit; docs/platforms.md has a file";
-
 /// Where something stands: a file and its line, or a generator's words (line 0).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -39,7 +36,9 @@ impl fmt::Display for Place {
 /// What kind of mistake it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A file that cannot be read, or is read twice.
+    /// A name that is neither a file nor a generator.
+    Unknown,
+    /// A file that cannot be read.
     File,
     /// Not TOML, or not the form of a generator.
     Syntax,
@@ -66,20 +65,43 @@ pub struct PlatformError {
 impl PlatformError {
     /// What the screen shows, and the exit code.
     pub fn into_failure(self) -> Failure {
-        let cause = match self.fault {
-            Fault::File => "a platform is a TOML file or a generator with its values",
-            Fault::Syntax => "a platform file is TOML, a generator is NAME:SIZE,KEY=VALUE,...",
-            Fault::Word => "every word must be one that the simulator acts on",
-            Fault::Value => "rates and sizes are above 0, times have a unit and an order",
-            Fault::Name => "a name stands for one thing, and only what is declared can be used",
-            Fault::Way => "every host must reach every other, at some rate",
+        let what = self.to_string();
+        let (cause, try_this) = match self.fault {
+            Fault::Unknown => (
+                "a platform is a TOML file or a generator with its values",
+                "cluster:16, or laneway info platforms",
+            ),
+            Fault::File => {
+                let cause = "a platform is a TOML file or a generator with its values";
+                return Failure::environment(what, cause, "a file that exists and can be read");
+            }
+            Fault::Syntax => (
+                "a platform file is TOML, a generator is NAME:SIZE,KEY=VALUE,...",
+                "two-sites:32x32,latency=20ms; docs/platforms.md shows a file",
+            ),
+            Fault::Word => (
+                "every word must be one that the simulator acts on",
+                "the keys in docs/platforms.md, or laneway info platforms",
+            ),
+            Fault::Value => (
+                "rates and sizes are above 0, times have a unit and an order",
+                "rate=10Gbit, latency=20us, eager=64K",
+            ),
+            Fault::Name => (
+                "a name stands for one thing, and only what is declared can be used",
+                "another name, or a declaration of this one",
+            ),
+            Fault::Way => (
+                "every host must reach every other, at some rate",
+                "a [wan] between the sites, and a rate for every card",
+            ),
             Fault::Size => {
                 let most =
                     format!("1 to {MOST_HOSTS} hosts and up to {MOST_SITES} sites are simulated");
-                return Failure::usage(self.to_string(), most, EXAMPLE);
+                return Failure::usage(what, most, "cluster:16, or sites:32,16,8");
             }
         };
-        Failure::usage(self.to_string(), cause, EXAMPLE)
+        Failure::usage(what, cause, try_this)
     }
 }
 

@@ -64,10 +64,11 @@ impl Reader {
             .canonicalize()
             .map_err(|error| refuse(format!("cannot read the platform {shown}: {error}")))?;
         if self.open.contains(&real) {
-            return Err(refuse(format!("a cycle of includes: {shown} includes itself")));
+            let reason = format!("a cycle of includes: {shown} includes itself");
+            return Err(asked.refuse(Fault::Name, reason));
         }
         if self.seen.contains(&real) {
-            return Err(refuse(format!("{shown} is included twice")));
+            return Err(asked.refuse(Fault::Name, format!("{shown} is included twice")));
         }
         let text = load(&real).map_err(|error| refuse(format!("cannot read {shown}: {error}")))?;
         self.open.push(real.clone());

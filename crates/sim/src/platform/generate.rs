@@ -94,7 +94,7 @@ pub(super) fn unknown(spec: &str) -> PlatformError {
         None => format!("the generators are {}", names().collect::<Vec<_>>().join(", ")),
     };
     let reason = format!("neither a file nor a generator; {hint}");
-    Place::new(spec, 0).refuse(Fault::File, reason)
+    Place::new(spec, 0).refuse(Fault::Unknown, reason)
 }
 
 /// What a generator says; `place` is where its words stand.

@@ -223,7 +223,7 @@ fn includes_that_lead_nowhere_or_in_a_circle() {
     let first = folder.write("a.toml", "\ninclude = ['b.toml']\n");
     folder.write("b.toml", "include = [\n  'a.toml',\n]\n");
     let error = Platform::read(&first).expect_err("a circle");
-    assert_eq!((error.place.line, error.fault), (2, Fault::File));
+    assert_eq!((error.place.line, error.fault), (2, Fault::Name));
     assert!(error.to_string().contains("b.toml:2: a cycle of includes"), "{error}");
     folder.write("b.toml", "eager = '1K'\n");
     let twice = folder.write("c.toml", "include = ['b.toml',\n'b.toml']\n");
@@ -293,9 +293,9 @@ fn generators_that_are_none() {
         ("sites:", Fault::Syntax, "write it like"),
         ("sites:1,,2", Fault::Syntax, "not a number"),
         ("mpiblib16:3", Fault::Syntax, "write it like mpiblib16"),
-        ("clutser:4", Fault::File, "perhaps cluster"),
-        ("", Fault::File, "neither a file nor a generator"),
-        ("x", Fault::File, "the generators are cluster, two-sites"),
+        ("clutser:4", Fault::Unknown, "perhaps cluster"),
+        ("", Fault::Unknown, "neither a file nor a generator"),
+        ("x", Fault::Unknown, "the generators are cluster, two-sites"),
     ];
     for (spec, fault, reason) in cases {
         let error = Platform::read(spec).expect_err(spec);

@@ -8,7 +8,7 @@ use laneway_measure::p2p::{Estimate, Look, Marks, Node, Pair, Sizes};
 
 use super::Asked;
 use super::doubt::{Judged, percent};
-use super::{picture, suspects};
+use super::suspects;
 
 /// The pairs that are done, by their ranks.
 pub struct Found {
@@ -135,7 +135,7 @@ impl Found {
     }
 
     /// A line for each node: what is usual for it, and its row of the map.
-    pub fn nodes(&self, asked: &Asked, judged: &Judged) -> Vec<Row> {
+    pub fn nodes(&self, asked: &Asked, judged: &Judged, shades: &[String]) -> Vec<Row> {
         let rate = |seconds: f64| {
             let rate = asked.sizes.bandwidth as f64 / seconds / 1e6;
             (seconds > 0.0).then_some(rate)
@@ -148,7 +148,7 @@ impl Found {
                 .with("out_mb_s", rate(node.sent))
                 .with("in_mb_s", rate(node.received))
                 .with("slow_pairs", format!("{} of {}", node.slow, node.pairs))
-                .with("map", picture::shades(&self.pairs, &judged.verdict, node.rank))
+                .with("map", shades.get(node.rank as usize).cloned())
         };
         judged.verdict.nodes.iter().map(line).collect()
     }

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
 use laneway_core::{Document, Failure, Row};
-use laneway_report::map::Map;
-use laneway_report::{Format, Run};
+use laneway_draw::Format;
+use laneway_draw::map::{Map, explain_shades};
+use laneway_report::Run;
 
 use super::Asked;
 use super::doubt::Judged;
 use super::found::Found;
-use super::{picture, suspects};
+use super::suspects;
 use crate::output::{self, Output};
 
 /// How and where.
@@ -59,9 +60,8 @@ impl Written {
         let sentences = judged.sentences(&found.pairs, &found.hosts);
         let summary = found.summary(judged, &sentences);
         let document = found.document(asked, Some(judged), summary);
-        let text = |format| rendered(format, &document, asked, found, Some(judged));
         if let Some((file, format)) = &self.export {
-            output::replace(Path::new(file), &text(*format))?;
+            output::replace(Path::new(file), &rendered(*format, &document))?;
         }
         self.print(asked, found, judged, &document, &sentences)?;
         match &self.svg {
@@ -93,35 +93,25 @@ impl Written {
                 output::print(&format!("{table}{sentences}\n"))
             }
             (Format::Table, false) => {
-                let rows = found.nodes(asked, judged);
+                let map = Map::of(&Run::from(document)).unwrap_or_default();
+                let rows = found.nodes(asked, judged, &map.shades());
                 let brief = Document { rows, summary: None, ..document.clone() };
                 let table = self.format.render(&brief);
-                output::print(&format!("{table}\n{}\n\n{sentences}\n", picture::legend()))
+                output::print(&format!("{table}\n{}\n\n{sentences}\n", explain_shades()))
             }
             (format, true) => {
                 let brief = Document { rows: blamed(), ..document.clone() };
                 output::print(&format.render(&brief))
             }
-            (format, false) => {
-                output::print(&rendered(format, document, asked, found, Some(judged)))
-            }
+            (format, false) => output::print(&rendered(format, document)),
         }
     }
 }
 
 /// A whole file; gnuplot has maps in the place of curves.
-fn rendered(
-    format: Format,
-    document: &Document,
-    asked: &Asked,
-    found: &Found,
-    judged: Option<&Judged>,
-) -> String {
-    let verdict = judged.map(|judged| &judged.verdict);
+fn rendered(format: Format, document: &Document) -> String {
     match format {
-        Format::Gnuplot => {
-            picture::script(&found.pairs, &found.hosts, asked.sizes.bandwidth, verdict)
-        }
+        Format::Gnuplot => Map::of(&Run::from(document)).unwrap_or_default().script(),
         format => format.render(document),
     }
 }
@@ -158,7 +148,7 @@ impl Unfinished<'_> {
             .with("pairs", found.pairs.len() as u64)
             .with("verdict", format!("unfinished: {done} of {all} rounds of pairs"));
         let document = found.document(asked, None, summary);
-        let text = rendered(*format, &document, asked, found, None);
+        let text = rendered(*format, &document);
         let saved = output::replace(Path::new(file), &text);
         self.spent += now.elapsed();
         saved

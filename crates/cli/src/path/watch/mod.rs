@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
-use laneway_report::Format;
+use laneway_draw::Format;
 use laneway_sim::platform::parse_time;
 
 use super::processes::{Look, look, nobody, pid, pid_arg};

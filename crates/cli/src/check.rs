@@ -1,0 +1,173 @@
+//! `laneway check`: runs every algorithm with real data and compares every byte.
+
+use std::sync::Arc;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use laneway_backend::Watchdog;
+use laneway_coll::bytes::{Case, Group, Outcome, Plan, Tally};
+use laneway_core::units::format_size;
+use laneway_core::{Collective, Comm, Document, Exit, Failure, Placement, Row, Shape, talk};
+
+use crate::output::{self, Output};
+use crate::placed::{self, Placed};
+use crate::progress::Progress;
+use crate::session::{self, RankError};
+use crate::words;
+
+pub fn command() -> Command {
+    Command::new("check")
+        .about("Runs every algorithm with real data on the current backend and checks every byte")
+        .after_help(
+            "Each algorithm runs for each size and root, in place and apart, and its answer is \
+             compared with the operation's definition; over MPI also with the library's own \
+             collective. For reductions the sizes count elements.\n\nExamples:\n  \
+             laneway check --ranks 5               everything, on processes of this machine\n  \
+             laneway check bcast,reduce --ranks 8  two operations\n  \
+             laneway check --backend local:tcp     over TCP sockets\n  \
+             laneway check --backend sim:cluster:8 on a simulated cluster\n  \
+             laneway check --backend net --hosts a,b:2  over connections that migrate, no MPI\n  \
+             laneway check bcast --algorithm knomial:radix=3:segment=1K\n  \
+             laneway check --ranks 6 --sites two-sites:2x4  as if the ranks were at two sites\n  \
+             mpirun -n 5 laneway check             over the MPI that started it\n  \
+             laneway check --ranks 4 --format json | jq .summary",
+        )
+        .arg(
+            Arg::new("op")
+                .value_name("OP")
+                .action(ArgAction::Append)
+                .value_delimiter(',')
+                .help("Operations to check, comma-separated or one by one [default: all]"),
+        )
+        .arg(
+            Arg::new("algorithm")
+                .long("algorithm")
+                .value_name("A,B")
+                .value_delimiter(',')
+                .help("Algorithms: binomial,knomial:radix=3,native [default: all]"),
+        )
+        .arg(words::sizes_arg("0,1,7,1K,64K+1").help(
+            "Bytes of a block or vector, elements for reductions: 8,1K or ranges 8:4M, 0:100K:+1K",
+        ))
+        .arg(placed::arg().help(
+            "A platform: algorithms take rank r to be on its host r [default: of --backend sim:P]",
+        ))
+        .args(session::args())
+        .args(output::args())
+}
+
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let collectives = collectives(matches)?;
+    let mut names: Vec<String> =
+        matches.get_many("algorithm").unwrap_or_default().cloned().collect();
+    if names.iter().any(|name| name == "all") {
+        names.clear();
+    }
+    let sizes = words::sizes(matches.get_many("sizes").unwrap_or_default())?;
+    let plan = Plan::new(&collectives, &names, sizes).map_err(|unknown| {
+        let what = format!("unknown algorithm `{}`", unknown.name);
+        Failure::usage(what, unknown.why, "laneway info algorithms")
+    })?;
+    let output = Output::from(matches)?;
+    let sites = placed::asked(matches);
+    session::run(&session::checking(matches)?, &|comm| {
+        checked(comm, &plan, sites.as_deref(), &output)
+    })
+}
+
+fn collectives(matches: &ArgMatches) -> Result<Vec<Collective>, Failure> {
+    let names = matches.get_many("op").unwrap_or_default();
+    match words::collectives("check", names)? {
+        all if all.is_empty() => Ok(Collective::ALL.to_vec()),
+        chosen => Ok(chosen),
+    }
+}
+
+/// Runs the plan on this rank; rank 0 prints.
+fn checked(
+    comm: &dyn Comm,
+    plan: &Plan,
+    sites: Option<&str>,
+    output: &Output,
+) -> Result<Exit, RankError> {
+    let printing = comm.rank() == 0;
+    let placed = Placed::pretend(comm, sites).map_err(placed::refused)?;
+    let watchdog = Watchdog::new(comm);
+    let shape = Shape::new(Collective::Bcast, comm.size(), 1);
+    let native = comm.has_native(&shape);
+    let placement: Option<Arc<Placement>> = placed.and_then(|placed| placed.place(shape).placement);
+    let groups = plan.groups(comm.size(), native);
+    if let Some(cause) = talk::objection(comm, too_large(comm, &groups))? {
+        let what = "these sizes do not fit into memory";
+        return Err(Failure::usage(what, cause, "smaller --sizes, or fewer ranks").into());
+    }
+    let total = groups.iter().map(|group| group.cases.len()).sum();
+    let mut progress = Progress::new(total, printing);
+    let (mut done, mut rows, mut brief) = (0, Vec::new(), Vec::new());
+    let mut tally = Tally::default();
+    for group in &groups {
+        let mut before = |case: &Case| {
+            watchdog.alive();
+            progress.at(done, case.collective.name());
+            done += 1;
+        };
+        let sequence = rows.len() as u16;
+        let outcomes = group.run(comm, placement.as_ref(), sequence, &mut before)?;
+        tally.add(&Tally::of(&outcomes));
+        brief.push(brief_row(group, &outcomes));
+        rows.extend(group.cases.iter().zip(&outcomes).map(|(c, o)| c.row(comm.size(), o)));
+    }
+    drop(progress);
+    if printing {
+        let env = session::environment(comm);
+        let sizes: Vec<String> = plan.sizes().iter().map(|&size| format_size(size)).collect();
+        let params = Row::new().with("sizes", sizes.join(",")).with("sites", sites);
+        let summary = Some(summary(&tally));
+        let full = Document { verb: "check", env, params, rows, summary };
+        let brief = Document { rows: brief, ..full.clone() };
+        output.write(&full, Some(&brief))?;
+    }
+    let nothing = tally.passed + tally.failed == 0;
+    if nothing {
+        let what = "nothing was checked";
+        let cause = "no chosen algorithm serves any of the chosen shapes";
+        return Err(Failure::usage(what, cause, "laneway info algorithms").into());
+    }
+    // All ranks know the outcome and leave with the same code.
+    Ok(if tally.failed > 0 { Exit::Gate } else { Exit::Done })
+}
+
+/// Why this rank's memory cannot hold the largest call, with all ranks of the run on one host.
+fn too_large(comm: &dyn Comm, groups: &[Group]) -> Option<String> {
+    let available = laneway_measure::memory::memory_bytes()?;
+    let need = |case: &Case| (case.memory_bytes(comm.size()), case.size);
+    let (need, size) = groups.iter().flat_map(|group| &group.cases).map(need).max()?;
+    (need > available).then(|| {
+        let (need, available) = (need >> 20, available >> 20);
+        format!("size {} needs about {need} MiB of {available} MiB", format_size(size))
+    })
+}
+
+fn summary(tally: &Tally) -> Row {
+    let row = Row::new().with("passed", tally.passed).with("failed", tally.failed);
+    row.with("skipped", tally.skipped)
+}
+
+/// One line for people: an algorithm, and the first thing to know about it.
+fn brief_row(group: &Group, outcomes: &[Outcome]) -> Row {
+    let tally = Tally::of(outcomes);
+    let failed = outcomes.iter().find_map(|outcome| match outcome {
+        Outcome::Failed(why) => Some(why),
+        _ => None,
+    });
+    let skipped = outcomes.iter().find_map(|outcome| match outcome {
+        Outcome::Skipped(why) => Some(why),
+        _ => None,
+    });
+    Row::new()
+        .with("op", group.collective.name())
+        .with("algorithm", group.algorithm)
+        .with("passed", tally.passed)
+        .with("failed", tally.failed)
+        .with("skipped", tally.skipped)
+        .with("note", failed.or(skipped).map_or("", String::as_str))
+}

@@ -1,0 +1,76 @@
+//! Fabrics drawn by the library alone: as planned, damaged, and found in other numbers.
+
+use laneway_draw::fabric::{self, Heat, MOST_PANELS, Subject};
+use laneway_topo::order::Random;
+use laneway_topo::{Counter, Fabric, Part, Port, Table, Topology, Wiring, recognise, topology};
+
+fn planned(spec: &str) -> Box<dyn Topology> {
+    topology(spec).unwrap_or_else(|_| panic!("{spec}"))
+}
+
+/// The widths of all lines between switches.
+fn widths(drawing: &str) -> Vec<f64> {
+    let lines = drawing.lines().filter(|line| line.starts_with("<path d=\"M"));
+    let widths = lines.filter_map(|line| line.split("fill=\"none\"").nth(1)?.split('"').nth(3));
+    widths.map(|width| width.parse().expect("a width")).collect()
+}
+
+#[test]
+fn a_found_fabric_is_drawn_as_its_plan_with_what_it_lacks() {
+    let plan = planned("mlfm:d=3");
+    let mut found = Fabric::of(&*plan);
+    let up = (plan.ports(0) - 1) as Port;
+    found.fail(Part::Link(0, up));
+    let recognised = recognise(&found).expect("a mesh");
+    let table = recognised.native(&found);
+    let subject = Subject::recognised("file:x".into(), &found, &table, &recognised);
+    let drawing = fabric::draw(&subject, None);
+    assert!(drawing.contains("recognised as mlfm:d=3"), "{drawing}");
+    assert!(drawing.contains("planned and not found (cables between switches: 1"), "{drawing}");
+    assert_eq!(drawing.matches("stroke=\"#d40000\"").count(), 1);
+    // Layers differ, so that each is drawn; and its messages follow the found table.
+    assert!(drawing.contains(">layer 2<"));
+    let counter = Counter::new(&found, &table).expect("small");
+    let order = Random { hosts: found.hosts(), phases: 2, seed: 1, fixed_points: false };
+    let phases = fabric::draw_phases(&subject, &counter, &order, 0..2, false);
+    assert_eq!(phases.matches("<g transform").count(), 2);
+    assert!(phases.contains(">phase 1<") && phases.contains("<polyline"), "{phases}");
+}
+
+#[test]
+fn nothing_that_is_there_is_crossed_out() {
+    let plan = planned("fat-tree-3:d=8");
+    let whole = fabric::draw(&Subject::planned(&*plan), None);
+    assert!(!whole.contains("#d40000"));
+    let mut left = Fabric::of(&*plan);
+    left.fail(Part::Switch(60));
+    let table = Table::of(&left, &*plan);
+    let damaged = fabric::draw(&Subject::planned(&*plan).with_left(&left, &table), None);
+    // One of a pile, and not the pile.
+    assert!(damaged.contains(">1 of 8<") && damaged.contains("switches: 1"), "{damaged}");
+}
+
+#[test]
+fn many_lines_are_thin() {
+    let heat_of = |plan: &dyn Topology| {
+        let counter = Counter::new(plan, plan).expect("small");
+        Heat::of_phase(&counter, plan.hosts(), &*plan.order(), 1)
+    };
+    let widest = |spec: &str| {
+        let plan = planned(spec);
+        let drawing = fabric::draw(&Subject::planned(&*plan), Some(&heat_of(&*plan)));
+        widths(&drawing).into_iter().fold(0.0, f64::max)
+    };
+    let (few, many) = (widest("fat-tree-2:d=4"), widest("fat-tree-2:d=18"));
+    assert!(few >= 1.0 && many < few / 2.0, "{few} and {many}");
+}
+
+#[test]
+fn a_page_has_room_for_so_many_phases() {
+    let plan = planned("mlfm:d=3");
+    let subject = Subject::planned(&*plan);
+    let counter = Counter::new(&*plan, &*plan).expect("small");
+    let order = Random { hosts: plan.hosts(), phases: 99, seed: 1, fixed_points: false };
+    let page = fabric::draw_phases(&subject, &counter, &order, 0..99, false);
+    assert_eq!(page.matches("<g transform").count() as u64, MOST_PANELS);
+}
