@@ -2,7 +2,7 @@
 
 use clap::{ArgMatches, Command, value_parser};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_report::Format;
+use laneway_draw::Format;
 use laneway_report::table::turned;
 use laneway_topo::budget::{Figures, budget, smallest};
 
