@@ -8,6 +8,7 @@
 use laneway_core::Row;
 
 use crate::error::{Error, ErrorKind};
+use crate::explain::lost as describe_lost;
 use crate::fabric::Part;
 use crate::formats::Identity;
 use crate::routing::{Hop, Lost, walk};
@@ -66,6 +67,17 @@ pub enum NoPath {
     Same(Host),
     /// Nothing arrives, for this reason among others.
     Lost(Lost),
+}
+
+impl NoPath {
+    /// The reason in words.
+    pub fn describe(&self, wiring: &dyn Wiring) -> String {
+        match *self {
+            NoPath::NoPort => "a machine without a port".to_string(),
+            NoPath::Same(host) => format!("{} is a port of both machines", wiring.host_name(host)),
+            NoPath::Lost(lost) => format!("no path arrives: {}", describe_lost(wiring, lost)),
+        }
+    }
 }
 
 /// Chooses among all paths of a table between the ports of two machines. The first two of these

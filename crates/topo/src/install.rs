@@ -54,6 +54,20 @@ pub struct Step {
     pub credit_loop: Vec<Hop>,
 }
 
+impl Step {
+    /// The file of a step beside that of the whole tables.
+    pub fn file(file: &str, number: u64) -> String {
+        format!("{file}.step{number}")
+    }
+
+    /// Removes the files of steps from this one on, which an earlier change with more of them has
+    /// left: they would be loaded after the last one.
+    pub fn remove(file: &str, first: u64) {
+        let is_removed = |number| std::fs::remove_file(Step::file(file, number)).is_ok();
+        (first..).take_while(|&number| is_removed(number)).for_each(drop);
+    }
+}
+
 /// Makes and proves the tables of a machine for its addresses.
 ///
 /// ```

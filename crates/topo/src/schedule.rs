@@ -1,5 +1,6 @@
 //! The order of messages that a word names on a machine, and whom each node sends to in a phase.
 
+use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
@@ -48,6 +49,18 @@ pub struct Repair {
     pub unreached: u64,
     /// Pairs that cables connect and the tables do not.
     pub lost: u64,
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Repair { time, bound, unreached, lost } = self;
+        write!(
+            f,
+            "repaired: takes as long as {time} phases, and no order over these tables takes less \
+             than {bound}; {unreached} pairs cannot be reached, {lost} could be but not over these \
+             tables"
+        )
+    }
 }
 
 /// The orders that suit a machine: its own, and after a failure the repaired one, if the machine is

@@ -8,9 +8,10 @@ use crate::check::with_agents;
 use crate::cost::Parts;
 use crate::engines::{balanced, several};
 use crate::error::{Error, ErrorKind};
+use crate::explain;
 use crate::fabric::Fabric;
 use crate::formats::identity::is_planned;
-use crate::formats::{Discovered, Id, Identity, lft};
+use crate::formats::{self, Discovered, Id, Identity, ReadError, lft};
 use crate::machine::unplugged;
 use crate::map::Map;
 use crate::prove::{Agents, Proof, prove, prove_agents};
@@ -18,6 +19,17 @@ use crate::recognise::recognise;
 use crate::reroute::reroute;
 use crate::table::Table;
 use crate::wiring::{Host, Wiring};
+
+/// Reads what a discovery has printed. One that was cut short, without switches or hosts, is refused:
+/// it must not empty the tables.
+pub fn read(text: &str) -> Result<Discovered, ReadError> {
+    let found = formats::read(text)?;
+    match (found.fabric.switches(), found.fabric.hosts()) {
+        (0, _) => Err(ReadError::new(0, "it has no switches")),
+        (_, 0) => Err(ReadError::new(0, "it has no hosts")),
+        _ => Ok(found),
+    }
+}
 
 /// The fabric as it was, and its forwarding.
 struct Whole {
@@ -256,6 +268,30 @@ impl Rerouted {
     /// entries stop a few pairs.
     pub fn is_loadable(&self) -> bool {
         self.proof.credit_loop.is_empty()
+    }
+
+    /// Sentences on everything that a person should know of it.
+    pub fn findings(&self) -> Vec<String> {
+        let left = &self.left;
+        let mut lines = Vec::new();
+        if self.is_readdressed {
+            lines.push("other addresses than before are discovered".to_string());
+        }
+        if self.new_addresses > 0 {
+            lines.push(format!("{} hosts and switches have new addresses", self.new_addresses));
+        }
+        lines.extend(explain::agents(left, &self.agents));
+        for &(from, to, path) in self.proof.unreached.iter().take(explain::NAMED) {
+            let (from, to) = (left.host_name(from), left.host_name(to));
+            let path =
+                if self.table.paths() > 1 { format!(", path {path}") } else { String::new() };
+            lines.push(format!("no way from {from} to {to}{path}"));
+        }
+        if !self.is_loadable() {
+            lines.push(explain::credit_loop(left, &self.proof.credit_loop));
+        }
+        lines.extend(explain::unplugged(left, &self.unplugged));
+        lines
     }
 
     /// All of it in one row.

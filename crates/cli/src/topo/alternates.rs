@@ -2,8 +2,8 @@
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure, Row};
+use laneway_topo::Host;
 use laneway_topo::alternates::{NoPath, alternates, ports};
-use laneway_topo::{Host, explain};
 
 use super::machine;
 use super::refusal::refuse;
@@ -69,14 +69,13 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("paths", table.paths());
     let (rows, summary) = match alternates(wiring, &table, &near, &far) {
         Ok(found) => (found.rows(wiring, &own.identity), Some(found.summary(wiring))),
-        Err(NoPath::Lost(lost)) => {
-            output::note(&format!("no path arrives: {}", explain::lost(wiring, lost)));
+        Err(reason @ NoPath::Lost(_)) => {
+            output::note(&reason.describe(wiring));
             (Vec::new(), None)
         }
-        Err(NoPath::NoPort) => return Err(not_two("a machine without a port")),
-        Err(NoPath::Same(host)) => {
-            let name = wiring.host_name(host);
-            return Err(not_two(&format!("{name} is a port of both machines")));
+        Err(reason) => {
+            let (what, try_this) = ("these are not two machines", "… node0 node1");
+            return Err(Failure::usage(what, reason.describe(wiring), try_this));
         }
     };
     if rows.len() == 1 {
@@ -88,8 +87,4 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let has_two = rows.len() == 2;
     machine::write(&output, params, rows, summary)?;
     Ok(machine::exit(has_two))
-}
-
-fn not_two(cause: &str) -> Failure {
-    Failure::usage("these are not two machines", cause, "laneway topo alternates … node0 node1")
 }

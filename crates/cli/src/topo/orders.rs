@@ -19,13 +19,7 @@ pub fn arg(usual: &'static str) -> Arg {
 /// The order that a word means.
 pub fn named(machine: &Machine, name: &str, seed: u64) -> Result<Named, Failure> {
     let order = Named::new(machine, name, seed).map_err(refuse)?;
-    if let Some(repair) = order.repair {
-        output::note(&format!(
-            "repaired: takes as long as {} phases, and no order over these tables takes less than \
-             {}; {} pairs cannot be reached, {} could be but not over these tables",
-            repair.time, repair.bound, repair.unreached, repair.lost
-        ));
-    }
+    order.repair.iter().for_each(|repair| output::note(&repair.to_string()));
     Ok(order)
 }
 

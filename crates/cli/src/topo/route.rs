@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{ArgMatches, Command};
 use laneway_core::{Exit, Failure, Row};
 use laneway_topo::addresses::Addressed;
-use laneway_topo::install::{Change, Tables, tables};
+use laneway_topo::install::{Change, Step, Tables, tables};
 use laneway_topo::{ErrorKind, explain, prove};
 
 use super::machine::{self, Machine};
@@ -67,7 +67,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let change = match text("from") {
         Some(from) => Some(write_steps(&machine, &own, &tables, Path::new(from), file)?),
         None => {
-            remove_steps(file, 1);
+            Step::remove(file, 1);
             None
         }
     };
@@ -112,21 +112,12 @@ fn write_steps(
             let told = explain::credit_loop(wiring, &before);
             output::note(&format!("the installed tables, which are to change: {told}"));
         }
-        let name = format!("{file}.step{}", step.number);
+        let name = Step::file(file, step.number);
         if !step.credit_loop.is_empty() {
             output::note(&format!("{name}: {}", explain::credit_loop(wiring, &step.credit_loop)));
         }
         output::replace(Path::new(&name), &step.text)
     })?;
-    remove_steps(file, change.steps + 1);
+    Step::remove(file, change.steps + 1);
     Ok(change)
-}
-
-/// Removes what an earlier run with more steps has left: it would be loaded after the last one.
-fn remove_steps(file: &str, first: u64) {
-    for number in first.. {
-        if std::fs::remove_file(format!("{file}.step{number}")).is_err() {
-            return;
-        }
-    }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::{Exit, Failure, Row};
 use laneway_processes::shell;
-use laneway_topo::formats::{self, Discovered, MOST_BYTES};
-use laneway_topo::{Rerouted, Watch, Wiring, explain};
+use laneway_topo::formats::{Discovered, MOST_BYTES};
+use laneway_topo::watch::read;
+use laneway_topo::{Rerouted, Watch};
 
 use super::export;
 use super::machine::{self, discovered, option};
@@ -87,17 +88,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 fn discover(command: &str) -> Result<Discovered, Failure> {
     let printed = shell::output(command, LONGEST, MOST_BYTES);
     let text = printed.map_err(|error| failed(command, error))?;
-    let refused = |cause: String| {
+    read(&text).map_err(|error| {
         let what = format!("`{command}` printed no fabric");
-        Failure::environment(what, cause, "--discover ibnetdiscover")
-    };
-    let found = formats::read(&text).map_err(|error| refused(error.to_string()))?;
-    // A discovery that was cut short must not empty the tables.
-    match (found.fabric.switches(), found.fabric.hosts()) {
-        (0, _) => Err(refused("it has no switches".to_string())),
-        (_, 0) => Err(refused("it has no hosts".to_string())),
-        _ => Ok(found),
-    }
+        Failure::environment(what, error.to_string(), "--discover ibnetdiscover")
+    })
 }
 
 /// Says what has changed, writes the tables, and has them loaded.
@@ -107,22 +101,8 @@ fn act(
     reload: Option<&str>,
     output: &Output,
 ) -> Result<(), Failure> {
-    let left = &rerouted.left;
-    if rerouted.is_readdressed {
-        output::note("other addresses than before are discovered");
-    }
-    if rerouted.new_addresses > 0 {
-        output::note(&format!("{} hosts and switches have new addresses", rerouted.new_addresses));
-    }
-    machine::notes(explain::agents(left, &rerouted.agents));
+    machine::notes(rerouted.findings());
     output::replace(Path::new(file), &rerouted.text)?;
-    for &(from, to, path) in rerouted.proof.unreached.iter().take(explain::NAMED) {
-        let (from, to) = (left.host_name(from), left.host_name(to));
-        let path =
-            if rerouted.table.paths() > 1 { format!(", path {path}") } else { String::new() };
-        output::note(&format!("no way from {from} to {to}{path}"));
-    }
-    machine::notes(explain::unplugged(left, &rerouted.unplugged));
     let reload = reload.filter(|_| rerouted.is_loadable());
     if let Some(command) = reload {
         shell::run(command, LONGEST).map_err(|error| failed(command, error))?;
