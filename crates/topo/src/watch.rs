@@ -20,8 +20,8 @@ use crate::reroute::reroute;
 use crate::table::Table;
 use crate::wiring::{Host, Wiring};
 
-/// Reads what a discovery has printed. One that was cut short, without switches or hosts, is refused:
-/// it must not empty the tables.
+/// Reads what a discovery has printed. One that was cut short, without switches or hosts, is
+/// refused: it must not empty the tables.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
     let found = formats::read(text)?;
     match (found.fabric.switches(), found.fabric.hosts()) {

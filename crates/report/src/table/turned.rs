@@ -18,9 +18,11 @@ const FOLDED: usize = 10;
 /// let rows = vec![row("mesh:d=4", 80), row("fat-tree-3-half:d=4", 64)];
 /// let (env, params) = (Row::new(), Row::new());
 /// let document = Document { verb: "t", env, params, rows, summary: None };
-/// let text = "                  fat-tree-\n                    3-half:\nfabric  mesh:d=4        \
-///             d=4\nnodes         80         64\n";
-/// assert_eq!(turned(&document, &Style::default()).as_deref(), Some(text));
+/// let text = turned(&document, &Style::default()).expect("it is narrow");
+/// let lines: Vec<&str> = text.lines().collect();
+/// assert_eq!(lines[0], "                   fat-tree-");
+/// assert_eq!(lines[1], "fabric  mesh:d=4  3-half:d=4");
+/// assert_eq!(lines[2], "nodes         80          64");
 /// ```
 pub fn turned(document: &Document, style: &Style) -> Option<String> {
     let rows = &document.rows;
