@@ -151,7 +151,8 @@ fn against_opensm(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Both read the cables and the tables from files, and look for pairs not reached and for circles.
+/// Both read the cables and the tables from files, and look for pairs not reached and for credit
+/// loops.
 fn against_ibdmchk(dir: &Path) -> Result<(), String> {
     let mesh = topology("mlfm:d=16").map_err(|failure| failure.to_string())?;
     let net = netlist::write_ibsim(&*mesh, &Identity::planned(&*mesh));

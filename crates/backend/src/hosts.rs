@@ -3,9 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use laneway_core::{Exit, Failure};
+use laneway_core::{Exit, Failure, node_list};
 use laneway_ranks::{Host, Launch, MOST_RANKS, RanksError, Starter, parse_hosts, read_hostfile};
-use laneway_topo::node_list;
 
 /// Where the hosts of ranks are named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -101,7 +101,7 @@ impl Output {
 
 /// As wide as the terminal, or as `COLUMNS` says, or 80; with colour as clap has it: on a terminal,
 /// unless `NO_COLOR` or `CLICOLOR=0` is set.
-fn table_style() -> table::Style {
+pub fn table_style() -> table::Style {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let seen = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
     let width = told.or(seen).filter(|width| *width > 0).unwrap_or(80);

@@ -78,7 +78,6 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-mpi",
             "laneway-ranks",
             "laneway-sim",
-            "laneway-topo",
         ],
     ),
     (
@@ -99,6 +98,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-net",
             "laneway-papers",
             "laneway-path",
+            "laneway-processes",
             "laneway-ranks",
             "laneway-sites",
             "laneway-stats",

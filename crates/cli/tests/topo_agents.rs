@@ -51,7 +51,12 @@ fn every_switch_answers(spec: &str, asking_hosts: usize) {
         let (installed, to_switches) =
             lft::read_both(&subnet.tool("dump_lfts"), &fabric, &identity).expect("a dump");
         let proof = prove_agents(&fabric, &installed, &to_switches);
-        assert_eq!((proof.missed(), proof.circles.len()), (0, 0), "{what}: {:?}", proof.unreached);
+        assert_eq!(
+            (proof.missed(), proof.credit_loops.len()),
+            (0, 0),
+            "{what}: {:?}",
+            proof.unreached
+        );
         let lids: Vec<u16> = identity.switches.iter().map(|id| id.lid).collect();
         let hosts: Vec<String> = (0..fabric.hosts()).map(|host| fabric.host_name(host)).collect();
         let silent = subnet.all_silent(&hosts, &lids);

@@ -78,3 +78,22 @@ fn what_cannot_be_is_refused() {
         assert!(text.contains("error: ") && text.contains(word), "{args:?}: {text}");
     }
 }
+
+/// A person sees a column for each fabric, within 80 columns; a script has a row for each.
+#[test]
+fn the_table_fits_the_terminal() {
+    for fabrics in [&["--nodes", "6000"][..], &["-t", "mlfm:d=4"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+        command.args(["topo", "cost"]).args(fabrics).env("COLUMNS", "80");
+        let output = command.output().expect("it starts");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && text.lines().count() > 5, "{text}");
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest.is_some_and(|width| width <= 80), "{widest:?}:\n{text}");
+        for word in ["nodes", "switches", "port_efficiency", "disjoint_paths", "is_sampled"] {
+            let line = text.lines().find(|line| line.contains(word));
+            assert!(line.is_some(), "{word} in\n{text}");
+        }
+        assert!(!text.contains("NO") && !text.contains("false"), "{text}");
+    }
+}

@@ -220,7 +220,7 @@ fn a_cut_is_mended(lmc: u8) {
         let proof = prove(&cut, &now);
         if proof.unreached.is_empty() {
             assert_eq!(now.paths(), identity.paths());
-            break assert!(proof.circle.is_empty());
+            break assert!(proof.credit_loop.is_empty());
         }
         assert!(Instant::now() < deadline, "{} pairs are still lost", proof.unreached.len());
         std::thread::sleep(Duration::from_millis(300));

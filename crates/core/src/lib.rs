@@ -27,6 +27,7 @@ pub mod comm;
 pub mod error;
 pub mod exec;
 mod in_flight;
+pub mod node_list;
 pub mod placement;
 pub mod reduce;
 pub mod row;

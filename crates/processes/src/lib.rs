@@ -1,6 +1,6 @@
 //! What backends that start their own ranks ask of the system, each behind a safe face: the same
 //! program as one more process, signals that end a run, cores, the host's name, its clock, and
-//! bytes that nobody can guess.
+//! bytes that nobody can guess. And a command of the user, for a limited time ([`shell`]).
 //!
 //! It must never know a rank, a transport or a launcher's decisions: who is started, watched and
 //! ended, and what people are told of it, is the backend's. Errors are those of the system.
@@ -45,6 +45,7 @@ mod clock;
 mod cores;
 mod host;
 mod random;
+pub mod shell;
 mod signals;
 
 pub use child::{again, kill_group, prepare_child};

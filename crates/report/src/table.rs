@@ -6,10 +6,12 @@
 
 mod fit;
 mod sentence;
+mod turned;
 
 use laneway_core::{Document, Row, Value};
 
 use fit::{Cell, Grid};
+pub use turned::turned;
 
 /// How a table is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Whoever asks a switch about itself waits for its answer, so that every switch must be reached
 //! and must reach every host. The ways between hosts are there already and stay. For the others
 //! the links get an order (`order.rs`) in which those ways take later and later ones; whatever
-//! else does so too closes no circle of waiting links (Dally and Seitz 1987), on one virtual lane.
+//! else does so too closes no credit loop (Dally and Seitz 1987), on one virtual lane.
 //! Where no such order is found, entries are made all the same, and [`crate::prove_agents()`] says
 //! so.
 
@@ -24,7 +24,7 @@ use search::{Filled, Goal, Search};
 
 /// A table in which every switch has an entry for every host that it is connected with. What
 /// messages between hosts use is that of `table`. The others are those of `given` that arrive, if
-/// they close no circle; else as many of them as one order of the links allows.
+/// they close no credit loop; else as many of them as one order of the links allows.
 pub(crate) fn complete(wiring: &dyn Wiring, table: &Table, given: &Table) -> Table {
     let graph = Graph::of(wiring);
     let used = used(wiring, table);
@@ -41,9 +41,10 @@ pub(crate) fn complete(wiring: &dyn Wiring, table: &Table, given: &Table) -> Tab
         if is_legal {
             return whole;
         }
-        let circles = prove_agents(wiring, &whole, &to_switches(wiring, &whole)).circles.len();
-        if best.as_ref().is_none_or(|best| circles < best.0) {
-            best = Some((circles, whole));
+        let credit_loops =
+            prove_agents(wiring, &whole, &to_switches(wiring, &whole)).credit_loops.len();
+        if best.as_ref().is_none_or(|best| credit_loops < best.0) {
+            best = Some((credit_loops, whole));
         }
     }
     best.map_or(merged, |best| best.1)

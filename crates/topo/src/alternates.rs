@@ -5,7 +5,12 @@
 //! is an address of either machine: messages are forwarded by the far one, answers by the near one.
 //! So it has a way out and a way back, and dies with any part of either.
 
+use laneway_core::Row;
+
+use crate::error::{Error, ErrorKind};
+use crate::explain::lost as describe_lost;
 use crate::fabric::Part;
+use crate::formats::Identity;
 use crate::routing::{Hop, Lost, walk};
 use crate::table::Table;
 use crate::wiring::{End, Host, Switch, Wiring};
@@ -15,22 +20,27 @@ use crate::wiring::{End, Host, Switch, Wiring};
 pub struct Address {
     /// The port; a machine with several has several in a fabric.
     pub host: Host,
+    /// Path bits, added to the first address of the port.
     pub bits: u32,
 }
 
 /// A path between two machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathBetween {
+    /// At the machine that opens the connection.
     pub near: Address,
+    /// At the other one.
     pub far: Address,
     /// The hops of a message from the near end, and of an answer.
     pub out: Vec<Hop>,
+    /// The hops of an answer.
     pub back: Vec<Hop>,
 }
 
 /// What was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternates {
+    /// The shorter of the two.
     pub primary: PathBetween,
     /// None where no other path has other addresses at both ends.
     pub alternate: Option<PathBetween>,
@@ -57,6 +67,17 @@ pub enum NoPath {
     Same(Host),
     /// Nothing arrives, for this reason among others.
     Lost(Lost),
+}
+
+impl NoPath {
+    /// The reason in words.
+    pub fn describe(&self, wiring: &dyn Wiring) -> String {
+        match *self {
+            NoPath::NoPort => "a machine without a port".to_string(),
+            NoPath::Same(host) => format!("{} is a port of both machines", wiring.host_name(host)),
+            NoPath::Lost(lost) => format!("no path arrives: {}", describe_lost(wiring, lost)),
+        }
+    }
 }
 
 /// Chooses among all paths of a table between the ports of two machines. The first two of these
@@ -198,4 +219,83 @@ fn count(parts: &[Part]) -> (usize, usize) {
 /// The switches of a way, in its order.
 pub fn switches(way: &[Hop]) -> impl Iterator<Item = Switch> {
     way.iter().map(|hop| hop.switch)
+}
+
+/// The ports of a machine from a comma-separated list: those that are named, or for the name of an
+/// adapter all its ports `NAME/1`, `NAME/2`, ….
+pub fn ports(wiring: &dyn Wiring, list: &str) -> Result<Vec<Host>, Error> {
+    let hosts = || 0..wiring.hosts();
+    let mut ports = Vec::new();
+    for name in list.split(',') {
+        let is_of = |host: &Host| {
+            let port = wiring.host_name(*host);
+            let port = port.strip_prefix(name).and_then(|rest| rest.strip_prefix('/'));
+            port.is_some_and(|port| port.parse::<u8>().is_ok())
+        };
+        let exact = hosts().find(|&host| wiring.host_name(host) == name);
+        let found: Vec<Host> = match exact {
+            Some(host) => vec![host],
+            None => hosts().filter(is_of).collect(),
+        };
+        let known = |host: &Host| ports.contains(host);
+        let cause = match found.first() {
+            None => format!("the fabric has no host `{name}`"),
+            Some(_) if found.iter().any(known) => format!("{name} is named twice"),
+            Some(_) => {
+                ports.extend(found);
+                continue;
+            }
+        };
+        let last = wiring.hosts().saturating_sub(1);
+        let hint = format!("{} {}", wiring.host_name(0), wiring.host_name(last));
+        let what = format!("unknown machine `{list}`");
+        return Err(Error::new(ErrorKind::Machines, what, cause).with_hint(hint));
+    }
+    Ok(ports)
+}
+
+impl Alternates {
+    /// A row for each path: its addresses, and the switches on its ways.
+    pub fn rows(&self, wiring: &dyn Wiring, identity: &Identity) -> Vec<Row> {
+        let lid = |address: &Address| {
+            let own = identity.hosts.get(address.host as usize).map_or(0, |id| u32::from(id.lid));
+            (own > 0).then_some(own + address.bits)
+        };
+        let way = |hops: &[Hop]| -> String {
+            let names: Vec<String> =
+                switches(hops).map(|switch| wiring.switch_name(switch)).collect();
+            names.join(" ")
+        };
+        let row = |name: &str, path: &PathBetween| {
+            Row::new()
+                .with("path", name)
+                .with("from", wiring.host_name(path.near.host))
+                .with("from_path_bits", path.near.bits)
+                .with("from_lid", lid(&path.near))
+                .with("to", wiring.host_name(path.far.host))
+                .with("to_path_bits", path.far.bits)
+                .with("to_lid", lid(&path.far))
+                .with("out", way(&path.out))
+                .with("back", way(&path.back))
+        };
+        let alternate = self.alternate.iter().map(|path| row("alternate", path));
+        std::iter::once(row("primary", &self.primary)).chain(alternate).collect()
+    }
+
+    /// What both paths pass, in one row.
+    pub fn summary(&self, wiring: &dyn Wiring) -> Row {
+        let (cables, switches) = self.shares();
+        let name = |part: &Part| match *part {
+            Part::Link(switch, port) => wiring.port_name(switch, port),
+            Part::Switch(switch) => wiring.switch_name(switch),
+            Part::Host(host) => wiring.host_name(host),
+        };
+        let names: Vec<String> = self.shared.iter().map(name).collect();
+        let known = self.alternate.is_some();
+        Row::new()
+            .with("candidates", self.candidates as u64)
+            .with("shared_cables", known.then_some(cables as u64))
+            .with("shared_switches", known.then_some(switches as u64))
+            .with("shared", (!names.is_empty()).then(|| names.join(" ")))
+    }
 }

@@ -6,9 +6,9 @@
 //! does a message go round, and nobody loses a destination that both tables reach. Entries equally
 //! near do not depend on each other: a step is all of them, in any order.
 //!
-//! Old and new ways together can let links wait in a circle where neither table does. So hosts may
-//! change in groups, one after another, chosen so that none comes to be; where there is no such
-//! choice, or it takes too long to find, a step can have a circle. [`crate::prove()`] tells.
+//! Old and new ways together can let links form a credit loop where neither table does. So hosts
+//! may change in groups, one after another, chosen so that none comes to be; where there is no such
+//! choice, or it takes too long to find, a step can have a credit loop. [`crate::prove()`] tells.
 
 mod groups;
 
@@ -18,10 +18,13 @@ use crate::wiring::{End, NO_PORT, Port, Switch, Wiring};
 /// One entry that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Change {
+    /// Whose entry it is.
     pub switch: Switch,
+    /// For which host and path, or for which switch.
     pub destination: u32,
     /// [`NO_PORT`] where there is no way.
     pub from: Port,
+    /// The port after the change.
     pub to: Port,
 }
 

@@ -81,6 +81,7 @@ impl Tally {
         }
     }
 
+    /// Adds what another has counted.
     pub fn merge(&mut self, other: &Tally) {
         for (into, from) in [(&mut self.phases, &other.phases), (&mut self.flows, &other.flows)] {
             from.iter().enumerate().for_each(|(at, &count)| add(into, at, count));
@@ -114,6 +115,7 @@ impl Load<'_> {
         self.counts[link as usize]
     }
 
+    /// The numbers of the links.
     pub fn links(&self) -> &Links {
         &self.counter.links
     }
@@ -146,6 +148,7 @@ impl Counter {
         Ok(Counter { hosts, links, ways })
     }
 
+    /// The numbers of the links.
     pub fn links(&self) -> &Links {
         &self.links
     }

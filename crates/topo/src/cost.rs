@@ -1,5 +1,6 @@
 //! What a fabric takes: switches, ports, cables, and what follows from them for who pays.
 
+use laneway_core::Row;
 use laneway_stats::distribution::normal_quantile;
 
 use crate::graph::{FAR, Graph};
@@ -10,17 +11,20 @@ use crate::wiring::{End, Port, Reach, Switch, Wiring};
 pub struct Parts {
     /// That have a cable.
     pub hosts: u32,
+    /// That have a cable.
     pub switches: u32,
     /// That have none: failed, or not plugged yet. Their ports do not count.
     pub switches_unplugged: u32,
     /// Of all switches with a cable together, and those with a cable.
     pub ports: u64,
+    /// Those of them that have a cable.
     pub ports_used: u64,
     /// Cables by [`Reach`], in the order of [`Reach::ALL`].
     pub cables: [u64; 3],
 }
 
 impl Parts {
+    /// Counts the parts of a fabric.
     pub fn of(wiring: &dyn Wiring) -> Parts {
         let hosts = (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_some());
         let hosts = hosts.count() as u32;
@@ -51,6 +55,23 @@ impl Parts {
         f64::from(self.hosts) / self.ports.max(1) as f64
     }
 
+    /// The fabric in one row: how many there are of everything, and how they are called.
+    pub fn row(&self, spec: &str, wiring: &dyn Wiring) -> Row {
+        let names = |count: u32, name: &dyn Fn(u32) -> String| match count {
+            0 => String::new(),
+            count => format!("{} to {}", name(0), name(count - 1)),
+        };
+        Row::new()
+            .with("topology", spec)
+            .with("nodes", self.hosts)
+            .with("switches", self.switches)
+            .with("ports_used", self.ports_used)
+            .with("cables", self.all_cables())
+            .with("node_names", names(wiring.hosts(), &|host| wiring.host_name(host)))
+            .with("switch_names", names(wiring.switches(), &|switch| wiring.switch_name(switch)))
+    }
+
+    /// Cables of any length.
     pub fn all_cables(&self) -> u64 {
         self.cables.iter().sum()
     }
@@ -63,6 +84,7 @@ pub struct Distances {
     pub diameter: Option<u32>,
     /// Shortest ways between two such switches that see each other: the fewest, and on average.
     pub shortest_least: f64,
+    /// The same on average.
     pub shortest_mean: f64,
     /// Ways between two such switches that share no link, at least.
     pub disjoint: u32,

@@ -1,7 +1,11 @@
 //! What differs between a plan and what was found: cables that are wrong, missing or extra.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use laneway_core::Row;
+
+use crate::error::Error;
 use crate::map::Map;
 use crate::wiring::{End, Host, Port, Switch, Wiring};
 
@@ -10,11 +14,36 @@ use crate::wiring::{End, Host, Port, Switch, Wiring};
 pub enum Difference {
     /// A cable leads elsewhere than planned.
     Wrong {
+        /// Where it was planned.
         planned: String,
+        /// Where it was found.
         found: String,
     },
+    /// A planned cable is not there.
     Missing(String),
+    /// A cable is there that was not planned.
     Extra(String),
+}
+
+impl Difference {
+    /// What it is (`wrong`, `missing` or `extra`), the planned cable and the found one.
+    pub fn parts(&self) -> (&'static str, Option<&str>, Option<&str>) {
+        match self {
+            Difference::Wrong { planned, found } => ("wrong", Some(planned), Some(found)),
+            Difference::Missing(planned) => ("missing", Some(planned), None),
+            Difference::Extra(found) => ("extra", None, Some(found)),
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Difference::Wrong { planned, found } => write!(f, "wrong: {found}, planned {planned}"),
+            Difference::Missing(planned) => write!(f, "missing: {planned}"),
+            Difference::Extra(found) => write!(f, "extra: {found}"),
+        }
+    }
 }
 
 /// Where a cable ends, in the plan's numbers where it has some.
@@ -76,6 +105,61 @@ pub fn find_by_first_word(plan: &dyn Wiring, found: &dyn Wiring, map: &mut Map) 
         if let ([host], Some(&[to])) = (&hosts[..], planned.get(&word).map(|hosts| &hosts[..])) {
             map.hosts[*host as usize] = Some(to);
         }
+    }
+}
+
+/// A plan beside what was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// Every cable that is not where it was planned.
+    pub differences: Vec<Difference>,
+    /// Whether parts were known by their names; else by their cables.
+    pub by_name: bool,
+}
+
+/// Compares what was found with a plan: by names where most switches have a planned one, else by
+/// what is connected with what.
+///
+/// ```
+/// use laneway_topo::differ::compare;
+/// use laneway_topo::{Fabric, Part, topology};
+///
+/// let plan = topology("mlfm:d=4")?;
+/// let mut found = Fabric::of(&*plan);
+/// found.fail(Part::Link(0, 4));
+/// let compared = compare(&*plan, &found)?;
+/// assert_eq!(compared.differences[0].to_string(), "missing: vertex-0-0/5 to edge-0-1/1");
+/// # Ok::<(), laneway_topo::Error>(())
+/// ```
+pub fn compare(plan: &dyn Wiring, found: &dyn Wiring) -> Result<Compared, Error> {
+    let mut map = Map::new(found, plan)?;
+    if map.by_name {
+        find_by_first_word(plan, found, &mut map);
+    }
+    Ok(Compared { differences: differ(plan, found, &map), by_name: map.by_name })
+}
+
+impl Compared {
+    /// A row for each difference.
+    pub fn rows(&self) -> Vec<Row> {
+        let row = |difference: &Difference| {
+            let (kind, planned, found) = difference.parts();
+            Row::new().with("kind", kind).with("planned", planned).with("found", found)
+        };
+        self.differences.iter().map(row).collect()
+    }
+
+    /// How many there are of each kind.
+    pub fn summary(&self) -> Row {
+        let count = |kind: &str| {
+            let all = self.differences.iter();
+            all.filter(|difference| difference.parts().0 == kind).count() as u64
+        };
+        Row::new()
+            .with("wrong", count("wrong"))
+            .with("missing", count("missing"))
+            .with("extra", count("extra"))
+            .with("compared_by", if self.by_name { "name" } else { "structure" })
     }
 }
 

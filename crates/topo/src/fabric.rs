@@ -7,7 +7,9 @@ use crate::wiring::{End, Host, MOST_PORTS, Port, Reach, Switch, Wiring};
 pub enum Part {
     /// The cable at a port, in both directions.
     Link(Switch, Port),
+    /// A switch with all its cables.
     Switch(Switch),
+    /// A host with its cable.
     Host(Host),
 }
 
@@ -44,6 +46,7 @@ impl Fabric {
         Fabric { switches: switches.collect(), hosts: hosts.collect() }
     }
 
+    /// Adds a switch without cables.
     pub fn add_switch(&mut self, name: &str, ports: u32) -> Result<Switch, Impossible> {
         if ports > MOST_PORTS {
             return Err(Impossible(format!("switch {name} has {ports} ports, more than 254")));
@@ -53,6 +56,7 @@ impl Fabric {
         Ok(self.switches.len() as Switch - 1)
     }
 
+    /// Adds a host without a cable.
     pub fn add_host(&mut self, name: &str) -> Host {
         self.hosts.push((name.to_string(), None));
         self.hosts.len() as Host - 1
@@ -146,6 +150,7 @@ impl Fabric {
         self.switches.iter().position(|switch| switch.name == name).map(|at| at as Switch)
     }
 
+    /// The host of this name.
     pub fn host_by_name(&self, name: &str) -> Option<Host> {
         self.hosts.iter().position(|host| host.0 == name).map(|at| at as Host)
     }

@@ -8,7 +8,9 @@ use crate::wiring::{End, Host, Port, Switch, Wiring};
 /// A cable as one of its switches sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cable {
+    /// The port that it leaves from.
     pub port: Port,
+    /// The switch that it leads to.
     pub to: Switch,
     /// The port at its other end.
     pub its: Port,
@@ -19,6 +21,7 @@ pub(crate) struct Graph {
     cables: Vec<Cable>,
     /// The cable at each link.
     at: Vec<Option<Cable>>,
+    /// The numbers of the links.
     pub links: Links,
     /// How many hosts each switch has.
     pub own: Vec<u32>,
@@ -30,6 +33,7 @@ pub(crate) struct Graph {
 pub(crate) const FAR: u32 = u32::MAX;
 
 impl Graph {
+    /// The graph of a fabric.
     pub fn of(wiring: &dyn Wiring) -> Graph {
         let links = Links::of(wiring);
         let mut at = vec![None; links.count() as usize];
@@ -55,14 +59,17 @@ impl Graph {
         Graph { first, cables, at, links, own, places }
     }
 
+    /// How many switches there are.
     pub fn switches(&self) -> usize {
         self.own.len()
     }
 
+    /// How many hosts there are.
     pub fn hosts(&self) -> u32 {
         self.places.len() as u32
     }
 
+    /// The cables of a switch to other switches.
     pub fn cables(&self, switch: Switch) -> &[Cable] {
         let at = switch as usize;
         &self.cables[self.first[at] as usize..self.first[at + 1] as usize]

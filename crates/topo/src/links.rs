@@ -11,6 +11,7 @@ pub struct Links {
 }
 
 impl Links {
+    /// Numbers the links of a fabric.
     pub fn of(wiring: &dyn Wiring) -> Links {
         let mut first = vec![0];
         let mut count = 0;
@@ -28,10 +29,12 @@ impl Links {
         all.map(|(switch, port)| wiring.end(switch, port)).collect()
     }
 
+    /// How many links there are.
     pub fn count(&self) -> u32 {
         self.first[self.first.len() - 1]
     }
 
+    /// The link that leaves a switch by a port.
     pub fn link(&self, switch: Switch, port: Port) -> u32 {
         self.first[switch as usize] + u32::from(port)
     }

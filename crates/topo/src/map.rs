@@ -6,8 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use laneway_core::Failure;
-
+use crate::error::{Error, ErrorKind};
 use crate::fabric::{Fabric, Part};
 use crate::table::Table;
 use crate::wiring::{End, Host, NO_PORT, Port, Switch, Wiring};
@@ -23,7 +22,9 @@ pub const MOST_SWITCHES: u32 = 8192;
 /// Planned parts by found ones; none for what the plan does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map {
+    /// By found switch: the planned one.
     pub switches: Vec<Option<Switch>>,
+    /// By found host: the planned one.
     pub hosts: Vec<Option<Host>>,
     /// By found switch and port: the planned port with the same cable.
     pub ports: Vec<Vec<Option<Port>>>,
@@ -34,7 +35,7 @@ pub struct Map {
 impl Map {
     /// By names where most switches have a planned one, else by structure, if they are not too many
     /// for that.
-    pub fn new(found: &dyn Wiring, plan: &dyn Wiring) -> Result<Map, Failure> {
+    pub fn new(found: &dyn Wiring, plan: &dyn Wiring) -> Result<Map, Error> {
         if let Some(map) = Map::by_names(found, plan) {
             return Ok(map);
         }
@@ -44,8 +45,9 @@ impl Map {
                 "{most} switches without planned names; every pair of them is looked at, so that \
                  at most {MOST_SWITCHES} are taken"
             );
-            let what = "too large a fabric to be known by its cables";
-            return Err(Failure::usage(what, cause, "the planned names in the discovered fabric"));
+            let what = "the fabric is too large to be recognised by its cables";
+            let hint = "the planned names in the discovered fabric";
+            return Err(Error::new(ErrorKind::TooLarge, what, cause).with_hint(hint));
         }
         let switches = structure::lay(&Shape::of(found), &Shape::of(plan));
         Ok(Map::of_switches(found, plan, switches))

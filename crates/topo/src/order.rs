@@ -11,6 +11,7 @@ pub struct Shift {
 }
 
 impl Shift {
+    /// Among so many hosts.
     pub fn new(hosts: u32) -> Shift {
         Shift { hosts }
     }
@@ -37,8 +38,11 @@ impl Phases for Shift {
 /// One permutation for each phase, drawn from a seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Random {
+    /// How many hosts take part.
     pub hosts: u32,
+    /// How many permutations are drawn.
     pub phases: u64,
+    /// What they are drawn from.
     pub seed: u64,
     /// Whether a host may be its own partner. The paper's hosts send to others.
     pub fixed_points: bool,
@@ -119,6 +123,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
+    /// The messages of a schedule.
     pub fn new(schedule: Box<dyn Schedule>) -> Pattern {
         let mut listed = Listed::default();
         if schedule.phases().is_none() {
@@ -166,6 +171,7 @@ pub struct Renamed {
 }
 
 impl Renamed {
+    /// The order of a plan for hosts that are these in it.
     pub fn new(order: Box<dyn Phases + Send + Sync>, planned: &[Option<Rank>]) -> Renamed {
         let last = planned.iter().flatten().max().map_or(0, |last| *last as usize + 1);
         let mut found = vec![None; last];

@@ -1,5 +1,5 @@
-//! What a forwarding table must be: everybody reaches everybody, nothing goes round, and no circle
-//! of full buffers can wait for itself (`waits.rs`).
+//! What a forwarding table must be: everybody reaches everybody, nothing goes round, and no credit
+//! loop exists (`waits.rs`).
 
 mod agents;
 
@@ -21,16 +21,18 @@ pub struct Proof {
     /// Those that are not reached, with the path: from, to, path; and how many more there are than
     /// anybody would read.
     pub unreached: Vec<(Host, Host, u32)>,
+    /// Pairs that are not reached and not listed.
     pub unlisted: u64,
     /// Switches on the longest way.
     pub longest: u32,
-    /// Links that wait for each other in a circle; empty where none do.
-    pub circle: Vec<Hop>,
+    /// The links of a credit loop; empty where there is none.
+    pub credit_loop: Vec<Hop>,
 }
 
 impl Proof {
+    /// Whether every pair is reached and there is no credit loop.
     pub fn holds(&self) -> bool {
-        self.unreached.is_empty() && self.circle.is_empty()
+        self.unreached.is_empty() && self.credit_loop.is_empty()
     }
 
     /// Pairs that are not reached, times paths.
@@ -69,12 +71,12 @@ pub fn prove(wiring: &dyn Wiring, table: &Table) -> Proof {
             follow.add_to(&mut waits, Goal::Host(host), port);
         }
     }
-    proof.circle = waits.circle();
+    proof.credit_loop = waits.credit_loop();
     proof
 }
 
 /// Proves a topology by formula without its table: follows the pairs that stand for all. Where each
-/// way climbs and then descends, no circle of links can wait for itself.
+/// way climbs and then descends, no credit loop exists.
 pub fn prove_standing(topology: &dyn Topology) -> Option<Followed> {
     let (sources, destinations) = topology.standing()?;
     let levels = levels(topology);

@@ -2,6 +2,9 @@
 
 use std::cell::OnceCell;
 
+use laneway_core::Row;
+
+use crate::cost::Parts;
 use crate::differ::{Difference, differ};
 use crate::fabric::Fabric;
 use crate::map::fewest::{Counts, Squares};
@@ -20,8 +23,11 @@ const MOST_SWITCHES: u32 = 4096;
 
 /// A plan that a fabric follows.
 pub struct Recognised {
+    /// The topology.
     pub plan: Box<dyn Topology>,
+    /// Which part is which in it.
     pub map: Map,
+    /// Cables that are not where the topology has them.
     pub differences: Vec<Difference>,
 }
 
@@ -97,7 +103,34 @@ impl Known<'_> {
     }
 }
 
+/// A found fabric in one row: its parts, and the topology that it is.
+pub fn row(file: &str, found: &Fabric, recognised: Option<&Recognised>) -> Row {
+    Row::new()
+        .with("file", file)
+        .with("topology", recognised.map(|known| known.plan.spec()))
+        .with("switches", found.switches())
+        .with("hosts", found.hosts())
+        .with("cables", Parts::of(found).all_cables())
+        .with("differences", recognised.map(|known| known.differences.len() as u64))
+}
+
 impl Recognised {
+    /// A row for each switch and host of the found fabric: what it is in the plan.
+    pub fn rows(&self, found: &Fabric) -> Vec<Row> {
+        let row = |kind: &str, found: String, planned: Option<String>| {
+            Row::new().with("kind", kind).with("found", found).with("planned", planned)
+        };
+        let switches = (0..).zip(&self.map.switches).map(|(at, planned)| {
+            let planned = planned.map(|planned| self.plan.switch_name(planned));
+            row("switch", found.switch_name(at), planned)
+        });
+        let hosts = (0..).zip(&self.map.hosts).map(|(at, planned)| {
+            let planned = planned.map(|planned| self.plan.host_name(planned));
+            row("host", found.host_name(at), planned)
+        });
+        switches.chain(hosts).collect()
+    }
+
     /// The topology's own forwarding for the found fabric, around what it lacks. Where it has more
     /// than the topology, such as a login node at a spare port, the rest is led to as well.
     pub fn native(&self, found: &Fabric) -> Table {

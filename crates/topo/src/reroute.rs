@@ -2,7 +2,7 @@
 //!
 //! The ways of the whole fabric stay legal in an order of its switches (`engines/heights.rs`) that
 //! has one highest switch in each connected piece. So the detours, which are legal too, reach every
-//! pair that is connected, and no circle of links waits for itself on one virtual lane. On the
+//! pair that is connected, and no credit loop exists on one virtual lane. On the
 //! mesh this order lets one layer of each vertex be passed through, and no more.
 
 use crate::agents;
@@ -66,6 +66,7 @@ pub fn reroute(whole: &dyn Wiring, routing: &dyn Routing, damaged: &Fabric) -> T
 }
 
 impl Native {
+    /// The forwarding of a whole fabric.
     pub fn new(whole: &dyn Wiring, routing: &dyn Routing) -> Native {
         let native = Native::for_hosts(whole, routing);
         let all_turns = Some(Turns::of(&native.graph, &native.table));
@@ -81,6 +82,7 @@ impl Native {
         Native { graph, table, kept, turns, all_turns: None }
     }
 
+    /// The table of the whole fabric.
     pub fn table(&self) -> &Table {
         &self.table
     }

@@ -18,7 +18,9 @@ pub trait Routing: Sync {
 /// One cable in one direction, by the port it leaves from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
+    /// The switch that it leaves.
     pub switch: Switch,
+    /// The port that it leaves by.
     pub port: Port,
 }
 

@@ -76,12 +76,14 @@ fn follow(wiring: &dyn Wiring, routing: &dyn Routing, links: &Links, to: &[Host]
 /// What following pairs of hosts over the cables has shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Followed {
+    /// Pairs that were followed.
     pub pairs: u64,
+    /// Those that do not arrive.
     pub lost: Vec<(Host, Host)>,
     /// Switches on the longest way.
     pub longest: u32,
-    /// Ways that do not climb and then descend; where there are none no circle of links can wait
-    /// for itself.
+    /// Ways that do not climb and then descend; where there are none no credit loop can
+    /// exist.
     pub astray: u64,
 }
 

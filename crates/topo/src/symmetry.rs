@@ -29,6 +29,7 @@ pub struct Proved {
 }
 
 impl Proved {
+    /// Whether the proof holds.
     pub fn holds(&self) -> bool {
         self.conflict.is_none() && self.unlike.is_none()
     }

@@ -29,10 +29,12 @@ impl Table {
         table
     }
 
+    /// How many hosts it leads to.
     pub fn hosts(&self) -> u32 {
         self.hosts
     }
 
+    /// How many switches it is for.
     pub fn switches(&self) -> u32 {
         self.switches
     }
@@ -53,6 +55,7 @@ impl Table {
         &self.ports[switch as usize * wide..][..wide]
     }
 
+    /// The entries of a switch, to be changed.
     pub fn row_mut(&mut self, switch: Switch) -> &mut [Port] {
         let wide = self.destinations() as usize;
         &mut self.ports[switch as usize * wide..][..wide]
@@ -64,6 +67,7 @@ impl Table {
         self.row_of(switch)[(host * self.paths + path) as usize]
     }
 
+    /// Changes an entry.
     pub fn set(&mut self, switch: Switch, destination: u32, port: Port) {
         self.row_mut(switch)[destination as usize] = port;
     }

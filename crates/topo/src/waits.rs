@@ -1,11 +1,11 @@
 //! Which links wait for which: messages hold a link until the next one of their way takes them.
 //!
 //! A switch that is full holds back the link before it. If links that wait for each other form a
-//! circle, the fabric can stand still for ever; on one virtual lane a table is safe exactly where
-//! the links, each pointing at those that its messages take next, form no circle (Dally and Seitz
-//! 1987).
+//! credit loop, the fabric can stand still for ever; on one virtual lane a table is safe exactly
+//! where the links, each pointing at those that its messages take next, form no credit loop (Dally
+//! and Seitz 1987).
 
-mod circles;
+mod credit_loops;
 
 use crate::links::Links;
 use crate::routing::Hop;
@@ -84,8 +84,8 @@ impl Waits {
         self.after(link).any(|next| of(next) && !known.contains(&next))
     }
 
-    /// Links that wait for each other in a circle; none where no such links are.
-    pub fn circle(&self) -> Vec<Hop> {
+    /// The links of a credit loop; empty where there is none.
+    pub fn credit_loop(&self) -> Vec<Hop> {
         // Those that wait for nobody are taken away, and then those that waited for them alone.
         let count = self.links.count();
         let waits = |link: u32| self.after(link).count() as u32;
@@ -103,7 +103,8 @@ impl Waits {
         (0..count).find(|&link| is_left(link)).map_or(Vec::new(), |link| self.round(link, is_left))
     }
 
-    /// A circle among links each of which waits for another of them: following them comes round.
+    /// A credit loop among links each of which waits for another of them: following them comes
+    /// round.
     pub fn round(&self, mut link: u32, is_one: impl Fn(u32) -> bool) -> Vec<Hop> {
         let mut passed: Vec<u32> = Vec::new();
         loop {

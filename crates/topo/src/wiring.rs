@@ -20,8 +20,11 @@ pub const MOST_PORTS: u32 = 254;
 /// What is at the other end of a cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum End {
+    /// There is no cable.
     Nothing,
+    /// A host.
     Host(Host),
+    /// A port of another switch.
     Switch(Switch, Port),
 }
 
@@ -37,8 +40,10 @@ pub enum Reach {
 }
 
 impl Reach {
+    /// All of them, from the shortest to the longest.
     pub const ALL: [Reach; 3] = [Reach::Rack, Reach::Row, Reach::Hall];
 
+    /// How it is called.
     pub fn name(self) -> &'static str {
         match self {
             Reach::Rack => "rack",
@@ -50,22 +55,27 @@ impl Reach {
 
 /// A fabric's cables, by a formula or by a list. A host has one cable.
 pub trait Wiring: Sync {
+    /// How many hosts there are, with a cable or without.
     fn hosts(&self) -> u32;
 
+    /// How many switches there are.
     fn switches(&self) -> u32;
 
     /// The ports that a switch has, used or not.
     fn ports(&self, switch: Switch) -> u32;
 
+    /// What is plugged into a port.
     fn end(&self, switch: Switch, port: Port) -> End;
 
     /// The switch and port that a host is plugged into; none where its cable is cut.
     fn attached(&self, host: Host) -> Option<(Switch, Port)>;
 
+    /// How a host is called.
     fn host_name(&self, host: Host) -> String {
         format!("node{host}")
     }
 
+    /// How a switch is called.
     fn switch_name(&self, switch: Switch) -> String {
         format!("switch{switch}")
     }
@@ -84,6 +94,7 @@ pub trait Wiring: Sync {
         }
     }
 
+    /// Where the cable of a port runs.
     fn reach(&self, switch: Switch, port: Port) -> Reach {
         match self.end(switch, port) {
             End::Host(_) => Reach::Rack,

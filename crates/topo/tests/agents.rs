@@ -61,8 +61,8 @@ fn columns(fabric: &Fabric, table: &Table, to_switches: &Table) -> Vec<(End, Vec
     hosts.chain(switches).collect()
 }
 
-/// Everything that cables connect is reached, and links wait in a circle only where the proofs say
-/// so.
+/// Everything that cables connect is reached, and links form a credit loop only where the proofs
+/// say so.
 fn check(fabric: &Fabric, table: &Table, what: &str) {
     let to_switches = lft::to_switches(fabric, table);
     let mut pairs = 0;
@@ -85,15 +85,19 @@ fn check(fabric: &Fabric, table: &Table, what: &str) {
     }
     let proof = prove_agents(fabric, table, &to_switches);
     assert_eq!((proof.pairs, proof.missed()), (pairs, 0), "{what}");
-    let hosts = prove(fabric, table).circle;
-    let is_told = !hosts.is_empty() || !proof.circles.is_empty();
-    assert_eq!(has_circle(waits), is_told, "{what}: {:?}", proof.circles);
+    let hosts = prove(fabric, table).credit_loop;
+    let is_told = !hosts.is_empty() || !proof.credit_loops.is_empty();
+    assert_eq!(has_credit_loop(waits), is_told, "{what}: {:?}", proof.credit_loops);
     // Shortest ways may leave the switches no other; whoever climbs and descends leaves them some.
-    assert!(proof.circles.is_empty() || what.contains("minimal"), "{what}: {:?}", proof.circles);
+    assert!(
+        proof.credit_loops.is_empty() || what.contains("minimal"),
+        "{what}: {:?}",
+        proof.credit_loops
+    );
 }
 
 /// Takes away who waits for nobody, until all are gone or nobody can go.
-fn has_circle(mut waits: BTreeMap<Hop, BTreeSet<Hop>>) -> bool {
+fn has_credit_loop(mut waits: BTreeMap<Hop, BTreeSet<Hop>>) -> bool {
     loop {
         let waiting: BTreeSet<Hop> = waits.keys().copied().collect();
         let before = waits.len();
@@ -143,8 +147,8 @@ fn every_switch_reaches_all_of_a_whole_topology() {
     }
 }
 
-/// The mesh's own paths use one lane so well that the switches' messages may close a circle; the
-/// proof names it, and everything is reached.
+/// The mesh's own paths use one lane so well that the switches' messages may close a credit loop;
+/// the proof names it, and everything is reached.
 #[test]
 fn several_paths_of_the_mesh_reach_all() {
     for (spec, paths) in [("mlfm:d=4", 2), ("mlfm:d=8", 4)] {
@@ -156,11 +160,11 @@ fn several_paths_of_the_mesh_reach_all() {
         let switches = u64::from(plan.switches());
         let hosts = u64::from(plan.hosts() * paths);
         assert_eq!(proof.pairs, switches * (hosts + switches - 1), "{spec}");
-        println!("{spec}, {paths} paths: {} circles", proof.circles.len());
+        println!("{spec}, {paths} paths: {} credit loops", proof.credit_loops.len());
     }
 }
 
-/// A hole in a table, and a circle that only switches close, are found.
+/// A hole in a table, and a credit loop that only switches close, are found.
 #[test]
 fn what_is_wrong_is_found() {
     let plan = topology("mlfm:d=4").expect("a mesh");
@@ -173,19 +177,19 @@ fn what_is_wrong_is_found() {
     assert_eq!((proof.missed(), proof.unreached[0]), (1, (edge, Asked::Host(0, 0))));
     assert!(prove(&*plan, &hole).holds(), "no host needs it");
     // Every layer passes what edge switches send to other vertices.
-    let mut circle = table.clone();
+    let mut credit_loop = table.clone();
     for switch in 20..plan.switches() {
         for host in 0..plan.hosts() {
             let way = |table: &Table| walk_to_host(&*plan, switch, host, table);
             if way(&table) > 3 {
-                circle.set(switch, host, (host / 20) as u8);
+                credit_loop.set(switch, host, (host / 20) as u8);
             }
         }
     }
-    let proof = prove_agents(&*plan, &circle, &to_switches);
+    let proof = prove_agents(&*plan, &credit_loop, &to_switches);
     assert_eq!(proof.missed(), 0);
-    assert_eq!(proof.circles.len(), 1, "{:?}", proof.circles);
-    assert!(prove(&*plan, &circle).holds(), "hosts close none");
+    assert_eq!(proof.credit_loops.len(), 1, "{:?}", proof.credit_loops);
+    assert!(prove(&*plan, &credit_loop).holds(), "hosts close none");
 }
 
 fn walk_to_host(plan: &dyn Wiring, from: u32, host: u32, table: &Table) -> usize {

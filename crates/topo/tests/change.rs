@@ -1,4 +1,4 @@
-//! From installed tables to others: no step loses a pair or lets links wait in a circle.
+//! From installed tables to others: no step loses a pair or lets links form a credit loop.
 
 use laneway_stats::SplitMix64;
 use laneway_topo::change::{Ends, apply, differing, steps};
@@ -36,29 +36,29 @@ fn damaged(whole: &Fabric, draws: &mut SplitMix64) -> Fabric {
     left
 }
 
-/// Takes the steps: how many of the tables have a circle, where neither end has one.
-fn circles(fabric: &Fabric, old: &Table, new: &Table, what: &str) -> usize {
+/// Takes the steps: how many of the tables have a credit loop, where neither end has one.
+fn credit_loops(fabric: &Fabric, old: &Table, new: &Table, what: &str) -> usize {
     let served = |table: &Table| prove(fabric, table).unreached;
     let (one, other) = (served(old), served(new));
     let mut now = old.clone();
-    let mut circles = 0;
+    let mut credit_loops = 0;
     for step in steps(fabric, Ends::Hosts, old, new) {
         apply(&mut now, &step);
         let proof = prove(fabric, &now);
         for pair in &proof.unreached {
             assert!(one.contains(pair) || other.contains(pair), "{what}: {pair:?} is lost");
         }
-        circles += usize::from(!proof.circle.is_empty());
+        credit_loops += usize::from(!proof.credit_loop.is_empty());
     }
     assert_eq!(differing(&now, new), 0, "{what}");
-    circles
+    credit_loops
 }
 
-/// In those that it prints no order without a circle was found.
+/// In those that it prints no order without a credit loop was found.
 #[test]
-fn hardly_any_step_has_a_circle() {
+fn hardly_any_step_has_a_credit_loop() {
     let names = ["up-down", "balanced", "minimal"];
-    let (mut changes, mut with_circle) = (0, 0);
+    let (mut changes, mut with_credit_loop) = (0, 0);
     for seed in 0..4_000 {
         let mut draws = SplitMix64::new(seed);
         let whole = drawn(&mut draws);
@@ -68,14 +68,14 @@ fn hardly_any_step_has_a_circle() {
         let [old, new] = [old, new].map(|name| engine(name).expect("an engine").route);
         let old = old(&whole);
         let new = if draws.index(2) == 0 { new(&left) } else { reroute(&whole, &old, &left) };
-        let holds = |table: &Table| prove(&left, table).circle.is_empty();
+        let holds = |table: &Table| prove(&left, table).credit_loop.is_empty();
         if differing(&old, &new) > 0 && holds(&old) && holds(&new) {
             changes += 1;
-            with_circle += usize::from(circles(&left, &old, &new, &what) > 0);
+            with_credit_loop += usize::from(credit_loops(&left, &old, &new, &what) > 0);
         }
     }
-    println!("{with_circle} of {changes} changes have a step with a circle");
-    assert!(changes > 2_000 && with_circle * 100 < changes, "{with_circle} of {changes}");
+    println!("{with_credit_loop} of {changes} changes have a step with a credit loop");
+    assert!(changes > 2_000 && with_credit_loop * 100 < changes, "{with_credit_loop} of {changes}");
 }
 
 /// Where all can change together they do: a step for each switch of the longest new way at most.
@@ -86,5 +86,5 @@ fn a_mesh_changes_in_few_steps() {
         ["minimal", "balanced"].map(|name| (engine(name).expect("an engine").route)(&mesh));
     assert!(differing(&old, &new) > 0);
     assert!(steps(&mesh, Ends::Hosts, &old, &new).len() <= 3);
-    assert_eq!(circles(&mesh, &old, &new, "a mesh"), 0);
+    assert_eq!(credit_loops(&mesh, &old, &new, "a mesh"), 0);
 }

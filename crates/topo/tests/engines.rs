@@ -1,5 +1,5 @@
 //! Routing engines: every table they make, over every topology and over graphs drawn at random,
-//! reaches whom it can, goes round nowhere and lets no circle of links wait.
+//! reaches whom it can, goes round nowhere and lets no credit loop form.
 
 use laneway_stats::SplitMix64;
 use laneway_topo::engines::{self, ENGINES};
@@ -89,7 +89,7 @@ fn every_engine_reaches_whom_it_can_on_random_graphs() {
             let proof = prove(&fabric, &(engine.route)(&fabric));
             assert_eq!(proof.unreached.len(), pieces(&fabric), "seed {seed}, {}", engine.name);
             let may_wait = engine.name == "minimal";
-            assert!(may_wait || proof.circle.is_empty(), "seed {seed}, {}", engine.name);
+            assert!(may_wait || proof.credit_loop.is_empty(), "seed {seed}, {}", engine.name);
         }
     }
 }
@@ -161,7 +161,7 @@ fn several_paths_hold_and_keep_apart() {
         let fabric = topology(spec).expect("a topology");
         let table = engines::several(&*fabric, Some(&*fabric), paths);
         let proof = prove(&*fabric, &table);
-        assert!(proof.holds(), "{spec}, {paths} paths: {:?}", proof.circle);
+        assert!(proof.holds(), "{spec}, {paths} paths: {:?}", proof.credit_loop);
         for (host, switch) in (0..fabric.hosts()).zip(0..fabric.switches()) {
             assert_eq!(table.port(switch, host), fabric.port(switch, host), "path 0 is native");
         }
@@ -188,7 +188,7 @@ fn the_mesh_keeps_its_paths_apart() {
         let mesh = topology(&format!("mlfm:d={d}")).expect("a topology");
         let table = mesh.paths(paths).expect("vertices enough");
         let proof = prove(&*mesh, &table);
-        assert!(proof.holds(), "d = {d}, {paths} paths: {:?}", proof.circle);
+        assert!(proof.holds(), "d = {d}, {paths} paths: {:?}", proof.credit_loop);
         let native = Table::of(&*mesh, &*mesh);
         for switch in 0..mesh.switches() {
             let path_0 = table.row_of(switch).iter().step_by(paths as usize);
@@ -234,7 +234,7 @@ fn several_paths_hold_on_random_graphs() {
         let fabric = drawn(seed);
         let table = engines::several(&fabric, None, 4);
         let proof = prove(&fabric, &table);
-        assert!(proof.circle.is_empty(), "seed {seed}");
+        assert!(proof.credit_loop.is_empty(), "seed {seed}");
         assert_eq!(proof.unreached.len(), 4 * pieces(&fabric), "seed {seed}");
     }
 }

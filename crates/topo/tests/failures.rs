@@ -1,4 +1,4 @@
-//! After a failure everybody reaches whom he can, without going round and without a circle of links
+//! After a failure everybody reaches whom he can, without going round and without a credit loop
 //! that waits: every single failure, and thousands of sets.
 
 use std::thread;
@@ -27,10 +27,10 @@ fn pieces(fabric: &dyn Wiring) -> Vec<u32> {
     piece
 }
 
-/// The table reaches every pair that is connected, and no circle waits.
+/// The table reaches every pair that is connected, and no credit loop.
 fn check(damaged: &Fabric, table: &Table, what: &str) {
     let proof = prove(damaged, table);
-    assert!(proof.circle.is_empty(), "{what}: {:?}", proof.circle);
+    assert!(proof.credit_loop.is_empty(), "{what}: {:?}", proof.credit_loop);
     if proof.unreached.is_empty() {
         return;
     }

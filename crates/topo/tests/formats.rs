@@ -205,7 +205,7 @@ fn comments_are_believed_and_not_stretched() {
     assert_eq!(two.expect_err("one address of two hosts").line, 3);
 }
 
-/// Messages to switches wait on no circle either, together with those to hosts.
+/// Messages to switches wait on no credit loop either, together with those to hosts.
 #[test]
 fn ways_to_switches_are_legal_too() {
     for spec in ["mlfm:d=3", "fat-tree-3:d=4"] {
@@ -254,7 +254,7 @@ fn ways_to_switches_are_legal_too() {
         let proof = prove(&fabric, &all);
         let hosts = plan.hosts();
         let lost = proof.unreached.iter().filter(|(from, to, _)| *from < hosts || *to >= hosts);
-        assert_eq!((lost.count(), &proof.circle[..]), (0, &[][..]), "{spec}");
+        assert_eq!((lost.count(), &proof.credit_loop[..]), (0, &[][..]), "{spec}");
     }
 }
 
@@ -523,8 +523,8 @@ fn platforms_that_do_not_tell_their_cables_are_refused() {
         (5, "a second `h`", "<host id='h'/>\n<router id='h'/>".to_string()),
         (4, "no number, or no router", "<prop id='ports of x' value='4'/>".to_string()),
         (4, "neither an element", "words".to_string()),
-        (4, "letter's name", "<host id='&h;'/>".to_string()),
-        (4, "</host> and not </zone>", "</host>".to_string()),
+        (4, "unknown entity reference 'h'", "<host id='&h;'/>".to_string()),
+        (4, "expected 'zone' tag, not 'host'", "</host>".to_string()),
     ] {
         let text = zone(&text);
         let error = read(&text).map(|found| found.fabric).expect_err(&text);
@@ -658,9 +658,9 @@ fn what_is_not_understood_is_refused_and_not_ignored() {
         (4, "`prots`", "[[switch]]\nname = \"a\"\nports = 4\nprots = 7".to_string()),
         (3, "`ports`", "[[host]]\nname = \"a\"\nports = 4".to_string()),
         (3, "`length`", "[[cable]]\nfrom = \"a/1\"\nlength = 3\nto = \"b\"".to_string()),
-        (4, "no reach", csv("s,4,1,h1,,banana")),
+        (4, "not a reach", csv("s,4,1,h1,,banana")),
         (5, "4 ports in a line above", csv("s,4,1,h1,,rack\ns,36,2,h2,,rack")),
-        (5, "is no number", csv("s,4,1,h1,,rack\ns,,2,h2,,rack")),
+        (5, "is not a number", csv("s,4,1,h1,,rack\ns,,2,h2,,rack")),
         (1, "no switch", "graph {}".to_string()),
         (1, "no switch", "graph { h [kind=host] }".to_string()),
         (1, "no switch", "<platform/>".to_string()),
@@ -743,7 +743,7 @@ fn errors_are_short() {
         assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
         let error = guid2lid::read(&format!("0x{long}q 1 1"), &mut identity).expect_err("no GUID");
         assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
-        assert!(error.what.ends_with("is no number"), "the end is told: {error}");
+        assert!(error.what.ends_with("is not a number"), "the end is told: {error}");
         let error = pairs::read(&format!("0 {long}0 q"), &*plan).expect_err("no pair");
         assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
     }
@@ -773,7 +773,7 @@ fn a_switch_is_not_below_itself() {
         assert_eq!(error.line, line, "{text}: {error}");
         assert!(error.what.contains("below itself"), "{error}");
     }
-    // Two above one are no circle.
+    // Two above one are no cycle.
     let two = "SwitchName=a Nodes=n0\nSwitchName=b Switches=a\nSwitchName=c Switches=a,b\n";
     assert_eq!(read(two).expect("a fabric").fabric.switches(), 3);
 }
@@ -869,7 +869,7 @@ fn a_change_in_steps_breaks_nothing() {
                 assert!(table == *new, "all changes together are the new table");
                 assert_eq!(changed as u64, differing(old, new), "no more");
             }
-            assert_eq!(prove(&fabric, &detour).circle, vec![]);
+            assert_eq!(prove(&fabric, &detour).credit_loop, vec![]);
         }
     }
 }

@@ -171,6 +171,7 @@ fn hostile_files_take_little_memory() {
             .to_string(),
         "<!DOCTYPE platform [<!ENTITY a SYSTEM '/etc/passwd'>]><platform>&a;</platform>"
             .to_string(),
+        (0..30_000).map(|at| format!("<a xmlns:n{at}='{at}'>")).collect(),
         "<platform><zone id='z'><prop id='ports of s' value='4294967295'/><router id='s'/>\
          </zone></platform>"
             .to_string(),

@@ -317,7 +317,7 @@ fn what_the_plan_lacks_is_led_to_as_well() {
     let recognised = recognise(&found).expect("a mesh");
     assert_eq!((recognised.plan.spec(), recognised.differences.len()), ("mlfm:d=4".into(), 1));
     let proof = prove(&found, &recognised.native(&found));
-    assert!(proof.holds(), "{} unreached, {:?}", proof.unreached.len(), proof.circle);
+    assert!(proof.holds(), "{} unreached, {:?}", proof.unreached.len(), proof.credit_loop);
     assert_eq!(proof.pairs, 81 * 80);
 }
 

@@ -33,7 +33,7 @@ fn repaired(spec: &str, parts: &[Part]) -> Repaired {
     parts.iter().for_each(|&part| damaged.fail(part));
     let (table, repaired) = repair(&*whole, &damaged).expect("a small fabric");
     let proof = prove(&damaged, &table);
-    assert!(proof.circle.is_empty(), "{spec} {parts:?}: {:?}", proof.circle);
+    assert!(proof.credit_loop.is_empty(), "{spec} {parts:?}: {:?}", proof.credit_loop);
     let hosts = whole.hosts() as usize;
     assert_once(&repaired, hosts, &format!("{spec} {parts:?}"));
     let unplugged = hosts as u64 - u64::from(repaired.hosts);

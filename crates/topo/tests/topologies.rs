@@ -104,7 +104,7 @@ fn what_cannot_be_is_refused() {
         "mlfm:d=8,d=9",
     ] {
         let failure = topology(spec).err().unwrap_or_else(|| panic!("{spec} was built"));
-        assert_eq!(failure.exit as i32, 2, "{spec}");
+        assert_eq!(failure.kind, laneway_topo::ErrorKind::Topology, "{spec}");
     }
 }
 

@@ -1,22 +1,22 @@
 //! `laneway topo diff`: which cables are not where they were planned.
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Document, Exit, Failure, Row};
-use laneway_topo::differ::{Difference, differ, find_by_first_word};
-use laneway_topo::map::Map;
+use laneway_core::{Exit, Failure, Row};
+use laneway_topo::differ::compare;
 use laneway_topo::{Fabric, topology};
 
-use super::machine::discovered;
+use super::machine::{self, discovered};
+use super::refusal::refuse;
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
     Command::new("diff")
         .about("Names the wrong, missing and extra cables of a discovered fabric")
         .after_help(
-            "Where the found switches have the planned names, ports must be the planned ones too; \
-             otherwise only what is connected with what counts. A host may have further words \
-             behind its planned name. Ports count from 1. Exit code 1 \
-             where something differs.\n\nExamples:\n  \
+            "If the found switches have the planned names, ports must be the planned ones too; \
+             otherwise only the connections count. A host may have further words after its \
+             planned name. Ports are numbered from 1. The exit code is 1 if something differs.\n\n\
+             Examples:\n  \
              laneway topo diff mlfm:d=8 found.txt\n  \
              laneway topo diff file:plan.toml found.txt --format json",
         )
@@ -30,46 +30,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let plan = match text("plan").strip_prefix("file:") {
         Some(file) => discovered(file)?.fabric,
-        None => Fabric::of(&*topology(text("plan"))?),
+        None => Fabric::of(&*topology(text("plan")).map_err(refuse)?),
     };
     let found = discovered(text("found"))?;
-    let mut map = Map::new(&found.fabric, &plan)?;
-    if map.by_name {
-        find_by_first_word(&plan, &found.fabric, &mut map);
-    }
-    let differences = differ(&plan, &found.fabric, &map);
-    let count = |kind: &str| {
-        differences.iter().filter(|difference| parts(difference).0 == kind).count() as u64
-    };
-    let rows = differences.iter().map(|difference| {
-        let (kind, planned, found) = parts(difference);
-        Row::new().with("kind", kind).with("planned", planned).with("found", found)
-    });
-    let rows: Vec<Row> = rows.collect();
-    let summary = Row::new()
-        .with("wrong", count("wrong"))
-        .with("missing", count("missing"))
-        .with("extra", count("extra"))
-        .with("compared_by", if map.by_name { "name" } else { "structure" });
+    let compared = compare(&plan, &found.fabric).map_err(refuse)?;
     let params = Row::new().with("plan", text("plan")).with("found", text("found"));
-    let (env, clean) = (Row::new(), rows.is_empty());
-    output.write(&Document { verb: "topo", env, params, rows, summary: Some(summary) }, None)?;
-    Ok(if clean { Exit::Done } else { Exit::Gate })
-}
-
-fn parts(difference: &Difference) -> (&'static str, Option<&str>, Option<&str>) {
-    match difference {
-        Difference::Wrong { planned, found } => ("wrong", Some(planned), Some(found)),
-        Difference::Missing(planned) => ("missing", Some(planned), None),
-        Difference::Extra(found) => ("extra", None, Some(found)),
-    }
-}
-
-/// For a person.
-pub fn told(difference: &Difference) -> String {
-    match difference {
-        Difference::Wrong { planned, found } => format!("wrong: {found}, planned {planned}"),
-        Difference::Missing(planned) => format!("missing: {planned}"),
-        Difference::Extra(found) => format!("extra: {found}"),
-    }
+    machine::write(&output, params, compared.rows(), Some(compared.summary()))?;
+    Ok(machine::exit(compared.differences.is_empty()))
 }

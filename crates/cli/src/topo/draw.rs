@@ -51,7 +51,7 @@ pub fn command() -> Command {
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
-    let machine = Machine::from(matches)?;
+    let machine = machine::from(matches)?;
     let drawing = drawing(&machine, matches)?;
     export::save(matches.get_one::<String>("output").map(String::as_str), &drawing)?;
     // Load that does not arrive is not drawn: then somebody must say so.
@@ -65,7 +65,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 fn drawing(machine: &Machine, matches: &ArgMatches) -> Result<String, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     if let Some(word) = text("phase").or(text("phases")) {
-        let order = Named::from(machine, matches)?;
+        let order = orders::from(machine, matches)?;
         let phases = range("phase", word, order.phases.count())?;
         return draw_phases(machine, &order, phases);
     }
@@ -97,7 +97,7 @@ fn heated(machine: &Machine, word: &str, matches: &ArgMatches) -> Result<Heat, F
     let hosts = machine.wiring().hosts();
     let counted = || machine::counter(machine);
     if let Some(phase) = word.strip_prefix("phase:") {
-        let order = Named::from(machine, matches)?.phases;
+        let order = orders::from(machine, matches)?.phases;
         let phases = range("phase", phase, order.count())?;
         if phases.end - phases.start > 1 {
             let what = format!("`{word}` is more than one phase");
@@ -108,7 +108,7 @@ fn heated(machine: &Machine, word: &str, matches: &ArgMatches) -> Result<Heat, F
     }
     match word {
         "alltoall" => {
-            let order = Named::from(machine, matches)?.phases;
+            let order = orders::from(machine, matches)?.phases;
             let words = format!(
                 "messages on a cable, mean over the {} phases of the all-to-all",
                 order.count()

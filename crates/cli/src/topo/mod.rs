@@ -1,6 +1,5 @@
 //! `laneway topo`: plans fabrics, routes them, and proves what was planned.
 
-mod agents;
 mod alltoall;
 mod alternates;
 mod check;
@@ -8,13 +7,13 @@ mod cost;
 mod diff;
 mod draw;
 mod export;
-mod fail;
 mod import;
 mod job;
 mod machine;
 mod new;
 mod orders;
 mod random;
+mod refusal;
 mod route;
 mod schedule;
 mod watch;

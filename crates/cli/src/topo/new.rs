@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Exit, Failure, Row};
 use laneway_topo::cost::Parts;
-use laneway_topo::formats;
+use laneway_topo::export::plan;
 
-use super::export::named;
-use super::machine::{self, Machine};
+use super::machine;
+use super::refusal::refuse;
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
@@ -17,8 +17,9 @@ pub fn command() -> Command {
     Command::new("new")
         .about("Makes a fabric, says what it is, and writes it as a file")
         .after_help(
-            "The file is TOML: switches, hosts and cables, to be changed by hand and taken by \
-             every verb as --topology file:FABRIC.toml.\n\nExamples:\n  \
+            "The file is TOML: switches, hosts and cables. It can be edited by hand, and every \
+             verb reads it as --topology file:FABRIC.toml.\n\n\
+             Examples:\n  \
              laneway topo new --topology mlfm:d=4\n  \
              laneway topo new --topology mlfm:p=36 -o fabric.toml\n  \
              laneway topo new --topology mlfm:d=4 --fail switch:edge-0-1 -o damaged.toml",
@@ -30,26 +31,12 @@ pub fn command() -> Command {
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
-    let machine = Machine::unrouted(matches)?;
-    let wiring = machine.wiring();
-    let parts = Parts::of(wiring);
+    let machine = machine::unrouted(matches)?;
     if let Some(file) = matches.get_one::<String>("output") {
-        output::replace(Path::new(file), &named(formats::toml::write(wiring))?)?;
+        output::replace(Path::new(file), &plan(&machine).map_err(refuse)?)?;
     }
-    let names = |count: u32, name: &dyn Fn(u32) -> String| match count {
-        0 => String::new(),
-        count => format!("{} to {}", name(0), name(count - 1)),
-    };
-    let row = Row::new()
-        .with("topology", machine.spec.clone())
-        .with("nodes", parts.hosts)
-        .with("switches", parts.switches)
-        .with("ports_used", parts.ports_used)
-        .with("cables", parts.all_cables())
-        .with("node_names", names(wiring.hosts(), &|host| wiring.host_name(host)))
-        .with("switch_names", names(wiring.switches(), &|switch| wiring.switch_name(switch)));
+    let row = Parts::of(machine.wiring()).row(&machine.spec, machine.wiring());
     let params = Row::new().with("topology", machine.spec.clone());
-    let env = Row::new();
-    output.write(&Document { verb: "topo", env, params, rows: vec![row], summary: None }, None)?;
+    machine::write(&output, params, vec![row], None)?;
     Ok(Exit::Done)
 }

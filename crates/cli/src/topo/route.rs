@@ -2,33 +2,35 @@
 
 use std::path::Path;
 
-use clap::{Arg, ArgMatches, Command};
-use laneway_core::{Document, Exit, Failure, Row};
-use laneway_topo::change::{Ends, apply, steps};
-use laneway_topo::formats::{lft, load};
-use laneway_topo::{Table, prove, prove_agents};
+use clap::{ArgMatches, Command};
+use laneway_core::{Exit, Failure, Row};
+use laneway_topo::addresses::Addressed;
+use laneway_topo::install::{Change, Step, Tables, tables};
+use laneway_topo::{ErrorKind, explain, prove};
 
-use super::export::{self, Forwarding};
-use super::machine::{self, Machine, unreadable};
-use super::{agents, check};
+use super::machine::{self, Machine};
+use super::refusal::{advise, refuse};
+use super::{check, export};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
     Command::new("route")
         .about("Writes forwarding tables for OpenSM, proven, or the steps from installed ones")
         .after_help(
-            "A table with which a pair is not reached, or links wait in a circle, is written with \
-             exit code 1, and what is wrong is said. Every switch has an entry for every host and \
-             every switch; circles that only the switches' own messages can close are counted in \
-             `switch_circles` and named, and do not change the exit code.\n\n\
-             With --from the change is written as tables FILE.step1, FILE.step2, … too: after \
-             each of them, and at every moment between, nothing goes round and no pair is lost \
-             that both the installed and the new tables serve. Load them in this order. Each is \
-             proven: hosts change in groups, one after another, where old and new ways together \
-             would let links wait in a circle. A step for which that is not found is written and \
-             named, `steps_with_circle` counts them, and the exit code is 1. The moments of \
-             loading, messages that are under way then, and the ways to switches are no part of \
-             that proof. `changed_entries` are those of hosts and of switches that differ.\n\n\
+            "A table with an unreached pair or a credit loop is written all the same; what is \
+             wrong is reported, and the exit code is 1. Every switch has an entry for every host \
+             and every switch; credit loops that only the switches' own messages close are \
+             counted in `switch_credit_loops` and named, and do not change the exit code. Hosts \
+             without a cable are named, and the tables are for the others.\n\n\
+             With --from the change is also written as tables FILE.step1, FILE.step2, …, to be \
+             loaded in this order: after each of them, and at every moment between, no message \
+             loops and no pair is lost that both the installed and the new tables serve. Each \
+             step is proven: hosts change in groups, one after another, if old and new paths \
+             together would form a credit loop. A step for which no such order is found is \
+             written and named, `steps_with_credit_loop` counts them, and the exit code is 1. The \
+             moments of loading, messages in flight then, and the paths to switches are not part \
+             of that proof. `changed_entries` counts the entries for hosts and switches that \
+             differ.\n\n\
              Examples:\n  \
              laneway topo route -t mlfm:d=8 -o tables.lft\n  \
              opensm -x -R file -U tables.lft\n  \
@@ -39,13 +41,13 @@ pub fn command() -> Command {
         .args(machine::args())
         .arg(machine::paths_arg().help(
             "Paths to each host, with an address each: opensm -l 1 for two, -l 2 for four \
-                     [default: as many as the fabric's file tells, or 1]",
+             [default: as many as the fabric's file has, or 1]",
         ))
-        .arg(
-            Arg::new("from").long("from").value_name("TABLES").help(
-                "The installed tables: keep their addresses and also write the steps from them",
-            ),
-        )
+        .arg(machine::option(
+            "from",
+            "TABLES",
+            "The installed tables: keep their addresses and also write the steps from them",
+        ))
         .arg(export::file_arg().required(true).help("Where to write the tables"))
         .arg(check::unreached_arg())
         .args(output::args())
@@ -54,116 +56,68 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let output = Output::from(matches)?;
-    let machine = Machine::from(matches)?;
+    let machine = machine::from(matches)?;
+    let wiring = machine.wiring();
     let file = text("output").unwrap_or_default();
-    let own = Forwarding::of(&machine, matches, text("paths").and_then(|text| text.parse().ok()))?;
-    own.ensure_pinned()?;
-    let table = own.table(&machine);
-    let proof = prove(machine.wiring(), &table);
-    let unplugged = check::unplugged(machine.wiring());
-    check::tell_unplugged(machine.wiring(), &unplugged);
-    check::tell(machine.wiring(), Some(&table), &proof, "--unreached FILE lists all");
-    check::write_unreached(matches, machine.wiring(), &proof)?;
-    let installed = text("from").map(|file| installed(&machine, &table, file)).transpose()?;
-    let to_switches = lft::to_switches(machine.wiring(), &table);
-    let agents = prove_agents(machine.wiring(), &table, &to_switches);
-    agents::tell(machine.wiring(), &agents);
-    let change = match installed {
-        Some(installed) => {
-            Some(write_steps(&machine, &own, installed, (&table, &to_switches), file)?)
-        }
+    let paths = text("paths").and_then(|text| text.parse().ok());
+    let own = addressed(&machine, matches, paths)?;
+    let tables = tables(&machine, &own).map_err(refuse)?;
+    machine::notes(tables.findings(wiring, check::ALL));
+    check::write_unreached(matches, wiring, &tables.proof)?;
+    let change = match text("from") {
+        Some(from) => Some(write_steps(&machine, &own, &tables, Path::new(from), file)?),
         None => {
-            remove_steps(file, 1);
+            Step::remove(file, 1);
             None
         }
     };
-    let written = lft::write_both(machine.wiring(), &table, &to_switches, &own.identity);
-    output::replace(Path::new(file), &written)?;
-    let row = Row::new()
-        .with("file", file)
-        .with("switches", machine.wiring().switches())
-        .with("hosts", machine.wiring().hosts())
-        .with("hosts_unplugged", unplugged.len() as u64)
-        .with("unreached", proof.missed())
-        .with("credit_circle", !proof.circle.is_empty())
-        .with("changed_entries", change.map(|change| change.entries))
-        .with("steps", change.map(|change| change.steps))
-        .with("steps_with_circle", change.map(|change| change.with_circle));
-    let row = agents::with_agents(row, Some(&agents));
-    let row = check::with_paths(row, machine.wiring(), Some(&table));
+    output::replace(Path::new(file), &tables.text(&machine, &own))?;
     let params = Row::new().with("topology", machine.spec.clone());
-    let document =
-        Document { verb: "topo", env: Row::new(), params, rows: vec![row], summary: None };
-    output.write(&document, None)?;
-    let has_circle = change.is_some_and(|change| change.with_circle > 0);
-    Ok(if proof.holds() && agents.reach_all() && !has_circle { Exit::Done } else { Exit::Gate })
+    machine::write(&output, params, vec![tables.row(&machine, file, change)], None)?;
+    let has_loop = change.is_some_and(|change| change.with_credit_loop > 0);
+    Ok(machine::exit(tables.hold() && !has_loop))
 }
 
-/// The installed tables, to hosts and to switches.
-fn installed(machine: &Machine, table: &Table, file: &str) -> Result<(Table, Table), Failure> {
-    let read = load(Path::new(file))
-        .and_then(|text| lft::read_both(&text, machine.whole(), &machine.identity()));
-    let (now, to_switches) = read.map_err(|error| unreadable("forwarding table", file, &error))?;
-    if now.paths() != table.paths() {
-        let cause = format!("{} paths to a host there, {} here", now.paths(), table.paths());
-        let what = "these tables are not for the same addresses";
-        return Err(Failure::usage(what, cause, "leave --from out"));
+/// The addresses of a machine's parts: of --lids or of the installed tables, else those of the
+/// fabric's own file, else in order.
+pub fn addressed(
+    machine: &Machine,
+    matches: &ArgMatches,
+    paths: Option<u32>,
+) -> Result<Addressed, Failure> {
+    let from = matches.try_get_one::<String>("from").ok().flatten().map(Path::new);
+    let own = Addressed::new(machine, from, paths).map_err(refuse)?;
+    if own.new > 0 {
+        output::note(&format!("{} hosts and switches have new addresses", own.new));
     }
-    Ok((now, to_switches))
+    Ok(own)
 }
 
-/// The change from installed tables: the entries that differ, its steps, and those of them after
-/// which links can wait in a circle.
-#[derive(Clone, Copy)]
-struct Change {
-    entries: u64,
-    steps: u64,
-    with_circle: u64,
-}
-
-/// Writes the steps from the installed tables, and proves each. Switches have addresses too, and
-/// the ways to them change in the same steps.
+/// Writes the steps from the installed tables, each proven.
 fn write_steps(
     machine: &Machine,
-    own: &Forwarding,
-    (mut now, mut now_to_switches): (Table, Table),
-    (table, to_switches): (&Table, &Table),
+    own: &Addressed,
+    tables: &Tables,
+    from: &Path,
     file: &str,
 ) -> Result<Change, Failure> {
     let wiring = machine.wiring();
-    let hosts = steps(wiring, Ends::Hosts, &now, table);
-    let switches = steps(wiring, Ends::Switches, &now_to_switches, to_switches);
-    let count = hosts.len().max(switches.len());
-    let mut circle = prove(wiring, &now).circle;
-    if count > 0 && !circle.is_empty() {
-        let told = check::circle(wiring, &circle);
-        output::note(&format!("the installed tables, which are to change: {told}"));
-    }
-    let mut with_circle = 0;
-    for number in 0..count {
-        let name = format!("{file}.step{}", number + 1);
-        if let Some(step) = hosts.get(number) {
-            apply(&mut now, step);
-            circle = prove(wiring, &now).circle;
+    let installed = tables.installed(machine, from).map_err(|error| match error.kind {
+        ErrorKind::Addresses => advise(error, "leave --from out"),
+        _ => refuse(error),
+    })?;
+    let before = prove(wiring, &installed.0).credit_loop;
+    let change = tables.change(machine, own, installed, |step| {
+        if step.number == 1 && !before.is_empty() {
+            let told = explain::credit_loop(wiring, &before);
+            output::note(&format!("the installed tables, which are to change: {told}"));
         }
-        if !circle.is_empty() {
-            with_circle += 1;
-            output::note(&format!("{name}: {}", check::circle(wiring, &circle)));
+        let name = Step::file(file, step.number);
+        if !step.credit_loop.is_empty() {
+            output::note(&format!("{name}: {}", explain::credit_loop(wiring, &step.credit_loop)));
         }
-        switches.get(number).into_iter().for_each(|step| apply(&mut now_to_switches, step));
-        let written = lft::write_both(wiring, &now, &now_to_switches, &own.identity);
-        output::replace(Path::new(&name), &written)?;
-    }
-    remove_steps(file, count + 1);
-    let entries = hosts.iter().chain(&switches).map(Vec::len).sum::<usize>();
-    Ok(Change { entries: entries as u64, steps: count as u64, with_circle })
-}
-
-/// Removes what an earlier run with more steps has left: it would be loaded after the last one.
-fn remove_steps(file: &str, first: usize) {
-    for number in first.. {
-        if std::fs::remove_file(format!("{file}.step{number}")).is_err() {
-            return;
-        }
-    }
+        output::replace(Path::new(&name), &step.text)
+    })?;
+    Step::remove(file, change.steps + 1);
+    Ok(change)
 }

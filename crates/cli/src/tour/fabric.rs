@@ -63,7 +63,7 @@ fn repaired() -> Result<(), Failure> {
         return Err(failed("the forwarding after a failure does not hold".to_string()));
     }
     say(&format!(
-        "   A cable dies on {SMALL}: {} pairs are reached again without a credit circle, and the \
+        "   A cable dies on {SMALL}: {} pairs are reached again without a credit loop, and the \
          repaired\n   schedule takes {} phases for {} nodes; no other over these tables fewer \
          than {}.",
         proof.pairs, repaired.time, repaired.hosts, repaired.bound

@@ -1,5 +1,7 @@
 //! Names of hosts, sites and links, and the short form of many: `node[00-15,20]`.
 
+use laneway_core::node_list;
+
 use super::MOST_HOSTS;
 
 /// Longer names than this are a mistake.
@@ -16,40 +18,17 @@ pub(super) fn check(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The names that a pattern stands for, in order.
+/// The names that a pattern stands for, in order: one name, with a bracket or without.
 pub(super) fn expand(pattern: &str) -> Result<Vec<String>, String> {
-    let Some((before, rest)) = pattern.split_once('[') else {
-        check(pattern)?;
-        return Ok(vec![pattern.to_string()]);
-    };
-    let Some((ranges, after)) = rest.split_once(']') else {
-        return Err(format!("`{pattern}` has `[` without `]`"));
-    };
-    let mut names = Vec::new();
-    for range in ranges.split(',') {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (from, to) = (number(first, pattern)?, number(last, pattern)?);
-        if from > to {
-            return Err(format!("`{pattern}` counts from {from} down to {to}"));
-        }
-        if names.len() as u64 + u64::from(to - from) >= u64::from(MOST_HOSTS) {
-            return Err(format!("`{pattern}` is more than {MOST_HOSTS} names"));
-        }
-        let width = first.len();
-        let name = |number| format!("{before}{number:0width$}{after}");
-        // No other of the range is longer, or has another letter than digits.
-        check(&name(to))?;
-        names.extend((from..=to).map(name));
+    let outside = pattern.split_once('[').map_or(pattern, |(before, _)| before);
+    let after = pattern.split_once(']').map_or("", |(_, after)| after);
+    if outside.contains(',') || after.contains(['[', ',']) {
+        return Err(format!("`{pattern}` is more than a name with one bracket, like node[0-15]"));
     }
+    let names = node_list::expand(pattern, MOST_HOSTS as usize)
+        .map_err(|error| format!("`{pattern}`: {error}"))?;
+    names.iter().try_for_each(|name| check(name))?;
     Ok(names)
-}
-
-fn number(text: &str, pattern: &str) -> Result<u32, String> {
-    let digits = !text.is_empty() && text.len() <= 9 && text.bytes().all(|b| b.is_ascii_digit());
-    match text.parse() {
-        Ok(number) if digits => Ok(number),
-        _ => Err(format!("`{pattern}`: `{text}` is not a number; write it like node[0-15]")),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! An order of the links in which every message takes later and later ones: so none waits for
-//! itself. It can be changed for one more message, unless that closes a circle (Pearce and Kelly
-//! 2006).
+//! itself. It can be changed for one more message, unless that closes a credit loop (Pearce and
+//! Kelly 2006).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +23,7 @@ const MOST_EFFORT: u64 = 1 << 22;
 impl Order {
     /// The links that climb in an order of the switches and then those that descend, as far as what
     /// waits already allows it: then the rest can climb and descend, too. Where links wait in a
-    /// circle, one of them comes first all the same.
+    /// credit loop, one of them comes first all the same.
     pub fn new(graph: &Graph, waits: Waits, heights: &Heights) -> Order {
         let keys = keys(graph, heights);
         let mut earlier: Vec<u32> = vec![0; keys.len()];
@@ -61,7 +61,7 @@ impl Order {
         Order { places, waits, effort: MOST_EFFORT }
     }
 
-    /// Lets a link wait for another, if that closes no circle.
+    /// Lets a link wait for another, if that closes no credit loop.
     pub fn insert(&mut self, link: u32, next: u32) -> bool {
         let (first, last) = (self.place(next), self.place(link));
         if first < last {

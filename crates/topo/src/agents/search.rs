@@ -1,5 +1,5 @@
-//! The search for columns that close no circle: in an order of the links, in another one, and then
-//! in one that is changed as they are found.
+//! The search for columns that close no credit loop: in an order of the links, in another one, and
+//! then in one that is changed as they are found.
 
 use super::column::{Column, Older, Rule};
 use super::order::Order;
@@ -95,7 +95,7 @@ impl<'a> Search<'a> {
     }
 
     /// Fills what one order did not allow: in an order that is changed from column to column, and
-    /// where that closes a circle, in none.
+    /// where that closes a credit loop, in none.
     fn insert(&self, mut order: Order, all: &mut [Filled], older: &impl Fn(Goal, Switch) -> Older) {
         let mut column = Column::new(self.graph);
         all.sort_by_key(|filled| filled.missing);

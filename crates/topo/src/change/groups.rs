@@ -1,8 +1,8 @@
-//! Which destinations change together, so that no links come to wait for each other in a circle.
+//! Which destinations change together, so that no links come to form a credit loop.
 //!
-//! All at once, if the table after each of their steps has no circle; otherwise one half and then
-//! the other, and so on to single destinations. One that would close a circle is tried again when
-//! others have changed.
+//! All at once, if the table after each of their steps has no credit loop; otherwise one half and
+//! then the other, and so on to single destinations. One that would close a credit loop is tried
+//! again when others have changed.
 
 use super::{Ends, apply, steps_of};
 use crate::prove::prove;
@@ -15,10 +15,10 @@ const MOST_EFFORT: u64 = 1 << 29;
 /// Groups that are tried one after another: each has a few steps, and a step is a whole table.
 const MOST_GROUPS: usize = 64;
 
-/// Looking for a circle takes about so many times a link as an entry does.
+/// Looking for a credit loop takes about so many times a link as an entry does.
 const EFFORT_OF_LINK: u64 = 16;
 
-/// The destinations that differ, in groups that change one after another. What closes a circle
+/// The destinations that differ, in groups that change one after another. What closes a credit loop
 /// wherever it was tried, or is too much to try, is the last one.
 pub(super) fn groups(wiring: &dyn Wiring, from: &Table, to: &Table) -> Vec<Vec<u32>> {
     let differs = |&destination: &u32| {
@@ -50,7 +50,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Changes what it can of some destinations, and gives back those that close a circle now.
+    /// Changes what it can of some destinations, and gives back those that close a credit loop now.
     fn change(&mut self, some: &[u32]) -> Vec<u32> {
         if some.is_empty() || self.effort == 0 || self.groups.len() == MOST_GROUPS {
             return some.to_vec();
@@ -76,12 +76,13 @@ impl Search<'_> {
         later
     }
 
-    /// Whether the table that there is now has no circle, as far as there is effort left to know.
+    /// Whether the table that there is now has no credit loop, as far as there is effort left to
+    /// know.
     fn is_free(&mut self) -> bool {
         let links: u32 = (0..self.to.switches()).map(|switch| self.wiring.ports(switch)).sum();
         let entries = u64::from(self.to.destinations()) * u64::from(self.to.switches());
         let left = self.effort.checked_sub(EFFORT_OF_LINK * u64::from(links) + entries);
         self.effort = left.unwrap_or(0);
-        left.is_some() && prove(self.wiring, &self.now).circle.is_empty()
+        left.is_some() && prove(self.wiring, &self.now).credit_loop.is_empty()
     }
 }

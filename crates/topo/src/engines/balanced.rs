@@ -9,12 +9,14 @@ use super::up_down;
 use crate::table::Table;
 use crate::wiring::Wiring;
 
+/// The engine.
 pub const ENGINE: Engine = Engine {
     name: "balanced",
-    sentence: "up-down ways that avoid what other ways load already: no circle waits",
+    sentence: "up-down ways that avoid what other ways load already: no credit loop",
     route,
 };
 
+/// Makes the table.
 pub fn route(wiring: &dyn Wiring) -> Table {
     up_down::legal(wiring, Look::Way)
 }

@@ -6,12 +6,14 @@ use crate::graph::{Cable, FAR, Graph};
 use crate::table::Table;
 use crate::wiring::{Switch, Wiring};
 
+/// The engine.
 pub const ENGINE: Engine = Engine {
     name: "minimal",
-    sentence: "shortest ways, ports balanced; fabrics with circles of cables may wait in a circle",
+    sentence: "shortest ways, ports balanced; fabrics with cycles of cables may form a credit loop",
     route,
 };
 
+/// Makes the table.
 pub fn route(wiring: &dyn Wiring) -> Table {
     let table = table(&Graph::of(wiring));
     agents::complete(wiring, &table, &table)

@@ -12,19 +12,21 @@ pub mod several;
 pub(crate) mod turns;
 pub mod up_down;
 
-use laneway_core::Failure;
 use laneway_core::error::nearest;
 
 pub use several::several;
 
+use crate::error::{Error, ErrorKind};
 use crate::table::Table;
 use crate::wiring::Wiring;
 
 /// A way to make a table.
 pub struct Engine {
+    /// How it is called.
     pub name: &'static str,
     /// What it does, in a sentence.
     pub sentence: &'static str,
+    /// Makes the table.
     pub route: fn(&dyn Wiring) -> Table,
 }
 
@@ -38,12 +40,13 @@ impl std::fmt::Debug for Engine {
 pub static ENGINES: &[&Engine] = &[&minimal::ENGINE, &up_down::ENGINE, &balanced::ENGINE];
 
 /// The engine of this name.
-pub fn engine(name: &str) -> Result<&'static Engine, Failure> {
+pub fn engine(name: &str) -> Result<&'static Engine, Error> {
     let found = ENGINES.iter().find(|engine| engine.name == name).copied();
     found.ok_or_else(|| {
         let names = ENGINES.iter().map(|engine| engine.name);
-        let try_this = nearest(name, names.clone()).unwrap_or(up_down::ENGINE.name).to_string();
+        let near = nearest(name, names.clone()).unwrap_or(up_down::ENGINE.name);
         let cause = format!("the engines are {}", names.collect::<Vec<_>>().join(", "));
-        Failure::usage(format!("no routing engine `{name}`"), cause, try_this)
+        let what = format!("unknown routing engine `{name}`");
+        Error::new(ErrorKind::Engine, what, cause).with_hint(near)
     })
 }

@@ -31,7 +31,7 @@ pub fn several(wiring: &dyn Wiring, native: Option<&dyn Routing>, paths: u32) ->
     let found = shared(places.len(), |part| {
         let mut column = Column::new(&graph, &heights);
         let columns = |&(host, leaf, port): &(Host, Switch, Port)| {
-            // What is not legal in this order could wait in a circle with the others.
+            // What is not legal in this order could form a credit loop with the others.
             column.begin(leaf, port);
             column.keep(|at| first.row_of(at)[host as usize]);
             if !graph.leaves().all(|leaf| column.knows(leaf)) {

@@ -10,12 +10,14 @@ use crate::graph::Graph;
 use crate::table::Table;
 use crate::wiring::Wiring;
 
+/// The engine.
 pub const ENGINE: Engine = Engine {
     name: "up-down",
-    sentence: "shortest ways that climb and then descend: no circle waits, on any fabric",
+    sentence: "shortest ways that climb and then descend: no credit loop, on any fabric",
     route,
 };
 
+/// Makes the table.
 pub fn route(wiring: &dyn Wiring) -> Table {
     legal(wiring, Look::Link)
 }

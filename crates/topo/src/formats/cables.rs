@@ -70,7 +70,7 @@ fn reach(number: usize, word: &str) -> Result<Option<Reach>, ReadError> {
     let word = word.trim();
     match Reach::ALL.into_iter().find(|reach| reach.name() == word) {
         None if !word.is_empty() => {
-            let what = format!("`{word}` is no reach: rack, row or hall");
+            let what = format!("`{word}` is not a reach: rack, row or hall");
             Err(ReadError::new(number, what))
         }
         reach => Ok(reach),
@@ -112,7 +112,7 @@ fn switches(text: &str) -> Result<Builder, ReadError> {
         for (number, line) in lines(text) {
             let fields = six(number, line)?;
             let wrong =
-                |_| ReadError::new(number, format!("`{}` is no number of ports", fields[1]));
+                |_| ReadError::new(number, format!("`{}` is not a number of ports", fields[1]));
             let (name, ports) = (&fields[place], fields[1].parse::<u32>().map_err(wrong)?);
             match builder.names.get(name) {
                 None if place == 0 => {
@@ -143,7 +143,7 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
     for (number, line) in lines(text) {
         let fields = six(number, line)?;
         let Some(&Node::Switch(switch)) = builder.names.get(&fields[0]) else {
-            return Err(ReadError::new(number, format!("`{}` is no switch", fields[0])));
+            return Err(ReadError::new(number, format!("`{}` is not a switch", fields[0])));
         };
         let end = match fields[4].as_str() {
             "" => End::Host(builder.host(number, &fields[3])?),

@@ -27,7 +27,7 @@ pub fn read(text: &str, identity: &mut Identity) -> Result<(), ReadError> {
         let line = line.split('#').next().unwrap_or_default();
         let mut words = line.split_whitespace();
         let Some(guid) = words.next() else { continue };
-        let wrong = |word: &str| ReadError::new(at + 1, format!("`{word}` is no number"));
+        let wrong = |word: &str| ReadError::new(at + 1, format!("`{word}` is not a number"));
         let number = |word: Option<&str>| {
             let word = word.unwrap_or("");
             hexadecimal(word).ok_or_else(|| wrong(word))
@@ -36,7 +36,7 @@ pub fn read(text: &str, identity: &mut Identity) -> Result<(), ReadError> {
         let (first, last) = (number(words.next())?, number(words.next())?);
         let wide = last.saturating_sub(first) >= 1 << MOST_LMC;
         if first == 0 || first > last || last > u64::from(LAST_LID) || wide {
-            let what = format!("{first:#x} to {last:#x} are no addresses of a port");
+            let what = format!("{first:#x} to {last:#x} are not addresses of a port");
             return Err(ReadError::new(at + 1, what));
         }
         if let Some(word) = words.next() {

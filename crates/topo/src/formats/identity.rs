@@ -36,6 +36,7 @@ fn take(taken: &mut [bool], lid: u16, each: usize) -> bool {
 /// One part. A switch's is that of its port 0, a host's that of its port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Id {
+    /// The global identifier.
     pub guid: u64,
     /// The first address; 0 where it has none yet.
     pub lid: u16,
@@ -44,7 +45,9 @@ pub struct Id {
 /// All parts of a fabric, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
+    /// By switch.
     pub switches: Vec<Id>,
+    /// By host.
     pub hosts: Vec<Id>,
     /// A host has 2^lmc addresses, one for each path to it.
     pub lmc: u8,
@@ -132,6 +135,7 @@ impl Identity {
         }
     }
 
+    /// Addresses of a host, and so paths to it.
     pub fn paths(&self) -> u32 {
         1 << self.lmc
     }
@@ -148,10 +152,12 @@ impl Identity {
         all.flat_map(each).collect()
     }
 
+    /// The host of each GUID.
     pub fn hosts_by_guid(&self) -> BTreeMap<u64, Host> {
         self.hosts.iter().enumerate().map(|(host, id)| (id.guid, host as Host)).collect()
     }
 
+    /// The switch of each GUID.
     pub fn switches_by_guid(&self) -> BTreeMap<u64, u32> {
         self.switches.iter().enumerate().map(|(switch, id)| (id.guid, switch as u32)).collect()
     }

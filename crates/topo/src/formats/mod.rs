@@ -31,6 +31,7 @@ pub const MOST_BYTES: u64 = 512 << 20;
 
 /// Switches and hosts of a file that are believed at most.
 pub const MOST_SWITCHES: usize = 1 << 16;
+/// Hosts of a file that are believed at most.
 pub const MOST_HOSTS: usize = 1 << 20;
 
 /// Bytes of a name at most.
@@ -41,15 +42,20 @@ const MOST_TOLD: usize = 240;
 
 /// What is wrong with a file, and where; lines count from 1, and 0 is the file as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadError {
+    /// The line, where the content is wrong.
     pub line: usize,
+    /// What is wrong.
     pub what: String,
+    /// Whether the file itself cannot be read, so that nothing is known of its content.
+    pub is_unreadable: bool,
 }
 
 impl ReadError {
     /// Whatever it quotes of the file is cut and made harmless here, for every format.
     pub fn new(line: usize, what: impl Into<String>) -> ReadError {
-        ReadError { line, what: told(&what.into()) }
+        ReadError { line, what: told(&what.into()), is_unreadable: false }
     }
 }
 
@@ -85,7 +91,9 @@ impl std::error::Error for ReadError {}
 /// A fabric as a file shows it: cables, and what its parts are called in tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discovered {
+    /// The cables.
     pub fabric: Fabric,
+    /// What the parts are called.
     pub identity: Identity,
 }
 
@@ -129,8 +137,8 @@ fn recognised(text: &str) -> Result<Discovered, ReadError> {
     if is_node(first) || first.split_once('=').is_some_and(|(key, _)| netlist::is_key(key)) {
         return netlist::read(text);
     }
-    let what = "this is no netlist of ibsim or ibnetdiscover, no TOML, no list of cables, no \
-                topology.conf, no graph of Graphviz and no platform of SimGrid";
+    let what = "this is neither a netlist of ibsim or ibnetdiscover nor TOML, a list of cables, \
+                topology.conf, a graph of Graphviz or a platform of SimGrid";
     let line = text.lines().position(|line| line.trim() == first).unwrap_or(0);
     Err(ReadError::new(line + 1, what))
 }
@@ -138,7 +146,10 @@ fn recognised(text: &str) -> Result<Discovered, ReadError> {
 /// The text of a file; one that is too large is not read to its end. The mark that some programs
 /// put before UTF-8 is left out.
 pub fn load(path: &Path) -> Result<String, ReadError> {
-    let cannot = |error: std::io::Error| ReadError::new(0, error.to_string());
+    let cannot = |error: std::io::Error| ReadError {
+        is_unreadable: true,
+        ..ReadError::new(0, error.to_string())
+    };
     let file = std::fs::File::open(path).map_err(cannot)?;
     let mut bytes = Vec::new();
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
@@ -152,7 +163,7 @@ pub fn load(path: &Path) -> Result<String, ReadError> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        ReadError::new(line(good), "this is no text")
+        ReadError::new(line(good), "this is not text")
     })
 }
 
@@ -234,6 +245,6 @@ impl Builder {
 fn port(line: usize, text: &str) -> Result<u8, ReadError> {
     match text.trim().parse::<u16>() {
         Ok(port @ 1..=254) => Ok((port - 1) as u8),
-        _ => Err(ReadError::new(line, format!("`{}` is no port from 1 to 254", text.trim()))),
+        _ => Err(ReadError::new(line, format!("`{}` is not a port from 1 to 254", text.trim()))),
     }
 }

@@ -135,7 +135,7 @@ fn records(text: &str) -> Result<Vec<Record>, ReadError> {
         } else if let Some((key, value)) = line.split_once('=').filter(|(key, _)| is_key(key)) {
             if key.ends_with("guid") && key != "sysimgguid" {
                 let value = value.split('(').next().unwrap_or("").trim();
-                let wrong = || ReadError::new(number, format!("`{value}` is no GUID"));
+                let wrong = || ReadError::new(number, format!("`{value}` is not a GUID"));
                 guid = Some(hexadecimal(value).ok_or_else(wrong)?);
             }
         } else if let Some(record) = header(number, line)? {

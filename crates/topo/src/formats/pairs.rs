@@ -26,7 +26,7 @@ pub fn read(text: &str, wiring: &dyn Wiring) -> Result<Listed, ReadError> {
         // A third word is wrong already, however many follow.
         let words: Vec<&str> = words.take(3).collect();
         let &[from, to] = &words[..] else {
-            return Err(ReadError::new(last, format!("`{line}` is no pair of hosts")));
+            return Err(ReadError::new(last, format!("`{line}` is not a pair of hosts")));
         };
         let host = |word: &str| {
             let number = word.parse::<Host>().ok().filter(|&host| host < hosts);

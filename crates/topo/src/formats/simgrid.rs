@@ -24,7 +24,9 @@ pub const MOST_HOSTS: u32 = 1024;
 /// What every cable is like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cable {
+    /// In each direction.
     pub bandwidth_gbit_s: f64,
+    /// Of the cable and the switch before it.
     pub latency_us: f64,
 }
 

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use laneway_core::node_list::{compress, expand};
+
 use super::{Builder, Discovered, Node, ReadError};
 use crate::graph::levels;
-use crate::node_list::{compress, expand};
 use crate::wiring::{End, MOST_PORTS, Port, Switch, Wiring};
 
 /// What the second word of a host's name begins with where it is an adapter's: `node1 mlx5_0`.
@@ -181,7 +182,7 @@ fn words(number: usize, line: &str) -> Result<BTreeMap<&'static str, &str>, Read
 type Below = (usize, Switch, Vec<String>, bool);
 
 /// Refuses a switch that is below itself, directly or by others.
-fn refuse_circles(builder: &Builder, below: &[Below]) -> Result<(), ReadError> {
+fn refuse_cycles(builder: &Builder, below: &[Below]) -> Result<(), ReadError> {
     let switch = |name: &String| match builder.names.get(name) {
         Some(&Node::Switch(switch)) => Some(switch),
         _ => None,
@@ -238,7 +239,7 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
             below.push((number, switch, names, is_host));
         }
     }
-    refuse_circles(&builder, &below)?;
+    refuse_cycles(&builder, &below)?;
     let mut used = vec![0u32; builder.fabric.switches() as usize];
     let mut free = |number: usize, switch: Switch| {
         let port = used[switch as usize];

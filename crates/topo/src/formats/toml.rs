@@ -191,7 +191,7 @@ impl<'t> Source<'t> {
                 Ok(End::Switch(*switch, port(line, at)?))
             }
             _ => {
-                let what = format!("`{word}` is no host and no SWITCH/PORT");
+                let what = format!("`{word}` is neither a host nor SWITCH/PORT");
                 Err(ReadError::new(line, what))
             }
         }

@@ -21,8 +21,11 @@ pub struct Flows {
 /// A message that would not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreached {
+    /// The sender.
     pub from: Host,
+    /// The receiver.
     pub to: Host,
+    /// Why nothing arrives.
     pub why: Lost,
 }
 

@@ -27,7 +27,9 @@ pub use shape::{Board, Boxed, Shape};
 /// What a job stands on.
 #[derive(Clone, Copy)]
 pub struct Ground<'a> {
+    /// The cables that there are.
     pub wiring: &'a dyn Wiring,
+    /// The forwarding that is installed.
     pub routing: &'a dyn Routing,
     /// The order of the all-to-all on the whole machine.
     pub order: &'a (dyn Phases + Sync),
@@ -53,6 +55,7 @@ pub struct Job {
 /// Why a job has no order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
+    /// One of its nodes does not reach another.
     Unreached(Unreached),
     /// More nodes than the phases can be written down for.
     TooLarge,
@@ -99,6 +102,7 @@ impl Job {
         Ok(Job { hosts, shape, bound, order })
     }
 
+    /// How many phases its all-to-all has.
     pub fn phases(&self) -> u64 {
         self.order.count()
     }

@@ -22,8 +22,11 @@ use crate::wiring::Host;
 /// K layers, V vertices, p nodes at each switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
+    /// Layers of the mesh.
     pub layers: u32,
+    /// Vertices of each layer.
     pub vertices: u32,
+    /// Nodes at each switch.
     pub nodes: u32,
 }
 
@@ -149,6 +152,7 @@ impl Boxed {
         Boxed { shape, place, rank }
     }
 
+    /// How large it is.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -180,6 +184,7 @@ pub struct Board<'m> {
 }
 
 impl Board<'_> {
+    /// The free nodes of a mesh.
     pub fn new<'m>(mesh: &'m FullMesh, free: &[Host]) -> Board<'m> {
         let mut at_switch = vec![Vec::new(); (mesh.degree() * mesh.vertices()) as usize];
         for &host in free {

@@ -11,7 +11,9 @@ use crate::wiring::{Host, Port, Switch, Wiring};
 /// Whom a switch sends to: a host by one of its paths, or another switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
+    /// A host, by one of its paths.
     Host(Host, u32),
+    /// Another switch.
     Switch(Switch),
 }
 
@@ -22,13 +24,15 @@ pub struct Agents {
     pub pairs: u64,
     /// Those that are not reached; and how many more there are than anybody would read.
     pub unreached: Vec<(Switch, Asked)>,
+    /// Pairs that are not reached and not listed.
     pub unlisted: u64,
-    /// A circle of each set of links that wait for each other because of the switches' messages.
-    pub circles: Vec<Vec<Hop>>,
+    /// A credit loop of each set of links that wait for each other because of the switches'
+    /// messages.
+    pub credit_loops: Vec<Vec<Hop>>,
 }
 
 impl Agents {
-    /// Whether everything is reached. Circles stand beside it.
+    /// Whether everything is reached. Credit loops stand beside it.
     pub fn reach_all(&self) -> bool {
         self.unreached.is_empty()
     }
@@ -49,7 +53,7 @@ pub fn prove_agents(wiring: &dyn Wiring, table: &Table, to_switches: &Table) -> 
     for to in 0..wiring.switches() {
         prover.prove(Asked::Switch(to), to, |at| to_switches.row_of(at)[to as usize]);
     }
-    prover.found.circles = prover.of_all.circles_beside(&prover.of_hosts);
+    prover.found.credit_loops = prover.of_all.credit_loops_beside(&prover.of_hosts);
     prover.found
 }
 

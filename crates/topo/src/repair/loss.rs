@@ -15,6 +15,7 @@ pub struct Loss {
     pub switches_gone: Vec<Switch>,
     /// Cables between switches that are gone, and that there were.
     pub cables_gone: u32,
+    /// Cables between switches that there were.
     pub cables: u32,
     /// The switch with hosts that has lost most of its cables to other switches, and the share that
     /// is left: no all-to-all is faster than this part of what it was.
@@ -22,6 +23,7 @@ pub struct Loss {
 }
 
 impl Loss {
+    /// Whether nothing was lost.
     pub fn is_nothing(&self) -> bool {
         *self == Loss { cables: self.cables, ..Loss::default() }
     }

@@ -61,7 +61,7 @@ impl Repaired {
 /// Re-routes a damaged topology so that the load is spread, and repairs its all-to-all.
 pub fn repair(whole: &dyn Topology, damaged: &Fabric) -> Result<(Table, Repaired), String> {
     if (whole.hosts(), whole.switches()) != (damaged.hosts(), damaged.switches()) {
-        return Err(format!("the damaged fabric is no {} with parts taken out", whole.spec()));
+        return Err(format!("the damaged fabric is not a {} with parts taken out", whole.spec()));
     }
     let order = whole.order();
     ensure_fit(&*order, damaged)?;
@@ -116,7 +116,7 @@ pub fn repair_over(
     let roads = Roads::new(wiring, table)?;
     let mut thinned = thin::thin(&roads, order, allowed);
     thinned.complete(&roads);
-    let (bound, sent) = roads.bound(&thinned);
+    let (bound, sent) = thinned.bound(&roads);
     let (lost, unreached) = parted(wiring, std::mem::take(&mut thinned.unreached));
     let mut best = Phased::mended(&roads, thinned, allowed);
     if best.time > bound && unchanged_time(&roads, order) < best.time {

@@ -5,8 +5,6 @@ use crate::table::Table;
 use crate::ways::{self, Ways};
 use crate::wiring::{Host, Wiring};
 
-use super::thin::Thinned;
-
 /// The ways of a table. Links come first in the numbers of what is needed, then the senders.
 pub(super) struct Roads {
     ways: Ways<u32>,
@@ -76,17 +74,5 @@ impl Roads {
             }
         }
         worst
-    }
-
-    /// Messages on the fullest link or from the busiest sender, and all messages.
-    pub fn bound(&self, thinned: &Thinned) -> (u64, u64) {
-        let mut all = 0;
-        let mut counts = vec![0u64; self.count()];
-        let kept = thinned.rows.iter().flat_map(|row| self.messages(row));
-        for message in kept.chain(thinned.out.iter().copied()) {
-            all += 1;
-            self.needs(message).for_each(|need| counts[need] += 1);
-        }
-        (counts.into_iter().max().unwrap_or(0), all)
     }
 }

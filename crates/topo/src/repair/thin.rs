@@ -38,6 +38,18 @@ pub(super) fn thin(roads: &Roads, order: &(dyn Phases + Sync), allowed: &[u32]) 
 }
 
 impl Thinned {
+    /// Messages on the fullest link or from the busiest sender, and all messages.
+    pub fn bound(&self, roads: &Roads) -> (u64, u64) {
+        let mut all = 0;
+        let mut counts = vec![0u64; roads.count()];
+        let kept = self.rows.iter().flat_map(|row| roads.messages(row));
+        for message in kept.chain(self.out.iter().copied()) {
+            all += 1;
+            roads.needs(message).for_each(|need| counts[need] += 1);
+        }
+        (counts.into_iter().max().unwrap_or(0), all)
+    }
+
     /// Adds what the order never sends to what was taken out, and lets nobody send a message twice.
     pub fn complete(&mut self, roads: &Roads) {
         let hosts = roads.hosts as usize;

@@ -7,6 +7,7 @@ use crate::order::Shift;
 use crate::routing::Routing;
 use crate::wiring::{End, Host, Port, Reach, Switch, Wiring};
 
+/// The kind.
 pub const KIND: Kind = Kind {
     name: "fat-tree-2",
     sentence: "two-level fat tree: 2 d^2 hosts, 3 d switches of 2 d ports",

@@ -4,14 +4,17 @@
 //! hosts and a cable to the edge switch of every other vertex; d (d+1) / 2 edge switches, each with
 //! two cables to every layer.
 
+mod paths;
+
 use laneway_coll::MeshOrder;
 use laneway_core::Phases;
 
-use super::{Bisection, Kind, Topology, mesh_paths};
+use super::{Bisection, Kind, Topology};
 use crate::routing::Routing;
 use crate::table::Table;
 use crate::wiring::{End, Host, Port, Reach, Switch, Wiring};
 
+/// The kind.
 pub const KIND: Kind = Kind {
     name: "mlfm",
     sentence: "multi-layer full mesh: d^2 (d+1) hosts, 3 d (d+1) / 2 switches of 2 d ports",
@@ -32,15 +35,18 @@ pub struct FullMesh {
 }
 
 impl FullMesh {
+    /// The mesh of switches with twice as many ports.
     pub fn new(degree: u32) -> FullMesh {
         let edges = (0..=degree).flat_map(|a| (a + 1..=degree).map(move |b| (a, b))).collect();
         FullMesh { degree, edges }
     }
 
+    /// Half the ports of a switch: d.
     pub fn degree(&self) -> u32 {
         self.degree
     }
 
+    /// Vertices of a layer: d + 1.
     pub fn vertices(&self) -> u32 {
         self.degree + 1
     }
@@ -49,6 +55,7 @@ impl FullMesh {
         self.degree * self.vertices()
     }
 
+    /// The switch of a vertex in a layer.
     pub fn vertex_switch(&self, layer: u32, vertex: u32) -> Switch {
         layer * self.vertices() + vertex
     }
@@ -92,8 +99,20 @@ impl FullMesh {
 /// What a switch of the mesh does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    Vertex { layer: u32, vertex: u32 },
-    Edge { a: u32, b: u32 },
+    /// It has hosts.
+    Vertex {
+        /// The layer that it is in.
+        layer: u32,
+        /// The vertex of the layer.
+        vertex: u32,
+    },
+    /// It joins two vertices in every layer.
+    Edge {
+        /// The vertex with the lower number.
+        a: u32,
+        /// The other one.
+        b: u32,
+    },
 }
 
 impl Wiring for FullMesh {
@@ -169,7 +188,7 @@ impl FullMesh {
             Role::Edge { b, .. } if b == vertex => (d + layer) as Port,
             // No message between hosts comes here on its way to another vertex. What the switch
             // itself sends there passes the last layer of its smaller vertex, as if all vertices
-            // stood below each other: so it closes no circle of waiting links.
+            // stood below each other: so it closes no credit loop.
             Role::Edge { .. } => (d - 1) as Port,
         }
     }
@@ -208,7 +227,7 @@ impl Topology for FullMesh {
     }
 
     fn paths(&self, count: u32) -> Option<Table> {
-        mesh_paths::paths(self, count)
+        paths::paths(self, count)
     }
 
     /// paper: fullmesh 5.2 cuts between vertices. With an odd number of them it is better to split

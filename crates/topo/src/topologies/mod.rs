@@ -4,21 +4,22 @@ pub mod fat_tree_2;
 pub mod fat_tree_3;
 pub mod fat_tree_3_half;
 pub mod fat_tree_3_max;
-mod mesh_paths;
 pub mod mlfm;
 pub mod tree_3;
 
 use std::ops::Range;
 
+use laneway_core::Phases;
 use laneway_core::error::nearest;
-use laneway_core::{Failure, Phases};
 
+use crate::error::{Error, ErrorKind};
 use crate::routing::Routing;
 use crate::table::Table;
 use crate::wiring::{Host, MOST_PORTS, Wiring};
 
 /// A family of fabrics, one for each d: half the ports of a switch.
 pub struct Kind {
+    /// How it is called.
     pub name: &'static str,
     /// What it is, in a sentence.
     pub sentence: &'static str,
@@ -26,6 +27,7 @@ pub struct Kind {
     pub source: &'static str,
     /// The smallest d that makes sense.
     pub least: u32,
+    /// Whether d must be even.
     pub only_even: bool,
     /// Called through [`topology`], which has refused what cannot be.
     pub build: fn(u32) -> Box<dyn Topology>,
@@ -49,6 +51,7 @@ pub static KINDS: &[&Kind] = &[
 /// Cables between equal halves of the hosts, at least, for each host of a half.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bisection {
+    /// The exact number.
     pub per_host: f64,
     /// What the full-mesh paper gives, where it gives something.
     pub in_paper: Option<f64>,
@@ -56,6 +59,7 @@ pub struct Bisection {
 
 /// A fabric by formula: cables, forwarding that suits it, and an all-to-all that suits both.
 pub trait Topology: Wiring + Routing + Send {
+    /// The family that it is of.
     fn kind(&self) -> &'static Kind;
 
     /// Half the ports of a switch.
@@ -64,6 +68,7 @@ pub trait Topology: Wiring + Routing + Send {
     /// The order of the all-to-all on the whole machine, which is without conflict where one is.
     fn order(&self) -> Box<dyn Phases + Send + Sync>;
 
+    /// The fewest cables between equal halves.
     fn bisection(&self) -> Bisection;
 
     /// A table of several paths to each host, where it has one that keeps them further apart than
@@ -85,29 +90,33 @@ pub trait Topology: Wiring + Routing + Send {
 }
 
 /// The fabric that a word names: `mlfm:d=18`.
-pub fn topology(spec: &str) -> Result<Box<dyn Topology>, Failure> {
+pub fn topology(spec: &str) -> Result<Box<dyn Topology>, Error> {
     let (name, detail) = spec.split_once(':').unwrap_or((spec, ""));
     let Some(kind) = KINDS.iter().find(|kind| kind.name == name) else {
         let names = KINDS.iter().map(|kind| kind.name);
-        let try_this = match nearest(name, names.clone()) {
-            Some(near) => format!("{near}:d=8"),
-            None => "laneway info topologies".to_string(),
-        };
+        let near = nearest(name, names.clone()).unwrap_or(KINDS[0].name);
         let cause = format!(
             "the topologies are {}, and file:FABRIC.toml",
             names.collect::<Vec<_>>().join(", ")
         );
-        return Err(Failure::usage(format!("no topology `{spec}`"), cause, try_this));
+        let unknown = Error::new(ErrorKind::Topology, format!("unknown topology `{spec}`"), cause);
+        return Err(unknown.with_hint(format!("{near}:d=8")));
     };
     let refused = |cause: String| {
-        let try_this = format!("{name}:d=8");
-        Failure::usage(format!("no topology `{spec}`"), cause, try_this)
+        let what = format!("there is no topology `{spec}`");
+        Error::new(ErrorKind::Topology, what, cause).with_hint(format!("{name}:d=8"))
     };
     let d = match detail.split_once('=') {
-        Some(("d", d)) => d.parse::<u32>().map_err(|_| refused(format!("d is no `{d}`")))?,
+        Some(("d", d)) => {
+            d.parse::<u32>().map_err(|_| refused(format!("`{d}` is not a number")))?
+        }
         Some(("p", p)) => match p.parse::<u32>() {
             Ok(p) if p % 2 == 0 => p / 2,
-            _ => return Err(refused(format!("p, the ports of a switch, is even and no `{p}`"))),
+            _ => {
+                return Err(refused(format!(
+                    "p, the ports of a switch, is an even number, not `{p}`"
+                )));
+            }
         },
         _ => return Err(refused("d, half the ports of a switch, is missing".into())),
     };
@@ -116,7 +125,7 @@ pub fn topology(spec: &str) -> Result<Box<dyn Topology>, Failure> {
         return Err(refused(format!("d lies between {} and {most}", kind.least)));
     }
     if kind.only_even && d % 2 == 1 {
-        return Err(refused(format!("half of d = {d} cables is no whole number: d is even")));
+        return Err(refused(format!("d must be even here, and {d} is not")));
     }
     Ok((kind.build)(d))
 }

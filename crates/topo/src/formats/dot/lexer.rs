@@ -132,7 +132,8 @@ impl<'t> Lexer<'t> {
         };
         let word = self.at.advance(bytes.take_while(is_own).count());
         if !word.bytes().any(|byte| byte.is_ascii_digit()) {
-            let what = format!("`{first}` is no part of a graph; names that have it are in quotes");
+            let what =
+                format!("`{first}` is not a part of a graph; names that have it are in quotes");
             return Err(ReadError::new(line, what));
         }
         self.ensure_ended(word)?;

@@ -80,6 +80,7 @@ impl Peers {
     }
 }
 
+/// Reads the cables of a graph.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
     let mut lexer = Lexer::new(text);
     let (line, token) = lexer.next()?;
@@ -308,7 +309,7 @@ fn kind(line: usize, value: &str) -> Result<Kind, ReadError> {
 }
 
 fn count(line: usize, value: &str) -> Result<u32, ReadError> {
-    let wrong = |_| ReadError::new(line, format!("`{value}` is no number of ports"));
+    let wrong = |_| ReadError::new(line, format!("`{value}` is not a number of ports"));
     value.parse().map_err(wrong)
 }
 

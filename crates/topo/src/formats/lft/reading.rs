@@ -145,7 +145,7 @@ fn entry(line: usize, text: &str) -> Result<(Entry, &str), ReadError> {
         _ if text.get(begin..).is_some_and(|rest| rest.starts_with("UNREACHABLE")) => NO_WAY,
         _ => {
             let word = text.get(begin..).and_then(|rest| rest.split_whitespace().next());
-            return Err(ReadError::new(line, format!("`{}` is no port", word.unwrap_or(""))));
+            return Err(ReadError::new(line, format!("`{}` is not a port", word.unwrap_or(""))));
         }
     };
     let entry = Entry { line: line as u32, lid: lid as u16, port };
@@ -264,7 +264,7 @@ impl<'t> Source<'t> {
         let now = now.unwrap_or(Told::Other);
         let before = std::mem::replace(&mut self.told[usize::from(lid)], now);
         if before != Told::Nothing && before != now {
-            let what = format!("address {lid:#x} was somebody else's before");
+            let what = format!("address {lid:#x} belongs to another part above");
             return Err(ReadError::new(line as usize, what));
         }
         Ok(())
@@ -420,7 +420,7 @@ fn read_into(
                     return wrong(format!("the fabric has no address {lid:#x}"));
                 }
                 (Place::Unknown, _) => {
-                    let what = "addresses alone, and the fabric tells none: give a guid2lid file";
+                    let what = "addresses alone, and the fabric has none: give a guid2lid file";
                     return wrong(format!("{what} with --lids"));
                 }
                 (Place::Destination(to), _) if has_port => row[to as usize] = port - 1,

@@ -3,11 +3,10 @@
 //! SimGrid knows ways and not cables. Our platforms say of every link what it joins; of another's
 //! link we know it where a route has no other link than this. Routers are switches.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::super::sketch::{Kind, Sketch, Tip};
-use super::super::xml::{Element, Event, Reader};
+use super::super::xml::{Element, elements, parse};
 use super::super::{Discovered, ReadError, port};
 use super::{FROM, PORTS, TO};
 
@@ -19,8 +18,8 @@ struct Link<'t> {
     line: usize,
     is_duplex: bool,
     /// What our own platforms tell.
-    from: Option<Cow<'t, str>>,
-    to: Option<Cow<'t, str>>,
+    from: Option<&'t str>,
+    to: Option<&'t str>,
     /// What a route of this link alone has told: the parts, in the order of its line, and whether
     /// the link was seen to lead from the first to the second and back.
     ends: Option<(usize, [usize; 2])>,
@@ -30,43 +29,24 @@ struct Link<'t> {
     is_loop: bool,
 }
 
-/// A route while its links are read.
-struct Route {
-    line: usize,
-    ends: [usize; 2],
-    is_symmetrical: bool,
-    links: Vec<usize>,
-}
-
 #[derive(Default)]
 struct Source<'t> {
     sketch: Sketch,
     links: Vec<Link<'t>>,
-    names: BTreeMap<Cow<'t, str>, usize>,
-    route: Option<Route>,
+    names: BTreeMap<&'t str, usize>,
     /// The ports that our platforms tell of their switches, and where.
-    ports: Vec<(usize, Cow<'t, str>, Cow<'t, str>)>,
+    ports: Vec<(usize, &'t str, &'t str)>,
     has_zone: bool,
 }
 
+/// Reads the cables of a platform.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
-    let mut reader = Reader::new(text);
+    let document = parse(text)?;
     let mut source = Source::default();
-    let mut open = Vec::new();
-    loop {
-        match reader.next()? {
-            Event::Open(element) => {
-                source.open(&element, open.last().copied())?;
-                open.push(element.name);
-            }
-            Event::Close => {
-                if open.pop() == Some("route") {
-                    source.close_route()?;
-                }
-            }
-            Event::End => return source.finish(),
-        }
+    for element in elements(&document) {
+        source.take(&element?)?;
     }
+    source.finish()
 }
 
 fn is_yes(element: &Element, name: &str) -> bool {
@@ -74,9 +54,9 @@ fn is_yes(element: &Element, name: &str) -> bool {
 }
 
 impl<'t> Source<'t> {
-    fn open(&mut self, element: &Element<'t>, parent: Option<&str>) -> Result<(), ReadError> {
-        let line = element.line;
-        match (element.name, parent) {
+    fn take(&mut self, element: &Element<'t>) -> Result<(), ReadError> {
+        let (line, parent) = (element.line, element.parent());
+        match (element.name(), parent) {
             ("platform", None) | ("config", Some("platform")) => Ok(()),
             ("zone" | "AS", Some("platform")) if !self.has_zone => {
                 self.has_zone = true;
@@ -85,21 +65,22 @@ impl<'t> Source<'t> {
             ("host", Some("zone" | "AS")) => self.part(element, Kind::Host),
             ("router", Some("zone" | "AS")) => self.part(element, Kind::Switch),
             ("link", Some("zone" | "AS")) => self.link(element),
-            ("route", Some("zone" | "AS")) => self.open_route(element),
-            ("link_ctn", Some("route")) => self.step(element),
+            ("route", Some("zone" | "AS")) => self.route(element),
+            // They were taken with their route.
+            ("link_ctn", Some("route")) => Ok(()),
             ("prop", _) => self.property(element, parent.unwrap_or("")),
             // What a host has inside is no cable.
             (_, Some("host" | "disk")) => Ok(()),
             ("zone" | "AS" | "zoneRoute" | "ASroute", _) => {
-                let what = "more than one zone: how zones are cabled with each other is not told";
+                let what = "more than one zone: how zones are cabled with each other is not known";
                 Err(ReadError::new(line, what))
             }
             ("cluster" | "cabinet" | "peer", _) => {
-                let what = format!("a <{}> does not tell its cables one by one", element.name);
+                let what = format!("a <{}> does not tell its cables one by one", element.name());
                 Err(ReadError::new(line, what))
             }
             (_, None) => {
-                let what = format!("<{}> and not <platform> of SimGrid", element.name);
+                let what = format!("<{}> and not <platform> of SimGrid", element.name());
                 Err(ReadError::new(line, what))
             }
             (name, Some(parent)) => {
@@ -121,12 +102,12 @@ impl<'t> Source<'t> {
 
     fn link(&mut self, element: &Element<'t>) -> Result<(), ReadError> {
         let (line, name) = (element.line, element.need("id")?);
-        let policy = element.get("sharing_policy").map_or("SHARED", |policy| policy);
+        let policy = element.get("sharing_policy").unwrap_or("SHARED");
         let link = Link { line, is_duplex: policy == "SPLITDUPLEX", ..Link::default() };
         if self.links.len() >= MOST_LINKS {
             return Err(ReadError::new(line, format!("more than {MOST_LINKS} links")));
         }
-        if self.names.insert(name.clone(), self.links.len()).is_some() {
+        if self.names.insert(name, self.links.len()).is_some() {
             return Err(ReadError::new(line, format!("a second link `{name}`")));
         }
         self.links.push(link);
@@ -135,13 +116,12 @@ impl<'t> Source<'t> {
 
     fn property(&mut self, element: &Element<'t>, parent: &str) -> Result<(), ReadError> {
         let (id, value) = (element.need("id")?, element.need("value")?);
-        match (parent, id.as_ref(), self.links.last_mut()) {
-            ("link", FROM, Some(link)) => link.from = Some(value.clone()),
-            ("link", TO, Some(link)) => link.to = Some(value.clone()),
+        match (parent, id, self.links.last_mut()) {
+            ("link", FROM, Some(link)) => link.from = Some(value),
+            ("link", TO, Some(link)) => link.to = Some(value),
             ("zone" | "AS", id, _) => {
                 if let Some(switch) = id.strip_prefix(PORTS) {
-                    let switch = Cow::Owned(switch.to_string());
-                    self.ports.push((element.line, switch, value.clone()));
+                    self.ports.push((element.line, switch, value));
                 }
             }
             _ => {}
@@ -149,33 +129,22 @@ impl<'t> Source<'t> {
         Ok(())
     }
 
-    fn open_route(&mut self, element: &Element) -> Result<(), ReadError> {
+    /// A route with all its links, which stand above it.
+    fn route(&mut self, element: &Element) -> Result<(), ReadError> {
+        let line = element.line;
         let end = |key: &str| {
             let name = element.need(key)?;
-            let missing = || ReadError::new(element.line, format!("no host or router `{name}`"));
+            let missing = || ReadError::new(line, format!("no host or router `{name}`"));
             self.sketch.find(name).ok_or_else(missing)
         };
         let ends = [end("src")?, end("dst")?];
         let is_symmetrical = is_yes(element, "symmetrical");
-        self.route = Some(Route { line: element.line, ends, is_symmetrical, links: Vec::new() });
-        Ok(())
-    }
-
-    fn step(&mut self, element: &Element) -> Result<(), ReadError> {
-        let name = element.need("id")?;
-        let Some(&link) = self.names.get(name) else {
-            return Err(ReadError::new(element.line, format!("no link `{name}` above this line")));
-        };
-        if let Some(route) = &mut self.route {
-            route.links.push(link);
+        let mut links = Vec::new();
+        for step in element.children().filter(|child| child.name() == "link_ctn") {
+            let name = step.need("id")?;
+            let missing = || ReadError::new(line, format!("no link `{name}` above this line"));
+            links.push(*self.names.get(name).ok_or_else(missing)?);
         }
-        Ok(())
-    }
-
-    fn close_route(&mut self) -> Result<(), ReadError> {
-        let Some(Route { line, ends, is_symmetrical, links }) = self.route.take() else {
-            return Ok(());
-        };
         if ends[0] == ends[1] {
             links.iter().for_each(|&link| self.links[link].is_loop = true);
             return Ok(());
@@ -193,7 +162,7 @@ impl<'t> Source<'t> {
             ends if ends == first => false,
             [from, to] if [to, from] == first => true,
             _ => {
-                let what = "this link joins two others already: what all share is no cable";
+                let what = "this link joins two others already: what all share is not a cable";
                 return Err(ReadError::new(line, what));
             }
         };
@@ -214,7 +183,9 @@ impl<'t> Source<'t> {
         });
         match place {
             Some((part, at)) => Ok(Tip { part, port: Some(port(line, at)?) }),
-            None => Err(ReadError::new(line, format!("`{word}` is no host and no SWITCH/PORT"))),
+            None => {
+                Err(ReadError::new(line, format!("`{word}` is neither a host nor SWITCH/PORT")))
+            }
         }
     }
 
@@ -231,7 +202,7 @@ impl<'t> Source<'t> {
             }
         }
         for link in std::mem::take(&mut self.links) {
-            let (line, tips) = match (&link.from, &link.to, link.ends) {
+            let (line, tips) = match (link.from, link.to, link.ends) {
                 (Some(from), Some(to), _) => {
                     (link.line, [self.tip(link.line, from)?, self.tip(link.line, to)?])
                 }

@@ -1,7 +1,7 @@
 //! Several paths to each host of the full mesh, on one virtual lane.
 //!
 //! Path 0 is the mesh's own: between two vertices the one shortest way. Any other passes a switch
-//! of a third vertex, a relay, and so a second edge switch. Links wait in no circle if the edge
+//! of a third vertex, a relay, and so a second edge switch. There is no credit loop if the edge
 //! switches stand in an order and a way passes the lower one first; here they are coloured so that
 //! no two at a vertex are alike, and the colours are the order. A destination's best relay is the
 //! vertex of its highest edge, which everybody may pass.
@@ -13,7 +13,7 @@
 
 use laneway_stats::SplitMix64;
 
-use super::mlfm::{FullMesh, Role};
+use super::{FullMesh, Role};
 use crate::routing::Routing;
 use crate::table::Table;
 use crate::wiring::{NO_PORT, Port, Wiring};

@@ -1,7 +1,7 @@
 //! Slurm's node lists: read, written, and refused where they are none.
 
+use laneway_core::node_list::{compress, expand};
 use laneway_stats::SplitMix64;
-use laneway_topo::node_list::{compress, expand};
 
 fn names(list: &str) -> Vec<String> {
     expand(list, 10_000).unwrap_or_else(|error| panic!("{list}: {error}"))

@@ -7,21 +7,21 @@ use crate::routing::Hop;
 const NONE: u32 = u32::MAX;
 
 impl Waits {
-    /// A circle of each set of links that wait for each other, but not of sets that do so over
+    /// A credit loop of each set of links that wait for each other, but not of sets that do so over
     /// there alone.
-    pub fn circles_beside(&self, known: &Waits) -> Vec<Vec<Hop>> {
+    pub fn credit_loops_beside(&self, known: &Waits) -> Vec<Vec<Hop>> {
         let sets = self.sets();
-        let mut circles = Vec::new();
+        let mut credit_loops = Vec::new();
         let mut is_told = vec![false; sets.len()];
         for link in 0..sets.len() as u32 {
             let set = sets[link as usize];
             let is_in = |other: u32| sets[other as usize] == set;
             if !is_told[set as usize] && self.waits_more(link, known, is_in) {
                 is_told[set as usize] = true;
-                circles.push(self.round(link, is_in));
+                credit_loops.push(self.round(link, is_in));
             }
         }
-        circles
+        credit_loops
     }
 
     /// For every link the number of its set: the strongly connected components (Tarjan 1972).

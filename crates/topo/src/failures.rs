@@ -1,18 +1,17 @@
-//! What `--fail` takes out of a fabric: a part by its name, or one that is drawn.
+//! Parts of a fabric that fail: named as `link:SWITCH/PORT`, `switch:NAME` or `host:NAME`, or drawn
+//! at random as `link` or `switch`.
 
-use laneway_core::Failure;
 use laneway_stats::SplitMix64;
-use laneway_topo::{End, Fabric, Part, Port, Switch, Wiring};
 
-/// A part by its name, or one that is drawn.
-pub fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part, Failure> {
+use crate::error::{Error, ErrorKind};
+use crate::fabric::{Fabric, Part};
+use crate::wiring::{End, Port, Switch, Wiring};
+
+/// The part that a word names. What is drawn still has a cable.
+pub fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part, Error> {
     let refused = |cause: String| {
-        let try_this = format!(
-            "--fail link:{}/1, --fail switch:{}, --fail link",
-            fabric.switch_name(0),
-            fabric.switch_name(0)
-        );
-        Failure::usage(format!("cannot take out `{word}`"), cause, try_this)
+        let what = format!("cannot take out `{word}`");
+        Error::new(ErrorKind::Part, what, cause).with_hint(fabric.switch_name(0))
     };
     let switch = |name: &str| {
         fabric.switch_by_name(name).ok_or_else(|| refused(format!("there is no switch `{name}`")))
@@ -32,7 +31,7 @@ pub fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part,
             };
             let left: Vec<Switch> = (0..fabric.switches()).filter(plugged).collect();
             match left.is_empty() {
-                true => Err(refused("no switch is left that has a cable".into())),
+                true => Err(refused("no switch with a cable is left".into())),
                 false => Ok(Part::Switch(left[draws.index(left.len())])),
             }
         }
@@ -43,7 +42,7 @@ pub fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part,
         },
         Some(("link", place)) => {
             let Some((name, port)) = place.rsplit_once('/') else {
-                return Err(refused("a link is SWITCH/PORT, ports counted from 1".into()));
+                return Err(refused("a link is SWITCH/PORT, with ports counted from 1".into()));
             };
             let switch = switch(name)?;
             let ports = fabric.ports(switch);
@@ -58,7 +57,7 @@ pub fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part,
                 _ => Err(refused(format!("{name} has ports 1 to {ports}"))),
             }
         }
-        _ => Err(refused("a part is link, switch, or host".into())),
+        _ => Err(refused("a part is a link, a switch or a host".into())),
     }
 }
 
@@ -72,14 +71,39 @@ fn links(fabric: &Fabric) -> Vec<(Switch, Port)> {
     (0..fabric.switches()).flat_map(ports).filter(once).collect()
 }
 
-/// What failed, for a person.
-pub fn told(fabric: &Fabric, part: Part) -> String {
+/// The name of a part of a fabric in which it has not failed.
+pub fn part_name(whole: &dyn Wiring, part: Part) -> String {
     match part {
-        Part::Switch(switch) => fabric.switch_name(switch),
-        Part::Host(host) => fabric.host_name(host),
+        Part::Switch(switch) => whole.switch_name(switch),
+        Part::Host(host) => whole.host_name(host),
         Part::Link(switch, port) => {
-            let (from, to) = (fabric.port_name(switch, port), fabric.end_name(switch, port));
+            let (from, to) = (whole.port_name(switch, port), whole.end_name(switch, port));
             format!("the cable {from} to {to}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_named_or_drawn() {
+        let mut fabric = Fabric::of(&*crate::topology("mlfm:d=2").expect("a mesh"));
+        let mut draws = SplitMix64::new(1);
+        let mut named = |fabric: &Fabric, word: &str| part(fabric, word, &mut draws);
+        let link = named(&fabric, "link:vertex-0-0/3").expect("a cable");
+        assert_eq!(part_name(&fabric, link), "the cable vertex-0-0/3 to edge-0-1/1");
+        assert_eq!(named(&fabric, "host:node3"), Ok(Part::Host(3)));
+        fabric.fail(link);
+        let twice = named(&fabric, "link:vertex-0-0/3").expect_err("it is gone");
+        assert_eq!(twice.hint.as_deref(), Some("vertex-0-0"));
+        for _ in 0..100 {
+            let drawn = named(&fabric, "link").expect("cables are left");
+            assert_ne!(drawn, link);
+        }
+        for word in ["cable", "link:", "link:vertex-0-0/99", "switch:none", "host:none", "host"] {
+            assert_eq!(named(&fabric, word).map_err(|error| error.kind), Err(ErrorKind::Part));
         }
     }
 }

@@ -5,7 +5,9 @@ use std::fmt;
 /// What is wrong with a list, and at which character, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
+    /// The character that it begins at.
     pub position: usize,
+    /// What it is.
     pub what: String,
 }
 

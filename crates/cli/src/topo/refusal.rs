@@ -1,0 +1,42 @@
+//! What to try instead of what the library has refused, in the flags of the command.
+
+use laneway_core::Failure;
+use laneway_topo::{Error, ErrorKind};
+
+/// A refusal with the flags that would do.
+pub fn refuse(error: Error) -> Failure {
+    let hint = error.hint.clone().unwrap_or_default();
+    let try_this = match error.kind {
+        ErrorKind::Unreadable | ErrorKind::Malformed if hint.is_empty() => {
+            "a file that `laneway topo export` writes, or ibnetdiscover".to_string()
+        }
+        ErrorKind::Topology => format!("{hint}; laneway info topologies lists all"),
+        ErrorKind::Engine => format!("{hint}; laneway info engines lists all"),
+        ErrorKind::Empty => "a file with hosts, switches and cables".to_string(),
+        ErrorKind::TooLarge if hint.is_empty() => {
+            "a topology by formula, with nothing failed".to_string()
+        }
+        ErrorKind::Part => format!("--fail link:{hint}/1, --fail switch:{hint}, --fail link"),
+        ErrorKind::Schedule if hint.is_empty() => {
+            "--schedule shift, or --schedule alltoall/bruck; laneway info algorithms".to_string()
+        }
+        ErrorKind::Schedule => format!("--schedule {hint}"),
+        ErrorKind::Repair => "--fail link, or --schedule native".to_string(),
+        ErrorKind::Addresses if !hint.is_empty() => format!("--paths {hint}"),
+        ErrorKind::Size if !hint.is_empty() => format!("--size {hint}"),
+        ErrorKind::Size => "--nodes 6000".to_string(),
+        ErrorKind::Shape if hint.is_empty() => "--shape 1x2x1, or --size".to_string(),
+        ErrorKind::Shape => format!("--size {hint}, which takes any nodes"),
+        ErrorKind::Unreached => {
+            format!("--free or --nodes without {hint}, or another --routing")
+        }
+        ErrorKind::Conflict => "report this".to_string(),
+        _ => hint,
+    };
+    advise(error, try_this)
+}
+
+/// A refusal with what its verb knows to try.
+pub fn advise(error: Error, try_this: impl Into<String>) -> Failure {
+    Failure { try_this: try_this.into(), ..Failure::from(error) }
+}

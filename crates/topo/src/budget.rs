@@ -1,0 +1,161 @@
+//! What machines take, side by side: parts, power, price, failures and spares from figures of one
+//! part each.
+
+use laneway_core::Row;
+
+use crate::cost::{Distances, Parts, distances, spares};
+use crate::error::{Error, ErrorKind};
+use crate::machine::Machine;
+use crate::topologies::{Bisection, KINDS, Kind};
+use crate::wiring::MOST_PORTS;
+
+const HOURS_A_YEAR: f64 = 8766.0;
+
+/// How sure one is to have a spare while a new part is under way.
+const CONFIDENCE: f64 = 0.95;
+
+/// Figures of one part each. What has none counts nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// Power of a switch.
+    pub switch_watts: Option<f64>,
+    /// Power of a cable between switches, both ends.
+    pub cable_watts: Option<f64>,
+    /// Mean time between failures of a switch.
+    pub switch_mtbf_hours: Option<f64>,
+    /// Mean time between failures of a cable.
+    pub cable_mtbf_hours: Option<f64>,
+    /// Price of a switch.
+    pub switch_price: Option<f64>,
+    /// Price of a cable between switches.
+    pub cable_price: Option<f64>,
+    /// Days until a new part arrives.
+    pub lead_days: Option<f64>,
+}
+
+/// What a machine takes.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Budget {
+    /// Switches, ports and cables.
+    pub parts: Parts,
+    /// Ports of the largest switch.
+    pub ports: Option<u32>,
+    /// How far its switches are from each other.
+    pub distances: Distances,
+    /// The least number of cables between halves, where a formula gives it.
+    pub bisection: Option<Bisection>,
+    /// Power of all parts that have a figure.
+    pub power_w: Option<f64>,
+    /// Price of all parts that have one.
+    pub price: Option<f64>,
+    /// Parts that fail in a year.
+    pub failures_per_year: Option<f64>,
+    /// Switches to keep in stock.
+    pub spare_switches: Option<u64>,
+    /// Cables to keep in stock.
+    pub spare_cables: Option<u64>,
+}
+
+/// Counts what a machine takes.
+///
+/// ```
+/// use laneway_topo::budget::{Figures, budget};
+/// use laneway_topo::Machine;
+///
+/// let figures = Figures { switch_watts: Some(100.0), ..Figures::default() };
+/// let budget = budget(&Machine::named("mlfm:d=18")?, &figures);
+/// assert_eq!((budget.parts.hosts, budget.power_w), (6156, Some(51_300.0)));
+/// # Ok::<(), laneway_topo::Error>(())
+/// ```
+pub fn budget(machine: &Machine, figures: &Figures) -> Budget {
+    let wiring = machine.wiring();
+    let parts = Parts::of(wiring);
+    let topology = machine.topology().filter(|_| !machine.is_damaged());
+    let (switches, links) = (f64::from(parts.switches), parts.cables[1] + parts.cables[2]);
+    let (links, cables) = (links as f64, parts.all_cables() as f64);
+    // A figure that was given counts for its parts; those without one count nothing.
+    let total = |switch: Option<f64>, cable: Option<f64>, count: f64| match (switch, cable) {
+        (None, None) => None,
+        (switch, cable) => Some(switch.unwrap_or(0.0) * switches + cable.unwrap_or(0.0) * count),
+    };
+    let rate = |hours: Option<f64>| hours.map(|hours| 1.0 / hours);
+    let (switch_rate, cable_rate) =
+        (rate(figures.switch_mtbf_hours), rate(figures.cable_mtbf_hours));
+    let hours = figures.lead_days.map(|days| days * 24.0);
+    let held = |rate: Option<f64>, count: f64| Some(spares(rate? * count * hours?, CONFIDENCE));
+    Budget {
+        ports: (0..wiring.switches()).map(|switch| wiring.ports(switch)).max(),
+        distances: distances(wiring, topology.is_some()),
+        // One node has no halves.
+        bisection: topology.filter(|_| parts.hosts > 1).map(|topology| topology.bisection()),
+        power_w: total(figures.switch_watts, figures.cable_watts, links),
+        price: total(figures.switch_price, figures.cable_price, links),
+        failures_per_year: total(switch_rate, cable_rate, cables).map(|rate| rate * HOURS_A_YEAR),
+        spare_switches: held(switch_rate, switches),
+        spare_cables: held(cable_rate, cables),
+        parts,
+    }
+}
+
+impl Budget {
+    /// Why there is no bisection, where there is none.
+    pub fn why_no_bisection(&self, machine: &Machine) -> Option<&'static str> {
+        self.bisection.is_none().then(|| match (self.parts.hosts, machine.is_damaged()) {
+            (0 | 1, _) => "there are no two halves",
+            (_, true) => "it is known by formula, and not for what is left after a failure",
+            (_, false) => "it is known by formula, and a file may be any fabric",
+        })
+    }
+
+    /// All of it in one row.
+    pub fn row(&self, machine: &Machine) -> Row {
+        let (parts, far) = (&self.parts, &self.distances);
+        Row::new()
+            .with("topology", machine.spec.clone())
+            .with("nodes", parts.hosts)
+            .with("switches", parts.switches)
+            .with("switches_unplugged", parts.switches_unplugged)
+            .with("ports", self.ports)
+            .with("ports_used", parts.ports_used)
+            .with("port_efficiency", parts.port_efficiency())
+            .with("cables_rack", parts.cables[0])
+            .with("cables_row", parts.cables[1])
+            .with("cables_hall", parts.cables[2])
+            .with("bisection", self.bisection.map(|cut| cut.per_host))
+            .with("bisection_paper", self.bisection.and_then(|cut| cut.in_paper))
+            .with("diameter_switches", far.diameter)
+            .with("shortest_paths_min", far.shortest_least)
+            .with("shortest_paths_mean", far.shortest_mean)
+            .with("disjoint_paths", far.disjoint)
+            .with("switch_pairs_apart", far.apart)
+            .with("is_sampled", far.is_sampled)
+            .with("power_w", self.power_w)
+            .with("price", self.price)
+            .with("failures_per_year", self.failures_per_year)
+            .with("spare_switches", self.spare_switches)
+            .with("spare_cables", self.spare_cables)
+    }
+}
+
+/// Of every kind of topology the smallest machine that has so many nodes; and the kinds that have
+/// none, because no switch has the ports.
+pub fn smallest(nodes: u64) -> Result<(Vec<Machine>, Vec<&'static Kind>), Error> {
+    let (mut machines, mut missing) = (Vec::new(), Vec::new());
+    for &kind in KINDS {
+        let fits = |d: &u32| (*d).is_multiple_of(2) || !kind.only_even;
+        let specs = (kind.least..=MOST_PORTS / 2).filter(fits);
+        let specs = specs.map(|d| format!("{}:d={d}", kind.name));
+        let mut large = specs.filter_map(|spec| Machine::named(&spec).ok());
+        match large.find(|machine| u64::from(machine.whole().hosts()) >= nodes) {
+            Some(machine) => machines.push(machine),
+            None => missing.push(kind),
+        }
+    }
+    if machines.is_empty() {
+        let cause = format!("no topology is that large with switches of {MOST_PORTS} ports");
+        let what = format!("there is no fabric of {nodes} nodes");
+        return Err(Error::new(ErrorKind::Size, what, cause));
+    }
+    Ok((machines, missing))
+}

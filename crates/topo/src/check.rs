@@ -1,0 +1,169 @@
+//! Proves the forwarding of a machine: every pair is reached, nothing goes round, and no credit
+//! loop.
+
+use laneway_core::Row;
+
+use crate::apart::{Apart, apart};
+use crate::explain;
+use crate::formats::cables::field;
+use crate::machine::Machine;
+use crate::prove::{Agents, Proof, prove, prove_agents, prove_standing};
+use crate::sample::{Followed, follow_pairs};
+use crate::table::Table;
+use crate::wiring::{Host, Wiring};
+
+/// Pairs of a very large fabric that are followed.
+const SAMPLED_PAIRS: u64 = 1_000_000;
+
+/// What is true of a machine's forwarding.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Checked {
+    /// The proof over the hosts that have a cable.
+    pub proof: Proof,
+    /// What was looked at.
+    pub how: String,
+    /// Whether that proves it for every pair.
+    pub is_certain: bool,
+    /// The table, where it fits into memory.
+    pub table: Option<Table>,
+    /// The ways of the switches' own messages, where there is a table.
+    pub agents: Option<Agents>,
+    /// Hosts without a cable.
+    pub unplugged: Vec<Host>,
+    /// Pairs, times paths, of hosts that have lost their cable.
+    pub cut_off: u64,
+}
+
+/// Proves the forwarding of a machine: every pair, or for a fabric whose table does not fit into
+/// memory pairs that are followed.
+///
+/// ```
+/// use laneway_topo::{Machine, check};
+///
+/// let machine = Machine::named("fat-tree-3:d=4")?.fail(&["switch:leaf-0-0"], 1)?.route(None)?;
+/// let checked = check(&machine);
+/// // Four hosts have lost their switch: their pairs with 60 others, and with each other.
+/// assert_eq!(checked.unreached(), 2 * 4 * 60 + 4 * 3);
+/// assert!(!checked.holds());
+/// # Ok::<(), laneway_topo::Error>(())
+/// ```
+pub fn check(machine: &Machine) -> Checked {
+    let wiring = machine.wiring();
+    let table = machine.has_table().then(|| machine.table());
+    let (proof, how, is_certain) = proved(machine, table.as_ref());
+    let agents =
+        table.as_ref().map(|table| prove_agents(wiring, table, &machine.to_switches(table)));
+    let cut_off = machine.pairs_cut_off() * paths(table.as_ref());
+    Checked { proof, how, is_certain, table, agents, unplugged: machine.unplugged(), cut_off }
+}
+
+fn paths(table: Option<&Table>) -> u64 {
+    table.map_or(1, |table| u64::from(table.paths()))
+}
+
+/// Pairs of hosts, times paths, that a machine's forwarding does not connect; those of hosts that
+/// have lost their cable are among them. A fabric by formula forwards to everybody.
+pub fn unreached(machine: &Machine) -> u64 {
+    if machine.is_native() {
+        return 0;
+    }
+    let table = machine.table();
+    prove(machine.wiring(), &table).missed() + machine.pairs_cut_off() * paths(Some(&table))
+}
+
+impl Checked {
+    /// Pairs of hosts, times paths, that are not reached: those that the table does not serve, and
+    /// those of hosts that have lost their cable.
+    pub fn unreached(&self) -> u64 {
+        self.proof.missed() + self.cut_off
+    }
+
+    /// Whether nothing wrong was found.
+    pub fn holds(&self) -> bool {
+        let reach_all = self.agents.as_ref().is_none_or(Agents::reach_all);
+        self.proof.holds() && self.cut_off == 0 && reach_all && self.proof.pairs > 0
+    }
+
+    /// All of it in one row.
+    pub fn row(&self, machine: &Machine) -> Row {
+        let (wiring, holds) = (machine.wiring(), self.holds());
+        let row = Row::new()
+            .with("topology", machine.spec.clone())
+            .with("pairs", self.proof.pairs)
+            .with("unreached", self.unreached())
+            .with("hosts_unplugged", self.unplugged.len() as u64)
+            .with("longest_path_switches", self.proof.longest)
+            .with("credit_loop", explain::links(wiring, &self.proof.credit_loop).join(" "))
+            .with("holds", (self.is_certain || !holds).then_some(holds))
+            .with("proof", self.how.clone());
+        let row = with_agents(row, self.agents.as_ref());
+        with_paths(row, wiring, self.table.as_ref())
+    }
+
+    /// Sentences on everything that is wrong; `all` says where further pairs are to be found.
+    pub fn findings(&self, wiring: &dyn Wiring, all: &str) -> Vec<String> {
+        let mut lines: Vec<String> =
+            explain::unplugged(wiring, &self.unplugged).into_iter().collect();
+        lines.extend(explain::proof(wiring, self.table.as_ref(), &self.proof, all));
+        lines.extend(self.agents.iter().flat_map(|agents| explain::agents(wiring, agents)));
+        if !self.is_certain {
+            lines.push(format!("nothing is proven of other pairs: {}", self.how));
+        }
+        lines
+    }
+}
+
+/// The pairs that a table does not serve, as CSV.
+pub fn unreached_csv(wiring: &dyn Wiring, proof: &Proof) -> String {
+    let line = |&(from, to, path): &(Host, Host, u32)| {
+        format!("{},{},{path}\n", field(&wiring.host_name(from)), field(&wiring.host_name(to)))
+    };
+    let lines: String = proof.unreached.iter().map(line).collect();
+    format!("from,to,path\n{lines}")
+}
+
+/// Two columns on the switches' own messages; empty where nothing was proved.
+pub(crate) fn with_agents(row: Row, agents: Option<&Agents>) -> Row {
+    row.with("switch_pairs_unreached", agents.map(Agents::missed))
+        .with("switch_credit_loops", agents.map(|agents| agents.credit_loops.len() as u64))
+}
+
+/// How many paths there are and, of several, how far they keep apart: as parts of the pairs, and
+/// by the fullest link when all send over the first path, over the second, and so on.
+pub(crate) fn with_paths(row: Row, wiring: &dyn Wiring, table: Option<&Table>) -> Row {
+    let several = table.filter(|table| table.paths() > 1).map(|table| apart(wiring, table));
+    let text = |number: &u64| number.to_string();
+    let fullest = |found: &Apart| found.fullest.iter().map(text).collect::<Vec<_>>().join(" ");
+    row.with("paths", table.map_or(1, Table::paths))
+        .with("apart_by_cable", several.as_ref().and_then(|found| found.share(found.by_cable)))
+        .with("apart_by_switch", several.as_ref().and_then(|found| found.share(found.by_switch)))
+        .with("fullest_link", several.as_ref().map(fullest))
+}
+
+/// The proof, what it looked at, and whether that proves every pair: in a mesh the first host
+/// stands for all, in a tree some pods do.
+fn proved(machine: &Machine, table: Option<&Table>) -> (Proof, String, bool) {
+    let wiring = machine.wiring();
+    if let Some(table) = table {
+        return (prove(wiring, table), "every pair".to_string(), true);
+    }
+    let Followed { mut pairs, mut lost, mut longest, mut astray } =
+        follow_pairs(wiring, machine.routing(), SAMPLED_PAIRS, 1);
+    let mut how = format!("{pairs} pairs followed, {astray} of them climb after they descended");
+    let topology = machine.topology().filter(|_| !machine.is_damaged());
+    let standing = topology.and_then(prove_standing);
+    let certain = machine.mesh().is_some() || standing.is_some();
+    if let Some(found) = standing {
+        how = format!(
+            "pods are alike: {} pairs stand for all, {} of them climb after they descended; {how}",
+            found.pairs, found.astray
+        );
+        pairs += found.pairs;
+        lost.extend(found.lost);
+        longest = longest.max(found.longest);
+        astray += found.astray;
+    }
+    let unreached = lost.into_iter().map(|(from, to)| (from, to, 0)).collect();
+    (Proof { pairs, unreached, longest, ..Proof::default() }, how, certain && astray == 0)
+}

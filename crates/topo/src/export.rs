@@ -1,0 +1,155 @@
+//! A machine as files that other software reads: a name, a sentence and a function for each format.
+
+use crate::addresses::Addressed;
+use crate::error::{Error, ErrorKind};
+use crate::explain;
+use crate::formats::{cables, dot, guid2lid, netlist, simgrid, slurm, toml};
+use crate::install;
+use crate::machine::Machine;
+use crate::prove::{Agents, Proof, prove};
+use crate::table::Table;
+use crate::wiring::Wiring;
+
+/// A format of other software.
+pub struct Export {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for, in a sentence.
+    pub sentence: &'static str,
+    /// What writes it.
+    pub write: fn(&Machine, &Addressed) -> Result<Written, Error>,
+}
+
+/// A file's text, and what is true of the forwarding in it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Written {
+    /// The whole file.
+    pub text: String,
+    /// The forwarding, where the file has some.
+    pub forwarding: Option<(Table, Proof)>,
+    /// The ways of the switches' own messages, where the file has some.
+    pub agents: Option<Agents>,
+}
+
+impl From<String> for Written {
+    fn from(text: String) -> Written {
+        Written { text, forwarding: None, agents: None }
+    }
+}
+
+impl Written {
+    /// Whether the forwarding is right, as far as there is some.
+    pub fn holds(&self) -> bool {
+        self.forwarding.as_ref().is_none_or(|(_, proof)| proof.holds())
+            && self.agents.as_ref().is_none_or(Agents::reach_all)
+    }
+
+    /// Sentences on everything that is wrong; `all` says where further pairs are to be found.
+    pub fn findings(&self, wiring: &dyn Wiring, all: &str) -> Vec<String> {
+        let forwarding = self.forwarding.iter();
+        let mut lines: Vec<String> = forwarding
+            .flat_map(|(table, proof)| explain::proof(wiring, Some(table), proof, all))
+            .collect();
+        lines.extend(self.agents.iter().flat_map(|agents| explain::agents(wiring, agents)));
+        lines
+    }
+}
+
+/// All formats.
+pub static EXPORTS: &[Export] = &[
+    Export {
+        name: "ibsim",
+        sentence: "a netlist that ibsim simulates",
+        write: |machine, own| Ok(netlist::write_ibsim(machine.wiring(), &own.identity).into()),
+    },
+    Export {
+        name: "ibnetdiscover",
+        sentence: "what ibnetdiscover prints",
+        write: |machine, own| {
+            Ok(netlist::write_ibnetdiscover(machine.wiring(), &own.identity).into())
+        },
+    },
+    Export {
+        name: "lft",
+        sentence: "forwarding tables: opensm -R file -U FILE",
+        write: |machine, own| {
+            let tables = install::tables(machine, own)?;
+            let text = tables.text(machine, own);
+            let forwarding = Some((tables.table, tables.proof));
+            Ok(Written { text, forwarding, agents: Some(tables.agents) })
+        },
+    },
+    Export {
+        name: "guid2lid",
+        sentence: "the addresses that the tables are for: opensm -x",
+        write: |_, own| {
+            own.ensure_pinned()?;
+            Ok(guid2lid::write(&own.identity).into())
+        },
+    },
+    Export {
+        name: "slurm",
+        sentence: "topology.conf of Slurm's topology/tree",
+        write: |machine, _| Ok(named(slurm::write(machine.wiring()))?.into()),
+    },
+    Export {
+        name: "cables",
+        sentence: "a list of cables, CSV",
+        write: |machine, _| Ok(cables::write(machine.wiring()).into()),
+    },
+    Export {
+        name: "simgrid",
+        sentence: "a platform of SimGrid with every route, which file: reads",
+        write: |machine, _| {
+            let (wiring, cable) = (machine.wiring(), simgrid::Cable::default());
+            let text = simgrid::write(wiring, machine.routing(), cable).map_err(|cause| {
+                let what = "this fabric cannot be written as a platform of SimGrid";
+                let hint = "a smaller fabric, or other names in its file";
+                Error::new(ErrorKind::Format, what, cause).with_hint(hint)
+            })?;
+            let table = machine.table();
+            let proof = prove(wiring, &table);
+            Ok(Written { text, forwarding: Some((table, proof)), agents: None })
+        },
+    },
+    Export {
+        name: "dot",
+        sentence: "a graph for Graphviz, which file: reads",
+        write: |machine, _| Ok(dot::write(machine.wiring()).into()),
+    },
+    Export {
+        name: "toml",
+        sentence: "switches, hosts and cables, which file: reads",
+        write: |machine, _| Ok(plan(machine)?.into()),
+    },
+];
+
+/// The format of this name.
+///
+/// ```
+/// use laneway_topo::addresses::Addressed;
+/// use laneway_topo::{Machine, export::export};
+///
+/// let machine = Machine::named("mlfm:d=4")?;
+/// let slurm = export("slurm").expect("it is a format");
+/// let written = (slurm.write)(&machine, &Addressed::new(&machine, None, None)?)?;
+/// assert!(written.holds() && written.text.contains("SwitchName=vertex-0-0 Nodes=node[0-3]"));
+/// # Ok::<(), laneway_topo::Error>(())
+/// ```
+pub fn export(name: &str) -> Option<&'static Export> {
+    EXPORTS.iter().find(|export| export.name == name)
+}
+
+/// The cables of a machine as TOML, to be changed by hand.
+pub fn plan(machine: &Machine) -> Result<String, Error> {
+    named(toml::write(machine.wiring()))
+}
+
+/// Refuses a fabric with names that a format cannot tell apart.
+fn named(written: Result<String, String>) -> Result<String, Error> {
+    written.map_err(|cause| {
+        let what = "the names of this fabric cannot be told apart in that format";
+        Error::new(ErrorKind::Format, what, cause).with_hint("other names in the fabric's file")
+    })
+}

@@ -1,0 +1,178 @@
+//! Forwarding tables to be installed: proven, and the steps that lead to them from installed ones.
+
+use std::path::Path;
+
+use laneway_core::Row;
+
+use crate::addresses::Addressed;
+use crate::change::{Ends, apply, steps};
+use crate::check::{with_agents, with_paths};
+use crate::error::{Error, ErrorKind};
+use crate::explain;
+use crate::formats::lft;
+use crate::machine::Machine;
+use crate::prove::{Agents, Proof, prove, prove_agents};
+use crate::routing::Hop;
+use crate::table::Table;
+use crate::wiring::{Host, Wiring};
+
+/// Tables for a machine, with their proof.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Tables {
+    /// The ways to hosts, with a path for each address.
+    pub table: Table,
+    /// The ways to switches.
+    pub to_switches: Table,
+    /// What is true of the first.
+    pub proof: Proof,
+    /// What is true of both for the switches' own messages.
+    pub agents: Agents,
+    /// Hosts without a cable; the tables are for the others.
+    pub unplugged: Vec<Host>,
+}
+
+/// The change from installed tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Entries that differ.
+    pub entries: u64,
+    /// Steps that they change in.
+    pub steps: u64,
+    /// Steps after which links can form a credit loop.
+    pub with_credit_loop: u64,
+}
+
+/// One step of a change.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Its number, from 1.
+    pub number: u64,
+    /// The whole tables after it.
+    pub text: String,
+    /// The links of a credit loop then; empty where there is none.
+    pub credit_loop: Vec<Hop>,
+}
+
+impl Step {
+    /// The file of a step beside that of the whole tables.
+    pub fn file(file: &str, number: u64) -> String {
+        format!("{file}.step{number}")
+    }
+
+    /// Removes the files of steps from this one on, which an earlier change with more of them has
+    /// left: they would be loaded after the last one.
+    pub fn remove(file: &str, first: u64) {
+        let is_removed = |number| std::fs::remove_file(Step::file(file, number)).is_ok();
+        (first..).take_while(|&number| is_removed(number)).for_each(drop);
+    }
+}
+
+/// Makes and proves the tables of a machine for its addresses.
+///
+/// ```
+/// use laneway_topo::addresses::Addressed;
+/// use laneway_topo::{Machine, install};
+///
+/// let machine = Machine::named("mlfm:d=4")?.fail(&["link:vertex-0-0/5"], 1)?.route(None)?;
+/// let addressed = Addressed::new(&machine, None, Some(2))?;
+/// let tables = install::tables(&machine, &addressed)?;
+/// assert!(tables.hold());
+/// let text = tables.text(&machine, &addressed);
+/// assert!(text.starts_with("Unicast lids"));
+/// # Ok::<(), laneway_topo::Error>(())
+/// ```
+pub fn tables(machine: &Machine, addressed: &Addressed) -> Result<Tables, Error> {
+    addressed.ensure_pinned()?;
+    let wiring = machine.wiring();
+    let table = addressed.table(machine);
+    let to_switches = lft::to_switches(wiring, &table);
+    Ok(Tables {
+        proof: prove(wiring, &table),
+        agents: prove_agents(wiring, &table, &to_switches),
+        unplugged: machine.unplugged(),
+        table,
+        to_switches,
+    })
+}
+
+impl Tables {
+    /// Whether every pair of hosts with a cable is reached, and no credit loop exists.
+    pub fn hold(&self) -> bool {
+        self.proof.holds() && self.agents.reach_all()
+    }
+
+    /// The tables as OpenSM reads them.
+    pub fn text(&self, machine: &Machine, addressed: &Addressed) -> String {
+        lft::write_both(machine.wiring(), &self.table, &self.to_switches, &addressed.identity)
+    }
+
+    /// Reads the installed tables, to hosts and to switches, that these are to replace.
+    pub fn installed(&self, machine: &Machine, file: &Path) -> Result<(Table, Table), Error> {
+        let installed = machine.installed(file)?;
+        let (there, here) = (installed.0.paths(), self.table.paths());
+        if there != here {
+            let cause = format!("{there} paths to a host there, {here} here");
+            let what = "the installed tables are not for the same addresses";
+            return Err(Error::new(ErrorKind::Addresses, what, cause));
+        }
+        Ok(installed)
+    }
+
+    /// Makes the steps from installed tables, to hosts and to switches, proves each, and hands it
+    /// to `write`. Switches have addresses too, and the ways to them change in the same steps.
+    pub fn change<E>(
+        &self,
+        machine: &Machine,
+        addressed: &Addressed,
+        installed: (Table, Table),
+        mut write: impl FnMut(Step) -> Result<(), E>,
+    ) -> Result<Change, E> {
+        let wiring = machine.wiring();
+        let (mut now, mut now_to_switches) = installed;
+        let hosts = steps(wiring, Ends::Hosts, &now, &self.table);
+        let switches = steps(wiring, Ends::Switches, &now_to_switches, &self.to_switches);
+        let count = hosts.len().max(switches.len());
+        let entries = hosts.iter().chain(&switches).map(Vec::len).sum::<usize>();
+        let mut change =
+            Change { entries: entries as u64, steps: count as u64, with_credit_loop: 0 };
+        let mut credit_loop = prove(wiring, &now).credit_loop;
+        for at in 0..count {
+            if let Some(step) = hosts.get(at) {
+                apply(&mut now, step);
+                credit_loop = prove(wiring, &now).credit_loop;
+            }
+            change.with_credit_loop += u64::from(!credit_loop.is_empty());
+            switches.get(at).into_iter().for_each(|step| apply(&mut now_to_switches, step));
+            let text = lft::write_both(wiring, &now, &now_to_switches, &addressed.identity);
+            write(Step { number: at as u64 + 1, text, credit_loop: credit_loop.clone() })?;
+        }
+        Ok(change)
+    }
+
+    /// All of it in one row.
+    pub fn row(&self, machine: &Machine, file: &str, change: Option<Change>) -> Row {
+        let wiring = machine.wiring();
+        let row = Row::new()
+            .with("file", file)
+            .with("switches", wiring.switches())
+            .with("hosts", wiring.hosts())
+            .with("hosts_unplugged", self.unplugged.len() as u64)
+            .with("unreached", self.proof.missed())
+            .with("credit_loop", !self.proof.credit_loop.is_empty())
+            .with("changed_entries", change.map(|change| change.entries))
+            .with("steps", change.map(|change| change.steps))
+            .with("steps_with_credit_loop", change.map(|change| change.with_credit_loop));
+        let row = with_agents(row, Some(&self.agents));
+        with_paths(row, wiring, Some(&self.table))
+    }
+
+    /// Sentences on everything that is wrong; `all` says where further pairs are to be found.
+    pub fn findings(&self, wiring: &dyn Wiring, all: &str) -> Vec<String> {
+        let mut lines: Vec<String> =
+            explain::unplugged(wiring, &self.unplugged).into_iter().collect();
+        lines.extend(explain::proof(wiring, Some(&self.table), &self.proof, all));
+        lines.extend(explain::agents(wiring, &self.agents));
+        lines
+    }
+}

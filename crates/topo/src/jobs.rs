@@ -1,0 +1,216 @@
+//! Jobs on a machine: nodes by a list, a number or a shape, and the order of their all-to-all.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use laneway_core::Row;
+use laneway_core::node_list::{compress, expand};
+
+use crate::alltoall::SAMPLED_PHASES;
+use crate::conflicts::Counter;
+use crate::error::{Error, ErrorKind};
+use crate::explain;
+use crate::job::{Ground, Job, MOST_LISTED, Refused, Shape, place};
+use crate::machine::Machine;
+use crate::sample::follow_phases;
+use crate::schedule::ensure_rows;
+use crate::topologies::mlfm::FullMesh;
+use crate::wiring::{Host, Wiring};
+
+/// Which nodes a job takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted<'a> {
+    /// These, as Slurm writes lists: `node[0-3,7]`.
+    Nodes(&'a str),
+    /// So many of the free ones.
+    Size(u32),
+    /// A shape of a full mesh, `LAYERSxVERTICESxNODES`, among the free ones; and its number of
+    /// nodes, if it must be this.
+    Shape(&'a str, Option<u32>),
+}
+
+/// Finds nodes for a job and an order of its all-to-all without conflict. Nodes are chosen among
+/// the `free` ones, or among all that have a cable.
+///
+/// ```
+/// use laneway_topo::jobs::{self, Wanted};
+/// use laneway_topo::Machine;
+///
+/// let machine = Machine::named("mlfm:d=4")?;
+/// let job = jobs::plan(&machine, Wanted::Size(16), Some("node[0-39]"), 1)?;
+/// assert_eq!(jobs::conflicts(&machine, &job).0, 1);
+/// # Ok::<(), laneway_topo::Error>(())
+/// ```
+pub fn plan(
+    machine: &Machine,
+    wanted: Wanted,
+    free: Option<&str>,
+    seed: u64,
+) -> Result<Job, Error> {
+    let order = machine.order();
+    let (mesh, is_whole) = (machine.planned_mesh(), machine.mesh().is_some());
+    let (wiring, routing) = (machine.wiring(), machine.routing());
+    let ground = Ground { wiring, routing, order: &*order, mesh: mesh.as_ref(), is_whole };
+    let free = || match free {
+        Some(list) => hosts(wiring, list),
+        None => Ok((0..wiring.hosts()).filter(|&host| wiring.attached(host).is_some()).collect()),
+    };
+    let hosts = match wanted {
+        Wanted::Nodes(list) => hosts(wiring, list)?,
+        Wanted::Size(size) => placed(&ground, &free()?, size as usize, seed)?,
+        Wanted::Shape(word, size) => shaped(&ground, mesh.as_ref(), &free()?, word, size)?,
+    };
+    Job::new(&ground, hosts, seed).map_err(|reason| refused(wiring, reason))
+}
+
+fn placed(ground: &Ground, free: &[Host], size: usize, seed: u64) -> Result<Vec<Host>, Error> {
+    if !(1..=free.len()).contains(&size) {
+        let cause = format!("{} nodes are free, and a job has at least one", free.len());
+        let what = format!("there is no job of {size} nodes");
+        return Err(Error::new(ErrorKind::Size, what, cause).with_hint(free.len().to_string()));
+    }
+    let placed = place(ground, free, size, seed);
+    placed.map_err(|lost| refused(ground.wiring, Refused::Unreached(lost)))
+}
+
+/// The hosts of a shape that is free.
+fn shaped(
+    ground: &Ground,
+    mesh: Option<&FullMesh>,
+    free: &[Host],
+    word: &str,
+    size: Option<u32>,
+) -> Result<Vec<Host>, Error> {
+    let refused = |cause: String| {
+        Error::new(ErrorKind::Shape, format!("there is no job of the shape `{word}`"), cause)
+    };
+    let Some(mesh) = mesh else {
+        let cause = "shapes are parts of a full mesh that was planned by its formula";
+        return Err(refused(cause.into()));
+    };
+    let shape = Shape::parse(word, mesh.degree()).map_err(refused)?;
+    let many = shape.size();
+    if size.is_some_and(|size| u64::from(size) != many) {
+        return Err(refused(format!("it has {many} nodes")).with_hint(many.to_string()));
+    }
+    ground.find(mesh, free, shape).ok_or_else(|| {
+        let intact = match ground.is_whole {
+            true => "",
+            false => " whose ways are still the mesh's own",
+        };
+        let cause = format!("no {shape}{intact} was found among the {} free nodes", free.len());
+        refused(cause).with_hint(many.to_string())
+    })
+}
+
+/// The hosts of a list, in order; each is there, has a cable, and is named once.
+fn hosts(wiring: &dyn Wiring, list: &str) -> Result<Vec<Host>, Error> {
+    let last = wiring.hosts().saturating_sub(1);
+    let refused = |cause: String| {
+        let hint = compress(&[0, last].map(|host| wiring.host_name(host)));
+        Error::new(ErrorKind::Nodes, format!("cannot take the nodes `{list}`"), cause)
+            .with_hint(hint)
+    };
+    let names =
+        expand(list, wiring.hosts() as usize).map_err(|error| refused(error.to_string()))?;
+    let known: BTreeMap<String, Host> =
+        (0..wiring.hosts()).map(|host| (wiring.host_name(host), host)).collect();
+    let mut hosts = Vec::with_capacity(names.len());
+    for name in &names {
+        match known.get(name) {
+            None => return Err(refused(format!("the machine has no node `{name}`"))),
+            Some(&host) if wiring.attached(host).is_none() => {
+                return Err(refused(format!("{name} has no cable")));
+            }
+            Some(&host) => hosts.push(host),
+        }
+    }
+    hosts.sort_unstable();
+    match hosts.windows(2).find(|two| two[0] == two[1]) {
+        Some(two) => Err(refused(format!("{} is named twice", wiring.host_name(two[0])))),
+        None => Ok(hosts),
+    }
+}
+
+fn refused(wiring: &dyn Wiring, refused: Refused) -> Error {
+    match refused {
+        Refused::Unreached(lost) => {
+            let (from, to) = (wiring.host_name(lost.from), wiring.host_name(lost.to));
+            let (what, cause) =
+                (format!("{from} cannot reach {to}"), explain::lost(wiring, lost.why));
+            Error::new(ErrorKind::Unreached, what, cause).with_hint(to)
+        }
+        Refused::TooLarge => {
+            let cause = format!("an order is searched for up to {MOST_LISTED} nodes");
+            Error::new(ErrorKind::Shape, "the job is too large and has no shape", cause)
+        }
+    }
+}
+
+/// The largest conflict of a job's order, and what was counted. That all messages arrive was seen
+/// when the order was found; here all are counted again, by the order on the whole machine, where
+/// they are not too many.
+pub fn conflicts(machine: &Machine, job: &Job) -> (u32, String) {
+    let wiring = machine.wiring();
+    let order = job.on_machine(wiring.hosts());
+    match Counter::new(wiring, machine.routing()) {
+        Ok(counter) => (counter.count(&order).worst(), "every message".to_string()),
+        Err(_) => {
+            let followed = follow_phases(wiring, machine.routing(), &order, SAMPLED_PHASES, 1);
+            (followed.worst(), format!("{SAMPLED_PHASES} phases of {}", job.phases()))
+        }
+    }
+}
+
+fn names(machine: &Machine, job: &Job) -> Vec<String> {
+    job.hosts.iter().map(|&host| machine.wiring().host_name(host)).collect()
+}
+
+/// Everything about a job in one row; and whether no two of its messages meet.
+pub fn row(machine: &Machine, job: &Job) -> (Row, bool) {
+    let (worst, proof) = conflicts(machine, job);
+    let row = Row::new()
+        .with("topology", machine.spec.clone())
+        .with("size", job.hosts.len() as u64)
+        .with("shape", job.shape.map(|shape| shape.to_string()))
+        .with("is_shaped", job.is_shaped())
+        .with("phases", job.phases())
+        .with("bound", job.bound)
+        .with("phases_over_bound", job.phases() as f64 / job.bound as f64)
+        .with("conflicts_max", worst)
+        .with("proof", proof)
+        .with("nodes", compress(&names(machine, job)));
+    (row, worst <= 1)
+}
+
+/// Whom each node sends to in some of the phases; nothing where it rests.
+pub fn partners(machine: &Machine, job: &Job, phases: Range<u64>) -> Result<Vec<Row>, Error> {
+    ensure_rows((phases.end - phases.start) * job.hosts.len() as u64)?;
+    let names = names(machine, job);
+    let mut rows = Vec::new();
+    for phase in phases {
+        for (rank, name) in names.iter().enumerate() {
+            let to = job.order.partner(rank as u32, phase) as usize;
+            let row = Row::new().with("phase", phase).with("source", name.clone());
+            rows.push(row.with("destination", (to != rank).then(|| names[to].clone())));
+        }
+    }
+    Ok(rows)
+}
+
+/// All phases as pairs of nodes, in the form that [`crate::formats::pairs`] reads.
+pub fn pairs(machine: &Machine, job: &Job) -> String {
+    let names = names(machine, job);
+    let mut text = String::new();
+    for phase in 0..job.phases() {
+        text.push_str(&format!("# phase {phase}\n"));
+        for (rank, name) in names.iter().enumerate() {
+            let to = job.order.partner(rank as u32, phase) as usize;
+            if to != rank {
+                text.push_str(&format!("{name} {}\n", names[to]));
+            }
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,308 @@
+//! A fabric by its name or from its file, whole or damaged, with its forwarding.
+
+mod forwarding;
+
+use std::path::Path;
+
+use laneway_core::Phases;
+use laneway_stats::SplitMix64;
+
+use crate::conflicts::Counter;
+use crate::differ::Difference;
+use crate::engines::{engine, several};
+use crate::error::{Error, ErrorKind};
+use crate::fabric::{Fabric, Part};
+use crate::failures;
+use crate::formats::{self, Discovered, Identity};
+use crate::order::{Renamed, Shift};
+use crate::recognise::{Recognised, recognise};
+use crate::repair::{Loss, lost};
+use crate::routing::Routing;
+use crate::table::Table;
+use crate::topologies::mlfm::{self, FullMesh};
+use crate::topologies::{Topology, topology};
+use crate::wiring::{Host, Wiring};
+
+/// The engine for fabrics that have no forwarding of their own.
+const BEST: &str = "balanced";
+
+/// Bytes that a forwarding table may take.
+const MOST_TABLE: u64 = 1 << 30;
+
+/// Hosts up to which detours are spread and schedules repaired while somebody waits; above, the
+/// detours are those that change least.
+pub const MOST_SPREAD: u32 = 16_384;
+
+/// A fabric as it was planned or found.
+enum Plan {
+    Formula(Box<dyn Topology>),
+    /// With the plan that it follows, if it is one that we know.
+    File {
+        found: Discovered,
+        plan: Option<Box<Recognised>>,
+        table: Table,
+    },
+}
+
+/// A fabric with its forwarding.
+///
+/// ```
+/// use laneway_topo::{Machine, check};
+///
+/// let machine = Machine::named("mlfm:d=4")?.fail(&["link:vertex-0-0/5"], 1)?.route(None)?;
+/// assert!(check(&machine).holds());
+/// # Ok::<(), laneway_topo::Error>(())
+/// ```
+pub struct Machine {
+    /// The name that it was asked for by.
+    pub spec: String,
+    plan: Plan,
+    /// What is left of it, where something failed; and what failed.
+    damaged: Option<Fabric>,
+    failed: Vec<Part>,
+    /// Another forwarding than its own, or its own with detours.
+    table: Option<Table>,
+    /// The ways to switches that came with a table from a file.
+    to_switches: Option<Table>,
+    /// With the addresses of [`Machine::address`], where they are given.
+    addressed: Option<Identity>,
+}
+
+/// Reads a fabric from a file, in any format that is known.
+pub fn discovered(file: &Path) -> Result<Discovered, Error> {
+    let read = formats::load(file).and_then(|text| formats::read(&text));
+    read.map_err(|error| Error::of_file("fabric", file, &error))
+}
+
+impl Machine {
+    /// A fabric by formula (`mlfm:d=8`) or from a file (`file:FABRIC`): whole, and with its own
+    /// forwarding.
+    pub fn named(spec: &str) -> Result<Machine, Error> {
+        let plan = match spec.strip_prefix("file:") {
+            Some(file) => {
+                let found = discovered(Path::new(file))?;
+                ensure_sensible(spec, &found.fabric)?;
+                let plan = recognise(&found.fabric).map(Box::new);
+                let table = match &plan {
+                    Some(plan) => plan.native(&found.fabric),
+                    None => (engine(BEST)?.route)(&found.fabric),
+                };
+                Plan::File { found, plan, table }
+            }
+            None => Plan::Formula(topology(spec)?),
+        };
+        Ok(Machine {
+            spec: spec.to_string(),
+            plan,
+            damaged: None,
+            failed: Vec::new(),
+            table: None,
+            to_switches: None,
+            addressed: None,
+        })
+    }
+
+    /// Takes out parts, named or drawn (see [`failures::part`]). Its forwarding leads into what has
+    /// failed until [`Machine::route`].
+    pub fn fail<W: AsRef<str>>(mut self, words: &[W], seed: u64) -> Result<Machine, Error> {
+        if words.is_empty() {
+            return Ok(self);
+        }
+        let mut fabric = Fabric::of(self.wiring());
+        let mut draws = SplitMix64::new(seed);
+        for word in words {
+            let part = failures::part(&fabric, word.as_ref(), &mut draws)?;
+            fabric.fail(part);
+            self.failed.push(part);
+        }
+        self.damaged = Some(fabric);
+        Ok(self)
+    }
+
+    /// Takes the addresses of OpenSM's guid2lid file.
+    pub fn address(mut self, file: &Path) -> Result<Machine, Error> {
+        let mut identity = self.identity();
+        let read =
+            formats::load(file).and_then(|text| formats::guid2lid::read(&text, &mut identity));
+        read.map_err(|error| Error::of_file("addresses", file, &error))?;
+        if !identity.is_pinned() {
+            let what =
+                format!("`{}` does not give every part an address of its own", file.display());
+            let cause = "a GUID of the fabric is not in it, or an address is there twice";
+            return Err(Error::new(ErrorKind::Addresses, what, cause));
+        }
+        self.addressed = Some(identity);
+        Ok(self)
+    }
+
+    /// The formula that it was planned by, if it was.
+    pub fn topology(&self) -> Option<&dyn Topology> {
+        match &self.plan {
+            Plan::Formula(topology) => Some(&**topology),
+            Plan::File { .. } => None,
+        }
+    }
+
+    /// As it was planned or found.
+    pub fn whole(&self) -> &dyn Wiring {
+        match &self.plan {
+            Plan::Formula(topology) => &**topology,
+            Plan::File { found, .. } => &found.fabric,
+        }
+    }
+
+    /// What is left of it.
+    pub fn wiring(&self) -> &dyn Wiring {
+        self.damaged.as_ref().map_or(self.whole(), |fabric| fabric)
+    }
+
+    /// Whether parts were taken out.
+    pub fn is_damaged(&self) -> bool {
+        self.damaged.is_some()
+    }
+
+    /// What was taken out, in its order.
+    pub fn failed(&self) -> &[Part] {
+        &self.failed
+    }
+
+    /// What that has cost, where something was taken out.
+    pub fn loss(&self) -> Option<Loss> {
+        self.damaged.as_ref().map(|left| lost(self.whole(), left))
+    }
+
+    /// Hosts without a cable.
+    pub fn unplugged(&self) -> Vec<Host> {
+        unplugged(self.wiring())
+    }
+
+    /// Ordered pairs of hosts of which one or both have lost their cable; of hosts that never had
+    /// one nothing is asked.
+    pub fn pairs_cut_off(&self) -> u64 {
+        let pairs = |wiring: &dyn Wiring| {
+            let plugged = u64::from(wiring.hosts()) - unplugged(wiring).len() as u64;
+            plugged * plugged.saturating_sub(1)
+        };
+        match &self.damaged {
+            Some(left) => pairs(self.whole()) - pairs(left),
+            None => 0,
+        }
+    }
+
+    /// How a found fabric differs from the plan that it follows; nothing where it follows none.
+    pub fn differences(&self) -> &[Difference] {
+        match &self.plan {
+            Plan::File { plan: Some(plan), .. } => &plan.differences,
+            Plan::File { .. } | Plan::Formula(_) => &[],
+        }
+    }
+
+    /// The plan that a found fabric follows.
+    pub fn recognised(&self) -> Option<&Recognised> {
+        match &self.plan {
+            Plan::File { plan, .. } => plan.as_deref(),
+            Plan::Formula(_) => None,
+        }
+    }
+
+    /// The plan of a found fabric all of whose hosts are in it.
+    fn followed(&self) -> Option<&Recognised> {
+        // A host that the plan lacks would never send.
+        self.recognised().filter(|plan| plan.map.hosts.iter().all(Option::is_some))
+    }
+
+    /// Whether it was found with other cables than its plan has.
+    pub fn differs(&self) -> bool {
+        self.followed().is_some_and(|plan| !plan.differences.is_empty())
+    }
+
+    /// The order of an all-to-all that suits the plan.
+    pub fn order(&self) -> Box<dyn Phases + Send + Sync> {
+        match &self.plan {
+            Plan::Formula(topology) => topology.order(),
+            Plan::File { found, .. } => match self.followed() {
+                Some(plan) => Box::new(Renamed::new(plan.plan.order(), &plan.map.hosts)),
+                None => Box::new(Shift::new(found.fabric.hosts())),
+            },
+        }
+    }
+
+    /// The full mesh that it was planned as.
+    pub fn planned_mesh(&self) -> Option<FullMesh> {
+        let mesh = self.topology().filter(|topology| topology.kind().name == mlfm::KIND.name);
+        mesh.map(|topology| FullMesh::new(topology.d()))
+    }
+
+    /// The full mesh that it is, whole and with its own forwarding.
+    pub fn mesh(&self) -> Option<FullMesh> {
+        self.planned_mesh().filter(|_| self.table.is_none() && self.damaged.is_none())
+    }
+
+    /// What its parts are called in tables: as [`Machine::address`] or the file says that it came
+    /// from, else as planned.
+    pub fn identity(&self) -> Identity {
+        match (&self.addressed, &self.plan) {
+            (Some(identity), _) => identity.clone(),
+            (None, Plan::File { found, .. }) => found.identity.clone(),
+            (None, Plan::Formula(topology)) => Identity::planned(&**topology),
+        }
+    }
+
+    /// Whether its addresses are those of [`Machine::address`].
+    pub fn is_addressed(&self) -> bool {
+        self.addressed.is_some()
+    }
+
+    /// Whether a forwarding table of it fits into memory.
+    pub fn has_table(&self) -> bool {
+        ensure_table(&self.spec, self.whole()).is_ok()
+    }
+
+    /// Counts conflicts on it.
+    pub fn counter(&self) -> Result<Counter, Error> {
+        Counter::new(self.wiring(), self.routing()).map_err(|cause| {
+            let what = format!("{} is too large to count every message", self.spec);
+            Error::new(ErrorKind::TooLarge, what, cause).with_hint("a smaller fabric")
+        })
+    }
+
+    /// A table of several paths to each host, the first of which is the forwarding that it has.
+    pub fn paths(&self, count: u32) -> Table {
+        let own = match &self.plan {
+            _ if self.table.is_some() || self.is_damaged() => None,
+            Plan::Formula(topology) => topology.paths(count),
+            Plan::File { found, plan, .. } => {
+                plan.as_ref().and_then(|plan| plan.paths(&found.fabric, count))
+            }
+        };
+        own.unwrap_or_else(|| several(self.wiring(), Some(self.routing()), count))
+    }
+
+    /// The forwarding that it has.
+    pub fn routing(&self) -> &dyn Routing {
+        self.table.as_ref().map_or(self.native(), |table| table)
+    }
+}
+
+/// Hosts without a cable.
+pub fn unplugged(wiring: &dyn Wiring) -> Vec<Host> {
+    (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_none()).collect()
+}
+
+/// Refuses a fabric that nothing can be asked of, and one that is too large to route.
+fn ensure_sensible(spec: &str, wiring: &dyn Wiring) -> Result<(), Error> {
+    if wiring.hosts() == 0 || wiring.switches() == 0 {
+        let cause = format!("{} hosts and {} switches", wiring.hosts(), wiring.switches());
+        return Err(Error::new(ErrorKind::Empty, format!("`{spec}` is not a fabric"), cause));
+    }
+    ensure_table(spec, wiring)
+}
+
+fn ensure_table(spec: &str, wiring: &dyn Wiring) -> Result<(), Error> {
+    if u64::from(wiring.switches()) * u64::from(wiring.hosts()) <= MOST_TABLE {
+        return Ok(());
+    }
+    let what = format!("`{spec}` is too large for a forwarding table");
+    let cause = format!("it would take more than {} GiB", MOST_TABLE >> 30);
+    Err(Error::new(ErrorKind::TooLarge, what, cause))
+}

@@ -1,0 +1,79 @@
+//! What permutations drawn at random leave of the bandwidth.
+
+use laneway_core::Row;
+
+use crate::conflicts::{Counter, Tally};
+use crate::machine::Machine;
+use crate::order::Random;
+use crate::sample::follow_each;
+
+/// Permutations and their conflicts.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Trials {
+    /// What was drawn.
+    pub order: Random,
+    /// All trials together.
+    pub all: Tally,
+    /// The mean over messages of 1 / conflict, for each trial.
+    pub throughputs: Vec<f64>,
+}
+
+/// Draws permutations of a machine's hosts and counts the conflicts of each.
+///
+/// ```
+/// use laneway_topo::{Machine, permutations::draw};
+///
+/// let trials = draw(&Machine::named("mlfm:d=4")?, 100, 1, false);
+/// assert!(trials.mean().is_some_and(|mean| mean > 0.5));
+/// # Ok::<(), laneway_topo::Error>(())
+/// ```
+pub fn draw(machine: &Machine, trials: u64, seed: u64, fixed_points: bool) -> Trials {
+    let (wiring, routing) = (machine.wiring(), machine.routing());
+    let order = Random { hosts: wiring.hosts(), phases: trials, seed, fixed_points };
+    // To work out the ways of all pairs pays only where there are many trials.
+    let many = order.phases > u64::from(wiring.switches());
+    let counter = many.then(|| Counter::new(wiring, routing).ok()).flatten();
+    let tallies = match counter {
+        Some(counter) => counter.count_each(&order),
+        None => follow_each(wiring, routing, &order, &(0..order.phases).collect::<Vec<_>>()),
+    };
+    let mut all = Tally::default();
+    tallies.iter().for_each(|trial| all.merge(trial));
+    Trials { order, all, throughputs: tallies.iter().map(Tally::flow_mean).collect() }
+}
+
+impl Trials {
+    fn messages(&self) -> u64 {
+        self.all.flows.iter().sum()
+    }
+
+    /// The mean throughput over trials; none where no message arrives.
+    pub fn mean(&self) -> Option<f64> {
+        let count = self.throughputs.len() as f64;
+        (self.messages() > 0).then(|| self.throughputs.iter().sum::<f64>() / count)
+    }
+
+    /// The standard error of that.
+    pub fn standard_error(&self) -> Option<f64> {
+        let (mean, count) = (self.mean()?, self.throughputs.len() as f64);
+        let squares: f64 = self.throughputs.iter().map(|one| (one - mean).powi(2)).sum();
+        Some((squares / (count - 1.0) / count).sqrt())
+    }
+
+    /// All of it in one row; the histogram has the share of messages with conflict 1, 2, 3, ….
+    pub fn row(&self, machine: &Machine) -> Row {
+        let messages = self.messages() as f64;
+        let shares = self.all.flows.iter().skip(1).map(|&count| count as f64 / messages);
+        Row::new()
+            .with("topology", machine.spec.clone())
+            .with("nodes", self.order.hosts)
+            .with("trials", self.order.phases)
+            .with("seed", self.order.seed)
+            .with("throughput_mean", self.mean())
+            .with("stderr", self.standard_error())
+            .with("conflicts_max", self.all.worst())
+            .with("lost", self.all.lost)
+            .with("histogram", shares.collect::<Vec<f64>>())
+    }
+}

@@ -1,0 +1,310 @@
+//! Watches a fabric that is discovered again and again: what is left of it, and the tables for
+//! that.
+
+use laneway_core::Row;
+
+use crate::change::differing;
+use crate::check::with_agents;
+use crate::cost::Parts;
+use crate::engines::{balanced, several};
+use crate::error::{Error, ErrorKind};
+use crate::explain;
+use crate::fabric::Fabric;
+use crate::formats::identity::is_planned;
+use crate::formats::{self, Discovered, Id, Identity, ReadError, lft};
+use crate::machine::unplugged;
+use crate::map::Map;
+use crate::prove::{Agents, Proof, prove, prove_agents};
+use crate::recognise::recognise;
+use crate::reroute::reroute;
+use crate::table::Table;
+use crate::wiring::{Host, Wiring};
+
+/// Reads what a discovery has printed. One that was cut short, without switches or hosts, is
+/// refused: it must not empty the tables.
+pub fn read(text: &str) -> Result<Discovered, ReadError> {
+    let found = formats::read(text)?;
+    match (found.fabric.switches(), found.fabric.hosts()) {
+        (0, _) => Err(ReadError::new(0, "it has no switches")),
+        (_, 0) => Err(ReadError::new(0, "it has no hosts")),
+        _ => Ok(found),
+    }
+}
+
+/// The fabric as it was, and its forwarding.
+struct Whole {
+    found: Discovered,
+    table: Table,
+    /// The same with a path for each address of a host.
+    paths: Table,
+    to_switches: Table,
+    topology: Option<String>,
+    /// Parts that had another address, or none among others that had one.
+    new_addresses: usize,
+}
+
+/// A table with a path for each address of a host, the first of which it has already.
+fn with_paths(found: &Discovered, fabric: &Fabric, table: Table) -> Table {
+    match found.identity.paths() {
+        1 => table,
+        paths => several(fabric, Some(&table), paths),
+    }
+}
+
+impl Whole {
+    fn new(mut found: Discovered) -> Result<Whole, Error> {
+        let had = found.identity.hosts.iter().any(|id| id.lid != 0);
+        let new = found.identity.pin(found.identity.lmc).map_err(|cause| {
+            let what = "this fabric does not fit into a subnet";
+            let hint = "one subnet for each part of it";
+            Error::new(ErrorKind::Format, what, cause).with_hint(hint)
+        })?;
+        let recognised = recognise(&found.fabric);
+        let table = match &recognised {
+            Some(recognised) => recognised.native(&found.fabric),
+            None => balanced::route(&found.fabric),
+        };
+        let own = recognised.as_ref();
+        let own = own.and_then(|own| own.paths(&found.fabric, found.identity.paths()));
+        let paths = own.unwrap_or_else(|| with_paths(&found, &found.fabric, table.clone()));
+        let topology = recognised.map(|recognised| recognised.plan.spec());
+        let to_switches = lft::to_switches(&found.fabric, &paths);
+        let new_addresses = if had { new } else { 0 };
+        Ok(Whole { found, table, paths, to_switches, topology, new_addresses })
+    }
+
+    /// The table of what is left of it: a path for each address of a host.
+    fn table_of(&self, left: &Fabric) -> Table {
+        match *left == self.found.fabric {
+            true => self.paths.clone(),
+            false => with_paths(&self.found, left, reroute(&self.found.fabric, &self.table, left)),
+        }
+    }
+
+    /// What is left of it, by GUIDs, and by names where those are planned; and its addresses, as
+    /// they are now. None where something is new.
+    fn left(&self, now: &Discovered) -> Option<(Fabric, Identity)> {
+        let keys = |found: &Discovered| {
+            let (fabric, identity) = (&found.fabric, &found.identity);
+            let name = |host| fabric.host_name(host);
+            let hosts = identity.hosts.iter().zip(0..).map(|(id, at)| key(id, || name(at)));
+            let name = |switch| fabric.switch_name(switch);
+            let switches = identity.switches.iter().zip(0..).map(|(id, at)| key(id, || name(at)));
+            (switches.collect::<Vec<Key>>(), hosts.collect::<Vec<Key>>())
+        };
+        let map = Map::by_keys(&now.fabric, keys(now), &self.found.fabric, keys(&self.found));
+        let known = !map.has_extra(&now.fabric, &self.found.fabric);
+        known.then(|| (map.left(&now.fabric, &self.found.fabric), self.addressed(now, &map)))
+    }
+
+    /// Its addresses: those that are discovered, and for a part that has none there its own, if
+    /// nobody else has it now.
+    fn addressed(&self, now: &Discovered, map: &Map) -> Identity {
+        let mut own = self.found.identity.clone();
+        if now.identity.hosts.iter().all(|id| id.lid == 0) {
+            return own;
+        }
+        own.lmc = now.identity.lmc;
+        let mut taken = now.identity.destinations();
+        taken.extend(now.identity.switches.iter().map(|id| (id.lid, 0)));
+        let is_taken = |lid: u16, many: u16| taken.range(lid..lid.saturating_add(many)).count() > 0;
+        let paths = own.paths() as u16;
+        own.hosts.iter_mut().filter(|id| is_taken(id.lid, paths)).for_each(|id| id.lid = 0);
+        own.switches.iter_mut().filter(|id| is_taken(id.lid, 1)).for_each(|id| id.lid = 0);
+        let hosts = map.hosts.iter().zip(&now.identity.hosts);
+        for (&to, id) in hosts.filter(|(_, id)| id.lid != 0) {
+            to.into_iter().for_each(|to| own.hosts[to as usize].lid = id.lid);
+        }
+        let switches = map.switches.iter().zip(&now.identity.switches);
+        for (&to, id) in switches.filter(|(_, id)| id.lid != 0) {
+            to.into_iter().for_each(|to| own.switches[to as usize].lid = id.lid);
+        }
+        own
+    }
+}
+
+/// A part's GUID, or its name where the GUID is planned and so a mere place in the order of a file.
+type Key = Result<u64, String>;
+
+fn key(id: &Id, name: impl Fn() -> String) -> Key {
+    if is_planned(id.guid) { Err(name()) } else { Ok(id.guid) }
+}
+
+/// A fabric that is watched.
+///
+/// ```
+/// use laneway_topo::formats::Discovered;
+/// use laneway_topo::{Fabric, Part, Watch, formats::Identity, topology};
+///
+/// let mut fabric = Fabric::of(&*topology("mlfm:d=4")?);
+/// let discovered = |fabric: &Fabric| {
+///     Discovered { fabric: fabric.clone(), identity: Identity::planned(fabric) }
+/// };
+/// let mut watch = Watch::new(Some(discovered(&fabric)))?;
+/// fabric.fail(Part::Link(0, 4));
+/// let rerouted = watch.see(&discovered(&fabric))?.expect("a cable is gone");
+/// assert!(rerouted.holds() && rerouted.cables_lost == 1);
+/// watch.installed(rerouted);
+/// assert!(watch.see(&discovered(&fabric))?.is_none(), "nothing has changed since");
+/// # Ok::<(), laneway_topo::Error>(())
+/// ```
+pub struct Watch {
+    whole: Option<Whole>,
+    /// What the tables that are installed lead over.
+    last: Option<Fabric>,
+}
+
+/// New tables for what is left of a fabric.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Rerouted {
+    /// What is left.
+    pub left: Fabric,
+    /// The tables as OpenSM reads them.
+    pub text: String,
+    /// The ways to hosts.
+    pub table: Table,
+    /// What is true of them.
+    pub proof: Proof,
+    /// What is true of the ways of the switches' own messages.
+    pub agents: Agents,
+    /// Hosts that have lost their cable.
+    pub unplugged: Vec<Host>,
+    /// Pairs, times paths, that are not reached; those of these hosts are among them.
+    pub unreached: u64,
+    /// Cables that the whole fabric had and this has not.
+    pub cables_lost: u64,
+    /// Entries that are not those of the whole fabric.
+    pub changed_entries: u64,
+    /// The topology that the whole fabric is, if it is one.
+    pub topology: Option<String>,
+    /// Parts that have new addresses, where this is a fabric that was not known before.
+    pub new_addresses: usize,
+    /// Whether other addresses than before were discovered.
+    pub is_readdressed: bool,
+}
+
+impl Watch {
+    /// Watches for changes from the whole fabric; without one it is what is discovered first.
+    pub fn new(whole: Option<Discovered>) -> Result<Watch, Error> {
+        Ok(Watch { whole: whole.map(Whole::new).transpose()?, last: None })
+    }
+
+    /// The tables for what is discovered now; nothing where those that are installed are for it.
+    pub fn see(&mut self, now: &Discovered) -> Result<Option<Rerouted>, Error> {
+        let known = self.whole.as_ref().and_then(|whole| whole.left(now));
+        let mut is_readdressed = false;
+        let left = match known {
+            Some((left, identity)) => {
+                is_readdressed = self.address(identity)?;
+                left
+            }
+            None => {
+                self.whole = Some(Whole::new(now.clone())?);
+                now.fabric.clone()
+            }
+        };
+        let Some(whole) = self.whole.as_mut().filter(|_| self.last.as_ref() != Some(&left)) else {
+            return Ok(None);
+        };
+        let new_addresses = std::mem::take(&mut whole.new_addresses);
+        Ok(Some(Rerouted { new_addresses, is_readdressed, ..rerouted(whole, left) }))
+    }
+
+    /// Remembers that tables are installed.
+    pub fn installed(&mut self, rerouted: Rerouted) {
+        self.last = Some(rerouted.left);
+    }
+
+    /// Takes other addresses than before; whether they are.
+    fn address(&mut self, identity: Identity) -> Result<bool, Error> {
+        let Some(whole) = self.whole.as_ref() else { return Ok(false) };
+        let mut pinned = identity.clone();
+        if pinned.pin(identity.lmc).is_ok() && pinned == whole.found.identity {
+            return Ok(false);
+        }
+        let fabric = whole.found.fabric.clone();
+        self.whole = Some(Whole::new(Discovered { fabric, identity })?);
+        self.last = None;
+        Ok(true)
+    }
+}
+
+/// Routes what is left of a fabric.
+fn rerouted(whole: &Whole, left: Fabric) -> Rerouted {
+    let table = whole.table_of(&left);
+    let to_switches = lft::to_switches(&left, &table);
+    let (proof, agents) = (prove(&left, &table), prove_agents(&left, &table, &to_switches));
+    let is_lost = |&host: &Host| whole.found.fabric.attached(host).is_some();
+    let pairs = |fabric: &Fabric| {
+        let plugged = u64::from(fabric.hosts()) - unplugged(fabric).len() as u64;
+        plugged * plugged.saturating_sub(1) * u64::from(table.paths())
+    };
+    let changed = differing(&table, &whole.paths) + differing(&to_switches, &whole.to_switches);
+    let cables = |fabric: &Fabric| Parts::of(fabric).all_cables();
+    Rerouted {
+        text: lft::write_both(&left, &table, &to_switches, &whole.found.identity),
+        unplugged: unplugged(&left).into_iter().filter(is_lost).collect(),
+        unreached: proof.missed() + pairs(&whole.found.fabric) - pairs(&left),
+        cables_lost: cables(&whole.found.fabric) - cables(&left),
+        changed_entries: changed,
+        topology: whole.topology.clone(),
+        new_addresses: 0,
+        is_readdressed: false,
+        left,
+        table,
+        proof,
+        agents,
+    }
+}
+
+impl Rerouted {
+    /// Whether everybody reaches everybody, and no credit loop exists.
+    pub fn holds(&self) -> bool {
+        self.proof.holds() && self.agents.reach_all() && self.unplugged.is_empty()
+    }
+
+    /// Whether the tables can be loaded. A credit loop can stop the whole fabric; dead
+    /// entries stop a few pairs.
+    pub fn is_loadable(&self) -> bool {
+        self.proof.credit_loop.is_empty()
+    }
+
+    /// Sentences on everything that a person should know of it.
+    pub fn findings(&self) -> Vec<String> {
+        let left = &self.left;
+        let mut lines = Vec::new();
+        if self.is_readdressed {
+            lines.push("other addresses than before are discovered".to_string());
+        }
+        if self.new_addresses > 0 {
+            lines.push(format!("{} hosts and switches have new addresses", self.new_addresses));
+        }
+        lines.extend(explain::agents(left, &self.agents));
+        for &(from, to, path) in self.proof.unreached.iter().take(explain::NAMED) {
+            let (from, to) = (left.host_name(from), left.host_name(to));
+            let path =
+                if self.table.paths() > 1 { format!(", path {path}") } else { String::new() };
+            lines.push(format!("no way from {from} to {to}{path}"));
+        }
+        if !self.is_loadable() {
+            lines.push(explain::credit_loop(left, &self.proof.credit_loop));
+        }
+        lines.extend(explain::unplugged(left, &self.unplugged));
+        lines
+    }
+
+    /// All of it in one row.
+    pub fn row(&self, file: &str, is_reloaded: bool) -> Row {
+        let row = Row::new()
+            .with("file", file)
+            .with("topology", self.topology.clone())
+            .with("cables_lost", self.cables_lost)
+            .with("changed_entries", self.changed_entries)
+            .with("hosts_unplugged", self.unplugged.len() as u64)
+            .with("unreached", self.unreached)
+            .with("credit_loop", !self.proof.credit_loop.is_empty())
+            .with("reloaded", is_reloaded);
+        with_agents(row, Some(&self.agents))
+    }
+}
