@@ -3,8 +3,8 @@
 //!
 //! `LANEWAY_SEED=7` begins with that seed, and does one platform of each kind unless
 //! `LANEWAY_PLATFORMS=20` says how many. `LANEWAY_SIMULATOR=ours` or `simgrid` does that one, and
-//! `LANEWAY_CLUSTER="64 hosts, others take 20 %"` of ours that alone. Ends with code 1 where a claim
-//! does not hold.
+//! `LANEWAY_CLUSTER="64 hosts, others take 20 %"` of ours that alone. Ends with code 1 where a
+//! claim does not hold.
 
 #[path = "../../crates/model/tests/clusters/mod.rs"]
 mod clusters;

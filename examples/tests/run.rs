@@ -40,5 +40,7 @@ examples! {
     slow_node at "../slow_node.rs",
     simulate_schedule at "../simulate_schedule.rs",
     choose_scatter at "../choose_scatter.rs",
+    compare_runs at "../compare_runs.rs",
     migrate at "../migrate.rs",
+    prove_table at "../prove_table.rs",
 }

@@ -93,7 +93,7 @@ pub fn network(matches: &ArgMatches, detail: Option<&str>) -> Result<Network, Fa
     let mut network = Network::default();
     network.hosts = hosts(matches);
     network.devices = devices.unwrap_or_default();
-    network.starter = starter.unwrap_or_else(Starter::default);
+    network.starter = starter.unwrap_or_default();
     network.connections = matches.get_one::<u64>("connections").map_or(1, |count| *count as usize);
     network.spread = matches.get_flag("spread");
     Ok(network)
