@@ -335,9 +335,9 @@ const char *laneway_version(void);
 const char *laneway_last_error(void);
 
 // What is to be known of one point, counted from 0, of this thread's last measurement before its
-// figures are trusted, on every rank: words divided by commas as in the column `flags` of the
+// figures are trusted, on every rank: comma-separated words as in the column `flags` of the
 // command, for example "no time" where it is zero or less, "single" where it is one repetition,
-// "no appointments" where the ranks could not begin together, "nothing sent" where there is
+// "start missed" where the ranks could not begin together, "nothing sent" where there is
 // nothing to measure. Empty where there is nothing, and
 // where there is no such point. It stays until the thread's next measurement.
 const char *laneway_last_flags(int point);
@@ -365,7 +365,7 @@ int laneway_call(int comm,
 // with `data`, how many members there are, their ranks in `comm`, this rank's place among them,
 // and the address of a time. The first member leads: the time of a repetition is what its call
 // takes, or what it writes there, in seconds. The function may send messages on `comm`; those of
-// the measurement do not meet them. It answers 0 where all went well, and otherwise is called on,
+// the measurement do not meet them. It returns 0 where all went well, and otherwise is called on,
 // so that no rank waits for another, and fails the measurement in the end. Where `parallel` is
 // not 0, subsets without a common rank are measured at the same time, else one after the other
 // while all other ranks wait. `times` in seconds, `reps` and `errors` have room for `n`, in the
@@ -432,7 +432,7 @@ int laneway_time_collective(int comm,
                             double *errors);
 
 // Collective over `comm`: measures a function of the caller's, which all ranks call equally often.
-// It answers 0 where all went well, and otherwise is called on, so that no rank waits for another,
+// It returns 0 where all went well, and otherwise is called on, so that no rank waits for another,
 // and fails the measurement in the end. `time`, `reps` and `error` are as in
 // laneway_time_collective, of one point. LANEWAY_TASKS is refused, as nobody knows its tasks.
 //
@@ -528,7 +528,7 @@ void laneway_free_model(struct laneway_model *model);
 // `data`, a rank, the number of ranks, the root and a point, and writes eight numbers: where the
 // send buffer begins and ends, in bytes from its address; the same of the receive buffer; how the
 // buffers are filled (0: any bytes, 1: whole numbers, 2: float, 3: double) in elements of how many
-// bytes, and the largest number; and a mark that is the same on every rank. It answers 0, or what
+// bytes, and the largest number; and a mark that is the same on every rank. It returns 0, or what
 // is wrong. `make` is given `data`, whether MPI's own function is wanted, the root, a point and
 // the buffers. Before a point is timed, and once more afterwards with other content, both
 // functions are called with equal buffers: where they leave different bytes, or the caller's

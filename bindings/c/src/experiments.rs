@@ -15,7 +15,7 @@ use crate::measure::{adopted, verdict};
 use crate::together::{agree, broken, mark_of};
 
 /// One repetition on one member of a subset: the data, how many members there are, their ranks in
-/// the communicator, this rank's place among them, and room for the time. It answers 0.
+/// the communicator, this rank's place among them, and room for the time. It returns 0.
 type Experiment =
     unsafe extern "C" fn(*mut c_void, c_int, *const c_int, c_int, *mut c_double) -> c_int;
 
@@ -25,7 +25,7 @@ type Experiment =
 /// with `data`, how many members there are, their ranks in `comm`, this rank's place among them,
 /// and the address of a time. The first member leads: the time of a repetition is what its call
 /// takes, or what it writes there, in seconds. The function may send messages on `comm`; those of
-/// the measurement do not meet them. It answers 0 where all went well, and otherwise is called on,
+/// the measurement do not meet them. It returns 0 where all went well, and otherwise is called on,
 /// so that no rank waits for another, and fails the measurement in the end. Where `parallel` is
 /// not 0, subsets without a common rank are measured at the same time, else one after the other
 /// while all other ranks wait. `times` in seconds, `reps` and `errors` have room for `n`, in the

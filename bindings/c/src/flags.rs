@@ -50,11 +50,11 @@ mod tests {
                 Ok(())
             });
             assert_eq!(said(1), "no time");
-            outer.push(c"no appointments".into());
+            outer.push(c"start missed".into());
             Ok(())
         });
         assert_eq!(code, Exit::Done as c_int);
-        assert_eq!((said(0), said(1)), ("no appointments".into(), String::new()));
+        assert_eq!((said(0), said(1)), ("start missed".into(), String::new()));
         assert_eq!((said(-1), said(c_int::MAX)), (String::new(), String::new()));
         assert_eq!(measured(|_| panic!("on purpose")), Exit::Environment as c_int);
         assert_eq!(said(0), "");

@@ -45,7 +45,7 @@ pub fn text() -> *const c_char {
 fn inside(panic: &(dyn Any + Send)) -> Failure {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    let cause = text.unwrap_or("without a word");
+    let cause = text.unwrap_or("no message");
     Failure::environment("laneway failed inside", cause, "report it with the call that you made")
 }
 

@@ -74,9 +74,9 @@ pub extern "C" fn laneway_last_error() -> *const c_char {
 }
 
 /// What is to be known of one point, counted from 0, of this thread's last measurement before its
-/// figures are trusted, on every rank: words divided by commas as in the column `flags` of the
+/// figures are trusted, on every rank: comma-separated words as in the column `flags` of the
 /// command, for example "no time" where it is zero or less, "single" where it is one repetition,
-/// "no appointments" where the ranks could not begin together, "nothing sent" where there is
+/// "start missed" where the ranks could not begin together, "nothing sent" where there is
 /// nothing to measure. Empty where there is nothing, and
 /// where there is no such point. It stays until the thread's next measurement.
 #[unsafe(no_mangle)]

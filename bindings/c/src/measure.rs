@@ -54,7 +54,7 @@ pub unsafe extern "C" fn laneway_time_collective(
 }
 
 /// Collective over `comm`: measures a function of the caller's, which all ranks call equally often.
-/// It answers 0 where all went well, and otherwise is called on, so that no rank waits for another,
+/// It returns 0 where all went well, and otherwise is called on, so that no rank waits for another,
 /// and fails the measurement in the end. `time`, `reps` and `error` are as in
 /// laneway_time_collective, of one point. LANEWAY_TASKS is refused, as nobody knows its tasks.
 ///

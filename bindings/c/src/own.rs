@@ -28,7 +28,7 @@ type Make =
 /// `data`, a rank, the number of ranks, the root and a point, and writes eight numbers: where the
 /// send buffer begins and ends, in bytes from its address; the same of the receive buffer; how the
 /// buffers are filled (0: any bytes, 1: whole numbers, 2: float, 3: double) in elements of how many
-/// bytes, and the largest number; and a mark that is the same on every rank. It answers 0, or what
+/// bytes, and the largest number; and a mark that is the same on every rank. It returns 0, or what
 /// is wrong. `make` is given `data`, whether MPI's own function is wanted, the root, a point and
 /// the buffers. Before a point is timed, and once more afterwards with other content, both
 /// functions are called with equal buffers: where they leave different bytes, or the caller's

@@ -24,7 +24,7 @@ pub fn command() -> Command {
              laneway check --ranks 5               everything, on processes of this machine\n  \
              laneway check bcast,reduce --ranks 8  two operations\n  \
              laneway check --backend local:tcp     over TCP sockets\n  \
-             laneway check --backend sim:cluster:8 on a simulated cluster\n  \
+             laneway check --backend sim:cluster:8  on a simulated cluster\n  \
              laneway check --backend net --hosts a,b:2  over connections that migrate, no MPI\n  \
              laneway check bcast --algorithm knomial:radix=3:segment=1K\n  \
              laneway check --ranks 6 --sites two-sites:2x4  as if the ranks were at two sites\n  \

@@ -119,7 +119,7 @@ fn wrong_words_are_refused() {
     for (words, says) in [
         (sim("--sizes 1K --record x.png"), "--record links.json"),
         (sim("--sizes 1K,2K --record x.json"), "1 algorithms, 2 sizes"),
-        ("sim scatter --sizes 1K --record x.json".into(), "one run"),
+        ("sim scatter,gather --sizes 1K --record x.json".into(), "one run"),
         (sim("--sizes 1K --record x.json --every 0"), "longer than 0"),
         (sim("--sizes 1K --record x.json --every 5"), "--every 1ms"),
         (sim("--sizes 1M --record x.json --every 1ns"), "too short"),

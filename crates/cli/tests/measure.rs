@@ -116,7 +116,7 @@ fn ranks_that_share_cores_fall_back_and_keep_every_sample() {
     let args = ["bcast", "--ranks", &ranks, "--sizes", "8", "--reps", "25", "--keep"];
     let row = &rows(&args)[0];
     assert_eq!(row["timing"], "start-time>maximum", "{row}");
-    assert!(row["flags"].as_str().is_some_and(|flags| flags.contains("no appointments")), "{row}");
+    assert!(row["flags"].as_str().is_some_and(|flags| flags.contains("start missed")), "{row}");
     let length = |name: &str| row[name].as_array().expect("a list").len();
     assert_eq!((number(row, "reps"), length("samples_us")), (25.0, 25), "{row}");
     assert_eq!(length("rank_exits_us"), 25 * (2 * cores + 1), "{row}");
@@ -265,7 +265,9 @@ fn who_is_surely_slower_leaves_the_race() {
     // The winner is measured as it is without a race.
     let (low, high) = (number(fast, "ci_low_us"), number(fast, "ci_high_us"));
     let other = (number(&alone[1], "ci_low_us"), number(&alone[1], "ci_high_us"));
-    assert!(low <= other.1 && other.0 <= high, "{fast} {}", alone[1]);
+    // The sums of virtual times differ in their last digits.
+    let digits = 1e-9 * high;
+    assert!(low <= other.1 + digits && other.0 <= high + digits, "{fast} {}", alone[1]);
 }
 
 #[test]
@@ -321,7 +323,7 @@ fn what_cannot_be_measured_is_refused() {
         (&["bcast", "--ranks", "2:4", "--root", "2"], 2, "0 to 1"),
         (&["bcast", "--race"], 2, "--algorithm all --race"),
         (&["bcast", "--race", "--algorithm", "binomial"], 2, "there is one"),
-        (&["bcast", "--race", "--algorithm", "all", "--reps", "5"], 2, "exact number"),
+        (&["bcast", "--race", "--algorithm", "all", "--reps", "5"], 2, "without --reps"),
         (&["bcast", "--budget", "-1"], 2, "budget"),
         (&["bcast", "--clock-offset", "-1"], 2, "0 to 86400 seconds"),
         (&["bcast", "--clock-drift", "300"], 2, "0 to 200 millionths"),
@@ -373,7 +375,7 @@ fn a_full_disk_is_told_and_nobody_waits() {
     let output = measure(&["bcast", "--backend", "sim:cluster:3", "--export", name]);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let _ = std::fs::remove_dir(&file);
-    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert_eq!(output.status.code(), Some(3), "{text}");
     assert!(text.contains("it is a folder"), "{text}");
 }
 

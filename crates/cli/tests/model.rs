@@ -126,10 +126,10 @@ fn what_makes_no_sense_is_refused() {
     let cases: [(Vec<&str>, i32, &str); 9] = [
         (with(&["--model", "logp"]), 2, "unknown model"),
         (with(&["--sizes", "0"]), 2, "no size"),
-        (with(&["--budget", "0"]), 2, "no budget"),
+        (with(&["--budget", "0"]), 2, "--budget 5s"),
         (with(&["--budget", "1e-7"]), 4, "budget is spent"),
         (with(&["--precision", "2"]), 2, "precision"),
-        (with(&["-o", "/no/such/folder/m.toml"]), 2, "/no/such/folder"),
+        (with(&["-o", "/no/such/folder/m.toml"]), 3, "/no/such/folder"),
         (vec!["model", "fit", "--backend", "sim:cluster:1"], 2, "too few ranks"),
         (vec!["model", "show", "/no/such/model.toml"], 3, "cannot be read"),
         (vec!["model", "predict", "scatter", "--model", wrong.name()], 2, "not a model"),
@@ -163,7 +163,7 @@ fn what_is_measured_stands_beside_what_is_predicted() {
     // Nothing is measured for a picture that cannot be saved.
     let words = ["--measure", "--backend", &backend, "--svg", "/no/such/folder/g.svg"];
     let output = laneway(&[&asked[..], &words].concat());
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert!(said(&output).contains("/no/such/folder") && output.stdout.is_empty());
     // Others than the model's hosts, and as many of other names.
     let more = format!("sim:{}", PLATFORM.replace("cluster:6", "cluster:7"));
@@ -194,14 +194,14 @@ fn all_models_are_compared_in_one_table() {
     for cell in cells {
         assert!((number(cell, "lmo") / number(cell, "time_us") - 1.0).abs() < 0.02, "{cell}");
     }
-    for (words, says) in [
-        (["--ops", "shout"], "operation `shout`"),
-        (["--fit-sizes", "0"], "size"),
-        (["--budget", "0"], "budget"),
-        (["--export", "/no/such/folder/rows.json"], "/no/such/folder"),
+    for (words, code, says) in [
+        (["--ops", "shout"], 2, "operation `shout`"),
+        (["--fit-sizes", "0"], 2, "size"),
+        (["--budget", "0"], 2, "budget"),
+        (["--export", "/no/such/folder/rows.json"], 3, "/no/such/folder"),
     ] {
         let output = laneway(&[&asked[..], &words].concat());
-        assert_eq!(output.status.code(), Some(2), "{words:?}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {}", said(&output));
         assert!(said(&output).contains(says), "{words:?}: {}", said(&output));
     }
 }

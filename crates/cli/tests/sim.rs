@@ -101,12 +101,11 @@ fn wrong_words_are_refused() {
         (&["bcats"][..], "laneway sim bcast"),
         (&["bcast", "--platform", "clutser:16"], "cluster"),
         (&["bcast", "--platform", "cluster:0"], "cluster"),
-        (&["bcast", "--platform", "no-such-file.toml"], "no-such-file.toml"),
         (&["bcast", "--platform", "cluster:4", "--ranks", "5"], "4 hosts"),
         (&["bcast", "--platform", "cluster:4", "--root", "4"], "root"),
         (&["bcast", "--algorithm", "binomail"], "binomial"),
         (&["bcast", "--sizes", "1Q"], "1Q"),
-        (&["bcast", "--timeline", "x.svg"], "one run"),
+        (&["bcast,reduce", "--timeline", "x.svg"], "one run"),
     ] {
         let output = sim(args);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -115,6 +114,10 @@ fn wrong_words_are_refused() {
         assert!(text.contains(says), "{args:?} does not say `{says}`: {text}");
         assert!(output.stdout.is_empty());
     }
+    let missing = sim(&["bcast", "--platform", "no-such-file.toml"]);
+    let text = String::from_utf8_lossy(&missing.stderr).into_owned();
+    assert_eq!(missing.status.code(), Some(3), "{text}");
+    assert!(text.contains("no-such-file.toml") && text.contains("try: "), "{text}");
 }
 
 /// A platform that is a generator and events, in a file of its own.
@@ -163,6 +166,10 @@ fn a_partition_is_an_error_that_names_the_ranks() {
         }
         assert!(output.stdout.is_empty());
     }
+    let missing = sim(&["bcast", "--platform", "no-such-file.toml"]);
+    let text = String::from_utf8_lossy(&missing.stderr).into_owned();
+    assert_eq!(missing.status.code(), Some(3), "{text}");
+    assert!(text.contains("no-such-file.toml") && text.contains("try: "), "{text}");
 }
 
 #[test]

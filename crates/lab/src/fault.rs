@@ -392,7 +392,7 @@ impl Reader<'_> {
 
 /// What a packet filter in the kernel calls a random number: an offset into no packet.
 const RANDOM: u32 = 0xFFFF_F038;
-/// What a filter answers: lose it without a word, or go on.
+/// What a filter answers: drop it silently, or go on.
 const LOSE: u32 = 2;
 const GO_ON: u32 = u32::MAX;
 

@@ -32,7 +32,7 @@ pub(crate) fn anonymous_file(len: usize) -> Result<OwnedFd, LocalError> {
     // SAFETY: the descriptor was just opened and belongs to nobody else.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     // Past the limit of a file's size (ulimit -f) the system sends a signal that would end us
-    // without a word; ignored, it is an error like any other.
+    // silently; ignored, it is an error like any other.
     // SAFETY: plain calls; the action of before is put back.
     let code = unsafe {
         let before = libc::signal(libc::SIGXFSZ, libc::SIG_IGN);

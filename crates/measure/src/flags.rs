@@ -11,7 +11,7 @@ pub const NO_TIME: &str = "no time";
 pub const NOTHING_SENT: &str = "nothing sent";
 pub const RESOLUTION: &str = "resolution";
 pub const OVERLAPPING: &str = "overlapping";
-pub const NO_APPOINTMENTS: &str = "no appointments";
+pub const START_MISSED: &str = "start missed";
 pub const MIXED_TIMING: &str = "mixed timing";
 pub const NEGATIVE: &str = "negative";
 pub const CONFIRMATION: &str = "confirmation";
@@ -87,7 +87,7 @@ pub static FLAGS: &[Flag] = &[
         advice: "Nothing, the other figures hold; sizes below the eager limit may have an L.",
     },
     Flag {
-        name: NO_APPOINTMENTS,
+        name: START_MISSED,
         sentence: "Ranks could not keep agreed instants, so the method fell back on maximum.",
         advice: "Give each rank a core of its own, or choose --timing maximum for all.",
     },

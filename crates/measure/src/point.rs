@@ -264,7 +264,7 @@ impl<'t> Measuring<'t> {
     fn add(&mut self, batch: Batch) {
         let point = &mut self.point;
         // Samples of a method that was given up are not mixed with those of the other.
-        let given_up = |notes: &[&str]| notes.contains(&flags::NO_APPOINTMENTS);
+        let given_up = |notes: &[&str]| notes.contains(&flags::START_MISSED);
         if given_up(&batch.notes) && !given_up(&point.notes) {
             point.rejected += self.samples.len() as u32;
             self.samples.clear();

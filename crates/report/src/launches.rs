@@ -347,11 +347,11 @@ mod tests {
     #[test]
     fn different_methods_are_named_and_flagged() {
         let one = run(2.0, "start-time", "");
-        let other = run(4.0, "start-time>maximum", "no appointments");
+        let other = run(4.0, "start-time>maximum", "start missed");
         for runs in [[one.clone(), other.clone()], [other, one]] {
             let row = merged(&runs);
             assert_eq!(row.get("timing"), Some(&"start-time>maximum|start-time".into()));
-            assert_eq!(row.get("flags"), Some(&"mixed timing,no appointments".into()));
+            assert_eq!(row.get("flags"), Some(&"mixed timing,start missed".into()));
         }
     }
 

@@ -314,7 +314,7 @@ fn list(hosts: &[&str]) -> Fabric {
     fabric
 }
 
-/// No host is lost without a word, and an adapter is told from a host.
+/// No host is lost silently, and an adapter is told from a host.
 #[test]
 fn hosts_that_slurm_cannot_tell_apart_are_refused() {
     for (one, other) in [
@@ -641,7 +641,7 @@ fn what_is_wrong_has_a_line() {
     }
 }
 
-/// Nothing that a person wrote is left out without a word.
+/// Nothing that a person wrote is left out silently.
 #[test]
 fn what_is_not_understood_is_refused_and_not_ignored() {
     let csv = |lines: &str| format!("\n# ours\n{}\n{lines}", cables::HEADER);

@@ -32,7 +32,7 @@ pub fn command() -> Command {
              laneway topo alternates -t mlfm:d=8 node0 node575\n  \
              laneway topo alternates -t fat-tree-3:d=4 --paths 2 node0 node63 --fail link\n  \
              laneway topo alternates -t fat-tree-2:d=4 --paths 1 node0,node4 node24,node28\n  \
-             laneway topo alternates -t file:found.txt --routing lfts.txt nodeA nodeB",
+             laneway topo alternates -t file:found.txt --routing lfts.txt node0 node575",
         )
         .args(machine::args())
         .arg(machine::paths_arg().help(

@@ -29,7 +29,7 @@ pub fn command() -> Command {
              Examples:\n  \
              laneway topo check --topology mlfm:d=18\n  \
              laneway topo check --topology mlfm:d=8 --fail link\n  \
-             laneway topo check --topology file:fabric.toml --routing lfts.txt",
+             laneway topo check --topology file:plan.toml --routing lfts.txt",
         )
         .args(machine::args())
         .arg(unreached_arg())

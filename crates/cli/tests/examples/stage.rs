@@ -52,7 +52,7 @@ const BEFORE: &[&str] = &[
     "laneway sim scatter --algorithm linear --platform two-sites:8x8 --sizes 4M --record sim.json",
     "cp sim.json lab.json",
     "laneway sites measure --backend sim:two-sites:8x8 -o found.toml",
-    "for file in told platform; do echo \"include = ['two-sites:8x8']\" > $file.toml; done",
+    "for file in sites platform; do echo \"include = ['two-sites:8x8']\" > $file.toml; done",
     "echo \"include = ['cluster:8']\" > racks.toml",
     "mkdir -p docs",
 ];

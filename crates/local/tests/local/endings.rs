@@ -84,7 +84,7 @@ pub fn leave_mid(comm: &LocalComm) -> Result<(), CommError> {
     Ok(())
 }
 
-/// A rank leaves early, and whoever misses it ends the run without a word, as the command does.
+/// A rank leaves early, and whoever misses it ends the run silently, as the command does.
 pub fn leave_abort(comm: &LocalComm) -> Result<(), CommError> {
     if comm.rank() == 1 {
         return Ok(());

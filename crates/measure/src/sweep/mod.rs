@@ -2,7 +2,8 @@
 //!
 //! All points are visited in turns, in an order that is shuffled anew each time, so that they share
 //! the machine's good and bad spells. A [`Sweep`] says what is measured and how; [`Sweep::run`]
-//! does it on a communicator, checks every answer before it is timed, and gives the points on rank 0.
+//! does it on a communicator, checks every answer before it is timed, and gives the points on rank
+//! 0.
 //!
 //! ```
 //! use laneway_core::Collective;

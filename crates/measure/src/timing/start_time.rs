@@ -6,7 +6,7 @@
 //! the period grows. How long it takes to tell everybody is seen in each batch, and the next one
 //! begins accordingly. On a real machine few are rejected, the latest: what lateness does
 //! to the rest is in their bounds. Where a host has more ranks than cores, or ranks were far apart
-//! batch after batch, nobody can keep an appointment: the method falls back on a barrier and the
+//! batch after batch, ranks miss their starts: the method falls back on a barrier and the
 //! ranks' own clocks, and says so.
 //!
 //! Ranks that share cores also fall into step: who runs first on a core goes on being first, often
@@ -65,11 +65,11 @@ pub struct StartTime {
     lead: f64,
     /// How many times longer than usual the period is, because many came late.
     slower: f64,
-    /// Whether `rough` rests on a repetition that began at an appointment.
+    /// Whether `rough` rests on a repetition that began at an agreed instant.
     seen: bool,
     spoiled: u32,
     fallen_back: bool,
-    /// Whether somebody else has decided if appointments are kept.
+    /// Whether somebody else has decided whether ranks begin in time.
     decided: bool,
     /// Whether ranks have begun apart on purpose.
     shaken: bool,
@@ -117,10 +117,10 @@ impl Appointments {
 }
 
 impl StartTime {
-    /// For a point of which it is known whether ranks can keep appointments: a launch among others
+    /// For a point of which it is known whether ranks begin in time: a launch among others
     /// follows the first one, so that all are timed alike.
-    pub fn decided(keeps_appointments: bool) -> StartTime {
-        StartTime { fallen_back: !keeps_appointments, decided: true, ..StartTime::default() }
+    pub fn decided(begins_in_time: bool) -> StartTime {
+        StartTime { fallen_back: !begins_in_time, decided: true, ..StartTime::default() }
     }
 
     /// Collective: the repetitions of one batch, each at its instant; and when this rank was ready
@@ -154,7 +154,7 @@ impl StartTime {
         let late: Vec<f64> = instants.iter().enumerate().map(apart).collect();
         let needed = spans.ready() - plan.announced;
         self.lead = (LEAD * needed + LATE_SECONDS).max(LEAD_KEPT * self.lead);
-        // Who was told too late says nothing about who can keep an appointment.
+        // Who was told too late says nothing about who begins in time.
         let told_late = usize::from(spans.ready() > plan.first);
         let bearable = match real {
             true => quantile(&sorted(&late[told_late.min(late.len() - 1)..]), KEPT).unwrap_or(0.0),
@@ -244,7 +244,7 @@ impl StartTime {
         }
         let spans = Spans::gather(stage, &own, Remarks::default())?;
         let mut batch = spans.map_or_else(Batch::default, |spans| spans.longest_of_each());
-        batch.note(flags::NO_APPOINTMENTS);
+        batch.note(flags::START_MISSED);
         Ok(batch)
     }
 
@@ -258,7 +258,7 @@ impl StartTime {
     }
 
     /// Collective: agrees on the instants of a batch, the first of them after so many seconds; none
-    /// where appointments are given up. Clocks are compared in moments in which nobody else sends.
+    /// where agreed instants are given up. Clocks are compared in moments in which nobody else sends.
     /// A call at once would find others silent more often than one that comes alone does.
     fn agree(
         &self,
@@ -288,7 +288,7 @@ impl StartTime {
     }
 }
 
-/// For how many seconds after a comparison of clocks appointments are made.
+/// For how many seconds after a comparison of clocks instants are agreed on.
 fn trusted(stage: &Stage) -> f64 {
     stage.clock.foresight().clamp(FIRST_BATCH, LONGEST_BATCH)
 }
@@ -313,7 +313,7 @@ impl Timing for StartTime {
             return Ok(());
         }
         (self.rough, self.slower) = (rough, 1.0);
-        // Ranks that take turns on a core keep no appointments.
+        // Ranks that take turns on a core miss their starts.
         self.fallen_back |= !self.decided && stage.is_crowded()?;
         // There and back, over the tree that announcements take. Where the way there is longer than
         // the way back, the first batch shows it.

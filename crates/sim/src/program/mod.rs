@@ -117,5 +117,5 @@ impl<'a> Program<'a> {
 fn words_of(payload: &(dyn std::any::Any + Send)) -> String {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-    format!("it panicked: {}", text.unwrap_or("without a word"))
+    format!("it panicked: {}", text.unwrap_or("no message"))
 }
