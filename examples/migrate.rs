@@ -15,11 +15,11 @@ fn open() -> Result<Endpoint, Box<dyn Error>> {
 
 pub fn main() -> Result<(), Box<dyn Error>> {
     let (mut here, mut there) = (open()?, open()?);
-    let (limit, begun) = (Duration::from_secs(10), Instant::now());
+    let (limit, begun, mut received) = (Duration::from_secs(10), Instant::now(), 0);
     let id = here.begin_open(&there.addresses(), 1, limit)?;
-    let mut received = 0;
     while received < 1000 && begun.elapsed() < limit {
-        (here.progress(), there.progress());
+        here.progress();
+        there.progress();
         while let Some(notice) = here.poll() {
             match notice.what {
                 // Both paths are ready: 1000 messages, and the first path dies.

@@ -15,7 +15,7 @@ macro_rules! examples {
 
             #[test]
             fn $name() -> Result<(), Box<dyn Error>> {
-                Ok($name::main()?)
+                $name::main().map_err(Into::into)
             }
         )*
 

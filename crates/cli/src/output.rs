@@ -102,11 +102,22 @@ impl Output {
 /// As wide as the terminal, or as `COLUMNS` says, or 80; with colour as clap has it: on a terminal,
 /// unless `NO_COLOR` or `CLICOLOR=0` is set.
 pub fn table_style() -> table::Style {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let seen = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
-    let width = told.or(seen).filter(|width| *width > 0).unwrap_or(80);
+    let width = width().unwrap_or(80);
     let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
     table::Style { width: Some(width), colour, all_columns: false }
+}
+
+/// Of the terminal, or what `COLUMNS` says; none where the text goes elsewhere.
+fn width() -> Option<usize> {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let seen = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    told.or(seen).filter(|width| *width > 0)
+}
+
+/// Sentences for people, a paragraph each: as wide as the terminal, and whole for a script.
+pub fn paragraphs<S: AsRef<str>>(sentences: &[S]) -> String {
+    let width = width();
+    sentences.iter().map(|sentence| table::wrap(sentence.as_ref(), width) + "\n").collect()
 }
 
 /// Writes beside the file and renames, so that a crash leaves the old or the new, never a half.

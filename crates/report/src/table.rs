@@ -11,6 +11,7 @@ mod turned;
 use laneway_core::{Document, Row, Value};
 
 use fit::{Cell, Grid};
+pub use sentence::wrap;
 pub use turned::turned;
 
 /// How a table is shown.

@@ -154,7 +154,7 @@ fn tell(output: &Output, fitted: &Fitted, env: Row) -> Result<(), Failure> {
     let brief = Document { summary: None, ..document.clone() };
     output.write(&document, Some(&brief))?;
     match output.format {
-        Format::Table => output::print(&format!("\n{}\n", sentences(fitted).join("\n"))),
+        Format::Table => output::print(&format!("\n{}", output::paragraphs(&sentences(fitted)))),
         _ => Ok(()),
     }
 }

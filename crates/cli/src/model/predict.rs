@@ -175,7 +175,7 @@ fn finish(asked: &Asked, env: Row, measured: &[Parameter]) -> Result<(), Failure
     let brief = Document { summary: None, ..document.clone() };
     asked.output.write(&document, Some(&brief))?;
     if asked.output.format == Format::Table && !sentences.is_empty() {
-        output::print(&format!("\n{}\n", sentences.join("\n")))?;
+        output::print(&format!("\n{}", output::paragraphs(&sentences)))?;
     }
     match asked.text("svg") {
         Some(file) => output::replace(Path::new(file), &drawing(asked, measured).draw()),

@@ -66,7 +66,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     };
     output.write(&full, Some(&brief(&full, !peers.is_empty())))?;
     if output.format == Format::Table {
-        output::print(&format!("\n{}\n", survey.sentences().join("\n")))?;
+        output::print(&format!("\n{}", output::paragraphs(&survey.sentences())))?;
     }
     Ok(if survey.unreached().is_empty() { Exit::Done } else { Exit::Gate })
 }

@@ -182,7 +182,7 @@ fn finish(wanted: &Wanted, found: &Found, env: laneway_core::Row) -> Result<(), 
     let brief = Document { rows: brief_rows(&document.rows), summary: None, ..document.clone() };
     wanted.output.write(&document, Some(&brief))?;
     if wanted.output.format == Format::Table {
-        output::print(&format!("\n{}\n", sentences.join("\n")))?;
+        output::print(&format!("\n{}", output::paragraphs(&sentences)))?;
     }
     let Some(file) = wanted.text("output") else { return Ok(()) };
     if !found.is_measured() {

@@ -67,7 +67,7 @@ impl Written {
     }
 
     fn print(&self, findings: &Findings, document: &Document) -> Result<(), Failure> {
-        let sentences = findings.sentences().join("\n");
+        let sentences = output::paragraphs(&findings.sentences());
         match (self.format, self.suspects) {
             (Format::Table, true) => {
                 let rows = findings.suspect_rows();
@@ -76,14 +76,15 @@ impl Written {
                     true => String::new(),
                     false => self.format.render(&brief) + "\n",
                 };
-                output::print(&format!("{table}{sentences}\n"))
+                output::print(&format!("{table}{sentences}"))
             }
             (Format::Table, false) => {
                 let shades = Map::of(&Run::from(document)).unwrap_or_default().shades();
                 let rows = with_map(findings.node_rows(), &shades);
                 let brief = Document { rows, summary: None, ..document.clone() };
                 let table = self.format.render(&brief);
-                output::print(&format!("{table}\n{}\n\n{sentences}\n", explain_shades()))
+                let shades = output::paragraphs(&[explain_shades()]);
+                output::print(&format!("{table}\n{shades}\n{sentences}"))
             }
             (format, true) => {
                 let brief = Document { rows: findings.suspect_rows(), ..document.clone() };
