@@ -36,7 +36,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("LANEWAY_MPI=/opt", "an installation that few machines have"),
     ("mpirun -n 5 laneway check --backend mpi:", "an installation that few machines have"),
     ("srun", "Slurm is not here"),
-    ("sudo laneway", "root's own; the same verbs stand above"),
     ("opensm", "the fabric software's own"),
     ("ibnetdiscover", "the fabric software's own"),
     ("man ", "the reader of manual pages"),

@@ -193,8 +193,8 @@ pub fn examples_of_docs(root: &Path) -> Vec<(String, String)> {
                     continue;
                 }
             }
-            let starts = ["laneway", "mpirun", "srun", "sudo"].contains(&first)
-                || first.starts_with("LANEWAY_");
+            let starts =
+                ["laneway", "mpirun", "srun"].contains(&first) || first.starts_with("LANEWAY_");
             if starts && line.contains("laneway ") {
                 let uses = |word: &str| line.contains('$') && !word.is_empty();
                 let before = if uses(&set) { set.as_str() } else { "" };
