@@ -1,6 +1,6 @@
 //! Isolated calls of a collective on a simulated cluster, in a program of their own.
 
-use laneway_coll::usual;
+use laneway_coll::{Refusal, usual};
 use laneway_core::{Comm, CommError, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::{Collective, Starts, TrueTimes, true_times};
@@ -30,8 +30,9 @@ fn run(platform: &Platform, shape: &Shape, starts: &Starts) -> Result<TrueTimes,
     let (algorithm, params) = usual(shape).ok_or("no algorithm")?;
     let ended = Program::new(platform, shape.ranks).run(|comm: &dyn Comm| {
         let own = comm.dup()?;
-        let made = Collective::new(comm, shape, Answerer::Ours(algorithm, params))?;
-        let mut collective = made.map_err(|what| CommError::Argument { what })?;
+        let made = Collective::new(comm, shape, Answerer::Ours(algorithm, params));
+        let refused = |refusal: Refusal| CommError::Argument { what: refusal.0 };
+        let mut collective = made.map_err(refused)?;
         true_times(&*own, &mut collective.ready()?, starts)
     });
     let results = ended.map_err(|error| error.to_string())?.results;

@@ -235,9 +235,9 @@ impl<'a> Plan<'a> {
             }
             any = true;
             let shape = Shape::new(self.collective, comm.size(), size as u64).with_root(root);
-            let made = Collective::new(comm, &shape, self.answerer).map_err(broken)?;
-            let mut made = made.map_err(|why| {
-                refused("the algorithm cannot do it", why, "another algorithm, or native")
+            let made = Collective::new(comm, &shape, self.answerer);
+            let mut made = made.map_err(|refusal| {
+                refused("the algorithm cannot do it", refusal.0, "another algorithm, or native")
             })?;
             let wrong = made.validate().map_err(broken)?;
             let wrong = wrong.map(|what| {

@@ -91,12 +91,12 @@ impl LocalError {
             LocalError::Ranks { .. } => Failure::usage(
                 what,
                 "each rank is a process with a ring of memory for every other rank",
-                format!("--ranks 1 to {MOST_RANKS}; for more, a cluster with --backend mpi"),
+                format!("1 to {MOST_RANKS} ranks; for more, a cluster with an MPI"),
             ),
             LocalError::Transport { .. } => Failure::usage(
                 what,
                 "the local backend has the transports shm, unix and tcp",
-                "--backend local:shm",
+                "local:shm, local:unix, or local:tcp",
             ),
             LocalError::Variable { name, expected, .. } => {
                 Failure::usage(what, format!("{name} holds {expected}"), format!("unset {name}"))
@@ -109,7 +109,7 @@ impl LocalError {
             LocalError::RankDied { .. } => Failure::environment(
                 what,
                 "the rank ended before the others did; its own message, if any, stands above",
-                "the same command again with --ranks 1 shows whether it needs the others",
+                "the same again on one rank shows whether it needs the others",
             ),
             LocalError::RankLeft { .. } => Failure::environment(
                 what,

@@ -88,7 +88,7 @@ fn seconds(comm: &dyn Comm, size: u64, answerer: Answerer) -> Result<f64, CommEr
     let mut stage = Stage::new(&*own, clock);
     let mut timing = Root::new(0, Confirmation::default());
     let shape = Shape::new(Kind::Scatter, comm.size(), size);
-    let mut made = Collective::new(comm, &shape, answerer)?.map_err(refused)?;
+    let mut made = Collective::new(comm, &shape, answerer).map_err(|refusal| refused(refusal.0))?;
     let point = measure(&mut stage, &mut timing, &mut made.ready()?, &Rule::paper(5, 50, 0.1))?;
     let mut time = [point.map_or(f64::NAN, |point| point.estimate)];
     announce(&*own, &mut time)?;

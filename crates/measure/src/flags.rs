@@ -39,7 +39,7 @@ pub static FLAGS: &[Flag] = &[
     Flag {
         name: NO_TIME,
         sentence: "The time is 0 or less, so nothing was measured; the exit code is 4.",
-        advice: "Do not use the figure; take larger --sizes, more repetitions or another --timing.",
+        advice: "Do not use the figure; take larger sizes, more repetitions or another timing.",
     },
     Flag {
         name: NOTHING_SENT,
@@ -49,17 +49,17 @@ pub static FLAGS: &[Flag] = &[
     Flag {
         name: PRECISION,
         sentence: "The interval is wider than was aimed at when repetitions or budget ran out.",
-        advice: "Raise --max-reps and --budget, quiet the machine, or ask for less precision.",
+        advice: "Allow more repetitions and time, quiet the machine, or ask for less precision.",
     },
     Flag {
         name: LOST_THE_RACE,
         sentence: "Another algorithm is surely faster, so this one was not measured to the end.",
-        advice: "Nothing; without --race it is measured as precisely as the others.",
+        advice: "Nothing; without a race it is measured as precisely as the others.",
     },
     Flag {
         name: SINGLE,
         sentence: "One repetition: no interval, and nothing tells how far off the next would be.",
-        advice: "Take six or more (--reps 6), or leave --reps out.",
+        advice: "Take six or more, or leave their number open.",
     },
     Flag {
         name: STUDENT,
@@ -69,17 +69,17 @@ pub static FLAGS: &[Flag] = &[
     Flag {
         name: DEPENDENT,
         sentence: "Samples agree in bursts and are worth too few; ci_level is less than was asked.",
-        advice: "Raise --budget, so that more bursts are seen.",
+        advice: "Allow more time, so that more bursts are seen.",
     },
     Flag {
         name: NO_INTERVAL,
         sentence: "There is no interval: too few samples or launches, or some without a time.",
-        advice: "Take more repetitions or --launches 5; do not compare the figure as it is.",
+        advice: "Take more repetitions or five launches; do not compare the figure as it is.",
     },
     Flag {
         name: RESOLUTION,
         sentence: "The time is below two steps of the clock: it could as well be half or double.",
-        advice: "Take larger --sizes, or time many at once: --timing loop, or a larger --window.",
+        advice: "Take larger sizes, or time many at once: the timing loop, or a larger window.",
     },
     Flag {
         name: OVERLAPPING,
@@ -89,22 +89,22 @@ pub static FLAGS: &[Flag] = &[
     Flag {
         name: START_MISSED,
         sentence: "Ranks could not keep agreed instants, so the method fell back on maximum.",
-        advice: "Give each rank a core of its own, or choose --timing maximum for all.",
+        advice: "Give each rank a core of its own, or choose the timing maximum for all.",
     },
     Flag {
         name: MIXED_TIMING,
         sentence: "Launches were timed by different methods, whose times are not the same thing.",
-        advice: "Give each rank a core of its own, or choose --timing maximum for all launches.",
+        advice: "Give each rank a core of its own, or choose the timing maximum for all launches.",
     },
     Flag {
         name: NEGATIVE,
         sentence: "Some samples are 0 or less after the confirmation was taken away.",
-        advice: "Use another --confirmation, or --timing start-time, which takes nothing away.",
+        advice: "Use another confirmation, or the timing start-time, which takes nothing away.",
     },
     Flag {
         name: CONFIRMATION,
         sentence: "Some samples are shorter than the confirmation that was taken away from them.",
-        advice: "Use a shorter --confirmation, or --timing start-time, which takes nothing away.",
+        advice: "Use a shorter confirmation, or the timing start-time, which takes nothing away.",
     },
 ];
 

@@ -22,7 +22,7 @@
 //! fn program(comm: &dyn Comm) -> Result<Option<[f64; 3]>, CommError> {
 //!     let shape = Shape::new(Kind::Bcast, comm.size(), 1000);
 //!     let (algorithm, params) = find(Kind::Bcast, "linear").expect("an algorithm");
-//!     let mut bcast = Collective::new(comm, &shape, Answerer::Ours(algorithm, params))?
+//!     let mut bcast = Collective::new(comm, &shape, Answerer::Ours(algorithm, params))
 //!         .expect("it serves this shape");
 //!     assert_eq!(bcast.validate()?, None);
 //!     // A communicator of our own, so that no message meets one of the operation.

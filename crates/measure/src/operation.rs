@@ -1,5 +1,6 @@
 //! What is timed: a schedule of the registry, the library's own collective, or any closure.
 
+use laneway_coll::Refusal;
 use laneway_coll::bytes::{Content, difference};
 use laneway_core::{
     Buffers, Comm, CommError, DataType, Exec, Form, Meanwhile, NativeCall, ReduceOp, Schedule,
@@ -47,7 +48,7 @@ impl<'c> Collective<'c> {
         comm: &'c dyn Comm,
         shape: &Shape,
         answerer: Answerer,
-    ) -> Result<Result<Collective<'c>, String>, CommError> {
+    ) -> Result<Collective<'c>, Refusal> {
         Collective::in_form(comm, shape, answerer, Form::Blocking)
     }
 
@@ -57,7 +58,7 @@ impl<'c> Collective<'c> {
         shape: &Shape,
         answerer: Answerer,
         form: Form,
-    ) -> Result<Result<Collective<'c>, String>, CommError> {
+    ) -> Result<Collective<'c>, Refusal> {
         let rank = comm.rank();
         // Doubles are summed, as most programs do; of other lengths bytes are compared.
         let reduces = shape.collective.reduces();
@@ -69,16 +70,16 @@ impl<'c> Collective<'c> {
             (false, _) => (bytes, Content::Bytes),
         };
         if let Err(bad) = shape.validate() {
-            return Ok(Err(bad.0));
+            return Err(Refusal(bad.0));
         }
         let schedule = match answerer {
             Answerer::Native => match comm.native_objection(&shape, form) {
-                Some(why) => return Ok(Err(why)),
+                Some(why) => return Err(Refusal(why)),
                 None => None,
             },
             Answerer::Ours(algorithm, params) => match algorithm.schedule(&shape, &params) {
                 Ok(schedule) => Some(schedule),
-                Err(refusal) => return Ok(Err(refusal.0)),
+                Err(refusal) => return Err(refusal),
             },
         };
         let tmp = schedule.as_ref().map_or(0, |schedule| schedule.tmp_len(rank));
@@ -95,7 +96,7 @@ impl<'c> Collective<'c> {
             shape,
         };
         made.refill();
-        Ok(Ok(made))
+        Ok(made)
     }
 
     /// With In and Out that lie in the cache before each call, or not.

@@ -31,8 +31,8 @@ impl<'c> Meter<'c> {
         rule: &Rule,
     ) -> Result<Option<Point>, ModelError> {
         let answerer = Answerer::Ours(algorithm, params);
-        let call = Collective::new(self.comm, shape, answerer)?;
-        let mut call = call.map_err(|why| ModelError::Refused { why })?;
+        let call = Collective::new(self.comm, shape, answerer);
+        let mut call = call.map_err(|refusal| ModelError::Refused { why: refusal.0 })?;
         let clock = GlobalClock::new(&*self.own, Procedure::default());
         let mut stage = Stage::new(&*self.own, clock);
         Ok(measure(&mut stage, &mut StartTime::default(), &mut call.ready()?, rule)?)

@@ -149,11 +149,11 @@ impl MpiError {
     fn advice(&self) -> String {
         let advice = match self {
             MpiError::NotLaunched { .. } => {
-                "--ranks N for N processes of this machine, or mpirun -n N laneway …"
+                "mpirun -n N laneway …, or ranks of this machine, which need no MPI"
             }
             MpiError::Missing { .. } => "LANEWAY_MPI=FILE, or the folder MPI is installed in",
             MpiError::NotFound { .. } => {
-                "install Open MPI or MPICH, or LANEWAY_MPI=FILE; --ranks N needs no MPI"
+                "install Open MPI or MPICH, or LANEWAY_MPI=FILE; ranks of this machine need no MPI"
             }
             MpiError::LauncherWithoutLibrary { .. } => {
                 "LANEWAY_MPI=FILE with the library that belongs to this launcher"

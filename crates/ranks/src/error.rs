@@ -84,22 +84,22 @@ impl RanksError {
         match self {
             RanksError::Ranks { .. } => usage(
                 "every rank has a connection to each of the others",
-                &format!("--ranks 1 to {MOST_RANKS}"),
+                &format!("1 to {MOST_RANKS} ranks"),
             ),
             RanksError::Connections { .. } => {
-                usage("messages go over them in turn, and few do the most", "--connections 4")
+                usage("messages go over them in turn, and few do the most", "1 to 4 connections")
             }
             RanksError::Spread { .. } => usage(
                 "connections of a pair begin with different paths, each with one",
-                "--connections 2 --spread with two paths: --paths eth0,eth1",
+                "two connections or more, and two paths such as eth0,eth1",
             ),
-            RanksError::Hosts { why, .. } => usage(&why, "--hosts node1,node2:4"),
+            RanksError::Hosts { why, .. } => usage(&why, "hosts such as node1,node2:4"),
             RanksError::Hostfile { why, .. } => {
                 usage(&why, "a file with a line `node1 slots=4` for each host")
             }
             RanksError::Slots { slots, .. } => usage(
                 &format!("the hosts have slots for {slots} ranks"),
-                &format!("--ranks {slots}, or more slots: --hosts node1:4,node2:4"),
+                &format!("{slots} ranks, or more slots: hosts such as node1:4,node2:4"),
             ),
             RanksError::Spawn { error, .. } => {
                 environment(&error, "the program that starts ranks: LANEWAY_SSH, or ulimit -u")
@@ -115,11 +115,11 @@ impl RanksError {
             ),
             RanksError::Networks { one, other } => environment(
                 &format!("{} has {}, and {} has {}", one.0, one.1, other.0, other.1),
-                "--paths eth0,eth1: devices that lead to the same networks on every host",
+                "paths such as eth0,eth1: devices that lead to the same networks on every host",
             ),
             RanksError::SameAddress { .. } => environment(
                 "a bridge of containers, or a wrong setting: it leads to no other host",
-                "--paths eth0,eth1: devices that lead to the other hosts",
+                "paths such as eth0,eth1: devices that lead to the other hosts",
             ),
             RanksError::RankDied { how: Death::Signal(libc::SIGKILL), .. } => environment(
                 "somebody or the system's out-of-memory killer ended the process",

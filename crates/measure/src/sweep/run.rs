@@ -345,7 +345,7 @@ impl Running<'_> {
             self.leave_out(format!("{op} {name}, {} B{on}: nothing is sent", case.size));
             return Ok(None);
         }
-        let mut collective = match Collective::in_form(comm, &shape, case.answerer, case.form)? {
+        let mut collective = match Collective::in_form(comm, &shape, case.answerer, case.form) {
             Ok(collective) => collective.with_cache(self.sweep.cache),
             Err(why) => {
                 self.leave_out(format!("{op} {name}: {why}"));

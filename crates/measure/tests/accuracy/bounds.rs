@@ -54,7 +54,7 @@ fn batch(
         let own = comm.dup().expect("a communicator");
         let shape = Shape::new(kind, ranks, size);
         let made = Collective::new(comm, &shape, Answerer::Ours(algorithm, params));
-        let mut collective = made.expect("a collective").expect("a shape that is served");
+        let mut collective = made.expect("a shape that is served");
         let mut ready = collective.ready().expect("buffers");
         let mut stage = Stage::new(&*own, GlobalClock::new(&*own, Procedure::Tree));
         let mut timing = method();

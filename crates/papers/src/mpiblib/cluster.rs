@@ -1,6 +1,6 @@
 //! The cluster of the MPIBlib paper as it is simulated here, and what a library runs on it.
 
-use laneway_coll::find;
+use laneway_coll::{Refusal, find};
 use laneway_core::{Collective as Kind, Comm, CommError, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::talk::announce;
@@ -85,8 +85,8 @@ impl Cluster {
 
 /// The linear algorithm, as in LAM.
 fn linear(comm: &dyn Comm, operation: Kind, size: u64) -> Result<Collective<'_>, CommError> {
-    let refused = |what: String| CommError::Argument { what };
-    let (algorithm, params) = find(operation, "linear").map_err(|refusal| refused(refusal.0))?;
+    let refused = |refusal: Refusal| CommError::Argument { what: refusal.0 };
+    let (algorithm, params) = find(operation, "linear").map_err(refused)?;
     let shape = Shape::new(operation, comm.size(), size);
-    Collective::new(comm, &shape, Answerer::Ours(algorithm, params))?.map_err(refused)
+    Collective::new(comm, &shape, Answerer::Ours(algorithm, params)).map_err(refused)
 }

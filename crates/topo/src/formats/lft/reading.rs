@@ -421,7 +421,7 @@ fn read_into(
                 }
                 (Place::Unknown, _) => {
                     let what = "addresses alone, and the fabric has none: give a guid2lid file";
-                    return wrong(format!("{what} with --lids"));
+                    return wrong(what.to_string());
                 }
                 (Place::Destination(to), _) if has_port => row[to as usize] = port - 1,
                 _ => {
