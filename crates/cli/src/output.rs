@@ -226,10 +226,10 @@ fn mistake(text: &str) -> Failure {
 
 /// The words of the verb that a usage line is of.
 fn verb(usage: &str) -> String {
-    let is_name =
-        |word: &&str| word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-');
-    let words: Vec<&str> = usage.split_whitespace().take_while(is_name).collect();
-    words.join(" ")
+    let is_verb = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_lowercase());
+    let mut words = usage.split_whitespace();
+    let program = words.next().unwrap_or("laneway").to_string();
+    words.take_while(is_verb).fold(program, |all, word| all + " " + word)
 }
 
 /// Whether what a tip calls similar could be a slip of the pen.
@@ -237,7 +237,10 @@ fn is_near(what: &str, tip: &str) -> bool {
     let quoted =
         |text: &str| text.split('\'').nth(1).map(|name| name.trim_matches('-').to_string());
     match (tip.contains("similar"), quoted(what), quoted(tip)) {
-        (true, Some(typed), Some(meant)) => nearest(&typed, [meant.as_str()]).is_some(),
+        (true, Some(typed), Some(meant)) => {
+            let begins_alike = typed.chars().next() == meant.chars().next();
+            begins_alike && nearest(&typed, [meant.as_str()]).is_some()
+        }
         _ => true,
     }
 }

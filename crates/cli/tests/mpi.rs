@@ -176,6 +176,25 @@ fn wheel_intel_abi() {
     checks("wheel intel abi");
 }
 
+/// What every process finds wrong with the command line before MPI is started, one tells.
+#[test]
+fn a_mistake_is_told_once() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let program = Path::new(env!("CARGO_BIN_EXE_laneway"));
+    for name in ["debian open mpi", "debian mpich", "wheel open mpi", "wheel mpich"] {
+        let mpi = mpi(name);
+        if !mpi.is_here() {
+            continue;
+        }
+        for args in [&["check", "bcats"][..], &["model", "show", "/no/such/model.toml"]] {
+            let output = mpi.run(3, program, args);
+            let text = text(&output);
+            assert!(!output.status.success(), "{name}: {text}");
+            assert_eq!(text.matches("cause: ").count(), 1, "{name} {args:?}: {text}");
+        }
+    }
+}
+
 #[test]
 fn a_part_of_the_ranks_can_be_used() {
     let mpi = mpi("debian open mpi");

@@ -201,8 +201,8 @@ pub enum CommError {
     Stuck { why: String },
     /// A message was longer than the buffer for it.
     Truncated { from: Rank, tag: Tag, sent: u64, room: u64 },
-    /// The MPI library said no, in its own words.
-    Mpi { call: &'static str, class: i32, text: String },
+    /// The library behind the backend said no, in its own words.
+    Library { call: &'static str, class: i32, text: String },
     /// Asked for what this backend does not have.
     Unsupported { what: String, why: String },
     /// A rank, tag or length that cannot be.
@@ -222,7 +222,7 @@ impl fmt::Display for CommError {
             CommError::Truncated { from, tag, sent, room } => {
                 write!(f, "rank {from} sent {sent} bytes with tag {tag} into a buffer of {room}")
             }
-            CommError::Mpi { call, class, text } => {
+            CommError::Library { call, class, text } => {
                 write!(f, "{call} failed (class {class}): {text}")
             }
             CommError::Unsupported { what, why } => write!(f, "{what} is not available: {why}"),

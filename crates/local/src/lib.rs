@@ -8,6 +8,21 @@
 //! Begin reading with `launch` and `supervise` (the processes), then `memory` and `stream` (the
 //! transports, each a [`laneway_message::Link`]; the protocol over them is that crate's). `board`
 //! is the memory that all processes share, `world` what the protocol asks of it.
+//!
+//! ```no_run
+//! use laneway_core::Comm;
+//! use laneway_local::{Launch, Transport, attach};
+//!
+//! // The program starts itself: in a rank there is a communicator, in the first process none.
+//! match attach()? {
+//!     Some(comm) => println!("rank {} of {}", comm.rank(), comm.size()),
+//!     None => {
+//!         let launch = Launch { ranks: 4, transport: Transport::default(), limit: None };
+//!         std::process::exit(launch.run()?);
+//!     }
+//! }
+//! # Ok::<(), laneway_local::LocalError>(())
+//! ```
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("the local backend needs Linux: memfd, futex and process_vm_readv");

@@ -16,6 +16,15 @@
 //! A program that has started MPI itself lends its communicators: `adopt.rs`.
 //!
 //! Begin with `world.rs`, then `comm.rs` and `queue.rs`.
+//!
+//! ```no_run
+//! use laneway_core::Comm;
+//!
+//! // Under mpirun: the library of the launcher that started this process.
+//! let world = laneway_mpi::init(None)?;
+//! println!("rank {} of {}", world.rank(), world.size());
+//! # Ok::<(), laneway_mpi::MpiError>(())
+//! ```
 
 #[cfg(not(all(target_endian = "little", target_pointer_width = "64")))]
 compile_error!("MPI handles travel as little-endian 64-bit words; this target needs another way");

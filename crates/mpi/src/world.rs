@@ -64,7 +64,7 @@ impl Mpi {
     #[cold]
     pub fn error(&self, call: &'static str, code: i32) -> CommError {
         let text = self.error_text(code);
-        CommError::Mpi { call, class: self.error_class(code), text }
+        CommError::Library { call, class: self.error_class(code), text }
     }
 
     pub fn error_class(&self, code: i32) -> i32 {

@@ -7,6 +7,16 @@
 //! connection serves any network, and a simulator that replays any fault by its seed.
 //!
 //! Begin with [`state`], then [`Connection`], then [`Manager`].
+//!
+//! Timeouts are in InfiniBand's encoding:
+//!
+//! ```
+//! use laneway_path::AckTimeout;
+//!
+//! // 4.096 us times a power of two.
+//! let timeout = AckTimeout::new(10).expect("5 bits");
+//! assert_eq!(timeout.nanos(), Some(4_194_304));
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -8,6 +8,11 @@
 //! Begin reading with `launch` and `attach` (the two sides of the start, and in `words` what they
 //! say to each other), then `link` and `peer`, which make messages of the connections of
 //! `laneway-net` a [`laneway_message::Link`]. `roster` knows where every rank is and how it ended.
+//!
+//! ```
+//! let hosts = laneway_ranks::parse_hosts("node1,node2:4").expect("a list");
+//! assert_eq!(hosts.iter().map(|host| host.slots).sum::<u32>(), 5);
+//! ```
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("ranks over the network need Linux, as the driver of their connections does");

@@ -9,6 +9,19 @@
 //! chosen for them. This crate must never know a backend or a clock.
 //!
 //! Begin with [`Sites`], then [`bound`], then `network.rs`.
+//!
+//! ```
+//! use laneway_core::{Collective, Shape};
+//! use laneway_sim::platform::Platform;
+//! use laneway_sites::Sites;
+//!
+//! let platform = Platform::read("two-sites:4x4").expect("a platform");
+//! let sites = Sites::one_each(&platform);
+//! let shape = Shape::new(Collective::Scatter, sites.placement().ranks(), 1 << 20);
+//! let choice = sites.choose(&shape).expect("a choice");
+//! let bound = choice.bound.expect("a bound").time;
+//! assert!(choice.best.time >= bound && choice.best.time < 1.1 * bound);
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -176,7 +176,7 @@ fn judge(answer: Result<(), CommError>) -> Verdict {
     match answer {
         Err(CommError::Truncated { from: 1, sent: 64, room: 16, .. }) => Ok(()),
         // MPICH and what descends from it keep the sender's length to themselves.
-        Err(CommError::Mpi { class: 14 | 15, ref text, .. }) if !text.is_empty() => {
+        Err(CommError::Library { class: 14 | 15, ref text, .. }) if !text.is_empty() => {
             println!("truncation in MPI's words: {text}");
             Ok(())
         }
