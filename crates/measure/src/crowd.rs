@@ -11,7 +11,9 @@ use crate::talk::{announce, collect};
 /// A host on which more ranks run than cores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crowd {
+    /// Its name, as the communicator gives it.
     pub host: String,
+    /// All that run there.
     pub ranks: u32,
     /// Those that its ranks may use, all of them together.
     pub cores: u32,

@@ -1,19 +1,33 @@
 //! The flags of measured rows: a word where a figure must be read with care. Whoever puts one on a
 //! row takes the constant; [`FLAGS`] says what each means and what to do about it.
 
+/// The interval is wider than was aimed at.
 pub const PRECISION: &str = "precision";
+/// It was given up as another one is surely faster.
 pub const LOST_THE_RACE: &str = "lost the race";
+/// There was one repetition, which tells no interval.
 pub const SINGLE: &str = "single";
+/// The interval is Student's of the mean, as samples are too few for one of the median.
 pub const STUDENT: &str = "student";
+/// Samples agree in bursts, and the interval's level is lower than was asked.
 pub const DEPENDENT: &str = "dependent";
+/// Nothing says how sure the figure is.
 pub const NO_INTERVAL: &str = "no interval";
+/// The time is 0 or less: nothing was measured.
 pub const NO_TIME: &str = "no time";
+/// There were no bytes to send, or nobody to send them to.
 pub const NOTHING_SENT: &str = "nothing sent";
+/// The time is below [`TICKS`] steps of the clock.
 pub const RESOLUTION: &str = "resolution";
+/// Both ends are busy with a message at once, which leaves no L of LogP between them.
 pub const OVERLAPPING: &str = "overlapping";
+/// Ranks could not keep agreed instants, and the method fell back on maximum.
 pub const START_MISSED: &str = "start missed";
+/// Launches that are put together were timed by different methods.
 pub const MIXED_TIMING: &str = "mixed timing";
+/// Some samples are 0 or less after the confirmation was taken away.
 pub const NEGATIVE: &str = "negative";
+/// Some samples are shorter than the confirmation that was taken away.
 pub const CONFIRMATION: &str = "confirmation";
 
 /// A time rests on a clock that shows so many steps for it; below is [`RESOLUTION`].
@@ -22,6 +36,7 @@ pub const TICKS: f64 = 2.0;
 /// A flag, explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flag {
+    /// The word on the row: one of the constants of this module.
     pub name: &'static str,
     /// What it means.
     pub sentence: &'static str,

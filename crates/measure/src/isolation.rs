@@ -17,15 +17,20 @@ const BARRIER: &str = "dissemination";
 /// How repetitions are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Isolation {
+    /// Repetitions follow each other without waiting.
     None,
     /// A barrier of our own, and whether it is done twice.
     Barrier {
+        /// An algorithm of the registry for barriers.
         algorithm: &'static Algorithm,
+        /// Its parameters.
         params: Params,
+        /// Whether it is done once more right after it.
         twice: bool,
     },
     /// The library's own barrier.
     Native {
+        /// Whether it is done once more right after it.
         twice: bool,
     },
     /// A reduction of one byte to rank 0.

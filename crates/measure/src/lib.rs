@@ -91,6 +91,8 @@
 //! assert!(found.estimates.iter().all(|time| (time - 132e-6).abs() < 1e-6));
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod clock;
 pub mod cores;
 pub mod crowd;

@@ -13,6 +13,7 @@ pub use laneway_coll::Answerer;
 
 /// One collective call on this rank, as often as wanted.
 pub trait Operation {
+    /// Does it once, and returns when this rank is done.
     fn call(&mut self) -> Result<(), CommError>;
 
     /// Whether it has been called before, so that buffers and connections are there.
@@ -105,6 +106,7 @@ impl<'c> Collective<'c> {
         Collective { places, ..self }
     }
 
+    /// What is called, with the element that reductions work on.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }

@@ -9,9 +9,11 @@ use laneway_stats::SplitMix64;
 /// The repetitions of one batch, the same on every rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
+    /// Repetitions of the batch; 0 ends a measurement.
     pub count: u32,
     /// Seconds of a pause before each repetition, on average; each is random, up to twice as long.
     pub pause: f64,
+    /// The same seed gives the same pauses.
     pub seed: u64,
 }
 

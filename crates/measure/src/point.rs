@@ -20,6 +20,7 @@ const BOUND_LEVEL: f64 = 0.9999;
 /// What rank 0 knows when a point is done.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
+    /// The name of the method, with what it fell back on where it did.
     pub timing: &'static str,
     /// Seconds; the median, or the mean where that was aimed at.
     pub estimate: f64,
@@ -32,27 +33,34 @@ pub struct Point {
     pub error: Option<f64>,
     /// Whether the precision that was asked for is reached.
     pub reached: bool,
+    /// What the samples say in short; none without samples.
     pub summary: Option<Summary>,
     /// The samples that count, in the order they were taken.
     pub samples: Vec<f64>,
     /// So many samples say as much as one independent sample; 1 where all are.
     pub effect: f64,
+    /// Repetitions that do not count: a rank began late, or the method was given up after them.
     pub rejected: u32,
     /// First samples that were left out because the operation had not settled.
     pub warm_up: u32,
+    /// Samples beyond Tukey's far fences, which still count.
     pub outliers: u32,
     /// The median of how far apart the ranks began.
     pub skew: Option<f64>,
     /// Each rank's mean, of methods that tell it.
     pub rank_means: Vec<f64>,
+    /// Every rank's entry and exit on rank 0's clock, in seconds: repetition after repetition,
+    /// those that do not count too; empty where the method does not tell them.
     pub spans: Vec<(f64, f64)>,
+    /// Seconds that the clocks of all ranks leave uncertain if ways are symmetric, at most.
     pub clock_error: f64,
     /// What the operation can take by other clocks that could be, where that was tried.
     pub by_other_clocks: Option<Bound>,
     /// Seconds that a call of nothing takes by the same way.
     pub overhead: f64,
-    /// Seconds that the whole point took on rank 0, and those in which it paused.
+    /// Seconds that the whole point took on rank 0, without its pauses.
     pub cost: f64,
+    /// Seconds in which it paused.
     pub paused: f64,
     /// Whether it stopped early because another one is surely faster.
     pub lost: bool,
@@ -172,6 +180,7 @@ pub struct Measuring<'t> {
 const REAL_HEATS: u32 = 3;
 
 impl<'t> Measuring<'t> {
+    /// No sample is taken yet; all ranks use the same method.
     pub fn new(timing: Box<dyn Timing + 't>) -> Measuring<'t> {
         Measuring {
             timing,

@@ -14,16 +14,27 @@ pub const LEAST_SAMPLES: u32 = 6;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Aim {
     /// paper: mpiblib 3: the mean, until t(1 - alpha/2, n - 1) s / sqrt(n) <= alpha times the mean.
-    Mean { alpha: f64 },
+    Mean {
+        /// The error that is allowed, as a part of the mean, and 1 less the interval's level.
+        alpha: f64,
+    },
     /// The median, until half its distribution-free interval is at most so much of it.
-    Median { precision: f64, level: f64 },
+    Median {
+        /// Half the interval, as a part of the median.
+        precision: f64,
+        /// How surely the interval holds the true median: between 0 and 1.
+        level: f64,
+    },
 }
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
+    /// The estimate, and the precision at which it stops.
     pub aim: Aim,
+    /// Repetitions at least, whatever the precision.
     pub min_reps: u32,
+    /// Repetitions at most.
     pub max_reps: u32,
     /// Seconds that a point may take; the first samples are taken whatever they take.
     pub budget: f64,

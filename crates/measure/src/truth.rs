@@ -15,7 +15,9 @@ const LATE_SECONDS: f64 = 5e-9;
 /// When the calls begin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Starts {
+    /// Calls that are made, those that are late included.
     pub count: u32,
+    /// The same seed gives the same instants; all ranks need the same.
     pub seed: u64,
     /// Seconds from one start to the next at least; far more than a call takes, so that none meets
     /// the one before.
@@ -27,6 +29,7 @@ pub struct Starts {
 /// What the calls took, in seconds and in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrueTimes {
+    /// Of each call, from its instant to the last exit.
     pub times: Vec<f64>,
     /// Calls that a rank came late to, as the one before was not over; they are not among the
     /// times. Where there are any, the starts were too near each other.

@@ -12,8 +12,11 @@ const SHOWN: usize = 8;
 /// A lane that cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck {
+    /// Whose lane it is.
     pub rank: Rank,
+    /// The number of the lane within its rank, from 0.
     pub lane: u32,
+    /// The round that it has come to, from 0; the number of its rounds where all is issued.
     pub round: u64,
     /// The gate it stands at; none where all is issued and transfers do not end.
     pub gate: Option<Step>,
@@ -21,34 +24,112 @@ pub struct Stuck {
 
 /// What is wrong with a schedule, a placement or a network.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum SimError {
     /// The placement does not name one host for each rank.
-    Placement { ranks: u32, placed: u32 },
+    Placement {
+        /// Ranks of the schedule.
+        ranks: u32,
+        /// Hosts that the placement names.
+        placed: u32,
+    },
     /// A rank is placed on a host that the network does not have.
-    Host { rank: Rank, host: HostId, hosts: u32 },
+    Host {
+        /// Who is placed there.
+        rank: Rank,
+        /// The host that is not there.
+        host: HostId,
+        /// How many hosts the network has.
+        hosts: u32,
+    },
     /// A resource, route or cost that cannot be.
-    Network { what: String },
+    Network {
+        /// Which one, and what is wrong with it, in words.
+        what: String,
+    },
     /// A step names a rank that does not exist.
-    Peer { rank: Rank, peer: Rank, ranks: u32 },
+    Peer {
+        /// Whose step it is.
+        rank: Rank,
+        /// The rank that it names.
+        peer: Rank,
+        /// How many ranks the schedule has.
+        ranks: u32,
+    },
     /// A send and its receive differ in length.
-    Length { from: Rank, to: Rank, chan: Chan, sent: u64, received: u64 },
+    Length {
+        /// The sender.
+        from: Rank,
+        /// The receiver.
+        to: Rank,
+        /// The stream that both name.
+        chan: Chan,
+        /// Bytes of the send.
+        sent: u64,
+        /// Bytes of the receive.
+        received: u64,
+    },
     /// A message that nobody receives.
-    Unreceived { from: Rank, to: Rank, chan: Chan, bytes: u64 },
+    Unreceived {
+        /// The sender.
+        from: Rank,
+        /// Who ought to receive it.
+        to: Rank,
+        /// The stream that it was sent on.
+        chan: Chan,
+        /// Bytes of the message.
+        bytes: u64,
+    },
     /// Nothing is under way, and these lanes wait.
-    Deadlock { at: f64, stuck: Vec<Stuck> },
+    Deadlock {
+        /// Seconds of virtual time when the last thing happened.
+        at: f64,
+        /// Every lane that is not done, by rank.
+        stuck: Vec<Stuck>,
+    },
     /// Nothing is under way, and these ranks of a program wait, for what is said.
-    Waiting { at: f64, waiting: Vec<(Rank, String)> },
-    /// A program was not done after so much virtual time.
-    Limit { seconds: f64 },
+    Waiting {
+        /// Seconds of virtual time when the last thing happened.
+        at: f64,
+        /// Each rank that waits, and what for, in words.
+        waiting: Vec<(Rank, String)>,
+    },
+    /// A schedule or a program was not done after so much virtual time.
+    Limit {
+        /// The limit that was set, in virtual time.
+        seconds: f64,
+    },
     /// A rank of a program panicked.
-    Died { rank: Rank, how: String },
+    Died {
+        /// Who panicked first.
+        rank: Rank,
+        /// What the panic said.
+        how: String,
+    },
     /// A rank ended the run.
-    Aborted { code: i32 },
+    Aborted {
+        /// The exit code that it asked for.
+        code: i32,
+    },
     /// A rank has no stack.
-    Stack { rank: Rank, error: String },
+    Stack {
+        /// Whose stack could not be made.
+        rank: Rank,
+        /// What the operating system said.
+        error: String,
+    },
     /// What is dead does not return, messages between these ranks stand, and these ranks cannot go
     /// on.
-    Partition { at: f64, dead: Vec<String>, cut: Vec<(Rank, Rank)>, ranks: Vec<Rank> },
+    Partition {
+        /// Seconds of virtual time when the last thing happened.
+        at: f64,
+        /// Names of the dead resources on the ways of these messages.
+        dead: Vec<String>,
+        /// Sender and receiver of each message that stands, each pair once.
+        cut: Vec<(Rank, Rank)>,
+        /// The ranks that cannot go on.
+        ranks: Vec<Rank>,
+    },
 }
 
 impl fmt::Display for SimError {

@@ -22,6 +22,7 @@ pub type ResourceId = u32;
 /// Something that carries bytes at a rate: one direction of a network card, a link, an uplink.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resource {
+    /// What it is called; [`directions`](crate::directions) reads its link from it.
     pub name: String,
     /// Bytes a second.
     pub rate: f64,
@@ -45,10 +46,13 @@ pub struct Route {
 /// What a host's processor adds to a message, in seconds. A host does one thing after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HostCost {
+    /// For each message that it sends.
     pub per_send: f64,
+    /// For each message that it receives.
     pub per_recv: f64,
-    /// For each byte that it sends, and for each that it receives.
+    /// For each byte that it sends.
     pub per_byte_sent: f64,
+    /// For each byte that it receives.
     pub per_byte_received: f64,
 }
 
@@ -57,6 +61,7 @@ pub struct HostCost {
 pub struct Change {
     /// Seconds of virtual time.
     pub at: f64,
+    /// Whose rate changes.
     pub resource: ResourceId,
     /// Bytes a second; 0 while it is dead.
     pub rate: f64,
@@ -65,8 +70,11 @@ pub struct Change {
 /// Traffic of others between two hosts, which shares the network with the ranks' messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Background {
+    /// The host that sends.
     pub from: HostId,
+    /// The host that receives, another one.
     pub to: HostId,
+    /// How much it sends, and when.
     pub traffic: Traffic,
     /// When it begins, in seconds.
     pub start: f64,
@@ -78,16 +86,28 @@ pub struct Background {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Traffic {
     /// Never more than so many bytes a second, and always that much where there is room.
-    Steady { rate: f64 },
+    Steady {
+        /// Bytes a second.
+        rate: f64,
+    },
     /// Messages one after the other, so many seconds from start to start; with a seed on average,
     /// at random (the gaps are exponential), else exactly.
-    Messages { bytes: u64, every: f64, seed: Option<u64> },
+    Messages {
+        /// Bytes of each message.
+        bytes: u64,
+        /// Seconds from start to start.
+        every: f64,
+        /// What the gaps are drawn from; none where they are all alike.
+        seed: Option<u64>,
+    },
 }
 
 /// A host's clock reads `offset + (1 + drift) * t` after t seconds of virtual time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HostClock {
+    /// What it reads at the start, in seconds.
     pub offset: f64,
+    /// Seconds that it gains in each second; below 0 where it loses.
     pub drift: f64,
 }
 
@@ -115,17 +135,21 @@ pub trait Network: Sync {
         "a simulated cluster".to_string()
     }
 
+    /// How many hosts there are.
     fn hosts(&self) -> u32;
 
+    /// What a host is called, for people.
     fn host_name(&self, host: HostId) -> String {
         format!("host{host}")
     }
 
+    /// Everything that messages share; a [`ResourceId`] is an index of it.
     fn resources(&self) -> &[Resource];
 
     /// Fills in the way from one host to another; the hosts differ.
     fn route(&self, from: HostId, to: HostId, route: &mut Route);
 
+    /// What the processor of a host adds to its messages; nothing by default.
     fn cost(&self, _host: HostId) -> HostCost {
         HostCost::default()
     }
@@ -165,10 +189,12 @@ pub trait Network: Sync {
         &[]
     }
 
+    /// Traffic of others; none by default.
     fn background(&self) -> &[Background] {
         &[]
     }
 
+    /// What a host's clock reads; virtual time by default.
     fn clock(&self, _host: HostId) -> HostClock {
         HostClock::default()
     }

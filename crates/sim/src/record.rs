@@ -32,6 +32,7 @@ impl Intervals {
         Intervals { end, every: end / count as f64, count }
     }
 
+    /// How many intervals there are, at least 1.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -110,6 +111,7 @@ impl Observer for Recorder {
 /// The link that a resource is a direction of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Direction {
+    /// The link's name, the same for both of its directions.
     pub link: String,
     /// `out` or `in` of a card or an uplink, `there` or `back` of a link between two ends; empty
     /// where one resource serves both.

@@ -14,12 +14,15 @@ use crate::network::{Fairness, HostId, Network};
 
 /// What a run came to.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// Seconds until the last rank was done.
     pub finish: f64,
     /// Seconds until each rank was done.
     pub per_rank: Vec<f64>,
+    /// Messages that were received.
     pub messages: u64,
+    /// Bytes of all messages together, without the header bytes of the network.
     pub bytes: u64,
     /// Messages that crossed the network: the others stayed within a host.
     pub flows: u64,
@@ -54,6 +57,7 @@ pub fn simulate(
 }
 
 impl<'a> Simulation<'a> {
+    /// Rank r on host r, local steps that take no time, no limit and no observer.
     pub fn new(network: &'a dyn Network) -> Simulation<'a> {
         let fairness = network.fairness();
         let (placement, local_cost, observer, limit) = (None, None, None, f64::INFINITY);
@@ -84,6 +88,7 @@ impl<'a> Simulation<'a> {
         self
     }
 
+    /// Tells an observer of each message received and, where it asks for them, of loads.
     pub fn observed(mut self, observer: &'a mut (dyn Observer + Send)) -> Simulation<'a> {
         self.observer = Some(observer);
         self

@@ -31,8 +31,10 @@ pub enum Procedure {
 }
 
 impl Procedure {
+    /// Every procedure, in the order in which help texts name them.
     pub const ALL: [Procedure; 2] = [Procedure::Offset, Procedure::Tree];
 
+    /// The word by which a person chooses it.
     pub fn name(self) -> &'static str {
         match self {
             Procedure::Offset => "offset",

@@ -6,8 +6,11 @@ use laneway_core::Clock;
 /// Shows `offset` seconds more than the other clock, and gains `drift` seconds in each of its.
 #[derive(Clone, Copy)]
 pub struct Skewed<'c> {
+    /// The clock that it is derived from.
     pub clock: &'c dyn Clock,
+    /// Seconds by which it is ahead before it drifts; below 0 it is behind.
     pub offset: f64,
+    /// Seconds gained in each second of the other clock; below 0 it loses.
     pub drift: f64,
     /// When it began to drift, by the other clock.
     pub since: f64,

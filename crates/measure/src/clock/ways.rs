@@ -19,24 +19,38 @@ pub enum Ways {
     /// All ranks read one clock.
     OneClock,
     /// Row after row: of rank i to each rank j.
-    Pairs { ranks: usize, most: Vec<f64> },
+    Pairs {
+        /// How many ranks there are.
+        ranks: usize,
+        /// Seconds, at `i * ranks + j`; infinite where no message tells.
+        most: Vec<f64>,
+    },
     /// Of each rank to rank 0, and of rank 0 to each.
-    OverRank0 { up: Vec<f64>, down: Vec<f64> },
+    OverRank0 {
+        /// Seconds of each rank to rank 0.
+        up: Vec<f64>,
+        /// Seconds of rank 0 to each rank.
+        down: Vec<f64>,
+    },
 }
 
 /// One message between two ranks, by the ranks' own ideas of the time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Message {
+    /// The rank that sent it.
     pub from: usize,
+    /// The rank that received it.
     pub to: usize,
-    /// Arrival less departure.
+    /// Arrival less departure, in seconds.
     pub took: f64,
 }
 
 /// The least and the most that something can be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
+    /// The least, in seconds.
     pub low: f64,
+    /// The most, in seconds; infinite where nothing limits it.
     pub high: f64,
 }
 

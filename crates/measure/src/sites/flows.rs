@@ -9,7 +9,9 @@ use crate::talk::{DATA, WORD};
 /// A message from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
+    /// Who sends it.
     pub from: Rank,
+    /// Who receives it; never one that sends at the same time.
     pub to: Rank,
 }
 

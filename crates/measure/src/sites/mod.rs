@@ -35,6 +35,7 @@ pub struct Asked<'a> {
     pub message: Option<usize>,
     /// Every number of pairs, however many hosts there are.
     pub every: bool,
+    /// When the repetitions of a figure are enough.
     pub rule: Rule,
     /// Called now and then.
     pub alive: &'a dyn Fn(),
@@ -64,6 +65,7 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The word for it in tables and files.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Inside => "inside",
@@ -82,11 +84,13 @@ impl Kind {
 /// Flows between sites, and what they have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
+    /// Which flows are under way at once.
     pub kind: Kind,
     /// None where they come from several.
     pub from: Option<usize>,
     /// None where they go to several.
     pub to: Option<usize>,
+    /// Bytes a second of each flow and of all together.
     pub rated: Rated,
 }
 
@@ -104,10 +108,12 @@ pub struct Found {
     pub eager_bytes: usize,
     /// Whether two messages of one pair go beside each other, where that was tried.
     pub pairs_repeat: Option<bool>,
+    /// In the order in which they were measured.
     pub rows: Vec<Row>,
 }
 
 impl Found {
+    /// Seconds one way from a site to another, or inside one.
     pub fn latency(&self, from: usize, to: usize) -> f64 {
         self.latencies[from * self.sites.len() + to]
     }
@@ -166,13 +172,17 @@ impl Found {
 pub enum SitesError {
     /// All hosts are at one site; so many are there.
     OneSite {
+        /// All that the ranks run on; 1 where they share one.
         hosts: usize,
     },
     /// The message is hardly longer than those that leave at once, and has no rate to tell.
     TooShort {
+        /// Bytes that were asked for.
         message: usize,
+        /// Bytes that it takes at least.
         least: usize,
     },
+    /// The communicator failed.
     Comm(CommError),
 }
 

@@ -16,7 +16,9 @@ const SHORT: usize = 8;
 /// A host, and the rank on it that measures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
+    /// The lowest one there.
     pub rank: Rank,
+    /// As the communicator gives it.
     pub name: String,
     /// An index of the sites.
     pub site: usize,

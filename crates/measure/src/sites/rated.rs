@@ -14,6 +14,7 @@ use crate::talk::{announce, announce_to_idle, collect_at_idle};
 /// What some flows have at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rated {
+    /// Who sends to whom.
     pub flows: Vec<Flow>,
     /// Bytes of the long message.
     pub size: usize,
@@ -50,6 +51,7 @@ impl Rated {
         self
     }
 
+    /// Whether both rates are above 0 and finite.
     pub fn is_measured(&self) -> bool {
         self.each.is_measured() && self.together.is_measured()
     }

@@ -9,6 +9,7 @@ use super::{Batch, Remarks, Spans, Stage, Timing, isolated};
 use crate::operation::Operation;
 use crate::pace::Pace;
 
+/// From the first entry to the last exit by rank 0's clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Global {
     /// Repetitions between two comparisons of the clocks.

@@ -10,6 +10,7 @@ use crate::operation::Operation;
 use crate::pace::Pace;
 use crate::talk::announce;
 
+/// The longest of the ranks' own times; no common clock is needed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Maximum;
 

@@ -3,16 +3,23 @@
 /// The methods by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
+    /// The root's clock, until the others have confirmed: [`Root`](super::Root).
     Root,
+    /// The longest of all ranks' own times: [`Maximum`](super::Maximum).
     Maximum,
+    /// First entry to last exit after a barrier: [`Global`](super::Global).
     Global,
+    /// First entry to last exit after an agreed instant: [`StartTime`](super::StartTime).
     #[default]
     StartTime,
+    /// The mean of calls without isolation: [`Series`](super::Series).
     Loop,
+    /// Each rank's part alone, acknowledged: [`Tasks`](super::Tasks).
     Tasks,
 }
 
 impl Method {
+    /// Every method, in the order in which help texts name them.
     pub const ALL: [Method; 6] = [
         Method::Root,
         Method::Maximum,
@@ -22,6 +29,7 @@ impl Method {
         Method::Tasks,
     ];
 
+    /// The word by which a person chooses it.
     pub fn name(self) -> &'static str {
         match self {
             Method::Root => "root",
@@ -33,6 +41,7 @@ impl Method {
         }
     }
 
+    /// What is timed, in half a sentence for help texts.
     pub fn sentence(self) -> &'static str {
         match self {
             Method::Root => "on the root alone, until the others have confirmed, less that time",

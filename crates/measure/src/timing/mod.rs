@@ -45,6 +45,7 @@ const NOTHINGS: u32 = 101;
 pub struct Stage<'c> {
     /// Not the communicator of the operation, so that messages do not meet.
     pub comm: &'c dyn Comm,
+    /// This rank's clock, and how it stands to rank 0's.
     pub clock: GlobalClock<'c>,
     /// What keeps a repetition from meeting the one before.
     pub isolation: Isolation,
@@ -91,6 +92,7 @@ impl<'c> Stage<'c> {
 pub struct Sample {
     /// When it began, by rank 0's clock.
     pub at: f64,
+    /// How long it took, as the method sees it.
     pub time: f64,
     /// Between what the comparison of clocks leaves it, if ways take as long out as back.
     pub range: Bound,
@@ -115,7 +117,9 @@ impl Sample {
 /// Some samples, known on rank 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
+    /// In the order in which they were taken.
     pub samples: Vec<Sample>,
+    /// Repetitions that do not count, as a rank began late.
     pub rejected: u32,
     /// The mean of every rank over the batch, where a method tells it.
     pub rank_means: Vec<f64>,
@@ -141,6 +145,7 @@ impl Batch {
 
 /// A way to time an operation.
 pub trait Timing {
+    /// As it stands in the rows; it says so where the method fell back on another one.
     fn name(&self) -> &'static str;
 
     /// Whether a figure is no more exact than the ranks' idea of a common time.

@@ -30,15 +30,18 @@ pub enum Confirmation {
     /// the operation.
     #[default]
     Barrier,
+    /// A reduction of one byte to rank 0, whatever the root of the operation.
     Reduce,
     /// An empty message of everybody.
     Messages,
 }
 
 impl Confirmation {
+    /// Every confirmation, in the order in which help texts name them.
     pub const ALL: [Confirmation; 3] =
         [Confirmation::Barrier, Confirmation::Reduce, Confirmation::Messages];
 
+    /// The word by which a person chooses it.
     pub fn name(self) -> &'static str {
         match self {
             Confirmation::Barrier => "barrier",
@@ -77,6 +80,7 @@ struct Confirmed {
     whole: f64,
 }
 
+/// The root's own time until all others have confirmed, less that of a confirmation.
 #[derive(Clone, Copy, Debug)]
 pub struct Root {
     root: Rank,

@@ -10,6 +10,7 @@ use crate::operation::Operation;
 use crate::pace::Pace;
 use crate::talk::collect;
 
+/// The mean of a series of calls that nothing keeps apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Series {
     /// Calls of one series, at least one.

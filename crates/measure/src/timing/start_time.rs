@@ -57,6 +57,7 @@ const LONGEST_SLEEP: f64 = 1e-3;
 const LEAD: f64 = 1.1;
 const LEAD_KEPT: f64 = 0.8;
 
+/// From the first entry to the last exit of ranks that begin at an agreed instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StartTime {
     /// What one repetition seems to take, from its instant to the last exit; on rank 0.
@@ -258,8 +259,8 @@ impl StartTime {
     }
 
     /// Collective: agrees on the instants of a batch, the first of them after so many seconds; none
-    /// where agreed instants are given up. Clocks are compared in moments in which nobody else sends.
-    /// A call at once would find others silent more often than one that comes alone does.
+    /// where agreed instants are given up. Clocks are compared in moments in which nobody else
+    /// sends. A call at once would find others silent more often than one that comes alone does.
     fn agree(
         &self,
         stage: &Stage,

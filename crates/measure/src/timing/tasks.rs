@@ -59,6 +59,7 @@ impl Task {
     }
 }
 
+/// The longest of the tasks of a broadcast or scatter, each acknowledged by its rank alone.
 #[derive(Clone, Debug)]
 pub struct Tasks {
     root: Rank,
@@ -75,6 +76,7 @@ pub struct Tasks {
 }
 
 impl Tasks {
+    /// For operations with this root that [`serves`] names; all ranks alike.
     pub fn new(root: Rank) -> Tasks {
         let (trips, candidates, heats) = Default::default();
         Tasks { root, trips, over: 0.0, dropped: 0.0, candidates, heats }

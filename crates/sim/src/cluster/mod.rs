@@ -39,8 +39,11 @@ const NOBODY: Rank = Rank::MAX;
 /// A message that is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivery {
+    /// The sender.
     pub from: Rank,
+    /// The receiver, which is the sender where a rank sends to itself.
     pub to: Rank,
+    /// Its length, without the header bytes of the network.
     pub bytes: u64,
     /// When the send was started, in seconds.
     pub start: f64,
@@ -50,6 +53,7 @@ pub struct Delivery {
 
 /// Sees what happens, as it happens: for timelines.
 pub trait Observer {
+    /// A rank has received a message, whether or not it crossed the network.
     fn delivered(&mut self, delivery: &Delivery);
 
     /// From `at` on a resource carries so many bytes a second. Only where [`Observer::loads`].

@@ -43,6 +43,7 @@ impl Flows {
         Flows::with(resources, Fairness::Equal)
     }
 
+    /// No flow yet, on these resources, whose rates must be positive, with another fairness.
     pub fn with(resources: &[Resource], fairness: Fairness) -> Flows {
         // What has no end cannot be shared out, and need not be.
         let shared = |r: &Resource| r.shared && r.rate.is_finite();

@@ -10,7 +10,9 @@ use super::{MOST_HOSTS, MOST_SITES};
 /// Where something stands: a file and its line, or a generator's words (line 0).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
+    /// The file's name, or all words of the generator.
     pub file: Arc<str>,
+    /// Counted from 1; 0 where it is the whole file or a generator.
     pub line: u32,
 }
 
@@ -35,6 +37,7 @@ impl fmt::Display for Place {
 
 /// What kind of mistake it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fault {
     /// A name that is neither a file nor a generator.
     Unknown,
@@ -57,8 +60,11 @@ pub enum Fault {
 /// A refused platform. Reads as `file:line: reason`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlatformError {
+    /// Where the mistake is.
     pub place: Place,
+    /// For programs: what kind of mistake it is.
     pub fault: Fault,
+    /// For people: what is wrong, in words.
     pub reason: String,
 }
 

@@ -12,7 +12,9 @@ use crate::network::HostCost;
 
 /// A platform that needs no file.
 pub struct Generator {
+    /// The word before its values: `cluster` of `cluster:16`.
     pub name: &'static str,
+    /// What it makes, for lists on screen.
     pub sentence: &'static str,
     /// How it is written.
     pub example: &'static str,

@@ -9,24 +9,31 @@ use crate::network::{HostCost, Network, Resource, ResourceId};
 /// The two directions of a network card, in bytes a second; none without a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CardRates {
+    /// What the host sends.
     pub out: Option<f64>,
+    /// What the host receives.
     pub into: Option<f64>,
 }
 
+/// A host with its cards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayoutHost {
+    /// As the platform calls it.
     pub name: String,
     /// An index of the sites.
     pub site: usize,
-    /// Its number in the site.
+    /// Its number in the site, from 0.
     pub number: usize,
+    /// Its card, for other sites as well where there is no second one.
     pub card: CardRates,
-    /// A second card for other sites.
+    /// A second card for other sites, if it has one.
     pub wan_card: Option<CardRates>,
 }
 
+/// A site, whose hosts are behind one switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayoutSite {
+    /// As the platform calls it.
     pub name: String,
     /// Seconds between two of its hosts.
     pub latency: f64,
@@ -35,13 +42,15 @@ pub struct LayoutSite {
 /// From one site to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayoutWay {
+    /// An index of the sites.
     pub from: usize,
+    /// An index of the sites, another one.
     pub to: usize,
     /// Seconds, one way.
     pub latency: f64,
-    /// The most bytes a second of one connection.
+    /// The most bytes a second of one connection; none without a limit.
     pub connection: Option<f64>,
-    /// The most bytes of one connection under way.
+    /// The most bytes of one connection under way; none without a limit.
     pub window: Option<u64>,
     /// What it shares with others, as indices of the pipes.
     pub pipes: Vec<usize>,
@@ -50,6 +59,7 @@ pub struct LayoutWay {
 /// Something between sites that carries bytes at a rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayoutPipe {
+    /// As the platform calls the resource.
     pub name: String,
     /// Bytes a second.
     pub rate: f64,
@@ -57,11 +67,16 @@ pub struct LayoutPipe {
     pub congestion: Congestion,
 }
 
+/// The parts of a platform of sites.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
+    /// In the order of the platform's host names.
     pub hosts: Vec<LayoutHost>,
+    /// In the order of the platform's site names.
     pub sites: Vec<LayoutSite>,
+    /// At most one from each site to each other, each direction for itself.
     pub ways: Vec<LayoutWay>,
+    /// What the ways pass, each once.
     pub pipes: Vec<LayoutPipe>,
 }
 

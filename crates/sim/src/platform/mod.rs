@@ -119,15 +119,17 @@ impl Platform {
         &self.name
     }
 
+    /// The names of the hosts; a [`HostId`] is an index of them.
     pub fn host_names(&self) -> &[String] {
         &self.host_names
     }
 
+    /// The names of the sites; empty where the hosts are in none.
     pub fn site_names(&self) -> &[String] {
         &self.site_names
     }
 
-    /// The site of a host, as an index of the site names.
+    /// The site of a host, as an index of the site names; none where it is in no site.
     pub fn site_of(&self, host: HostId) -> Option<u32> {
         self.hosts.get(host as usize)?.site
     }

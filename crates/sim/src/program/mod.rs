@@ -45,6 +45,7 @@ pub struct Program<'a> {
 /// What the ranks returned, and when the last of them was done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended<R> {
+    /// What each rank returned, by rank.
     pub results: Vec<R>,
     /// Seconds of virtual time.
     pub finish: f64,
@@ -69,6 +70,7 @@ impl<'a> Program<'a> {
         self
     }
 
+    /// Tells an observer of each message received and, where it asks for them, of loads.
     pub fn observed(mut self, observer: &'a mut (dyn Observer + Send)) -> Program<'a> {
         self.observer = Some(observer);
         self
