@@ -5,7 +5,7 @@ use std::fmt;
 
 use laneway_coll::{Algorithm, Params, find};
 use laneway_core::{
-    Buffers, Collective, Comm, CommError, DataType, Exec, NativeCall, ReduceOp, Reduction,
+    Buffers, Collective, Comm, CommError, DataType, Exec, NativeCall, Rank, ReduceOp, Reduction,
     Schedule, Shape,
 };
 
@@ -74,7 +74,16 @@ impl Isolation {
 
     /// Prepares to pass it often.
     pub(crate) fn gate<'c>(&self, comm: &'c dyn Comm) -> Result<Gate<'c>, CommError> {
-        Ok(Gate { comm, parts: vec![(*self, self.schedule(comm.size())?)] })
+        self.gate_to(comm, 0)
+    }
+
+    /// The same, whose reduction ends at this rank.
+    pub(crate) fn gate_to<'c>(
+        &self,
+        comm: &'c dyn Comm,
+        root: Rank,
+    ) -> Result<Gate<'c>, CommError> {
+        Ok(Gate { comm, parts: vec![(*self, self.schedule(comm.size(), root)?)] })
     }
 
     /// The same, and then another one.
@@ -84,12 +93,12 @@ impl Isolation {
         comm: &'c dyn Comm,
     ) -> Result<Gate<'c>, CommError> {
         let mut gate = self.gate(comm)?;
-        gate.parts.push((then, then.schedule(comm.size())?));
+        gate.parts.push((then, then.schedule(comm.size(), 0)?));
         Ok(gate)
     }
 
     /// What our own ones are executed from.
-    fn schedule(&self, ranks: u32) -> Result<Option<Box<dyn Schedule>>, CommError> {
+    fn schedule(&self, ranks: u32, root: Rank) -> Result<Option<Box<dyn Schedule>>, CommError> {
         let refused = |refusal: laneway_coll::Refusal| CommError::Argument { what: refusal.0 };
         Ok(match self {
             Isolation::Barrier { algorithm, params, .. } => {
@@ -98,7 +107,8 @@ impl Isolation {
             }
             Isolation::Reduce => {
                 let (algorithm, params) = find(Collective::Reduce, "binomial").map_err(refused)?;
-                let shape = Shape::new(Collective::Reduce, ranks, 1).with_element(1, true);
+                let shape = Shape::new(Collective::Reduce, ranks, 1).with_root(root);
+                let shape = shape.with_element(1, true);
                 Some(algorithm.schedule(&shape, &params).map_err(refused)?)
             }
             _ => None,

@@ -30,7 +30,7 @@ pub enum Confirmation {
     /// the operation.
     #[default]
     Barrier,
-    /// A reduction of one byte to rank 0, whatever the root of the operation.
+    /// A reduction of one byte to the root.
     Reduce,
     /// An empty message of everybody.
     Messages,
@@ -106,7 +106,8 @@ impl Root {
         pace: Pace,
         what: &mut dyn FnMut() -> Result<(), CommError>,
     ) -> Result<Vec<Confirmed>, CommError> {
-        let (gate, confirm) = (stage.gate()?, self.confirmation.isolation().gate(stage.comm)?);
+        let (gate, confirm) =
+            (stage.gate()?, self.confirmation.isolation().gate_to(stage.comm, self.root)?);
         let (mut room, mut other_room) = Default::default();
         let (mut gate, mut confirm) = (gate.open(&mut room)?, confirm.open(&mut other_room)?);
         let mut times = Vec::with_capacity(pace.count as usize);
