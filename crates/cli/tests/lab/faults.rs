@@ -301,5 +301,5 @@ fn faults_that_make_no_sense_are_refused() {
         refused(&laneway(&all), 2, part);
     }
     let missing = ["lab", "fault", "--lab", &lab.name, "--timetable", "no-such-file"];
-    refused(&laneway(&missing), 2, "no-such-file");
+    refused(&laneway(&missing), 3, "no-such-file");
 }
