@@ -8,7 +8,7 @@ use laneway_core::Rank;
 
 use crate::doorbell::Doorbell;
 use crate::error::{Death, LocalError};
-use crate::memory::direct::Slot;
+use crate::memory::slot::Slot;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::system;
 use crate::transport::Transport;

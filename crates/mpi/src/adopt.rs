@@ -10,6 +10,7 @@ use std::ffi::c_void;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
+use crate::calls::Mpi;
 use crate::clock::MpiClock;
 use crate::comm::MpiComm;
 use crate::error::MpiError;
@@ -18,9 +19,10 @@ use crate::functions::Keeping;
 use crate::launcher::{self, Kind, Launcher};
 use crate::library::Library;
 use crate::selftest;
+use crate::start::{Opened, identify};
 use crate::threads::ThreadLevel;
 use crate::turn::Turn;
-use crate::world::{Mpi, Opened, World, identify};
+use crate::world::World;
 
 /// What is kept with a caller's communicator.
 struct Adopted {

@@ -4,8 +4,8 @@
 
 use laneway_core::CommError;
 
+use crate::calls::Mpi;
 use crate::flavour::Handle;
-use crate::world::Mpi;
 
 /// The longest count that fits into an `int`.
 pub const MOST: usize = i32::MAX as usize;

@@ -15,7 +15,7 @@
 //!
 //! A program that has started MPI itself lends its communicators: `adopt.rs`.
 //!
-//! Begin with `world.rs`, then `comm.rs` and `queue.rs`.
+//! Begin with `start.rs`, then `comm.rs`, `interface.rs` and `queue.rs`.
 //!
 //! ```no_run
 //! use laneway_core::Comm;
@@ -30,6 +30,7 @@
 compile_error!("MPI handles travel as little-endian 64-bit words; this target needs another way");
 
 mod adopt;
+mod calls;
 mod clock;
 mod comm;
 mod elf;
@@ -38,6 +39,7 @@ mod find;
 mod flavour;
 mod functions;
 mod guard;
+mod interface;
 mod large;
 mod launcher;
 mod let_go;
@@ -46,6 +48,7 @@ mod native;
 mod queue;
 mod selftest;
 mod simulation;
+mod start;
 mod status;
 mod threads;
 mod turn;
@@ -58,5 +61,5 @@ pub use flavour::Family;
 pub use launcher::{launched, launched_rank};
 pub use library::Found;
 pub use simulation::is_simulated;
+pub use start::{init, init_with_threads, open};
 pub use threads::ThreadLevel;
-pub use world::{init, init_with_threads, open};

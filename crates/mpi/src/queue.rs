@@ -3,12 +3,12 @@
 
 use laneway_core::{CommError, Progress, Queue, Rank, Slot, Tag};
 
+use crate::calls::Mpi;
 use crate::comm::MpiComm;
 use crate::flavour::Handle;
 use crate::large;
 use crate::let_go::let_go;
 use crate::status::{Status, Statuses};
-use crate::world::Mpi;
 
 /// Sends up to so many bytes are looked at once after their start: most libraries have taken them
 /// over by then, and a slot that is done needs no MPI_Waitsome. Longer ones would pay for nothing.

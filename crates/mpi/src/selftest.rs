@@ -3,11 +3,11 @@
 
 use laneway_core::{CommError, DataType, ReduceOp, Reduction};
 
+use crate::calls::Mpi;
 use crate::error::MpiError;
 use crate::flavour::Handle;
 use crate::library::Found;
 use crate::status::Status;
-use crate::world::Mpi;
 
 /// The error that a failed proof becomes.
 pub fn failed(found: &Found, what: &str) -> MpiError {

@@ -9,7 +9,6 @@ use laneway_message::Stage;
 
 use super::between::{Open, copy_between};
 use super::slot::Chunk;
-pub(crate) use super::slot::Slot;
 use crate::board::{Board, SLOTS};
 use crate::sync::Ordering;
 

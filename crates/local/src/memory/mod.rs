@@ -7,7 +7,7 @@ mod marks;
 #[cfg(all(test, loom))]
 mod model;
 mod ring;
-mod slot;
+pub(crate) mod slot;
 
 use std::rc::Rc;
 use std::time::Duration;
