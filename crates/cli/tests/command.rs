@@ -176,7 +176,7 @@ fn absurd_numbers_are_refused() {
 
 #[test]
 fn without_a_launcher_mpi_says_so() {
-    refused(&["check", "--backend", "mpi"], &[], 3, &["--ranks"]);
+    refused(&["check", "--backend", "mpi"], &[], 3, &["mpirun -n N", "backend local"]);
 }
 
 #[test]

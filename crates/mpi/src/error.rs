@@ -149,7 +149,7 @@ impl MpiError {
     fn advice(&self) -> String {
         let advice = match self {
             MpiError::NotLaunched { .. } => {
-                "mpirun -n N laneway …, or ranks of this machine, which need no MPI"
+                "mpirun -n N laneway …, or the backend local, which needs no MPI"
             }
             MpiError::Missing { .. } => "LANEWAY_MPI=FILE, or the folder MPI is installed in",
             MpiError::NotFound { .. } => {
