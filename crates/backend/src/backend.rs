@@ -311,8 +311,8 @@ impl Backend {
         };
         let chosen = (world.rank() < ranks).then_some(0);
         // The communicator ends before the world that it was split from.
-        let parted = world.split(chosen, world.rank());
-        match parted {
+        let first_ranks = world.split(chosen, world.rank());
+        match first_ranks {
             Ok(Some(comm)) => Ok(self.perform(&*comm, part)),
             Ok(None) => Ok(Exit::Done),
             Err(error) => end_run(&world, error),

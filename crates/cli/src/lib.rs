@@ -83,7 +83,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 /// How long a rank of a launcher leaves the word to rank 0, which mostly fails alike.
-const TURN: Duration = Duration::from_secs(1);
+const TURN: Duration = Duration::from_secs(5);
 
 /// Shows a failure that came before the ranks knew of each other. Where a launcher started several
 /// of us, all may have the same one: rank 0 tells it, and the launcher then ends the others before

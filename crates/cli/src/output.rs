@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -109,8 +110,12 @@ pub fn table_style() -> table::Style {
 
 /// Of the terminal, or what `COLUMNS` says; none where the text goes elsewhere.
 fn width() -> Option<usize> {
+    width_of(&io::stdout())
+}
+
+fn width_of(stream: &impl AsFd) -> Option<usize> {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let seen = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+    let seen = terminal_size::terminal_size_of(stream).map(|(width, _)| width.0.into());
     told.or(seen).filter(|width| *width > 0)
 }
 
@@ -182,12 +187,14 @@ pub fn is_heard() -> bool {
 
 /// A note for the person at the terminal.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let width = width_of(&io::stderr());
+    let lines: Vec<String> = text.lines().map(|line| table::wrap(line, width)).collect();
+    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
 }
 
-/// Shows a failure and gives its exit code.
+/// Shows a failure and gives its exit code. Its lines stay whole: commands are copied from them.
 pub fn show(failure: Failure) -> Exit {
-    note(&failure.to_string());
+    let _ = writeln!(io::stderr(), "{failure}");
     failure.exit
 }
 

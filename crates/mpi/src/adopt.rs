@@ -126,7 +126,7 @@ impl Ways {
         let from_fortran = name.map(convert).transpose()?;
         let (mut key, nothing) = (0, std::ptr::null_mut());
         // SAFETY: both functions are there for good; the key goes to a word of our own.
-        let code = unsafe { (calls.create_keyval)(stays_here, goes, &mut key, nothing) };
+        let code = unsafe { (calls.create_keyval)(copy_nothing, delete_kept, &mut key, nothing) };
         done("MPI_Comm_create_keyval", code)?;
         Ok(Ways { calls, from_fortran, null: mpi.flavour.comm_null, key })
     }
@@ -212,7 +212,7 @@ fn proved(mut mpi: Mpi) -> Result<(Mpi, i32), String> {
 }
 
 /// A duplicate of the caller's communicator is adopted anew.
-extern "C" fn stays_here(
+extern "C" fn copy_nothing(
     _comm: Handle,
     _key: i32,
     _extra: *mut c_void,
@@ -226,7 +226,7 @@ extern "C" fn stays_here(
 }
 
 /// The caller's communicator goes, on all its ranks together, and our duplicate with it.
-extern "C" fn goes(_comm: Handle, _key: i32, kept: *mut c_void, _extra: *mut c_void) -> i32 {
+extern "C" fn delete_kept(_comm: Handle, _key: i32, kept: *mut c_void, _extra: *mut c_void) -> i32 {
     // SAFETY: the attribute was made by `adopt`, and MPI lets go of it once.
     let adopted = unsafe { Rc::from_raw(kept.cast_const().cast::<Adopted>()) };
     if adopted.for_good {

@@ -212,5 +212,5 @@ fn without_a_launcher_the_way_out_is_named() {
     let outcome = run(command, LIMIT);
     assert_eq!(outcome.code, Some(3), "{}", outcome.text);
     assert!(outcome.text.contains("started without an MPI launcher"), "{}", outcome.text);
-    assert!(outcome.text.contains("--ranks"), "{}", outcome.text);
+    assert!(outcome.text.contains("backend local"), "{}", outcome.text);
 }

@@ -7,6 +7,7 @@ use laneway_topo::{Error, ErrorKind};
 pub fn refuse(error: Error) -> Failure {
     let hint = error.hint.clone().unwrap_or_default();
     let try_this = match error.kind {
+        ErrorKind::Malformed if error.cause.contains("guid2lid") => "--lids GUID2LID".to_string(),
         ErrorKind::Unreadable | ErrorKind::Malformed if hint.is_empty() => {
             "a file that `laneway topo export` writes, or ibnetdiscover".to_string()
         }

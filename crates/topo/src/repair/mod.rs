@@ -117,7 +117,7 @@ pub fn repair_over(
     let mut thinned = thin::thin(&roads, order, allowed);
     thinned.complete(&roads);
     let (bound, sent) = thinned.bound(&roads);
-    let (lost, unreached) = parted(wiring, std::mem::take(&mut thinned.unreached));
+    let (lost, unreached) = find_lost(wiring, std::mem::take(&mut thinned.unreached));
     let mut best = Phased::mended(&roads, thinned, allowed);
     if best.time > bound && unchanged_time(&roads, order) < best.time {
         best = best.or(Phased::unchanged(&roads, order));
@@ -223,7 +223,7 @@ fn unchanged_time(roads: &Roads, order: &(dyn Phases + Sync)) -> u64 {
 }
 
 /// Of pairs that the table does not serve: those that cables connect, and the others.
-fn parted(wiring: &dyn Wiring, pairs: Vec<Message>) -> (Vec<Message>, Vec<Message>) {
+fn find_lost(wiring: &dyn Wiring, pairs: Vec<Message>) -> (Vec<Message>, Vec<Message>) {
     let pieces = Graph::of(wiring).pieces();
     let piece = |host: Host| wiring.attached(host).map(|place| pieces[place.0 as usize]);
     pairs.into_iter().partition(|&(from, to)| piece(from).is_some() && piece(from) == piece(to))

@@ -43,7 +43,7 @@ pub fn spread(whole: &dyn Wiring, routing: &dyn Routing, damaged: &Fabric) -> Ta
 
 /// Sets of switches such that every pair that has lost its legal way has one end in the set.
 fn lows(left: &Graph, plain: &Heights) -> Vec<BTreeSet<Switch>> {
-    let pairs = parted(left, plain);
+    let pairs = disconnected(left, plain);
     let partners = |of: Switch, pairs: &[(Switch, Switch)]| -> BTreeSet<Switch> {
         pairs.iter().filter(|pair| pair.0 == of).map(|pair| pair.1).collect()
     };
@@ -75,7 +75,7 @@ fn most_parted(pairs: &[(Switch, Switch)]) -> Option<Switch> {
 }
 
 /// Pairs of switches with hosts that are connected, but not by a legal way.
-fn parted(left: &Graph, plain: &Heights) -> Vec<(Switch, Switch)> {
+fn disconnected(left: &Graph, plain: &Heights) -> Vec<(Switch, Switch)> {
     let pieces = left.pieces();
     let mut column = Column::new(left, plain);
     let mut pairs = Vec::new();
@@ -83,8 +83,8 @@ fn parted(left: &Graph, plain: &Heights) -> Vec<(Switch, Switch)> {
         column.begin(to, 0);
         column.complete(&mut [], Look::Blind);
         let connected = left.leaves().filter(|&from| pieces[from as usize] == pieces[to as usize]);
-        let parted = connected.filter(|&from| !column.knows(from));
-        pairs.extend(parted.map(|from| (from, to)));
+        let unknown = connected.filter(|&from| !column.knows(from));
+        pairs.extend(unknown.map(|from| (from, to)));
     }
     pairs
 }
