@@ -86,13 +86,18 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
 const TURN: Duration = Duration::from_secs(5);
 
 /// Shows a failure that came before the ranks knew of each other. Where a launcher started several
-/// of us, all may have the same one: rank 0 tells it, and the launcher then ends the others before
-/// it is their turn.
+/// of us, all have the same command line, and rank 0 tells what is wrong with it. What this machine
+/// lacks others may have: the others tell it later, if the launcher has not ended them by then.
 fn show_once(failure: Failure) -> Exit {
-    if laneway_mpi::launched_rank().is_some_and(|rank| rank > 0) {
-        std::thread::sleep(TURN);
+    let is_first = laneway_mpi::launched_rank().is_none_or(|rank| rank == 0);
+    match failure.exit {
+        _ if is_first => output::show(failure),
+        Exit::Usage => Exit::Usage,
+        _ => {
+            std::thread::sleep(TURN);
+            output::show(failure)
+        }
     }
-    output::show(failure)
 }
 
 /// Runs the verb that was chosen from a table.

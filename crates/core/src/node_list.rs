@@ -56,7 +56,7 @@ pub fn expand(list: &str, most: usize) -> Result<Vec<String>, Malformed> {
         let many = pieces.iter().map(count).fold(1u64, u64::saturating_mul);
         let all = many.saturating_add(names.len() as u64);
         if all > most as u64 {
-            let what = format!("this makes {all} names, and there are {most} nodes");
+            let what = format!("this makes {all} names, more than {most}");
             return Err(malformed(list, at, what));
         }
         let mut own = vec![String::new()];

@@ -63,7 +63,7 @@ fn names_that_are_taken_or_that_nothing_has() {
         ("[[link]]\nname='l'\nrate='1bit'\n[[link]]\nname='l'\nrate='1bit'\n", 4, "two links"),
         ("[[host]]\nname='x'\nsite='t'\nrate='1Gbit'\n", 3, "no site is called `t`: s"),
         ("[[host]]\nname='x y'\n", 2, "no such character"),
-        ("[[host]]\nname='x[3-1]'\n", 2, "down"),
+        ("[[host]]\nname='x[3-1]'\n", 2, "3 is more than 1"),
         ("[[host]]\nname='x[0-999999999]'\n", 2, "more than 100000"),
         ("[[site]]\nname='a:b'\n", 2, "not a name"),
         ("[[between]]\nsites=['s', 't']\n", 2, "no site"),
