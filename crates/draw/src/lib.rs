@@ -45,6 +45,7 @@ pub mod timeline;
 mod format;
 
 #[cfg(test)]
+#[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
 
 pub use format::Format;

@@ -36,6 +36,10 @@ pub mod table;
 
 mod imb;
 
+#[cfg(test)]
+#[path = "../tests/fixture/mod.rs"]
+mod fixture;
+
 pub use figure::plain;
 pub use read::read;
 pub use run::{ReadError, Record, Run};

@@ -159,7 +159,7 @@ fn operation(test: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::tests::document;
+    use crate::fixture::document;
     use laneway_core::Row;
 
     fn points(text: &str) -> Vec<(String, f64, Option<f64>, Option<f64>)> {
