@@ -1,5 +1,5 @@
 //! Our schedules against the MPI library's own collective, forced to the same algorithm, over the
-//! same MPI and in the same launch. `LANEWAY_POINTS=allgather` does the points of that name.
+//! same MPI and in the same launch. `LANEWAY_POINTS="allgather ring 1024"` does the points of that name.
 
 use laneway_benches::{Spread, Starter, alternate, print_figures, rank, ratio};
 use laneway_coll::find;
@@ -96,10 +96,14 @@ fn both_us(comm: &dyn Comm, point: (Collective, &str, u64)) -> Result<(f64, f64)
     Ok((Spread::of(&ours[10..]).median, Spread::of(&native[10..]).median))
 }
 
+fn name((collective, algorithm, size): (Collective, &str, u64)) -> String {
+    format!("{} {algorithm} {size} B", collective.name())
+}
+
 /// The points that are asked for.
 fn points() -> Vec<(Collective, &'static str, u64)> {
     let asked = std::env::var("LANEWAY_POINTS").unwrap_or_default();
-    POINTS.into_iter().filter(|(collective, ..)| collective.name().contains(&asked)).collect()
+    POINTS.into_iter().filter(|point| name(*point).contains(&asked)).collect()
 }
 
 fn main() {
@@ -124,9 +128,9 @@ fn main() {
         return println!("no MPI is installed: nothing to compare with (see ./test)");
     }
     for (starter, figures) in starters.iter().zip(alternate(&starters)) {
-        for (i, (collective, name, size)) in points().iter().enumerate() {
+        for (i, point) in points().into_iter().enumerate() {
             let Some([ours, native, quotient]) = figures.get(3 * i..3 * i + 3) else { continue };
-            let what = format!("{} {name} {size} B", collective.name());
+            let what = name(point);
             println!("{:<20} {what:<28} ours {ours} us, library {native} us", starter.name);
             ratio(&format!("{} {what}, ours / library", starter.name), quotient.median, MOST);
         }

@@ -175,6 +175,12 @@ pub trait Queue {
 
     /// Waits until at least one slot is done, if any is outstanding, and appends all that are.
     fn wait(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError>;
+
+    /// Like [`Queue::wait`], where nothing more is started before every slot is done: all may be
+    /// waited for in one call.
+    fn wait_all(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        self.wait(done)
+    }
 }
 
 /// One call of a library's own collective, with the buffers of [`Shape`]'s definition.

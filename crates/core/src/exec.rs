@@ -285,7 +285,11 @@ impl<'a> Exec<'a> {
     pub fn wait(&mut self) -> Result<(), CommError> {
         while self.under_way {
             self.done.clear();
-            self.port.queue.wait(&mut self.done)?;
+            if self.run.issued() {
+                self.port.queue.wait_all(&mut self.done)?;
+            } else {
+                self.port.queue.wait(&mut self.done)?;
+            }
             self.settle()?;
         }
         Ok(())
@@ -297,6 +301,10 @@ impl<'a> Exec<'a> {
             self.port.written.release(slot);
             self.port.read.release(slot);
             self.run.done(slot);
+        }
+        if self.run.finished() {
+            self.under_way = false;
+            return Ok(true);
         }
         self.go_on()
     }

@@ -211,6 +211,12 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
         self.open_lanes == 0
     }
 
+    /// Every step is started; transfers may be outstanding.
+    #[inline]
+    pub fn issued(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.round == lane.rounds)
+    }
+
     /// A pending transfer is over.
     #[inline]
     pub fn done(&mut self, slot: Slot) {
@@ -236,13 +242,13 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
 
     /// Starts what can start in a lane; whether anything did.
     fn advance<P: Port + ?Sized>(&mut self, number: usize, port: &mut P) -> Result<bool, P::Error> {
-        let mut moved = false;
+        let (at, mut moved) = (number as u32, false);
         loop {
             let lane = &mut self.lanes[number];
             if lane.round == lane.rounds {
                 return Ok(moved);
             }
-            let (at, round) = (number as u32, lane.round);
+            let round = lane.round;
             let Some(step) = lane.steps.steps.get(lane.next) else {
                 port.issued(at, round);
                 self.open_lanes -= usize::from(lane.leave_round());
@@ -250,20 +256,8 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
                 moved = true;
                 continue;
             };
-            match *step {
-                Step::AtMost { sends, recvs } => {
-                    if lane.sends > sends || lane.recvs > recvs {
-                        return Ok(moved);
-                    }
-                    port.passed(at, step);
-                }
-                gate @ Step::After { lane, round } => {
-                    if self.lanes.get(lane as usize).is_none_or(|other| other.complete <= round) {
-                        return Ok(moved);
-                    }
-                    port.passed(at, &gate);
-                }
-                _ => {
+            match step {
+                Step::Send { .. } | Step::Recv { .. } | Step::Copy { .. } | Step::Reduce { .. } => {
                     let slot = self.transfers.next_slot();
                     if port.start(At { lane: at, round, slot }, step)? == Progress::Pending {
                         let send = matches!(step, Step::Send { .. });
@@ -271,9 +265,23 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
                         lane.issuing += 1;
                         self.transfers.begin(Transfer { lane: at, round, send });
                     }
+                    lane.next += 1;
+                }
+                &Step::AtMost { sends, recvs } => {
+                    if lane.sends > sends || lane.recvs > recvs {
+                        return Ok(moved);
+                    }
+                    port.passed(at, step);
+                    lane.next += 1;
+                }
+                &gate @ Step::After { lane, round } => {
+                    if self.lanes.get(lane as usize).is_none_or(|other| other.complete <= round) {
+                        return Ok(moved);
+                    }
+                    port.passed(at, &gate);
+                    self.lanes[number].next += 1;
                 }
             }
-            self.lanes[number].next += 1;
             moved = true;
         }
     }

@@ -10,7 +10,7 @@ use crate::large;
 use crate::let_go::let_go;
 use crate::status::{Status, Statuses};
 
-/// Sends up to so many bytes are looked at once after their start: most libraries have taken them
+/// Sends up to so many bytes are tested once after their start: most libraries have taken them
 /// over by then, and a slot that is done needs no MPI_Waitsome. Longer ones would pay for nothing.
 const EAGER: usize = 4096;
 
@@ -98,20 +98,52 @@ impl<'a> MpiQueue<'a> {
         Ok(complete != 0)
     }
 
-    /// One request is outstanding: MPI_Wait is the shortest way for it.
-    fn wait_one(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
+    /// Waits for one request alone.
+    #[inline]
+    fn wait_for(&mut self, number: usize, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        let (request, transfer) = (self.requests.at(number), self.transfers[number]);
         let mut status = Status::filled(0);
-        // SAFETY: request 0 is live, and the result goes to a status of our own.
-        let code =
-            unsafe { (self.mpi.tables.functions.wait)(self.requests.start(), status.as_mut_ptr()) };
-        let transfer = self.transfers[0];
-        self.transfers.clear();
+        // SAFETY: the request is live, and the result goes to a status of our own.
+        let code = unsafe { (self.mpi.tables.functions.wait)(request, status.as_mut_ptr()) };
         if code != 0 {
             let room = transfer.room.unwrap_or(u64::MAX);
             return Err(self.mpi.receive_error("MPI_Wait", code, &status, room));
         }
         done.push(transfer.slot);
         Ok(())
+    }
+
+    /// Waits for every request by MPI_Wait, the shortest way. Receives come first: one that fails
+    /// is not kept waiting by a send that nobody takes.
+    fn wait_for_each(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        for sends in [false, true] {
+            for number in 0..self.transfers.len() {
+                if self.transfers[number].room.is_none() != sends {
+                    continue;
+                }
+                if let Err(error) = self.wait_for(number, done) {
+                    self.keep_after(sends, number);
+                    return Err(error);
+                }
+            }
+        }
+        self.transfers.clear();
+        Ok(())
+    }
+
+    /// Takes out what was waited for up to a request that failed, itself included.
+    #[cold]
+    fn keep_after(&mut self, sends: bool, failed: usize) {
+        let mut kept = 0;
+        for number in 0..self.transfers.len() {
+            let transfer = self.transfers[number];
+            if (transfer.room.is_none(), number) > (sends, failed) {
+                self.requests.copy(number, kept);
+                self.transfers[kept] = transfer;
+                kept += 1;
+            }
+        }
+        self.transfers.truncate(kept);
     }
 
     /// One of several requests and no more: what else is done is told by the next call, without a
@@ -287,10 +319,15 @@ impl Queue for MpiQueue<'_> {
     fn wait(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
         match self.transfers.len() {
             0 => Ok(()),
-            1 => self.wait_one(done),
+            1 => self.wait_for_each(done),
             _ if self.looking_costs => self.wait_any(done),
             _ => self.some(true, done),
         }
+    }
+
+    #[inline]
+    fn wait_all(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
+        if self.looking_costs { self.wait(done) } else { self.wait_for_each(done) }
     }
 }
 
