@@ -5,9 +5,11 @@
 
 mod text;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use laneway_report::figure::plain;
+use laneway_report::table::significant;
 use laneway_report::{Record, Run};
 
 use crate::svg::{self, escaped};
@@ -60,6 +62,9 @@ const MOST_RANKS: usize = 1 << 16;
 /// Units of a cell at most, and of all cells of a row where they are many.
 const CELL: f64 = 14.0;
 const SIDE: f64 = 1400.0;
+/// Cells smaller than this say nothing to who points at them, and whole percents have a colour
+/// each: the file would grow.
+const TINY: f64 = 5.0;
 /// Names longer than this are cut.
 const MOST_NAME: f64 = 150.0;
 /// Letters of names, and how far apart two lines of them are at least.
@@ -150,10 +155,59 @@ impl Map {
             top - 8.0,
             top + side / 2.0
         );
-        self.cells.iter().for_each(|of| body += &of.draw(cell, (left, top)));
+        body += &match cell < TINY {
+            true => self.draw_tiny(cell, (left, top)),
+            false => self.cells.iter().map(|of| of.draw(cell, (left, top))).collect(),
+        };
         let below = top + side + 24.0;
-        body += &explain_colours(below);
-        svg::document(width.ceil(), (below + 66.0).ceil(), &body)
+        let usual = self.explain_usual();
+        let _ = writeln!(
+            body,
+            "<text x=\"10\" y=\"{below:.1}\" font-size=\"10\" fill=\"#333\">{usual}</text>"
+        );
+        body += &explain_colours(below + 8.0);
+        let width = width.max(20.0 + svg::width_of(&usual, 10.0));
+        svg::document(width.ceil(), (below + 74.0).ceil(), &body)
+    }
+
+    /// What the percents are of, with its unit.
+    fn explain_usual(&self) -> String {
+        let usual = self.cells.iter().map(|cell| cell.rate_mb_s * 100.0 / cell.percent);
+        let (low, high) = usual
+            .filter(|usual| usual.is_finite())
+            .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), usual| {
+                (low.min(usual), high.max(usual))
+            });
+        let what = "bandwidth in percent of the usual one of the pair's kind";
+        match (low, high) {
+            (low, high) if low > high => what.to_owned(),
+            (low, high) if high < low * 1.02 => {
+                format!("{what}; 100 % is {} MB/s", significant(high))
+            }
+            _ => format!(
+                "{what}; 100 % is {} to {} MB/s, by kind",
+                significant(low),
+                significant(high)
+            ),
+        }
+    }
+
+    /// All cells where they are many, those of the same percent as one shape.
+    fn draw_tiny(&self, side: f64, (left, top): (f64, f64)) -> String {
+        let mut shapes: BTreeMap<(bool, String), String> = BTreeMap::new();
+        for cell in &self.cells {
+            let percent = cell.percent.round();
+            let (x, y) = (left + cell.to as f64 * side, top + cell.from as f64 * side);
+            let shape = shapes.entry((cell.late.is_some(), colour(percent / 100.0))).or_default();
+            // Writing to a string cannot fail.
+            let _ = write!(shape, "M{x:.1} {y:.1}h{side:.1}v{side:.1}h-{side:.1}z");
+        }
+        let mut text = String::new();
+        for ((is_late, fill), shape) in shapes {
+            let edge = if is_late { " stroke=\"#1b6ca8\" stroke-width=\"0.6\"" } else { "" };
+            let _ = writeln!(text, "<path d=\"{shape}\" fill=\"{fill}\"{edge}/>");
+        }
+        text
     }
 
     /// A rank's name left of its row and above its column.
@@ -178,8 +232,8 @@ impl Cell {
     fn draw(&self, side: f64, (left, top): (f64, f64)) -> String {
         let (x, y) = (left + self.to as f64 * side, top + self.from as f64 * side);
         let edge = match self.late {
-            None => "stroke=\"#ddd\"",
-            Some(_) => "stroke=\"#1b6ca8\" stroke-width=\"2\"",
+            None => format!("stroke=\"#ddd\" stroke-width=\"{:.2}\"", side / CELL),
+            Some(_) => format!("stroke=\"#1b6ca8\" stroke-width=\"{:.2}\"", 2.0 * side / CELL),
         };
         let late = self.late.map(|times| format!(", {times:.1} times the usual latency"));
         let figure = match self.percent.is_nan() {
@@ -318,6 +372,36 @@ mod tests {
         let map = Map::of(&run((1..600).map(|to| pair(0, to)).collect())).expect("a map");
         let named = map.draw().matches("rotate(-90)\" font-size").count();
         assert!((80..200).contains(&named), "{named}");
+    }
+
+    #[test]
+    fn a_map_of_many_ranks_stays_small_and_a_cell_is_not_its_edge() {
+        let all = (0..400u32).flat_map(|from| (from + 1..400).map(move |to| pair(from, to)));
+        let drawing = Map::of(&run(all.collect())).expect("a map").draw();
+        assert!(drawing.len() < 6_000_000, "{} bytes", drawing.len());
+        // Two percents are two shapes.
+        let shapes = drawing.lines().filter(|line| line.starts_with("<path d=\"M"));
+        assert_eq!(shapes.filter(|line| line.len() > 10_000).count(), 2);
+        let edges = |ranks: u32| {
+            let map = Map::of(&run((1..ranks).map(|to| pair(0, to)).collect())).expect("a map");
+            map.draw().contains("stroke=\"#ddd\" stroke-width=\"1.00\"")
+        };
+        assert!(edges(100) && !edges(200));
+    }
+
+    #[test]
+    fn percents_say_what_they_are_of() {
+        let says = |rows| Map::of(&run(rows)).expect("a map").draw();
+        // 900 MB/s are 100 %, and 300 are 30 %.
+        assert!(says(vec![pair(0, 1)]).contains("100 % is 900.0 to 1000 MB/s, by kind"));
+        let even = Row::new()
+            .with("from", 0u32)
+            .with("to", 1u32)
+            .with("there_mb_s", 900.0)
+            .with("there_percent", 100.0)
+            .with("back_mb_s", 450.0)
+            .with("back_percent", 50.0);
+        assert!(says(vec![even]).contains("; 100 % is 900.0 MB/s<"));
     }
 
     #[test]

@@ -41,8 +41,8 @@ pub fn text(flights: &[Flight], ranks: u32) -> String {
     text
 }
 
-/// Several schedules side by side: time runs down, a line from sender to receiver for each message,
-/// coloured by sender.
+/// Several schedules side by side: time runs down in ticks, a line from sender to receiver for each
+/// message, coloured by sender.
 pub fn draw(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
     let (step, tick_height, margin) = (26.0, 34.0, 34.0);
     let names = drawings.iter().map(|(name, _)| svg::width_of(name, 12.0) + 10.0);
@@ -63,6 +63,17 @@ pub fn draw(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
              font-weight=\"bold\">{}</text>",
             svg::escaped(name)
         );
+        // From tick to tick, so that what runs at the same time is seen.
+        for tick in 0..ticks {
+            let (from, to, at) = (x(0), x(ranks.saturating_sub(1)), y(tick + 1));
+            let _ = writeln!(
+                body,
+                "<path d=\"M{from} {at}H{to}\" stroke=\"#f0f0f0\"/><text x=\"{}\" y=\"{}\" \
+                 text-anchor=\"end\" font-size=\"9\" fill=\"#999\">t{tick}</text>",
+                from - 8.0,
+                at - tick_height / 2.0 + 3.0
+            );
+        }
         for rank in 0..ranks {
             let (at, top, bottom) = (x(rank), y(0), y(ticks));
             let _ = writeln!(
@@ -84,5 +95,11 @@ pub fn draw(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
             );
         }
     }
-    svg::document(width, height, &body)
+    let _ = writeln!(
+        body,
+        "<text x=\"{margin}\" y=\"{}\" fill=\"#777\">time runs down; a line for each message, from \
+         its sender to the dot at its receiver</text>",
+        height - 8.0
+    );
+    svg::document(width.max(480.0), height, &body)
 }
