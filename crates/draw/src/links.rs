@@ -346,6 +346,8 @@ mod tests {
         assert!(svg.contains(">sim, there<") && svg.contains(">lab &amp; co, there<"), "{svg}");
         assert_eq!(svg.matches("class=\"capacity\"").count(), 1);
         let html = page("both", &[record("sim"), lab]);
+        // The page colours curves by their class, and leaves the capacity as it is.
+        assert!(html.contains("svg g[class^=c]") && !html.contains("svg [class"), "{html}");
         assert_eq!(html.matches("<figure>").count(), 2);
         assert!(html.contains("2 records · 2 links") && !html.contains("http://"), "{html}");
     }

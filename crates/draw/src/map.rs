@@ -120,15 +120,17 @@ impl Map {
     pub fn draw(&self) -> String {
         let cell = (SIDE / self.nodes.len().max(1) as f64).min(CELL);
         let side = self.nodes.len() as f64 * cell;
-        let name = |rank: usize| format!("{} {rank}", self.nodes[rank].host).trim().to_owned();
-        let names: Vec<String> = (0..self.nodes.len()).map(name).collect();
+        let names: Vec<String> = (0..self.nodes.len()).map(|rank| self.short_name(rank)).collect();
         let longest = names.iter().map(|name| svg::width_of(name, LETTERS)).fold(0.0, f64::max);
         let room = longest.min(MOST_NAME) + 10.0;
         let (left, width) = (room + 22.0, (room + 22.0 + side + 20.0).max(460.0));
         let says = format!(
-            "bandwidth of {} pairs, from the rank of the row to that of the column, as a part of \
-             what is usual for its kind",
-            self.cells.len() / 2
+            "bandwidth of {}, from the rank of the row to that of the column, as a part of what \
+             is usual for its kind",
+            match self.cells.len() / 2 {
+                1 => "1 pair".to_owned(),
+                pairs => format!("{pairs} pairs"),
+            }
         );
         let lines = svg::wrap(&says, width - 20.0, 13.0);
         let top = 14.0 + 18.0 * lines.len() as f64 + room + 10.0;
@@ -168,6 +170,18 @@ impl Map {
         body += &explain_colours(below + 8.0);
         let width = width.max(20.0 + svg::width_of(&usual, 10.0));
         svg::document(width.ceil(), (below + 74.0).ceil(), &body)
+    }
+
+    /// The host and the rank, which is never cut: of a long host first the domain goes.
+    fn short_name(&self, rank: usize) -> String {
+        let host = &self.nodes[rank].host;
+        let rank = rank.to_string();
+        let room = MOST_NAME - svg::width_of(&rank, LETTERS) - LETTERS * 0.58;
+        let host = match svg::width_of(host, LETTERS) > room {
+            true => host.split('.').next().unwrap_or(host),
+            false => host,
+        };
+        format!("{} {rank}", svg::shorten(host, room, LETTERS)).trim().to_owned()
     }
 
     /// What the percents are of, with its unit.
@@ -214,7 +228,8 @@ impl Map {
     fn draw_name(&self, rank: usize, name: &str, cell: f64, (left, top): (f64, f64)) -> String {
         let fill = if self.nodes[rank].is_slow { "#b00020" } else { "#222" };
         let middle = (rank as f64 + 0.5) * cell + 3.5;
-        let (short, whole) = (escaped(&svg::shorten(name, MOST_NAME, LETTERS)), escaped(name));
+        let whole = format!("{} {rank}", self.nodes[rank].host);
+        let (short, whole) = (escaped(name), escaped(whole.trim()));
         format!(
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"{LETTERS}\" \
              fill=\"{fill}\">{short}<title>{whole}</title></text>\
@@ -387,6 +402,19 @@ mod tests {
             map.draw().contains("stroke=\"#ddd\" stroke-width=\"1.00\"")
         };
         assert!(edges(100) && !edges(200));
+    }
+
+    #[test]
+    fn long_names_keep_their_rank() {
+        let node = |host: &str| Node { host: host.into(), is_slow: false };
+        let long = "compute-rack-17-node3.cluster.a-department.example.org";
+        let endless = "a".repeat(99);
+        let nodes = vec![node("a.b"), node(long), node(&endless)];
+        let map = Map { nodes, ..Map::default() };
+        assert_eq!(map.short_name(0), "a.b 0");
+        assert_eq!(map.short_name(1), "compute-rack-17-node3 1");
+        assert!(map.short_name(2).ends_with("aa… 2"), "{}", map.short_name(2));
+        assert!(svg::width_of(&map.short_name(2), LETTERS) <= MOST_NAME);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub fn draw(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
     let wide = f64::from(ranks.saturating_sub(1)) * step + 2.0 * margin;
     let panel = names.fold(wide, f64::max);
     let ticks = drawings.iter().flat_map(|d| &d.1).map(|f| f.tick + 1).max().unwrap_or(1);
-    let height = f64::from(ticks) * tick_height + 2.0 * margin + 10.0;
+    let mut height = f64::from(ticks) * tick_height + margin + 30.0;
     let width = panel * drawings.len() as f64;
     let mut body = String::new();
     for (number, (name, flights)) in drawings.iter().enumerate() {
@@ -95,11 +95,13 @@ pub fn draw(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
             );
         }
     }
-    let _ = writeln!(
-        body,
-        "<text x=\"{margin}\" y=\"{}\" fill=\"#777\">time runs down; a line for each message, from \
-         its sender to the dot at its receiver</text>",
-        height - 8.0
-    );
-    svg::document(width.max(480.0), height, &body)
+    let width = width.max(240.0);
+    let says = "time runs down in ticks; a line for each message, from its sender to the dot at its \
+                receiver";
+    for line in svg::wrap(says, width - 20.0, 11.0) {
+        height += 15.0;
+        let y = height - 8.0;
+        let _ = writeln!(body, "<text x=\"10\" y=\"{y}\" fill=\"#777\">{line}</text>");
+    }
+    svg::document(width, height, &body)
 }

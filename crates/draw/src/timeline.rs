@@ -16,6 +16,7 @@
 //! ```
 
 mod blocks;
+mod lines;
 mod links;
 
 use std::fmt::Write;
@@ -24,22 +25,15 @@ use laneway_sim::{Delivery, Observer, Resource, ResourceId};
 
 use crate::axis::{Axis, time_unit};
 use crate::svg::{self, escaped};
-use blocks::{Block, Limits, blocks, covered, ranges};
+use blocks::{Block, ranges};
+use lines::{BELOW, Line, ROW, lines, squeeze, tops};
 use links::{Busiest, MOST_NAME, busiest, draw_links};
 
 const WIDTH: f64 = 900.0;
-/// The least height of a rank's line, and what it has below its bars.
+/// The least height of a rank's line.
 const LINE: f64 = 18.0;
-const BELOW: f64 = 7.0;
-/// Messages of a rank that overlap in time are so far below each other.
-const ROW: f64 = 11.0;
-/// All lines are so high at most; beyond it bars are merged, and lines are lower.
-const MOST_HEIGHT: f64 = 1600.0;
-const LOWEST_LINE: f64 = 5.0;
-/// Bars narrower than this are merged with their neighbours.
-const NARROW: f64 = 1.5;
-/// So many neighbours that send nothing are one line, where lines are too many.
-const SILENT: usize = 3;
+/// Lines as low as this do not show what arrives.
+const NO_ARRIVALS: f64 = 8.0;
 /// Letters of the ranks in bars.
 const LETTERS: f64 = 8.5;
 /// Sites that the legend names.
@@ -82,26 +76,6 @@ pub struct Timeline<'a> {
     pub sites: Vec<u32>,
 }
 
-/// What is drawn in one line: a rank, or several neighbours that send nothing.
-#[derive(Clone, Debug, PartialEq)]
-struct Line {
-    first: u32,
-    last: u32,
-    blocks: Vec<Block>,
-    /// Rows that the bars need.
-    depth: u32,
-    /// When something is on its way to the rank.
-    arrivals: Vec<(f64, f64)>,
-    /// Seconds within which messages were taken to be alike.
-    alike: f64,
-}
-
-impl Line {
-    fn height(&self) -> f64 {
-        (f64::from(self.depth) * ROW + BELOW).max(LINE)
-    }
-}
-
 /// Where things stand on the paper.
 struct Paper {
     left: f64,
@@ -138,7 +112,7 @@ impl Timeline<'_> {
     pub fn draw(&self, recording: &Recording) -> String {
         let seen = &recording.seen;
         let end = seen.iter().map(|d| d.end).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-        let lines = self.lines(seen, end);
+        let lines = lines(seen, self.ranks, end);
         let busiest = busiest(recording, self.resources, end);
         let left = self.left(&lines, &busiest);
         let (unit, unit_us) = time_unit(end * 1e6);
@@ -162,47 +136,10 @@ impl Timeline<'_> {
         svg::document(width.max(title).ceil(), bottom + 30.0, &body)
     }
 
-    /// A line for each rank, with as many bars as paper can show.
-    fn lines(&self, seen: &[Delivery], end: f64) -> Vec<Line> {
-        let mut sent: Vec<Vec<Delivery>> = vec![Vec::new(); self.ranks as usize];
-        let mut arrivals: Vec<Vec<(f64, f64)>> = vec![Vec::new(); self.ranks as usize];
-        for message in seen {
-            sent[message.from as usize].push(*message);
-            if message.from != message.to {
-                arrivals[message.to as usize].push((message.start, message.end));
-            }
-        }
-        let pixel = end / WIDTH;
-        let narrow = NARROW * pixel;
-        let mut lines: Vec<Line> = Vec::new();
-        for (rank, (sent, arrivals)) in sent.iter_mut().zip(arrivals).enumerate() {
-            sent.sort_by(|a, b| a.start.total_cmp(&b.start));
-            let (blocks, depth) = blocks(sent, Limits { narrow, alike: None });
-            let (first, arrivals) = (rank as u32, covered(arrivals, narrow));
-            lines.push(Line { first, last: first, blocks, depth, arrivals, alike: 0.0 });
-        }
-        if lines.iter().map(Line::height).sum::<f64>() <= MOST_HEIGHT {
-            return lines;
-        }
-        let mut lines = fold(lines, narrow);
-        let room = (MOST_HEIGHT / lines.len() as f64 - BELOW) / ROW;
-        for line in &mut lines {
-            let sent = &sent[line.first as usize];
-            let mut alike = narrow;
-            while f64::from(line.depth) > room.max(1.0) && alike < 4.0 * end {
-                let limits = Limits { narrow, alike: Some(alike) };
-                (line.blocks, line.depth) = blocks(sent, limits);
-                line.alike = alike;
-                alike *= 2.0;
-            }
-        }
-        lines
-    }
-
     /// The room for names left of the lines.
     fn left(&self, lines: &[Line], busiest: &Busiest) -> f64 {
         let names = busiest.shown.iter().map(|(link, _)| self.resources[*link].name.clone());
-        let names = names.chain(lines.iter().map(label));
+        let names = names.chain(lines.iter().map(Line::label));
         let longest = names.map(|name| svg::width_of(&name, 11.0)).fold(50.0, f64::max);
         longest.min(MOST_NAME) + 18.0
     }
@@ -215,25 +152,34 @@ impl Timeline<'_> {
             escaped(&self.title)
         );
         let mut says = "a line for each rank, a bar for each message that it sends, in it the \
-                        rank that it goes to; the thin line below: a message to this rank is \
-                        under way"
+                        rank that it goes to where it fits"
             .to_owned();
+        if squeeze(lines) * LINE > NO_ARRIVALS {
+            says += "; the thin line below: a message to this rank is under way";
+        }
         let bars: usize = lines.iter().map(|line| line.blocks.len()).sum();
         if bars < messages {
             body += HATCH;
+            let within = match lines.iter().map(|line| line.alike).fold(0.0, f64::max) {
+                0.0 => String::new(),
+                alike => {
+                    let alike = svg::round_step(alike * paper.per_second, &[1.0, 2.0, 5.0]);
+                    format!(
+                        " that begin and end within {} {}",
+                        (alike * 1e9).round() / 1e9,
+                        paper.unit
+                    )
+                }
+            };
             let _ = write!(
                 says,
-                "; hatched: several messages as one bar, with their number and receivers \
-                 ({messages} messages in {bars} bars)"
+                "; hatched: several messages{within}, with their number and receivers ({messages} \
+                 messages in {bars} {})",
+                if bars == 1 { "bar" } else { "bars" }
             );
         }
-        let alike = lines.iter().map(|line| line.alike).fold(0.0, f64::max) * paper.per_second;
-        if alike > 0.0 {
-            let alike = laneway_report::table::significant(alike);
-            let _ = write!(says, "; they begin and end within {alike} {}", paper.unit);
-        }
         let mut y = 36.0;
-        for line in svg::wrap(&says, WIDTH, 11.0) {
+        for line in svg::wrap(&says, WIDTH + 40.0, 11.0) {
             let _ = writeln!(
                 body,
                 "<text x=\"{left:.1}\" y=\"{y}\" fill=\"#555\">{}</text>",
@@ -349,60 +295,20 @@ fn labels(block: &Block) -> Vec<String> {
     }
 }
 
-fn label(line: &Line) -> String {
-    match (line.first, line.last) {
-        (0, 0) => "rank 0".to_owned(),
-        (first, last) if first == last => first.to_string(),
-        (first, last) => format!("{first}-{last} send nothing"),
-    }
-}
-
-/// Neighbours that send nothing as one line.
-fn fold(lines: Vec<Line>, apart: f64) -> Vec<Line> {
-    let is_silent = |line: &Line| line.blocks.is_empty();
-    let mut folded = Vec::new();
-    for run in lines.chunk_by(|a, b| is_silent(a) && is_silent(b)) {
-        match run {
-            [first, .., last] if run.len() >= SILENT => {
-                let arrivals = run.iter().flat_map(|line| line.arrivals.iter().copied()).collect();
-                let arrivals = covered(arrivals, apart);
-                folded.push(Line { last: last.last, arrivals, ..first.clone() });
-            }
-            run => folded.extend_from_slice(run),
-        }
-    }
-    folded
-}
-
-/// The top of each line from the first on, and the end of the last.
-fn tops(lines: &[Line], top: f64) -> Vec<f64> {
-    let all: f64 = lines.iter().map(Line::height).sum();
-    // Where no merging is enough, lines are lower than letters.
-    let squeeze = match lines.len() as f64 * LINE > MOST_HEIGHT && all > MOST_HEIGHT {
-        true => MOST_HEIGHT / all,
-        false => 1.0,
-    };
-    let mut tops = vec![top];
-    for line in lines {
-        let last = tops[tops.len() - 1];
-        tops.push(last + (line.height() * squeeze).max(LOWEST_LINE));
-    }
-    tops
-}
-
 /// The name of a line, its lower edge, and when something is on its way to its rank.
 fn draw_line(paper: &Paper, number: usize, line: &Line) -> String {
     let (top, bottom) = (paper.tops[number], paper.tops[number + 1]);
     let mut body = String::new();
     // Names of low lines would lie over each other.
     let every = (LINE * 0.7 / paper.height(number)).ceil().max(1.0) as usize;
+    let every = every.next_power_of_two();
     if number.is_multiple_of(every) {
         let _ = write!(
             body,
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#555\">{}</text>",
             paper.left - 8.0,
             (top + bottom) / 2.0 + 4.0,
-            label(line)
+            line.label()
         );
     }
     let _ = writeln!(
@@ -412,7 +318,7 @@ fn draw_line(paper: &Paper, number: usize, line: &Line) -> String {
         if paper.height(number) > 12.0 { 1.0 } else { 0.4 }
     );
     let mut path = String::new();
-    for &(start, end) in line.arrivals.iter().filter(|_| paper.height(number) > 8.0) {
+    for &(start, end) in line.arrivals.iter().filter(|_| paper.height(number) > NO_ARRIVALS) {
         let (from, to) = (paper.x(start), paper.x(end));
         let _ = write!(path, "M{from:.1} {:.1}H{:.1}", bottom - 2.5, to.max(from + 0.5));
     }
@@ -476,7 +382,7 @@ mod tests {
     fn a_linear_all_to_all_is_a_bar_a_rank() {
         let all = (0..24).flat_map(|from| (0..24).map(move |to| (from, to)));
         let all = all.filter(|(from, to)| from != to);
-        let svg = drawn(24, all.map(|(from, to)| sent(from, to, 1e-6 * f64::from(to), 0.012)));
+        let svg = drawn(24, all.map(|(from, to)| sent(from, to, 5e-7 * f64::from(to), 0.012)));
         assert_eq!(svg.matches("class=\"merged\"").count(), 24);
         assert!(svg.contains(">23 to 1-23</text>") && svg.contains(">23 to 0-4,6-23</text>"));
         assert!(svg.contains("(552 messages in 24 bars)"), "{svg}");

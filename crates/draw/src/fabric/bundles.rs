@@ -7,9 +7,10 @@ use std::fmt::Write;
 use super::layout::{Spot, Wire, Wires};
 use super::lines::{Pen, storey};
 use super::picture::{Panel, Style};
+use crate::svg;
 
 /// So many lines between two levels can be followed by the eye.
-const MOST_LINES: usize = 144;
+const MOST_LINES: usize = 100;
 /// The fullest cables of a bundle are drawn one by one too, unless they are more than this.
 const MOST_FULLEST: usize = 24;
 
@@ -153,14 +154,17 @@ impl Bundle {
         if !style.labels {
             return String::new();
         }
-        let (left, right) = self.sides(&panel.layout.spots);
+        let (left, _) = self.sides(&panel.layout.spots);
         let cables: u32 = self.wires().map(|wire| panel.wires[&wire].cables).sum();
+        let what = format!("{cables} cables, each below with each above");
         format!(
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#234\" \
-             stroke=\"#fff\" stroke-width=\"4\" paint-order=\"stroke\">{cables} cables, each \
-             below with each above</text>\n",
-            (left + right) / 2.0,
-            self.y - 7.0
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"15\" fill=\"#fff\" \
+             fill-opacity=\"0.85\"/><text x=\"{:.1}\" y=\"{:.1}\" fill=\"#234\">{what}</text>\n",
+            left + 4.0,
+            self.y - 20.0,
+            svg::width_of(&what, 11.0) + 6.0,
+            left + 7.0,
+            self.y - 8.5
         )
     }
 }

@@ -46,6 +46,12 @@ pub fn legend(
         let count = subject.not_drawn();
         words.push(format!("not drawn: {count} cables that were found where none is planned"));
     }
+    if let Some((scale, _)) = scale.filter(|(scale, _)| !scale.whole && !scale.is_flat()) {
+        words.push(format!(
+            "the colours span at least 20 % to either side of the median, {:.2} messages",
+            scale.median
+        ));
+    }
     let mut text = String::new();
     let mut y = top;
     if let Some((scale, heat)) = scale {
@@ -143,15 +149,7 @@ fn band(scale: Scale, top: f64) -> String {
         );
     };
     write(LEFT - 6.0, top + 26.0, "end", &figure(scale.low));
-    let right = match scale.whole {
-        true => figure(scale.high),
-        false => format!(
-            "{} (at least 20 % to either side of the median, {})",
-            figure(scale.high),
-            figure(scale.median)
-        ),
-    };
-    write(LEFT + wide + 6.0, top + 26.0, "start", &right);
+    write(LEFT + wide + 6.0, top + 26.0, "start", &figure(scale.high));
     let [least, most] = [scale.least, scale.most].map(|load| LEFT + wide * scale.share(load));
     // Two labels that would touch are one.
     if most - least < 34.0 && scale.least < scale.most {

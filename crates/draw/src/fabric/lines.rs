@@ -85,5 +85,10 @@ pub fn lines(panel: &Panel, style: Style) -> String {
              {dashes}/>"
         );
     }
-    text + &bundled.bundles.iter().map(|of| of.draw_label(panel, style)).collect::<String>()
+    text
+}
+
+/// What bundles say, for above everything else.
+pub fn labels(panel: &Panel, style: Style) -> String {
+    panel.bundled.bundles.iter().map(|bundle| bundle.draw_label(panel, style)).collect()
 }

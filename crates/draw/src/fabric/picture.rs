@@ -9,7 +9,7 @@ use super::bundles::{Bundled, bundle};
 use super::heat::{Heat, Scale};
 use super::layout::{Layout, Shape, Spot, Wires, dead};
 use super::legend::legend;
-use super::lines::lines;
+use super::lines::{labels, lines};
 use super::subject::Subject;
 use crate::svg;
 
@@ -283,6 +283,7 @@ fn draw_panel(panel: &Panel, subject: &Subject, style: Style) -> String {
     text += &lines(panel, style);
     text += &ways(panel, style);
     text += &spots(panel, style);
+    text += &labels(panel, style);
     text + &crosses(panel, subject, style)
 }
 
