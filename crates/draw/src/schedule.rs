@@ -96,8 +96,8 @@ pub fn draw(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
         }
     }
     let width = width.max(240.0);
-    let says = "time runs down in ticks; a line for each message, from its sender to the dot at its \
-                receiver";
+    let says = "time runs down in ticks; a line for each message, from its sender to the dot at \
+                its receiver";
     for line in svg::wrap(says, width - 20.0, 11.0) {
         height += 15.0;
         let y = height - 8.0;

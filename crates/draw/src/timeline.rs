@@ -123,6 +123,13 @@ impl Timeline<'_> {
         paper.tops = tops(&lines, top);
         let links = paper.tops.last().copied().unwrap_or(0.0) + 30.0;
         let bottom = links + busiest.shown.len() as f64 * LINE;
+        let title = svg::width_of(&self.title, 13.0) * 1.1 + 20.0;
+        let width = (left + title.max(WIDTH + 60.0)).ceil();
+        if seen.is_empty() {
+            let _ =
+                writeln!(body, "<text x=\"{left:.1}\" y=\"{top:.1}\">no message is sent</text>");
+            return svg::document(width, top + 14.0, &body);
+        }
         body += &draw_ticks(&paper, bottom);
         for (number, line) in lines.iter().enumerate() {
             body += &draw_line(&paper, number, line);
@@ -131,9 +138,7 @@ impl Timeline<'_> {
             }
         }
         body += &draw_links(&paper, links, &busiest, self.resources);
-        let width = paper.left + WIDTH + 60.0;
-        let title = paper.left + svg::width_of(&self.title, 13.0) * 1.1 + 20.0;
-        svg::document(width.max(title).ceil(), bottom + 30.0, &body)
+        svg::document(width, bottom + 30.0, &body)
     }
 
     /// The room for names left of the lines.
@@ -401,6 +406,22 @@ mod tests {
         };
         assert!(scatter(256).contains(">1-255 send nothing</text>"));
         assert!(!scatter(8).contains("send nothing"));
+    }
+
+    #[test]
+    fn where_nothing_is_sent_there_is_no_time() {
+        let svg = drawn(1, []);
+        assert!(svg.contains("no message is sent") && !svg.contains("µs"), "{svg}");
+        // Links are told of where there are any.
+        assert!(!drawn(2, [sent(0, 1, 0.0, 1.0)]).contains("use of the busiest links"));
+    }
+
+    #[test]
+    fn a_ring_keeps_its_turns_in_a_line_that_is_low() {
+        let turns = |from: u32| (0..400).map(move |turn| (from, f64::from(turn)));
+        let ring = (0..200).flat_map(turns);
+        let svg = drawn(200, ring.map(|(at, turn)| sent(at, (at + 1) % 200, turn, turn + 1.2)));
+        assert!(!svg.contains("class=\"merged\""), "{}", svg.len());
     }
 
     #[test]

@@ -329,3 +329,54 @@ fn intervals(axes: &Axes, drawn: Drawn, curve: &Curve, colour: &str) -> String {
     }
     bars
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(drawn: Drawn, title: &'static str) -> Part {
+        let curve = |number: u64| {
+            let points = (0..40).map(|at| (at, (number + at + 1) as f64)).collect();
+            Curve::new("gather", format!("a label that goes on and on {number} ").repeat(4), points)
+        };
+        Part {
+            name: "figure-1",
+            heading: "",
+            commands: Vec::new(),
+            claims: Vec::new(),
+            remarks: Vec::new(),
+            curves: (0..5).map(curve).collect(),
+            axes: part::Axes { across: "at", unit: None, title, drawn },
+        }
+    }
+
+    #[test]
+    fn curves_are_told_apart_without_colour() {
+        let lines = draw(&part(Drawn::Even, "time"));
+        let dashes = ["none", "7 3", "2 3", "9 3 2 3"];
+        assert!(dashes.iter().all(|of| lines.contains(&format!("stroke-dasharray=\"{of}\""))));
+        let bars = draw(&part(Drawn::Bars, "time"));
+        assert!(('a'..='e').all(|letter| bars.contains(&format!(">{letter}</text>"))), "{bars}");
+    }
+
+    #[test]
+    fn no_text_is_wider_than_its_panel() {
+        let title = "a long title of a figure, time in us over the number of queue pairs of a node";
+        for drawn in [Drawn::Even, Drawn::Bars] {
+            let drawing = draw(&part(drawn, title));
+            for text in drawing.split("<text ").skip(1) {
+                let (tag, rest) = text.split_once('>').expect("a tag");
+                let x: f64 = tag.split('"').nth(1).and_then(|x| x.parse().ok()).expect("a place");
+                let size = if tag.contains("font-size=\"13\"") { 13.0 } else { 11.0 };
+                let words = rest.split('<').next().expect("words");
+                assert!(
+                    tag.contains("text-anchor") || x + svg::width_of(words, size) <= PANEL,
+                    "{text}"
+                );
+            }
+            assert!(
+                drawing.contains("queue pairs of a node</text>") && drawing.contains("…<title>")
+            );
+        }
+    }
+}

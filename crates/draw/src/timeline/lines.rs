@@ -12,6 +12,8 @@ pub const ROW: f64 = 11.0;
 /// All lines are so high at most; beyond it bars are merged, and lines are lower.
 const MOST_HEIGHT: f64 = 1600.0;
 const LOWEST_LINE: f64 = 5.0;
+/// Rows that a line may have however many there are: messages of a ring overlap the next a little.
+const FEWEST_ROWS: f64 = 2.0;
 /// Bars narrower than this are merged with their neighbours.
 const NARROW: f64 = 1.5;
 /// So many neighbours that send nothing are one line, where lines are too many.
@@ -74,7 +76,7 @@ pub fn lines(seen: &[Delivery], ranks: u32, end: f64) -> Vec<Line> {
     for line in &mut lines {
         let sent = &sent[line.first as usize];
         let mut alike = narrow;
-        while f64::from(line.depth) > room.max(1.0) && alike < 4.0 * end {
+        while f64::from(line.depth) > room.max(FEWEST_ROWS) && alike < 4.0 * end {
             let limits = Limits { narrow, alike: Some(alike) };
             (line.blocks, line.depth) = blocks(sent, limits);
             line.alike = alike;

@@ -42,6 +42,9 @@ pub fn busiest(recording: &Recording, resources: &[Resource], end: f64) -> Busie
 
 /// A strip for each of the busiest links, the darker the fuller.
 pub fn draw_links(paper: &Paper, top: f64, busiest: &Busiest, resources: &[Resource]) -> String {
+    if busiest.shown.is_empty() {
+        return String::new();
+    }
     let more = match busiest.more {
         0 => String::new(),
         more => format!("; {more} more not shown"),
