@@ -5,7 +5,7 @@
 
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use laneway_report::figure::plain;
@@ -144,9 +144,8 @@ impl Map {
                 escaped(line)
             );
         }
-        let every = (APART / cell).ceil().max(1.0) as usize;
-        for (rank, name) in names.iter().enumerate().step_by(every) {
-            body += &self.draw_name(rank, name, cell, (left, top));
+        for rank in self.named(cell) {
+            body += &self.draw_name(rank, &names[rank], cell, (left, top));
         }
         let _ = writeln!(
             body,
@@ -170,6 +169,22 @@ impl Map {
         body += &explain_colours(below + 8.0);
         let width = width.max(20.0 + svg::width_of(&usual, 10.0));
         svg::document(width.ceil(), (below + 74.0).ceil(), &body)
+    }
+
+    /// The ranks whose names have room: those to blame before all others.
+    fn named(&self, cell: f64) -> Vec<usize> {
+        let every = (APART / cell).ceil().max(1.0) as usize;
+        let ranks = 0..self.nodes.len();
+        let (slow, others): (Vec<usize>, Vec<usize>) =
+            ranks.partition(|&rank| self.nodes[rank].is_slow);
+        let mut named: BTreeSet<usize> = BTreeSet::new();
+        for rank in slow.into_iter().chain(others.into_iter().filter(|at| at % every == 0)) {
+            let near = (rank + 1).saturating_sub(every)..rank + every;
+            if named.range(near).next().is_none() {
+                named.insert(rank);
+            }
+        }
+        named.into_iter().collect()
     }
 
     /// The host and the rank, which is never cut: of a long host first the domain goes.
@@ -402,6 +417,17 @@ mod tests {
             map.draw().contains("stroke=\"#ddd\" stroke-width=\"1.00\"")
         };
         assert!(edges(100) && !edges(200));
+    }
+
+    #[test]
+    fn who_is_to_blame_is_named_however_many_there_are() {
+        let mut nodes = vec![Node { host: "n".into(), is_slow: false }; 400];
+        nodes[77].is_slow = true;
+        let map = Map { nodes, ..Map::default() };
+        let named = map.named(3.5);
+        assert!(named.contains(&77) && named.len() > 90, "{named:?}");
+        assert!(named.windows(2).all(|two| two[1] - two[0] >= 4), "{named:?}");
+        assert_eq!(map.named(14.0).len(), 400);
     }
 
     #[test]
