@@ -14,6 +14,7 @@
 //! assert!(fabric::draw(&subject, Some(&heat)).contains("messages on a cable in phase 1"));
 //! ```
 
+mod bundles;
 mod heat;
 mod layout;
 mod legend;

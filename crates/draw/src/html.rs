@@ -103,6 +103,17 @@ fn is_well(run: &Run) -> Option<bool> {
     })
 }
 
+/// How many of what is not well, where a summary counts it.
+fn counted(run: &Run) -> Option<String> {
+    run.summary.iter().find_map(|(name, value)| match value {
+        Value::Whole(count) if BAD.contains(&name.as_ref()) => Some(match count {
+            0 => format!("none {name}"),
+            count => format!("{count} {name}"),
+        }),
+        _ => None,
+    })
+}
+
 /// What each run comes to, before all figures: sentences, what else its summary says, and how many
 /// rows are flagged.
 fn verdicts(runs: &[Run]) -> String {
@@ -120,6 +131,10 @@ fn verdicts(runs: &[Run]) -> String {
         let heading = if runs.len() > 1 { escaped(&run.name) } else { String::new() };
         let _ = write!(cards, "<div class=\"{class}\"><h3>{heading}</h3>");
         let mut brief = String::new();
+        let is_said = run.summary.iter().any(|(name, _)| SAID.contains(&name.as_ref()));
+        if let Some(count) = counted(run).filter(|_| !is_said) {
+            let _ = write!(cards, "<p>{count}</p>");
+        }
         for (name, value) in &run.summary {
             match value {
                 Value::Text(text) if SAID.contains(&name.as_ref()) => {
@@ -293,6 +308,17 @@ mod tests {
         assert!(at < html.find("<h2>Charts").expect("charts"));
         for part in ["verdict bad", "<dt>healthy</dt><dd>no</dd>", "1 of 5 rows are flagged."] {
             assert!(html.contains(part), "{part} is missing in\n{html}");
+        }
+    }
+
+    #[test]
+    fn a_verdict_without_a_sentence_is_its_count() {
+        for (count, says) in [(0u32, "<p>none slower</p>"), (3, "<p>3 slower</p>")] {
+            let mut run = run();
+            run.summary.push(("slower".into(), count.into()));
+            run.summary.push(("same".into(), 9u32.into()));
+            let html = render("one", &[run]);
+            assert!(html.contains(says) && html.contains("<dt>same</dt><dd>9</dd>"), "{html}");
         }
     }
 

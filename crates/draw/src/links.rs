@@ -174,13 +174,16 @@ impl Axes {
 
 fn draw_one(chart: &Chart, end_us: f64) -> String {
     let axes = Axes::over(chart, end_us);
+    let (lines, capacity) = capacities(chart, &axes);
+    // The link's name has what the capacity leaves.
+    let room = RIGHT - LEFT - svg::width_of(&capacity, 11.0) - 14.0;
     let mut text = format!(
         "<text x=\"{LEFT}\" y=\"20\" font-weight=\"bold\">{}</text>\n\
-         <text x=\"{}\" y=\"36\" text-anchor=\"end\">Mbit/s</text>\n{}{}",
-        escaped(&svg::shorten(chart.link, 240.0, 11.0)),
+         <text x=\"{RIGHT}\" y=\"20\" text-anchor=\"end\">{capacity}</text>\n\
+         <text x=\"{}\" y=\"36\" text-anchor=\"end\">Mbit/s</text>\n{}{lines}",
+        shortened(chart.link, room / 1.1),
         LEFT - 6.0,
-        grid(&axes),
-        capacities(chart, &axes)
+        grid(&axes)
     );
     for (number, curve) in chart.curves.iter().enumerate() {
         text += &draw_curve(curve, number as u32, &axes);
@@ -207,8 +210,17 @@ fn grid(axes: &Axes) -> String {
     text
 }
 
-/// A dashed line for each capacity, or a word where it is far above the chart.
-fn capacities(chart: &Chart, axes: &Axes) -> String {
+/// A text that fits, and the whole of it for who points at it where it was cut.
+fn shortened(text: &str, room: f64) -> String {
+    let short = svg::shorten(text, room, 11.0);
+    match short == text {
+        true => escaped(text),
+        false => format!("{}<title>{}</title>", escaped(&short), escaped(text)),
+    }
+}
+
+/// A dashed line for each capacity that is not far above the chart, and the largest in words.
+fn capacities(chart: &Chart, axes: &Axes) -> (String, String) {
     let mut all: Vec<f64> = chart.curves.iter().filter_map(|curve| curve.capacity_mbit).collect();
     all.sort_by(f64::total_cmp);
     all.dedup();
@@ -223,13 +235,13 @@ fn capacities(chart: &Chart, axes: &Axes) -> String {
             axes.up(capacity)
         );
     }
-    if let Some(capacity) = all.last() {
-        let _ = writeln!(
-            text,
-            "<text x=\"{RIGHT}\" y=\"20\" text-anchor=\"end\">capacity {capacity} Mbit/s</text>"
-        );
-    }
-    text
+    let largest = all.last().map(|capacity| format!("capacity {} Mbit/s", rounded(*capacity)));
+    (text, largest.unwrap_or_default())
+}
+
+/// At most two digits behind the point, and none that are 0.
+fn rounded(figure: f64) -> f64 {
+    (figure * 100.0).round() / 100.0
 }
 
 /// Steps from interval to interval, and what they are called.
@@ -257,7 +269,7 @@ fn draw_curve(curve: &Curve, number: u32, axes: &Axes) -> String {
          stroke-dasharray=\"{dashes}\"/><text x=\"{}\" y=\"{}\">{}</text>\n",
         LEFT + 42.0,
         y + 4.0,
-        escaped(&curve.label)
+        shortened(&curve.label, WIDTH - LEFT - 54.0)
     )
 }
 
@@ -334,6 +346,8 @@ mod tests {
         assert!(svg.contains(">sim, there<") && svg.contains(">lab &amp; co, there<"), "{svg}");
         assert_eq!(svg.matches("class=\"capacity\"").count(), 1);
         let html = page("both", &[record("sim"), lab]);
+        // The page colours curves by their class, and leaves the capacity as it is.
+        assert!(html.contains("svg g[class^=c]") && !html.contains("svg [class"), "{html}");
         assert_eq!(html.matches("<figure>").count(), 2);
         assert!(html.contains("2 records · 2 links") && !html.contains("http://"), "{html}");
     }

@@ -5,9 +5,11 @@
 
 mod text;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use laneway_report::figure::plain;
+use laneway_report::table::significant;
 use laneway_report::{Record, Run};
 
 use crate::svg::{self, escaped};
@@ -60,6 +62,9 @@ const MOST_RANKS: usize = 1 << 16;
 /// Units of a cell at most, and of all cells of a row where they are many.
 const CELL: f64 = 14.0;
 const SIDE: f64 = 1400.0;
+/// Cells smaller than this say nothing to who points at them, and whole percents have a colour
+/// each: the file would grow.
+const TINY: f64 = 5.0;
 /// Names longer than this are cut.
 const MOST_NAME: f64 = 150.0;
 /// Letters of names, and how far apart two lines of them are at least.
@@ -115,15 +120,17 @@ impl Map {
     pub fn draw(&self) -> String {
         let cell = (SIDE / self.nodes.len().max(1) as f64).min(CELL);
         let side = self.nodes.len() as f64 * cell;
-        let name = |rank: usize| format!("{} {rank}", self.nodes[rank].host).trim().to_owned();
-        let names: Vec<String> = (0..self.nodes.len()).map(name).collect();
+        let names: Vec<String> = (0..self.nodes.len()).map(|rank| self.short_name(rank)).collect();
         let longest = names.iter().map(|name| svg::width_of(name, LETTERS)).fold(0.0, f64::max);
         let room = longest.min(MOST_NAME) + 10.0;
         let (left, width) = (room + 22.0, (room + 22.0 + side + 20.0).max(460.0));
         let says = format!(
-            "bandwidth of {} pairs, from the rank of the row to that of the column, as a part of \
-             what is usual for its kind",
-            self.cells.len() / 2
+            "bandwidth of {}, from the rank of the row to that of the column, as a part of what \
+             is usual for its kind",
+            match self.cells.len() / 2 {
+                1 => "1 pair".to_owned(),
+                pairs => format!("{pairs} pairs"),
+            }
         );
         let lines = svg::wrap(&says, width - 20.0, 13.0);
         let top = 14.0 + 18.0 * lines.len() as f64 + room + 10.0;
@@ -137,9 +144,8 @@ impl Map {
                 escaped(line)
             );
         }
-        let every = (APART / cell).ceil().max(1.0) as usize;
-        for (rank, name) in names.iter().enumerate().step_by(every) {
-            body += &self.draw_name(rank, name, cell, (left, top));
+        for rank in self.named(cell) {
+            body += &self.draw_name(rank, &names[rank], cell, (left, top));
         }
         let _ = writeln!(
             body,
@@ -150,17 +156,95 @@ impl Map {
             top - 8.0,
             top + side / 2.0
         );
-        self.cells.iter().for_each(|of| body += &of.draw(cell, (left, top)));
+        body += &match cell < TINY {
+            true => self.draw_tiny(cell, (left, top)),
+            false => self.cells.iter().map(|of| of.draw(cell, (left, top))).collect(),
+        };
         let below = top + side + 24.0;
-        body += &explain_colours(below);
-        svg::document(width.ceil(), (below + 66.0).ceil(), &body)
+        let usual = self.explain_usual();
+        let _ = writeln!(
+            body,
+            "<text x=\"10\" y=\"{below:.1}\" font-size=\"10\" fill=\"#333\">{usual}</text>"
+        );
+        body += &explain_colours(below + 8.0);
+        let width = width.max(20.0 + svg::width_of(&usual, 10.0));
+        svg::document(width.ceil(), (below + 74.0).ceil(), &body)
+    }
+
+    /// The ranks whose names have room: those to blame before all others.
+    fn named(&self, cell: f64) -> Vec<usize> {
+        let every = (APART / cell).ceil().max(1.0) as usize;
+        let ranks = 0..self.nodes.len();
+        let (slow, others): (Vec<usize>, Vec<usize>) =
+            ranks.partition(|&rank| self.nodes[rank].is_slow);
+        let mut named: BTreeSet<usize> = BTreeSet::new();
+        for rank in slow.into_iter().chain(others.into_iter().filter(|at| at % every == 0)) {
+            let near = (rank + 1).saturating_sub(every)..rank + every;
+            if named.range(near).next().is_none() {
+                named.insert(rank);
+            }
+        }
+        named.into_iter().collect()
+    }
+
+    /// The host and the rank, which is never cut: of a long host first the domain goes.
+    fn short_name(&self, rank: usize) -> String {
+        let host = &self.nodes[rank].host;
+        let rank = rank.to_string();
+        let room = MOST_NAME - svg::width_of(&rank, LETTERS) - LETTERS * 0.58;
+        let host = match svg::width_of(host, LETTERS) > room {
+            true => host.split('.').next().unwrap_or(host),
+            false => host,
+        };
+        format!("{} {rank}", svg::shorten(host, room, LETTERS)).trim().to_owned()
+    }
+
+    /// What the percents are of, with its unit.
+    fn explain_usual(&self) -> String {
+        let usual = self.cells.iter().map(|cell| cell.rate_mb_s * 100.0 / cell.percent);
+        let (low, high) = usual
+            .filter(|usual| usual.is_finite())
+            .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), usual| {
+                (low.min(usual), high.max(usual))
+            });
+        let what = "bandwidth in percent of the usual one of the pair's kind";
+        match (low, high) {
+            (low, high) if low > high => what.to_owned(),
+            (low, high) if high < low * 1.02 => {
+                format!("{what}; 100 % is {} MB/s", significant(high))
+            }
+            _ => format!(
+                "{what}; 100 % is {} to {} MB/s, by kind",
+                significant(low),
+                significant(high)
+            ),
+        }
+    }
+
+    /// All cells where they are many, those of the same percent as one shape.
+    fn draw_tiny(&self, side: f64, (left, top): (f64, f64)) -> String {
+        let mut shapes: BTreeMap<(bool, String), String> = BTreeMap::new();
+        for cell in &self.cells {
+            let percent = cell.percent.round();
+            let (x, y) = (left + cell.to as f64 * side, top + cell.from as f64 * side);
+            let shape = shapes.entry((cell.late.is_some(), colour(percent / 100.0))).or_default();
+            // Writing to a string cannot fail.
+            let _ = write!(shape, "M{x:.1} {y:.1}h{side:.1}v{side:.1}h-{side:.1}z");
+        }
+        let mut text = String::new();
+        for ((is_late, fill), shape) in shapes {
+            let edge = if is_late { " stroke=\"#1b6ca8\" stroke-width=\"0.6\"" } else { "" };
+            let _ = writeln!(text, "<path d=\"{shape}\" fill=\"{fill}\"{edge}/>");
+        }
+        text
     }
 
     /// A rank's name left of its row and above its column.
     fn draw_name(&self, rank: usize, name: &str, cell: f64, (left, top): (f64, f64)) -> String {
         let fill = if self.nodes[rank].is_slow { "#b00020" } else { "#222" };
         let middle = (rank as f64 + 0.5) * cell + 3.5;
-        let (short, whole) = (escaped(&svg::shorten(name, MOST_NAME, LETTERS)), escaped(name));
+        let whole = format!("{} {rank}", self.nodes[rank].host);
+        let (short, whole) = (escaped(name), escaped(whole.trim()));
         format!(
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"{LETTERS}\" \
              fill=\"{fill}\">{short}<title>{whole}</title></text>\
@@ -178,8 +262,8 @@ impl Cell {
     fn draw(&self, side: f64, (left, top): (f64, f64)) -> String {
         let (x, y) = (left + self.to as f64 * side, top + self.from as f64 * side);
         let edge = match self.late {
-            None => "stroke=\"#ddd\"",
-            Some(_) => "stroke=\"#1b6ca8\" stroke-width=\"2\"",
+            None => format!("stroke=\"#ddd\" stroke-width=\"{:.2}\"", side / CELL),
+            Some(_) => format!("stroke=\"#1b6ca8\" stroke-width=\"{:.2}\"", 2.0 * side / CELL),
         };
         let late = self.late.map(|times| format!(", {times:.1} times the usual latency"));
         let figure = match self.percent.is_nan() {
@@ -318,6 +402,60 @@ mod tests {
         let map = Map::of(&run((1..600).map(|to| pair(0, to)).collect())).expect("a map");
         let named = map.draw().matches("rotate(-90)\" font-size").count();
         assert!((80..200).contains(&named), "{named}");
+    }
+
+    #[test]
+    fn a_map_of_many_ranks_stays_small_and_a_cell_is_not_its_edge() {
+        let all = (0..400u32).flat_map(|from| (from + 1..400).map(move |to| pair(from, to)));
+        let drawing = Map::of(&run(all.collect())).expect("a map").draw();
+        assert!(drawing.len() < 6_000_000, "{} bytes", drawing.len());
+        // Two percents are two shapes.
+        let shapes = drawing.lines().filter(|line| line.starts_with("<path d=\"M"));
+        assert_eq!(shapes.filter(|line| line.len() > 10_000).count(), 2);
+        let edges = |ranks: u32| {
+            let map = Map::of(&run((1..ranks).map(|to| pair(0, to)).collect())).expect("a map");
+            map.draw().contains("stroke=\"#ddd\" stroke-width=\"1.00\"")
+        };
+        assert!(edges(100) && !edges(200));
+    }
+
+    #[test]
+    fn who_is_to_blame_is_named_however_many_there_are() {
+        let mut nodes = vec![Node { host: "n".into(), is_slow: false }; 400];
+        nodes[77].is_slow = true;
+        let map = Map { nodes, ..Map::default() };
+        let named = map.named(3.5);
+        assert!(named.contains(&77) && named.len() > 90, "{named:?}");
+        assert!(named.windows(2).all(|two| two[1] - two[0] >= 4), "{named:?}");
+        assert_eq!(map.named(14.0).len(), 400);
+    }
+
+    #[test]
+    fn long_names_keep_their_rank() {
+        let node = |host: &str| Node { host: host.into(), is_slow: false };
+        let long = "compute-rack-17-node3.cluster.a-department.example.org";
+        let endless = "a".repeat(99);
+        let nodes = vec![node("a.b"), node(long), node(&endless)];
+        let map = Map { nodes, ..Map::default() };
+        assert_eq!(map.short_name(0), "a.b 0");
+        assert_eq!(map.short_name(1), "compute-rack-17-node3 1");
+        assert!(map.short_name(2).ends_with("aa… 2"), "{}", map.short_name(2));
+        assert!(svg::width_of(&map.short_name(2), LETTERS) <= MOST_NAME);
+    }
+
+    #[test]
+    fn percents_say_what_they_are_of() {
+        let says = |rows| Map::of(&run(rows)).expect("a map").draw();
+        // 900 MB/s are 100 %, and 300 are 30 %.
+        assert!(says(vec![pair(0, 1)]).contains("100 % is 900.0 to 1000 MB/s, by kind"));
+        let even = Row::new()
+            .with("from", 0u32)
+            .with("to", 1u32)
+            .with("there_mb_s", 900.0)
+            .with("there_percent", 100.0)
+            .with("back_mb_s", 450.0)
+            .with("back_percent", 50.0);
+        assert!(says(vec![even]).contains("; 100 % is 900.0 MB/s<"));
     }
 
     #[test]

@@ -14,6 +14,8 @@ const RIGHT: f64 = 560.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 370.0;
 const LEGEND: f64 = 575.0;
+/// Names of algorithms beside crossovers are cut beyond this.
+const MOST_NAME: f64 = 160.0;
 
 /// A time at a size, with its interval, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,7 +98,8 @@ impl Drawing {
         let mut body = String::new();
         for (number, (bytes, label)) in self.crossovers.iter().enumerate() {
             let at = x.at(*bytes as f64);
-            let label = format!("{label} from {} B", format_size(*bytes));
+            let size = format!("from {} B", format_size(*bytes));
+            let label = format!("{} {size}", svg::shorten(label, MOST_NAME, 10.0));
             // To the left of its line where it would leave the chart.
             let (by, anchor) = match at + 3.0 + svg::width_of(&label, 10.0) > RIGHT {
                 true => (-3.0, "end"),

@@ -41,15 +41,15 @@ pub fn text(flights: &[Flight], ranks: u32) -> String {
     text
 }
 
-/// Several schedules side by side: time runs down, a line from sender to receiver for each message,
-/// coloured by sender.
+/// Several schedules side by side: time runs down in ticks, a line from sender to receiver for each
+/// message, coloured by sender.
 pub fn draw(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
     let (step, tick_height, margin) = (26.0, 34.0, 34.0);
     let names = drawings.iter().map(|(name, _)| svg::width_of(name, 12.0) + 10.0);
     let wide = f64::from(ranks.saturating_sub(1)) * step + 2.0 * margin;
     let panel = names.fold(wide, f64::max);
     let ticks = drawings.iter().flat_map(|d| &d.1).map(|f| f.tick + 1).max().unwrap_or(1);
-    let height = f64::from(ticks) * tick_height + 2.0 * margin + 10.0;
+    let mut height = f64::from(ticks) * tick_height + margin + 30.0;
     let width = panel * drawings.len() as f64;
     let mut body = String::new();
     for (number, (name, flights)) in drawings.iter().enumerate() {
@@ -63,6 +63,17 @@ pub fn draw(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
              font-weight=\"bold\">{}</text>",
             svg::escaped(name)
         );
+        // From tick to tick, so that what runs at the same time is seen.
+        for tick in 0..ticks {
+            let (from, to, at) = (x(0), x(ranks.saturating_sub(1)), y(tick + 1));
+            let _ = writeln!(
+                body,
+                "<path d=\"M{from} {at}H{to}\" stroke=\"#f0f0f0\"/><text x=\"{}\" y=\"{}\" \
+                 text-anchor=\"end\" font-size=\"9\" fill=\"#999\">t{tick}</text>",
+                from - 8.0,
+                at - tick_height / 2.0 + 3.0
+            );
+        }
         for rank in 0..ranks {
             let (at, top, bottom) = (x(rank), y(0), y(ticks));
             let _ = writeln!(
@@ -83,6 +94,14 @@ pub fn draw(drawings: &[(&str, Vec<Flight>)], ranks: u32) -> String {
                  <circle cx=\"{x2}\" cy=\"{y2}\" r=\"2.6\" fill=\"{colour}\"/>"
             );
         }
+    }
+    let width = width.max(240.0);
+    let says = "time runs down in ticks; a line for each message, from its sender to the dot at \
+                its receiver";
+    for line in svg::wrap(says, width - 20.0, 11.0) {
+        height += 15.0;
+        let y = height - 8.0;
+        let _ = writeln!(body, "<text x=\"10\" y=\"{y}\" fill=\"#777\">{line}</text>");
     }
     svg::document(width, height, &body)
 }

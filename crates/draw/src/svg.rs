@@ -69,9 +69,24 @@ pub fn document(width: f64, height: f64, body: &str) -> String {
     )
 }
 
+/// A drawing inside a page is at most so many times as large as it says: letters of a small one
+/// would be larger than headings.
+const MOST_GROWN: f64 = 1.5;
+
 /// A whole drawing as it may stand inside a page, which knows that it is one and names no address.
 pub fn inline(drawing: &str) -> String {
-    drawing.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "")
+    let drawing = drawing.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
+    let start = "<svg viewBox=\"0 0 ";
+    let rest = drawing.strip_prefix(start);
+    let width = rest.and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok());
+    match width {
+        Some(width) => drawing.replacen(
+            "\" font-family",
+            &format!("\" style=\"max-width:{:.0}px\" font-family", width * MOST_GROWN),
+            1,
+        ),
+        None => drawing,
+    }
 }
 
 /// Text as it may stand between tags, and in quotes inside one; no file of XML may hold what
@@ -124,7 +139,8 @@ mod tests {
         assert_eq!(escaped("\"x\">"), "&quot;x&quot;&gt;");
         assert_eq!(escaped("a\u{1}b\n"), "a\u{fffd}b\n");
         assert!(document(2.0, 1.0, "<g/>").contains("viewBox=\"0 0 2 1\""));
-        assert!(!inline(&document(2.0, 1.0, "<g/>")).contains("http"));
+        let inside = inline(&document(2.0, 1.0, "<g/>"));
+        assert!(!inside.contains("http") && inside.contains("style=\"max-width:3px\""), "{inside}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Fabrics drawn by the library alone: as planned, damaged, and found in other numbers.
 
+use laneway_core::Phases;
 use laneway_draw::fabric::{self, Heat, MOST_PANELS, Subject};
 use laneway_topo::order::Random;
 use laneway_topo::{Counter, Fabric, Part, Port, Table, Topology, Wiring, recognise, topology};
@@ -50,19 +51,59 @@ fn nothing_that_is_there_is_crossed_out() {
     assert!(damaged.contains(">1 of 8<") && damaged.contains("switches: 1"), "{damaged}");
 }
 
+fn heat_of(plan: &dyn Topology, order: &dyn Phases) -> Heat {
+    let counter = Counter::new(plan, plan).expect("small");
+    Heat::of_phase(&counter, plan.hosts(), order, 1)
+}
+
 #[test]
 fn many_lines_are_thin() {
-    let heat_of = |plan: &dyn Topology| {
-        let counter = Counter::new(plan, plan).expect("small");
-        Heat::of_phase(&counter, plan.hosts(), &*plan.order(), 1)
-    };
     let widest = |spec: &str| {
         let plan = planned(spec);
-        let drawing = fabric::draw(&Subject::planned(&*plan), Some(&heat_of(&*plan)));
+        let heat = heat_of(&*plan, &*plan.order());
+        let drawing = fabric::draw(&Subject::planned(&*plan), Some(&heat));
         widths(&drawing).into_iter().fold(0.0, f64::max)
     };
-    let (few, many) = (widest("fat-tree-2:d=4"), widest("fat-tree-2:d=18"));
-    assert!(few >= 1.0 && many < few / 2.0, "{few} and {many}");
+    let (few, many) = (widest("fat-tree-2:d=4"), widest("fat-tree-2:d=7"));
+    assert!(few >= 1.0 && many < few * 0.8, "{few} and {many}");
+}
+
+#[test]
+fn lines_that_nobody_could_follow_are_bundles() {
+    let bundles = |drawing: &str| {
+        ["bundle", "stub"].map(|class| drawing.matches(&format!("class=\"{class}\"")).count())
+    };
+    let small = planned("fat-tree-2:d=7");
+    assert_eq!(bundles(&fabric::draw(&Subject::planned(&*small), None)), [0, 0]);
+    // 36 leaves and 18 tops, each with each.
+    let large = planned("fat-tree-2:d=18");
+    let drawing = fabric::draw(&Subject::planned(&*large), None);
+    assert_eq!(bundles(&drawing), [1, 54]);
+    assert!(drawing.contains(">648 cables, each below with each above<"), "{drawing}");
+    assert!(
+        drawing.contains("a bar between two levels is a bundle") && widths(&drawing).is_empty()
+    );
+    // Of a load that differs the fullest cables are seen.
+    let order = Random { hosts: large.hosts(), phases: 2, seed: 1, fixed_points: false };
+    let hot = fabric::draw(&Subject::planned(&*large), Some(&heat_of(&*large, &order)));
+    assert_eq!(bundles(&hot), [1, 54]);
+    assert!(!widths(&hot).is_empty() && hot.contains("#1b0c41"), "{hot}");
+    // A failed cable is crossed out where it was.
+    let mut left = Fabric::of(&*large);
+    left.fail(Part::Link(0, (large.ports(0) - 1) as Port));
+    let table = Table::of(&left, &*large);
+    let damaged = fabric::draw(&Subject::planned(&*large).with_left(&left, &table), None);
+    assert_eq!(bundles(&damaged), [1, 54]);
+    assert_eq!((widths(&damaged).len(), damaged.matches("stroke=\"#d40000\"").count()), (1, 1));
+}
+
+#[test]
+fn a_large_tree_shows_its_pods() {
+    let plan = planned("fat-tree-3:d=16");
+    let drawing = fabric::draw(&Subject::planned(&*plan), None);
+    // The first pod's leaves with its middle switches, and the other pods with all tops.
+    assert!(drawing.contains(">256 cables, each below with each above<"), "{drawing}");
+    assert!(drawing.contains(">3840 cables, each below with each above<"), "{drawing}");
 }
 
 #[test]

@@ -101,8 +101,15 @@ pub fn draw(part: &Part) -> String {
     for (number, op) in operations.iter().enumerate() {
         // Writing to a string cannot fail.
         let _ = writeln!(body, "<g transform=\"translate({},0)\">", number as f64 * PANEL);
-        let title = svg::escaped(&format!("{op}, {}", part.axes.title));
-        let _ = writeln!(body, "<text x=\"{LEFT}\" y=\"24\" font-size=\"13\">{title}</text>");
+        let title = format!("{op}, {}", part.axes.title);
+        for (number, title) in svg::wrap(&title, PANEL - 20.0, 13.0).iter().enumerate() {
+            let _ = writeln!(
+                body,
+                "<text x=\"14\" y=\"{}\" font-size=\"13\">{}</text>",
+                16.0 + 15.0 * number as f64,
+                svg::escaped(title)
+            );
+        }
         let axes = match part.axes.drawn {
             Drawn::Bars | Drawn::Not => None,
             _ => Some(Axes::over(part, op)),
@@ -178,7 +185,7 @@ impl Bars {
 
     fn of(&self, curve: &Curve, number: u32) -> String {
         let wide = self.group() * 0.8 / self.curves as f64;
-        let colour = svg::colour(number);
+        let (colour, letter) = (svg::colour(number), letter(number));
         let mut text = String::new();
         for &(at, figure) in &curve.points {
             let place = self.places.partition_point(|&place| place < at) as f64;
@@ -191,17 +198,44 @@ impl Bars {
                  fill=\"{colour}\"><title>{figure:.4}</title></rect>",
                 BOTTOM - y
             );
+            if wide > 8.0 && BOTTOM - y > 12.0 {
+                let (x, y) = (x + wide / 2.0, BOTTOM - 3.0);
+                text += &lettered(x, y, letter, number);
+            }
         }
         let y = BOTTOM + 40.0 + LINE * f64::from(number);
         let _ = writeln!(
             text,
-            "<path d=\"M{LEFT} {y}h24\" stroke=\"{colour}\" stroke-width=\"8\"/>\
+            "<path d=\"M{LEFT} {y}h24\" stroke=\"{colour}\" stroke-width=\"11\"/>{}\
              <text x=\"{}\" y=\"{}\">{}</text>",
+            lettered(LEFT + 12.0, y + 3.0, letter, number),
             LEFT + 30.0,
             y + 4.0,
-            svg::escaped(&curve.label)
+            named(&curve.label)
         );
         text
+    }
+}
+
+/// The letter of the n-th curve's bars, by which they are told apart without colour.
+fn letter(number: u32) -> char {
+    char::from(b'a' + (number % 26) as u8)
+}
+
+fn lettered(x: f64, y: f64, letter: char, number: u32) -> String {
+    format!(
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"9\" text-anchor=\"middle\" \
+         fill=\"{}\">{letter}</text>",
+        svg::ink_on(number)
+    )
+}
+
+/// The label of a curve, as much of it as its panel has room for.
+fn named(label: &str) -> String {
+    let short = svg::shorten(label, PANEL - LEFT - 50.0, 11.0);
+    match short == label {
+        true => svg::escaped(label),
+        false => format!("{}<title>{}</title>", svg::escaped(&short), svg::escaped(label)),
     }
 }
 
@@ -242,21 +276,45 @@ fn places(across: &Scale, drawn: Drawn) -> Vec<u64> {
     }
 }
 
+/// So many points of a curve have a mark each; of more, every so many-th.
+const MOST_MARKS: usize = 24;
+
+/// The line of a curve with its marks and intervals, and its name below the panel.
 fn line(axes: &Axes, drawn: Drawn, curve: &Curve, number: u32) -> String {
-    let colour = svg::colour(number);
-    // Colours come again after the eighth curve.
-    let dashes = if number < 8 { "none" } else { "4 3" };
+    let (colour, dashes) = (svg::colour(number), svg::dashes(number as usize));
     let mut points: Vec<String> = Vec::new();
-    let mut last = None;
-    for &(at, figure) in &curve.points {
+    let (mut last, mut marks) = (None, String::new());
+    let every = curve.points.len().div_ceil(MOST_MARKS).max(1);
+    for (place, &(at, figure)) in curve.points.iter().enumerate() {
         let x = axes.x(at, drawn);
         let Some(y) = axes.y(figure) else { continue };
         if let Some(before) = last.filter(|_| drawn == Drawn::Steps) {
             points.push(format!("{x:.1},{before:.1}"));
         }
         points.push(format!("{x:.1},{y:.1}"));
+        if place.is_multiple_of(every) {
+            marks += &svg::mark(number as usize, x, y, 2.6);
+        }
         last = Some(y);
     }
+    let y = BOTTOM + 40.0 + LINE * f64::from(number);
+    format!(
+        "{}<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" \
+         stroke-dasharray=\"{dashes}\"/><path d=\"{marks}\" fill=\"{colour}\"/>\n\
+         <path d=\"M{LEFT} {y}h36\" stroke=\"{colour}\" stroke-width=\"2\" \
+         stroke-dasharray=\"{dashes}\"/><path d=\"{}\" fill=\"{colour}\"/>\
+         <text x=\"{}\" y=\"{}\">{}</text>\n",
+        intervals(axes, drawn, curve, colour),
+        points.join(" "),
+        svg::mark(number as usize, LEFT + 18.0, y, 3.5),
+        LEFT + 42.0,
+        y + 4.0,
+        named(&curve.label)
+    )
+}
+
+/// A bar from the low to the high end of each interval.
+fn intervals(axes: &Axes, drawn: Drawn, curve: &Curve, colour: &str) -> String {
     let mut bars = String::new();
     for (&(at, _), &(low, high)) in curve.points.iter().zip(&curve.intervals) {
         let x = axes.x(at, drawn);
@@ -269,16 +327,56 @@ fn line(axes: &Axes, drawn: Drawn, curve: &Curve, number: u32) -> String {
             x - 3.0
         );
     }
-    let y = BOTTOM + 40.0 + LINE * f64::from(number);
-    format!(
-        "{bars}<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" \
-         stroke-dasharray=\"{dashes}\"/>\n\
-         <path d=\"M{LEFT} {y}h24\" stroke=\"{colour}\" stroke-width=\"3\" \
-         stroke-dasharray=\"{dashes}\"/>\
-         <text x=\"{}\" y=\"{}\">{}</text>\n",
-        points.join(" "),
-        LEFT + 30.0,
-        y + 4.0,
-        svg::escaped(&curve.label)
-    )
+    bars
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(drawn: Drawn, title: &'static str) -> Part {
+        let curve = |number: u64| {
+            let points = (0..40).map(|at| (at, (number + at + 1) as f64)).collect();
+            Curve::new("gather", format!("a label that goes on and on {number} ").repeat(4), points)
+        };
+        Part {
+            name: "figure-1",
+            heading: "",
+            commands: Vec::new(),
+            claims: Vec::new(),
+            remarks: Vec::new(),
+            curves: (0..5).map(curve).collect(),
+            axes: part::Axes { across: "at", unit: None, title, drawn },
+        }
+    }
+
+    #[test]
+    fn curves_are_told_apart_without_colour() {
+        let lines = draw(&part(Drawn::Even, "time"));
+        let dashes = ["none", "7 3", "2 3", "9 3 2 3"];
+        assert!(dashes.iter().all(|of| lines.contains(&format!("stroke-dasharray=\"{of}\""))));
+        let bars = draw(&part(Drawn::Bars, "time"));
+        assert!(('a'..='e').all(|letter| bars.contains(&format!(">{letter}</text>"))), "{bars}");
+    }
+
+    #[test]
+    fn no_text_is_wider_than_its_panel() {
+        let title = "a long title of a figure, time in us over the number of queue pairs of a node";
+        for drawn in [Drawn::Even, Drawn::Bars] {
+            let drawing = draw(&part(drawn, title));
+            for text in drawing.split("<text ").skip(1) {
+                let (tag, rest) = text.split_once('>').expect("a tag");
+                let x: f64 = tag.split('"').nth(1).and_then(|x| x.parse().ok()).expect("a place");
+                let size = if tag.contains("font-size=\"13\"") { 13.0 } else { 11.0 };
+                let words = rest.split('<').next().expect("words");
+                assert!(
+                    tag.contains("text-anchor") || x + svg::width_of(words, size) <= PANEL,
+                    "{text}"
+                );
+            }
+            assert!(
+                drawing.contains("queue pairs of a node</text>") && drawing.contains("…<title>")
+            );
+        }
+    }
 }

@@ -70,20 +70,37 @@ const HEATS: [[f64; 3]; 6] = [
 /// Nothing runs here.
 pub const COLD: &str = "#c9ced6";
 
-/// What the colours mean: loads from the least, where there is one, to the most.
+/// Means that differ by less than this part of their median to either side have much the same
+/// colour.
+const SPAN: f64 = 0.2;
+
+/// What the colours mean: loads from the lightest colour to the darkest.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
+    pub low: f64,
+    pub high: f64,
+    /// The least and the most that there is, and what lies in the middle of all.
     pub least: f64,
     pub most: f64,
+    pub median: f64,
     pub whole: bool,
 }
 
 impl Scale {
-    /// One message on a link is as it should be: the lightest colour, whatever the most is.
-    pub fn over(loads: impl Iterator<Item = f64> + Clone, whole: bool) -> Scale {
-        let most = loads.clone().fold(0.0, f64::max);
-        let least = loads.filter(|&load| load > 0.0).fold(most, f64::min);
-        Scale { least: if whole { 1.0 } else { least }, most, whole }
+    /// One message on a link is as it should be: the lightest colour, whatever the most is. Means
+    /// span at least 20 % of their median to either side: differences that do not matter must not
+    /// look as if they did.
+    pub fn over(loads: impl Iterator<Item = f64>, whole: bool) -> Scale {
+        let mut loads: Vec<f64> = loads.filter(|&load| load > 0.0).collect();
+        loads.sort_by(f64::total_cmp);
+        let at = |place: usize| loads.get(place).copied().unwrap_or(0.0);
+        let (least, most) = (at(0), at(loads.len().saturating_sub(1)));
+        let median = at(loads.len() / 2);
+        let (low, high) = match whole {
+            true => (1.0, most),
+            false => (least.min(median * (1.0 - SPAN)), most.max(median * (1.0 + SPAN))),
+        };
+        Scale { low, high, least, most, median, whole }
     }
 
     /// Whether all loads are the same.
@@ -91,9 +108,10 @@ impl Scale {
         !self.whole && self.most - self.least <= 1e-9 * self.most
     }
 
+    /// Where a load is between the lightest colour and the darkest.
     pub fn share(&self, load: f64) -> f64 {
-        match !self.is_flat() && self.most > self.least {
-            true => ((load - self.least) / (self.most - self.least)).clamp(0.0, 1.0),
+        match !self.is_flat() && self.high > self.low {
+            true => ((load - self.low) / (self.high - self.low)).clamp(0.0, 1.0),
             false => 0.0,
         }
     }
@@ -135,5 +153,17 @@ mod tests {
         assert_eq!(scale.colour(4.0), colour(1.0));
         let even = Scale::over([0.7, 0.7].into_iter(), false);
         assert!(even.is_flat() && even.colour(0.7) == colour(0.0));
+    }
+
+    #[test]
+    fn small_differences_look_small() {
+        let near = Scale::over([0.0, 0.94, 1.0, 1.0].into_iter(), false);
+        assert_eq!((near.low, near.high, near.least, near.most), (0.8, 1.2, 0.94, 1.0));
+        assert!(near.share(1.0) - near.share(0.94) < 0.2);
+        // What differs by more has the whole scale.
+        let far = Scale::over([0.5, 1.0, 4.0].into_iter(), false);
+        assert_eq!((far.low, far.high), (0.5, 4.0));
+        let none = Scale::over([0.0].into_iter(), false);
+        assert!(none.is_flat() && none.colour(0.0) == COLD);
     }
 }

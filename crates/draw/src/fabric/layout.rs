@@ -58,6 +58,9 @@ pub struct Wire {
     pub cut: u32,
 }
 
+/// Wires by the spots at their ends, the lesser first.
+pub type Wires = BTreeMap<(usize, usize), Wire>;
+
 /// The switches that the plan has and the damaged fabric has not.
 pub fn dead(plan: &dyn Wiring, left: &dyn Wiring) -> BTreeSet<Switch> {
     let bare = |wiring: &dyn Wiring, switch| {
@@ -69,10 +72,10 @@ pub fn dead(plan: &dyn Wiring, left: &dyn Wiring) -> BTreeSet<Switch> {
 
 impl Layout<'_> {
     /// The lines to draw, by the spots at their ends.
-    pub fn wires(&self, subject: &Subject, heat: Option<&Heat>) -> BTreeMap<(usize, usize), Wire> {
+    pub fn wires(&self, subject: &Subject, heat: Option<&Heat>) -> Wires {
         let (plan, left) = (subject.plan(), subject.left());
         let dead = dead(plan, left);
-        let mut wires: BTreeMap<(usize, usize), Wire> = BTreeMap::new();
+        let mut wires = Wires::new();
         for switch in 0..plan.switches() {
             for port in 0..plan.ports(switch) as Port {
                 let End::Switch(other, its) = plan.end(switch, port) else { continue };

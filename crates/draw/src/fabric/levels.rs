@@ -72,7 +72,7 @@ impl Levels {
         all.iter().for_each(|&at| kin.entry(self.kin(at)).or_default().push(at));
         let mut piles: Vec<Vec<usize>> = kin.into_values().collect();
         piles.sort_by_key(|pile| pile[0]);
-        if piles.len() > MOST_SPOTS {
+        if piles.len() > MOST_SPOTS || piles.len() == 1 {
             // Nothing tells them apart: as they are numbered.
             piles = all.chunks(all.len().div_ceil(MOST_SPOTS)).map(<[usize]>::to_vec).collect();
         }

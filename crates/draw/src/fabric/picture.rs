@@ -5,17 +5,16 @@ use std::fmt::Write;
 
 use laneway_topo::{End, Host, Port, routing};
 
+use super::bundles::{Bundled, bundle};
 use super::heat::{Heat, Scale};
-use super::layout::{Layout, Shape, Spot, Wire, dead};
+use super::layout::{Layout, Shape, Spot, Wires, dead};
 use super::legend::legend;
-use super::lines::lines;
+use super::lines::{labels, lines};
 use super::subject::Subject;
 use crate::svg;
 
 /// More switches than this have no text for who points at them: the file would grow.
 const MOST_TITLES: usize = 400;
-
-type Wires = BTreeMap<(usize, usize), Wire>;
 
 /// One layout with one heat.
 pub struct Panel<'a> {
@@ -23,6 +22,8 @@ pub struct Panel<'a> {
     /// A second line of the title.
     pub note: String,
     pub wires: Wires,
+    /// The wires that are too many for a line each.
+    pub bundled: Bundled,
     /// Ways of single messages, as spots.
     pub ways: Vec<Vec<usize>>,
     pub layout: &'a Layout<'a>,
@@ -36,7 +37,8 @@ impl<'a> Panel<'a> {
         title: String,
     ) -> Panel<'a> {
         let wires = layout.wires(subject, heat);
-        Panel { title, note: String::new(), wires, ways: Vec::new(), layout }
+        let bundled = bundle(&layout.spots, &wires);
+        Panel { title, note: String::new(), wires, bundled, ways: Vec::new(), layout }
     }
 
     /// Also the messages of the first switch that has hosts, one line each.
@@ -281,6 +283,7 @@ fn draw_panel(panel: &Panel, subject: &Subject, style: Style) -> String {
     text += &lines(panel, style);
     text += &ways(panel, style);
     text += &spots(panel, style);
+    text += &labels(panel, style);
     text + &crosses(panel, subject, style)
 }
 
