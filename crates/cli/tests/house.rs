@@ -330,7 +330,7 @@ fn files_read_alike() {
 }
 
 /// What a user of a crate meets first is an example that runs, every public item is documented, and
-/// an error may have one more reason tomorrow.
+/// an error may have one more reason tomorrow. It names no flag: only the command has some.
 #[test]
 fn libraries_are_ready_for_their_users() {
     let mut faults = Vec::new();
@@ -358,6 +358,10 @@ fn libraries_are_ready_for_their_users() {
             let before = lines[..i].iter().rev().take_while(|line| line.starts_with("#["));
             if error && !before.clone().any(|line| *line == "#[non_exhaustive]") {
                 faults.push(format!("{name}:{}: an error that cannot grow", i + 1));
+            }
+            let says = line.split("//").next().unwrap_or("");
+            if file.ends_with("error.rs") && (says.contains(" --") || says.contains("\"--")) {
+                faults.push(format!("{name}:{}: which flag helps is the command's to say", i + 1));
             }
         }
     }
