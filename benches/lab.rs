@@ -40,7 +40,7 @@ fn seconds<T>(work: impl FnOnce() -> Result<T, String>) -> Result<f64, String> {
 fn ends(lab: &LabName, plan: &Plan, at: usize) -> Result<(TcpStream, TcpStream), String> {
     let half = plan.hosts.len() / 2;
     let ends = connect(lab, &plan.hosts[at], &plan.hosts[half + at], 0);
-    ends.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+    ends.map_err(|error| error.to_string())
 }
 
 /// Seconds one way: the median of half round trips.

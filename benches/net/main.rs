@@ -108,8 +108,7 @@ impl Lab {
 
     fn tcp(&self) -> Result<Streams, String> {
         let hosts = &self.plan.hosts;
-        let ends = connect(&self.name, &hosts[0], &hosts[1], 0).map_err(|e| e.to_string())?;
-        ends.map_err(|error| error.to_string())
+        connect(&self.name, &hosts[0], &hosts[1], 0).map_err(|error| error.to_string())
     }
 
     fn mptcp(&self) -> Result<Streams, String> {

@@ -174,6 +174,20 @@ typedef struct laneway_model laneway_model;
 // closed is refused like one that never was.
 typedef struct laneway_paths laneway_paths;
 
+// How many points of two files came out how.
+typedef struct laneway_comparison {
+  // They take longer than before, or move fewer bytes a second.
+  int slower;
+  int faster;
+  // They differ by no more than the threshold.
+  int same;
+  // The difference may be chance, or one file has no like of them.
+  int unknown;
+  // Points of one file alone, which are unknown as well.
+  int only_old;
+  int only_new;
+} laneway_comparison;
+
 // This end of a path.
 typedef struct laneway_local_path {
   // An address of this machine, as "10.0.0.1" or "fd00::1".
@@ -358,6 +372,19 @@ int laneway_call(int comm,
                  void *out,
                  int size,
                  int root);
+
+// Compares two files of measurements, JSON or CSV of laneway or text of OSU or IMB, as `laneway
+// compare` does: points are matched by operation, algorithm, ranks and size, and a difference
+// counts where it exceeds `threshold` (0.05 is 5 %) and is no chance. The counts go to `out`,
+// which may be NULL. LANEWAY_WRONG: something is slower; the counts are there, and
+// laneway_last_error() names the point that lost the most. No MPI is needed.
+//
+// # Safety
+// The texts are C strings, and `out` is NULL or has room.
+int laneway_compare(const char *old_file,
+                    const char *new_file,
+                    double threshold,
+                    struct laneway_comparison *out);
 
 // Collective over `comm`: measures an experiment of the caller's on `n` subsets of the ranks, the
 // first of which has `lengths`[0] members, and so on; `members` has the ranks of all of them, one

@@ -8,12 +8,13 @@
 //! of them. What a function answers is an exit code of the command, or a code of connections. No
 //! panic leaves it.
 //!
-//! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call.rs`, `sites.rs` and `models.rs`;
-//! `arguments.rs` reads what C gives, `settings.rs` keeps what holds for several calls,
-//! `together.rs` makes the ranks agree on all of it.
+//! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call.rs`, `sites.rs`, `models.rs` and
+//! `compare.rs`; `arguments.rs` reads what C gives, `settings.rs` keeps what holds for several
+//! calls, `together.rs` makes the ranks agree on all of it.
 
 mod arguments;
 mod call;
+mod compare;
 mod content;
 mod experiments;
 mod flags;

@@ -106,5 +106,6 @@ pub fn failure(error: PlaceError) -> Failure {
     match error {
         PlaceError::Refused(failure) => failure,
         PlaceError::Comm(error) => broken(error),
+        other => refused("where the ranks are", other.to_string(), "another platform"),
     }
 }

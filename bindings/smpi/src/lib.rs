@@ -3,7 +3,7 @@
 //!
 //! It adds nothing to the command and must never know how SimGrid works inside; what differs for a
 //! simulated rank is the business of `laneway-mpi`. Beside the command it has one entry of its own,
-//! [`timed`], for comparisons with our simulator. smpirun loads the object once for each rank and
+//! `timed`, for comparisons with our simulator. smpirun loads the object once for each rank and
 //! calls its `main`:
 //!
 //! ```text

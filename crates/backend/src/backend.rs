@@ -17,6 +17,7 @@ use crate::part::{Part, RankError, conclude, end_run};
 
 /// What the ranks of a run are for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Purpose {
     /// Their times are the result: more ranks than cores on a host are told of.
     Measuring,

@@ -9,6 +9,7 @@ pub type Part<'a> = &'a (dyn Fn(&dyn Comm) -> Result<Exit, RankError> + Sync);
 
 /// Why a rank stopped before its end.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum RankError {
     /// All ranks know of it, or it concerns rank 0 alone.
     Failure(Failure),

@@ -1,6 +1,7 @@
 //! How the command is told where the ranks of a run are: see [`laneway_sites::Placed`].
 
 use clap::{Arg, ArgMatches};
+use laneway_core::Failure;
 use laneway_sites::PlaceError;
 
 use crate::session::RankError;
@@ -27,5 +28,9 @@ pub fn refused(error: PlaceError) -> RankError {
     match error {
         PlaceError::Refused(failure) => RankError::Failure(failure),
         PlaceError::Comm(error) => RankError::Comm(error),
+        other => {
+            let (what, cause) = ("where the ranks are cannot be told", other.to_string());
+            RankError::Failure(Failure::environment(what, cause, "another platform"))
+        }
     }
 }

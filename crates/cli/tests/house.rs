@@ -115,6 +115,7 @@ const MAY_SEE: &[(&str, &[&str])] = &[
             "laneway-mpi",
             "laneway-net",
             "laneway-path",
+            "laneway-report",
             "laneway-sites",
         ],
     ),
@@ -322,6 +323,45 @@ fn files_read_alike() {
                 && !line.trim().starts_with("//")
             {
                 fault(at, "unwrap without a comment that proves it");
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What a user of a crate meets first is an example that runs, every public item is documented, and
+/// an error may have one more reason tomorrow. It names no flag: only the command has some.
+#[test]
+fn libraries_are_ready_for_their_users() {
+    let mut faults = Vec::new();
+    for (name, text) in sources() {
+        let Some((room, file)) = name.strip_prefix("crates/").and_then(|n| n.split_once("/src/"))
+        else {
+            continue;
+        };
+        if ["cli", "needs"].contains(&room) {
+            continue;
+        }
+        if file == "lib.rs" {
+            let fences = text.lines().filter(|line| line.starts_with("//! ```")).count();
+            let idle = text.matches("//! ```no_run").count();
+            if fences / 2 <= idle {
+                faults.push(format!("{name}: no example that runs in the crate's documentation"));
+            }
+            if !text.contains("#![warn(missing_docs)]") {
+                faults.push(format!("{name}: missing_docs is not on"));
+            }
+        }
+        let lines: Vec<&str> = code(&text).lines().collect();
+        for (i, line) in lines.iter().enumerate() {
+            let error = line.strip_prefix("pub enum ").is_some_and(|rest| rest.contains("Error"));
+            let before = lines[..i].iter().rev().take_while(|line| line.starts_with("#["));
+            if error && !before.clone().any(|line| *line == "#[non_exhaustive]") {
+                faults.push(format!("{name}:{}: an error that cannot grow", i + 1));
+            }
+            let says = line.split("//").next().unwrap_or("");
+            if file.ends_with("error.rs") && (says.contains(" --") || says.contains("\"--")) {
+                faults.push(format!("{name}:{}: which flag helps is the command's to say", i + 1));
             }
         }
     }

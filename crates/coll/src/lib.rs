@@ -5,7 +5,7 @@
 //! It must never know a backend: an algorithm is rank arithmetic and nothing else. One algorithm is
 //! one file, `<operation>/<algorithm>.rs`, and one line in the list of `<operation>/mod.rs`.
 //!
-//! Begin with [`registry`], then `scatter/linear.rs` and `bcast/mod.rs`, then [`check`] and
+//! Begin with [`registry`], then `scatter/linear.rs` and `bcast/mod.rs`, then [`mod@check`] and
 //! [`bytes`].
 //!
 //! ```

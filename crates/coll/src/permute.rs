@@ -33,13 +33,11 @@ pub fn permuted(
     if moved && (prefixes || (family.reduces() && !shape.commutative)) {
         return Err(Refusal("the order of the ranks is part of the result".into()));
     }
-    let inner_shape = Shape {
-        root: places[shape.root as usize],
-        layout: permuted_layout(shape, &ranks),
-        // Where blocks are moved, the algorithm works on copies.
-        in_place: shape.in_place && matches!(shape.layout, Layout::Vector(_)),
-        ..shape.clone()
-    };
+    let mut inner_shape = shape.clone();
+    inner_shape.root = places[shape.root as usize];
+    inner_shape.layout = permuted_layout(shape, &ranks);
+    // Where blocks are moved, the algorithm works on copies.
+    inner_shape.in_place &= matches!(shape.layout, Layout::Vector(_));
     let inner = algorithm.schedule(&inner_shape, params)?;
     let (shape, places) = (shape.clone(), places.to_vec());
     Ok(Box::new(Permuted { inner, inner_shape, shape, places, ranks }))

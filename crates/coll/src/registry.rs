@@ -10,6 +10,7 @@ use laneway_core::{Collective, Placement, Schedule, Shape};
 
 /// A number that an algorithm can be tuned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Parameter {
     /// Children of a tree's node, partners of a round, chains beside each other.
     Radix,
@@ -167,6 +168,7 @@ impl std::error::Error for Refusal {}
 pub type Build = fn(&Shape, &Params, &Placement) -> Result<Box<dyn Schedule>, Refusal>;
 
 /// One algorithm of one collective.
+#[non_exhaustive]
 pub struct Algorithm {
     /// The operation, in its regular form.
     pub family: Collective,

@@ -198,6 +198,7 @@ pub struct NativeCall<'a> {
 /// Why a communicator could not go on; the message of an error says what its fields are.
 #[allow(missing_docs)]
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CommError {
     /// A rank ended before it was done: `how` is its signal or exit code where known.
     PeerDied { rank: Rank, how: String },
@@ -215,6 +216,13 @@ pub enum CommError {
     Argument { what: String },
     /// The operating system said no.
     System { what: String, error: String },
+}
+
+impl CommError {
+    /// A rank that a communicator of so many does not have.
+    pub fn no_rank(rank: Rank, size: u32) -> CommError {
+        CommError::Argument { what: format!("no rank {rank} in a communicator of {size}") }
+    }
 }
 
 impl fmt::Display for CommError {

@@ -11,7 +11,7 @@ pub enum Exit {
     Gate = 1,
     /// The command line or an input file is wrong.
     Usage = 2,
-    /// No MPI, no permission, a rank that died, nothing reachable.
+    /// A library that is missing, no permission, a rank that died, nothing reachable.
     Environment = 3,
     /// The asked precision was not reached.
     Precision = 4,
@@ -19,6 +19,7 @@ pub enum Exit {
 
 /// A failure with everything that the screen shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Failure {
     /// How the command ends.
     pub exit: Exit,

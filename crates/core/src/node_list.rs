@@ -4,6 +4,7 @@ use std::fmt;
 
 /// What is wrong with a list, and at which character, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Malformed {
     /// The character that it begins at.
     pub position: usize,

@@ -158,6 +158,7 @@ pub enum Place {
 /// | alltoall | p blocks | p blocks | In is Out |
 /// | reduce_scatter | p blocks | block r | Out is the front of In |
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Shape {
     /// What is called.
     pub collective: Collective,

@@ -55,6 +55,7 @@ pub struct Axis {
 
 /// A line of a grid.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Tick {
     /// Where on the paper.
     pub place: f64,

@@ -276,26 +276,8 @@ fn draw_curve(curve: &Curve, number: u32, axes: &Axes) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::uses;
     use laneway_report::links::LinkUse;
-
-    /// A link of two directions, and another that has but one.
-    fn uses() -> Vec<LinkUse> {
-        let carried = |direction: &str, factor: f64| LinkUse {
-            link: "site0:to:site1".into(),
-            direction: direction.into(),
-            capacity_mbit: Some(1000.0),
-            intervals: (0..4)
-                .map(|i| Interval {
-                    at_us: f64::from(i) * 100.1,
-                    length_us: 100.1,
-                    bytes: f64::from(i) * factor / 3.0,
-                })
-                .collect(),
-        };
-        let lan = Interval { at_us: 0.0, length_us: 400.4, bytes: 7.0 };
-        let lan = LinkUse { link: "a,\"b\"".into(), intervals: vec![lan], ..LinkUse::default() };
-        vec![carried("there", 1000.0), carried("back", 10.0), lan]
-    }
 
     fn record(name: &str) -> LinkRecord {
         LinkRecord { name: name.into(), uses: uses() }

@@ -18,8 +18,11 @@ const STEP: Duration = Duration::from_millis(5);
 
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Removed {
+    /// Network namespaces.
     pub namespaces: usize,
+    /// Processes that ran in them.
     pub processes: usize,
 }
 

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::io;
 
+/// What can go wrong with a lab; the message of an error says what its fields are.
+#[allow(missing_docs)]
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum LabError {
     /// Namespaces need root here.
     NotRoot,
@@ -16,14 +19,9 @@ pub enum LabError {
     /// The platform has something that cannot be built.
     Unbuildable(String),
     /// `ip` or `tc` refused.
-    Tool {
-        command: String,
-        said: String,
-    },
-    System {
-        what: String,
-        error: io::Error,
-    },
+    Tool { command: String, said: String },
+    /// The system refused something.
+    System { what: String, error: io::Error },
     /// A link that is not what the plan says.
     Probe(String),
     /// A fault or timetable that makes no sense.
@@ -31,6 +29,7 @@ pub enum LabError {
 }
 
 impl LabError {
+    /// What the system refused, and its words.
     pub fn system(what: impl Into<String>, error: io::Error) -> LabError {
         LabError::System { what: what.into(), error }
     }

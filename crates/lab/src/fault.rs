@@ -41,35 +41,30 @@ pub const KINDS: &[(&str, &str, &str)] = &[
     ("kill", "kill HOST", "all processes of a host end (SIGKILL)"),
 ];
 
-/// One thing to do to the system.
+/// One thing to do to the system, with the names that it takes.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Action {
     /// A device goes up or down.
-    Link {
-        namespace: String,
-        device: String,
-        up: bool,
-    },
+    Link { namespace: String, device: String, up: bool },
     /// Lines for `ip` or `tc`.
-    Tool {
-        tool: &'static str,
-        namespace: String,
-        lines: String,
-    },
+    Tool { tool: &'static str, namespace: String, lines: String },
     /// A command for the WAN.
     Wan(String),
-    Signal {
-        host: String,
-        signal: i32,
-    },
+    /// A signal for all processes of a host.
+    Signal { host: String, signal: i32 },
 }
 
 /// A fault that was understood.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Fault {
     /// As it was written, without its length.
     pub words: String,
+    /// What begins it.
     pub begin: Vec<Action>,
+    /// What ends it.
     pub end: Vec<Action>,
     /// Seconds after which it ends by itself.
     pub length: Option<f64>,

@@ -23,12 +23,16 @@ const AWAKE: Duration = Duration::from_micros(300);
 
 /// Something that was done to a lab.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Done {
     /// Seconds of the machine's monotonic clock: when it was to be done, when it was begun and when
     /// it was done.
     pub planned: f64,
+    /// When it was begun.
     pub begun: f64,
+    /// When it was done.
     pub done: f64,
+    /// The fault as it was written.
     pub fault: String,
     /// `begin` or `end`.
     pub part: &'static str,
@@ -44,10 +48,13 @@ pub fn monotonic() -> f64 {
 
 /// One step of a timetable: when, which fault, and which part of it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Step {
     /// Seconds since the timetable began.
     pub at: f64,
+    /// The fault's number in the timetable.
     pub fault: usize,
+    /// Whether it begins there, or ends.
     pub begins: bool,
 }
 
@@ -117,6 +124,7 @@ impl Timetable {
         Ok(())
     }
 
+    /// What is done when, in this order.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }

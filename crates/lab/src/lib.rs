@@ -7,6 +7,46 @@
 //! of its own (`wan.rs`) around the emulator, whose engine knows no clock and no socket. Nothing is
 //! made in the machine's own network namespace. This crate must never know a backend, a collective
 //! or a measurement: programs run in a lab as they would on real hosts.
+//!
+//! A plan and the faults of its links touch nothing, so that anybody can look at them:
+//!
+//! ```
+//! use laneway_lab::{LabName, Options, Plan, address, parse_fault};
+//! use laneway_sim::platform::Platform;
+//!
+//! let platform = Platform::read("two-sites:2x2,latency=5ms,connection=25Mbit")?;
+//! let plan = Plan::new(&platform, Options::default())?;
+//! assert_eq!(plan.hosts.len(), 4);
+//! assert_eq!(address(0, &plan.hosts[2]).to_string(), "10.0.1.1");
+//! assert_eq!(plan.round_trip(0, 1), 0.010);
+//!
+//! let lab = LabName::new("mine")?;
+//! let fault = parse_fault(&format!("drop {} for 200ms", plan.hosts[0].name), &lab, &plan)?;
+//! assert_eq!(fault.length, Some(0.2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Building one needs root, so that this is compiled and not run; `guard` is what the command does
+//! in a process of its own, which removes the lab when its owner is gone:
+//!
+//! ```no_run
+//! use laneway_lab::{Guard, LabName, Options, Plan, open, probe, up};
+//! use laneway_sim::platform::Platform;
+//!
+//! let plan = Plan::new(&Platform::read("cluster:2")?, Options::default())?;
+//! let (lab, program) = (LabName::new("mine")?, std::path::Path::new("/usr/bin/laneway"));
+//! let guard = Guard::start(&lab, program, &["lab", "guard", "--lab", lab.as_str()])?;
+//! up(&lab, &plan, program)?;
+//! open(&lab)?;
+//! for seen in probe(&lab, &plan)? {
+//!     println!("{} to {}: {:.3} ms", seen.from, seen.to, 1e3 * seen.latency);
+//! }
+//! laneway_lab::command(&lab, &plan.hosts[0].name, "ip")?.arg("address").status()?;
+//! guard.remove()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![warn(missing_docs)]
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("the lab needs Linux: network namespaces and TUN devices");

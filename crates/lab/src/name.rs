@@ -15,6 +15,7 @@ const MOST_LETTERS: usize = 32;
 pub struct LabName(String);
 
 impl LabName {
+    /// Refuses what cannot be a name.
     pub fn new(name: &str) -> Result<LabName, LabError> {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if name.is_empty() || name.len() > MOST_LETTERS || !name.chars().all(fits) {
@@ -24,6 +25,7 @@ impl LabName {
         Ok(LabName(name.to_string()))
     }
 
+    /// The name itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -33,6 +35,7 @@ impl LabName {
         format!("laneway.{}.", self.0)
     }
 
+    /// The namespace of a host.
     pub fn host(&self, name: &str) -> String {
         format!("{}host.{name}", self.prefix())
     }
@@ -52,10 +55,12 @@ impl LabName {
         format!("{}management", self.prefix())
     }
 
+    /// Where it keeps its files.
     pub fn folder(&self) -> PathBuf {
         PathBuf::from(FOLDER).join(&self.0)
     }
 
+    /// One of its files.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder().join(name)
     }

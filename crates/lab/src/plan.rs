@@ -11,7 +11,9 @@ pub use crate::emulator::Pipe;
 
 /// More hosts in one site than this have no addresses.
 pub const MOST_HOSTS_OF_SITE: usize = 250;
+/// More sites than this have no addresses.
 pub const MOST_SITES: usize = 200;
+/// More cards of a host than this have none either.
 pub const MOST_CARDS: usize = 8;
 /// A way inside a site cannot be made longer than the kernel makes it; what platforms ask for up to
 /// so many seconds is taken for what the kernel gives.
@@ -43,14 +45,21 @@ impl Default for Options {
     }
 }
 
+/// What a lab is made of.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Plan {
     /// The name that the platform was read by.
     pub platform: String,
+    /// What goes beyond the platform.
     pub options: Options,
+    /// The names of the sites.
     pub sites: Vec<String>,
+    /// The hosts of all sites.
     pub hosts: Vec<Host>,
+    /// From site to site.
     pub ways: Vec<Way>,
+    /// What these ways share.
     pub pipes: Vec<Pipe>,
 }
 
@@ -83,14 +92,17 @@ impl Plan {
         })
     }
 
+    /// The host of that name.
     pub fn host(&self, name: &str) -> Option<&Host> {
         self.hosts.iter().find(|host| host.name == name)
     }
 
+    /// The number of the site of that name.
     pub fn site(&self, name: &str) -> Option<usize> {
         self.sites.iter().position(|site| site == name)
     }
 
+    /// The way from a site to another; none within a site.
     pub fn way(&self, from: usize, to: usize) -> Option<&Way> {
         self.ways.iter().find(|way| way.from == from && way.to == to)
     }

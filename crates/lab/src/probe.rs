@@ -29,12 +29,17 @@ const HEADERS: f64 = 1.0 - 1448.0 / 1514.0;
 
 /// What was seen of the way from one host to another.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Seen {
+    /// The host that sent.
     pub from: String,
+    /// The host that answered.
     pub to: String,
+    /// The cards of both.
     pub card: String,
     /// Seconds of half a round trip, and what the plan says.
     pub latency: f64,
+    /// What the plan says of it.
     pub planned_latency: f64,
     /// Bytes a second of one connection, and what the plan says; none where nothing limits it.
     pub rate: Option<(f64, f64)>,
@@ -108,8 +113,9 @@ fn again<T>(look: impl Fn() -> Result<T, LabError>) -> Result<T, LabError> {
 /// A look at how long a way takes.
 fn latency(lab: &LabName, plan: &Plan, way: Way) -> Result<Seen, LabError> {
     let Way { from, to, path, .. } = way;
-    let (mut one, mut other) = connected(lab, way)?;
-    let latency = trip(&mut one, &mut other).map_err(|error| nothing_passes(way, &error))?;
+    let (mut one, mut other) = connect(lab, way.from, way.to, way.path)?;
+    let latency =
+        trip(&mut one, &mut other).map_err(|error| nothing_passes(from, to, path, &error))?;
     let planned_latency = plan.round_trip(from.site, to.site) / 2.0;
     // A slow link may take its time for a packet.
     let packet = PACKET_BYTES / plan.rate_of_one(from, to);
@@ -124,7 +130,7 @@ fn latency(lab: &LabName, plan: &Plan, way: Way) -> Result<Seen, LabError> {
 
 /// A look at how many bytes a second one connection carries.
 fn rate(lab: &LabName, way: Way, planned: f64) -> Result<f64, LabError> {
-    let rate = carried(vec![connected(lab, way)?], SECONDS, 2.0 * SECONDS);
+    let rate = carried(vec![connect(lab, way.from, way.to, way.path)?], SECONDS, 2.0 * SECONDS);
     let least = (1.0 - TOLERANCE - HEADERS) * planned;
     if !(least..=(1.0 + TOLERANCE) * planned).contains(&rate) {
         let (seen, planned) = (8e-6 * rate, 8e-6 * planned);
@@ -134,29 +140,23 @@ fn rate(lab: &LabName, way: Way, planned: f64) -> Result<f64, LabError> {
     Ok(rate)
 }
 
-fn connected(lab: &LabName, way: Way) -> Result<(TcpStream, TcpStream), LabError> {
-    connect(lab, way.from, way.to, way.path)?.map_err(|error| nothing_passes(way, &error))
-}
-
-fn nothing_passes(way: Way, error: &io::Error) -> LabError {
-    let (from, to, card) = (&way.from.name, &way.to.name, card(way.path));
+fn nothing_passes(from: &Host, to: &Host, path: usize, error: &io::Error) -> LabError {
+    let (from, to, card) = (&from.name, &to.name, card(path));
     LabError::Probe(format!("nothing passes from {from} to {to} on {card}: {error}"))
 }
 
-/// A connection between two hosts over their cards of a path: both ends.
+/// A connection between two hosts over their cards of a path: both ends. Where nothing passes, that
+/// is a [`LabError::Probe`].
 pub fn connect(
     lab: &LabName,
     from: &Host,
     to: &Host,
     path: usize,
-) -> Result<io::Result<(TcpStream, TcpStream)>, LabError> {
+) -> Result<(TcpStream, TcpStream), LabError> {
     let own = address(path, to);
-    let listener = within(&lab.host(&to.name), || TcpListener::bind((own, 0)))?;
-    let listener = match listener {
-        Ok(listener) => listener,
-        Err(error) => return Ok(Err(error)),
-    };
-    within(&lab.host(&from.name), || {
+    let silent = |error: io::Error| nothing_passes(from, to, path, &error);
+    let listener = within(&lab.host(&to.name), || TcpListener::bind((own, 0)))?.map_err(silent)?;
+    let ends = within(&lab.host(&from.name), || {
         let port = listener.local_addr()?.port();
         let target = SocketAddrV4::new(Ipv4Addr::from(own.octets()), port);
         let one = TcpStream::connect_timeout(&target.into(), LIMIT)?;
@@ -167,7 +167,8 @@ pub fn connect(
             end.set_write_timeout(Some(LIMIT))?;
         }
         Ok((one, other))
-    })
+    })?;
+    ends.map_err(silent)
 }
 
 /// Half of the shortest of some round trips.

@@ -17,6 +17,7 @@ const STEP: Duration = Duration::from_millis(10);
 
 /// A link of a lab, with what passed it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Link {
     /// A host's card or a site's way to the others, named as the simulator names it.
     pub name: String,
@@ -24,14 +25,17 @@ pub struct Link {
     pub directions: [&'static str; 2],
     /// Bytes a second that each can carry, where that is known.
     pub capacity: [Option<f64>; 2],
+    /// Interval after interval.
     pub passed: Vec<Passed>,
 }
 
 /// What passed in an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Passed {
     /// Seconds since the record began, and how long the interval is.
     pub at: f64,
+    /// Seconds of the interval.
     pub length: f64,
     /// Bytes in each direction.
     pub bytes: [u64; 2],
@@ -53,6 +57,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    /// Opens the counters of all links.
     pub fn new(lab: &LabName, plan: &Plan) -> Result<Recorder, LabError> {
         let site = |number: usize| {
             let open = || File::open("/proc/thread-self/net/dev");

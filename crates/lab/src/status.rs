@@ -4,13 +4,17 @@ use crate::name::LabName;
 use crate::system::{namespaces, processes};
 use crate::wan;
 
+/// How much of a lab there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Status {
     /// Whether it was built to the end.
     pub ready: bool,
     /// Whether its WAN answers; none where it has one site.
     pub wan: Option<bool>,
+    /// Network namespaces.
     pub namespaces: usize,
+    /// Processes in them.
     pub processes: usize,
 }
 

@@ -9,8 +9,11 @@ pub const MOST_RANKS: u32 = 1024;
 
 /// How a process ended, from the status that the system keeps for its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Death {
+    /// It exited with this code.
     Code(i32),
+    /// This signal ended it.
     Signal(i32),
 }
 
@@ -60,8 +63,11 @@ fn signal_name(signal: i32) -> Option<&'static str> {
     })
 }
 
-/// Why ranks could not be started, connected or brought to their end.
+/// Why ranks could not be started, connected or brought to their end; the message of an error says
+/// what its fields are.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LocalError {
     /// A number of ranks that one machine cannot serve.
     Ranks { asked: u32 },

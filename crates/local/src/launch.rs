@@ -22,7 +22,9 @@ use crate::transport::Transport;
 /// A run to start.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
+    /// How many processes.
     pub ranks: u32,
+    /// What carries their messages.
     pub transport: Transport,
     /// How long a wait of a rank may go without news; the environment's or the default otherwise.
     pub limit: Option<Duration>,

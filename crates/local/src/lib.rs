@@ -9,7 +9,7 @@
 //! transports, each a [`laneway_message::Link`]; the protocol over them is that crate's). `board`
 //! is the memory that all processes share, `world` what the protocol asks of it.
 //!
-//! ```no_run
+//! ```standalone_crate
 //! use laneway_core::Comm;
 //! use laneway_local::{Launch, Transport, attach};
 //!
@@ -23,6 +23,8 @@
 //! }
 //! # Ok::<(), laneway_local::LocalError>(())
 //! ```
+
+#![warn(missing_docs)]
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("the local backend needs Linux: memfd, futex and process_vm_readv");

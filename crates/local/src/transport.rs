@@ -7,6 +7,7 @@ use crate::error::LocalError;
 
 /// How the ranks of one machine are connected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Transport {
     /// Rings in shared memory, and copies straight from process to process for long messages.
     #[default]
@@ -18,8 +19,10 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// All of them, the usual one first.
     pub const ALL: [Transport; 3] = [Transport::Memory, Transport::Unix, Transport::Tcp];
 
+    /// The word for it, as in `local:shm`.
     pub fn name(self) -> &'static str {
         match self {
             Transport::Memory => "shm",

@@ -10,6 +10,7 @@ const GROUPS: &str = "/sys/fs/cgroup";
 
 /// The cores of one process.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Cores {
     /// The numbers of the cores that it may run on, rising, never empty.
     pub allowed: Vec<u32>,

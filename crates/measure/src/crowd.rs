@@ -10,6 +10,7 @@ use crate::talk::{announce, collect};
 
 /// A host on which more ranks run than cores.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Crowd {
     /// Its name, as the communicator gives it.
     pub host: String,

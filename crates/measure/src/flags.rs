@@ -35,6 +35,7 @@ pub const TICKS: f64 = 2.0;
 
 /// A flag, explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Flag {
     /// The word on the row: one of the constants of this module.
     pub name: &'static str,

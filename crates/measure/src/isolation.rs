@@ -16,6 +16,7 @@ const BARRIER: &str = "dissemination";
 
 /// How repetitions are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Isolation {
     /// Repetitions follow each other without waiting.
     None,

@@ -93,6 +93,7 @@
 
 #![warn(missing_docs)]
 
+mod cache;
 pub mod clock;
 pub mod cores;
 pub mod crowd;

@@ -7,7 +7,7 @@ use laneway_core::{
     Shape,
 };
 
-use crate::p2p::{Cache, Places};
+use crate::cache::{Cache, Places};
 
 pub use laneway_coll::Answerer;
 

@@ -19,6 +19,7 @@ const BOUND_LEVEL: f64 = 0.9999;
 
 /// What rank 0 knows when a point is done.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Point {
     /// The name of the method, with what it fell back on where it did.
     pub timing: &'static str,

@@ -28,6 +28,7 @@ pub struct Starts {
 
 /// What the calls took, in seconds and in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct TrueTimes {
     /// Of each call, from its instant to the last exit.
     pub times: Vec<f64>,

@@ -54,9 +54,7 @@ impl MessageComm {
     pub(crate) fn member(&self, rank: Rank) -> Result<Rank, CommError> {
         match self.group.members.get(rank as usize) {
             Some(&member) => Ok(member),
-            None => Err(CommError::Argument {
-                what: format!("rank {rank} of {} does not exist", self.group.members.len()),
-            }),
+            None => Err(CommError::no_rank(rank, self.size())),
         }
     }
 

@@ -11,6 +11,7 @@ pub enum Stage {
     Idle,
     /// A part was copied.
     Moved,
+    /// All of it is there.
     Finished,
 }
 

@@ -25,12 +25,17 @@ pub(crate) const NO_SLOT: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Header {
+    /// What it carries.
     pub kind: Kind,
+    /// The tag of the message.
     pub tag: Tag,
+    /// The message streams that it belongs to: those of one communicator.
     pub context: u32,
     /// Length of the message, or of the data frame.
     pub len: u64,
+    /// The sender's own number for what it answers or offers; see [`Kind`].
     pub mine: u32,
+    /// The receiver's number, or a place for direct copies; see [`Kind`].
     pub slot: u32,
 }
 
@@ -53,6 +58,7 @@ impl Header {
         }
     }
 
+    /// The bytes on a stream.
     #[inline]
     pub fn encode(&self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];

@@ -55,6 +55,7 @@ pub trait Link {
     /// From now on a peer's news ends the next [`Link::sleep`]; the caller looks once more first.
     fn arm(&mut self) {}
 
+    /// The opposite of [`Link::arm`].
     fn disarm(&mut self) {}
 
     /// Rests until something may have happened, for `limit` at most; `writers` wait for room. The

@@ -4,8 +4,10 @@ use laneway_core::{Clock, Rank};
 
 /// The ranks of a run, as one of them knows them.
 pub trait World {
+    /// How many ranks there are.
     fn size(&self) -> u32;
 
+    /// The clock of this rank.
     fn clock(&self) -> &dyn Clock;
 
     /// The host of a rank.

@@ -11,8 +11,11 @@ use crate::sweep::Escalation;
 /// Which call, but for its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
+    /// The operation.
     pub collective: Collective,
+    /// How many ranks call it.
     pub ranks: u32,
+    /// Its root, where it has one.
     pub root: Rank,
 }
 
@@ -35,9 +38,13 @@ impl Call {
 
 /// What one algorithm takes for one size.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Row {
+    /// The algorithm.
     pub algorithm: &'static Algorithm,
+    /// Its parameters.
     pub params: Params,
+    /// The size.
     pub bytes: u64,
     /// Without the escalation.
     pub prediction: Prediction,
@@ -48,9 +55,13 @@ pub struct Row {
 
 /// From so many bytes on another algorithm is the fastest.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Crossover {
+    /// The fastest below that size.
     pub from: String,
+    /// The fastest from there on.
     pub to: String,
+    /// The size.
     pub bytes: u64,
     /// Whether the intervals of the two are apart at the sizes on both sides that were asked for.
     pub sure: bool,

@@ -11,8 +11,11 @@ use crate::model::{Fitted, ModelKind, fit};
 /// A call that was timed.
 #[derive(Clone, Debug)]
 pub struct Cell {
+    /// The call.
     pub shape: Shape,
+    /// The algorithm.
     pub algorithm: &'static Algorithm,
+    /// Its parameters.
     pub params: Params,
     /// Bytes of a rank's block, or of the vector.
     pub bytes: u64,
@@ -22,14 +25,19 @@ pub struct Cell {
 
 /// How far one model is off, as parts of what was measured.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
+    /// The model.
     pub kind: ModelKind,
     /// Whether it holds: one that does not would predict nothing.
     pub holds: bool,
     /// Seconds that it says of each cell.
     pub said: Vec<f64>,
+    /// What half of the calls are off at most.
     pub median: f64,
+    /// What 95 % of the calls are off at most.
     pub tail: f64,
+    /// What the worst is off.
     pub worst: f64,
     /// Operation, algorithm and bytes of the worst.
     pub worst_of: String,

@@ -5,60 +5,34 @@ use std::fmt;
 use laneway_core::{CommError, Exit, Failure};
 use laneway_sim::SimError;
 
+/// Why there is no model or no prediction; the message of an error says what its fields are.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ModelError {
     /// A fit lacks an experiment.
-    Missing {
-        experiment: String,
-    },
+    Missing { experiment: String },
     /// A measured time that is not one: negative, infinite or not a number.
-    Sample {
-        experiment: String,
-        value: f64,
-    },
+    Sample { experiment: String, value: f64 },
     /// Experiments need more ranks than there are.
-    TooFewRanks {
-        ranks: u32,
-        needed: u32,
-        experiment: &'static str,
-    },
+    TooFewRanks { ranks: u32, needed: u32, experiment: &'static str },
     /// Sizes from which nothing can be fitted.
-    Sizes {
-        why: String,
-    },
+    Sizes { why: String },
     /// What was asked for cannot be.
-    Request {
-        why: String,
-    },
+    Request { why: String },
     /// The time that was granted is over.
-    Budget {
-        seconds: f64,
-        spent: f64,
-        before: &'static str,
-    },
+    Budget { seconds: f64, spent: f64, before: &'static str },
     /// What the model says differs from what was measured.
-    DoesNotHold {
-        worst: String,
-        residual: f64,
-        limit: f64,
-    },
+    DoesNotHold { worst: String, residual: f64, limit: f64 },
     /// A model of other hosts.
-    Ranks {
-        model: u32,
-        asked: u32,
-    },
+    Ranks { model: u32, asked: u32 },
     /// A file that is no model.
-    File {
-        name: String,
-        line: u32,
-        why: String,
-    },
+    File { name: String, line: u32, why: String },
     /// An algorithm that does not serve the call.
-    Refused {
-        why: String,
-    },
+    Refused { why: String },
     /// The schedule cannot be read.
     Schedule(SimError),
+    /// The ranks could not talk to each other.
     Comm(CommError),
 }
 

@@ -8,8 +8,10 @@ use crate::error::ModelError;
 use crate::parameter::Parameter;
 use crate::probe::Direction;
 
-/// What is done once.
+/// What is done once, with the sizes that it takes.
+#[allow(missing_docs)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Kind {
     /// So many bytes out and so many back, between two ranks.
     RoundTrip { out_bytes: u64, back_bytes: u64 },
@@ -82,9 +84,13 @@ impl Kind {
 
 /// One experiment on some ranks, and its seconds; the first rank measured it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Timed {
+    /// What was done.
     pub kind: Kind,
+    /// Who did it.
     pub ranks: Vec<Rank>,
+    /// What it took.
     pub time: Parameter,
     /// The fastest repetition: what disturbs makes slower, and never faster.
     pub fastest: f64,
@@ -94,9 +100,11 @@ pub struct Timed {
 
 /// What the estimation took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Cost {
     /// By the clock of rank 0, from the first experiment to the last.
     pub seconds: f64,
+    /// How many experiments there were.
     pub experiments: u32,
     /// Experiments of one round were done at the same time.
     pub rounds: u32,
@@ -111,11 +119,14 @@ pub struct Experiments {
     pub hosts: Vec<String>,
     /// Messages up to this size leave before their receive is there.
     pub eager_bytes: u64,
+    /// Each with its time.
     pub timed: Vec<Timed>,
+    /// What they took altogether.
     pub cost: Cost,
 }
 
 impl Experiments {
+    /// How many ranks there were.
     pub fn ranks(&self) -> u32 {
         self.hosts.len() as u32
     }

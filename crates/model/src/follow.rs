@@ -10,10 +10,13 @@ const SHORT: u64 = 8;
 /// one back as soon as either is in: the first, where messages of one pair go one after the other,
 /// and else the short one. So the answer comes later or sooner by most of a long message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Overtake {
     /// Ranks of the communicator, also those that have no part in it.
     pub ranks: u32,
+    /// The two.
     pub members: [Rank; 2],
+    /// Bytes of the long message.
     pub bytes: u64,
 }
 
@@ -49,10 +52,13 @@ impl Schedule for Overtake {
 /// The first of two ranks sends two messages of so many bytes at once, and has an empty answer when
 /// both are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Double {
     /// Ranks of the communicator, also those that have no part in it.
     pub ranks: u32,
+    /// The two.
     pub members: [Rank; 2],
+    /// Bytes of each message.
     pub bytes: u64,
 }
 

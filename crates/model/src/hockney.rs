@@ -14,11 +14,13 @@ use crate::ports::Passage;
 /// The lines of one pair, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lines {
+    /// Of messages up to the eager size, or of all.
     pub short: Line,
     /// Of messages beyond the eager size, where they have one of their own.
     pub long: Option<Line>,
 }
 
+/// A start and a time for each byte.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hockney {
     /// How many hosts, where each pair has its own lines; none where all have the same.
@@ -30,6 +32,7 @@ pub struct Hockney {
 /// What differs in a Hockney model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Apart {
+    /// One line serves all.
     Nothing,
     /// Each pair has its own.
     Pairs,
@@ -38,6 +41,7 @@ pub enum Apart {
 }
 
 impl Hockney {
+    /// The lines of a pair.
     pub fn lines(&self, one: Rank, other: Rank) -> Lines {
         let (i, j) = (one.min(other) as usize, one.max(other) as usize);
         let at = self.hosts.map_or(0, |hosts| i * (2 * hosts as usize - i - 1) / 2 + j - i - 1);
@@ -55,6 +59,7 @@ impl Hockney {
         Passage { out: time, latency: 0.0, transfer: time, into: time }
     }
 
+    /// From round trips.
     pub fn fit(experiments: &Experiments, apart: Apart) -> Result<Hockney, ModelError> {
         let ranks = experiments.ranks();
         let lines = |points: Vec<Point>| -> Result<Lines, ModelError> {

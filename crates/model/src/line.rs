@@ -9,7 +9,9 @@ use crate::parameter::{LEVEL, Parameter};
 /// T(m) = startup + per_byte * m, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Line {
+    /// Seconds of an empty message.
     pub startup: Parameter,
+    /// Seconds of a byte.
     pub per_byte: Parameter,
 }
 
@@ -27,6 +29,7 @@ struct Sums {
 }
 
 impl Line {
+    /// The seconds of so many bytes.
     pub fn at(&self, bytes: u64, end: crate::End) -> f64 {
         self.startup.at(end) + self.per_byte.at(end) * bytes as f64
     }

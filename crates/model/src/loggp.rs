@@ -9,11 +9,14 @@ use crate::line::Line;
 use crate::parameter::{End, Parameter};
 use crate::ports::Passage;
 
+/// LogGP: latency, overheads and gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LogGp {
+    /// L: from one host to the other.
     pub latency: Parameter,
     /// o_s and o_r: what a message keeps its sender, and its receiver.
     pub send: Parameter,
+    /// What a message keeps its receiver.
     pub receive: Parameter,
     /// g: from message to message.
     pub gap: Parameter,
@@ -22,6 +25,7 @@ pub struct LogGp {
 }
 
 impl LogGp {
+    /// From round trips, overheads and gaps.
     pub fn fit(experiments: &Experiments) -> Result<LogGp, ModelError> {
         let send = middle(experiments, Kind::SendOverhead { bytes: 0 })?;
         let receive = middle(experiments, Kind::ReceiveOverhead { bytes: 0 })?;

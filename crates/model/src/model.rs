@@ -18,16 +18,24 @@ use crate::sweep::{Escalation, Leap};
 
 /// Which model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ModelKind {
+    /// A start and a time for each byte, the same for all pairs.
     Hockney,
+    /// The same, of each pair.
     HockneyPairs,
+    /// Two of them: for eager messages, and for rendezvous.
     HockneySegments,
+    /// LogGP.
     LogGp,
+    /// PLogP.
     PLogP,
+    /// LMO.
     Lmo,
 }
 
 impl ModelKind {
+    /// All of them.
     pub const ALL: [ModelKind; 6] = [
         ModelKind::Hockney,
         ModelKind::HockneyPairs,
@@ -37,6 +45,7 @@ impl ModelKind {
         ModelKind::Lmo,
     ];
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             ModelKind::Hockney => "hockney",
@@ -48,6 +57,7 @@ impl ModelKind {
         }
     }
 
+    /// What its parameters are.
     pub fn sentence(self) -> &'static str {
         match self {
             ModelKind::Hockney => "a start and a time for each byte, the same for all pairs",
@@ -59,6 +69,7 @@ impl ModelKind {
         }
     }
 
+    /// The model of that word.
     pub fn by_name(name: &str) -> Option<ModelKind> {
         ModelKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -72,13 +83,18 @@ impl ModelKind {
 /// A model with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Model {
+    /// Of one of its three kinds.
     Hockney(Hockney),
+    /// LogGP.
     LogGp(LogGp),
+    /// PLogP.
     PLogP(PLogP),
+    /// LMO.
     Lmo(Lmo),
 }
 
 impl Model {
+    /// Which model it is.
     pub fn kind(&self) -> ModelKind {
         match self {
             Model::Hockney(hockney) if hockney.hosts.is_some() => ModelKind::HockneyPairs,
@@ -123,14 +139,17 @@ impl Model {
 
 /// An experiment beside what the model says of it.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Check {
     /// Such as `round trip`, or `held back`.
     pub kind: &'static str,
     /// The experiment, with its size and ranks.
     pub what: String,
+    /// What it took.
     pub measured: Parameter,
     /// Of all repetitions.
     pub fastest: f64,
+    /// What the model says.
     pub predicted: f64,
 }
 
@@ -154,6 +173,7 @@ impl Check {
 pub struct Quality {
     /// What nine of ten experiments are off at most, as parts of their times.
     pub typical: f64,
+    /// What the worst is off.
     pub worst: f64,
     /// Which experiment is the worst.
     pub worst_of: String,
@@ -180,6 +200,7 @@ impl Quality {
         }
     }
 
+    /// Whether the model may be asked.
     pub fn holds(&self) -> bool {
         self.worst <= self.limit
     }
@@ -199,14 +220,19 @@ impl Quality {
 /// A model of a machine, ready to be asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
+    /// The model.
     pub model: Model,
     /// The host of each rank that it was estimated on.
     pub hosts: Vec<String>,
+    /// Messages up to this size leave before their receive is there.
     pub eager_bytes: u64,
+    /// Whether it holds.
     pub quality: Quality,
+    /// What its estimation took.
     pub cost: Cost,
     /// What sweeps showed beyond the model.
     pub escalation: Option<Escalation>,
+    /// The same of scatters.
     pub leap: Option<Leap>,
 }
 

@@ -9,20 +9,27 @@ pub const LEVEL: f64 = 0.95;
 /// Which end of every interval a model is read at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
+    /// The lower end.
     Low,
+    /// The estimate itself.
     Value,
+    /// The upper end.
     High,
 }
 
 /// An estimate that does not travel without its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Parameter {
+    /// The estimate.
     pub value: f64,
+    /// The lower end of its interval.
     pub low: f64,
+    /// The upper end.
     pub high: f64,
 }
 
 impl Parameter {
+    /// A value that is known for certain.
     pub fn exact(value: f64) -> Parameter {
         Parameter { value, low: value, high: value }
     }
@@ -39,10 +46,12 @@ impl Parameter {
         Parameter { value: estimate.value, low: known(low), high: known(high) }
     }
 
+    /// Half of the interval.
     pub fn half(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
 
+    /// The value, or an end of the interval.
     pub fn at(&self, end: End) -> f64 {
         match end {
             End::Low => self.low,
@@ -64,6 +73,7 @@ impl Parameter {
         Parameter { value: value + more, low: low + more, high: high + more }
     }
 
+    /// So many times as much.
     pub fn scaled(self, factor: f64) -> Parameter {
         Parameter::sum(&[(factor, self)])
     }
@@ -96,6 +106,7 @@ impl Parameter {
         Parameter { low: self.low.min(value), high: self.high.max(value), ..self }
     }
 
+    /// Whether a value lies in the interval.
     pub fn holds(&self, truth: f64) -> bool {
         self.low <= truth && truth <= self.high
     }

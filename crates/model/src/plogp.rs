@@ -13,21 +13,27 @@ use crate::ports::Passage;
 /// What messages of one size take.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Step {
+    /// The size.
     pub bytes: u64,
+    /// g(m): from message to message.
     pub gap: Parameter,
     /// o_s(m) and o_r(m), where they were measured.
     pub send: Option<Parameter>,
+    /// What a message keeps its receiver.
     pub receive: Option<Parameter>,
 }
 
+/// PLogP: latency, and gaps and overheads as functions of the size.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PLogP {
+    /// L: from one host to the other.
     pub latency: Parameter,
     /// By rising size; the first is 0.
     pub steps: Vec<Step>,
 }
 
 impl PLogP {
+    /// From round trips and gaps.
     pub fn fit(experiments: &Experiments) -> Result<PLogP, ModelError> {
         let mut steps: Vec<Step> = Vec::new();
         for bytes in [0].into_iter().chain(experiments.sizes()?) {

@@ -7,7 +7,9 @@ use laneway_core::{Buf, Rank, Round, Schedule, Step, span};
 /// Whether the bytes leave the first rank or come to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
+    /// They leave it.
     Out,
+    /// They come to it.
     In,
 }
 
@@ -18,8 +20,11 @@ pub enum Direction {
 pub struct Fan {
     /// Ranks of the communicator, also those that have no part in it.
     pub ranks: u32,
+    /// Who has a part in it.
     pub members: Vec<Rank>,
+    /// Bytes of each message that has some.
     pub bytes: u64,
+    /// Which way they go.
     pub direction: Direction,
 }
 
@@ -78,8 +83,11 @@ impl Schedule for Fan {
 /// tree, and hears up the tree when all are done. Links that several pairs share show here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shift {
+    /// How many ranks there are.
     pub ranks: u32,
+    /// How far away the receiver of each is.
     pub distance: u32,
+    /// Bytes of each message.
     pub bytes: u64,
 }
 

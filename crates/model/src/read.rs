@@ -11,10 +11,13 @@ use crate::ports::{Passages, Ports};
 
 /// What a call takes, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Prediction {
+    /// The prediction.
     pub seconds: f64,
     /// With every parameter at that end of its interval, and what the fit was seen to be off.
     pub low: f64,
+    /// The other end.
     pub high: f64,
 }
 

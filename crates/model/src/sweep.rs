@@ -25,15 +25,19 @@ const LEAST_LEAP: f64 = 0.2;
 /// Times of single calls of one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
+    /// The size.
     pub bytes: u64,
+    /// Seconds of each call.
     pub samples: Vec<f64>,
 }
 
 /// Linear gathers from one size to another escalate now and then.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Escalation {
     /// The first size that was seen to escalate, and the last.
     pub from_bytes: u64,
+    /// The last size that was.
     pub to_bytes: u64,
     /// How often a call does.
     pub probability: Parameter,
@@ -42,6 +46,7 @@ pub struct Escalation {
 }
 
 impl Escalation {
+    /// Whether calls of this size do.
     pub fn holds(&self, bytes: u64) -> bool {
         (self.from_bytes..=self.to_bytes).contains(&bytes)
     }
@@ -49,8 +54,11 @@ impl Escalation {
 
 /// Linear scatters of more than so many bytes take so much longer.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Leap {
+    /// The last size without it.
     pub after_bytes: u64,
+    /// How much longer.
     pub seconds: Parameter,
 }
 

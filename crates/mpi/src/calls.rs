@@ -5,8 +5,8 @@ use std::cell::Cell;
 use laneway_core::CommError;
 
 use crate::flavour::{Family, Flavour, Handle};
+use crate::found::Found;
 use crate::functions::Tables;
-use crate::library::Found;
 
 /// A library's functions and constants: all that a call needs.
 pub(crate) struct Mpi {

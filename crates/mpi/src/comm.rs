@@ -8,7 +8,8 @@ use laneway_core::{Comm, CommError, Message, Rank, Tag};
 
 use crate::calls::Mpi;
 use crate::flavour::{Flavour, Handle};
-use crate::library::Found;
+use crate::found::Found;
+use crate::member::Member;
 use crate::native::Prepared;
 use crate::status::Status;
 use crate::threads::ThreadLevel;
@@ -16,13 +17,21 @@ use crate::world::World;
 
 /// The predefined attributes of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Attribute {
+    /// The largest tag.
     TagUb,
+    /// Whether all ranks read one clock.
     WtimeIsGlobal,
+    /// The rank of the host process, where there is one.
     Host,
+    /// A rank that can do language-standard input and output.
     Io,
+    /// How many processes the launcher has room for.
     UniverseSize,
+    /// The number of this program among those that were started together.
     AppNum,
+    /// The last error class in use.
     LastUsedCode,
 }
 
@@ -31,10 +40,7 @@ pub enum Attribute {
 /// MPI knows no time limit for a wait, so none is added here: the launcher ends the run when a rank
 /// dies, and [`Comm::abort`] ends it when one gives up.
 pub struct MpiComm {
-    pub(crate) world: Rc<World>,
-    pub(crate) handle: Handle,
-    pub(crate) rank: Rank,
-    pub(crate) size: u32,
+    pub(crate) member: Member,
     /// Whether the handle was made here and is to be given back.
     made: bool,
     /// What the last native collective took, for the next one that is like it.
@@ -55,34 +61,20 @@ impl MpiComm {
     }
 
     fn of(world: Rc<World>, handle: Handle, made: bool) -> Result<MpiComm, CommError> {
-        let mpi = &world.mpi;
-        let f = &mpi.tables.functions;
-        let (mut rank, mut size) = (-1i32, -1i32);
-        mpi.return_errors(handle)?;
-        // SAFETY: the handle is a live communicator; the results go to words of our own.
-        unsafe {
-            mpi.check("MPI_Comm_rank", (f.comm_rank)(handle, &mut rank))?;
-            mpi.check("MPI_Comm_size", (f.comm_size)(handle, &mut size))?;
-        }
-        // MPI counts ranks from 0 and a communicator has at least one.
-        let (rank, size, prepared) = (rank as Rank, size as u32, Cell::new(None));
-        Ok(MpiComm { handle, rank, size, made, prepared, kept: RefCell::new(None), world })
+        let member = Member::of(world, handle)?;
+        Ok(MpiComm { member, made, prepared: Cell::new(None), kept: RefCell::new(None) })
     }
 
     pub(crate) fn shared(&self) -> &World {
-        &self.world
+        &self.member.world
     }
 
     pub(crate) fn mpi(&self) -> &Mpi {
-        &self.world.mpi
+        &self.member.world.mpi
     }
 
     pub(crate) fn handle(&self) -> Handle {
-        self.handle
-    }
-
-    pub(crate) fn prepared(&self) -> &Cell<Option<Box<Prepared>>> {
-        &self.prepared
+        self.member.handle
     }
 
     /// Keeps something with this communicator, or nothing, in the place of what was kept before. It
@@ -98,34 +90,35 @@ impl MpiComm {
 
     /// The library in use.
     pub fn found(&self) -> &Found {
-        &self.world.found
+        &self.shared().found
     }
 
+    /// What the library gives.
     pub fn thread_level(&self) -> ThreadLevel {
-        self.world.threads
+        self.shared().threads
     }
 
     /// A predefined attribute; `None` where the library does not set it.
     pub fn attribute(&self, attribute: Attribute) -> Result<Option<i64>, CommError> {
-        self.mpi().attribute(self.handle, attribute.key(&self.mpi().flavour))
+        self.mpi().attribute(self.handle(), attribute.key(&self.mpi().flavour))
     }
 
     /// Ends MPI now and tells what it said. Refused while another communicator is in use; MPI then
     /// ends with the last of them.
     pub fn finalize(self) -> Result<(), CommError> {
-        if Rc::strong_count(&self.world) > 1 {
+        if Rc::strong_count(&self.member.world) > 1 {
             let what = "MPI cannot end while another communicator is in use".into();
             return Err(CommError::Argument { what });
         }
-        self.world.end()
+        self.shared().end()
     }
 
     /// The rank as MPI takes it, if there is such a rank.
     pub(crate) fn peer(&self, rank: Rank) -> Result<i32, CommError> {
-        if rank < self.size {
+        if rank < self.member.size {
             return Ok(rank as i32);
         }
-        Err(CommError::Argument { what: format!("rank {rank} is not one of {}", self.size) })
+        Err(CommError::no_rank(rank, self.member.size))
     }
 
     pub(crate) fn wildcards(
@@ -149,7 +142,7 @@ impl MpiComm {
 
     /// Makes a communicator of a handle that MPI just gave.
     pub(crate) fn adopt(&self, handle: Handle) -> Result<Box<dyn Comm>, CommError> {
-        Ok(Box::new(MpiComm::made(self.world.clone(), handle)?))
+        Ok(Box::new(MpiComm::made(self.member.world.clone(), handle)?))
     }
 }
 
@@ -188,10 +181,10 @@ impl Mpi {
 impl Drop for MpiComm {
     fn drop(&mut self) {
         // After an abandoned transfer, or while panicking, the other ranks may never join in.
-        let joined = !self.world.abandoned.get() && !self.world.has_ended();
+        let joined = !self.shared().abandoned.get() && !self.shared().has_ended();
         if self.made && joined && !std::thread::panicking() {
             // SAFETY: the handle was made for this communicator and is used no more.
-            unsafe { (self.mpi().tables.functions.comm_free)(&mut self.handle) };
+            unsafe { (self.member.world.mpi.tables.functions.comm_free)(&mut self.member.handle) };
         }
     }
 }

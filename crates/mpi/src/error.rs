@@ -5,10 +5,13 @@ use std::path::PathBuf;
 
 use laneway_core::Failure;
 
-use crate::simulation;
+use crate::launcher::SMPI_SIZE;
 
-/// What went wrong between the wish for an MPI and its first message.
+/// What went wrong between the wish for an MPI and its first message; the message of an error says
+/// what its fields are.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MpiError {
     /// No launcher started this process; `because` says what its environment shows.
     NotLaunched { because: String },
@@ -134,7 +137,7 @@ impl MpiError {
                 format!("{} is SimGrid, whose MPI works under smpirun alone", file.display())
             }
             MpiError::NotSimulated { file: None } => {
-                format!("{} is set as by smpirun, but SimGrid is not here", simulation::SIZE)
+                format!("{SMPI_SIZE} is set as by smpirun, but SimGrid is not here")
             }
             MpiError::StartedBefore => "a process can start MPI once".into(),
             MpiError::NotLoaded => "the program is linked to none, or statically".into(),

@@ -13,19 +13,19 @@ use crate::world::World;
 
 impl Comm for MpiComm {
     fn rank(&self) -> Rank {
-        self.rank
+        self.member.rank
     }
 
     fn size(&self) -> u32 {
-        self.size
+        self.member.size
     }
 
     fn clock(&self) -> &dyn Clock {
-        &self.world.clock
+        &self.shared().clock
     }
 
     fn describe(&self) -> Vec<(&'static str, String)> {
-        let World { found, launcher, threads_asked, threads, clock, .. } = &*self.world;
+        let World { found, launcher, threads_asked, threads, clock, .. } = self.shared();
         let mut pairs = vec![
             ("mpi", found.version.clone()),
             ("mpi_file", found.file.display().to_string()),
@@ -45,7 +45,7 @@ impl Comm for MpiComm {
         /// The longest declared MPI_MAX_PROCESSOR_NAME is 256.
         const NAME: usize = 256;
         let (mpi, mut mine, mut length) = (self.mpi(), [0u8; 2 * NAME], 0i32);
-        let mut all = vec![0u8; NAME * self.size as usize];
+        let mut all = vec![0u8; NAME * self.size() as usize];
         let (n, byte) = (NAME as i32, mpi.flavour.byte);
         // SAFETY: the name's buffer is longer than any name, and `all` has room for one of each
         // rank.
@@ -53,7 +53,7 @@ impl Comm for MpiComm {
             let code = (mpi.tables.functions.processor_name)(mine.as_mut_ptr(), &mut length);
             mpi.check("MPI_Get_processor_name", code)?;
             let (from, to) = (mine.as_ptr(), all.as_mut_ptr());
-            let code = (mpi.tables.small.allgather)(from, n, byte, to, n, byte, self.handle);
+            let code = (mpi.tables.small.allgather)(from, n, byte, to, n, byte, self.handle());
             mpi.check("MPI_Allgather", code)?;
         }
         let name = |bytes: &[u8]| {
@@ -69,9 +69,9 @@ impl Comm for MpiComm {
         let code = unsafe {
             if data.len() <= large::MOST {
                 let n = data.len() as i32;
-                (mpi.tables.small.send)(data.as_ptr(), n, mpi.flavour.byte, to, tag, self.handle)
+                (mpi.tables.small.send)(data.as_ptr(), n, mpi.flavour.byte, to, tag, self.handle())
             } else {
-                mpi.send_large(self.handle, data.as_ptr(), data.len(), to, tag)?
+                mpi.send_large(self.handle(), data.as_ptr(), data.len(), to, tag)?
             }
         };
         mpi.check("MPI_Send", code)
@@ -90,9 +90,9 @@ impl Comm for MpiComm {
             if into.len() <= large::MOST {
                 let (n, byte) = (into.len() as i32, mpi.flavour.byte);
                 let status = status.as_mut_ptr();
-                (mpi.tables.small.recv)(start, n, byte, from, tag, self.handle, status)
+                (mpi.tables.small.recv)(start, n, byte, from, tag, self.handle(), status)
             } else {
-                mpi.recv_large(self.handle, start, into.len(), from, tag, status.as_mut_ptr())?
+                mpi.recv_large(self.handle(), start, into.len(), from, tag, status.as_mut_ptr())?
             }
         };
         if code != 0 {
@@ -113,9 +113,9 @@ impl Comm for MpiComm {
         // SAFETY: the results go to a status and a word of our own.
         unsafe {
             if wait {
-                mpi.check("MPI_Probe", (f.probe)(from, tag, self.handle, out))?;
+                mpi.check("MPI_Probe", (f.probe)(from, tag, self.handle(), out))?;
             } else {
-                let code = (f.iprobe)(from, tag, self.handle, &mut seen, out);
+                let code = (f.iprobe)(from, tag, self.handle(), &mut seen, out);
                 mpi.check("MPI_Iprobe", code)?;
             }
         }
@@ -139,7 +139,8 @@ impl Comm for MpiComm {
         let colour = colour.map_or(Ok(mpi.flavour.undefined), |colour| fits("colour", colour))?;
         let (key, mut new) = (fits("key", key)?, 0);
         // SAFETY: the handle is live; the new one goes to a word of our own.
-        let code = unsafe { (mpi.tables.functions.comm_split)(self.handle, colour, key, &mut new) };
+        let code =
+            unsafe { (mpi.tables.functions.comm_split)(self.handle(), colour, key, &mut new) };
         mpi.check("MPI_Comm_split", code)?;
         if new == mpi.flavour.comm_null { Ok(None) } else { self.adopt(new).map(Some) }
     }
@@ -147,17 +148,17 @@ impl Comm for MpiComm {
     fn dup(&self) -> Result<Box<dyn Comm + '_>, CommError> {
         let (mpi, mut new) = (self.mpi(), 0);
         // SAFETY: the handle is live; the new one goes to a word of our own.
-        let code = unsafe { (mpi.tables.functions.comm_dup)(self.handle, &mut new) };
+        let code = unsafe { (mpi.tables.functions.comm_dup)(self.handle(), &mut new) };
         mpi.check("MPI_Comm_dup", code)?;
         self.adopt(new)
     }
 
     fn abort(&self, code: i32) -> ! {
-        self.world.abort(code)
+        self.shared().abort(code)
     }
 
     fn native(&self, call: NativeCall<'_>) -> Result<(), CommError> {
-        native::call(self, call, None)
+        native::call(&self.member, &self.prepared, call, None)
     }
 
     fn native_meanwhile(
@@ -165,10 +166,10 @@ impl Comm for MpiComm {
         call: NativeCall<'_>,
         meanwhile: &mut Meanwhile<'_>,
     ) -> Result<(), CommError> {
-        native::call(self, call, Some(meanwhile))
+        native::call(&self.member, &self.prepared, call, Some(meanwhile))
     }
 
     fn native_objection(&self, shape: &Shape, form: Form) -> Option<String> {
-        native::objection(self, shape, form)
+        native::objection(&self.member, shape, form)
     }
 }

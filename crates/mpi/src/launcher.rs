@@ -3,7 +3,8 @@
 
 use std::ffi::OsString;
 
-use crate::simulation;
+/// Set by smpirun, which thereby tells the number of ranks.
+pub const SMPI_SIZE: &str = "SMPI_GLOBAL_SIZE";
 
 /// Reads one variable; tests give a closure over a list.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
@@ -86,8 +87,8 @@ pub fn detect(env: Environment<'_>) -> Result<Launcher, String> {
         Ok(Launcher { kind, rank: number(rank), size: number(size) })
     };
     // First, because a simulation may itself be started by one of the others.
-    if has(simulation::SIZE) {
-        return found(Kind::Smpi, &[], &[simulation::SIZE]);
+    if has(SMPI_SIZE) {
+        return found(Kind::Smpi, &[], &[SMPI_SIZE]);
     }
     if has("OMPI_COMM_WORLD_RANK") {
         return found(Kind::OpenMpi, &["OMPI_COMM_WORLD_RANK"], &["OMPI_COMM_WORLD_SIZE"]);

@@ -17,14 +17,18 @@
 //!
 //! Begin with `start.rs`, then `comm.rs`, `interface.rs` and `queue.rs`.
 //!
-//! ```no_run
+//! ```
 //! use laneway_core::Comm;
 //!
-//! // Under mpirun: the library of the launcher that started this process.
-//! let world = laneway_mpi::init(None)?;
-//! println!("rank {} of {}", world.rank(), world.size());
-//! # Ok::<(), laneway_mpi::MpiError>(())
+//! match laneway_mpi::init(None) {
+//!     // Under mpirun: with the library of the launcher that started this process.
+//!     Ok(world) => println!("rank {} of {}", world.rank(), world.size()),
+//!     // Elsewhere: what is missing, why, and what to try.
+//!     Err(error) => println!("{}", error.into_failure()),
+//! }
 //! ```
+
+#![warn(missing_docs)]
 
 #[cfg(not(all(target_endian = "little", target_pointer_width = "64")))]
 compile_error!("MPI handles travel as little-endian 64-bit words; this target needs another way");
@@ -37,6 +41,7 @@ mod elf;
 mod error;
 mod find;
 mod flavour;
+mod found;
 mod functions;
 mod guard;
 mod interface;
@@ -44,6 +49,7 @@ mod large;
 mod launcher;
 mod let_go;
 mod library;
+mod member;
 mod native;
 mod queue;
 mod selftest;
@@ -58,8 +64,8 @@ pub use adopt::with_adopted;
 pub use comm::{Attribute, MpiComm};
 pub use error::MpiError;
 pub use flavour::Family;
+pub use found::Found;
 pub use launcher::{launched, launched_rank};
-pub use library::Found;
 pub use simulation::is_simulated;
 pub use start::{init, init_with_threads, open};
 pub use threads::ThreadLevel;

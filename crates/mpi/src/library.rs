@@ -6,22 +6,6 @@ use std::path::{Path, PathBuf};
 
 use crate::elf;
 use crate::error::MpiError;
-use crate::flavour::Family;
-
-/// An MPI library as it was found, without MPI being started.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    pub file: PathBuf,
-    /// Why this file and no other.
-    pub why: String,
-    pub family: Family,
-    /// The first line of the library's own text.
-    pub version: String,
-    /// The version of the MPI standard that it claims.
-    pub standard: (i32, i32),
-    /// Whether it has the functions of MPI-4 that take counts of 64 bits.
-    pub large_counts: bool,
-}
 
 /// An open library. It is never closed: MPI libraries leave threads and handlers behind.
 pub struct Library {

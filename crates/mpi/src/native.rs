@@ -5,28 +5,29 @@ mod call;
 mod prepared;
 mod request;
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use laneway_core::{
-    Blocks, Collective, Comm, CommError, Form, Layout, Matrix, Meanwhile, NativeCall, Rank, Shape,
+    Blocks, Collective, CommError, Form, Layout, Matrix, Meanwhile, NativeCall, Rank, Shape,
 };
 
-use crate::comm::MpiComm;
 use crate::functions::NonBlocking;
 use crate::large;
+use crate::member::Member;
 use call::{Lists, Narrow};
 use prepared::Counts;
 pub use prepared::Prepared;
 use request::Request;
 
 /// Why the shape cannot be one call of this library; none where it can.
-pub fn objection(comm: &MpiComm, shape: &Shape, form: Form) -> Option<String> {
+pub fn objection(comm: &Member, shape: &Shape, form: Form) -> Option<String> {
     let name = shape.collective.name();
     if let Err(bad) = shape.validate() {
         return Some(bad.0);
     }
-    if shape.ranks != comm.size() {
-        return Some(format!("{name} for {} ranks on {}", shape.ranks, comm.size()));
+    if shape.ranks != comm.size {
+        return Some(format!("{name} for {} ranks on {}", shape.ranks, comm.size));
     }
     if form == Form::NonBlocking
         && let Err(absent) = non_blocking(comm)
@@ -49,30 +50,30 @@ pub fn objection(comm: &MpiComm, shape: &Shape, form: Form) -> Option<String> {
 }
 
 /// The functions that only start a collective.
-fn non_blocking(comm: &MpiComm) -> Result<&NonBlocking, String> {
-    let absent = |name: &String| format!("{} has no {name}", comm.found().version);
+fn non_blocking(comm: &Member) -> Result<&NonBlocking, String> {
+    let absent = |name: &String| format!("{} has no {name}", comm.world.found.version);
     comm.mpi().tables.non_blocking.as_ref().map_err(absent)
 }
 
-fn has_wide(comm: &MpiComm, form: Form) -> bool {
+fn has_wide(comm: &Member, form: Form) -> bool {
     match form {
         Form::Blocking => comm.mpi().tables.large.is_some(),
         Form::NonBlocking => non_blocking(comm).is_ok_and(|table| table.large.is_some()),
     }
 }
 
-fn no_wide(comm: &MpiComm) -> String {
-    format!("{} has no functions with 64-bit counts", comm.found().version)
+fn no_wide(comm: &Member) -> String {
+    format!("{} has no functions with 64-bit counts", comm.world.found.version)
 }
 
 /// A call in which a release is known to fail, as far as the given ranks tell.
 fn known_flaw(
-    comm: &MpiComm,
+    comm: &Member,
     shape: &Shape,
     form: Form,
     mut ranks: Range<Rank>,
 ) -> Option<&'static str> {
-    let version = &comm.found().version;
+    let version = &comm.world.found.version;
     let mpich_4_0 = version.starts_with("MPICH Version: 4.0");
     if form == Form::NonBlocking {
         // Seen with 4.0.2 in a C program: the bytes arrive, and MPI_Wait answers "invalid
@@ -99,25 +100,26 @@ fn known_flaw(
 }
 
 /// Carries the call out, in its non-blocking form where there is something to do meanwhile. What it
-/// takes to make it is kept with the communicator for the next one.
+/// takes to make it is kept for the next one.
 pub fn call(
-    comm: &MpiComm,
+    comm: &Member,
+    kept: &Cell<Option<Box<Prepared>>>,
     mut call: NativeCall<'_>,
     meanwhile: Option<&mut Meanwhile<'_>>,
 ) -> Result<(), CommError> {
     let form = if meanwhile.is_some() { Form::NonBlocking } else { Form::Blocking };
     // What is done meanwhile may be a call on the same communicator, and finds nothing kept.
-    let prepared = match comm.prepared().take() {
+    let prepared = match kept.take() {
         Some(prepared) if prepared.serves(&call, form) => prepared,
         _ => Box::new(Prepared::new(comm, &call, form)?),
     };
     let end = make(comm, &prepared, &mut call, meanwhile);
-    comm.prepared().set(Some(prepared));
+    kept.set(Some(prepared));
     end
 }
 
 fn make(
-    comm: &MpiComm,
+    comm: &Member,
     prepared: &Prepared,
     call: &mut NativeCall<'_>,
     meanwhile: Option<&mut Meanwhile<'_>>,
@@ -160,10 +162,10 @@ fn make(
 }
 
 fn barrier(
-    comm: &MpiComm,
+    comm: &Member,
     started: Option<(&NonBlocking, &mut Meanwhile<'_>)>,
 ) -> Result<(), CommError> {
-    let (mpi, handle) = (comm.mpi(), comm.handle());
+    let (mpi, handle) = (comm.mpi(), comm.handle);
     let Some((table, meanwhile)) = started else {
         // SAFETY: the handle is live.
         return mpi.check("MPI_Barrier", unsafe { (mpi.tables.functions.barrier)(handle) });

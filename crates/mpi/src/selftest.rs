@@ -6,7 +6,7 @@ use laneway_core::{CommError, DataType, ReduceOp, Reduction};
 use crate::calls::Mpi;
 use crate::error::MpiError;
 use crate::flavour::Handle;
-use crate::library::Found;
+use crate::found::Found;
 use crate::status::Status;
 
 /// The error that a failed proof becomes.

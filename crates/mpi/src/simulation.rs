@@ -5,11 +5,8 @@ use std::ffi::CString;
 use std::path::PathBuf;
 
 use crate::flavour::smpi::MARK;
-use crate::launcher;
+use crate::launcher::{self, SMPI_SIZE};
 use crate::library::file_of;
-
-/// Set by smpirun, which thereby tells the number of ranks.
-pub const SIZE: &str = "SMPI_GLOBAL_SIZE";
 
 /// Whether this process is a simulated cluster: its ranks share the process and its one thread,
 /// time is virtual, and a rank ends by returning.
@@ -19,7 +16,7 @@ pub fn is_simulated() -> bool {
 
 /// The file of the simulator that this process is a part of.
 pub fn simulator() -> Option<PathBuf> {
-    launcher::of_process(SIZE)?;
+    launcher::of_process(SMPI_SIZE)?;
     let mark = CString::new(MARK).ok()?;
     // SAFETY: the name is a C string; the answer is only looked at.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, mark.as_ptr()) };

@@ -13,14 +13,19 @@ const VARIABLE: &str = "LANEWAY_MPI_THREADS";
 /// calls from the next level on, as Open MPI 4 does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ThreadLevel {
+    /// Only one thread exists.
     #[default]
     Single,
+    /// Only the thread that started MPI calls it.
     Funneled,
+    /// Any thread calls it, one at a time.
     Serialized,
+    /// Any threads call it at once.
     Multiple,
 }
 
 impl ThreadLevel {
+    /// All of them, from the least to the most.
     pub const ALL: [ThreadLevel; 4] = [
         ThreadLevel::Single,
         ThreadLevel::Funneled,
@@ -48,6 +53,7 @@ impl ThreadLevel {
         ThreadLevel::ALL[level.unwrap_or(0)]
     }
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             ThreadLevel::Single => "single",

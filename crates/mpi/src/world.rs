@@ -6,8 +6,8 @@ use laneway_core::CommError;
 
 use crate::calls::Mpi;
 use crate::clock::MpiClock;
+use crate::found::Found;
 use crate::launcher::Launcher;
-use crate::library::Found;
 use crate::threads::ThreadLevel;
 
 /// How a run ends that cannot go on.

@@ -124,16 +124,23 @@ fn strict_reverse_path(
 /// A path: one of our interfaces with its address, and the peer's address at the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pair {
+    /// Our interface.
     pub device: String,
+    /// Its index in the kernel.
     pub index: u32,
+    /// Our address there.
     pub local: IpAddr,
+    /// The peer's address.
     pub peer: IpAddr,
 }
 
 /// Paths to a peer, and what there is to say about them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Choice {
+    /// A path each.
     pub pairs: Vec<Pair>,
+    /// What a person should know of them.
     pub findings: Vec<Finding>,
 }
 

@@ -28,7 +28,9 @@ struct Watched {
 /// An interface that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
+    /// Its name.
     pub name: String,
+    /// Its index in the kernel.
     pub index: u32,
     /// Whether it can carry packets now.
     pub is_up: bool,

@@ -13,10 +13,15 @@ use crate::error::NetError;
 
 /// What a connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Status {
+    /// The state of its queue pair.
     pub state: QpState,
+    /// What becomes of its alternate path.
     pub migration: MigrationState,
+    /// The path in use.
     pub primary: PathId,
+    /// The alternate path, where there is one.
     pub alternate: Option<PathId>,
 }
 
@@ -53,6 +58,7 @@ pub trait Driver {
     /// Path migration, for each of these; refused where one is not armed.
     fn migrate(&mut self, of: &[ConnectionId]) -> Result<(), NetError>;
 
+    /// What a connection is doing.
     fn status(&self, of: ConnectionId) -> Result<Status, NetError>;
 
     /// Moves what can be moved; false where nothing did.

@@ -6,86 +6,46 @@ use std::net::IpAddr;
 
 use laneway_path::Refusal;
 
-/// Why something could not be done; what was there before goes on.
+/// Why something could not be done, in a message that says what its fields are; what was there
+/// before goes on.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NetError {
     /// A call to the system failed.
-    System {
-        what: String,
-        why: String,
-    },
+    System { what: String, why: String },
     /// No port of a range is free at an address.
-    NoPort {
-        address: IpAddr,
-        first: u16,
-        last: u16,
-    },
+    NoPort { address: IpAddr, first: u16, last: u16 },
     /// A connection has 1 to 8 paths.
-    Paths {
-        count: usize,
-    },
+    Paths { count: usize },
     /// Something that names no path, or one that is named already.
-    PathName {
-        text: String,
-        why: String,
-    },
+    PathName { text: String, why: String },
     /// Only loopback addresses are served without a secret.
-    NoSecret {
-        address: IpAddr,
-    },
-    ShortSecret {
-        bytes: usize,
-    },
-    SecretFile {
-        path: String,
-        why: String,
-    },
+    NoSecret { address: IpAddr },
+    /// A secret of too few bytes.
+    ShortSecret { bytes: usize },
+    /// The secret's file cannot be read.
+    SecretFile { path: String, why: String },
     /// Others can read the secret, or it belongs to somebody else.
-    OpenSecret {
-        path: String,
-        mode: u32,
-        own: bool,
-    },
+    OpenSecret { path: String, mode: u32, own: bool },
     /// The peer did not answer in time, or does not know the secret.
-    NoAnswer {
-        peer: String,
-        seconds: u64,
-    },
+    NoAnswer { peer: String, seconds: u64 },
     /// There is no such connection, or not any more.
-    UnknownConnection {
-        number: u32,
-    },
+    UnknownConnection { number: u32 },
     /// All numbers of connections are in use.
     TooManyConnections,
     /// The folder of control sockets cannot be used.
-    ControlFolder {
-        folder: String,
-        why: String,
-    },
+    ControlFolder { folder: String, why: String },
     /// A process does not answer at its control socket.
-    NoControl {
-        pid: u32,
-        why: String,
-    },
+    NoControl { pid: u32, why: String },
     /// A process refuses what was asked at its control socket.
-    ControlRefused {
-        pid: u32,
-        why: String,
-    },
+    ControlRefused { pid: u32, why: String },
     /// A device of libibverbs cannot be used, or not so.
-    Device {
-        why: String,
-    },
+    Device { why: String },
     /// An address of a peer that cannot be one, or not one for this connection.
-    Peer {
-        why: &'static str,
-    },
+    Peer { why: &'static str },
     /// A message is longer than the device carries.
-    Message {
-        bytes: usize,
-        most: usize,
-    },
+    Message { bytes: usize, most: usize },
     /// The connection refused, and goes on as before.
     Refused(Refusal),
 }

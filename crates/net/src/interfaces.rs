@@ -8,8 +8,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use crate::ethtool::Ethtool;
 use crate::netlink::{Malformed, Socket, attributes, push_attribute, u16_at, u32_at};
 
-/// What went wrong between us and the system.
+/// What went wrong between us and the system; the message of an error says what its fields are.
+#[allow(missing_docs)]
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum InterfaceError {
     /// The system refused a call.
     System { what: &'static str, error: io::Error },
@@ -37,23 +39,34 @@ impl std::error::Error for InterfaceError {}
 /// One interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
+    /// Its name.
     pub name: String,
+    /// Its index in the kernel.
     pub index: u32,
     /// `veth`, `bridge` and the like where the kernel says so, else the kind of hardware.
     pub kind: String,
+    /// The kernel's driver, where one says so.
     pub driver: Option<String>,
+    /// The longest packet, IP included.
     pub mtu: u32,
     /// Whether it is switched on.
     pub is_up: bool,
+    /// Whether it leads to this machine alone.
     pub is_loopback: bool,
+    /// The state that the kernel tells.
     pub state: OperationalState,
+    /// Whether it has a carrier.
     pub has_carrier: bool,
+    /// Its speed, where it tells one.
     pub speed_mbit: Option<u32>,
+    /// Its addresses.
     pub addresses: Vec<Address>,
 }
 
 /// The state of RFC 2863, which the kernel follows a little after the carrier.
+#[allow(missing_docs)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OperationalState {
     Unknown,
     NotPresent,
@@ -77,6 +90,7 @@ impl OperationalState {
         }
     }
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             OperationalState::Unknown => "unknown",
@@ -92,14 +106,18 @@ impl OperationalState {
 
 /// An address of an interface, and the subnet that is reached by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Address {
+    /// The address.
     pub ip: IpAddr,
     /// An address of the subnet: the other end's on a point-to-point link, else our own.
     pub network: IpAddr,
+    /// How many bits of it are the subnet's.
     pub prefix: u8,
 }
 
 impl Address {
+    /// An address in a subnet of its own.
     pub fn new(ip: IpAddr, prefix: u8) -> Address {
         Address { ip, network: ip, prefix }
     }
@@ -250,6 +268,7 @@ fn read_ip(family: u8, bytes: &[u8]) -> Result<Option<IpAddr>, Malformed> {
 
 /// Where packets to an address would leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Route {
     /// The interface's index.
     pub by: u32,

@@ -103,6 +103,8 @@
 //! }
 //! ```
 
+#![warn(missing_docs)]
+
 #[cfg(not(target_os = "linux"))]
 compile_error!("the driver needs Linux: devices that sockets are bound to, and UDP segmentation");
 
@@ -135,13 +137,13 @@ mod queue;
 mod readiness;
 mod secret;
 mod service;
+mod setup;
 mod socket;
 mod wire;
 
 pub use carrier::{Carrier, Change};
 pub use clock::now;
 pub use driver::{Driver, Status};
-pub use end::Setup;
 pub use endpoint::{
     ConnectionId, Dropped, Endpoint, LocalPath, Notice, Options, What, wait_for_any,
 };
@@ -150,4 +152,5 @@ pub use interfaces::{Interface, InterfaceError};
 pub use path_name::PathName;
 pub use secret::Secret;
 pub use service::Service;
+pub use setup::Setup;
 pub use wire::Traffic;

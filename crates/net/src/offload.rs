@@ -10,6 +10,7 @@ use crate::socket::set_option;
 
 /// What was found by trying it on a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Offload {
     /// One call sends many packets (UDP_SEGMENT).
     pub sends_segments: bool,
@@ -17,10 +18,12 @@ pub struct Offload {
     pub receives_together: bool,
     /// The largest buffers that a user may ask for, in bytes, where the system says so.
     pub most_receive_bytes: Option<u64>,
+    /// The same for sending.
     pub most_send_bytes: Option<u64>,
 }
 
 impl Offload {
+    /// Tries them.
     pub fn find() -> io::Result<Offload> {
         let socket = UdpSocket::bind("0.0.0.0:0").or_else(|_| UdpSocket::bind("[::]:0"))?;
         let limit = |name: &str| {

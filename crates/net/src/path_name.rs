@@ -15,6 +15,7 @@ use crate::ethtool::LONGEST_NAME;
 /// A path through a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathName {
+    /// The device.
     pub device: String,
     /// Which of the paths through it, from 1.
     pub place: u8,

@@ -83,6 +83,7 @@ impl Secret {
         Secret { sealer: Sealer { key: Key(JOB) }.derive(b"none"), is_known: false }
     }
 
+    /// At least 16 bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Secret, NetError> {
         if bytes.len() < LEAST_BYTES {
             return Err(NetError::ShortSecret { bytes: bytes.len() });

@@ -52,6 +52,7 @@ pub struct Service {
 }
 
 impl Service {
+    /// Starts the thread that serves an endpoint.
     pub fn start(endpoint: Endpoint) -> Result<Service, NetError> {
         Service::spawn(endpoint, None)
     }

@@ -10,10 +10,10 @@ use laneway_path::wire::MOST_PATHS;
 use laneway_path::{Connection, Manager, Nanos, PathId, Refusal};
 
 use crate::driver::{Driver, Status};
-use crate::end::Setup;
 use crate::endpoint::{ConnectionId, Notice, What};
 use crate::error::NetError;
 use crate::managed::{self, Ends};
+use crate::setup::Setup;
 
 const PACKET_BYTES: usize = 1024;
 

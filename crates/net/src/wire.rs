@@ -29,7 +29,9 @@ struct Waiting {
 
 /// Packets that went one way over a path, handshakes and what was sent again included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Traffic {
+    /// How many packets.
     pub packets: u64,
     /// Without the heads of UDP and IP.
     pub bytes: u64,

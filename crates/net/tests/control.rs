@@ -166,7 +166,7 @@ fn a_path_is_drained_and_given_back_while_messages_pass() {
     assert_eq!(here.paths[0].address, pair.ends[0].endpoint().addresses()[0]);
     assert_eq!(there.connections[0].peer, here.paths[0].address);
 
-    let [Answered { pid, service: 0, answer: Ok(changes) }] =
+    let [Answered { pid, service: 0, answer: Ok(changes), .. }] =
         &control::drain(first(), "0", LIMIT)[..]
     else {
         panic!("drained");

@@ -15,6 +15,7 @@ impl AckTimeout {
         (code < 32).then_some(AckTimeout(code))
     }
 
+    /// The five bits.
     pub fn code(self) -> u8 {
         self.0
     }
@@ -30,6 +31,7 @@ impl AckTimeout {
 pub struct Retries(u8);
 
 impl Retries {
+    /// As often as three bits can tell.
     pub const MOST: Retries = Retries(7);
 
     /// None for a count of more than three bits.
@@ -37,6 +39,7 @@ impl Retries {
         (count < 8).then_some(Retries(count))
     }
 
+    /// How often.
     pub fn count(self) -> u8 {
         self.0
     }
@@ -66,10 +69,12 @@ impl NotReadyTimer {
         (code < 32).then_some(NotReadyTimer(code))
     }
 
+    /// The five bits.
     pub fn code(self) -> u8 {
         self.0
     }
 
+    /// How long.
     pub fn nanos(self) -> Nanos {
         u64::from(NOT_READY[usize::from(self.0)]) * 10_000
     }

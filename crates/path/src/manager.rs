@@ -13,7 +13,9 @@ use crate::{Nanos, PathId, Refusal};
 
 /// What is done when the alternate path is armed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnArmed {
+    /// The user migrates.
     Nothing,
     /// Use it at once.
     Migrate,
@@ -21,17 +23,20 @@ pub enum OnArmed {
 
 /// What is done when the alternate path has taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OnMigrated {
     /// Specify another path and load it.
     Rearm,
     /// Specify another path; the user loads it.
     Specify,
+    /// The user specifies and loads another path.
     Nothing,
 }
 
 /// When a connection goes back to its preferred path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailBack {
+    /// The preferred path.
     pub path: PathId,
     /// It must have been armed for so long.
     pub hold: Nanos,
@@ -46,12 +51,16 @@ impl FailBack {
     }
 }
 
+/// What is done with the paths of a connection without being asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// Exactly one of the two ends leads.
     pub leads: bool,
+    /// When an alternate path is armed.
     pub on_armed: OnArmed,
+    /// When it has taken over.
     pub on_migrated: OnMigrated,
+    /// Whether and when it goes back to a path; never where there is none.
     pub fail_back: Option<FailBack>,
 }
 
@@ -72,6 +81,7 @@ const RARER: Nanos = 16;
 /// A preferred path that is neither in use nor the alternate one is tried after so long at first.
 const LOOK: Nanos = 1_000_000_000;
 
+/// Watches the paths of one connection, and does what its policy says.
 pub struct Manager {
     policy: Policy,
     drained: Vec<bool>,
@@ -185,6 +195,7 @@ impl Manager {
         [self.try_until, self.back_at, self.look_at].into_iter().flatten().min()
     }
 
+    /// Time has passed.
     pub fn on_timeout(&mut self, now: Nanos, connection: &mut Connection) {
         if self.back_at.is_some_and(|at| at <= now) {
             self.back_at = None;

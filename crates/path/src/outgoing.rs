@@ -46,10 +46,12 @@ pub struct Payload {
 }
 
 impl Payload {
+    /// How many bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
+    /// Whether the packet carries none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

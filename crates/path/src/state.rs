@@ -32,9 +32,11 @@ pub enum MigrationState {
 }
 
 impl QpState {
+    /// All of them, in the order of a connection's life.
     pub const ALL: [QpState; 6] =
         [QpState::Reset, QpState::Init, QpState::Rtr, QpState::Rts, QpState::Sqd, QpState::Error];
 
+    /// The word for it, as InfiniBand has it.
     pub fn name(self) -> &'static str {
         match self {
             QpState::Reset => "RESET",
@@ -53,9 +55,11 @@ impl QpState {
 }
 
 impl MigrationState {
+    /// All of them.
     pub const ALL: [MigrationState; 3] =
         [MigrationState::Migrated, MigrationState::Rearm, MigrationState::Armed];
 
+    /// The word for it, as InfiniBand has it.
     pub fn name(self) -> &'static str {
         match self {
             MigrationState::Migrated => "MIGRATED",
@@ -92,8 +96,11 @@ pub enum Attribute {
     NotReadyTimer,
     /// The first packet number of this end.
     SendNumber,
+    /// How long an acknowledgement is waited for.
     AckTimeout,
+    /// How often a packet is sent again.
     Retries,
+    /// How often a message is offered to a peer that is not ready.
     NotReadyRetries,
     /// The alternate path.
     Alternate,
@@ -102,6 +109,7 @@ pub enum Attribute {
 }
 
 impl Attribute {
+    /// The words for it in a refusal.
     pub fn name(self) -> &'static str {
         match self {
             Attribute::Path => "path",
@@ -121,9 +129,13 @@ impl Attribute {
 
 /// A transition that a user may ask for.
 pub struct Transition {
+    /// The state before.
     pub from: QpState,
+    /// The state after.
     pub to: QpState,
+    /// What must be given.
     pub needs: &'static [Attribute],
+    /// What may be given as well.
     pub may_carry: &'static [Attribute],
 }
 
@@ -188,6 +200,7 @@ pub fn transition(from: QpState, to: QpState) -> Option<&'static Transition> {
 
 /// What moves the migration state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cause {
     /// The user asks to load an alternate path.
     Load,
@@ -204,9 +217,11 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// All of them.
     pub const ALL: [Cause; 6] =
         [Cause::Load, Cause::Loaded, Cause::Unhealthy, Cause::Request, Cause::Failure, Cause::Peer];
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Load => "load",

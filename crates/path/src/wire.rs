@@ -5,10 +5,12 @@
 
 use crate::PathId;
 
+/// Bytes in front of every packet.
 pub const HEADER_BYTES: usize = 32;
 
 /// What an acknowledgement can name at most.
 pub const MOST_RANGES: usize = 32;
+/// Paths that a connection can have.
 pub const MOST_PATHS: usize = 8;
 
 /// What stands in front of every packet.
@@ -31,56 +33,42 @@ pub struct Header {
 /// The latest packet that arrived over a path, and how long ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
+    /// The path that it came by.
     pub path: PathId,
+    /// Its number there.
     pub serial: u64,
+    /// Microseconds since it came.
     pub delay_us: u32,
 }
 
 /// Packets that arrived early: so many from so many after the next expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
+    /// How many are missing before them.
     pub after: u32,
+    /// How many they are.
     pub count: u32,
 }
 
+/// What stands behind the header, field by field.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body<'a> {
     /// A part of a message.
-    Data {
-        number: u32,
-        first: bool,
-        last: bool,
-        ack_wanted: bool,
-        bytes: &'a [u8],
-    },
-    Ack {
-        echoes: Vec<Echo>,
-        early: Vec<Range>,
-    },
+    Data { number: u32, first: bool, last: bool, ack_wanted: bool, bytes: &'a [u8] },
+    /// What has arrived: the latest packet over each path, and those that came early.
+    Ack { echoes: Vec<Echo>, early: Vec<Range> },
     /// No receive is posted for the message that begins with the next expected packet.
-    NotReady {
-        timer: u8,
-    },
+    NotReady { timer: u8 },
     /// Is this path alive? Answered over this path and over the sender's primary one.
-    Probe {
-        id: u32,
-    },
+    Probe { id: u32 },
     /// The probe of `path` with this id had arrived so long before this left; `queued` where
     /// packets wait at this end to leave by that path.
-    Answer {
-        path: PathId,
-        id: u32,
-        delay_us: u32,
-        queued: bool,
-    },
+    Answer { path: PathId, id: u32, delay_us: u32, queued: bool },
     /// The sender wants this path as its alternate one; as long as the longest packet.
-    Arm {
-        bytes: usize,
-    },
+    Arm { bytes: usize },
     /// The receiver has it as its alternate as well, and heard a request.
-    Arming {
-        bytes: usize,
-    },
+    Arming { bytes: usize },
 }
 
 const DATA: u8 = 1;
@@ -143,7 +131,7 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads a packet; none for anything that [`write`] cannot have written.
+/// Reads a packet; none for anything that [`write()`] cannot have written.
 pub fn read(packet: &[u8]) -> Option<(Header, Body<'_>)> {
     let mut bytes = Reader(packet);
     let [kind, flags, path, primary] = bytes.take()?;

@@ -15,6 +15,7 @@ impl Cores {
         }
     }
 
+    /// How many there are, at least one.
     pub fn count(&self) -> u32 {
         // SAFETY: the set is initialised.
         match unsafe { libc::CPU_COUNT(&self.0) } {

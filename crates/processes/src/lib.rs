@@ -37,6 +37,8 @@
 //!
 //! Begin reading with [`Signals`] and [`again`].
 
+#![warn(missing_docs)]
+
 #[cfg(not(target_os = "linux"))]
 compile_error!("processes of ranks need Linux: signal waits, affinity and its clocks");
 

@@ -33,6 +33,7 @@ fn is_ignored(signal: i32) -> bool {
 }
 
 impl Signals {
+    /// Blocks them from now on.
     pub fn block() -> io::Result<Signals> {
         // SAFETY: the sets are initialised by sigemptyset before they are read, and a signal set
         // of zeros may be overwritten.
@@ -55,10 +56,12 @@ impl Signals {
         }
     }
 
+    /// What was blocked before.
     pub fn before(&self) -> Mask {
         self.before
     }
 
+    /// What can be waited for.
     pub fn awaited(&self) -> Awaited {
         self.awaited
     }

@@ -10,8 +10,11 @@ pub const MOST_RANKS: u32 = 1024;
 
 /// How the process of a rank ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Death {
+    /// It exited with this code.
     Code(i32),
+    /// This signal ended it.
     Signal(i32),
 }
 
@@ -25,8 +28,10 @@ impl fmt::Display for Death {
     }
 }
 
-/// Why a run could not begin or go on.
+/// Why a run could not begin or go on; the message of an error says what its fields are.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RanksError {
     /// A number of ranks that cannot be served.
     Ranks { asked: u32 },
@@ -136,7 +141,7 @@ impl RanksError {
             RanksError::Device { why, .. } => environment(&why, "laneway path info"),
             RanksError::NoAnswer { addresses, .. } => environment(
                 &format!("nothing came back from {addresses}: a firewall, or no way to it"),
-                "let UDP pass between the hosts; laneway path info --peer ADDRESS",
+                "let UDP pass between the hosts; laneway path info shows the ways",
             ),
             RanksError::System { error, .. } => {
                 environment(&error, "the limits of this shell (ulimit -a)")

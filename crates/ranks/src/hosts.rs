@@ -9,7 +9,9 @@ use crate::error::RanksError;
 /// A host and how many ranks it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
+    /// As ssh or srun knows it.
     pub name: String,
+    /// How many ranks it takes.
     pub slots: u32,
 }
 

@@ -24,12 +24,14 @@ pub const MOST_CONNECTIONS: usize = 16;
 /// A run to start.
 #[derive(Clone, Debug)]
 pub struct Launch {
+    /// How many processes.
     pub ranks: u32,
     /// None: all ranks on this host.
     pub hosts: Vec<Host>,
     /// Devices that are paths, the same on every host; none: those that can be. `eth0/2` is a
     /// second path through a device, with other ports.
     pub devices: Vec<String>,
+    /// What starts them on other hosts.
     pub starter: Starter,
     /// Connections of each pair of ranks; messages go over them in turn.
     pub connections: usize,

@@ -14,6 +14,8 @@
 //! assert_eq!(hosts.iter().map(|host| host.slots).sum::<u32>(), 5);
 //! ```
 
+#![warn(missing_docs)]
+
 #[cfg(not(target_os = "linux"))]
 compile_error!("ranks over the network need Linux, as the driver of their connections does");
 

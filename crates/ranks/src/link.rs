@@ -283,6 +283,7 @@ fn broke(why: Why) -> &'static str {
         }
         Why::Message => "the connection to it broke: it sent more than fits a message",
         Why::Asked => "the connection to it was given up",
+        _ => "the connection to it broke",
     }
 }
 

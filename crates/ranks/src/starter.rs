@@ -18,6 +18,7 @@ const SSH: &str = "LANEWAY_SSH";
 
 /// What starts processes on other hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Starter {
     /// ssh, or what `LANEWAY_SSH` names.
     #[default]
@@ -27,8 +28,10 @@ pub enum Starter {
 }
 
 impl Starter {
+    /// The words for all of them.
     pub const NAMES: [&'static str; 2] = ["ssh", "srun"];
 
+    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Starter::Ssh => "ssh",

@@ -142,7 +142,7 @@ impl Word {
         match self {
             Word::Seat(seat) => seat.encode(),
             Word::Ready => format!("{MARK} ready\n"),
-            Word::Failed(Failure { exit, what, cause, try_this }) => {
+            Word::Failed(Failure { exit, what, cause, try_this, .. }) => {
                 let plain = |text: &String| text.replace(['\t', '\n'], " ");
                 let parts = [what, cause, try_this].map(plain).join("\t");
                 format!("{MARK} failed {}\t{parts}\n", *exit as i32)

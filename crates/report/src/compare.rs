@@ -272,13 +272,20 @@ fn verdict(ratio: f64, interval: Option<(f64, f64)>, threshold: f64) -> Verdict 
 }
 
 impl Point {
+    /// How many times as long it takes as before, whether its figures are times or rates; none
+    /// where there is nothing to compare.
+    pub fn slowdown(&self) -> Option<f64> {
+        match self.metric {
+            Metric::Time => self.ratio,
+            Metric::Bandwidth => self.ratio.map(f64::recip),
+        }
+    }
+
     fn verdict_by(&self, threshold: f64) -> Verdict {
-        let Some(ratio) = self.ratio else { return Verdict::Unknown };
-        let (slowdown, interval) = match self.metric {
-            Metric::Time => (ratio, self.interval),
-            Metric::Bandwidth => {
-                (1.0 / ratio, self.interval.map(|(low, high)| (1.0 / high, 1.0 / low)))
-            }
+        let Some(slowdown) = self.slowdown() else { return Verdict::Unknown };
+        let interval = match self.metric {
+            Metric::Time => self.interval,
+            Metric::Bandwidth => self.interval.map(|(low, high)| (1.0 / high, 1.0 / low)),
         };
         let least = if self.is_single_launch { SINGLE_MARGIN } else { 0.0 };
         let asked = verdict(slowdown, interval, threshold);

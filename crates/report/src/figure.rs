@@ -24,6 +24,7 @@ pub const IDENTITY: [&str; 11] = [
 
 /// What is drawn over the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Metric {
     /// How long it takes.
     Time,

@@ -131,25 +131,7 @@ fn interval(row: &Record) -> Result<Interval, String> {
 mod tests {
     use super::*;
     use crate::Format;
-
-    /// A link of two directions, and another that has but one.
-    fn uses() -> Vec<LinkUse> {
-        let carried = |direction: &str, factor: f64| LinkUse {
-            link: "site0:to:site1".into(),
-            direction: direction.into(),
-            capacity_mbit: Some(1000.0),
-            intervals: (0..4)
-                .map(|i| Interval {
-                    at_us: f64::from(i) * 100.1,
-                    length_us: 100.1,
-                    bytes: f64::from(i) * factor / 3.0,
-                })
-                .collect(),
-        };
-        let lan = Interval { at_us: 0.0, length_us: 400.4, bytes: 7.0 };
-        let lan = LinkUse { link: "a,\"b\"".into(), intervals: vec![lan], ..LinkUse::default() };
-        vec![carried("there", 1000.0), carried("back", 10.0), lan]
-    }
+    use crate::fixture::uses;
 
     #[test]
     fn what_was_written_is_read_back() {

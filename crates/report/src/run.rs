@@ -140,6 +140,7 @@ impl From<&Document> for Run {
 
 /// Why a text is no run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReadError {
     /// There is no text.
     Empty,

@@ -23,6 +23,7 @@ use crate::network::{Cut, Direction, LeastTime, Network, Place};
 
 /// The least time of a collective.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Bound {
     /// Seconds: the sum of the next two.
     pub time: f64,
@@ -34,34 +35,23 @@ pub struct Bound {
     pub limit: String,
 }
 
-/// Why there is no bound.
+/// Why there is no bound; the message of an error says what its fields are.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum BoundError {
     /// Ranks have a block and a host each.
-    Ranks {
-        blocks: usize,
-        hosts: usize,
-    },
-    Root {
-        root: u32,
-        ranks: usize,
-    },
+    Ranks { blocks: usize, hosts: usize },
+    /// A root that is no rank.
+    Root { root: u32, ranks: usize },
     /// A rank on a host that the platform does not have.
-    Host {
-        rank: usize,
-        host: HostId,
-        hosts: usize,
-    },
+    Host { rank: usize, host: HostId, hosts: usize },
     /// A card or pipe with a rate that is not above 0, or a latency that is below 0.
-    Number {
-        what: String,
-        value: f64,
-    },
+    Number { what: String, value: f64 },
     /// A host, site or pipe that is spoken of and missing.
     Layout(String),
-    Unreachable {
-        host: String,
-    },
+    /// A host without a way to it.
+    Unreachable { host: String },
 }
 
 impl fmt::Display for BoundError {

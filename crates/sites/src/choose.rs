@@ -8,17 +8,20 @@ use laneway_sim::platform::Platform;
 use laneway_sim::{HostId, Network, Outcome, SimError, Simulation};
 
 use crate::bound::{self, Bound, BoundError};
-use crate::search::Search;
 
 /// An algorithm with its parameters, and what the simulator says it takes.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Candidate {
+    /// The algorithm.
     pub algorithm: &'static Algorithm,
+    /// Its parameters.
     pub params: Params,
     /// Seconds.
     pub time: f64,
     /// What all ranks send, relays included.
     pub bytes: u64,
+    /// How many messages that is.
     pub messages: u64,
 }
 
@@ -44,7 +47,9 @@ impl Candidate {
 
 /// What was chosen, what else was tried, and what nothing can beat.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Choice {
+    /// The fastest.
     pub best: Candidate,
     /// The best setting of each algorithm that was found, the fastest first.
     pub all: Vec<Candidate>,
@@ -56,9 +61,11 @@ pub struct Choice {
 
 /// Why there is no choice.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ChoiceError {
     /// No algorithm serves the call.
     Nobody(String),
+    /// The lower bound could not be told.
     Bound(BoundError),
     /// The platform or the call makes no sense.
     Call(String),
@@ -103,6 +110,7 @@ impl<'a> Sites<'a> {
         Sites { platform, hosts, placement }
     }
 
+    /// Where the ranks are.
     pub fn placement(&self) -> &Placement {
         &self.placement
     }
@@ -158,14 +166,5 @@ impl<'a> Sites<'a> {
             Err(SimError::Limit { .. }) => Ok(None),
             Err(error) => Err(ChoiceError::Call(error.to_string())),
         }
-    }
-
-    /// The fastest algorithm for a call, with the parameters that make it so.
-    pub fn choose(&self, shape: &Shape) -> Result<Choice, ChoiceError> {
-        if shape.ranks != self.placement.ranks() {
-            let (ranks, placed) = (shape.ranks, self.placement.ranks());
-            return Err(ChoiceError::Call(format!("a call of {ranks} ranks, {placed} are placed")));
-        }
-        Search::new(self, shape)?.choose()
     }
 }

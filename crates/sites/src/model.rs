@@ -13,6 +13,7 @@ use std::fmt;
 const EQUAL: f64 = 1e-12;
 
 /// Bytes a second that each of several pairs of hosts has between the sites, all at once.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum WanRate {
     /// The same for any number of pairs, as the paper's figures assume.
@@ -74,28 +75,39 @@ pub enum Form {
 /// The parts of a time in the paper's table 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
+    /// All of it.
     pub total: f64,
+    /// Until the data lies where the lanes take it from.
     pub prepare: f64,
+    /// Between the sites.
     pub wan: f64,
+    /// Within the far site.
     pub lan: f64,
 }
 
 /// The paper's table 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Table {
+    /// With one lane.
     pub single_lane: Terms,
+    /// With several.
     pub multi_lane: Terms,
 }
 
 /// A number of lanes, and the seconds that it takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Choice {
+    /// How many lanes.
     pub lanes: u32,
+    /// The seconds.
     pub time: f64,
 }
 
-/// Why there is no prediction.
+/// Why there is no prediction; the message of an error says what its fields are.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ModelError {
     /// A site without hosts.
     Empty { near: u32, far: u32 },

@@ -36,6 +36,7 @@ const REMEMBERED: usize = 64;
 
 /// Why ranks are nowhere, or a call is not made.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum PlaceError {
     /// All ranks know of it.
     Refused(Failure),
@@ -67,8 +68,11 @@ impl fmt::Display for PlaceError {
 impl std::error::Error for PlaceError {}
 
 /// What was chosen for a call.
+#[non_exhaustive]
 pub struct Chosen {
+    /// The algorithm, and what it takes in the simulator.
     pub candidate: Candidate,
+    /// Its schedule for the call.
     pub schedule: Box<dyn Schedule>,
 }
 
@@ -124,6 +128,7 @@ impl Placed {
         Ok(Some(Placed::new(platform, hosts)))
     }
 
+    /// How many ranks there are.
     pub fn ranks(&self) -> u32 {
         self.placement.ranks()
     }

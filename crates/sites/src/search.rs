@@ -39,8 +39,19 @@ const MOST_MESSAGES: u64 = 60_000;
 /// Or so many where a bound is known: settings that fit the platform come near it at once.
 const MOST_WITH_BOUND: u64 = 30_000;
 
+impl Sites<'_> {
+    /// The fastest algorithm for a call, with the parameters that make it so.
+    pub fn choose(&self, shape: &Shape) -> Result<Choice, ChoiceError> {
+        if shape.ranks != self.placement.ranks() {
+            let (ranks, placed) = (shape.ranks, self.placement.ranks());
+            return Err(ChoiceError::Call(format!("a call of {ranks} ranks, {placed} are placed")));
+        }
+        Search::new(self, shape)?.choose()
+    }
+}
+
 /// A search for one call.
-pub struct Search<'s, 'a> {
+struct Search<'s, 'a> {
     sites: &'s Sites<'a>,
     shape: &'s Shape,
     bound: Option<Bound>,
@@ -52,7 +63,7 @@ pub struct Search<'s, 'a> {
 }
 
 impl<'s, 'a> Search<'s, 'a> {
-    pub fn new(sites: &'s Sites<'a>, shape: &'s Shape) -> Result<Search<'s, 'a>, ChoiceError> {
+    fn new(sites: &'s Sites<'a>, shape: &'s Shape) -> Result<Search<'s, 'a>, ChoiceError> {
         let (bound, layout) = (sites.bound(shape)?, sites.platform.layout().ok());
         let mut search =
             Search { sites, shape, bound, layout, least: 0.0, simulated: 0, messages: 0 };
@@ -60,7 +71,7 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(search)
     }
 
-    pub fn choose(mut self) -> Result<Choice, ChoiceError> {
+    fn choose(mut self) -> Result<Choice, ChoiceError> {
         let mut all = self.first_look()?;
         let fastest = |all: &[Candidate]| {
             all.iter().map(|candidate| candidate.time).fold(f64::INFINITY, f64::min)
@@ -308,6 +319,8 @@ impl<'s, 'a> Search<'s, 'a> {
                 sizes.extend((eager < longest && longest / eager <= MOST_EAGER).then_some(eager));
                 sizes
             }
+            // One that came later has the algorithm's own value.
+            _ => Vec::new(),
         }
     }
 }

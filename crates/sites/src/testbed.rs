@@ -7,6 +7,7 @@ use crate::model::{TwoSites, WanRate};
 
 /// How a pair's rate depends on how many pairs send at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Sharing {
     /// Not at all, as the paper assumes where the link is wide enough.
     Constant,

@@ -10,6 +10,7 @@ const EXACT_BELOW: usize = 50;
 
 /// The test of Mann and Whitney: were the two lists drawn from one distribution?
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RankTest {
     /// In how many pairs of an old and a new sample the new one is larger; ties count a half.
     pub u: f64,

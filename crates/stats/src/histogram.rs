@@ -5,6 +5,7 @@ use crate::summary::{ends_are_finite, quantile};
 
 /// Counts over bins from `low` to `high`, and what lies outside.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Histogram {
     /// Where the first class begins.
     pub low: f64,

@@ -26,6 +26,7 @@ pub struct Address {
 
 /// A path between two machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PathBetween {
     /// At the machine that opens the connection.
     pub near: Address,
@@ -39,6 +40,7 @@ pub struct PathBetween {
 
 /// What was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Alternates {
     /// The shorter of the two.
     pub primary: PathBetween,
@@ -60,6 +62,7 @@ impl Alternates {
 
 /// Why there is no path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NoPath {
     /// A machine without a port.
     NoPort,

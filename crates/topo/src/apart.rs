@@ -9,6 +9,7 @@ use crate::wiring::{Host, Wiring, by_switch};
 
 /// What is true of the paths of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Apart {
     /// Ordered pairs of hosts at different switches that every path serves.
     pub pairs: u64,

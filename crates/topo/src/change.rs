@@ -17,6 +17,7 @@ use crate::wiring::{End, NO_PORT, Port, Switch, Wiring};
 
 /// One entry that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Change {
     /// Whose entry it is.
     pub switch: Switch,

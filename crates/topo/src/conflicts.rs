@@ -20,6 +20,7 @@ use crate::wiring::{Host, Wiring};
 
 /// What was counted. Everything that a report needs follows from the two histograms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tally {
     /// Phases by their largest conflict.
     pub phases: Vec<u64>,

@@ -8,6 +8,7 @@ use crate::wiring::{End, Port, Reach, Switch, Wiring};
 
 /// What can be counted on any fabric.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Parts {
     /// That have a cable.
     pub hosts: u32,

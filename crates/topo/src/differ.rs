@@ -11,6 +11,7 @@ use crate::wiring::{End, Host, Port, Switch, Wiring};
 
 /// One difference; cables as `switch/port to switch/port`, in the names of their own side.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Difference {
     /// A cable leads elsewhere than planned.
     Wrong {
@@ -110,6 +111,7 @@ pub fn find_by_first_word(plan: &dyn Wiring, found: &dyn Wiring, map: &mut Map) 
 
 /// A plan beside what was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Compared {
     /// Every cable that is not where it was planned.
     pub differences: Vec<Difference>,

@@ -34,6 +34,7 @@ pub struct Tables {
 
 /// The change from installed tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Change {
     /// Entries that differ.
     pub entries: u64,
@@ -45,6 +46,7 @@ pub struct Change {
 
 /// One step of a change.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Step {
     /// Its number, from 1.
     pub number: u64,

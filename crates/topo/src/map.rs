@@ -21,6 +21,7 @@ pub const MOST_SWITCHES: u32 = 8192;
 
 /// Planned parts by found ones; none for what the plan does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Map {
     /// By found switch: the planned one.
     pub switches: Vec<Option<Switch>>,

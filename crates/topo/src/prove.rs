@@ -15,6 +15,7 @@ pub use agents::{Agents, Asked, prove_agents};
 
 /// What is true of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Proof {
     /// Ordered pairs of different hosts that have a cable, times paths.
     pub pairs: u64,

@@ -22,6 +22,7 @@ const ONE_IN: usize = 10;
 const MOST_SWITCHES: u32 = 4096;
 
 /// A plan that a fabric follows.
+#[non_exhaustive]
 pub struct Recognised {
     /// The topology.
     pub plan: Box<dyn Topology>,

@@ -26,6 +26,7 @@ pub struct Hop {
 
 /// Why a message does not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Lost {
     /// The source or the destination has no cable.
     Unplugged(Host),

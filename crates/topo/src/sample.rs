@@ -75,6 +75,7 @@ fn follow(wiring: &dyn Wiring, routing: &dyn Routing, links: &Links, to: &[Host]
 
 /// What following pairs of hosts over the cables has shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Followed {
     /// Pairs that were followed.
     pub pairs: u64,

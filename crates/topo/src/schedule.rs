@@ -26,6 +26,7 @@ pub const MOST_ROWS: u64 = 1_000_000;
 const LOST: &str = "lost";
 
 /// An order with its name.
+#[non_exhaustive]
 pub struct Named {
     /// How it was asked for.
     pub name: String,
@@ -39,6 +40,7 @@ pub struct Named {
 
 /// What the repair of an order came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repair {
     /// The sum of the phases' largest conflicts; no order over the same tables takes less than the
     /// bound.

@@ -17,6 +17,7 @@ use crate::wiring::{End, Host, Wiring};
 
 /// What was proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Proved {
     /// Phases in which the messages of one switch were looked at, all of them.
     pub phases: u64,

@@ -64,6 +64,8 @@ fn of_connection(event: &PathEvent, none: Event) -> Option<Event> {
                 Why::NotReadyRetries => LANEWAY_CAUSE_NOT_READY,
                 Why::Message => LANEWAY_CAUSE_MESSAGE,
                 Why::Asked => LANEWAY_CAUSE_ASKED,
+                // One that this header has no name for.
+                _ => LANEWAY_CAUSE_NONE,
             },
             ..none
         },
@@ -73,7 +75,8 @@ fn of_connection(event: &PathEvent, none: Event) -> Option<Event> {
         PathEvent::ReceiveFlushed { id } => {
             Event { kind: LANEWAY_EVENT_RECEIVE_FLUSHED, id: *id, ..none }
         }
-        PathEvent::Established | PathEvent::Drained => return None,
+        // What a program in C need not hear: established, drained, and what has no name here.
+        _ => return None,
     })
 }
 

@@ -86,6 +86,11 @@ fn models_are_estimated_and_asked_under_every_mpi() {
 }
 
 #[test]
+fn files_of_measurements_are_compared_without_an_mpi() {
+    paths::run("compare", "tests/library/compare.c", "comparisons as promised");
+}
+
+#[test]
 fn what_is_chosen_for_sites_works_under_every_mpi() {
     let _turn = turn();
     let installed = Installed::new("rows");

@@ -13,7 +13,7 @@ use laneway_needs::{Need, program};
 use crate::mpis::{Installed, finished, source, text};
 
 /// Builds a program with the plain compiler, runs it, and looks for a line.
-fn run(name: &str, program: &str, line: &str) -> String {
+pub fn run(name: &str, program: &str, line: &str) -> String {
     let installed = Installed::new(name);
     let program = installed.compile(Path::new("cc"), name, &source(program));
     let mut command = Command::new(program);

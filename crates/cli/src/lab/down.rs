@@ -26,7 +26,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     for lab in labs {
         let name = lab.as_str();
         match down(&lab) {
-            Ok(Removed { namespaces, processes }) => {
+            Ok(Removed { namespaces, processes, .. }) => {
                 eprintln!("{name}: {namespaces} namespaces and {processes} processes removed");
             }
             Err(error) => ended = ended.and(Err(failure(error))),

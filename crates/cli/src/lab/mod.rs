@@ -105,7 +105,8 @@ pub fn failure(error: LabError) -> Failure {
                 "again on a quiet machine, lower rates, or --no-probe",
             )
         }
-        LabError::Tool { .. } | LabError::System { .. } => {
+        // What the system, `ip` or `tc` refused, and whatever a lab may meet later.
+        _ => {
             let cause = "the system refused (iproute2, network namespaces, veth, HTB and TUN are \
                          needed)";
             Failure::environment(what, cause, "laneway lab down, then again")

@@ -164,6 +164,10 @@ fn refused(error: SitesError) -> RankError {
             let try_this = format!("--message {least}, or without");
             Failure::usage("the message is too short", cause, try_this).into()
         }
+        _ => {
+            let try_this = "laneway sites measure --help";
+            Failure::environment("the sites cannot be measured", cause, try_this).into()
+        }
     }
 }
 

@@ -39,5 +39,7 @@ pub fn refuse(error: Error) -> Failure {
 
 /// A refusal with what its verb knows to try.
 pub fn advise(error: Error, try_this: impl Into<String>) -> Failure {
-    Failure { try_this: try_this.into(), ..Failure::from(error) }
+    let mut failure = Failure::from(error);
+    failure.try_this = try_this.into();
+    failure
 }

@@ -50,7 +50,7 @@ fn shown() -> Result<String, LabError> {
 /// Milliseconds of a byte from site to site: over a healthy link, and over one that breaks.
 fn broken(lab: &LabName, plan: &Plan) -> Result<(f64, f64), LabError> {
     let said = |error| LabError::system("a byte across the lab", error);
-    let (mut one, mut other) = connect(lab, &plan.hosts[0], &plan.hosts[2], 0)?.map_err(said)?;
+    let (mut one, mut other) = connect(lab, &plan.hosts[0], &plan.hosts[2], 0)?;
     let mut byte_ms = |meanwhile: &mut dyn FnMut() -> Result<(), LabError>| {
         let begun = Instant::now();
         one.write_all(&[1]).map_err(said)?;

@@ -15,7 +15,7 @@ impl Pair {
     fn new(lab: &Standing, from: &str, to: &str) -> Pair {
         let plan = lab.plan();
         let host = |name: &str| plan.host(name).expect("a host").clone();
-        let ends = connect(&lab.lab(), &host(from), &host(to), 0).expect("namespaces");
+        let ends = connect(&lab.lab(), &host(from), &host(to), 0);
         let (one, other) = ends.expect("a connection");
         Pair(one, other)
     }

@@ -26,7 +26,7 @@ fn latency_and_rates_are_within_ten_percent() {
         let holds = (0..TRIES).any(|_| {
             let pair = |at: usize| {
                 let ends = connect(&name, &plan.hosts[at], &plan.hosts[8 + at], 0);
-                ends.expect("namespaces").expect("a connection")
+                ends.expect("a connection")
             };
             let rate = 8.0 * carried((0..count).map(pair).collect(), 0.5, 1.5);
             let part = rate / (payload * planned);
@@ -36,7 +36,7 @@ fn latency_and_rates_are_within_ten_percent() {
         assert!(holds, "connections and the part of their rate: {seen:?}");
     }
     let latency = (0..TRIES).map(|_| {
-        let ends = connect(&name, &plan.hosts[0], &plan.hosts[8], 0).expect("namespaces");
+        let ends = connect(&name, &plan.hosts[0], &plan.hosts[8], 0);
         let (mut one, mut other) = ends.expect("a connection");
         let begun = Instant::now();
         one.write_all(&[1]).and_then(|_| other.read_exact(&mut [0])).expect("a byte there");
@@ -58,7 +58,7 @@ fn a_window_limits_a_connection_over_its_round_trip() {
     let (planned, payload) = (f64::from(64 << 10) / 20e-3, 1448.0 / 1500.0);
     let mut seen = Vec::new();
     let holds = (0..TRIES).any(|_| {
-        let ends = connect(&name, &plan.hosts[0], &plan.hosts[2], 0).expect("namespaces");
+        let ends = connect(&name, &plan.hosts[0], &plan.hosts[2], 0);
         let part = carried(vec![ends.expect("a connection")], 0.5, 1.5) / planned;
         seen.push(part);
         (0.9..=1.1).contains(&(part / payload))
@@ -82,7 +82,7 @@ fn a_second_card_carries_what_goes_to_other_sites() {
         thread::sleep(Duration::from_millis(200));
         let mut seen = Vec::new();
         let holds = (0..TRIES).any(|_| {
-            let ends = connect(&name, &plan.hosts[0], &plan.hosts[1], 0).expect("namespaces");
+            let ends = connect(&name, &plan.hosts[0], &plan.hosts[1], 0);
             let rate = 8.0 * carried(vec![ends.expect("a connection")], 0.2, 0.6);
             seen.push(rate);
             (15e6..=22e6).contains(&rate)

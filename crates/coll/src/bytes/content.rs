@@ -7,6 +7,7 @@ use crate::definition::expected;
 
 /// What fills the buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Content {
     /// Any bytes, each one telling its rank and position.
     Bytes,

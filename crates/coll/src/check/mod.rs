@@ -1,10 +1,10 @@
 //! The checker: one symbolic run of a schedule, without thread or clock, that proves it.
 //!
 //! Bytes are not moved; each span carries whose input it is, or which ranks' inputs it joins
-//! ([`terms`]). Every access is remembered with the lane and round that made it, and two accesses
-//! that touch must be ordered by gates ([`memory`], [`order`]), so that one order of events speaks
-//! for all. It is done under both readings of a send: *eager* (over at once) and *rendezvous* (over
-//! when its receive has begun).
+//! (`terms.rs`). Every access is remembered with the lane and round that made it, and two accesses
+//! that touch must be ordered by gates (`memory.rs`, `order.rs`), so that one order of events
+//! speaks for all. It is done under both readings of a send: *eager* (over at once) and
+//! *rendezvous* (over when its receive has begun).
 
 mod memory;
 mod order;
@@ -17,6 +17,7 @@ use laneway_core::{Rank, Schedule, Shape, Span, Step};
 
 /// What a checked run did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Proof {
     /// Steps executed, gates included, under one reading.
     pub steps: u64,
@@ -36,6 +37,7 @@ pub enum Semantics {
 /// What is wrong with a schedule; a fault's message says what its fields are.
 #[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Fault {
     /// Its rank count is not the shape's.
     Ranks { schedule: u32, shape: u32 },

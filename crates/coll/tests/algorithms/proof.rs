@@ -35,7 +35,8 @@ fn prove(algorithm: &Algorithm, shape: &Shape, effort: Effort) -> u64 {
             if !turn || (in_place && !can_place) || (unordered && !can_order) {
                 continue;
             }
-            let shape = Shape { commutative: !unordered, in_place, ..shape.clone() };
+            let mut shape = shape.clone();
+            (shape.commutative, shape.in_place) = (!unordered, in_place);
             let spelled = algorithm.spelled(&params);
             match algorithm.schedule(&shape, &params) {
                 Ok(schedule) => {

@@ -127,6 +127,7 @@ fn setting(algorithm: &Algorithm, number: u64, most_lanes: u64) -> Params {
             Parameter::Stripes => [1, 2, 3, 16][number as usize % 4],
             Parameter::Connections => [1, 2, 5, 32][number as usize % 4],
             Parameter::Radix => 2 + number % 3,
+            other => panic!("no values of {other:?} are proved"),
         };
         params = params.with(*parameter, value);
     }
@@ -149,7 +150,8 @@ fn prove(algorithm: &Algorithm, shape: &Shape, params: &Params, placement: &Plac
         if shape.ranks >= MANY && in_place == shape.ranks.is_multiple_of(2) && algorithm.in_place {
             continue;
         }
-        let shape = Shape { in_place, ..shape.clone() };
+        let mut shape = shape.clone();
+        shape.in_place = in_place;
         if in_place && (!algorithm.in_place || shape.validate().is_err()) {
             continue;
         }

@@ -86,6 +86,7 @@ pub fn settings(algorithm: &Algorithm) -> Vec<Params> {
         Parameter::Own => 1000,
         Parameter::Stripes => 2,
         Parameter::Connections => 3,
+        other => panic!("no values of {other:?} are proved"),
     });
     with(&|parameter| match parameter {
         Parameter::Radix => 5,
@@ -95,6 +96,7 @@ pub fn settings(algorithm: &Algorithm) -> Vec<Params> {
         Parameter::Own => 400,
         Parameter::Stripes => 3,
         Parameter::Connections => 2,
+        other => panic!("no values of {other:?} are proved"),
     });
     all
 }

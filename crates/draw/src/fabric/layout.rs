@@ -9,6 +9,7 @@ use super::subject::Subject;
 
 /// A place on the drawing; several switches may share one.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Spot {
     pub x: f64,
     pub y: f64,
@@ -23,6 +24,7 @@ pub struct Spot {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shape {
     /// A switch with hosts.
     Disc,
@@ -36,6 +38,7 @@ pub enum Shape {
 pub type Seat<'a> = Box<dyn Fn(Switch, Switch) -> usize + 'a>;
 
 /// A fabric laid out.
+#[non_exhaustive]
 pub struct Layout<'a> {
     pub width: f64,
     pub height: f64,
@@ -49,6 +52,7 @@ pub struct Layout<'a> {
 
 /// The cables between two spots.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Wire {
     pub cables: u32,
     /// The largest load in either direction.

@@ -84,6 +84,7 @@ impl Default for Stage {
 const FEW_FLOWS: usize = 1024;
 
 impl Engine {
+    /// Refuses a network that makes no sense.
     pub fn new(wan: Wan) -> Result<Engine, String> {
         wan.check()?;
         let mut seeds = SplitMix64::new(wan.seed);
@@ -218,6 +219,7 @@ impl Engine {
         self.least_delay_ns
     }
 
+    /// What became of the packets so far.
     pub fn counters(&self) -> Counters {
         Counters {
             ways: self.states.iter().map(|state| state.counters).collect(),

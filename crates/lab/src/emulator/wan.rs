@@ -3,16 +3,20 @@
 /// A wide-area network.
 #[derive(Clone, Debug)]
 pub struct Wan {
+    /// How many sites there are.
     pub sites: usize,
     /// The way from a site to another is at `from * sites + to`; none where there is no way.
     pub ways: Vec<Option<Way>>,
+    /// What ways share.
     pub pipes: Vec<Pipe>,
+    /// Of all that is random.
     pub seed: u64,
 }
 
 /// Capacity that ways share: an uplink, what a pair of sites may use, an aggregate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pipe {
+    /// What it is called.
     pub name: String,
     /// Bytes a second, of whole IP packets; may be infinite.
     pub rate: f64,

@@ -22,6 +22,7 @@ pub use ways::{Bound, Message, Ways};
 
 /// How the clocks are brought together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Procedure {
     /// Rank after rank, offsets alone.
     Offset,

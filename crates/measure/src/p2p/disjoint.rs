@@ -27,6 +27,7 @@ pub struct Lab<'c> {
 
 /// The ranks of one experiment, as one of them sees it.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Members<'a> {
     /// All ranks, not only the members.
     pub comm: &'a dyn Comm,
@@ -171,8 +172,7 @@ impl<'c> Lab<'c> {
     ) -> Result<Option<Vec<Estimate>>, CommError> {
         let (rank, ranks) = (self.comm.rank(), self.comm.size());
         if let Some(&bad) = plan.subsets().flatten().find(|&&rank| rank >= ranks) {
-            let what = format!("no rank {bad} in a communicator of {ranks}");
-            return Err(CommError::Argument { what });
+            return Err(CommError::no_rank(bad, ranks));
         }
         let mut own = Vec::new();
         {

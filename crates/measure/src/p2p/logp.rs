@@ -15,13 +15,14 @@
 use laneway_core::CommError;
 use laneway_stats::Interval;
 
-use super::cache::Cache;
 use super::disjoint::{Estimate, Lab};
 use super::pattern::{Pattern, Work};
 use super::plan::Plan;
+use crate::cache::Cache;
 
 /// Seconds, for one pair and size.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LogP {
     /// How long a send keeps the first rank and the second.
     pub send_overheads: [Estimate; 2],

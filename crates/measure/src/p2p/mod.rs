@@ -8,7 +8,6 @@
 //! Begin with [`Lab::run`], then [`round_trips`], then [`Pattern`].
 
 mod blame;
-mod cache;
 mod disjoint;
 mod figure;
 mod judge;
@@ -27,7 +26,7 @@ mod usual;
 mod verdict;
 mod words;
 
-pub use cache::{Buffers, COLD_BYTES, Cache, Places, memcpy};
+pub use crate::cache::{Buffers, COLD_BYTES, Cache, Places, memcpy};
 pub use disjoint::{Estimate, Lab, Members};
 pub use judge::verdict;
 pub use kinds::sites_by_latency;

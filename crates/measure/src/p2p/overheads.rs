@@ -3,8 +3,8 @@
 use laneway_core::CommError;
 
 use super::DATA;
-use super::cache::Buffers;
 use super::disjoint::Members;
+use crate::cache::Buffers;
 
 /// Messages in the shorter train.
 pub(super) const TRAIN: u32 = 16;

@@ -5,9 +5,9 @@ use std::hint::black_box;
 use laneway_core::{Clock, CommError};
 
 use super::DATA;
-use super::cache::Buffers;
 use super::disjoint::Members;
 use super::transfers::Transfers;
+use crate::cache::Buffers;
 
 /// One repetition: a round trip alone, then one with as much computing between its start and its
 /// wait. 1 where all of it was hidden, 0 where the two took as long as one after the other; not a

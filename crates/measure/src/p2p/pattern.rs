@@ -4,16 +4,17 @@
 use laneway_core::{CommError, Rank};
 
 use super::DATA;
-use super::cache::{Buffers, Cache};
 use super::disjoint::Members;
 use super::overheads;
 use super::overlap::overlap;
 use super::point_to_two::point_to_two_once;
 use super::roundtrip::round_trip;
 use super::transfers::Transfers;
+use crate::cache::{Buffers, Cache};
 
 /// What messages do in one repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Pattern {
     /// Half a round trip.
     Latency,

@@ -8,6 +8,7 @@ use super::plan::Plan;
 
 /// paper: mpiblib 3: three arrays with a value for each pair i < j, by i and then j.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct RoundTrips {
     /// The lower rank first.
     pub pairs: Vec<(Rank, Rank)>,

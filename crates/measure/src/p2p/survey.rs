@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use laneway_core::{CommError, Rank};
 use laneway_stats::Interval;
 
-use super::cache::Cache;
 use super::disjoint::{Estimate, Lab};
 use super::pattern::{Pattern, Work};
 use super::plan::Plan;
+use crate::cache::Cache;
 
 /// Bytes of the messages that tell the latency and the bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,7 @@ pub struct Pair {
 
 /// The round trips of one pair, as they were measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Look {
     /// The one rank.
     pub from: Rank,

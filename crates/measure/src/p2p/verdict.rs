@@ -38,6 +38,7 @@ impl Default for Limits {
 
 /// What all pairs together say.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Verdict {
     /// Every rank with its figures.
     pub nodes: Vec<Node>,
@@ -58,6 +59,7 @@ pub struct Verdict {
 
 /// How the figures of one pair compare.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Marks {
     /// Of a short message.
     pub latency: Mark,
@@ -140,6 +142,7 @@ impl Direction {
 
 /// Which ways of a host are slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Scope {
     /// All that would show it.
     All,
@@ -155,6 +158,7 @@ impl Scope {
 
 /// A host, or a rank among those of its host, that explains slow pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SlowNode {
     /// The first of its ranks.
     pub rank: Rank,
@@ -180,6 +184,7 @@ pub struct SlowNode {
 
 /// A pair that no slow node explains.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SlowPair {
     /// The slow direction is from here, if it is one alone.
     pub from: Rank,

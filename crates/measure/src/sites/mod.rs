@@ -83,6 +83,7 @@ impl Kind {
 
 /// Flows between sites, and what they have.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Row {
     /// Which flows are under way at once.
     pub kind: Kind,
@@ -96,6 +97,7 @@ pub struct Row {
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Found {
     /// By their ranks.
     pub hosts: Vec<Host>,
@@ -169,6 +171,7 @@ impl Found {
 
 /// Why nothing was measured. All ranks come to the same.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum SitesError {
     /// All hosts are at one site; so many are there.
     OneSite {

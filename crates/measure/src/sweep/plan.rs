@@ -7,9 +7,9 @@ use laneway_stats::Interval;
 use super::decided::{Decided, point_key};
 use super::error::Refusal;
 use super::skew::Skew;
+use crate::cache::Cache;
 use crate::clock::Bound;
 use crate::operation::Answerer;
-use crate::p2p::Cache;
 use crate::repeat::Aim;
 use crate::timing::{Confirmation, Global, Maximum, Root, Series, Tasks};
 use crate::{GlobalClock, Isolation, Method, Point, Procedure, Rule, Timing};
@@ -32,6 +32,7 @@ pub enum Choice {
 
 /// What is taken for granted of the ways between hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Assume {
     /// They take as long out as back.
     #[default]

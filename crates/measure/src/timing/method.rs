@@ -2,6 +2,7 @@
 
 /// The methods by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Method {
     /// The root's clock, until the others have confirmed: [`Root`](super::Root).
     Root,

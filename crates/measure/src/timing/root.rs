@@ -25,6 +25,7 @@ const VIRTUAL_CONFIRMATIONS: u32 = 3;
 
 /// How the root learns that everybody is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Confirmation {
     /// The default: nobody is through before the last one has come, so that it overlaps least with
     /// the operation.

@@ -92,6 +92,15 @@ fn a_message_longer_than_its_buffer_is_truncated() {
 }
 
 #[test]
+fn a_rank_that_is_not_there_is_named_with_the_size() {
+    let comm = Hub::new(2).comm(0, 0, LONG);
+    let due = CommError::no_rank(2, 2);
+    assert_eq!(due.to_string(), "no rank 2 in a communicator of 2");
+    assert_eq!(comm.send(2, 0, &[]), Err(due.clone()));
+    assert_eq!(comm.recv(Some(2), None, &mut []), Err(due));
+}
+
+#[test]
 fn a_queue_receives_exactly_what_is_due() {
     run(&Hub::new(2), 2, 3, |comm| {
         if comm.rank() == 0 {

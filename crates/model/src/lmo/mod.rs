@@ -37,12 +37,15 @@ use crate::probe::Direction;
 pub struct Host {
     /// To a message that it sends, and to one that it receives.
     pub send: Parameter,
+    /// To a message that it receives.
     pub receive: Parameter,
     /// To a byte that it sends, and to one that it receives.
     pub per_byte_sent: Parameter,
+    /// To a byte that it receives.
     pub per_byte_received: Parameter,
     /// Seconds a byte of its card, when several messages pass it; none where no limit was seen.
     pub card_out: Option<Parameter>,
+    /// The same for what comes in.
     pub card_in: Option<Parameter>,
 }
 
@@ -53,15 +56,19 @@ pub struct Pair {
     pub latency: Parameter,
     /// Seconds a byte of one message from the lower rank to the higher, and back.
     pub there: Parameter,
+    /// Seconds a byte from the higher rank to the lower.
     pub back: Parameter,
     /// Seconds a byte of all messages that go there at once, and back; none where no limit was
     /// seen, and where they go one after the other.
     pub all_there: Option<Parameter>,
+    /// The same back.
     pub all_back: Option<Parameter>,
 }
 
+/// LMO: what each host adds to a message and a byte, and each pair's way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lmo {
+    /// Of each rank's host.
     pub hosts: Vec<Host>,
     /// Of ranks i < j, by i and then j.
     pub pairs: Vec<Pair>,
@@ -77,6 +84,7 @@ pub(crate) fn pairs(ranks: u32) -> impl Iterator<Item = [Rank; 2]> {
 }
 
 impl Lmo {
+    /// The way between two ranks.
     pub fn pair(&self, one: Rank, other: Rank) -> &Pair {
         &self.pairs[self.number(one, other)]
     }

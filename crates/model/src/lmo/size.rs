@@ -16,8 +16,11 @@ use crate::experiments::{Experiments, Kind};
 /// bytes; between two of them by interpolation over the logarithm of the size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizeFactor {
+    /// The size.
     pub bytes: u64,
+    /// What the latency is multiplied by.
     pub latency: f64,
+    /// What the time of a byte is multiplied by.
     pub per_byte: f64,
 }
 

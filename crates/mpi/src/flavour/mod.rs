@@ -20,17 +20,23 @@ pub type Handle = usize;
 
 /// A family of libraries that share one binary interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Family {
+    /// Open MPI's.
     OpenMpi,
+    /// MPICH's, which Intel MPI and others share.
     Mpich,
+    /// That of the MPI-5 standard.
     Standard,
     /// SimGrid's.
     Smpi,
 }
 
 impl Family {
+    /// All of them.
     pub const ALL: [Family; 4] = [Family::OpenMpi, Family::Mpich, Family::Standard, Family::Smpi];
 
+    /// The word for it, as `LANEWAY_MPI_FLAVOUR` takes it.
     pub fn name(self) -> &'static str {
         match self {
             Family::OpenMpi => "open-mpi",

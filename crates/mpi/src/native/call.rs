@@ -1,12 +1,12 @@
 //! One MPI call, in either form and with either width of counts.
 
-use laneway_core::{Collective, Comm, CommError, Meanwhile, Rank, Shape};
+use laneway_core::{Collective, CommError, Meanwhile, Rank, Shape};
 
 use super::request::Request;
 use super::{irregular, moved};
-use crate::comm::MpiComm;
 use crate::flavour::Handle;
 use crate::functions::{Counted, Started};
+use crate::member::Member;
 
 /// A width of counts: `int`, or the 64 bits of MPI-4.
 pub trait Width {
@@ -106,7 +106,7 @@ impl<W: Width> Lists<W> {
 
 /// One call, made ready: buffers and handles as MPI takes them.
 pub struct Ready<'a> {
-    pub comm: &'a MpiComm,
+    pub comm: &'a Member,
     pub shape: &'a Shape,
     pub unit: Unit,
     pub operator: Handle,
@@ -173,7 +173,7 @@ impl Ready<'_> {
     unsafe fn vector<W: Width>(&self, table: &Table<W>) -> (&'static str, i32) {
         let (send, receive, ty, op) = (self.send, self.receive, self.unit.handle, self.operator);
         let (n, root, comm) =
-            (self.count::<W>(self.shape.vector()), self.shape.root as i32, self.comm.handle());
+            (self.count::<W>(self.shape.vector()), self.shape.root as i32, self.comm.handle);
         // SAFETY: as promised to `make`.
         unsafe {
             match self.shape.collective {
@@ -195,7 +195,7 @@ impl Ready<'_> {
     /// Equal blocks.
     unsafe fn regular<W: Width>(&self, table: &Table<W>) -> (&'static str, i32) {
         let (send, receive, ty) = (self.send, self.receive, self.unit.handle);
-        let (root, comm) = (self.shape.root as i32, self.comm.handle());
+        let (root, comm) = (self.shape.root as i32, self.comm.handle);
         let n = || self.count::<W>(moved(self.shape));
         // SAFETY: as promised to `make`.
         unsafe {
@@ -221,9 +221,9 @@ impl Ready<'_> {
     /// Blocks of differing lengths.
     unsafe fn listed<W: Width>(&self, table: &Table<W>, lists: &Lists<W>) -> (&'static str, i32) {
         let (send, receive, ty) = (self.send, self.receive, self.unit.handle);
-        let (root, comm) = (self.shape.root as i32, self.comm.handle());
+        let (root, comm) = (self.shape.root as i32, self.comm.handle);
         let (counts, offsets) = (lists.blocks.0.as_ptr(), lists.blocks.1.as_ptr());
-        let mine = self.count::<W>(self.shape.blocks().len(self.comm.rank()));
+        let mine = self.count::<W>(self.shape.blocks().len(self.comm.rank));
         // SAFETY: as promised to `make`; both lists have an entry for each rank.
         unsafe {
             match self.shape.collective.family() {
@@ -251,7 +251,7 @@ impl Ready<'_> {
         let (send, receive, ty) = (self.send, self.receive, self.unit.handle);
         let (sent, sent_at) = (lists.sent.0.as_ptr(), lists.sent.1.as_ptr());
         let (counts, offsets) = (lists.blocks.0.as_ptr(), lists.blocks.1.as_ptr());
-        let comm = self.comm.handle();
+        let comm = self.comm.handle;
         // SAFETY: as promised to `make`; the four lists have an entry for each rank.
         unsafe {
             made!(
@@ -268,7 +268,7 @@ impl Ready<'_> {
         lists: &Lists<W>,
     ) -> (&'static str, i32) {
         let (send, receive, ty, op) = (self.send, self.receive, self.unit.handle, self.operator);
-        let comm = self.comm.handle();
+        let comm = self.comm.handle;
         // SAFETY: as promised to `make`; the list has an entry for each rank.
         unsafe {
             if irregular(self.shape) {

@@ -1,17 +1,15 @@
 //! What a call depends on besides its buffers, found out once for all calls that are alike: those
 //! that are timed are, and their time should be the library's.
 
-use laneway_core::{
-    Collective, Comm, CommError, DataType, Form, NativeCall, Place, ReduceOp, Shape,
-};
+use laneway_core::{Collective, CommError, DataType, Form, NativeCall, Place, ReduceOp, Shape};
 
 use super::call::{Lists, Narrow, Ready, Unit, Wide};
 use super::{
     by_long_type, exchange_is_symmetric, has_wide, known_flaw, moved, needs_wide, no_wide,
 };
-use crate::comm::MpiComm;
 use crate::flavour::Handle;
 use crate::large::LongType;
+use crate::member::Member;
 
 /// How counts are given, with the lists of blocks that differ.
 pub enum Counts {
@@ -37,9 +35,9 @@ pub struct Prepared {
 
 impl Prepared {
     /// Refuses what would make MPI fail or wait for ever.
-    pub fn new(comm: &MpiComm, call: &NativeCall<'_>, form: Form) -> Result<Prepared, CommError> {
+    pub fn new(comm: &Member, call: &NativeCall<'_>, form: Form) -> Result<Prepared, CommError> {
         check(comm, call, form)?;
-        let (shape, rank, flavour) = (call.shape, comm.rank(), &comm.mpi().flavour);
+        let (shape, rank, flavour) = (call.shape, comm.rank, &comm.mpi().flavour);
         let mut unit = Unit { handle: flavour.byte, bytes: 1 };
         let mut operator = 0;
         if let Some((op, ty)) = call.reduction.filter(|_| shape.collective.reduces()) {
@@ -72,7 +70,7 @@ impl Prepared {
     }
 
     /// The datatype that stands for counts beyond an `int`, where the library has no others.
-    pub fn long_type<'m>(&self, comm: &'m MpiComm) -> Result<Option<LongType<'m>>, CommError> {
+    pub fn long_type<'m>(&self, comm: &'m Member) -> Result<Option<LongType<'m>>, CommError> {
         match self.counts {
             Counts::Long => LongType::new(comm.mpi(), moved(&self.shape) as usize).map(Some),
             _ => Ok(None),
@@ -82,7 +80,7 @@ impl Prepared {
     /// The call with its buffers as MPI takes them; refused where they are too short.
     pub fn ready<'a>(
         &'a self,
-        comm: &'a MpiComm,
+        comm: &'a Member,
         call: &mut NativeCall<'_>,
         long: Option<&LongType>,
     ) -> Result<Ready<'a>, CommError> {
@@ -109,7 +107,7 @@ impl Prepared {
     /// The two buffers as MPI takes them. An empty slice has an address of its own, which for two
     /// flavours is the very word for "in place": such a slice becomes null, or, for SMPI, which
     /// refuses that also where nothing is received, the address of bytes that nobody touches.
-    fn buffers(&self, comm: &MpiComm, call: &mut NativeCall<'_>) -> (*const u8, *mut u8) {
+    fn buffers(&self, comm: &Member, call: &mut NativeCall<'_>) -> (*const u8, *mut u8) {
         static UNTOUCHED: [u8; 2] = [0; 2];
         let flavour = &comm.mpi().flavour;
         let here = flavour.in_place as *mut u8;
@@ -130,15 +128,15 @@ impl Prepared {
     }
 }
 
-fn check(comm: &MpiComm, call: &NativeCall<'_>, form: Form) -> Result<(), CommError> {
-    let (shape, rank) = (call.shape, comm.rank());
+fn check(comm: &Member, call: &NativeCall<'_>, form: Form) -> Result<(), CommError> {
+    let (shape, rank) = (call.shape, comm.rank);
     let refuse = |what: String| Err(CommError::Argument { what });
     let name = shape.collective.name();
     if let Err(bad) = shape.validate() {
         return refuse(bad.0);
     }
-    if shape.ranks != comm.size() {
-        return refuse(format!("{name} for {} ranks on {}", shape.ranks, comm.size()));
+    if shape.ranks != comm.size {
+        return refuse(format!("{name} for {} ranks on {}", shape.ranks, comm.size));
     }
     if !exchange_is_symmetric(shape, rank) {
         return refuse(format!("{name} in place needs as much from each rank as to it"));

@@ -2,12 +2,12 @@
 
 use laneway_core::{CommError, Meanwhile};
 
-use crate::comm::MpiComm;
 use crate::let_go::let_go;
+use crate::member::Member;
 use crate::status::Status;
 
 pub struct Request<'a> {
-    comm: &'a MpiComm,
+    comm: &'a Member,
     /// Wide enough for the handle of any flavour.
     handle: u64,
     /// Whether the library may still touch the buffers.
@@ -15,7 +15,7 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    pub fn new(comm: &'a MpiComm) -> Request<'a> {
+    pub fn new(comm: &'a Member) -> Request<'a> {
         Request { comm, handle: 0, under_way: false }
     }
 
@@ -65,7 +65,7 @@ impl Drop for Request<'_> {
         if self.under_way {
             let (comm, room) = (self.comm, self.room());
             // SAFETY: the request is live.
-            unsafe { let_go(comm.shared(), room, "a collective") };
+            unsafe { let_go(&comm.world, room, "a collective") };
         }
     }
 }

@@ -9,10 +9,15 @@ use crate::path_name::PathName;
 
 /// Why an interface can be no path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WhyNot {
+    /// It leads to this machine alone.
     Loopback,
+    /// It is switched off.
     Off,
+    /// It has no carrier.
     NoCarrier,
+    /// It has no address that a peer could reach.
     NoAddress,
 }
 
@@ -32,6 +37,7 @@ impl WhyNot {
         }
     }
 
+    /// The words for it.
     pub fn sentence(self) -> &'static str {
         match self {
             WhyNot::Loopback => "it leads to this machine alone",
@@ -44,6 +50,7 @@ impl WhyNot {
 
 /// What the kernel does with packets of an interface that concern another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Settings {
     /// 0 answers for any address of the machine.
     pub arp_ignore: u32,
@@ -74,37 +81,23 @@ impl Settings {
     }
 }
 
-/// Something that a person who wants two paths should know.
+/// Something that a person who wants two paths should know, with the interfaces that it is about.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Finding {
-    Unusable {
-        device: String,
-        why: WhyNot,
-    },
-    OneSubnet {
-        devices: [String; 2],
-        subnets: [Address; 2],
-        settings: [Settings; 2],
-    },
-    StrictReversePath {
-        device: String,
-        towards: IpAddr,
-        goes_by: Option<String>,
-    },
-    UnequalMtu {
-        devices: [String; 2],
-        mtu: [u32; 2],
-    },
+    /// An interface that can be no path.
+    Unusable { device: String, why: WhyNot },
+    /// Two interfaces in one subnet.
+    OneSubnet { devices: [String; 2], subnets: [Address; 2], settings: [Settings; 2] },
+    /// The kernel drops what comes by an interface that the way back does not lead through.
+    StrictReversePath { device: String, towards: IpAddr, goes_by: Option<String> },
+    /// Packets of one are too long for the other.
+    UnequalMtu { devices: [String; 2], mtu: [u32; 2] },
     /// Two paths through it that differ in their ports.
-    OneDevice {
-        device: String,
-        names: [PathName; 2],
-    },
+    OneDevice { device: String, names: [PathName; 2] },
     /// `taken` are those that lead there, but serve other addresses.
-    NoInterfaceFor {
-        peer: IpAddr,
-        taken: Vec<String>,
-    },
+    NoInterfaceFor { peer: IpAddr, taken: Vec<String> },
 }
 
 impl Finding {

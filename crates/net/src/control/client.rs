@@ -19,6 +19,7 @@ const MOST_BYTES: usize = 64 << 20;
 
 /// A service of a process that runs, ready to be asked once.
 pub struct Process {
+    /// The process.
     pub pid: u32,
     /// Which of the process's services.
     pub service: u32,
@@ -28,9 +29,13 @@ pub struct Process {
 
 /// What a process said.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Answered<T> {
+    /// The process.
     pub pid: u32,
+    /// Which of its services.
     pub service: u32,
+    /// What it said, or why nothing came.
     pub answer: Result<T, NetError>,
 }
 

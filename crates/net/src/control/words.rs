@@ -18,41 +18,61 @@ const REFUSED: &str = "refused ";
 
 /// One endpoint of a process, as it was at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Status {
+    /// The name of the program.
     pub program: String,
+    /// Its paths.
     pub paths: Vec<PathStatus>,
+    /// Its connections.
     pub connections: Vec<ConnectionStatus>,
+    /// Packets that it dropped.
     pub dropped: Dropped,
     /// What all connections have counted, also those that are gone.
     pub totals: Counters,
 }
 
+/// One path of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PathStatus {
+    /// Its number, from 0.
     pub number: u8,
+    /// Where it begins here.
     pub address: SocketAddr,
+    /// The device that it goes through.
     pub device: Option<String>,
     /// Which of the paths through its device it is, from 1.
     pub place: u8,
+    /// Whether the device has a carrier.
     pub carrier: bool,
     /// Whether it was taken out of use by hand.
     pub drained: bool,
+    /// What left by it.
     pub sent: Traffic,
+    /// What came by it.
     pub received: Traffic,
 }
 
+/// One connection of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ConnectionStatus {
     /// Of its queue pair.
     pub number: u32,
     /// The peer's address on the first path, wherever the traffic goes.
     pub peer: SocketAddr,
+    /// The state of its queue pair.
     pub state: QpState,
+    /// What becomes of its alternate path.
     pub migration: MigrationState,
+    /// The path in use.
     pub primary: u8,
+    /// The alternate path, where there is one.
     pub alternate: Option<u8>,
     /// Messages that were given and have not arrived.
     pub waiting_messages: u64,
+    /// How often it moved to another path.
     pub migrations: u64,
     /// Packets that were sent more than once.
     pub sent_again: u64,
@@ -62,12 +82,17 @@ pub struct ConnectionStatus {
 
 /// A path that was drained or undrained, and how many connections had and have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Change {
+    /// Its number, from 0.
     pub number: u8,
     /// Its device, or its address where it has none.
     pub name: String,
+    /// Connections that used it before.
     pub primary_before: u64,
+    /// Connections that use it now.
     pub primary_after: u64,
+    /// Connections that have it as their alternate path now.
     pub alternate_after: u64,
 }
 
@@ -270,20 +295,20 @@ fn numbers(totals: &Counters) -> [u64; 10] {
 }
 
 fn counters(numbers: [u64; 10]) -> Counters {
-    let [sent, received, sent_again, duplicates, malformed, ..] = numbers;
-    let [.., strange, replayed, unexpected, migrations, suspicions] = numbers;
-    Counters {
-        sent,
-        received,
-        sent_again,
-        duplicates,
-        malformed,
-        strange,
-        replayed,
-        unexpected,
-        migrations,
-        suspicions,
-    }
+    let mut all = Counters::default();
+    [
+        all.sent,
+        all.received,
+        all.sent_again,
+        all.duplicates,
+        all.malformed,
+        all.strange,
+        all.replayed,
+        all.unexpected,
+        all.migrations,
+        all.suspicions,
+    ] = numbers;
+    all
 }
 
 #[cfg(test)]

@@ -136,8 +136,11 @@ pub struct Outcome {
     pub traces: Vec<Trace>,
     /// Of the path that nothing touches, where there is one.
     pub control: Option<Trace>,
+    /// How often connections moved to another path.
     pub migrations: u64,
+    /// Messages that were sent.
     pub sent: u64,
+    /// Whether what came back came once and in order.
     pub checked: Checked,
     /// Whether a connection came to an end before it was told to.
     pub broken: bool,
@@ -154,11 +157,13 @@ impl Outcome {
         self.traces.iter().map(|trace| trace.rate(from, until)).sum()
     }
 
+    /// Messages of all connections.
     pub fn messages(&self) -> u64 {
         self.traces.iter().map(Trace::messages).sum()
     }
 }
 
+/// The end that sends, and times each answer.
 pub struct Client {
     main: Trips,
     control: Option<Trips>,

@@ -30,6 +30,7 @@ pub struct State {
 }
 
 impl State {
+    /// How many connections each path carries.
     pub fn carried(&self) -> Carried {
         self.carried.load(Ordering::Acquire).to_le_bytes()
     }
@@ -71,6 +72,7 @@ impl State {
 
 /// The label of the connections that faults strike, and of the other one.
 pub const MAIN: u64 = 1;
+/// The label of the connection that no fault strikes.
 pub const CONTROL: u64 = 2;
 /// Messages of the control connection.
 const CONTROL_BYTES: usize = 64;

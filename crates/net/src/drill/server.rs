@@ -16,11 +16,15 @@ const RECEIVES: u64 = 2;
 
 /// What a server has seen.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct Served {
+    /// Whether messages came once and in order.
     pub checked: Checked,
     /// How often the connection moved to another path.
     pub migrations: u64,
+    /// Connections that were opened.
     pub connections: u64,
+    /// Connections that broke.
     pub broken: u64,
 }
 

@@ -20,6 +20,7 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Nothing seen yet.
     pub fn new(now: Nanos) -> Trace {
         Trace { begun: now, last: now, ..Trace::default() }
     }
@@ -37,6 +38,7 @@ impl Trace {
         self.bytes[stretch] += bytes as u64;
     }
 
+    /// How many messages came.
     pub fn messages(&self) -> u64 {
         self.messages
     }
@@ -61,9 +63,13 @@ impl Trace {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     next: u64,
+    /// Messages that came.
     pub received: u64,
+    /// Those that had come before.
     pub duplicated: u64,
+    /// Those that came out of order.
     pub reordered: u64,
+    /// Those whose bytes are wrong.
     pub damaged: u64,
 }
 

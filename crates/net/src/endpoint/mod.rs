@@ -26,11 +26,12 @@ use laneway_path::{Connection, Counters, Event, Manager, Nanos, PathId, Refusal}
 
 use crate::alarm::Alarm;
 use crate::clock::now;
-use crate::end::{End, Setup};
+use crate::end::End;
 use crate::error::NetError;
 use crate::handshake::Drawn;
 use crate::readiness::{Readiness, Ready};
 use crate::secret::{Sealer, Secret, TAG_BYTES, random};
+use crate::setup::Setup;
 use crate::socket::{MOST_BYTES, Socket};
 use crate::wire::{OPEN, Wire};
 use carriers::Carriers;
@@ -84,43 +85,48 @@ impl LocalPath {
 /// What an endpoint is opened with.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// 1 to 8 paths, in the same order at both ends.
     pub paths: Vec<LocalPath>,
+    /// What all processes of the job know.
     pub secret: Secret,
     /// Whether others may open connections to it.
     pub accepts: bool,
+    /// How connections are set up.
     pub setup: Setup,
 }
 
-/// What happened to a connection.
+/// What happened to a connection, with the label or the path that it is about.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
     /// It was opened from here, and the peer has accepted.
     Connected,
     /// The peer has opened it, and calls itself so.
-    Accepted {
-        label: u64,
-    },
+    Accepted { label: u64 },
     /// The peer did not answer, or has another secret.
     NoAnswer,
     /// The peer has closed it.
     Closed,
     /// A port of libibverbs that one of its paths begins at came up or went down.
-    Path {
-        path: PathId,
-        is_up: bool,
-    },
+    Path { path: PathId, is_up: bool },
+    /// What the connection itself tells.
     Event(Event),
 }
 
+/// What happened, and to which connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Notice {
+    /// The connection.
     pub connection: ConnectionId,
+    /// What happened to it.
     pub what: What,
 }
 
 /// Packets that were dropped, by the reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Dropped {
     /// For no connection that is here.
     pub strange: u64,
@@ -132,6 +138,7 @@ pub struct Dropped {
     pub refused: u64,
 }
 
+/// Connections over the same paths, and the sockets that carry them.
 pub struct Endpoint {
     wires: Vec<Wire>,
     paths: Vec<LocalPath>,
@@ -179,6 +186,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
+    /// Opens a socket for each path.
     pub fn open(options: Options) -> Result<Endpoint, NetError> {
         let Options { paths, secret, accepts, setup } = options;
         if !(1..=MOST_PATHS).contains(&paths.len()) {
@@ -241,6 +249,7 @@ impl Endpoint {
         self.wires.iter().map(|wire| wire.address).collect()
     }
 
+    /// Packets that were dropped.
     pub fn dropped(&self) -> Dropped {
         self.dropped
     }

@@ -20,15 +20,18 @@ pub enum Kind {
 pub struct PathAddress {
     /// With the path bits that choose a route; 0 where the network has none.
     pub lid: u16,
+    /// The port's address of 128 bits.
     pub gid: [u8; 16],
     /// The queue pair of this path, and the key of its datagrams.
     pub number: u32,
+    /// The key of its datagrams.
     pub key: u32,
 }
 
 /// What a peer needs to know. The program hands it over its own way, as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
+    /// What migrates the connection.
     pub kind: Kind,
     /// The longest packet of the paths, in InfiniBand's code.
     pub mtu: u8,
@@ -38,6 +41,7 @@ pub struct Address {
     pub start: u32,
     /// Drawn for this connection alone.
     pub drawn: [u8; 16],
+    /// This end of each path.
     pub paths: Vec<PathAddress>,
 }
 
@@ -48,6 +52,7 @@ const PATH_BYTES: usize = 26;
 const FIRST_GROUP_LID: u16 = 0xc000;
 
 impl Address {
+    /// As it is handed over.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = vec![VERSION, self.kind as u8, self.mtu, self.paths.len() as u8];
         out.extend(self.number.to_be_bytes());

@@ -1,24 +1,29 @@
 //! The InfiniBand devices of this machine, by libibverbs, which is opened where there is one.
 
 use std::ffi::CStr;
-use std::fmt;
 use std::fs;
 use std::io;
 
 use super::ffi::ibv_device;
-use super::library::Library;
+use super::library::{Library, NoDevices};
 
 /// A device, as libibverbs names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Device {
+    /// Its name.
     pub name: String,
     /// What its ports are, by their numbers: `InfiniBand`, or `Ethernet` where it speaks RoCE.
     pub ports: Vec<Port>,
 }
 
+/// A port of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Port {
+    /// Its number, from 1.
     pub number: u32,
+    /// `InfiniBand` or `Ethernet`.
     pub link_layer: String,
 }
 
@@ -29,36 +34,6 @@ impl Device {
         self.ports.iter().any(|port| port.link_layer == "InfiniBand")
     }
 }
-
-/// Why there are no devices.
-#[derive(Debug)]
-pub enum NoDevices {
-    /// The library could not be opened, in the loader's words.
-    NoLibrary(String),
-    /// The library lacks a function.
-    NotVerbs(&'static str),
-    /// It refused to list devices.
-    Refused(io::Error),
-    /// It listed none.
-    Empty,
-}
-
-impl fmt::Display for NoDevices {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NoDevices::NoLibrary(why) => write!(f, "libibverbs cannot be opened ({why})"),
-            NoDevices::NotVerbs(name) => write!(f, "libibverbs has no {name}"),
-            // What libibverbs says where the kernel's part of it is not loaded.
-            NoDevices::Refused(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
-                f.write_str("libibverbs is there, and the kernel has no InfiniBand loaded")
-            }
-            NoDevices::Refused(error) => write!(f, "libibverbs lists no devices ({error})"),
-            NoDevices::Empty => f.write_str("libibverbs is there and finds no device"),
-        }
-    }
-}
-
-impl std::error::Error for NoDevices {}
 
 /// The devices that libibverbs lists. The library stays loaded: its drivers may have begun threads.
 pub fn devices() -> Result<Vec<Device>, NoDevices> {

@@ -19,11 +19,11 @@ use super::pair::Pair;
 use super::queue_pair::QueuePair;
 use crate::clock::now;
 use crate::driver::{Driver, Status};
-use crate::end::Setup;
 use crate::endpoint::{ConnectionId, Notice, What};
 use crate::error::NetError;
 use crate::readiness::poll;
 use crate::secret::random;
+use crate::setup::Setup;
 
 type Events = VecDeque<Event>;
 

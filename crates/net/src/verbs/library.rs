@@ -1,14 +1,46 @@
 //! libibverbs, opened at run time: its functions, each in the version whose layout is used here.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::fmt;
+use std::io;
 use std::mem::transmute_copy;
 
-use super::devices::NoDevices;
 use super::ffi::*;
 
 const USUAL: &str = "libibverbs.so.1";
 /// Names another library, such as one that stands in for it.
 const VARIABLE: &str = "LANEWAY_LIBIBVERBS";
+
+/// Why there are no devices.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum NoDevices {
+    /// The library could not be opened, in the loader's words.
+    NoLibrary(String),
+    /// The library lacks a function.
+    NotVerbs(&'static str),
+    /// It refused to list devices.
+    Refused(io::Error),
+    /// It listed none.
+    Empty,
+}
+
+impl fmt::Display for NoDevices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoDevices::NoLibrary(why) => write!(f, "libibverbs cannot be opened ({why})"),
+            NoDevices::NotVerbs(name) => write!(f, "libibverbs has no {name}"),
+            // What libibverbs says where the kernel's part of it is not loaded.
+            NoDevices::Refused(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
+                f.write_str("libibverbs is there, and the kernel has no InfiniBand loaded")
+            }
+            NoDevices::Refused(error) => write!(f, "libibverbs lists no devices ({error})"),
+            NoDevices::Empty => f.write_str("libibverbs is there and finds no device"),
+        }
+    }
+}
+
+impl std::error::Error for NoDevices {}
 
 /// Writes the functions with their versions once: as fields, and as what is looked for.
 macro_rules! functions {

@@ -27,16 +27,17 @@ mod software;
 mod wire;
 
 pub use address::{Address, Kind, PathAddress};
-pub use devices::{Device, NoDevices, Port, devices};
+pub use devices::{Device, Port, devices};
+pub use library::NoDevices;
 
 use laneway_path::AckTimeout;
 use laneway_path::wire::MOST_PATHS;
 
 use crate::driver::Driver;
-use crate::end::Setup;
 use crate::endpoint::ConnectionId;
 use crate::error::NetError;
 use crate::secret::Secret;
+use crate::setup::Setup;
 use local::Local;
 
 /// This end of a path.
@@ -44,6 +45,7 @@ use local::Local;
 pub struct VerbsPath {
     /// As libibverbs names it.
     pub device: String,
+    /// The device's port, from 1.
     pub port: u8,
     /// Which of a port's several addresses: each may have a route of its own (LMC).
     pub path_bits: u8,
@@ -60,6 +62,7 @@ pub struct VerbsOptions {
     pub paths: Vec<VerbsPath>,
     /// For migration in software, whose packets carry a tag. A device's own have none.
     pub secret: Secret,
+    /// How connections are set up.
     pub setup: Setup,
 }
 

@@ -19,13 +19,13 @@ use super::queue_pair::{AddressHandle, Target};
 use super::wire::{Arrival, Wire, packet_bytes};
 use crate::clock::now;
 use crate::driver::{Driver, Status};
-use crate::end::Setup;
 use crate::endpoint::{CLOSE, ConnectionId, Notice, What};
 use crate::error::NetError;
 use crate::handshake::keys;
 use crate::managed::{self, Ends};
 use crate::readiness::poll;
 use crate::secret::{Sealer, Secret, TAG_BYTES, random};
+use crate::setup::Setup;
 
 struct End {
     connection: Connection,

@@ -5,55 +5,38 @@ use std::fmt;
 use crate::PathId;
 use crate::state::{Attribute, Cause, MigrationState, QpState};
 
-/// What happened.
+/// What happened, with the message, the receive or the paths that it happened to.
+#[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Event {
     /// The first packet of the peer came while this end was ready to receive only.
     Established,
     /// A message has arrived at the peer.
-    Sent {
-        id: u64,
-        message: Vec<u8>,
-    },
+    Sent { id: u64, message: Vec<u8> },
     /// A message has arrived here.
-    Received {
-        id: u64,
-        message: Vec<u8>,
-    },
+    Received { id: u64, message: Vec<u8> },
     /// The alternate path can take over.
-    Armed {
-        path: PathId,
-    },
+    Armed { path: PathId },
     /// The alternate path has taken over.
-    Migrated {
-        from: PathId,
-        to: PathId,
-        cause: Cause,
-    },
+    Migrated { from: PathId, to: PathId, cause: Cause },
     /// The alternate path does not answer any more; it is being loaded again.
-    Unhealthy {
-        path: PathId,
-    },
+    Unhealthy { path: PathId },
     /// The peer loads this path, which is not the alternate one here.
-    Wanted {
-        path: PathId,
-    },
+    Wanted { path: PathId },
     /// Nothing is under way in SQD.
     Drained,
-    SendFlushed {
-        id: u64,
-    },
-    ReceiveFlushed {
-        id: u64,
-    },
+    /// A message that was not sent when the connection broke or was reset.
+    SendFlushed { id: u64 },
+    /// A receive that got nothing when the connection broke or was reset.
+    ReceiveFlushed { id: u64 },
     /// The connection is in ERROR.
-    Failed {
-        why: Why,
-    },
+    Failed { why: Why },
 }
 
 /// Why a connection broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Why {
     /// The peer did not acknowledge a packet that was sent as often as allowed.
     Retries,
@@ -67,9 +50,13 @@ pub enum Why {
 
 /// How many packets came and went, and what was wrong with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
+    /// Packets sent.
     pub sent: u64,
+    /// Packets that came.
     pub received: u64,
+    /// Packets of data that were sent once more.
     pub sent_again: u64,
     /// Packets of data that were there before.
     pub duplicates: u64,
@@ -81,7 +68,9 @@ pub struct Counters {
     pub replayed: u64,
     /// Packets that came in a state that takes none.
     pub unexpected: u64,
+    /// How often the alternate path took over.
     pub migrations: u64,
+    /// How often the primary path was asked whether it is alive.
     pub suspicions: u64,
 }
 
@@ -102,17 +91,29 @@ impl Counters {
 }
 
 /// Why a call was refused; the connection goes on as before.
+#[allow(missing_docs)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Refusal {
+    /// There is no such transition.
     NoTransition { from: QpState, to: QpState },
+    /// The transition needs an attribute.
     Missing { from: QpState, to: QpState, attribute: Attribute },
+    /// The transition cannot set an attribute.
     NotNow { from: QpState, to: QpState, attribute: Attribute },
+    /// A path that the connection does not have.
     UnknownPath { path: PathId },
+    /// One path cannot be both.
     AlternateIsPrimary { path: PathId },
+    /// No alternate path was given.
     NoAlternate,
+    /// Only an armed connection migrates.
     NotArmed { migration: MigrationState },
+    /// Packets that are too long or have no bytes.
     PacketSize { bytes: usize, most: usize },
+    /// A number of more than 24 bits.
     Number { attribute: Attribute },
+    /// The connection is in no state for it.
     State { state: QpState, wanted: &'static str },
 }
 

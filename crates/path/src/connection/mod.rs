@@ -61,6 +61,7 @@ struct Watch {
     unanswered: u32,
 }
 
+/// One end of a connection: told of packets and of time, asked for packets, events and times.
 pub struct Connection {
     number: u32,
     state: QpState,
@@ -153,6 +154,7 @@ impl Connection {
         }
     }
 
+    /// Its queue pair.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -162,18 +164,22 @@ impl Connection {
         self.peer
     }
 
+    /// The state of the queue pair.
     pub fn state(&self) -> QpState {
         self.state
     }
 
+    /// What becomes of the alternate path.
     pub fn migration(&self) -> MigrationState {
         self.migration
     }
 
+    /// The path in use.
     pub fn primary(&self) -> PathId {
         self.primary
     }
 
+    /// The alternate path, where one was given.
     pub fn alternate(&self) -> Option<PathId> {
         self.alternate
     }
@@ -183,6 +189,7 @@ impl Connection {
         self.epoch
     }
 
+    /// What it has counted.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -250,6 +257,7 @@ impl Connection {
         }
     }
 
+    /// The next event that was not told yet.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }

@@ -10,16 +10,27 @@ use crate::{Nanos, PathId};
 /// A transition and the attributes that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modify {
+    /// The state that is asked for.
     pub to: QpState,
+    /// The primary path.
     pub path: Option<PathId>,
+    /// The peer's queue pair.
     pub peer: Option<u32>,
+    /// The first packet number of the peer.
     pub receive_number: Option<u32>,
+    /// The longest payload of a packet.
     pub packet_bytes: Option<usize>,
+    /// How long a peer waits when no receive is posted here.
     pub not_ready_timer: Option<NotReadyTimer>,
+    /// The first packet number of this end.
     pub send_number: Option<u32>,
+    /// How long an acknowledgement is waited for.
     pub ack_timeout: Option<AckTimeout>,
+    /// How often a packet is sent again.
     pub retries: Option<Retries>,
+    /// How often a message is offered to a peer that is not ready.
     pub not_ready_retries: Option<Retries>,
+    /// The alternate path.
     pub alternate: Option<PathId>,
     /// Whether the alternate path is to be loaded.
     pub load: bool,

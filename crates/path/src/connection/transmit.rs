@@ -9,7 +9,9 @@ use crate::{Nanos, PathId};
 
 /// A packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Departure {
+    /// The path that it leaves by.
     pub path: PathId,
     /// The part of a message that it carries.
     pub payload: Option<Payload>,

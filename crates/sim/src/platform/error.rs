@@ -59,6 +59,7 @@ pub enum Fault {
 
 /// A refused platform. Reads as `file:line: reason`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlatformError {
     /// Where the mistake is.
     pub place: Place,

@@ -34,6 +34,7 @@ const SETTINGS: &[(&str, &str)] = &[
 
 /// A platform in SimGrid's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SimgridExport {
     /// For `smpirun -platform`.
     pub platform_xml: String,

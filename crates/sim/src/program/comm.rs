@@ -43,10 +43,8 @@ impl<'t, 'a> SimComm<'t, 'a> {
     }
 
     fn member(&self, rank: Rank) -> Result<Rank, CommError> {
-        self.members.get(rank as usize).copied().ok_or_else(|| {
-            let ranks = self.members.len();
-            CommError::Argument { what: format!("no rank {rank} in a communicator of {ranks}") }
-        })
+        let member = self.members.get(rank as usize).copied();
+        member.ok_or_else(|| CommError::no_rank(rank, self.size()))
     }
 
     fn label(&self, tag: Tag) -> Label {

@@ -13,8 +13,11 @@ const SLOWER: f64 = 0.8;
 /// The number of lanes for one size of block, by each form of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lanes {
+    /// As the paper prints its formula.
     pub printed: Choice,
+    /// With what the formula forgets.
     pub corrected: Choice,
+    /// The figures that went into it.
     pub model: TwoSites,
 }
 

@@ -15,18 +15,25 @@ const KEPT: f64 = 0.8;
 
 /// Bytes a second of one host.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct HostLimits {
+    /// What it sends.
     pub out: f64,
+    /// What it receives.
     pub into: f64,
     /// To and from other sites, where that is not what the card has inside.
     pub wan_out: Option<f64>,
+    /// The same for what comes from other sites.
     pub wan_into: Option<f64>,
 }
 
 /// From one site to another, in bytes a second.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WayLimits {
+    /// The site that sends.
     pub from: usize,
+    /// The site that receives.
     pub to: usize,
     /// What one pair of hosts has.
     pub one: f64,
@@ -42,7 +49,9 @@ pub struct WayLimits {
     pub congestion: Congestion,
 }
 
+/// What limits hosts, ways between sites, and uplinks.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Limits {
     /// As in what was found.
     pub hosts: Vec<HostLimits>,
@@ -53,6 +62,7 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// What limits the way from one site to another.
     pub fn way(&self, from: usize, to: usize) -> Option<&WayLimits> {
         self.ways.iter().find(|way| (way.from, way.to) == (from, to))
     }

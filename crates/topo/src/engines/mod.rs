@@ -21,6 +21,7 @@ use crate::table::Table;
 use crate::wiring::Wiring;
 
 /// A way to make a table.
+#[non_exhaustive]
 pub struct Engine {
     /// How it is called.
     pub name: &'static str,

@@ -90,6 +90,7 @@ impl std::error::Error for ReadError {}
 
 /// A fabric as a file shows it: cables, and what its parts are called in tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Discovered {
     /// The cables.
     pub fabric: Fabric,

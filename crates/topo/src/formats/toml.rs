@@ -198,7 +198,7 @@ impl<'t> Source<'t> {
     }
 }
 
-/// Reads a fabric that [`write`] wrote, or a person. Lines of `[[` part the file, so that a large
+/// Reads a fabric that [`write()`] wrote, or a person. Lines of `[[` part the file, so that a large
 /// one need not be in memory as parsed.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
     if text.len() > MOST_BYTES {

@@ -20,6 +20,7 @@ pub struct Flows {
 
 /// A message that would not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unreached {
     /// The sender.
     pub from: Host,

@@ -1,10 +1,10 @@
 //! Jobs on a part of a machine: which nodes they take, and in which order they send.
 //!
 //! Forwarding stays what is installed. A job that is a box of a full mesh has an order by formula
-//! ([`shape`]). For any other set the phases are searched for: no two messages of a phase use the
-//! same link, so there are at least as many phases as messages on the busiest link ([`flows`]); the
-//! machine's own order and others, made free of conflict ([`split()`](split::split)), and a search
-//! ([`search()`](search::search)) are tried, and the shortest is taken.
+//! (`shape.rs`). For any other set the phases are searched for: no two messages of a phase use the
+//! same link, so there are at least as many phases as messages on the busiest link (`flows.rs`);
+//! the machine's own order and others, made free of conflict (`split.rs`), and a search
+//! (`search.rs`) are tried, and the shortest is taken.
 
 mod flows;
 mod intact;
@@ -54,6 +54,7 @@ pub struct Job {
 
 /// Why a job has no order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Refused {
     /// One of its nodes does not reach another.
     Unreached(Unreached),

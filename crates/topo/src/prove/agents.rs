@@ -19,6 +19,7 @@ pub enum Asked {
 
 /// What is true of the ways that begin or end at a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Agents {
     /// Ordered pairs of a switch and a host, times paths, or another switch, that cables connect.
     pub pairs: u64,

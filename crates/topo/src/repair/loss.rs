@@ -5,6 +5,7 @@ use crate::wiring::{Host, Switch, Wiring};
 
 /// A damaged fabric beside the whole one.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Loss {
     /// Hosts whose cable or switch is gone.
     pub hosts_cut_off: Vec<Host>,

@@ -32,6 +32,7 @@ use thin::Thinned;
 
 /// An all-to-all on what is left.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Repaired {
     /// Every ordered pair that is reached, exactly once.
     pub order: Listed,

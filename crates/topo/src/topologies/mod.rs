@@ -18,6 +18,7 @@ use crate::table::Table;
 use crate::wiring::{Host, MOST_PORTS, Wiring};
 
 /// A family of fabrics, one for each d: half the ports of a switch.
+#[non_exhaustive]
 pub struct Kind {
     /// How it is called.
     pub name: &'static str,
@@ -50,6 +51,7 @@ pub static KINDS: &[&Kind] = &[
 
 /// Cables between equal halves of the hosts, at least, for each host of a half.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Bisection {
     /// The exact number.
     pub per_host: f64,

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use super::super::cache::memcpy;
 use super::super::disjoint::Estimate;
 use super::super::pattern::Pattern;
 use super::error::Refusal;
@@ -11,6 +10,7 @@ use super::figure::Figure;
 use super::notes::Samples;
 use super::options::PatternSweep;
 use super::run::Figures;
+use crate::cache::memcpy;
 
 /// The time and bandwidth of copying each size of a sweep but 0, which takes no time.
 pub fn copies(sweep: &PatternSweep) -> Result<Figures, Refusal> {

@@ -3,11 +3,11 @@
 use laneway_core::units::format_size;
 use laneway_core::{Rank, Row};
 
-use super::super::cache::Cache;
 use super::super::pattern::{Pattern, window};
 use super::error::Refusal;
 use super::experiment::Experiment;
 use super::ranks::Ranks;
+use crate::cache::Cache;
 use crate::{Rule, memory};
 
 /// More messages at once would need more room for their list than for their bytes.

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use laneway_core::{Comm, CommError, Failure, Rank, Row, talk};
 use laneway_stats::SplitMix64;
 
-use super::super::cache::Cache;
 use super::super::disjoint::{Estimate, Lab};
 use super::super::logp::LogP;
 use super::super::pattern::{Pattern, Work, window};
@@ -15,6 +14,7 @@ use super::experiment::Experiment;
 use super::figure::Figure;
 use super::notes::{Notes, Samples};
 use super::options::PatternSweep;
+use crate::cache::Cache;
 use crate::sweep::next_size;
 use crate::talk::announce;
 use crate::{GlobalClock, Procedure, Rule, memory};

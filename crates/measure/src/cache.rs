@@ -10,6 +10,7 @@ use crate::repeat::Rule;
 
 /// Whether the bytes of a message are in the cache before it is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cache {
     /// The same buffer each time.
     #[default]
@@ -115,7 +116,7 @@ impl March {
 }
 
 /// Buffers of one rank for the calls of a collective, In and Out: so many that a march lies between
-/// two uses of one. A place is in pages of its own, as those of a [`March`].
+/// two uses of one. A place is in pages of its own, as those of a `March`.
 pub struct Places {
     input: Line,
     output: Line,

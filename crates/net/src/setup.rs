@@ -1,0 +1,52 @@
+//! How a connection is to be set up, and what is usual.
+
+use laneway_path::{AckTimeout, FailBack, NotReadyTimer, PathId, Policy, Retries};
+
+/// How a connection is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// What is done with its paths without being asked.
+    pub policy: Policy,
+    /// How long an acknowledgement is waited for.
+    pub ack_timeout: AckTimeout,
+    /// How often a packet is sent again.
+    pub retries: Retries,
+    /// How long the peer waits when no receive is posted here.
+    pub not_ready_timer: NotReadyTimer,
+    /// How often a message is offered to a peer that is not ready.
+    pub not_ready_retries: Retries,
+    /// The path that it begins with, where it is opened from here.
+    pub primary: PathId,
+    /// Whether connections that are opened from here to one peer begin with different paths, in
+    /// turn, so that their load goes over all of them. Each goes back to the path that it began
+    /// with when that works again, after the times of the policy's `fail_back` or the usual ones.
+    pub spread: bool,
+    /// Whether an alternate path is loaded at once.
+    pub arms: bool,
+}
+
+impl Setup {
+    /// Keeps an alternate path armed; gives up half a minute after the last sign of the peer.
+    pub fn usual() -> Setup {
+        Setup {
+            policy: Policy::keep_armed(false),
+            ack_timeout: AckTimeout::new(20).unwrap_or(AckTimeout::NEVER),
+            retries: Retries::MOST,
+            not_ready_timer: NotReadyTimer::USUAL,
+            not_ready_retries: Retries::MOST,
+            primary: PathId(0),
+            spread: false,
+            arms: true,
+        }
+    }
+
+    /// For a connection that begins with this path.
+    pub(crate) fn beginning_with(&self, primary: PathId) -> Setup {
+        let mut setup = Setup { primary, ..*self };
+        if self.spread {
+            let times = self.policy.fail_back.unwrap_or(FailBack::to(primary));
+            setup.policy.fail_back = Some(FailBack { path: primary, ..times });
+        }
+        setup
+    }
+}
