@@ -3,7 +3,7 @@
 use std::fmt;
 
 use laneway_coll::{Algorithm, Parameter, Params};
-use laneway_core::{Collective, Placement, Schedule, Shape};
+use laneway_core::{Collective, Placement, Schedule, Shape, Stage};
 use laneway_sim::platform::Platform;
 use laneway_sim::{HostId, Network, Outcome, SimError, Simulation};
 
@@ -162,10 +162,19 @@ impl<'a> Sites<'a> {
 
     /// The fastest algorithm for a call, with the parameters that make it so.
     pub fn choose(&self, shape: &Shape) -> Result<Choice, ChoiceError> {
+        self.choose_observed(shape, &Stage::new(&(), "", 0))
+    }
+
+    /// The same; two steps of the stage are done for each algorithm of the operation.
+    pub(crate) fn choose_observed(
+        &self,
+        shape: &Shape,
+        stage: &Stage,
+    ) -> Result<Choice, ChoiceError> {
         if shape.ranks != self.placement.ranks() {
             let (ranks, placed) = (shape.ranks, self.placement.ranks());
             return Err(ChoiceError::Call(format!("a call of {ranks} ranks, {placed} are placed")));
         }
-        Search::new(self, shape)?.choose()
+        Search::new(self, shape)?.choose(stage)
     }
 }

@@ -9,7 +9,7 @@
 //! is wrong.
 
 use laneway_coll::{Algorithm, Parameter, Params, algorithms};
-use laneway_core::Shape;
+use laneway_core::{Shape, Stage};
 use laneway_sim::platform::Layout;
 use laneway_sim::{Network, Outcome};
 
@@ -60,8 +60,9 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(search)
     }
 
-    pub fn choose(mut self) -> Result<Choice, ChoiceError> {
-        let mut all = self.first_look()?;
+    /// Two steps of the stage are done for each algorithm of the operation.
+    pub fn choose(mut self, stage: &Stage) -> Result<Choice, ChoiceError> {
+        let mut all = self.first_look(stage)?;
         let fastest = |all: &[Candidate]| {
             all.iter().map(|candidate| candidate.time).fold(f64::INFINITY, f64::min)
         };
@@ -75,6 +76,7 @@ impl<'s, 'a> Search<'s, 'a> {
             if is_promising && !self.is_enough(fastest(&all[..at])) {
                 all[at] = self.tuned(all[at].clone())?;
             }
+            stage.step();
         }
         let equal = EQUAL * fastest(&all);
         let equals = all.iter().filter(|candidate| candidate.time <= equal).cloned().collect();
@@ -145,7 +147,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     /// Every algorithm as it is.
-    fn first_look(&mut self) -> Result<Vec<Candidate>, ChoiceError> {
+    fn first_look(&mut self, stage: &Stage) -> Result<Vec<Candidate>, ChoiceError> {
         let (mut all, mut refusals) = (Vec::new(), Vec::new());
         for algorithm in algorithms(self.shape.collective) {
             let mut params = algorithm.defaults();
@@ -156,9 +158,14 @@ impl<'s, 'a> Search<'s, 'a> {
             }
             match self.try_out(algorithm, params) {
                 Ok(candidate) => all.push(self.or_as_it_is(candidate)?),
-                Err(ChoiceError::Nobody(why)) => refusals.push(why),
+                Err(ChoiceError::Nobody(why)) => {
+                    // It is not tuned either.
+                    stage.step();
+                    refusals.push(why);
+                }
                 Err(error) => return Err(error),
             }
+            stage.step();
         }
         match all.is_empty() {
             true => Err(ChoiceError::Nobody(refusals.join("; "))),
