@@ -1,13 +1,14 @@
 //! A bar with the time left, on a terminal, for work that takes more than two seconds; nothing
 //! anywhere else.
 
+use std::fmt::Write;
 use std::io::{IsTerminal, stderr};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use laneway_backend::is_rank;
 use laneway_core::Observer;
 
@@ -57,9 +58,8 @@ impl Progress {
     fn begin(total: u64, is_shown: bool, ticks: bool) -> Progress {
         let target = ProgressDrawTarget::hidden();
         let bar = ProgressBar::with_draw_target(Some(total), target);
-        let style = "[{bar:30}] {pos}/{len}, {eta} left: {msg}";
-        if let Ok(style) = ProgressStyle::with_template(style) {
-            bar.set_style(style.progress_chars("#>-"));
+        if let Ok(style) = ProgressStyle::with_template("[{bar:30}] {pos}/{len}, {left}: {msg}") {
+            bar.set_style(style.progress_chars("#>-").with_key("left", write_left));
         }
         if is_shown {
             *shown() = Some(bar.clone());
@@ -88,6 +88,15 @@ impl Progress {
         self.bar.set_position(done as u64);
         self.bar.set_message(what.to_string());
     }
+}
+
+/// The time left, as soon as something tells it.
+fn write_left(state: &ProgressState, text: &mut dyn Write) {
+    // A name that is too long is cut, as the whole line is.
+    _ = match state.pos() {
+        0 => text.write_str("time left unknown"),
+        _ => write!(text, "{:#} left", HumanDuration(state.eta())),
+    };
 }
 
 impl Drop for Progress {

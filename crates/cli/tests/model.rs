@@ -202,7 +202,7 @@ fn several_operations_are_predicted_at_once() {
     let output = laneway(&[&asked[..], &["--svg", "two.svg"]].concat());
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     assert!(said(&output).contains("2 operations do not fit into one picture"));
-    assert!(said(&output).contains("try: laneway model predict bcast --svg two.svg"));
+    assert!(said(&output).contains("try:   laneway model predict bcast --svg two.svg"));
 }
 
 #[test]

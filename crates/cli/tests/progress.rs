@@ -8,10 +8,10 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Work whose length can be chosen: permutations of 576 nodes, each of them counted.
+/// Work whose length can be chosen: permutations of 6,156 nodes, each of them counted.
 fn random(trials: u64) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
-    command.args(["topo", "random", "--topology", "mlfm:d=8", "--format", "csv"]);
+    command.args(["topo", "random", "--topology", "mlfm:d=18", "--format", "csv"]);
     command.args(["--trials", &trials.to_string()]).stdin(Stdio::null());
     command
 }
@@ -46,18 +46,15 @@ fn on_terminal(mut command: Command) -> (String, Option<Duration>, Output) {
     (text, first, output)
 }
 
-/// Trials that take some seconds here, however fast this machine and this build are.
-fn long_work() -> u64 {
-    let few = 2_000;
-    let begun = Instant::now();
-    assert!(random(few).output().expect("it starts").status.success());
-    (few as f64 * 4.0 / begun.elapsed().as_secs_f64()).clamp(2.0, 1e6) as u64
-}
-
 #[test]
 fn long_work_has_a_bar_on_a_terminal_and_none_elsewhere() {
-    let trials = long_work();
-    let (text, first, output) = on_terminal(random(trials));
+    let (mut trials, mut begun) = (20_000, Instant::now());
+    let (mut text, mut first, mut output) = on_terminal(random(trials));
+    // However fast this machine and this build are.
+    while begun.elapsed() < Duration::from_secs(4) && trials < 1_000_000 {
+        (trials, begun) = ((3 * trials).min(1_000_000), Instant::now());
+        (text, first, output) = on_terminal(random(trials));
+    }
     assert!(output.status.success(), "{text}");
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert_eq!(stdout.lines().count(), 2, "{stdout}");
