@@ -268,6 +268,28 @@ mod tests {
 
     type LanesResult = Result<LaneTimes, LanesError>;
 
+    /// The last that was told: steps done, and steps in all.
+    #[derive(Default)]
+    struct Last(std::sync::Mutex<(u64, u64)>);
+
+    impl Observer for Last {
+        fn progress(&self, done: u64, all: u64, _what: &str) {
+            *self.0.lock().expect("nobody panics") = (done, all);
+        }
+    }
+
+    #[test]
+    fn choosing_tells_how_far_it_is_to_its_end() {
+        let platform = Platform::read("two-sites:2x2").expect("a platform");
+        let operations = [Collective::Scatter, Collective::Bcast];
+        let calls =
+            Calls { platform: &platform, operations: &operations, sizes: &[8, 1 << 20], root: 0 };
+        let last = Last::default();
+        calls.choose(false, &last).expect("choices");
+        let (done, all) = *last.0.lock().expect("nobody panics");
+        assert!(done == all && all > 8, "{done} of {all}");
+    }
+
     #[test]
     fn lanes_have_times_and_limits() {
         let times = over_lanes("two-sites:2x3", Collective::Gather, 1..=2).expect("times");

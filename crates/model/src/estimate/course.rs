@@ -77,7 +77,7 @@ impl<'c> Course<'c> {
     fn tell(&self, spent: f64) {
         let done = u64::from(self.cost.rounds);
         let affordable = done as f64 * self.budget / spent.max(f64::MIN_POSITIVE);
-        let all = (self.rounds as u64).max(done).min(affordable.max(1.0) as u64);
+        let all = (self.rounds as u64).min(affordable as u64).max(done);
         self.observer.progress(done, all, "rounds of experiments");
     }
 
