@@ -2,9 +2,10 @@
 //! other.
 //!
 //! Whoever tells an error holds a name for a while, made of the error and of the launcher's process
-//! on this host; who fails with the same error there sees that the name is taken, and is silent.
+//! on this host; who fails with the same error there sees that the name is taken, is silent, and
+//! ends after it: many launchers end all ranks with the first.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::os::unix::process::parent_id;
@@ -38,12 +39,16 @@ fn show_alike(rank: u32, failure: Failure) -> Exit {
     let name = name_of(&failure.to_string(), parent_id());
     let begun = Instant::now();
     while rank > 0 && begun.elapsed() < TURN {
-        if is_told(&name) {
+        if let Some(teller) = hear(&name) {
+            await_end(teller);
             return failure.exit;
         }
         sleep(LOOK);
     }
-    let Some(held) = claim(&name) else { return failure.exit };
+    let Some(held) = claim(&name) else {
+        hear(&name).into_iter().for_each(await_end);
+        return failure.exit;
+    };
     let exit = output::show(failure);
     sleep(HELD);
     drop(held);
@@ -63,9 +68,15 @@ fn address(name: &str) -> std::io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(name)
 }
 
-/// Whether somebody holds a name.
-fn is_told(name: &str) -> bool {
-    address(name).and_then(|address| UnixStream::connect_addr(&address)).is_ok()
+/// Who holds a name, if somebody does.
+fn hear(name: &str) -> Option<UnixStream> {
+    address(name).and_then(|address| UnixStream::connect_addr(&address)).ok()
+}
+
+/// Waits until a name is let go.
+fn await_end(mut teller: UnixStream) {
+    // Nothing is ever written: it ends with who holds the name, or when that takes too long.
+    let _ = teller.set_read_timeout(Some(TURN)).and_then(|()| teller.read(&mut [0]));
 }
 
 /// Takes a name; none where somebody has it. Where names cannot be held everybody speaks.
@@ -84,11 +95,16 @@ mod tests {
     #[test]
     fn a_name_is_held_by_one_until_it_is_let_go() {
         let name = name_of("error: a test", std::process::id());
-        assert!(!is_told(&name));
+        assert!(hear(&name).is_none());
         let held = claim(&name).expect("nobody has it");
-        assert!(is_told(&name) && claim(&name).is_none());
+        let teller = hear(&name).expect("somebody has it");
+        assert!(claim(&name).is_none());
         assert!(claim(&name_of("error: another", std::process::id())).is_some());
+        let waiting = std::thread::spawn(|| await_end(teller));
+        sleep(LOOK);
+        assert!(!waiting.is_finished());
         drop(held);
-        assert!(!is_told(&name) && claim(&name).is_some());
+        waiting.join().expect("it ends");
+        assert!(hear(&name).is_none() && claim(&name).is_some());
     }
 }

@@ -198,7 +198,8 @@ pub fn note(text: &str) {
 /// Shows a failure and gives its exit code. Its lines stay whole: commands are copied from them.
 pub fn show(failure: Failure) -> Exit {
     progress::clear();
-    let _ = writeln!(io::stderr(), "{failure}");
+    // At once, so that what other ranks say does not come between.
+    let _ = io::stderr().write_all(format!("{failure}\n").as_bytes());
     failure.exit
 }
 
