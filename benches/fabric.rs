@@ -89,7 +89,7 @@ fn count() -> Result<(), String> {
     ratio("by formula, over 0.10 s", formula.median / MOST_BY_FORMULA, 1.0);
     ratio("by table, over 0.35 s", by_table.median / MOST_BY_TABLE, 1.0);
     let large = seconds(3, || {
-        let proved = prove_mesh(&FullMesh::new(64), 1_000_000, 1);
+        let proved = prove_mesh(&FullMesh::new(64), 1_000_000, 1, &());
         assert!(proved.holds());
     });
     println!("mlfm:d=64, 266,240 nodes, proved by symmetry and sampling: {large} s");

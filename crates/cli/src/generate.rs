@@ -77,7 +77,10 @@ fn with_values(command: Command) -> Command {
 fn offered(argument: &str) -> Vec<String> {
     let platforms = || GENERATORS.iter().map(|generator| generator.example.to_string());
     match argument {
-        "op" => Collective::ALL.map(|op| op.name().to_string()).to_vec(),
+        "op" => {
+            let names = Collective::ALL.map(Collective::name);
+            names.into_iter().chain(["all"]).map(str::to_string).collect()
+        }
         "algorithm" => {
             let mut names: Vec<String> =
                 laneway_coll::all().map(|algorithm| algorithm.name.to_string()).collect();

@@ -13,6 +13,7 @@ mod lab;
 mod links;
 mod measure;
 mod model;
+mod once;
 mod output;
 mod path;
 mod placed;
@@ -27,7 +28,6 @@ mod tour;
 mod words;
 
 use std::ffi::OsString;
-use std::time::Duration;
 
 use clap::{ArgMatches, Command};
 use laneway_core::{Exit, Failure};
@@ -79,25 +79,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(matches) => dispatch(VERBS, &matches),
         Err(shown) => shown,
     };
-    code.unwrap_or_else(show_once) as u8
-}
-
-/// How long a rank of a launcher leaves the word to rank 0, which mostly fails alike.
-const TURN: Duration = Duration::from_secs(5);
-
-/// Shows a failure that came before the ranks knew of each other. Where a launcher started several
-/// of us, all have the same command line, and rank 0 tells what is wrong with it. What this machine
-/// lacks others may have: the others tell it later, if the launcher has not ended them by then.
-fn show_once(failure: Failure) -> Exit {
-    let is_first = laneway_mpi::launched_rank().is_none_or(|rank| rank == 0);
-    match failure.exit {
-        _ if is_first => output::show(failure),
-        Exit::Usage => Exit::Usage,
-        _ => {
-            std::thread::sleep(TURN);
-            output::show(failure)
-        }
-    }
+    code.unwrap_or_else(once::show) as u8
 }
 
 /// Runs the verb that was chosen from a table.

@@ -14,6 +14,8 @@ use laneway_draw::Format;
 use laneway_draw::html::{self, Picture};
 use laneway_report::{Run, table};
 
+use crate::progress;
+
 /// The arguments of every verb that prints rows.
 pub fn args() -> [Arg; 2] {
     let formats = Format::ALL.map(Format::name);
@@ -169,6 +171,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
     if STDOUT_CLOSED.load(Ordering::Relaxed) {
         return Err(failed("it is closed".into()));
     }
+    progress::clear();
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         // Who reads has seen enough, as `head` does.
@@ -189,12 +192,14 @@ pub fn is_heard() -> bool {
 pub fn note(text: &str) {
     let width = width_of(&io::stderr());
     let lines: Vec<String> = text.lines().map(|line| table::wrap(line, width)).collect();
-    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
+    progress::aside(|| _ = writeln!(io::stderr(), "{}", lines.join("\n")));
 }
 
 /// Shows a failure and gives its exit code. Its lines stay whole: commands are copied from them.
 pub fn show(failure: Failure) -> Exit {
-    let _ = writeln!(io::stderr(), "{failure}");
+    progress::clear();
+    // At once, so that what other ranks say does not come between.
+    let _ = io::stderr().write_all(format!("{failure}\n").as_bytes());
     failure.exit
 }
 

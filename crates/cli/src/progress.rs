@@ -1,35 +1,78 @@
 //! A bar with the time left, on a terminal, for work that takes more than two seconds; nothing
 //! anywhere else.
 
+use std::fmt::Write;
 use std::io::{IsTerminal, stderr};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use laneway_backend::is_rank;
+use laneway_core::Observer;
 
 /// Shorter work needs no bar.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The time left is told anew so often, where nothing is measured meanwhile.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The bar of this process, which leaves its line to whatever else is printed.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
+    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Prints something above the bar.
+pub fn aside<T>(print: impl FnOnce() -> T) -> T {
+    let bar = shown().clone();
+    match bar {
+        Some(bar) if !bar.is_hidden() => bar.suspend(print),
+        _ => print(),
+    }
+}
+
+/// Takes the bar away: results come. Work that goes on after them has a bar of its own.
+pub fn clear() {
+    if let Some(bar) = shown().take() {
+        bar.finish_and_clear();
+    }
+}
 
 /// Draws itself on one line of stderr.
 pub struct Progress {
     bar: ProgressBar,
     begun: Instant,
     shown: bool,
+    /// Redraws the bar until it is dropped.
+    ticker: Option<Sender<()>>,
 }
 
 impl Progress {
     /// `shown` is false on ranks that do not print.
     pub fn new(total: usize, shown: bool) -> Progress {
+        Progress::begin(total as u64, shown && stderr().is_terminal(), false)
+    }
+
+    fn begin(total: u64, is_shown: bool, ticks: bool) -> Progress {
         let target = ProgressDrawTarget::hidden();
-        let bar = ProgressBar::with_draw_target(Some(total as u64), target);
-        let style = "[{bar:30}] {pos}/{len}, {eta} left: {msg}";
-        if let Ok(style) = ProgressStyle::with_template(style) {
-            bar.set_style(style.progress_chars("#>-"));
+        let bar = ProgressBar::with_draw_target(Some(total), target);
+        if let Ok(style) = ProgressStyle::with_template("[{bar:30}] {pos}/{len}, {left}: {msg}") {
+            bar.set_style(style.progress_chars("#>-").with_key("left", write_left));
         }
-        Progress { bar, begun: Instant::now(), shown: shown && stderr().is_terminal() }
+        if is_shown {
+            *shown() = Some(bar.clone());
+        }
+        let ticker = (is_shown && ticks).then(|| ticker(bar.clone()));
+        Progress { bar, begun: Instant::now(), shown: is_shown, ticker }
     }
 
     /// So many of so many that were not known before.
     pub fn of(&mut self, done: usize, all: usize, what: &str) {
+        if self.shown && self.bar.is_finished() {
+            *self = Progress::begin(all as u64, self.shown, self.ticker.is_some());
+        }
         self.bar.set_length(all as u64);
         self.at(done, what);
     }
@@ -47,8 +90,71 @@ impl Progress {
     }
 }
 
+/// The time left, as soon as something tells it.
+fn write_left(state: &ProgressState, text: &mut dyn Write) {
+    // A name that is too long is cut, as the whole line is.
+    _ = match state.pos() {
+        0 => text.write_str("time left unknown"),
+        _ => write!(text, "{:#} left", HumanDuration(state.eta())),
+    };
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Shows a bar once there was patience, and then counts down the time left: work may be silent for
+/// long.
+fn ticker(bar: ProgressBar) -> Sender<()> {
+    let (stop, stopped) = channel();
+    thread::spawn(move || {
+        let mut wait = PATIENCE;
+        while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(wait) {
+            wait = TICK;
+            let is_told = bar.length().is_some_and(|length| length > 0);
+            match is_told {
+                _ if bar.is_finished() => return,
+                false => continue,
+                true => {}
+            }
+            if bar.is_hidden() {
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+            }
+            bar.tick();
+        }
+    });
+    stop
+}
+
+/// The bar as libraries see it: who is told how far their work is.
+pub struct Bar(Mutex<Progress>);
+
+impl Bar {
+    /// For work that is not timed itself: one for all that a command does.
+    pub fn working() -> Arc<Bar> {
+        static WORKING: OnceLock<Arc<Bar>> = OnceLock::new();
+        let is_first = laneway_mpi::launched_rank().is_none_or(|rank| rank == 0);
+        let is_shown = stderr().is_terminal() && is_first && !is_rank();
+        let begin = || Arc::new(Bar(Mutex::new(Progress::begin(0, is_shown, true))));
+        WORKING.get_or_init(begin).clone()
+    }
+
+    /// For ranks that measure: nothing is drawn but when they tell something. `shown` is false on
+    /// ranks that do not print.
+    pub fn measuring(shown: bool) -> Bar {
+        Bar(Mutex::new(Progress::new(0, shown)))
+    }
+}
+
+impl Observer for Bar {
+    fn progress(&self, done: u64, all: u64, what: &str) {
+        let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Of threads that share a stage one may come late.
+        let is_late = done > 0 && done < progress.bar.position() && progress.bar.message() == what;
+        if !is_late {
+            progress.of(done as usize, all as usize, what);
+        }
     }
 }

@@ -12,6 +12,7 @@ use laneway_papers::{
 };
 
 use crate::output::{self, Output};
+use crate::progress::Bar;
 use crate::{lab, path};
 
 pub fn command() -> Command {
@@ -118,21 +119,23 @@ fn run_paper(paper: &Paper, matches: &ArgMatches) -> Result<Exit, Failure> {
 fn reproduce(paper: &Paper, matches: &ArgMatches) -> Result<Vec<Part>, Failure> {
     let wanted: Vec<&str> =
         matches.get_many::<String>("part").unwrap_or_default().map(String::as_str).collect();
-    let program: PathBuf = lab::program()?;
+    let (program, bar): (PathBuf, _) = (lab::program()?, Bar::working());
     let parts = match paper.name {
-        "mpiblib" => mpiblib::reproduce(&wanted, &mpiblib::Options { program }),
-        "fullmesh" => fullmesh::reproduce(&wanted),
+        "mpiblib" => mpiblib::reproduce(&wanted, &mpiblib::Options { program }, &*bar),
+        "fullmesh" => fullmesh::reproduce(&wanted, &*bar),
         "multilane" => {
             if wanted.is_empty() || wanted.contains(&"lab") {
                 output::note("the experiment in the lab takes about a minute");
             }
-            multilane::reproduce(&wanted, &multilane::Options { program })
+            multilane::reproduce(&wanted, &multilane::Options { program }, &*bar)
         }
         _ => {
             let pairs = matches.get_one::<u64>("pairs").copied();
             let usual = path_migration::Options::default().pairs;
             let pairs = pairs.map_or(usual, |pairs| pairs as usize);
-            path_migration::reproduce(&wanted, &path_migration::Options { pairs, program })
+            // It measures on this machine.
+            let (options, bar) = (path_migration::Options { pairs, program }, Bar::measuring(true));
+            path_migration::reproduce(&wanted, &options, &bar)
         }
     };
     parts.map_err(failure)

@@ -8,7 +8,7 @@ use laneway_core::{Exit, Failure, Row};
 use laneway_local::Transport;
 use laneway_measure::sizes;
 
-use crate::output;
+use crate::{output, progress};
 
 pub use laneway_backend::{RankError, environment, is_rank};
 
@@ -127,6 +127,8 @@ fn tell(notice: &Notice) {
 
 /// Runs a part on every rank of the chosen backend.
 pub fn run(backend: &Backend, part: Part) -> Result<Exit, Failure> {
+    // Ranks that measure are not to be disturbed by what is drawn each second.
+    progress::clear();
     if backend.starts_processes() {
         output::ensure_open()?;
     }

@@ -24,19 +24,28 @@ pub fn collective(verb: &str, name: &str) -> Result<Collective, Failure> {
     })
 }
 
-/// Comma-separated operations, each once.
+/// The word for every operation, and for every algorithm.
+const ALL: &str = "all";
+
+/// Comma-separated operations, each once; `all` is every one.
 pub fn collectives<'a>(
     verb: &str,
     names: impl Iterator<Item = &'a String>,
 ) -> Result<Vec<Collective>, Failure> {
     let mut all = Vec::new();
     for name in names {
-        let collective = collective(verb, name)?;
-        if !all.contains(&collective) {
-            all.push(collective);
+        match name.as_str() {
+            ALL => all.extend(Collective::ALL),
+            name => all.push(collective(verb, name)?),
         }
     }
-    Ok(all)
+    let mut once = Vec::new();
+    for collective in all {
+        if !once.contains(&collective) {
+            once.push(collective);
+        }
+    }
+    Ok(once)
 }
 
 /// An algorithm of an operation, with its parameters.
@@ -59,7 +68,7 @@ pub fn algorithms<'a>(
     for &collective in collectives {
         let chosen =
             |algorithm: &'static Algorithm, params| Chosen { collective, algorithm, params };
-        if names.is_empty() || names.iter().any(|name| *name == "all") {
+        if names.is_empty() || names.iter().any(|name| *name == ALL) {
             let every = laneway_coll::algorithms(collective);
             all.extend(every.map(|algorithm| chosen(algorithm, algorithm.defaults())));
             continue;

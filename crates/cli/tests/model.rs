@@ -177,6 +177,34 @@ fn what_is_measured_stands_beside_what_is_predicted() {
     }
 }
 
+/// Several operations and `all` mean what they mean to other verbs: a row for each algorithm and
+/// size of each.
+#[test]
+fn several_operations_are_predicted_at_once() {
+    let model = Temporary::new("several");
+    let backend = format!("sim:{PLATFORM}");
+    document(&["model", "fit", "--backend", &backend, "-o", model.name()]);
+    let predict = |ops: &str| {
+        let words = ["model", "predict", ops, "--model", model.name(), "--sizes", "1,1M"];
+        document(&words)
+    };
+    let (both, bcast, scatter) = (predict("bcast,scatter"), predict("bcast"), predict("scatter"));
+    let rows = |found: &Value| found["rows"].as_array().expect("rows").clone();
+    assert_eq!(rows(&both), [rows(&bcast), rows(&scatter)].concat());
+    let crossovers = |found: &Value| found["summary"]["crossovers"].as_str().map(str::to_string);
+    let (all, one) = (crossovers(&both).expect("text"), crossovers(&bcast).expect("text"));
+    assert!(one.starts_with("From ") && all.contains("bcast: from "), "{all}\n{one}");
+    let every = rows(&predict("all"));
+    for op in laneway_core::Collective::ALL {
+        assert!(every.iter().any(|row| row["op"] == op.name()), "{} is missing", op.name());
+    }
+    let asked = ["model", "predict", "bcast,scatter", "--model", model.name()];
+    let output = laneway(&[&asked[..], &["--svg", "two.svg"]].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("2 operations do not fit into one picture"));
+    assert!(said(&output).contains("try:   laneway model predict bcast --svg two.svg"));
+}
+
 #[test]
 fn all_models_are_compared_in_one_table() {
     let backend = format!("sim:{PLATFORM}");

@@ -176,12 +176,16 @@ fn wheel_intel_abi() {
     checks("wheel intel abi");
 }
 
+/// One for each launcher.
+const LAUNCHERS: [&str; 5] =
+    ["debian open mpi", "debian mpich", "wheel open mpi", "wheel mpich", "wheel intel"];
+
 /// What every process finds wrong with the command line before MPI is started, one tells.
 #[test]
 fn a_mistake_is_told_once() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let program = Path::new(env!("CARGO_BIN_EXE_laneway"));
-    for name in ["debian open mpi", "debian mpich", "wheel open mpi", "wheel mpich"] {
+    for name in LAUNCHERS {
         let mpi = mpi(name);
         if !mpi.is_here() {
             continue;
@@ -190,6 +194,49 @@ fn a_mistake_is_told_once() {
         let text = text(&output);
         assert!(!output.status.success(), "{name}: {text}");
         assert_eq!(text.matches("cause: ").count(), 1, "{name}: {text}");
+    }
+}
+
+/// What every process lacks alike, one tells: before MPI is started, and after.
+#[test]
+fn a_lack_is_told_once() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let program = Path::new(env!("CARGO_BIN_EXE_laneway"));
+    let unread = ["model", "predict", "bcast", "--model", "no-such-file.toml", "--measure"];
+    let unwritten = ["measure", "coll", "bcast", "--export", "no-such-folder/rows.json"];
+    for name in LAUNCHERS {
+        let mpi = mpi(name);
+        if !mpi.is_here() {
+            continue;
+        }
+        for args in [&unread[..], &["topo", "check", "-t", "file:no-such-fabric"], &unwritten] {
+            let output = mpi.run(3, program, args);
+            let text = text(&output);
+            assert!(!output.status.success(), "{name}: {text}");
+            assert_eq!(text.matches("cause: ").count(), 1, "{name} {args:?}: {text}");
+        }
+    }
+}
+
+/// A rank that nobody speaks for tells its failure itself.
+#[test]
+fn a_lack_of_one_rank_is_told_by_it() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let program = env!("CARGO_BIN_EXE_laneway");
+    let script = format!(
+        "if [ \"${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\" = 1 ]\n\
+         then exec {program} model show no-such-file.toml\n\
+         else exec {program} info topologies\nfi"
+    );
+    for name in LAUNCHERS {
+        let mpi = mpi(name);
+        if !mpi.is_here() {
+            continue;
+        }
+        let output = mpi.run(3, Path::new("/bin/sh"), &["-c", &script]);
+        let text = text(&output);
+        assert!(!output.status.success(), "{name}: {text}");
+        assert_eq!(text.matches("no-such-file.toml cannot be read").count(), 1, "{name}: {text}");
     }
 }
 

@@ -231,6 +231,12 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
         self.transfers.all.len() - self.transfers.free.len()
     }
 
+    /// How far it is: rounds that are complete, and rounds in all, of all lanes together.
+    pub fn rounds(&self) -> (u64, u64) {
+        let add = |sum: (u64, u64), lane: &Lane| (sum.0 + lane.complete, sum.1 + lane.rounds);
+        self.lanes.iter().fold((0, 0), add)
+    }
+
     /// The step each unfinished lane stands at, for reports of a deadlock.
     pub fn blocked(&self) -> impl Iterator<Item = (u32, u64, Option<&Step>)> {
         self.lanes

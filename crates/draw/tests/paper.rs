@@ -219,7 +219,7 @@ fn fabrics() {
         let order = Random { hosts: plan.hosts(), phases: 4, seed: 1, fixed_points: false };
         let heat = Heat::of_phase(&counter, plan.hosts(), &order, 0);
         check(spec, &fabric::draw(&subject, Some(&heat)));
-        let heat = Heat::over(&counter, plan.hosts(), &order, 0..4, "means".into());
+        let heat = Heat::over(&counter, plan.hosts(), &order, 0..4, "means".into(), &());
         check(spec, &fabric::draw(&subject, Some(&heat)));
         for phases in [0..1, 0..4] {
             check(spec, &fabric::draw_phases(&subject, &counter, &order, phases, false));

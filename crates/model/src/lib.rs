@@ -62,7 +62,7 @@ pub use calls::{Call, Crossover, Row, crossovers, predict_all};
 pub use closed::closed_form;
 pub use compare::{Cell, Compared, Comparison, compare};
 pub use error::ModelError;
-pub use estimate::{Request, estimate};
+pub use estimate::{Request, estimate, estimate_observed};
 pub use experiments::{Cost, Experiments, Kind, Timed};
 pub use file::share;
 pub use follow::{Double, Overtake};

@@ -5,7 +5,7 @@
 //! in it escalates, and how much longer it takes then. A leap is a step of all longer scatters.
 
 use laneway_coll::find;
-use laneway_core::{Collective, Comm, Shape};
+use laneway_core::{Collective, Comm, Observer, Shape, Stage};
 use laneway_measure::Rule;
 use laneway_stats::distribution::t_quantile;
 use laneway_stats::{median, median_interval, sorted};
@@ -63,12 +63,13 @@ pub struct Leap {
 }
 
 /// Collective: so many single calls of the linear algorithm of scatter or gather for each size,
-/// each from a common start. On rank 0 the times; nothing elsewhere.
+/// each from a common start; tells how far it is. On rank 0 the times; nothing elsewhere.
 pub fn sweep(
     comm: &dyn Comm,
     collective: Collective,
     sizes: &[u64],
     calls: u32,
+    observer: &dyn Observer,
 ) -> Result<Option<Vec<Sweep>>, ModelError> {
     let refuse = |why: &str| Err(ModelError::Request { why: why.into() });
     if comm.size() < 2 || calls == 0 || sizes.is_empty() {
@@ -78,7 +79,8 @@ pub fn sweep(
         find(collective, "linear").map_err(|why| ModelError::Refused { why: why.0 })?;
     let meter = Meter::new(comm)?;
     let mut found = Vec::new();
-    for &bytes in sizes {
+    let stage = Stage::new(observer, "sizes of linear calls", sizes.len() as u64);
+    for &bytes in stage.over(sizes) {
         let shape = Shape::new(collective, comm.size(), bytes);
         let point = meter.samples(&shape, algorithm, params, &Rule::fixed(calls))?;
         found.extend(point.map(|point| Sweep { bytes, samples: point.samples }));

@@ -2,8 +2,12 @@
 
 mod clusters;
 
+use std::sync::Mutex;
+
+use laneway_core::Observer;
 use laneway_model::{
-    Experiments, Kind, Model, ModelError, ModelKind, Parameter, Request, estimate, fit,
+    Experiments, Kind, Model, ModelError, ModelKind, Parameter, Request, estimate,
+    estimate_observed, fit,
 };
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program};
@@ -15,6 +19,29 @@ fn read(spec: &str) -> Platform {
 fn experiments(network: &dyn Network) -> Experiments {
     let request = Request { gaps: true, ..Request::default() };
     clusters::estimated(network, &request).expect("experiments")
+}
+
+#[derive(Default)]
+struct Seen(Mutex<Vec<(u64, u64)>>);
+
+impl Observer for Seen {
+    fn progress(&self, done: u64, all: u64, _what: &str) {
+        self.0.lock().expect("nobody panics").push((done, all));
+    }
+}
+
+#[test]
+fn an_estimation_tells_how_far_it_is() {
+    let (platform, seen) = (read("cluster:4"), Seen::default());
+    let request = Request::default();
+    let run = Program::new(&platform, 4).run(|comm| match comm.rank() {
+        0 => estimate_observed(comm, &request, &seen),
+        _ => estimate(comm, &request),
+    });
+    assert!(run.expect("it ends").results.into_iter().all(|found| found.is_ok()));
+    let told = seen.0.into_inner().expect("nobody panics");
+    assert!(told.len() > 10 && told.iter().all(|(done, all)| done <= all), "{told:?}");
+    assert!(told.windows(2).all(|two| two[0].0 < two[1].0), "{told:?}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn rank(comm: &dyn Comm) -> Result<(), ModelError> {
     let request = Request { sizes, gaps: true, precision: 0.05, budget: BUDGET, parallel: false };
     let experiments = estimate(comm, &request)?;
     let held_back = [4 << 10, 64 << 10];
-    let scatters = sweep(comm, Collective::Scatter, &held_back, 50)?;
+    let scatters = sweep(comm, Collective::Scatter, &held_back, 50, &())?;
     let mut one = None;
     if let Some(experiments) = experiments {
         println!("{} ranks: {:?}", comm.size(), experiments.cost);

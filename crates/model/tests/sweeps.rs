@@ -14,7 +14,7 @@ fn fitted(network: &dyn Network) -> Fitted {
 
 fn swept(network: &dyn Network, collective: Collective, sizes: &[u64], calls: u32) -> Vec<Sweep> {
     let run = Program::new(network, network.hosts());
-    let ended = run.run(|comm| sweep(comm, collective, sizes, calls)).expect("it ends");
+    let ended = run.run(|comm| sweep(comm, collective, sizes, calls, &())).expect("it ends");
     let first = ended.results.into_iter().next().expect("rank 0");
     first.expect("no error").expect("rank 0 knows")
 }

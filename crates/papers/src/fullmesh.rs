@@ -6,8 +6,11 @@ mod shapes;
 mod sizes;
 mod traffic;
 
+use laneway_core::{Observer, Stage};
+
 use crate::Paper;
 use crate::error::PaperError;
+use crate::paper::PARTS_DONE;
 use crate::part::{Axes, Drawn, Part};
 
 /// What is reproduced of it.
@@ -60,10 +63,12 @@ const DEGREES: [u32; 3] = [4, 8, 18];
 /// A table of numbers.
 const TABLE: Axes = Axes { across: "at", unit: None, title: "", drawn: Drawn::Not };
 
-/// The wanted parts in the order of the paper; all where none is named.
-pub fn reproduce(wanted: &[&str]) -> Result<Vec<Part>, PaperError> {
+/// The wanted parts in the order of the paper, all where none is named; tells how far it is.
+pub fn reproduce(wanted: &[&str], observer: &dyn Observer) -> Result<Vec<Part>, PaperError> {
     let mut traffic = traffic::Traffic::default();
-    PAPER.chosen(wanted)?.into_iter().map(|part| one(part, &mut traffic)).collect()
+    let chosen = PAPER.chosen(wanted)?;
+    let stage = Stage::new(observer, PARTS_DONE, chosen.len() as u64);
+    stage.over(chosen).map(|part| one(part, &mut traffic)).collect()
 }
 
 fn one(part: &str, traffic: &mut traffic::Traffic) -> Result<Part, PaperError> {

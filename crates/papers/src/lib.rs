@@ -16,7 +16,7 @@
 //! use laneway_papers::{PaperError, draw, fullmesh};
 //!
 //! fn main() -> Result<(), PaperError> {
-//!     let parts = fullmesh::reproduce(&["table-1", "figure-10"])?;
+//!     let parts = fullmesh::reproduce(&["table-1", "figure-10"], &())?;
 //!     for part in &parts {
 //!         assert!(part.holds(), "{}", part.text());
 //!     }

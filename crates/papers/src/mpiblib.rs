@@ -9,8 +9,11 @@ mod typed;
 
 use std::path::{Path, PathBuf};
 
+use laneway_core::{Observer, Stage};
+
 use crate::Paper;
 use crate::error::PaperError;
+use crate::paper::PARTS_DONE;
 use crate::part::Part;
 pub use cluster::Cluster;
 use cluster::{OPERATIONS, PLATFORM};
@@ -58,8 +61,10 @@ struct Compared {
 }
 
 impl Compared {
-    fn new(program: &Path) -> Result<Compared, PaperError> {
-        let runs = OPERATIONS.into_iter().map(|operation| typed::runs(program, operation));
+    fn new(program: &Path, observer: &dyn Observer) -> Result<Compared, PaperError> {
+        let all = OPERATIONS.len() * typed::METHODS.len();
+        let stage = Stage::new(observer, "benchmarks run", all as u64);
+        let runs = OPERATIONS.into_iter().map(|operation| typed::runs(program, operation, &stage));
         Ok(Compared { runs: runs.collect::<Result<Vec<_>, _>>()? })
     }
 
@@ -83,18 +88,25 @@ impl Default for Options {
     }
 }
 
-/// The wanted parts in the order of the paper; all where none is named.
-pub fn reproduce(wanted: &[&str], options: &Options) -> Result<Vec<Part>, PaperError> {
+/// The wanted parts in the order of the paper, all where none is named; tells how far it is.
+pub fn reproduce(
+    wanted: &[&str],
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Vec<Part>, PaperError> {
     let chosen = PAPER.chosen(wanted)?;
     let wants = |part: &str| chosen.contains(&part);
     let cluster = Cluster::new()?;
     let mut parts = Vec::new();
     let compared = match wants("table-1") || wants("figure-2") {
-        true => Some(Compared::new(&options.program)?),
+        true => Some(Compared::new(&options.program, observer)?),
         false => None,
     };
+    let own = ["figure-1", "p2p"].into_iter().filter(|part| wants(part)).count();
+    let stage = Stage::new(observer, PARTS_DONE, own as u64);
     if wants("figure-1") {
         parts.push(figure_1::part(&cluster)?);
+        stage.step();
     }
     if let Some(compared) = compared.as_ref().filter(|_| wants("table-1")) {
         parts.push(table_1::part(compared));

@@ -12,12 +12,13 @@ mod window;
 
 use std::path::{Path, PathBuf};
 
-use laneway_core::Collective;
+use laneway_core::{Collective, Observer, Stage};
 
 pub use testbed::{Crossing, Reading, Testbed};
 
 use crate::Paper;
 use crate::error::PaperError;
+use crate::paper::PARTS_DONE;
 use crate::part::Part;
 
 /// What is reproduced of it.
@@ -77,10 +78,16 @@ impl Default for Options {
     }
 }
 
-/// The wanted parts in the order of the paper; all where none is named. The part `lab` needs root
-/// and takes about a minute.
-pub fn reproduce(wanted: &[&str], options: &Options) -> Result<Vec<Part>, PaperError> {
-    PAPER.chosen(wanted)?.into_iter().map(|part| one(part, &options.program)).collect()
+/// The wanted parts in the order of the paper, all where none is named; tells how far it is. The
+/// part `lab` needs root and takes about a minute.
+pub fn reproduce(
+    wanted: &[&str],
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Vec<Part>, PaperError> {
+    let chosen = PAPER.chosen(wanted)?;
+    let stage = Stage::new(observer, PARTS_DONE, chosen.len() as u64);
+    stage.over(chosen).map(|part| one(part, &options.program)).collect()
 }
 
 fn one(part: &str, program: &Path) -> Result<Part, PaperError> {

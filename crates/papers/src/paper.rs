@@ -5,6 +5,9 @@ use laneway_core::{Document, Row};
 use crate::error::PaperError;
 use crate::part::{Claim, Part};
 
+/// What the stage of all parts is called.
+pub(crate) const PARTS_DONE: &str = "parts of the paper";
+
 /// A paper whose experiments can be done again.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -99,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_document_counts_the_claims() {
-        let parts = fullmesh::reproduce(&["table-1"]).expect("a table");
+        let parts = fullmesh::reproduce(&["table-1"], &()).expect("a table");
         let document = fullmesh::PAPER.document(&parts);
         let summary = document.summary.expect("a summary");
         assert_eq!(summary.get("hold"), Some(&Value::Whole(18)));

@@ -8,6 +8,7 @@ mod transitions;
 
 use std::path::PathBuf;
 
+use laneway_core::Observer;
 use laneway_stats::{median, median_interval, sorted};
 
 use crate::Paper;
@@ -53,7 +54,7 @@ struct Experiment {
     name: &'static str,
     heading: &'static str,
     axes: Axes,
-    run: fn(&Stage, usize) -> Result<Found, PaperError>,
+    run: fn(&Stage, usize, &dyn Observer) -> Result<Found, PaperError>,
 }
 
 const OVER_PAIRS: Axes = Axes {
@@ -121,9 +122,13 @@ impl Default for Options {
     }
 }
 
-/// The wanted parts in the order of the paper; all where none is named. Where no lab can be built a
-/// part has a remark on why it was left out.
-pub fn reproduce(wanted: &[&str], options: &Options) -> Result<Vec<Part>, PaperError> {
+/// The wanted parts in the order of the paper, all where none is named; tells how far it is. Where
+/// no lab can be built a part has a remark on why it was left out.
+pub fn reproduce(
+    wanted: &[&str],
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Vec<Part>, PaperError> {
     let chosen = PAPER.chosen(wanted)?;
     let program = options.program.clone();
     let stage = Stage::build(&StageOptions { rate: "10Gbit".into(), one_switch: false, program });
@@ -132,7 +137,7 @@ pub fn reproduce(wanted: &[&str], options: &Options) -> Result<Vec<Part>, PaperE
     let parts = EXPERIMENTS.iter().filter(is_chosen).map(|experiment| {
         let Experiment { name, heading, axes, run } = *experiment;
         let found = match &stage {
-            Ok(stage) => run(stage, options.pairs)?,
+            Ok(stage) => run(stage, options.pairs, observer)?,
             Err(why) => Found { remarks: vec![format!("Left out: {why}.")], ..Found::default() },
         };
         let Found { claims, remarks, curves } = found;

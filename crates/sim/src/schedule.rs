@@ -42,6 +42,7 @@ pub struct Simulation<'a> {
     /// Virtual seconds after which it is given up.
     limit: f64,
     observer: Option<&'a mut (dyn Observer + Send)>,
+    progress: &'a dyn laneway_core::Observer,
 }
 
 /// Runs a schedule on a network of fluid flows; `placement` gives each rank's host, which is the
@@ -61,7 +62,8 @@ impl<'a> Simulation<'a> {
     pub fn new(network: &'a dyn Network) -> Simulation<'a> {
         let fairness = network.fairness();
         let (placement, local_cost, observer, limit) = (None, None, None, f64::INFINITY);
-        Simulation { network, placement, local_cost, fairness, limit, observer }
+        let progress = &();
+        Simulation { network, placement, local_cost, fairness, limit, observer, progress }
     }
 
     /// Puts rank r on host `hosts[r]`.
@@ -94,6 +96,12 @@ impl<'a> Simulation<'a> {
         self
     }
 
+    /// Tells how far the run is, in rounds of all ranks.
+    pub fn progress(mut self, observer: &'a dyn laneway_core::Observer) -> Simulation<'a> {
+        self.progress = observer;
+        self
+    }
+
     /// Runs with fluid flows.
     pub fn run(self, schedule: &dyn Schedule) -> Result<Outcome, SimError> {
         let mut flows = Flows::with(self.network.resources(), self.fairness);
@@ -110,7 +118,7 @@ impl<'a> Simulation<'a> {
     ) -> Result<Outcome, SimError> {
         let hosts = self.hosts(schedule.ranks())?;
         let cluster = Cluster::new(self.network, hosts, carrier, self.observer)?;
-        World::new(cluster, self.local_cost, schedule).run(self.limit)
+        World::new(cluster, self.local_cost, schedule).run(self.limit, self.progress)
     }
 
     fn hosts(&self, ranks: u32) -> Result<Vec<HostId>, SimError> {
@@ -124,6 +132,9 @@ impl<'a> Simulation<'a> {
         }
     }
 }
+
+/// How far a run is, is told when so many transfers are over.
+const TOLD_EVERY: u64 = 1 << 16;
 
 /// What the ranks act on while they go on.
 struct Stage<'a, C> {
@@ -141,6 +152,8 @@ struct World<'s, 'a, C> {
     is_ready: Vec<bool>,
     stage: Stage<'a, C>,
     outcome: Outcome,
+    /// Transfers that are over since it was told how far it is.
+    over_untold: u64,
 }
 
 impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
@@ -156,13 +169,24 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
             is_ready: vec![true; ranks as usize],
             stage: Stage { cluster, local_cost, local: vec![0.0; ranks as usize] },
             outcome: Outcome { per_rank: vec![0.0; ranks as usize], ..Outcome::default() },
+            over_untold: 0,
         }
     }
 
     /// Instant after instant, until nothing is under way.
-    fn run(mut self, limit: f64) -> Result<Outcome, SimError> {
+    fn run(
+        mut self,
+        limit: f64,
+        progress: &dyn laneway_core::Observer,
+    ) -> Result<Outcome, SimError> {
         self.go_on()?;
         while self.stage.cluster.step()? {
+            if self.over_untold > TOLD_EVERY {
+                let rounds = self.runs.iter().map(Run::rounds);
+                let (done, all) = rounds.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                progress.progress(done, all, "rounds simulated");
+                self.over_untold = 0;
+            }
             if self.stage.cluster.now > limit {
                 return Err(SimError::Limit { seconds: limit });
             }
@@ -181,6 +205,7 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
                 if let Some(message) = received {
                     matching.remove(message);
                 }
+                self.over_untold += 1;
                 self.runs[rank as usize].done(slot);
                 if !std::mem::replace(&mut self.is_ready[rank as usize], true) {
                     self.ready.push_back(rank);

@@ -5,8 +5,8 @@ use std::error::Error;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use laneway_coll::{Parameter, find};
-use laneway_core::{Collective, Row, Shape};
+use laneway_coll::{Parameter, algorithms, find};
+use laneway_core::{Collective, Observer, Row, Shape, Stage};
 use laneway_sim::platform::{Layout, Platform};
 
 use crate::choose::{Candidate, Choice, ChoiceError, Sites};
@@ -110,7 +110,8 @@ impl From<ModelError> for LanesError {
 }
 
 impl Calls<'_> {
-    /// Chooses for each call; with `all`, a row for each algorithm that was tried.
+    /// Chooses for each call, and tells how far it is; with `all`, a row for each algorithm that
+    /// was tried.
     ///
     /// ```
     /// use laneway_core::{Collective, Value};
@@ -121,19 +122,22 @@ impl Calls<'_> {
     /// let (operations, sizes) = ([Collective::Scatter], [1 << 20]);
     /// let calls =
     ///     Calls { platform: &platform, operations: &operations, sizes: &sizes, root: 0 };
-    /// let choices = calls.choose(false)?;
+    /// let choices = calls.choose(false, &())?;
     /// assert_eq!(choices.rows[0].get("op"), Some(&Value::from("scatter")));
     /// assert!(choices.simulated > 0 && choices.no_bound.is_none());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn choose(&self, all: bool) -> Result<Choices, ChoiceError> {
+    pub fn choose(&self, all: bool, observer: &dyn Observer) -> Result<Choices, ChoiceError> {
+        let looks = self.operations.iter().map(|&op| 2 * algorithms(op).count() as u64);
+        let looks = looks.sum::<u64>() * self.sizes.len() as u64;
+        let stage = Stage::new(observer, "algorithms simulated", looks);
         let sites = Sites::one_each(self.platform);
         let mut found = Choices::default();
         for &op in self.operations {
             for &size in self.sizes {
                 let root = if op.has_root() { self.root } else { 0 };
                 let shape = Shape::new(op, sites.placement().ranks(), size).with_root(root);
-                let choice = sites.choose(&shape)?;
+                let choice = sites.choose_observed(&shape, &stage)?;
                 found.simulated += choice.simulated;
                 found.limits.extend(choice.bound.as_ref().map(|bound| bound.limit.clone()));
                 match all {
@@ -153,8 +157,15 @@ impl Calls<'_> {
     }
 
     /// Simulates the multi-lane paper's algorithm with each number of lanes, and sets what its cost
-    /// model says beside.
-    pub fn over_lanes(&self, range: RangeInclusive<u32>) -> Result<LaneTimes, LanesError> {
+    /// model says beside; tells how far it is.
+    pub fn over_lanes(
+        &self,
+        range: RangeInclusive<u32>,
+        observer: &dyn Observer,
+    ) -> Result<LaneTimes, LanesError> {
+        let calls = (self.operations.len() * self.sizes.len()) as u64;
+        let lanes = range.clone().count() as u64;
+        let stage = Stage::new(observer, "numbers of lanes simulated", calls * lanes);
         let layout = self.platform.layout();
         let layout = layout.map_err(|why| LanesError::NotTwoSites(NotTwoSites(why)))?;
         let mut times = LaneTimes::default();
@@ -168,6 +179,7 @@ impl Calls<'_> {
                 times.best.push(models.best(op, size)?);
                 for lanes in range.clone() {
                     times.rows.push(self.lane_row(op, size, lanes, &models)?);
+                    stage.step();
                 }
             }
         }
@@ -251,10 +263,32 @@ mod tests {
     fn over_lanes(platform: &str, op: Collective, lanes: RangeInclusive<u32>) -> LanesResult {
         let platform = Platform::read(platform).expect("a platform");
         let calls = Calls { platform: &platform, operations: &[op], sizes: &[64 << 10], root: 0 };
-        calls.over_lanes(lanes)
+        calls.over_lanes(lanes, &())
     }
 
     type LanesResult = Result<LaneTimes, LanesError>;
+
+    /// The last that was told: steps done, and steps in all.
+    #[derive(Default)]
+    struct Last(std::sync::Mutex<(u64, u64)>);
+
+    impl Observer for Last {
+        fn progress(&self, done: u64, all: u64, _what: &str) {
+            *self.0.lock().expect("nobody panics") = (done, all);
+        }
+    }
+
+    #[test]
+    fn choosing_tells_how_far_it_is_to_its_end() {
+        let platform = Platform::read("two-sites:2x2").expect("a platform");
+        let operations = [Collective::Scatter, Collective::Bcast];
+        let calls =
+            Calls { platform: &platform, operations: &operations, sizes: &[8, 1 << 20], root: 0 };
+        let last = Last::default();
+        calls.choose(false, &last).expect("choices");
+        let (done, all) = *last.0.lock().expect("nobody panics");
+        assert!(done == all && all > 8, "{done} of {all}");
+    }
 
     #[test]
     fn lanes_have_times_and_limits() {

@@ -9,7 +9,7 @@
 //! is wrong.
 
 use laneway_coll::{Algorithm, Parameter, Params, algorithms};
-use laneway_core::Shape;
+use laneway_core::{Shape, Stage};
 use laneway_sim::platform::Layout;
 use laneway_sim::{Network, Outcome};
 
@@ -42,11 +42,20 @@ const MOST_WITH_BOUND: u64 = 30_000;
 impl Sites<'_> {
     /// The fastest algorithm for a call, with the parameters that make it so.
     pub fn choose(&self, shape: &Shape) -> Result<Choice, ChoiceError> {
+        self.choose_observed(shape, &Stage::new(&(), "", 0))
+    }
+
+    /// The same; two steps of the stage are done for each algorithm of the operation.
+    pub(crate) fn choose_observed(
+        &self,
+        shape: &Shape,
+        stage: &Stage,
+    ) -> Result<Choice, ChoiceError> {
         if shape.ranks != self.placement.ranks() {
             let (ranks, placed) = (shape.ranks, self.placement.ranks());
             return Err(ChoiceError::Call(format!("a call of {ranks} ranks, {placed} are placed")));
         }
-        Search::new(self, shape)?.choose()
+        Search::new(self, shape)?.choose(stage)
     }
 }
 
@@ -71,8 +80,9 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(search)
     }
 
-    fn choose(mut self) -> Result<Choice, ChoiceError> {
-        let mut all = self.first_look()?;
+    /// Two steps of the stage are done for each algorithm of the operation.
+    fn choose(mut self, stage: &Stage) -> Result<Choice, ChoiceError> {
+        let mut all = self.first_look(stage)?;
         let fastest = |all: &[Candidate]| {
             all.iter().map(|candidate| candidate.time).fold(f64::INFINITY, f64::min)
         };
@@ -86,6 +96,7 @@ impl<'s, 'a> Search<'s, 'a> {
             if is_promising && !self.is_enough(fastest(&all[..at])) {
                 all[at] = self.tuned(all[at].clone())?;
             }
+            stage.step();
         }
         let equal = EQUAL * fastest(&all);
         let equals = all.iter().filter(|candidate| candidate.time <= equal).cloned().collect();
@@ -156,7 +167,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     /// Every algorithm as it is.
-    fn first_look(&mut self) -> Result<Vec<Candidate>, ChoiceError> {
+    fn first_look(&mut self, stage: &Stage) -> Result<Vec<Candidate>, ChoiceError> {
         let (mut all, mut refusals) = (Vec::new(), Vec::new());
         for algorithm in algorithms(self.shape.collective) {
             let mut params = algorithm.defaults();
@@ -167,9 +178,14 @@ impl<'s, 'a> Search<'s, 'a> {
             }
             match self.try_out(algorithm, params) {
                 Ok(candidate) => all.push(self.or_as_it_is(candidate)?),
-                Err(ChoiceError::Nobody(why)) => refusals.push(why),
+                Err(ChoiceError::Nobody(why)) => {
+                    // It is not tuned either.
+                    stage.step();
+                    refusals.push(why);
+                }
                 Err(error) => return Err(error),
             }
+            stage.step();
         }
         match all.is_empty() {
             true => Err(ChoiceError::Nobody(refusals.join("; "))),

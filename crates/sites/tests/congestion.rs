@@ -75,7 +75,8 @@ fn the_choice_follows() {
 fn measured(platform: &Platform) -> Found {
     let program = |comm: &dyn Comm| {
         let rule = Rule::fixed(1);
-        let asked = Asked { sites: None, message: None, every: false, rule, alive: &|| {} };
+        let (sites, message, alive, observer) = (None, None, &|| {}, &());
+        let asked = Asked { sites, message, every: false, rule, alive, observer };
         measure_sites(comm, &asked)
     };
     let hosts = laneway_sim::Network::hosts(platform);

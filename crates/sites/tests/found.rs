@@ -122,7 +122,7 @@ fn measured(platform: &Platform) -> Found {
         let rule = Rule::fixed(1);
         measure_sites(
             comm,
-            &Asked { sites: None, message: None, every: false, rule, alive: &|| {} },
+            &Asked { sites: None, message: None, every: false, rule, alive: &|| {}, observer: &() },
         )
     };
     let ended = Program::new(platform, platform.hosts()).run(program).expect("it ends");
@@ -252,7 +252,9 @@ fn sites_that_were_told_may_be_single_hosts() {
     let program = |comm: &dyn laneway_core::Comm| {
         let sites = Some(&names[..]);
         let rule = Rule::fixed(1);
-        measure_sites(comm, &Asked { sites, message: None, every: true, rule, alive: &|| {} })
+        let (alive, observer) = (&|| {}, &());
+        let asked = Asked { sites, message: None, every: true, rule, alive, observer };
+        measure_sites(comm, &asked)
     };
     let ended = Program::new(&truth, 5).run(program).expect("it ends");
     let found = ended.results[0].clone().expect("it is measured");

@@ -11,11 +11,13 @@ mod column;
 mod order;
 mod search;
 
+use laneway_core::{Observer, Stage};
+
 use crate::engines::peel::peel;
 use crate::engines::turns::Turns;
 use crate::follow::{self, Follow};
 use crate::graph::Graph;
-use crate::prove::prove_agents;
+use crate::prove::prove_agents_observed;
 use crate::table::Table;
 use crate::waits::Waits;
 use crate::wiring::{NO_PORT, Switch, Wiring};
@@ -25,11 +27,16 @@ use search::{Filled, Goal, Search};
 /// A table in which every switch has an entry for every host that it is connected with. What
 /// messages between hosts use is that of `table`. The others are those of `given` that arrive, if
 /// they close no credit loop; else as many of them as one order of the links allows.
-pub(crate) fn complete(wiring: &dyn Wiring, table: &Table, given: &Table) -> Table {
+pub(crate) fn complete(
+    wiring: &dyn Wiring,
+    table: &Table,
+    given: &Table,
+    observer: &dyn Observer,
+) -> Table {
     let graph = Graph::of(wiring);
-    let used = used(wiring, table);
-    let given = arriving(wiring, given, 0..wiring.switches());
-    let merged = arriving(wiring, &merge(&used, &given), 0..wiring.switches());
+    let used = used(wiring, table, observer);
+    let given = arriving(wiring, given, 0..wiring.switches(), observer);
+    let merged = arriving(wiring, &merge(&used, &given), 0..wiring.switches(), observer);
     if is_complete(&graph, &merged)
         && peel(&graph, &Turns::of(&graph, &merged), None, 0).spoilt == 0
     {
@@ -37,12 +44,13 @@ pub(crate) fn complete(wiring: &dyn Wiring, table: &Table, given: &Table) -> Tab
     }
     let mut best: Option<(usize, Table)> = None;
     for stays in [&merged, &used] {
-        let (whole, is_legal) = fill(wiring, &graph, stays, &given);
+        let (whole, is_legal) = fill(wiring, &graph, stays, &given, observer);
         if is_legal {
             return whole;
         }
-        let credit_loops =
-            prove_agents(wiring, &whole, &to_switches(wiring, &whole)).credit_loops.len();
+        let to_switches = to_switches_observed(wiring, &whole, observer);
+        let proof = prove_agents_observed(wiring, &whole, &to_switches, observer);
+        let credit_loops = proof.credit_loops.len();
         if best.as_ref().is_none_or(|best| credit_loops < best.0) {
             best = Some((credit_loops, whole));
         }
@@ -53,6 +61,11 @@ pub(crate) fn complete(wiring: &dyn Wiring, table: &Table, given: &Table) -> Tab
 /// The ways to the switches themselves, beside a table to hosts: a table whose hosts are the
 /// switches. Who has hosts is reached as they are.
 pub fn to_switches(wiring: &dyn Wiring, table: &Table) -> Table {
+    to_switches_observed(wiring, table, &())
+}
+
+/// The same, and tells how far it is.
+pub fn to_switches_observed(wiring: &dyn Wiring, table: &Table, observer: &dyn Observer) -> Table {
     let graph = Graph::of(wiring);
     let goal = |to: Switch| Goal { number: to, switch: to, port: NO_PORT };
     let goals = (0..wiring.switches()).map(goal).collect();
@@ -60,7 +73,7 @@ pub fn to_switches(wiring: &dyn Wiring, table: &Table) -> Table {
     for (host, leaf, _) in graph.plugged() {
         guests[leaf as usize] = Some(host);
     }
-    let (filled, _) = Search::new(wiring, &graph, table, goals).best(|to, at| {
+    let (filled, _) = Search::new(wiring, &graph, table, goals, observer).best(|to, at| {
         let guest = guests[to.switch as usize];
         Older { port: guest.map_or(NO_PORT, |host| table.entry(at, host, 0)), stays: false }
     });
@@ -69,13 +82,19 @@ pub fn to_switches(wiring: &dyn Wiring, table: &Table) -> Table {
 
 /// Fills a table, the entries of which stay; and whether all ways are legal in one order of the
 /// switches, so that those to the switches can be, too.
-fn fill(wiring: &dyn Wiring, graph: &Graph, stays: &Table, given: &Table) -> (Table, bool) {
+fn fill(
+    wiring: &dyn Wiring,
+    graph: &Graph,
+    stays: &Table,
+    given: &Table,
+    observer: &dyn Observer,
+) -> (Table, bool) {
     let mut goals = Vec::new();
     for (host, switch, port) in graph.plugged() {
         let numbers = host * stays.paths()..(host + 1) * stays.paths();
         goals.extend(numbers.map(|number| Goal { number, switch, port }));
     }
-    let mut search = Search::new(wiring, graph, stays, goals);
+    let mut search = Search::new(wiring, graph, stays, goals, observer);
     search.others = Some(Turns::of(graph, given));
     let (filled, is_legal) = search.best(|to, at| match stays.row_of(at)[to.number as usize] {
         NO_PORT => Older { port: given.row_of(at)[to.number as usize], stays: false },
@@ -94,16 +113,22 @@ fn write(mut table: Table, filled: Vec<Filled>) -> Table {
 }
 
 /// The entries of a table that messages between hosts use, and no others.
-pub(crate) fn used(wiring: &dyn Wiring, table: &Table) -> Table {
-    arriving(wiring, table, Graph::of(wiring).leaves())
+pub(crate) fn used(wiring: &dyn Wiring, table: &Table, observer: &dyn Observer) -> Table {
+    arriving(wiring, table, Graph::of(wiring).leaves(), observer)
 }
 
 /// The entries of a table by which messages of some switches arrive, and no others.
-fn arriving(wiring: &dyn Wiring, table: &Table, from: impl Iterator<Item = Switch>) -> Table {
+fn arriving(
+    wiring: &dyn Wiring,
+    table: &Table,
+    from: impl Iterator<Item = Switch>,
+    observer: &dyn Observer,
+) -> Table {
     let (waits, from) = (Waits::none(wiring), from.collect::<Vec<_>>());
     let mut follow = Follow::new(wiring.switches());
     let mut kept = Table::empty(wiring.switches(), wiring.hosts(), table.paths());
-    for destination in 0..table.destinations() {
+    let all = table.destinations();
+    for destination in Stage::new(observer, "entries followed, by host", all.into()).over(0..all) {
         let goal = follow::Goal::Host(destination / table.paths());
         follow.begin();
         for &switch in &from {

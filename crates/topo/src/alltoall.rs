@@ -70,13 +70,13 @@ fn tally(
     let messages = u64::from(machine.wiring().hosts()).pow(2);
     let is_symmetric = name == "native" && machine.mesh().is_some();
     let too_many = (machine.is_damaged() || is_symmetric) && messages > MOST_MESSAGES;
-    if !too_many && let Ok(counter) = Counter::new(machine.wiring(), machine.routing()) {
-        return Ok((counter.count(order), "every message".to_string()));
+    let (wiring, routing, observer) = (machine.wiring(), machine.routing(), machine.observer());
+    if !too_many && let Ok(counter) = Counter::observed(wiring, routing, observer) {
+        return Ok((counter.count_observed(order, observer), "every message".to_string()));
     }
-    let (wiring, routing) = (machine.wiring(), machine.routing());
-    let tally = follow_phases(wiring, routing, order, SAMPLED_PHASES, 1);
+    let tally = follow_phases(wiring, routing, order, SAMPLED_PHASES, 1, observer);
     if let Some(mesh) = machine.mesh().filter(|_| name == "native") {
-        let proved = prove_mesh(&mesh, SAMPLED_MESSAGES, 1);
+        let proved = prove_mesh(&mesh, SAMPLED_MESSAGES, 1, observer);
         if proved.holds() && tally.worst() == 1 && tally.lost == 0 {
             let (count, hosts) = (order.count(), u64::from(mesh.hosts()));
             let whole = Tally { phases: vec![0, count], flows: vec![0, count * hosts], lost: 0 };

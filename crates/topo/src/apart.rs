@@ -1,6 +1,8 @@
 //! How far the paths to a host keep apart: what is left of them when a cable or a switch fails, and
 //! how full the links become when everybody changes to another path.
 
+use laneway_core::{Observer, Stage};
+
 use crate::links::Links;
 use crate::routing::{Hop, walk};
 use crate::table::Table;
@@ -30,11 +32,20 @@ impl Apart {
 
 /// Follows every path from every switch with hosts to every host.
 pub fn apart(wiring: &dyn Wiring, table: &Table) -> Apart {
+    apart_observed(wiring, table, &())
+}
+
+/// The same, and tells how far it is.
+pub fn apart_observed(wiring: &dyn Wiring, table: &Table, observer: &dyn Observer) -> Apart {
     let links = Links::of(wiring);
     let leaves: Vec<Vec<Host>> = by_switch(wiring, 0..wiring.hosts()).into_values().collect();
+    let stage = Stage::new(observer, "paths compared, by switch", leaves.len() as u64);
     let parts = shared(leaves.len(), |own| {
         let mut part = Part::new(table, &links);
-        own.for_each(|leaf| part.look(wiring, &leaves[leaf]));
+        own.for_each(|leaf| {
+            part.look(wiring, &leaves[leaf]);
+            stage.step();
+        });
         part
     });
     let mut all = Apart::default();

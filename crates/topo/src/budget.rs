@@ -1,9 +1,11 @@
 //! What machines take, side by side: parts, power, price, failures and spares from figures of one
 //! part each.
 
-use laneway_core::Row;
+use std::sync::Arc;
 
-use crate::cost::{Distances, Parts, distances, spares};
+use laneway_core::{Observer, Row};
+
+use crate::cost::{Distances, Parts, distances_observed, spares};
 use crate::error::{Error, ErrorKind};
 use crate::machine::Machine;
 use crate::topologies::{Bisection, KINDS, Kind};
@@ -86,7 +88,7 @@ pub fn budget(machine: &Machine, figures: &Figures) -> Budget {
     let held = |rate: Option<f64>, count: f64| Some(spares(rate? * count * hours?, CONFIDENCE));
     Budget {
         ports: (0..wiring.switches()).map(|switch| wiring.ports(switch)).max(),
-        distances: distances(wiring, topology.is_some()),
+        distances: distances_observed(wiring, topology.is_some(), machine.observer()),
         // One node has no halves.
         bisection: topology.filter(|_| parts.hosts > 1).map(|topology| topology.bisection()),
         power_w: total(figures.switch_watts, figures.cable_watts, links),
@@ -140,13 +142,16 @@ impl Budget {
 
 /// Of every kind of topology the smallest machine that has so many nodes; and the kinds that have
 /// none, because no switch has the ports.
-pub fn smallest(nodes: u64) -> Result<(Vec<Machine>, Vec<&'static Kind>), Error> {
+pub fn smallest(
+    nodes: u64,
+    observer: &Arc<dyn Observer>,
+) -> Result<(Vec<Machine>, Vec<&'static Kind>), Error> {
     let (mut machines, mut missing) = (Vec::new(), Vec::new());
     for &kind in KINDS {
         let fits = |d: &u32| (*d).is_multiple_of(2) || !kind.only_even;
         let specs = (kind.least..=MOST_PORTS / 2).filter(fits);
         let specs = specs.map(|d| format!("{}:d={d}", kind.name));
-        let mut large = specs.filter_map(|spec| Machine::named(&spec).ok());
+        let mut large = specs.filter_map(|spec| Machine::observed(&spec, observer.clone()).ok());
         match large.find(|machine| u64::from(machine.whole().hosts()) >= nodes) {
             Some(machine) => machines.push(machine),
             None => missing.push(kind),

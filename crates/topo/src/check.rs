@@ -3,11 +3,11 @@
 
 use laneway_core::Row;
 
-use crate::apart::{Apart, apart};
+use crate::apart::{Apart, apart_observed};
 use crate::explain;
 use crate::formats::cables::field;
 use crate::machine::Machine;
-use crate::prove::{Agents, Proof, prove, prove_agents, prove_standing};
+use crate::prove::{Agents, Proof, prove_agents_observed, prove_observed, prove_standing};
 use crate::sample::{Followed, follow_pairs};
 use crate::table::Table;
 use crate::wiring::{Host, Wiring};
@@ -52,8 +52,10 @@ pub fn check(machine: &Machine) -> Checked {
     let wiring = machine.wiring();
     let table = machine.has_table().then(|| machine.table());
     let (proof, how, is_certain) = proved(machine, table.as_ref());
-    let agents =
-        table.as_ref().map(|table| prove_agents(wiring, table, &machine.to_switches(table)));
+    let agents = table.as_ref().map(|table| {
+        let to_switches = machine.to_switches(table);
+        prove_agents_observed(wiring, table, &to_switches, machine.observer())
+    });
     let cut_off = machine.pairs_cut_off() * paths(table.as_ref());
     Checked { proof, how, is_certain, table, agents, unplugged: machine.unplugged(), cut_off }
 }
@@ -69,7 +71,8 @@ pub fn unreached(machine: &Machine) -> u64 {
         return 0;
     }
     let table = machine.table();
-    prove(machine.wiring(), &table).missed() + machine.pairs_cut_off() * paths(Some(&table))
+    let proof = prove_observed(machine.wiring(), &table, machine.observer());
+    proof.missed() + machine.pairs_cut_off() * paths(Some(&table))
 }
 
 impl Checked {
@@ -98,7 +101,7 @@ impl Checked {
             .with("holds", (self.is_certain || !holds).then_some(holds))
             .with("proof", self.how.clone());
         let row = with_agents(row, self.agents.as_ref());
-        with_paths(row, wiring, self.table.as_ref())
+        with_paths(row, machine, self.table.as_ref())
     }
 
     /// Sentences on everything that is wrong; `all` says where further pairs are to be found.
@@ -131,8 +134,9 @@ pub(crate) fn with_agents(row: Row, agents: Option<&Agents>) -> Row {
 
 /// How many paths there are and, of several, how far they keep apart: as parts of the pairs, and
 /// by the fullest link when all send over the first path, over the second, and so on.
-pub(crate) fn with_paths(row: Row, wiring: &dyn Wiring, table: Option<&Table>) -> Row {
-    let several = table.filter(|table| table.paths() > 1).map(|table| apart(wiring, table));
+pub(crate) fn with_paths(row: Row, machine: &Machine, table: Option<&Table>) -> Row {
+    let look = |table| apart_observed(machine.wiring(), table, machine.observer());
+    let several = table.filter(|table| table.paths() > 1).map(look);
     let text = |number: &u64| number.to_string();
     let fullest = |found: &Apart| found.fullest.iter().map(text).collect::<Vec<_>>().join(" ");
     row.with("paths", table.map_or(1, Table::paths))
@@ -146,13 +150,14 @@ pub(crate) fn with_paths(row: Row, wiring: &dyn Wiring, table: Option<&Table>) -
 fn proved(machine: &Machine, table: Option<&Table>) -> (Proof, String, bool) {
     let wiring = machine.wiring();
     if let Some(table) = table {
-        return (prove(wiring, table), "every pair".to_string(), true);
+        let proof = prove_observed(wiring, table, machine.observer());
+        return (proof, "every pair".to_string(), true);
     }
     let Followed { mut pairs, mut lost, mut longest, mut astray } =
-        follow_pairs(wiring, machine.routing(), SAMPLED_PAIRS, 1);
+        follow_pairs(wiring, machine.routing(), SAMPLED_PAIRS, 1, machine.observer());
     let mut how = format!("{pairs} pairs followed, {astray} of them climb after they descended");
     let topology = machine.topology().filter(|_| !machine.is_damaged());
-    let standing = topology.and_then(prove_standing);
+    let standing = topology.and_then(|topology| prove_standing(topology, machine.observer()));
     let certain = machine.mesh().is_some() || standing.is_some();
     if let Some(found) = standing {
         how = format!(

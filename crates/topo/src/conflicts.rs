@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use laneway_core::Phases;
+use laneway_core::{Observer, Phases, Stage};
 
 use crate::links::Links;
 use crate::routing::Routing;
@@ -97,6 +97,9 @@ enum Held {
     Many(Ways<u32>),
 }
 
+/// What the stage of counting is called.
+const COUNTED: &str = "phases counted";
+
 /// Counts conflicts over one wiring and routing.
 pub struct Counter {
     hosts: u32,
@@ -125,26 +128,37 @@ impl Load<'_> {
 impl Counter {
     /// Works out all ways; refuses a fabric whose ways do not fit into memory.
     pub fn new(wiring: &dyn Wiring, routing: &dyn Routing) -> Result<Counter, String> {
-        Counter::over(wiring, || Cow::Owned(Table::of(wiring, routing)))
+        Counter::observed(wiring, routing, &())
+    }
+
+    /// The same, and tells how far it is.
+    pub fn observed(
+        wiring: &dyn Wiring,
+        routing: &dyn Routing,
+        observer: &dyn Observer,
+    ) -> Result<Counter, String> {
+        let table = || Cow::Owned(Table::of_observed(wiring, routing, observer));
+        Counter::over(wiring, table, observer)
     }
 
     /// The same for a table.
     pub fn of(wiring: &dyn Wiring, table: &Table) -> Result<Counter, String> {
-        Counter::over(wiring, || Cow::Borrowed(table))
+        Counter::over(wiring, || Cow::Borrowed(table), &())
     }
 
     fn over<'t>(
         wiring: &dyn Wiring,
         table: impl FnOnce() -> Cow<'t, Table>,
+        observer: &dyn Observer,
     ) -> Result<Counter, String> {
         let (hosts, links) = (wiring.hosts(), Links::of(wiring));
         // A table that would not serve is not made either.
         let ways = if ways::are_few(&links, hosts) {
             ways::ensure_fit::<u16>(wiring, 2)?;
-            Held::Few(Ways::new(wiring, &table(), &links)?)
+            Held::Few(Ways::new(wiring, &table(), &links, observer)?)
         } else {
             ways::ensure_fit::<u32>(wiring, 2)?;
-            Held::Many(Ways::new(wiring, &table(), &links)?)
+            Held::Many(Ways::new(wiring, &table(), &links, observer)?)
         };
         Ok(Counter { hosts, links, ways })
     }
@@ -156,22 +170,30 @@ impl Counter {
 
     /// Counts the phases of an order, with all cores.
     pub fn count(&self, order: &(dyn Phases + Sync)) -> Tally {
+        self.count_observed(order, &())
+    }
+
+    /// The same, and tells how far it is.
+    pub fn count_observed(&self, order: &(dyn Phases + Sync), observer: &dyn Observer) -> Tally {
+        let stage = Stage::new(observer, COUNTED, order.count());
         let mut all = Tally::default();
         let parts = shared(order.count() as usize, |phases| {
             let mut part = Tally::default();
-            self.visit(order, phases, &mut part, |_| {});
+            self.visit(order, phases, &mut part, |_| stage.step());
             part
         });
         parts.iter().for_each(|part| all.merge(part));
         all
     }
 
-    /// A tally for each phase of an order, with all cores.
-    pub fn count_each(&self, order: &(dyn Phases + Sync)) -> Vec<Tally> {
+    /// A tally for each phase of an order, with all cores; tells how far it is.
+    pub fn count_each(&self, order: &(dyn Phases + Sync), observer: &dyn Observer) -> Vec<Tally> {
+        let stage = Stage::new(observer, COUNTED, order.count());
         let parts = shared(order.count() as usize, |phases| {
             let mut each = Vec::new();
             self.visit(order, phases, &mut Tally::default(), |tally| {
                 each.push(std::mem::take(tally));
+                stage.step();
             });
             each
         });

@@ -1,6 +1,6 @@
 //! What a fabric takes: switches, ports, cables, and what follows from them for who pays.
 
-use laneway_core::Row;
+use laneway_core::{Observer, Row, Stage};
 use laneway_stats::distribution::normal_quantile;
 
 use crate::graph::{FAR, Graph};
@@ -104,6 +104,15 @@ const LEAST_LOOKED_AT: u64 = 8;
 /// Distances between all switches with hosts, or as many of them as the effort allows, evenly
 /// spread. Where all are alike, as they are in a topology by formula, one sees what all see.
 pub fn distances(wiring: &dyn Wiring, are_alike: bool) -> Distances {
+    distances_observed(wiring, are_alike, &())
+}
+
+/// The same, and tells how far it is.
+pub fn distances_observed(
+    wiring: &dyn Wiring,
+    are_alike: bool,
+    observer: &dyn Observer,
+) -> Distances {
     let graph = Graph::of(wiring);
     let leaves: Vec<Switch> = graph.leaves().collect();
     let mut found = Distances { apart: apart(&graph), ..Distances::default() };
@@ -113,7 +122,9 @@ pub fn distances(wiring: &dyn Wiring, are_alike: bool) -> Distances {
     found.is_sampled = step > 1;
     found.shortest_least = f64::INFINITY;
     let (mut farthest, mut sum, mut pairs) = (0, 0.0, 0u64);
-    for &from in sources.iter().step_by(step) {
+    let sources = sources.iter().step_by(step);
+    let stage = Stage::new(observer, "distances from switches", sources.len() as u64);
+    for &from in stage.over(sources) {
         let (far, ways) = graph.shortest(from);
         let seen = |&to: &Switch| to != from && far[to as usize] != FAR;
         for to in leaves.iter().copied().filter(seen) {
@@ -130,7 +141,7 @@ pub fn distances(wiring: &dyn Wiring, are_alike: bool) -> Distances {
     }
     found.shortest_mean = sum / pairs as f64;
     if found.apart == 0 {
-        let (disjoint, is_sampled) = least_disjoint(&graph, &leaves);
+        let (disjoint, is_sampled) = least_disjoint(&graph, &leaves, observer);
         found.disjoint = disjoint;
         found.is_sampled |= is_sampled;
     }
@@ -139,12 +150,14 @@ pub fn distances(wiring: &dyn Wiring, are_alike: bool) -> Distances {
 
 /// The fewest ways that share no link, and whether some were not looked at. Two switches have at
 /// least as many as the fewer of those that each has to a third; so one and all others are enough.
-fn least_disjoint(graph: &Graph, leaves: &[Switch]) -> (u32, bool) {
+fn least_disjoint(graph: &Graph, leaves: &[Switch], observer: &dyn Observer) -> (u32, bool) {
     let cables = leaves.iter().map(|&leaf| graph.cables(leaf).len() as u32);
     let mut least = cables.min().unwrap_or(0);
     let Some((&from, others)) = leaves.split_first() else { return (least, false) };
     let step = step(others.len(), u64::from(graph.links.count()) * u64::from(least));
-    for &to in others.iter().step_by(step) {
+    let others = others.iter().step_by(step);
+    let stage = Stage::new(observer, "disjoint paths to switches", others.len() as u64);
+    for &to in stage.over(others) {
         least = least.min(graph.disjoint(from, to));
     }
     (least, step > 1)

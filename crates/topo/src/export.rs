@@ -6,7 +6,7 @@ use crate::explain;
 use crate::formats::{cables, dot, guid2lid, netlist, simgrid, slurm, toml};
 use crate::install;
 use crate::machine::Machine;
-use crate::prove::{Agents, Proof, prove};
+use crate::prove::{Agents, Proof, prove_observed};
 use crate::table::Table;
 use crate::wiring::Wiring;
 
@@ -109,7 +109,7 @@ pub static EXPORTS: &[Export] = &[
                 Error::new(ErrorKind::Format, what, cause).with_hint(hint)
             })?;
             let table = machine.table();
-            let proof = prove(wiring, &table);
+            let proof = prove_observed(wiring, &table, machine.observer());
             Ok(Written { text, forwarding: Some((table, proof)), agents: None })
         },
     },

@@ -5,13 +5,14 @@ use std::path::Path;
 use laneway_core::Row;
 
 use crate::addresses::Addressed;
+use crate::agents::to_switches_observed;
 use crate::change::{Ends, apply, steps};
 use crate::check::{with_agents, with_paths};
 use crate::error::{Error, ErrorKind};
 use crate::explain;
 use crate::formats::lft;
 use crate::machine::Machine;
-use crate::prove::{Agents, Proof, prove, prove_agents};
+use crate::prove::{Agents, Proof, prove_agents_observed, prove_observed};
 use crate::routing::Hop;
 use crate::table::Table;
 use crate::wiring::{Host, Wiring};
@@ -86,12 +87,12 @@ impl Step {
 /// ```
 pub fn tables(machine: &Machine, addressed: &Addressed) -> Result<Tables, Error> {
     addressed.ensure_pinned()?;
-    let wiring = machine.wiring();
+    let (wiring, observer) = (machine.wiring(), machine.observer());
     let table = addressed.table(machine);
-    let to_switches = lft::to_switches(wiring, &table);
+    let to_switches = to_switches_observed(wiring, &table, observer);
     Ok(Tables {
-        proof: prove(wiring, &table),
-        agents: prove_agents(wiring, &table, &to_switches),
+        proof: prove_observed(wiring, &table, observer),
+        agents: prove_agents_observed(wiring, &table, &to_switches, observer),
         unplugged: machine.unplugged(),
         table,
         to_switches,
@@ -131,6 +132,7 @@ impl Tables {
         mut write: impl FnMut(Step) -> Result<(), E>,
     ) -> Result<Change, E> {
         let wiring = machine.wiring();
+        let prove = |table: &Table| prove_observed(wiring, table, machine.observer());
         let (mut now, mut now_to_switches) = installed;
         let hosts = steps(wiring, Ends::Hosts, &now, &self.table);
         let switches = steps(wiring, Ends::Switches, &now_to_switches, &self.to_switches);
@@ -138,11 +140,11 @@ impl Tables {
         let entries = hosts.iter().chain(&switches).map(Vec::len).sum::<usize>();
         let mut change =
             Change { entries: entries as u64, steps: count as u64, with_credit_loop: 0 };
-        let mut credit_loop = prove(wiring, &now).credit_loop;
+        let mut credit_loop = prove(&now).credit_loop;
         for at in 0..count {
             if let Some(step) = hosts.get(at) {
                 apply(&mut now, step);
-                credit_loop = prove(wiring, &now).credit_loop;
+                credit_loop = prove(&now).credit_loop;
             }
             change.with_credit_loop += u64::from(!credit_loop.is_empty());
             switches.get(at).into_iter().for_each(|step| apply(&mut now_to_switches, step));
@@ -166,7 +168,7 @@ impl Tables {
             .with("steps", change.map(|change| change.steps))
             .with("steps_with_credit_loop", change.map(|change| change.with_credit_loop));
         let row = with_agents(row, Some(&self.agents));
-        with_paths(row, wiring, Some(&self.table))
+        with_paths(row, machine, Some(&self.table))
     }
 
     /// Sentences on everything that is wrong; `all` says where further pairs are to be found.

@@ -60,7 +60,8 @@ pub fn plan(
         Wanted::Size(size) => placed(&ground, &free()?, size as usize, seed)?,
         Wanted::Shape(word, size) => shaped(&ground, mesh.as_ref(), &free()?, word, size)?,
     };
-    Job::new(&ground, hosts, seed).map_err(|reason| refused(wiring, reason))
+    let job = Job::observed(&ground, hosts, seed, machine.observer());
+    job.map_err(|reason| refused(wiring, reason))
 }
 
 fn placed(ground: &Ground, free: &[Host], size: usize, seed: u64) -> Result<Vec<Host>, Error> {
@@ -153,10 +154,13 @@ fn refused(wiring: &dyn Wiring, refused: Refused) -> Error {
 pub fn conflicts(machine: &Machine, job: &Job) -> (u32, String) {
     let wiring = machine.wiring();
     let order = job.on_machine(wiring.hosts());
-    match Counter::new(wiring, machine.routing()) {
-        Ok(counter) => (counter.count(&order).worst(), "every message".to_string()),
+    let (routing, observer) = (machine.routing(), machine.observer());
+    match Counter::observed(wiring, routing, observer) {
+        Ok(counter) => {
+            (counter.count_observed(&order, observer).worst(), "every message".to_string())
+        }
         Err(_) => {
-            let followed = follow_phases(wiring, machine.routing(), &order, SAMPLED_PHASES, 1);
+            let followed = follow_phases(wiring, routing, &order, SAMPLED_PHASES, 1, observer);
             (followed.worst(), format!("{SAMPLED_PHASES} phases of {}", job.phases()))
         }
     }

@@ -87,7 +87,7 @@ pub use error::{Error, ErrorKind};
 pub use fabric::{Fabric, Part};
 pub use links::Links;
 pub use machine::Machine;
-pub use prove::{Agents, Proof, prove, prove_agents};
+pub use prove::{Agents, Proof, prove, prove_agents, prove_observed};
 pub use recognise::{Recognised, recognise};
 pub use repair::{Loss, Repaired, lost, repair};
 pub use reroute::reroute;

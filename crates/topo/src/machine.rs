@@ -3,13 +3,15 @@
 mod forwarding;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use laneway_core::Phases;
+use laneway_core::{Observer, Phases};
 use laneway_stats::SplitMix64;
 
 use crate::conflicts::Counter;
 use crate::differ::Difference;
-use crate::engines::{engine, several};
+use crate::engines::engine;
+use crate::engines::several::several_observed;
 use crate::error::{Error, ErrorKind};
 use crate::fabric::{Fabric, Part};
 use crate::failures;
@@ -66,6 +68,7 @@ pub struct Machine {
     to_switches: Option<Table>,
     /// With the addresses of [`Machine::address`], where they are given.
     addressed: Option<Identity>,
+    observer: Arc<dyn Observer>,
 }
 
 /// Reads a fabric from a file, in any format that is known.
@@ -78,14 +81,19 @@ impl Machine {
     /// A fabric by formula (`mlfm:d=8`) or from a file (`file:FABRIC`): whole, and with its own
     /// forwarding.
     pub fn named(spec: &str) -> Result<Machine, Error> {
+        Machine::observed(spec, Arc::new(()))
+    }
+
+    /// The same; whatever is asked of it tells the observer how far it is.
+    pub fn observed(spec: &str, observer: Arc<dyn Observer>) -> Result<Machine, Error> {
         let plan = match spec.strip_prefix("file:") {
             Some(file) => {
                 let found = discovered(Path::new(file))?;
                 ensure_sensible(spec, &found.fabric)?;
                 let plan = recognise(&found.fabric).map(Box::new);
                 let table = match &plan {
-                    Some(plan) => plan.native(&found.fabric),
-                    None => (engine(BEST)?.route)(&found.fabric),
+                    Some(plan) => plan.native_observed(&found.fabric, &*observer),
+                    None => (engine(BEST)?.route)(&found.fabric, &*observer),
                 };
                 Plan::File { found, plan, table }
             }
@@ -99,7 +107,13 @@ impl Machine {
             table: None,
             to_switches: None,
             addressed: None,
+            observer,
         })
+    }
+
+    /// Who is told how far long work on it is.
+    pub fn observer(&self) -> &dyn Observer {
+        &*self.observer
     }
 
     /// Takes out parts, named or drawn (see [`failures::part`]). Its forwarding leads into what has
@@ -260,7 +274,8 @@ impl Machine {
 
     /// Counts conflicts on it.
     pub fn counter(&self) -> Result<Counter, Error> {
-        Counter::new(self.wiring(), self.routing()).map_err(|cause| {
+        let counter = Counter::observed(self.wiring(), self.routing(), self.observer());
+        counter.map_err(|cause| {
             let what = format!("{} is too large to count every message", self.spec);
             Error::new(ErrorKind::TooLarge, what, cause).with_hint("a smaller fabric")
         })
@@ -275,7 +290,8 @@ impl Machine {
                 plan.as_ref().and_then(|plan| plan.paths(&found.fabric, count))
             }
         };
-        own.unwrap_or_else(|| several(self.wiring(), Some(self.routing()), count))
+        let native = Some(self.routing());
+        own.unwrap_or_else(|| several_observed(self.wiring(), native, count, self.observer()))
     }
 
     /// The forwarding that it has.

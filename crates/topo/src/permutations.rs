@@ -29,14 +29,17 @@ pub struct Trials {
 /// # Ok::<(), laneway_topo::Error>(())
 /// ```
 pub fn draw(machine: &Machine, trials: u64, seed: u64, fixed_points: bool) -> Trials {
-    let (wiring, routing) = (machine.wiring(), machine.routing());
+    let (wiring, routing, observer) = (machine.wiring(), machine.routing(), machine.observer());
     let order = Random { hosts: wiring.hosts(), phases: trials, seed, fixed_points };
     // To work out the ways of all pairs pays only where there are many trials.
     let many = order.phases > u64::from(wiring.switches());
-    let counter = many.then(|| Counter::new(wiring, routing).ok()).flatten();
+    let counter = many.then(|| Counter::observed(wiring, routing, observer).ok()).flatten();
     let tallies = match counter {
-        Some(counter) => counter.count_each(&order),
-        None => follow_each(wiring, routing, &order, &(0..order.phases).collect::<Vec<_>>()),
+        Some(counter) => counter.count_each(&order, observer),
+        None => {
+            let phases: Vec<u64> = (0..order.phases).collect();
+            follow_each(wiring, routing, &order, &phases, observer)
+        }
     };
     let mut all = Tally::default();
     tallies.iter().for_each(|trial| all.merge(trial));

@@ -3,6 +3,8 @@
 
 mod agents;
 
+use laneway_core::{Observer, Stage};
+
 use crate::follow::{Follow, Goal, NEVER};
 use crate::graph::levels;
 use crate::routing::{Hop, walk};
@@ -11,7 +13,7 @@ use crate::table::Table;
 use crate::topologies::Topology;
 use crate::waits::Waits;
 use crate::wiring::{Host, Switch, Wiring, by_switch};
-pub use agents::{Agents, Asked, prove_agents};
+pub use agents::{Agents, Asked, prove_agents, prove_agents_observed};
 
 /// What is true of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,12 +49,18 @@ const MOST_LISTED: usize = 1 << 24;
 
 /// Proves a table over a wiring.
 pub fn prove(wiring: &dyn Wiring, table: &Table) -> Proof {
+    prove_observed(wiring, table, &())
+}
+
+/// The same, and tells how far it is.
+pub fn prove_observed(wiring: &dyn Wiring, table: &Table, observer: &dyn Observer) -> Proof {
     let (mut waits, mut follow) = (Waits::none(wiring), Follow::new(wiring.switches()));
     let mut proof = Proof::default();
     let plugged: Vec<Host> =
         (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_some()).collect();
     let leaves = by_switch(wiring, plugged.iter().copied());
-    for &host in &plugged {
+    let stage = Stage::new(observer, "paths proven, by host", plugged.len() as u64);
+    for &host in stage.over(&plugged) {
         for path in 0..table.paths() {
             proof.pairs += plugged.len() as u64 - 1;
             let port = |switch: Switch| table.entry(switch, host, path);
@@ -78,12 +86,13 @@ pub fn prove(wiring: &dyn Wiring, table: &Table) -> Proof {
 
 /// Proves a topology by formula without its table: follows the pairs that stand for all. Where each
 /// way climbs and then descends, no credit loop exists.
-pub fn prove_standing(topology: &dyn Topology) -> Option<Followed> {
+pub fn prove_standing(topology: &dyn Topology, observer: &dyn Observer) -> Option<Followed> {
     let (sources, destinations) = topology.standing()?;
+    let stage = Stage::new(observer, "sources followed", sources.len() as u64);
     let levels = levels(topology);
     let mut found = Followed::default();
     let mut way = Vec::new();
-    for from in sources {
+    for from in stage.over(sources) {
         for to in destinations.clone().filter(|&to| to != from) {
             way.clear();
             found.pairs += 1;

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use laneway_core::Row;
+use laneway_core::{Observer, Row};
 
 use crate::cost::Parts;
 use crate::differ::{Difference, differ};
@@ -10,7 +10,7 @@ use crate::fabric::Fabric;
 use crate::map::fewest::{Counts, Squares};
 use crate::map::structure::{self, Shape};
 use crate::map::{self, Map};
-use crate::reroute::reroute;
+use crate::reroute::reroute_observed;
 use crate::table::Table;
 use crate::topologies::{KINDS, Topology};
 use crate::wiring::{End, MOST_PORTS, Port, Wiring};
@@ -135,16 +135,21 @@ impl Recognised {
     /// The topology's own forwarding for the found fabric, around what it lacks. Where it has more
     /// than the topology, such as a login node at a spare port, the rest is led to as well.
     pub fn native(&self, found: &Fabric) -> Table {
+        self.native_observed(found, &())
+    }
+
+    /// The same, and tells how far it is.
+    pub fn native_observed(&self, found: &Fabric, observer: &dyn Observer) -> Table {
         let plan: &dyn Topology = &*self.plan;
         let planned = match self.differences.is_empty() {
-            true => Table::of(plan, plan),
-            false => reroute(plan, plan, &self.map.left(found, plan)),
+            true => Table::of_observed(plan, plan, observer),
+            false => reroute_observed(plan, plan, &self.map.left(found, plan), observer),
         };
         let table = self.map.table(found, &planned);
         match self.knows_all(found) {
             true => table,
             // What reroute does with entries that lead nowhere: it keeps the others.
-            false => reroute(found, &table, found),
+            false => reroute_observed(found, &table, found, observer),
         }
     }
 

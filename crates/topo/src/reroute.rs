@@ -5,6 +5,8 @@
 //! pair that is connected, and no credit loop exists on one virtual lane. On the
 //! mesh this order lets one layer of each vertex be passed through, and no more.
 
+use laneway_core::{Observer, Stage};
+
 use crate::agents;
 use crate::engines::balanced;
 use crate::engines::column::{Column, Look};
@@ -62,22 +64,40 @@ impl Detoured {
 
 /// The table of a damaged fabric: every entry of the native one that still works, and detours.
 pub fn reroute(whole: &dyn Wiring, routing: &dyn Routing, damaged: &Fabric) -> Table {
-    Native::new(whole, routing).reroute(damaged)
+    reroute_observed(whole, routing, damaged, &())
+}
+
+/// The same, and tells how far it is.
+pub fn reroute_observed(
+    whole: &dyn Wiring,
+    routing: &dyn Routing,
+    damaged: &Fabric,
+    observer: &dyn Observer,
+) -> Table {
+    Native::of_all(whole, routing, observer).reroute_observed(damaged, observer)
 }
 
 impl Native {
     /// The forwarding of a whole fabric.
     pub fn new(whole: &dyn Wiring, routing: &dyn Routing) -> Native {
-        let native = Native::for_hosts(whole, routing);
+        Native::of_all(whole, routing, &())
+    }
+
+    fn of_all(whole: &dyn Wiring, routing: &dyn Routing, observer: &dyn Observer) -> Native {
+        let native = Native::for_hosts(whole, routing, observer);
         let all_turns = Some(Turns::of(&native.graph, &native.table));
         Native { kept: native.table.clone(), all_turns, ..native }
     }
 
     /// What messages between hosts use stays; what only management agents need may change, which
     /// leaves hosts more detours.
-    pub(crate) fn for_hosts(whole: &dyn Wiring, routing: &dyn Routing) -> Native {
-        let (graph, table) = (Graph::of(whole), Table::of(whole, routing));
-        let kept = agents::used(whole, &table);
+    pub(crate) fn for_hosts(
+        whole: &dyn Wiring,
+        routing: &dyn Routing,
+        observer: &dyn Observer,
+    ) -> Native {
+        let (graph, table) = (Graph::of(whole), Table::of_observed(whole, routing, observer));
+        let kept = agents::used(whole, &table, observer);
         let turns = Turns::of(&graph, &kept);
         Native { graph, table, kept, turns, all_turns: None }
     }
@@ -100,29 +120,39 @@ impl Native {
 
     /// Another fabric than this one is routed anew.
     pub fn reroute(&self, damaged: &Fabric) -> Table {
+        self.reroute_observed(damaged, &())
+    }
+
+    /// The same, and tells how far it is.
+    pub(crate) fn reroute_observed(&self, damaged: &Fabric, observer: &dyn Observer) -> Table {
         let left = Graph::of(damaged);
         match self.knows(&left) {
-            true => self.complete(damaged, &self.carefully(&left, 1).table),
-            false => balanced::route(damaged),
+            true => self.complete(damaged, &self.carefully(&left, 1, observer).table, observer),
+            false => balanced::route(damaged, observer),
         }
     }
 
     /// With the entries that only management agents need, as they were where they can be.
-    pub(crate) fn complete(&self, damaged: &Fabric, table: &Table) -> Table {
-        agents::complete(damaged, table, &self.table)
+    pub(crate) fn complete(
+        &self,
+        damaged: &Fabric,
+        table: &Table,
+        observer: &dyn Observer,
+    ) -> Table {
+        agents::complete(damaged, table, &self.table, observer)
     }
 
     /// As little change as there can be.
-    pub(crate) fn carefully(&self, left: &Graph, rounds: u32) -> Detoured {
+    pub(crate) fn carefully(&self, left: &Graph, rounds: u32, observer: &dyn Observer) -> Detoured {
         // Where hosts' switches at the bottom do, as in trees, nothing that works is touched.
-        let plain = self.detour(left, &Heights::from_leaves(&self.graph), rounds);
+        let plain = self.detour(left, &Heights::from_leaves(&self.graph), rounds, observer);
         if plain.whole {
             return plain;
         }
         let peeled = self.all_turns.as_ref().map(|turns| peel(left, turns, None, 0));
         match peeled.filter(|peeled| peeled.spoilt == 0) {
-            Some(peeled) => self.detour(left, &peeled.heights, rounds),
-            None => self.detour(left, &self.careful_heights(left), rounds),
+            Some(peeled) => self.detour(left, &peeled.heights, rounds, observer),
+            None => self.detour(left, &self.careful_heights(left), rounds, observer),
         }
     }
 
@@ -159,7 +189,13 @@ impl Native {
 
     /// Routes over what is left by ways that are legal in this order. Every detour is chosen in
     /// every round, since the first could not know where the others would be.
-    pub(crate) fn detour(&self, left: &Graph, heights: &Heights, rounds: u32) -> Detoured {
+    pub(crate) fn detour(
+        &self,
+        left: &Graph,
+        heights: &Heights,
+        rounds: u32,
+        observer: &dyn Observer,
+    ) -> Detoured {
         let mut work = Work {
             native: self,
             left,
@@ -171,7 +207,8 @@ impl Native {
             },
         };
         let (mut broken, pieces) = (Vec::new(), left.pieces());
-        for place in left.plugged() {
+        let stage = Stage::new(observer, "hosts still reached", left.hosts().into());
+        for place in stage.over(left.plugged()) {
             if work.keep(place) {
                 broken.push(place);
                 if !heights.one_top && !work.can_detour(place, &pieces) {
@@ -181,8 +218,11 @@ impl Native {
             }
         }
         let mut best = None;
+        let all = broken.len() as u64 * u64::from(rounds);
+        let stage = Stage::new(observer, "detours chosen, by host", all);
         for round in 0..rounds {
             for &place in &broken {
+                stage.step();
                 work.find_detours(place, round > 0);
             }
             if best.as_ref().is_none_or(|best: &Detoured| work.done.heaviest() < best.heaviest()) {

@@ -1,7 +1,7 @@
 //! Fabrics whose ways or tables do not fit into memory: some phases, and some pairs of hosts, are
 //! followed over the cables.
 
-use laneway_core::Phases;
+use laneway_core::{Observer, Phases, Stage};
 use laneway_stats::SplitMix64;
 
 use crate::conflicts::Tally;
@@ -18,11 +18,13 @@ pub fn follow_phases(
     order: &(dyn Phases + Sync),
     count: u64,
     seed: u64,
+    observer: &dyn Observer,
 ) -> Tally {
     let mut draws = SplitMix64::new(seed);
     let drawn: Vec<u64> = (0..count).map(|_| draws.index(order.count() as usize) as u64).collect();
     let mut all = Tally::default();
-    follow_each(wiring, routing, order, &drawn).iter().for_each(|phase| all.merge(phase));
+    let followed = follow_each(wiring, routing, order, &drawn, observer);
+    followed.iter().for_each(|phase| all.merge(phase));
     all
 }
 
@@ -32,7 +34,9 @@ pub fn follow_each(
     routing: &dyn Routing,
     order: &(dyn Phases + Sync),
     phases: &[u64],
+    observer: &dyn Observer,
 ) -> Vec<Tally> {
+    let stage = Stage::new(observer, "phases followed", phases.len() as u64);
     let links = Links::of(wiring);
     let parts = shared(phases.len(), |part| {
         let mut partners = vec![0; wiring.hosts() as usize];
@@ -40,6 +44,7 @@ pub fn follow_each(
             order.partners(phase, &mut partners);
             let mut tally = follow(wiring, routing, &links, &partners);
             tally.rest(order.resting(phase, &partners));
+            stage.step();
             tally
         };
         phases[part].iter().map(followed).collect::<Vec<_>>()
@@ -95,6 +100,7 @@ pub fn follow_pairs(
     routing: &dyn Routing,
     sample: u64,
     seed: u64,
+    observer: &dyn Observer,
 ) -> Followed {
     let (hosts, levels) = (wiring.hosts(), levels(wiring));
     let mut draws = SplitMix64::new(seed);
@@ -102,7 +108,8 @@ pub fn follow_pairs(
     let drawn = (0..sample)
         .map(|_| (draws.index(hosts as usize) as Host, draws.index(hosts as usize) as Host));
     let first = (1..hosts).map(|to| (0, to)).chain([(1.min(hosts - 1), 0)]);
-    for (from, to) in first.chain(drawn).filter(|(from, to)| from != to) {
+    let stage = Stage::new(observer, "pairs followed", u64::from(hosts) + sample);
+    for (from, to) in stage.over(first.chain(drawn)).filter(|(from, to)| from != to) {
         let mut way = Vec::with_capacity(5);
         let arrived = walk(wiring, routing, from, to, |hop| way.push(levels[hop.switch as usize]));
         found.pairs += 1;
@@ -127,14 +134,14 @@ mod tests {
     fn following_pairs_shows_what_the_proof_shows() {
         for spec in ["mlfm:d=4", "fat-tree-3:d=4", "fat-tree-2:d=3"] {
             let fabric = crate::topology(spec).expect(spec);
-            let found = follow_pairs(&*fabric, &*fabric, 5_000, 1);
+            let found = follow_pairs(&*fabric, &*fabric, 5_000, 1, &());
             let table = crate::Table::of(&*fabric, &*fabric);
             let proof = crate::prove(&*fabric, &table);
             assert!(proof.holds() && found.lost.is_empty() && found.astray == 0, "{spec}");
             assert_eq!(found.longest, proof.longest);
             let mut cut = crate::Fabric::of(&*fabric);
             cut.fail(crate::Part::Switch(fabric.switches() - 1));
-            assert!(!follow_pairs(&cut, &table, 5_000, 1).lost.is_empty(), "{spec}");
+            assert!(!follow_pairs(&cut, &table, 5_000, 1, &()).lost.is_empty(), "{spec}");
         }
     }
 
@@ -145,12 +152,12 @@ mod tests {
         let counter = Counter::new(&*fabric, &*fabric).expect("small");
         for seed in 0..5 {
             let order = Random { hosts: 36, phases: 1, seed, fixed_points: true };
-            let followed = follow_phases(&*fabric, &*fabric, &order, 1, 1);
+            let followed = follow_phases(&*fabric, &*fabric, &order, 1, 1, &());
             assert_eq!(followed, counter.count(&order));
         }
         let mut cut = crate::Fabric::of(&*fabric);
         cut.fail(crate::Part::Host(3));
-        let lost = follow_phases(&cut, &*fabric, &Shift::new(36), 10, 2).lost;
+        let lost = follow_phases(&cut, &*fabric, &Shift::new(36), 10, 2, &()).lost;
         assert!((10..=20).contains(&lost), "{lost}");
     }
 }

@@ -6,7 +6,7 @@
 //! different links, and go to hosts of different numbers. That is d n steps instead of n^2. That
 //! the turning holds is checked on messages drawn at random, by following them over the cables.
 
-use laneway_core::Phases;
+use laneway_core::{Observer, Phases, Stage};
 use laneway_stats::SplitMix64;
 
 use crate::routing::walk;
@@ -59,17 +59,21 @@ fn likeness(mesh: &FullMesh, from: Host, to: Host) -> Likeness {
 }
 
 /// Proves that the mesh's all-to-all has no conflict, and follows `sample` messages of it.
-pub fn prove_mesh(mesh: &FullMesh, sample: u64, seed: u64) -> Proved {
+pub fn prove_mesh(mesh: &FullMesh, sample: u64, seed: u64, observer: &dyn Observer) -> Proved {
     let order = mesh.order();
     let count = order.count();
     let order = &*order;
-    let looked =
-        shared(count as usize, |mut phases| phases.find(|&phase| meet(mesh, order, phase as u64)));
+    let stage = Stage::new(observer, "phases proven", count);
+    let meets = |&phase: &usize| {
+        stage.step();
+        meet(mesh, order, phase as u64)
+    };
+    let looked = shared(count as usize, |mut phases| phases.find(meets));
     let conflict = looked.into_iter().flatten().min().map(|phase| phase as u64);
     let mut draws = SplitMix64::new(seed);
     let mut unlike = None;
     let hosts = mesh.hosts();
-    for _ in 0..sample {
+    for _ in Stage::new(observer, "messages followed", sample).over(0..sample) {
         let from = draws.index(hosts as usize) as Host;
         let phase = draws.index(count as usize) as u64;
         if !follows(mesh, order, from, phase) {
@@ -132,7 +136,7 @@ mod tests {
     fn it_agrees_with_counting() {
         for d in 1..=7 {
             let mesh = FullMesh::new(d);
-            let proved = prove_mesh(&mesh, 20_000, 3);
+            let proved = prove_mesh(&mesh, 20_000, 3, &());
             assert!(proved.holds(), "d = {d}: {proved:?}");
             let counter = Counter::new(&mesh, &mesh).expect("small");
             assert_eq!(counter.count(&*mesh.order()).worst(), 1);

@@ -1,5 +1,7 @@
 //! A forwarding table: one byte for each switch and destination, as switches keep it.
 
+use laneway_core::{Observer, Stage};
+
 use crate::routing::Routing;
 use crate::wiring::{Host, NO_PORT, Port, Switch, Wiring};
 
@@ -22,8 +24,18 @@ impl Table {
 
     /// What a routing says for every switch and host.
     pub fn of(wiring: &dyn Wiring, routing: &dyn Routing) -> Table {
+        Table::of_observed(wiring, routing, &())
+    }
+
+    /// The same, and tells how far it is.
+    pub fn of_observed(
+        wiring: &dyn Wiring,
+        routing: &dyn Routing,
+        observer: &dyn Observer,
+    ) -> Table {
         let mut table = Table::empty(wiring.switches(), wiring.hosts(), 1);
-        for switch in 0..wiring.switches() {
+        let stage = Stage::new(observer, "switches tabulated", wiring.switches().into());
+        for switch in stage.over(0..wiring.switches()) {
             routing.row(switch, table.row_mut(switch));
         }
         table

@@ -1,12 +1,16 @@
 //! Watches a fabric that is discovered again and again: what is left of it, and the tables for
 //! that.
 
-use laneway_core::Row;
+use std::sync::Arc;
 
+use laneway_core::{Observer, Row};
+
+use crate::agents::to_switches_observed;
 use crate::change::differing;
 use crate::check::with_agents;
 use crate::cost::Parts;
-use crate::engines::{balanced, several};
+use crate::engines::balanced;
+use crate::engines::several::several_observed;
 use crate::error::{Error, ErrorKind};
 use crate::explain;
 use crate::fabric::Fabric;
@@ -14,9 +18,9 @@ use crate::formats::identity::is_planned;
 use crate::formats::{self, Discovered, Id, Identity, ReadError, lft};
 use crate::machine::unplugged;
 use crate::map::Map;
-use crate::prove::{Agents, Proof, prove, prove_agents};
+use crate::prove::{Agents, Proof, prove_agents_observed, prove_observed};
 use crate::recognise::recognise;
-use crate::reroute::reroute;
+use crate::reroute::reroute_observed;
 use crate::table::Table;
 use crate::wiring::{Host, Wiring};
 
@@ -44,15 +48,15 @@ struct Whole {
 }
 
 /// A table with a path for each address of a host, the first of which it has already.
-fn with_paths(found: &Discovered, fabric: &Fabric, table: Table) -> Table {
+fn with_paths(found: &Discovered, fabric: &Fabric, table: Table, observer: &dyn Observer) -> Table {
     match found.identity.paths() {
         1 => table,
-        paths => several(fabric, Some(&table), paths),
+        paths => several_observed(fabric, Some(&table), paths, observer),
     }
 }
 
 impl Whole {
-    fn new(mut found: Discovered) -> Result<Whole, Error> {
+    fn new(mut found: Discovered, observer: &dyn Observer) -> Result<Whole, Error> {
         let had = found.identity.hosts.iter().any(|id| id.lid != 0);
         let new = found.identity.pin(found.identity.lmc).map_err(|cause| {
             let what = "this fabric does not fit into a subnet";
@@ -61,24 +65,26 @@ impl Whole {
         })?;
         let recognised = recognise(&found.fabric);
         let table = match &recognised {
-            Some(recognised) => recognised.native(&found.fabric),
-            None => balanced::route(&found.fabric),
+            Some(recognised) => recognised.native_observed(&found.fabric, observer),
+            None => balanced::route(&found.fabric, observer),
         };
         let own = recognised.as_ref();
         let own = own.and_then(|own| own.paths(&found.fabric, found.identity.paths()));
-        let paths = own.unwrap_or_else(|| with_paths(&found, &found.fabric, table.clone()));
+        let further = || with_paths(&found, &found.fabric, table.clone(), observer);
+        let paths = own.unwrap_or_else(further);
         let topology = recognised.map(|recognised| recognised.plan.spec());
-        let to_switches = lft::to_switches(&found.fabric, &paths);
+        let to_switches = to_switches_observed(&found.fabric, &paths, observer);
         let new_addresses = if had { new } else { 0 };
         Ok(Whole { found, table, paths, to_switches, topology, new_addresses })
     }
 
     /// The table of what is left of it: a path for each address of a host.
-    fn table_of(&self, left: &Fabric) -> Table {
-        match *left == self.found.fabric {
-            true => self.paths.clone(),
-            false => with_paths(&self.found, left, reroute(&self.found.fabric, &self.table, left)),
+    fn table_of(&self, left: &Fabric, observer: &dyn Observer) -> Table {
+        if *left == self.found.fabric {
+            return self.paths.clone();
         }
+        let table = reroute_observed(&self.found.fabric, &self.table, left, observer);
+        with_paths(&self.found, left, table, observer)
     }
 
     /// What is left of it, by GUIDs, and by names where those are planned; and its addresses, as
@@ -152,6 +158,7 @@ pub struct Watch {
     whole: Option<Whole>,
     /// What the tables that are installed lead over.
     last: Option<Fabric>,
+    observer: Arc<dyn Observer>,
 }
 
 /// New tables for what is left of a fabric.
@@ -187,7 +194,16 @@ pub struct Rerouted {
 impl Watch {
     /// Watches for changes from the whole fabric; without one it is what is discovered first.
     pub fn new(whole: Option<Discovered>) -> Result<Watch, Error> {
-        Ok(Watch { whole: whole.map(Whole::new).transpose()?, last: None })
+        Watch::observed(whole, Arc::new(()))
+    }
+
+    /// The same; tells the observer how far long work is.
+    pub fn observed(
+        whole: Option<Discovered>,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Watch, Error> {
+        let whole = whole.map(|found| Whole::new(found, &*observer)).transpose()?;
+        Ok(Watch { whole, last: None, observer })
     }
 
     /// The tables for what is discovered now; nothing where those that are installed are for it.
@@ -200,7 +216,7 @@ impl Watch {
                 left
             }
             None => {
-                self.whole = Some(Whole::new(now.clone())?);
+                self.whole = Some(Whole::new(now.clone(), &*self.observer)?);
                 now.fabric.clone()
             }
         };
@@ -208,7 +224,11 @@ impl Watch {
             return Ok(None);
         };
         let new_addresses = std::mem::take(&mut whole.new_addresses);
-        Ok(Some(Rerouted { new_addresses, is_readdressed, ..rerouted(whole, left) }))
+        Ok(Some(Rerouted {
+            new_addresses,
+            is_readdressed,
+            ..rerouted(whole, left, &*self.observer)
+        }))
     }
 
     /// Remembers that tables are installed.
@@ -224,17 +244,18 @@ impl Watch {
             return Ok(false);
         }
         let fabric = whole.found.fabric.clone();
-        self.whole = Some(Whole::new(Discovered { fabric, identity })?);
+        self.whole = Some(Whole::new(Discovered { fabric, identity }, &*self.observer)?);
         self.last = None;
         Ok(true)
     }
 }
 
 /// Routes what is left of a fabric.
-fn rerouted(whole: &Whole, left: Fabric) -> Rerouted {
-    let table = whole.table_of(&left);
-    let to_switches = lft::to_switches(&left, &table);
-    let (proof, agents) = (prove(&left, &table), prove_agents(&left, &table, &to_switches));
+fn rerouted(whole: &Whole, left: Fabric, observer: &dyn Observer) -> Rerouted {
+    let table = whole.table_of(&left, observer);
+    let to_switches = to_switches_observed(&left, &table, observer);
+    let proof = prove_observed(&left, &table, observer);
+    let agents = prove_agents_observed(&left, &table, &to_switches, observer);
     let is_lost = |&host: &Host| whole.found.fabric.attached(host).is_some();
     let pairs = |fabric: &Fabric| {
         let plugged = u64::from(fabric.hosts()) - unplugged(fabric).len() as u64;

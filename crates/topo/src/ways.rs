@@ -5,6 +5,8 @@
 
 use std::thread;
 
+use laneway_core::{Observer, Stage};
+
 use crate::links::Links;
 use crate::table::Table;
 use crate::threads::threads;
@@ -182,7 +184,12 @@ pub(crate) fn ensure_fit<N>(wiring: &dyn Wiring, hops: usize) -> Result<(), Stri
 
 impl<N: Number> Ways<N> {
     /// Works out all of them; refuses those that do not fit into memory.
-    pub fn new(wiring: &dyn Wiring, table: &Table, links: &Links) -> Result<Ways<N>, String> {
+    pub fn new(
+        wiring: &dyn Wiring,
+        table: &Table,
+        links: &Links,
+        observer: &dyn Observer,
+    ) -> Result<Ways<N>, String> {
         let map = Map { table, links, ends: links.ends(wiring) };
         let hosts = wiring.hosts();
         let places: Vec<_> = (0..hosts).map(|host| wiring.attached(host)).collect();
@@ -190,7 +197,8 @@ impl<N: Number> Ways<N> {
         let mut hops = 2;
         let mut found = loop {
             ensure_fit::<N>(wiring, hops)?;
-            match all_ways(&map, &switches, hosts as usize, hops) {
+            let stage = Stage::new(observer, "paths followed, by switch", switches.len() as u64);
+            match all_ways(&map, &switches, hosts as usize, hops, &stage) {
                 Some(found) => break found,
                 None => hops *= 2,
             }
@@ -222,6 +230,7 @@ fn all_ways<N: Number>(
     switches: &[Switch],
     hosts: usize,
     hops: usize,
+    stage: &Stage,
 ) -> Option<Vec<N>> {
     let mut ways = vec![N::new(0); (switches.len() + 1) * hosts * hops];
     if hosts == 0 {
@@ -231,7 +240,10 @@ fn all_ways<N: Number>(
     let share = switches.len().div_ceil(threads).max(1);
     let work = |switches: &[Switch], ways: &mut [N]| {
         let mut rows = switches.iter().zip(ways.chunks_mut(hosts * hops));
-        rows.all(|(&from, row)| map.ways_of(from, hops, row).is_some())
+        rows.all(|(&from, row)| {
+            stage.step();
+            map.ways_of(from, hops, row).is_some()
+        })
     };
     let done = thread::scope(|scope| {
         let parts = switches.chunks(share).zip(ways.chunks_mut(share * hosts * hops));

@@ -112,14 +112,14 @@ fn has_credit_loop(mut waits: BTreeMap<Hop, BTreeSet<Hop>>) -> bool {
 fn routings(drawn: &Damaged) -> Vec<(&'static str, Table)> {
     let Damaged { whole, fabric } = drawn;
     let mut all: Vec<_> =
-        ENGINES.iter().map(|engine| (engine.name, (engine.route)(fabric))).collect();
+        ENGINES.iter().map(|engine| (engine.name, (engine.route)(fabric, &()))).collect();
     all.push(("2 paths", several(fabric, None, 2)));
     match whole {
         Some(whole) => {
             all.push(("reroute", reroute(&**whole, &**whole, fabric)));
             all.push(("spread", spread(&**whole, &**whole, fabric)));
         }
-        None => all.push(("reroute", reroute(fabric, &(ENGINES[0].route)(fabric), fabric))),
+        None => all.push(("reroute", reroute(fabric, &(ENGINES[0].route)(fabric, &()), fabric))),
     }
     all
 }
@@ -142,7 +142,7 @@ fn every_switch_reaches_all_of_a_whole_topology() {
         let fabric = Fabric::of(&*plan);
         check(&fabric, &Table::of(&*plan, &*plan), spec);
         for engine in ENGINES.iter().filter(|engine| engine.name != "minimal") {
-            check(&fabric, &(engine.route)(&fabric), &format!("{spec}, {}", engine.name));
+            check(&fabric, &(engine.route)(&fabric, &()), &format!("{spec}, {}", engine.name));
         }
     }
 }

@@ -66,8 +66,8 @@ fn hardly_any_step_has_a_credit_loop() {
         let what = format!("seed {seed}, {old} to {new}");
         let left = damaged(&whole, &mut draws);
         let [old, new] = [old, new].map(|name| engine(name).expect("an engine").route);
-        let old = old(&whole);
-        let new = if draws.index(2) == 0 { new(&left) } else { reroute(&whole, &old, &left) };
+        let old = old(&whole, &());
+        let new = if draws.index(2) == 0 { new(&left, &()) } else { reroute(&whole, &old, &left) };
         let holds = |table: &Table| prove(&left, table).credit_loop.is_empty();
         if differing(&old, &new) > 0 && holds(&old) && holds(&new) {
             changes += 1;
@@ -83,7 +83,7 @@ fn hardly_any_step_has_a_credit_loop() {
 fn a_mesh_changes_in_few_steps() {
     let mesh = Fabric::of(&*topology("mlfm:d=4").expect("a mesh"));
     let [old, new] =
-        ["minimal", "balanced"].map(|name| (engine(name).expect("an engine").route)(&mesh));
+        ["minimal", "balanced"].map(|name| (engine(name).expect("an engine").route)(&mesh, &()));
     assert!(differing(&old, &new) > 0);
     assert!(steps(&mesh, Ends::Hosts, &old, &new).len() <= 3);
     assert_eq!(credit_loops(&mesh, &old, &new, "a mesh"), 0);

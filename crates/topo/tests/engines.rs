@@ -73,7 +73,7 @@ fn every_engine_holds_on_every_topology() {
     for fabric in small() {
         let diameter = prove(&*fabric, &Table::of(&*fabric, &*fabric)).longest;
         for engine in ENGINES {
-            let proof = prove(&*fabric, &(engine.route)(&*fabric));
+            let proof = prove(&*fabric, &(engine.route)(&*fabric, &()));
             assert!(proof.holds(), "{} {}: {proof:?}", fabric.spec(), engine.name);
             // Nobody goes a longer way than the topology's own routing.
             assert_eq!(proof.longest, diameter, "{} {}", fabric.spec(), engine.name);
@@ -86,7 +86,7 @@ fn every_engine_reaches_whom_it_can_on_random_graphs() {
     for seed in 0..300 {
         let fabric = drawn(seed);
         for engine in ENGINES {
-            let proof = prove(&fabric, &(engine.route)(&fabric));
+            let proof = prove(&fabric, &(engine.route)(&fabric, &()));
             assert_eq!(proof.unreached.len(), pieces(&fabric), "seed {seed}, {}", engine.name);
             let may_wait = engine.name == "minimal";
             assert!(may_wait || proof.credit_loop.is_empty(), "seed {seed}, {}", engine.name);
@@ -105,7 +105,7 @@ fn load_is_spread() {
     ] {
         let fabric = topology(spec).expect("a topology");
         for (engine, least) in ENGINES.iter().zip(least) {
-            let counter = Counter::new(&*fabric, &(engine.route)(&*fabric)).expect("small");
+            let counter = Counter::new(&*fabric, &(engine.route)(&*fabric, &())).expect("small");
             let mean = counter.count(&*fabric.order()).phase_mean();
             assert!(mean >= least, "{spec} {}: {mean}", engine.name);
         }

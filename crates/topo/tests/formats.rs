@@ -835,7 +835,7 @@ fn a_change_in_steps_breaks_nothing() {
             }
             let (native, detour) = (Table::of(&*plan, &*plan), reroute(&*plan, &*plan, &fabric));
             let whole = Fabric::of(&*plan);
-            let other = laneway_topo::engines::balanced::route(&*plan);
+            let other = laneway_topo::engines::balanced::route(&*plan, &());
             let to_switches = lft::to_switches(&whole, &native);
             let around = lft::to_switches(&fabric, &detour);
             for (fabric, ends, old, new) in [

@@ -268,7 +268,7 @@ fn switches_are_filled_whatever_the_numbers_of_their_hosts() {
     for (one, other) in [((0, 4), (1, 4)), ((1, 5), (2, 4)), ((2, 5), (0, 5))] {
         fabric.plug(one, End::Switch(other.0, other.1)).expect("free ports");
     }
-    let table = (engines::engine("balanced").expect("an engine").route)(&fabric);
+    let table = (engines::engine("balanced").expect("an engine").route)(&fabric, &());
     let order = Shift::new(12);
     let ground =
         Ground { wiring: &fabric, routing: &table, order: &order, mesh: None, is_whole: false };

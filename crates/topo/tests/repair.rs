@@ -195,7 +195,7 @@ fn any_order_is_repaired() {
     let repaired = repair_over(&order, &[1; 36], &damaged, &table).expect("36 phases");
     let shift = Counter::new(&damaged, &table).expect("small");
     assert!(repaired.time < shift.count(&order).time());
-    let conflicts = allowed_conflicts(&shift, &order, 36);
+    let conflicts = allowed_conflicts(&shift, &order, 36, &());
     assert!(conflicts.iter().any(|&conflict| conflict > 1));
     assert!(repair_over(&order, &[1; 3], &damaged, &table).is_err());
 }

@@ -2,13 +2,14 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_coll::algorithms;
-use laneway_core::{Collective, Comm, Document, Exit, Failure, Row, Shape};
+use laneway_core::{Collective, Comm, Document, Exit, Failure, Observer, Row, Shape, Stage};
 use laneway_measure::Rule;
-use laneway_model::{Cell, Comparison, Meter, Request, compare, estimate};
+use laneway_model::{Cell, Comparison, Meter, Request, compare, estimate_observed};
 
 use super::{experiment_arguments, refused, request};
 use crate::measure::export;
 use crate::output::{self, Output};
+use crate::progress::Bar;
 use crate::session::{self, RankError};
 use crate::words;
 use laneway_core::talk;
@@ -57,14 +58,14 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let many = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
-    let ops = many("ops").map(|name| words::collective("model compare --ops", name));
-    let ops = ops.collect::<Result<Vec<Collective>, Failure>>()?;
+    let ops = words::collectives("model compare --ops", many("ops"))?;
     let sizes = words::sizes(many("calls"))?;
     let request = Request { gaps: true, ..request(matches, "fit-sizes")? };
     session::run(&session::measuring(matches)?, &|comm| {
         export::refuse(comm, matches.get_one::<String>("export").map(String::as_str))?;
-        let experiments = estimate(comm, &request).map_err(refused)?;
-        let cells = timed(comm, &ops, &sizes, request.budget).map_err(refused)?;
+        let bar = Bar::measuring(comm.rank() == 0);
+        let experiments = estimate_observed(comm, &request, &bar).map_err(refused)?;
+        let cells = timed(comm, &ops, &sizes, request.budget, &bar).map_err(refused)?;
         // Whether anything took a time is known to rank 0 alone.
         let nothing = comm.rank() == 0 && cells.is_empty();
         if talk::objection(comm, nothing.then(|| "no time".to_string()))?.is_some() {
@@ -118,6 +119,7 @@ fn timed(
     ops: &[Collective],
     sizes: &[u64],
     budget: f64,
+    observer: &dyn Observer,
 ) -> Result<Vec<Cell>, laneway_model::ModelError> {
     let mut calls = Vec::new();
     for &op in ops {
@@ -135,7 +137,8 @@ fn timed(
     let rule = Rule { budget: part.min(usual.budget), ..usual };
     let meter = Meter::new(comm)?;
     let mut cells = Vec::new();
-    for call in calls {
+    let stage = Stage::new(observer, "calls timed", calls.len() as u64);
+    for call in stage.over(calls) {
         let time = meter.time(&call.shape, call.algorithm, call.params, &rule)?;
         let time = time.filter(|time| time.value > 0.0);
         cells.extend(time.map(|time| Cell { seconds: time.value, ..call }));

@@ -4,11 +4,14 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Collective, Comm, Exit, Failure};
-use laneway_model::{Fitted, ModelKind, Request, estimate, fit, platform_text, share, sweep};
+use laneway_model::{
+    Fitted, ModelKind, Request, estimate_observed, fit, platform_text, share, sweep,
+};
 
 use super::{experiment_arguments, refused, request, tell};
 use crate::measure::export;
 use crate::output::{self, Output};
+use crate::progress::Bar;
 use crate::session::{self, RankError};
 
 /// Sizes and calls of the sweeps that find escalations and leaps.
@@ -100,7 +103,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 /// What each rank does; rank 0 prints and saves.
 fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
-    let experiments = estimate(comm, &wanted.request).map_err(refused)?;
+    let bar = Bar::measuring(comm.rank() == 0);
+    let experiments = estimate_observed(comm, &wanted.request, &bar).map_err(refused)?;
     let found = experiments.map(|all| fit(&all, wanted.kind));
     // Whether there is a model is known to rank 0 alone.
     let problem = found.as_ref().and_then(|found| found.as_ref().err()).map(ToString::to_string);
@@ -114,8 +118,8 @@ fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
     let mut fitted = share(comm, own.as_ref()).map_err(refused)?;
     if wanted.matches.get_flag("sweep") {
         let sizes: Vec<u64> = SWEPT.map(|power| 1 << power).collect();
-        let gathers = sweep(comm, Collective::Gather, &sizes, CALLS).map_err(refused)?;
-        let scatters = sweep(comm, Collective::Scatter, &sizes, CALLS).map_err(refused)?;
+        let swept = |collective| sweep(comm, collective, &sizes, CALLS, &bar).map_err(refused);
+        let (gathers, scatters) = (swept(Collective::Gather)?, swept(Collective::Scatter)?);
         if let Some((gathers, scatters)) = gathers.zip(scatters) {
             fitted = fitted.with_sweeps(&gathers, &scatters).map_err(refused)?;
         }

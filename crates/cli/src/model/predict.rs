@@ -1,10 +1,10 @@
-//! `laneway model predict`: what every algorithm of an operation takes, and where one overtakes;
-//! with what is measured beside, and as a picture.
+//! `laneway model predict`: what every algorithm of operations takes, and where one overtakes; with
+//! what is measured beside, and as a picture.
 
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_core::{Comm, Document, Exit, Failure, Row, Shape};
+use laneway_core::{Comm, Document, Exit, Failure, Row, Shape, Stage};
 use laneway_draw::Format;
 use laneway_draw::predicted::{Curve, Drawing, Mark};
 use laneway_measure::Rule;
@@ -13,25 +13,35 @@ use laneway_model::{Call, Crossover, Fitted, Meter, Parameter, crossovers, predi
 use super::{load, refused};
 use crate::measure::export;
 use crate::output::{self, Output};
+use crate::progress::Bar;
 use crate::session::{self, RankError};
 use crate::words;
 
 pub fn command() -> Command {
     Command::new("predict")
-        .about("Predicts all algorithms of an operation over sizes, and the crossovers")
+        .about("Predicts all algorithms of operations over sizes, and the crossovers")
         .after_help(
             "A row for each algorithm and size, the interval from those of the parameters and \
              from what the model was seen to be off. Where gathers escalate now and then: how \
              often, and by how much. A model of single hosts answers for as many ranks as it \
              has hosts; Hockney, LogGP and PLogP of one set of parameters for any number. With \
-             --measure every call is timed too, on the ranks that --backend or mpirun starts.\n\n\
+             --measure every call is timed too, on the ranks that --backend or mpirun starts. A \
+             picture (--svg) shows one operation.\n\n\
              Examples:\n  \
              laneway model predict scatter --model tonight.toml --sizes 1K,64K,1M\n  \
+             laneway model predict bcast,allreduce --model tonight.toml --sizes 64K\n  \
+             laneway model predict all --model tonight.toml --sizes 64K --format csv\n  \
              laneway model predict bcast --model loggp.toml --ranks 64 --format json\n  \
              laneway model predict gather --model tonight.toml --root 3 --svg gather.svg\n  \
              mpirun -n 4 laneway model predict bcast --model tonight.toml --measure",
         )
-        .arg(Arg::new("op").value_name("OP").required(true).help("The operation"))
+        .arg(
+            Arg::new("op")
+                .value_name("OP")
+                .value_delimiter(',')
+                .required(true)
+                .help("The operations, comma-separated: bcast,scatter, or all"),
+        )
         .arg(
             Arg::new("model")
                 .long("model")
@@ -76,6 +86,13 @@ struct Asked<'m> {
     matches: &'m ArgMatches,
     output: Output,
     fitted: Fitted,
+    ranks: u32,
+    /// One for each operation.
+    predicted: Vec<Predicted>,
+}
+
+/// One operation: all its algorithms at all sizes.
+struct Predicted {
     call: Call,
     rows: Vec<laneway_model::Row>,
     crossings: Vec<Crossover>,
@@ -85,22 +102,39 @@ impl Asked<'_> {
     fn text(&self, name: &str) -> Option<&str> {
         self.matches.get_one::<String>(name).map(String::as_str)
     }
+
+    /// Every call, operation after operation.
+    fn calls(&self) -> impl Iterator<Item = (Call, &laneway_model::Row)> {
+        self.predicted.iter().flat_map(|one| one.rows.iter().map(|row| (one.call, row)))
+    }
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
-    let collective = words::collective("model predict", text("op"))?;
+    let ops = matches.get_many::<String>("op").unwrap_or_default();
+    let ops = words::collectives("model predict", ops)?;
+    if let (Some(file), [first, _, ..]) = (matches.get_one::<String>("svg"), &ops[..]) {
+        let what = format!("{} operations do not fit into one picture", ops.len());
+        let try_this = format!("laneway model predict {} --svg {file} …", first.name());
+        return Err(Failure::usage(what, "a picture shows the algorithms of one", try_this));
+    }
     let sizes = matches.get_many::<String>("sizes").unwrap_or_default();
     let sizes = words::sizes(sizes)?;
     let fitted = load(text("model"))?;
     let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(fitted.hosts.len() as u32);
     let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
-    let root = if collective.has_root() { root } else { 0 };
-    let call = Call { collective, ranks, root };
-    let rows = predict_all(&fitted, &call, &sizes).map_err(|error| error.failure())?;
-    let crossings = crossovers(&fitted, &call, &rows).map_err(|error| error.failure())?;
-    let asked = Asked { matches, output, fitted, call, rows, crossings };
+    let bar = Bar::working();
+    let stage = Stage::new(&*bar, "operations predicted", ops.len() as u64);
+    let mut predicted = Vec::new();
+    for collective in stage.over(ops) {
+        let root = if collective.has_root() { root } else { 0 };
+        let call = Call { collective, ranks, root };
+        let rows = predict_all(&fitted, &call, &sizes).map_err(|error| error.failure())?;
+        let crossings = crossovers(&fitted, &call, &rows).map_err(|error| error.failure())?;
+        predicted.push(Predicted { call, rows, crossings });
+    }
+    let asked = Asked { matches, output, fitted, ranks, predicted };
     if !matches.get_flag("measure") {
         finish(&asked, Row::new(), &[])?;
         return Ok(Exit::Done);
@@ -121,15 +155,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 /// Collective: what every call takes; rank 0 knows.
 fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> {
-    if comm.size() != asked.call.ranks {
+    if comm.size() != asked.ranks {
         return Err(Failure::usage(
-            format!(
-                "a prediction for {} ranks, and {} that measure",
-                asked.call.ranks,
-                comm.size()
-            ),
+            format!("a prediction for {} ranks, and {} that measure", asked.ranks, comm.size()),
             "both must be of the same calls",
-            format!("--ranks {}", asked.call.ranks),
+            format!("--ranks {}", asked.ranks),
         )
         .into());
     }
@@ -144,8 +174,10 @@ fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> 
     }
     let meter = Meter::new(comm).map_err(refused)?;
     let mut all = Vec::new();
-    for row in &asked.rows {
-        let Call { collective, ranks, root } = asked.call;
+    let bar = Bar::measuring(comm.rank() == 0);
+    let stage = Stage::new(&bar, "calls timed", asked.calls().count() as u64);
+    for (call, row) in stage.over(asked.calls()) {
+        let Call { collective, ranks, root } = call;
         let shape = Shape::new(collective, ranks, row.bytes).with_root(root);
         let time = meter.time(&shape, row.algorithm, row.params, &Rule::default());
         all.extend(time.map_err(refused)?);
@@ -154,22 +186,15 @@ fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> 
 }
 
 fn finish(asked: &Asked, env: Row, measured: &[Parameter]) -> Result<(), Failure> {
-    let rows = asked.rows.iter().enumerate();
-    let rows = rows.map(|(number, one)| row(asked, one, measured.get(number))).collect();
-    let sentences: Vec<String> = asked
-        .crossings
-        .iter()
-        .map(|crossing| {
-            let sure = if crossing.sure { "" } else { "; their intervals overlap" };
-            let (bytes, to, from) = (crossing.bytes, &crossing.to, &crossing.from);
-            format!("From {bytes} B on, {to} is faster than {from}{sure}.")
-        })
-        .collect();
+    let calls = asked.calls().enumerate();
+    let rows = calls.map(|(number, call)| row(asked, call, measured.get(number))).collect();
+    let sentences = sentences(asked);
+    let root = asked.predicted.iter().map(|one| one.call.root).max();
     let params = Row::new()
         .with("model", asked.text("model").unwrap_or_default())
         .with("kind", asked.fitted.model.kind().name())
-        .with("ranks", asked.call.ranks)
-        .with("root", asked.call.root);
+        .with("ranks", asked.ranks)
+        .with("root", root);
     let summary = Some(Row::new().with("crossovers", sentences.join(" ")));
     let document = Document { verb: "model-predict", env, params, rows, summary };
     let brief = Document { summary: None, ..document.clone() };
@@ -177,15 +202,41 @@ fn finish(asked: &Asked, env: Row, measured: &[Parameter]) -> Result<(), Failure
     if asked.output.format == Format::Table && !sentences.is_empty() {
         output::print(&format!("\n{}", output::paragraphs(&sentences)))?;
     }
-    match asked.text("svg") {
-        Some(file) => output::replace(Path::new(file), &drawing(asked, measured).draw()),
-        None => Ok(()),
+    match (asked.text("svg"), &asked.predicted[..]) {
+        (Some(file), [one]) => {
+            output::replace(Path::new(file), &drawing(asked, one, measured).draw())
+        }
+        _ => Ok(()),
     }
 }
 
-fn row(asked: &Asked, one: &laneway_model::Row, measured: Option<&Parameter>) -> Row {
+/// Where one algorithm overtakes another; of which operation, where there are several.
+fn sentences(asked: &Asked) -> Vec<String> {
+    let of = |one: &Predicted| match asked.predicted.len() {
+        1 => String::new(),
+        _ => format!("{}: ", one.call.collective.name()),
+    };
+    let sentence = |op: &str, crossing: &Crossover| {
+        let sure = if crossing.sure { "" } else { "; their intervals overlap" };
+        let (bytes, to, from) = (crossing.bytes, &crossing.to, &crossing.from);
+        let begin = if op.is_empty() { "From" } else { "from" };
+        format!("{op}{begin} {bytes} B on, {to} is faster than {from}{sure}.")
+    };
+    let mut all = Vec::new();
+    for one in &asked.predicted {
+        let op = of(one);
+        all.extend(one.crossings.iter().map(|crossing| sentence(&op, crossing)));
+    }
+    all
+}
+
+fn row(
+    asked: &Asked,
+    (call, one): (Call, &laneway_model::Row),
+    measured: Option<&Parameter>,
+) -> Row {
     let mut row = Row::new()
-        .with("op", asked.call.collective.name())
+        .with("op", call.collective.name())
         .with("algorithm", one.algorithm.spelled(&one.params))
         .with("size_bytes", one.bytes)
         .with("time_us", 1e6 * one.prediction.seconds)
@@ -206,9 +257,9 @@ fn row(asked: &Asked, one: &laneway_model::Row, measured: Option<&Parameter>) ->
         .with("escalation_us", region.map(|region| 1e6 * region.seconds.value))
 }
 
-fn drawing(asked: &Asked, measured: &[Parameter]) -> Drawing {
+fn drawing(asked: &Asked, predicted: &Predicted, measured: &[Parameter]) -> Drawing {
     let mut curves: Vec<Curve> = Vec::new();
-    for (number, one) in asked.rows.iter().enumerate() {
+    for (number, one) in predicted.rows.iter().enumerate() {
         let label = one.algorithm.name;
         let at = curves.iter().position(|curve| curve.label == label).unwrap_or_else(|| {
             curves.push(Curve { label: label.into(), ..Curve::default() });
@@ -229,11 +280,11 @@ fn drawing(asked: &Asked, measured: &[Parameter]) -> Drawing {
         curve.predicted.sort_by_key(|mark| mark.bytes);
         curve.measured.sort_by_key(|mark| mark.bytes);
     }
-    let (op, kind) = (asked.call.collective.name(), asked.fitted.model.kind().name());
+    let (op, kind) = (predicted.call.collective.name(), asked.fitted.model.kind().name());
     Drawing {
-        title: format!("{op} on {} ranks, as {kind} predicts", asked.call.ranks),
+        title: format!("{op} on {} ranks, as {kind} predicts", asked.ranks),
         curves,
-        crossovers: asked.crossings.iter().map(|one| (one.bytes, one.to.clone())).collect(),
+        crossovers: predicted.crossings.iter().map(|one| (one.bytes, one.to.clone())).collect(),
         escalates: asked
             .fitted
             .escalation

@@ -9,14 +9,14 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_coll::{Algorithm, Params, usual};
 use laneway_core::units::format_size;
-use laneway_core::{Collective, Document, Exit, Failure, Row, Shape};
+use laneway_core::{Collective, Document, Exit, Failure, Observer as _, Row, Shape};
 use laneway_draw::timeline::{Recording, Timeline};
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
 use laneway_sim::{Observer, Outcome, SimError, Simulation};
 
 use crate::output::{self, Output};
-use crate::progress::Progress;
+use crate::progress::Bar;
 use crate::words::{self, Chosen};
 use record::Wanted;
 
@@ -194,10 +194,11 @@ impl Plan {
         Chosen { collective, algorithm, params }: Chosen,
         size: u64,
         observer: Option<&mut (dyn Observer + Send)>,
+        progress: &dyn laneway_core::Observer,
     ) -> Result<Outcome, NoOutcome> {
         let schedule = algorithm.schedule(&self.shape(collective, size), &params);
         let schedule = schedule.map_err(|refusal| NoOutcome::Refused(refusal.0))?;
-        let mut simulation = Simulation::new(&self.platform);
+        let mut simulation = Simulation::new(&self.platform).progress(progress);
         if let Some(observer) = observer {
             simulation = simulation.observed(observer);
         }
@@ -231,11 +232,14 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let mut rows = Vec::new();
     let mut refused = Vec::new();
     let runs = plan.runs();
-    let mut progress = Progress::new(runs.len(), true);
+    let bar = Bar::working();
     for (number, &(chosen, size)) in runs.iter().enumerate() {
         let Chosen { collective, algorithm, params } = chosen;
-        progress.at(number, &format!("{} {}", collective.name(), algorithm.name));
-        match plan.simulate(chosen, size, None) {
+        // Of several runs, those that are over are counted; of a single one its rounds.
+        let what = format!("{} {}", collective.name(), algorithm.name);
+        bar.progress(number as u64, runs.len() as u64, &what);
+        let inside: &dyn laneway_core::Observer = if runs.len() == 1 { &*bar } else { &() };
+        match plan.simulate(chosen, size, None, inside) {
             Err(NoOutcome::Failed(failure)) => return Err(failure),
             Err(NoOutcome::Refused(why)) => refused.push(format!("{}: {why}", algorithm.name)),
             Ok(outcome) => rows.push(
@@ -251,7 +255,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             ),
         }
     }
-    drop(progress);
     refused.dedup();
     refused.iter().for_each(|line| output::note(&format!("left out {line}")));
     if rows.is_empty() {
@@ -276,7 +279,8 @@ fn spelled(algorithm: &Algorithm, params: &Params) -> String {
 fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
     let (chosen, size) = plan.one_run("a timeline shows one run")?;
     let mut recording = Recording::default();
-    plan.simulate(chosen, size, Some(&mut recording)).map_err(|error| match error {
+    let drawn = plan.simulate(chosen, size, Some(&mut recording), &*Bar::working());
+    drawn.map_err(|error| match error {
         NoOutcome::Failed(failure) => failure,
         NoOutcome::Refused(why) => Failure::usage("nothing to draw", why, "another --algorithm"),
     })?;

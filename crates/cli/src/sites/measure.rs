@@ -15,6 +15,7 @@ use laneway_sites::found::{Findings, brief_rows, limits, platform_text};
 use crate::measure::{export, memory, rule};
 use crate::output::{self, Output};
 use crate::placed::{self, Placed};
+use crate::progress::Bar;
 use crate::session::{self, RankError};
 use crate::words;
 use laneway_backend::Watchdog;
@@ -129,13 +130,14 @@ fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
     }
     let placed = Placed::find(comm, wanted.text("sites")).map_err(placed::refused)?;
     let sites = placed.map(|placed| placed.sites());
-    let watchdog = Watchdog::new(comm);
+    let (watchdog, bar) = (Watchdog::new(comm), Bar::measuring(comm.rank() == 0));
     let asked = Asked {
         sites: sites.as_deref(),
         message: wanted.message,
         every: wanted.matches.get_flag("every"),
         rule: wanted.rule,
         alive: &|| watchdog.alive(),
+        observer: &bar,
     };
     let found = measure_sites(comm, &asked).map_err(refused)?;
     let environment = session::environment(comm);

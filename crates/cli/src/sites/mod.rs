@@ -12,6 +12,7 @@ use laneway_sim::platform::Platform;
 use laneway_sites::{Calls, ChoiceError, LanesError, Sites};
 
 use crate::output::{self, Output};
+use crate::progress::Bar;
 use crate::words;
 
 pub fn command() -> Command {
@@ -112,7 +113,7 @@ impl Plan {
     /// What is chosen, or all that was tried.
     fn choose(&self, all: bool) -> Result<Document, Failure> {
         let begun = Instant::now();
-        let choices = self.calls().choose(all).map_err(failure)?;
+        let choices = self.calls().choose(all, &*Bar::working()).map_err(failure)?;
         let choosing_ms = begun.elapsed().as_secs_f64() * 1e3;
         if let Some(why) = choices.no_bound {
             output::note(&format!("no bound is known here: {why}"));
@@ -127,7 +128,8 @@ impl Plan {
     /// The multi-lane paper's algorithm for each number of lanes.
     fn over_lanes(&self, range: &str) -> Result<Document, Failure> {
         let lanes = lane_range(range)?;
-        let times = self.calls().over_lanes(lanes).map_err(|error| no_lanes(error, range))?;
+        let times = self.calls().over_lanes(lanes, &*Bar::working());
+        let times = times.map_err(|error| no_lanes(error, range))?;
         for best in &times.best {
             output::note(&format!(
                 "{} of {} bytes: the printed model takes {} lanes with a constant rate of each, {} \

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure, Row};
 use laneway_topo::check::unreached_csv;
-use laneway_topo::{Proof, Table, Wiring, check, explain, prove};
+use laneway_topo::{Machine, Proof, Wiring, check, explain, prove_observed};
 
 use super::machine;
 use crate::output::{self, Output};
@@ -54,10 +54,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 /// Proves a table that a verb shows, and says what is wrong with it: the exit code that the verb
 /// then ends with.
-pub fn judged(wiring: &dyn Wiring, table: &Table) -> Exit {
-    let proof = prove(wiring, table);
+pub fn judged(machine: &Machine) -> Exit {
+    let (wiring, table) = (machine.wiring(), machine.table());
+    let proof = prove_observed(wiring, &table, machine.observer());
     let all = "`laneway topo check --unreached FILE` lists all";
-    machine::notes(explain::proof(wiring, Some(table), &proof, all));
+    machine::notes(explain::proof(wiring, Some(&table), &proof, all));
     machine::exit(proof.holds())
 }
 

@@ -1,7 +1,9 @@
 //! `laneway topo cost`: what fabrics take, side by side.
 
+use std::sync::Arc;
+
 use clap::{ArgMatches, Command, value_parser};
-use laneway_core::{Document, Exit, Failure, Row};
+use laneway_core::{Document, Exit, Failure, Observer, Row};
 use laneway_draw::Format;
 use laneway_report::table::turned;
 use laneway_topo::budget::{Figures, budget, smallest};
@@ -9,6 +11,7 @@ use laneway_topo::budget::{Figures, budget, smallest};
 use super::machine::{self, Machine};
 use super::refusal::refuse;
 use crate::output::{self, Output};
+use crate::progress::Bar;
 
 /// The largest figure that is taken.
 const MOST: f64 = 1e15;
@@ -102,7 +105,8 @@ fn figures(matches: &ArgMatches) -> Figures {
 
 fn chosen(matches: &ArgMatches) -> Result<Vec<Machine>, Failure> {
     if let Some(&nodes) = matches.get_one::<u64>("nodes") {
-        let (machines, missing) = smallest(nodes).map_err(refuse)?;
+        let observer: Arc<dyn Observer> = Bar::working();
+        let (machines, missing) = smallest(nodes, &observer).map_err(refuse)?;
         let left_out = |name| format!("left out {name}: no switch has the ports");
         machine::notes(missing.iter().map(|kind| left_out(kind.name)));
         return Ok(machines);

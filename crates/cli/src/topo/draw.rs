@@ -57,7 +57,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     // Load that does not arrive is not drawn: then somebody must say so.
     let is_loaded = ["heat", "phase", "phases"].iter().any(|name| matches.contains_id(name));
     match is_loaded && machine.has_table() {
-        true => Ok(check::judged(machine.wiring(), &machine.table())),
+        true => Ok(check::judged(&machine)),
         false => Ok(Exit::Done),
     }
 }
@@ -113,7 +113,8 @@ fn heated(machine: &Machine, word: &str, matches: &ArgMatches) -> Result<Heat, F
                 "messages on a cable, mean over the {} phases of the all-to-all",
                 order.count()
             );
-            Ok(Heat::over(&counted()?, hosts, &*order, 0..order.count(), words))
+            let (counter, all) = (counted()?, 0..order.count());
+            Ok(Heat::over(&counter, hosts, &*order, all, words, machine.observer()))
         }
         "random" => {
             let seed = matches.get_one::<u64>("seed").copied().unwrap_or(1);

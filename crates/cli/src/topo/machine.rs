@@ -10,6 +10,7 @@ use laneway_topo::{Counter, explain};
 
 use super::refusal::{advise, refuse};
 use crate::output::{self, Output};
+use crate::progress::Bar;
 
 /// An argument with a value.
 pub fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
@@ -89,7 +90,7 @@ pub fn unrouted(matches: &ArgMatches) -> Result<Machine, Failure> {
 
 /// Whole, and with its own forwarding.
 pub fn named(spec: &str) -> Result<Machine, Failure> {
-    Machine::named(spec).map_err(refuse)
+    Machine::observed(spec, Bar::working()).map_err(refuse)
 }
 
 /// A fabric from a file, in any format that is known.

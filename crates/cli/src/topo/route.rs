@@ -6,7 +6,7 @@ use clap::{ArgMatches, Command};
 use laneway_core::{Exit, Failure, Row};
 use laneway_topo::addresses::Addressed;
 use laneway_topo::install::{Change, Step, Tables, tables};
-use laneway_topo::{ErrorKind, explain, prove};
+use laneway_topo::{ErrorKind, explain, prove_observed};
 
 use super::machine::{self, Machine};
 use super::refusal::{advise, refuse};
@@ -106,7 +106,7 @@ fn write_steps(
         ErrorKind::Addresses => advise(error, "leave --from out"),
         _ => refuse(error),
     })?;
-    let before = prove(wiring, &installed.0).credit_loop;
+    let before = prove_observed(wiring, &installed.0, machine.observer()).credit_loop;
     let change = tables.change(machine, own, installed, |step| {
         if step.number == 1 && !before.is_empty() {
             let told = explain::credit_loop(wiring, &before);

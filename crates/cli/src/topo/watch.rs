@@ -15,6 +15,7 @@ use super::export;
 use super::machine::{self, discovered, option};
 use super::refusal::refuse;
 use crate::output::{self, Output};
+use crate::progress::Bar;
 
 /// A command that takes longer is stopped.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -58,7 +59,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let (file, reload) = (text("output").unwrap_or_default(), text("reload"));
     let whole = text("whole").map(discovered).transpose()?;
-    let mut watch = Watch::new(whole).map_err(refuse)?;
+    let mut watch = Watch::observed(whole, Bar::working()).map_err(refuse)?;
     let mut see = |now: &Discovered| -> Result<Exit, Failure> {
         let Some(rerouted) = watch.see(now).map_err(refuse)? else { return Ok(Exit::Done) };
         act(&rerouted, file, reload, &output)?;

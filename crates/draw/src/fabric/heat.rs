@@ -1,6 +1,6 @@
 //! How many messages each cable carries, and the colour for it.
 
-use laneway_core::Phases;
+use laneway_core::{Observer, Phases, Stage};
 use laneway_topo::{Counter, Links, Port, Switch};
 
 /// Messages on every link, of a phase or on average over phases.
@@ -18,7 +18,7 @@ impl Heat {
     /// Of one phase.
     pub fn of_phase(counter: &Counter, hosts: u32, order: &dyn Phases, phase: u64) -> Heat {
         let words = format!("messages on a cable in phase {phase}");
-        let heat = Heat::over(counter, hosts, order, phase..phase + 1, words);
+        let heat = Heat::over(counter, hosts, order, phase..phase + 1, words, &());
         Heat { whole: true, ..heat }
     }
 
@@ -29,12 +29,14 @@ impl Heat {
         order: &dyn Phases,
         phases: std::ops::Range<u64>,
         words: String,
+        observer: &dyn Observer,
     ) -> Heat {
         let count = counter.links().count();
         let mut sums = vec![0u64; count as usize];
         let many = (phases.end - phases.start) as f64;
         let mut partners = vec![0; hosts as usize];
-        for phase in phases {
+        let stage = Stage::new(observer, "phases drawn", phases.end - phases.start);
+        for phase in stage.over(phases) {
             order.partners(phase, &mut partners);
             let load = counter.load(&partners);
             for (link, sum) in (0..count).zip(&mut sums) {

@@ -1,6 +1,6 @@
 //! What is measured after what. Every rank has all figures, and so comes to the same next step.
 
-use laneway_core::{Comm, CommError, Rank};
+use laneway_core::{Comm, CommError, Rank, Stage};
 
 use super::eager::{LONGEST, eager_bytes};
 use super::flows::{Flow, Work};
@@ -107,14 +107,20 @@ pub(super) struct Course<'a> {
 
 impl Course<'_> {
     fn run(&mut self) -> Result<(), SitesError> {
-        self.eager()?;
         let sites = self.found.sites.len();
+        // The eager limit, what is inside each site, the ways between them, and what meets at each.
+        let all = 1 + sites + sites * (sites - 1) + sites;
+        let stage = Stage::new(self.asked.observer, "parts of the sites measured", all as u64);
+        self.eager()?;
+        stage.step();
         for site in 0..sites {
             self.inside(site)?;
+            stage.step();
         }
         for (from, to) in (0..sites).flat_map(|a| (0..sites).map(move |b| (a, b))) {
             if from != to {
                 self.way(from, to)?;
+                stage.step();
             }
         }
         for site in 0..sites {
@@ -124,6 +130,7 @@ impl Course<'_> {
             }
             self.beside(Kind::OutBeside, site)?;
             self.beside(Kind::IntoBeside, site)?;
+            stage.step();
         }
         Ok(())
     }

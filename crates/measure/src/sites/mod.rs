@@ -14,7 +14,7 @@ mod rated;
 
 use std::fmt;
 
-use laneway_core::CommError;
+use laneway_core::{CommError, Observer};
 use laneway_stats::median;
 
 pub use course::{NARROWER, measure_sites};
@@ -39,6 +39,8 @@ pub struct Asked<'a> {
     pub rule: Rule,
     /// Called now and then.
     pub alive: &'a dyn Fn(),
+    /// Is told how far it is.
+    pub observer: &'a dyn Observer,
 }
 
 /// Which flows are under way at once.

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use laneway_core::{Comm, Rank};
+use laneway_core::{Comm, Observer, Rank};
 use laneway_measure::Rule;
 use laneway_measure::p2p::{Lab, Plan};
 use laneway_measure::repeat::Aim;
@@ -18,6 +18,7 @@ pub(super) struct Course<'c> {
     pub comm: &'c dyn Comm,
     rule: Rule,
     parallel: bool,
+    rounds: usize,
     budget: f64,
     begun: f64,
     /// What comes now is for checks.
@@ -25,21 +26,29 @@ pub(super) struct Course<'c> {
     /// On rank 0.
     pub timed: Vec<Timed>,
     pub cost: Cost,
+    observer: &'c dyn Observer,
 }
 
 impl<'c> Course<'c> {
-    pub fn new(comm: &'c dyn Comm, request: &Request, rounds: usize) -> Course<'c> {
+    pub fn new(
+        comm: &'c dyn Comm,
+        request: &Request,
+        rounds: usize,
+        observer: &'c dyn Observer,
+    ) -> Course<'c> {
         let aim = Aim::Median { precision: request.precision, level: LEVEL };
         let each = request.budget / rounds.max(1) as f64;
         Course {
             comm,
             rule: Rule { aim, budget: each, ..Rule::default() },
             parallel: request.parallel,
+            rounds,
             budget: request.budget,
             begun: comm.clock().now(),
             hold_back: false,
             timed: Vec::new(),
             cost: Cost::default(),
+            observer,
         }
     }
 
@@ -62,6 +71,14 @@ impl<'c> Course<'c> {
         };
         // By the longest: the shorter ones have more of the latency in every byte.
         self.timed.iter().rev().find_map(time).map_or(0.0, each)
+    }
+
+    /// How far it is, in rounds: all of them, or as many as the budget allows.
+    fn tell(&self, spent: f64) {
+        let done = u64::from(self.cost.rounds);
+        let affordable = done as f64 * self.budget / spent.max(f64::MIN_POSITIVE);
+        let all = (self.rounds as u64).min(affordable as u64).max(done);
+        self.observer.progress(done, all, "rounds of experiments");
     }
 
     /// Collective: one kind of experiment on all subsets of the plan.
@@ -89,6 +106,7 @@ impl<'c> Course<'c> {
         self.cost.seconds = self.comm.clock().now() - self.begun;
         let mut spent = [self.cost.seconds];
         announce(self.comm, &mut spent)?;
+        self.tell(spent[0]);
         match spent[0] > self.budget {
             true => {
                 let before = if self.hold_back { "the checks" } else { "all experiments" };

@@ -8,7 +8,7 @@
 mod course;
 mod once;
 
-use laneway_core::{Comm, Rank};
+use laneway_core::{Comm, Observer, Rank};
 use laneway_measure::p2p::Plan;
 use laneway_measure::sites::{Flow, eager_bytes};
 use laneway_measure::talk::announce;
@@ -90,11 +90,21 @@ const PATIENCE: f64 = 2.0;
 /// Collective: measures what every model is fitted to. On rank 0 what was measured; nothing
 /// elsewhere.
 pub fn estimate(comm: &dyn Comm, request: &Request) -> Result<Option<Experiments>, ModelError> {
+    estimate_observed(comm, request, &())
+}
+
+/// The same, and tells how far it is.
+pub fn estimate_observed(
+    comm: &dyn Comm,
+    request: &Request,
+    observer: &dyn Observer,
+) -> Result<Option<Experiments>, ModelError> {
     let ranks = comm.size();
     let sizes = request.validated(ranks)?;
     let own = comm.dup()?;
     let hosts = own.hosts()?;
-    let mut course = Course::new(&*own, request, planned_rounds(request, ranks, &sizes));
+    let rounds = planned_rounds(request, ranks, &sizes);
+    let mut course = Course::new(&*own, request, rounds, observer);
     let pairs = Plan::pairs(ranks);
     course.batch(Kind::RoundTrip { out_bytes: 0, back_bytes: 0 }, &pairs)?;
     for &size in &sizes {

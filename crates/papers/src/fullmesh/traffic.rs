@@ -69,7 +69,8 @@ impl Counted {
         let fabric = topology(&format!("{kind}:d={d}")).map_err(PaperError::testbed)?;
         let (hosts, counter) = (fabric.hosts(), counter(&*fabric, &*fabric)?);
         let drawn = |fixed_points| {
-            counter.count_each(&Random { hosts, phases: TRIALS, seed: SEED, fixed_points })
+            let order = Random { hosts, phases: TRIALS, seed: SEED, fixed_points };
+            counter.count_each(&order, &())
         };
         let alltoall = counter.count(&*fabric.order());
         Ok(Counted { alltoall, random: drawn(false), any: drawn(true) })

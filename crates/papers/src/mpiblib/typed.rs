@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::thread;
 
-use laneway_core::Collective as Kind;
+use laneway_core::{Collective as Kind, Stage};
 use laneway_report::{Record, read};
 
 use super::cluster::PLATFORM;
@@ -51,12 +51,17 @@ impl Run {
 }
 
 /// One command for each method, two at a time where there are cores for it.
-pub fn runs(program: &Path, operation: Kind) -> Result<Vec<Run>, PaperError> {
+pub fn runs(program: &Path, operation: Kind, stage: &Stage) -> Result<Vec<Run>, PaperError> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let mut all = Vec::new();
     for some in METHODS.chunks(cores.min(METHODS.len())) {
         let found: Vec<Result<Run, PaperError>> = thread::scope(|scope| {
-            let started = |method| scope.spawn(move || run(program, operation, method));
+            let one = |method| {
+                let found = run(program, operation, method);
+                stage.step();
+                found
+            };
+            let started = |method| scope.spawn(move || one(method));
             let started: Vec<_> = some.iter().map(started).collect();
             let ended = |handle: thread::ScopedJoinHandle<'_, _>| {
                 handle.join().unwrap_or_else(|_| {

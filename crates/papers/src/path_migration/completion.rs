@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use laneway_core::Observer;
 use laneway_path::MigrationState;
 use laneway_stats::median;
 
@@ -48,7 +49,7 @@ fn by(pairs: &mut Pairs, query: bool) -> Result<Seen, PaperError> {
     Ok(seen)
 }
 
-pub fn part(stage: &Stage, most: usize) -> Result<Found, PaperError> {
+pub fn part(stage: &Stage, most: usize, _observer: &dyn Observer) -> Result<Found, PaperError> {
     let mut pairs = Pairs::open(stage, most)?;
     let (events, queries) = (by(&mut pairs, false)?, by(&mut pairs, true)?);
     let middle = |samples: &[f64]| median(samples).unwrap_or(f64::NAN);

@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use laneway_core::Observer;
 use laneway_path::MigrationState;
 use laneway_stats::{median, quantile, sorted};
 
@@ -152,13 +153,14 @@ fn original(stage: &Stage, bytes: usize) -> Result<Usual, PaperError> {
     undisturbed(&mut Pairs::open(stage, 1)?, bytes)
 }
 
-pub fn figure_7(stage: &Stage, most: usize) -> Result<Found, PaperError> {
+pub fn figure_7(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<Found, PaperError> {
     let counts = powers(most);
     let alone = middle(&original(stage, BYTES)?.means);
     let (mut quiet, mut loading, mut migration) =
         (Medians::default(), Medians::default(), Medians::default());
     let mut last = [Seen::default(), Seen::default()];
-    for &count in &counts {
+    let what = "numbers of pairs, latency";
+    for &count in laneway_core::Stage::new(observer, what, counts.len() as u64).over(&counts) {
         let mut pairs = Pairs::open(stage, count)?;
         let usual = undisturbed(&mut pairs, BYTES)?;
         let [mut armed, mut migrated] = [Seen::default(), Seen::default()];
@@ -210,11 +212,12 @@ pub fn figure_7(stage: &Stage, most: usize) -> Result<Found, PaperError> {
     Ok(found)
 }
 
-pub fn figure_8(stage: &Stage, most: usize) -> Result<Found, PaperError> {
+pub fn figure_8(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<Found, PaperError> {
     let all = [Disturbance::Loading, Disturbance::Migration, Disturbance::Fault];
     let (mut alone, mut medians) = (Medians::default(), all.map(|_| Medians::default()));
     let mut pairs = Pairs::open(stage, most)?;
-    for bytes in SIZES {
+    let what = "sizes of messages, latency";
+    for bytes in laneway_core::Stage::new(observer, what, SIZES.len() as u64).over(SIZES) {
         alone.add(bytes, &original(stage, bytes)?.means);
         let usual = undisturbed(&mut pairs, bytes)?;
         let mut seen = all.map(|_| Seen::default());

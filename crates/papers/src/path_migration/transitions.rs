@@ -1,5 +1,6 @@
 //! Figures 5 and 6: how long all pairs take from one migration state to the next.
 
+use laneway_core::Observer;
 use laneway_stats::Line;
 
 use super::pairs::Pairs;
@@ -21,9 +22,10 @@ struct Times {
     followed: Medians,
 }
 
-fn measure(stage: &Stage, counts: &[usize]) -> Result<Times, PaperError> {
+fn measure(stage: &Stage, counts: &[usize], observer: &dyn Observer) -> Result<Times, PaperError> {
     let mut times = Times::default();
-    for &count in counts {
+    let what = "numbers of pairs that change state";
+    for &count in laneway_core::Stage::new(observer, what, counts.len() as u64).over(counts) {
         let mut pairs = Pairs::open(stage, count)?;
         let (mut armed, mut migrated, mut followed) = (Vec::new(), Vec::new(), Vec::new());
         for repetition in 0..=REPETITIONS {
@@ -85,10 +87,10 @@ fn tell(times: &Times, paper: f64, is_asked: bool) -> Found {
     found
 }
 
-pub fn figure_5(stage: &Stage, most: usize) -> Result<Found, PaperError> {
+pub fn figure_5(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<Found, PaperError> {
     let mut counts: Vec<usize> = vec![1, 2, 4, 8, 12, 16, 20, 24, 28, FEW];
     counts.retain(|count| *count <= most);
-    let times = measure(stage, &counts)?;
+    let times = measure(stage, &counts, observer)?;
     let mut found = tell(&times, 1.30, false);
     found.remarks.push(format!(
         "Migrated-Armed takes {} us even for one pair: the far end is not told beforehand, loads \
@@ -100,8 +102,8 @@ pub fn figure_5(stage: &Stage, most: usize) -> Result<Found, PaperError> {
     Ok(found)
 }
 
-pub fn figure_6(stage: &Stage, most: usize) -> Result<Found, PaperError> {
-    let times = measure(stage, &powers(most))?;
+pub fn figure_6(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<Found, PaperError> {
+    let times = measure(stage, &powers(most), observer)?;
     let mut found = tell(&times, 1.16, true);
     let each = |medians: &Medians, count: usize| {
         let at = medians.points.iter().find(|point| point.0 == count as u64);

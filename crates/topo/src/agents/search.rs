@@ -1,6 +1,8 @@
 //! The search for columns that close no credit loop: in an order of the links, in another one, and
 //! then in one that is changed as they are found.
 
+use laneway_core::{Observer, Stage};
+
 use super::column::{Column, Older, Rule};
 use super::order::Order;
 use crate::engines::peel::{Peeled, peel};
@@ -40,6 +42,7 @@ pub(super) struct Search<'a> {
     /// Turns that would be welcome.
     pub others: Option<Turns>,
     goals: Vec<Goal>,
+    observer: &'a dyn Observer,
 }
 
 impl<'a> Search<'a> {
@@ -48,9 +51,11 @@ impl<'a> Search<'a> {
         graph: &'a Graph,
         used: &Table,
         goals: Vec<Goal>,
+        observer: &'a dyn Observer,
     ) -> Search<'a> {
-        let (pieces, waits) = (graph.pieces(), waits(wiring, used));
-        Search { graph, pieces, waits, turns: Turns::of(graph, used), others: None, goals }
+        let (pieces, waits) = (graph.pieces(), waits(wiring, used, observer));
+        let turns = Turns::of(graph, used);
+        Search { graph, pieces, waits, turns, others: None, goals, observer }
     }
 
     /// The columns of all destinations, and whether all ways are legal in one order of the
@@ -77,6 +82,8 @@ impl<'a> Search<'a> {
 
     /// The columns over one order of the links.
     fn fill(&self, order: &Order, older: &(impl Fn(Goal, Switch) -> Older + Sync)) -> Vec<Filled> {
+        let all = self.goals.len() as u64;
+        let stage = Stage::new(self.observer, "entries of switches, by goal", all);
         let parts = shared(self.goals.len(), |part| {
             let mut column = Column::new(self.graph);
             let filled = |&goal: &Goal| {
@@ -87,6 +94,7 @@ impl<'a> Search<'a> {
                     self.begin_again(&mut column, order, goal, older);
                     column.extend(order, Rule::Latest);
                 }
+                stage.step();
                 self.filled(&column, goal)
             };
             self.goals[part].iter().map(filled).collect::<Vec<_>>()
@@ -146,10 +154,11 @@ impl<'a> Search<'a> {
 }
 
 /// What waits because of a table, from whatever switch.
-fn waits(wiring: &dyn Wiring, table: &Table) -> Waits {
+fn waits(wiring: &dyn Wiring, table: &Table, observer: &dyn Observer) -> Waits {
     let mut waits = Waits::none(wiring);
     let mut follow = Follow::new(wiring.switches());
-    for destination in 0..table.destinations() {
+    let all = table.destinations();
+    for destination in Stage::new(observer, "waiting links, by host", all.into()).over(0..all) {
         let goal = follow::Goal::Host(destination / table.paths());
         let port = |at: Switch| table.row_of(at)[destination as usize];
         follow.begin();

@@ -3,6 +3,8 @@
 //! After Hoefler, Schneider and Lumsdaine 2009 (single-source shortest paths over weights that
 //! grow), within the turns that `up-down` allows, so that one virtual lane suffices.
 
+use laneway_core::Observer;
+
 use super::Engine;
 use super::column::Look;
 use super::up_down;
@@ -17,6 +19,6 @@ pub const ENGINE: Engine = Engine {
 };
 
 /// Makes the table.
-pub fn route(wiring: &dyn Wiring) -> Table {
-    up_down::legal(wiring, Look::Way)
+pub fn route(wiring: &dyn Wiring, observer: &dyn Observer) -> Table {
+    up_down::legal(wiring, Look::Way, observer)
 }

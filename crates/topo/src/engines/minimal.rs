@@ -1,6 +1,9 @@
 //! Shortest ways, and of equally short ones the port that carries the least so far.
 
+use laneway_core::{Observer, Stage};
+
 use super::Engine;
+use super::up_down::ROUTED;
 use crate::agents;
 use crate::graph::{Cable, FAR, Graph};
 use crate::table::Table;
@@ -14,17 +17,18 @@ pub const ENGINE: Engine = Engine {
 };
 
 /// Makes the table.
-pub fn route(wiring: &dyn Wiring) -> Table {
-    let table = table(&Graph::of(wiring));
-    agents::complete(wiring, &table, &table)
+pub fn route(wiring: &dyn Wiring, observer: &dyn Observer) -> Table {
+    let table = table(&Graph::of(wiring), observer);
+    agents::complete(wiring, &table, &table, observer)
 }
 
-pub(crate) fn table(graph: &Graph) -> Table {
+pub(crate) fn table(graph: &Graph, observer: &dyn Observer) -> Table {
     let mut table = Table::empty(graph.switches() as u32, graph.hosts(), 1);
     let mut load = vec![0u64; graph.links.count() as usize];
     let mut passing = vec![0u64; graph.switches()];
     let (mut leaf, mut far, mut farthest_first) = (None, Vec::new(), Vec::new());
-    for (host, switch, port) in graph.plugged() {
+    let stage = Stage::new(observer, ROUTED, graph.hosts().into());
+    for (host, switch, port) in stage.over(graph.plugged()) {
         if leaf != Some(switch) {
             leaf = Some(switch);
             far = graph.distances([switch]);

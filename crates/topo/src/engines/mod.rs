@@ -12,6 +12,7 @@ pub mod several;
 pub(crate) mod turns;
 pub mod up_down;
 
+use laneway_core::Observer;
 use laneway_core::error::nearest;
 
 pub use several::several;
@@ -27,8 +28,8 @@ pub struct Engine {
     pub name: &'static str,
     /// What it does, in a sentence.
     pub sentence: &'static str,
-    /// Makes the table.
-    pub route: fn(&dyn Wiring) -> Table,
+    /// Makes the table, and tells how far it is.
+    pub route: fn(&dyn Wiring, &dyn Observer) -> Table,
 }
 
 impl std::fmt::Debug for Engine {

@@ -5,6 +5,8 @@
 //! own earlier ways least. Whoever meets nothing is settled first; when nobody is left who can, one
 //! switch goes a way that it has gone before, and so opens a new way for the others.
 
+use laneway_core::{Observer, Stage};
+
 use super::balanced;
 use super::column::{Column, Look};
 use super::heights::Heights;
@@ -19,15 +21,26 @@ use crate::wiring::{Host, NO_PORT, Port, Switch, Wiring};
 /// A table of 1, 2, 4 or 8 paths, or any other number, to each host. The first is that of `native`
 /// where there is one, else that of the engine `balanced`.
 pub fn several(wiring: &dyn Wiring, native: Option<&dyn Routing>, paths: u32) -> Table {
+    several_observed(wiring, native, paths, &())
+}
+
+/// The same, and tells how far it is.
+pub fn several_observed(
+    wiring: &dyn Wiring,
+    native: Option<&dyn Routing>,
+    paths: u32,
+    observer: &dyn Observer,
+) -> Table {
     let first = match native {
-        Some(native) => Table::of(wiring, native),
-        None => balanced::route(wiring),
+        Some(native) => Table::of_observed(wiring, native, observer),
+        None => balanced::route(wiring, observer),
     };
     let graph = Graph::of(wiring);
-    let heights = heights(wiring, &graph, &first);
+    let heights = heights(wiring, &graph, &first, observer);
     let paths = paths.max(1);
     let mut table = Table::empty(wiring.switches(), wiring.hosts(), paths);
     let places: Vec<_> = graph.plugged().collect();
+    let stage = Stage::new(observer, "hosts given paths", places.len() as u64);
     let found = shared(places.len(), |part| {
         let mut column = Column::new(&graph, &heights);
         let columns = |&(host, leaf, port): &(Host, Switch, Port)| {
@@ -37,6 +50,7 @@ pub fn several(wiring: &dyn Wiring, native: Option<&dyn Routing>, paths: u32) ->
             if !graph.leaves().all(|leaf| column.knows(leaf)) {
                 column.complete(&mut [], Look::Blind);
             }
+            stage.step();
             let native = |at: Switch| column.port(at);
             (host, Fan::new(&graph, &heights, leaf, port).columns(native, host, paths))
         };
@@ -49,13 +63,13 @@ pub fn several(wiring: &dyn Wiring, native: Option<&dyn Routing>, paths: u32) ->
             }
         }
     }
-    agents::complete(wiring, &table, &table)
+    agents::complete(wiring, &table, &table, observer)
 }
 
 /// An order of the switches in which the first path's ways are legal, if there is one: also those
 /// that only management agents need, where hosts' ways do not suffer from it.
-fn heights(wiring: &dyn Wiring, graph: &Graph, first: &Table) -> Heights {
-    let of_hosts = Turns::of(graph, &agents::used(wiring, first));
+fn heights(wiring: &dyn Wiring, graph: &Graph, first: &Table, observer: &dyn Observer) -> Heights {
+    let of_hosts = Turns::of(graph, &agents::used(wiring, first, observer));
     let [all, hosts] = [&Turns::of(graph, first), &of_hosts]
         .map(|turns| Heights::from_turns(graph, turns, &vec![0; graph.switches()]));
     if all.spoils(graph, &of_hosts) <= hosts.spoils(graph, &of_hosts) { all } else { hosts }

@@ -1,5 +1,7 @@
 //! Ways that climb and then descend, over an order of the switches that is found by itself.
 
+use laneway_core::{Observer, Stage};
+
 use super::Engine;
 use super::column::{Column, Look};
 use super::heights::Heights;
@@ -17,36 +19,40 @@ pub const ENGINE: Engine = Engine {
     route,
 };
 
+/// What the stage of routing is called.
+pub(crate) const ROUTED: &str = "hosts routed to";
+
 /// Makes the table.
-pub fn route(wiring: &dyn Wiring) -> Table {
-    legal(wiring, Look::Link)
+pub fn route(wiring: &dyn Wiring, observer: &dyn Observer) -> Table {
+    legal(wiring, Look::Link, observer)
 }
 
 /// Destination by destination; who has a choice looks there.
-pub(crate) fn legal(wiring: &dyn Wiring, look: Look) -> Table {
+pub(crate) fn legal(wiring: &dyn Wiring, look: Look, observer: &dyn Observer) -> Table {
     let graph = Graph::of(wiring);
-    let heights = heights(&graph);
+    let heights = heights(&graph, observer);
     let mut load = vec![0u64; graph.links.count() as usize];
     let mut table = Table::empty(graph.switches() as u32, graph.hosts(), 1);
     let mut column = Column::new(&graph, &heights);
-    for (host, leaf, port) in graph.plugged() {
+    let stage = Stage::new(observer, ROUTED, graph.hosts().into());
+    for (host, leaf, port) in stage.over(graph.plugged()) {
         column.begin(leaf, port);
         column.complete(&mut load, look);
         for switch in 0..graph.switches() as u32 {
             table.set(switch, host, column.port(switch));
         }
     }
-    agents::complete(wiring, &table, &table)
+    agents::complete(wiring, &table, &table, observer)
 }
 
 /// Hosts' switches at the bottom where everybody is reached so, which is best for trees and meshes;
 /// else an order with one highest switch that allows most of what shortest ways would do.
-pub(crate) fn heights(graph: &Graph) -> Heights {
+pub(crate) fn heights(graph: &Graph, observer: &dyn Observer) -> Heights {
     let plain = Heights::from_leaves(graph);
     if reaches_all(graph, &plain) {
         return plain;
     }
-    let turns = Turns::of(graph, &minimal::table(graph));
+    let turns = Turns::of(graph, &minimal::table(graph, observer));
     // Where it spoils equally little, the middle of the fabric is high.
     let away = graph.distances(graph.leaves());
     let low: Vec<u32> = away.iter().map(|&far| u32::MAX - far).collect();

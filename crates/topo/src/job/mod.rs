@@ -13,7 +13,7 @@ mod search;
 mod shape;
 mod split;
 
-use laneway_core::{Phases, Rank, own_partners};
+use laneway_core::{Observer, Phases, Rank, own_partners};
 
 use crate::order::{Listed, Shift};
 use crate::routing::Routing;
@@ -72,6 +72,16 @@ const EFFORT: u64 = 1 << 32;
 impl Job {
     /// Finds an order for hosts, which are given in order and once each.
     pub fn new(ground: &Ground, hosts: Vec<Host>, seed: u64) -> Result<Job, Refused> {
+        Job::observed(ground, hosts, seed, &())
+    }
+
+    /// The same, and tells how far it is.
+    pub fn observed(
+        ground: &Ground,
+        hosts: Vec<Host>,
+        seed: u64,
+        observer: &dyn Observer,
+    ) -> Result<Job, Refused> {
         let boxed = ground.mesh.map(|mesh| Boxed::around(mesh, &hosts));
         let shape = boxed.as_ref().map(Boxed::shape);
         let is_intact = || ground.mesh.is_some_and(|mesh| ground.intact(mesh, &hosts).is_ok());
@@ -96,7 +106,8 @@ impl Job {
             best = search::list(&flows, best.0 - 1).unwrap_or(best);
         }
         if best.0 as u64 > bound && hosts.len() <= MOST_SEARCHED {
-            let found = search::search(&flows, bound as usize, best.0 - 1, seed, EFFORT);
+            let (least, most) = (bound as usize, best.0 - 1);
+            let found = search::search(&flows, least, most, seed, EFFORT, observer);
             best = found.unwrap_or(best);
         }
         let order = Box::new(listed(hosts.len(), best));

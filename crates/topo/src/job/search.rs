@@ -4,6 +4,7 @@
 //! there is none, a message throws others out: those that have been hardest to place are spared
 //! (guided ejection: Nagata and Bräysy 2009). It is all counted and seeded, never timed.
 
+use laneway_core::{Observer, Stage};
 use laneway_stats::SplitMix64;
 
 use super::flows::Flows;
@@ -77,6 +78,7 @@ pub fn search(
     most: usize,
     seed: u64,
     effort: u64,
+    observer: &dyn Observer,
 ) -> Option<(usize, Vec<u32>)> {
     if bound > most {
         return None;
@@ -87,7 +89,7 @@ pub fn search(
     loop {
         // In the end, what still waits opens phases of its own.
         let effort = if tries < TRIES { effort / TRIES as u64 } else { 0 };
-        if search.settle(effort) {
+        if search.settle(effort, observer) {
             return Some((search.taken.phases, search.phase));
         }
         if search.taken.phases == most {
@@ -234,8 +236,9 @@ impl<'f> Search<'f> {
     }
 
     /// Finds a phase for all that wait; false where the effort is spent before.
-    fn settle(&mut self, effort: u64) -> bool {
+    fn settle(&mut self, effort: u64, observer: &dyn Observer) -> bool {
         let mut left = effort / (self.taken.phases * self.flows.most_needs().pow(2)) as u64;
+        let stage = Stage::new(observer, "exchanges of messages tried", left);
         let mut stuck = Vec::new();
         while let Some(message) = self.waiting.pop() {
             let start = self.draws.index(self.taken.phases);
@@ -243,6 +246,7 @@ impl<'f> Search<'f> {
                 self.put(message, phase);
             } else if left > 0 {
                 left -= 1;
+                stage.step();
                 self.force(message);
             } else {
                 stuck.push(message);

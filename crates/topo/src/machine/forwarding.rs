@@ -6,13 +6,14 @@ use std::path::Path;
 use laneway_core::Phases;
 
 use super::{MOST_SPREAD, Machine, Plan, ensure_table};
+use crate::agents::to_switches_observed;
 use crate::conflicts::Counter;
 use crate::differ::Difference;
 use crate::engines::engine;
 use crate::error::{Error, ErrorKind};
 use crate::formats::{self, lft};
 use crate::repair::{self, Repaired};
-use crate::reroute::reroute;
+use crate::reroute::reroute_observed;
 use crate::routing::Routing;
 use crate::table::Table;
 use crate::wiring::{NO_PORT, Wiring};
@@ -35,13 +36,13 @@ impl Machine {
             (None, None) => self.spread_over_plan(),
             (Some("native"), None) => None,
             (None, Some(left)) => Some(match whole.hosts() <= MOST_SPREAD {
-                true => repair::spread(whole, native, left),
-                false => reroute(whole, native, left),
+                true => repair::spread_observed(whole, native, left, self.observer()),
+                false => reroute_observed(whole, native, left, self.observer()),
             }),
             // Told to keep it: what it sends into the failed part is lost.
-            (Some("native"), Some(_)) => Some(Table::of(whole, native)),
+            (Some("native"), Some(_)) => Some(Table::of_observed(whole, native, self.observer())),
             (Some(word), _) => Some(match engine(word) {
-                Ok(engine) => (engine.route)(self.wiring()),
+                Ok(engine) => (engine.route)(self.wiring(), self.observer()),
                 Err(unknown) if !is_file(word) => return Err(unknown),
                 Err(_) => {
                     let (table, ways) = self.installed(Path::new(word))?;
@@ -74,7 +75,7 @@ impl Machine {
     pub fn table(&self) -> Table {
         match &self.table {
             Some(table) => table.clone(),
-            None => Table::of(self.wiring(), self.routing()),
+            None => Table::of_observed(self.wiring(), self.routing(), self.observer()),
         }
     }
 
@@ -92,7 +93,7 @@ impl Machine {
     /// has some.
     pub fn to_switches(&self, table: &Table) -> Table {
         let own = self.to_switches.clone();
-        own.unwrap_or_else(|| lft::to_switches(self.wiring(), table))
+        own.unwrap_or_else(|| to_switches_observed(self.wiring(), table, self.observer()))
     }
 
     /// The plan's forwarding with detours around the cables that were not found, as after a
@@ -105,7 +106,7 @@ impl Machine {
             is_small && self.differs() && plan.differences.iter().all(is_missing)
         })?;
         let left = plan.map.left(&found.fabric, &*plan.plan);
-        let table = repair::spread(&*plan.plan, &*plan.plan, &left);
+        let table = repair::spread_observed(&*plan.plan, &*plan.plan, &left, self.observer());
         Some(plan.map.table(&found.fabric, &table))
     }
 
@@ -126,15 +127,17 @@ impl Machine {
             return Err(refused(format!("more than {MOST_SPREAD} nodes take too long")));
         }
         let allowed = self.allowed_conflicts(&*order).map_err(refused)?;
-        repair::repair_over(&*order, &allowed, left, &self.table()).map_err(refused)
+        let repaired =
+            repair::repair_over_observed(&*order, &allowed, left, &self.table(), self.observer());
+        repaired.map_err(refused)
     }
 
     /// The largest conflict of each phase while everything was there.
     fn allowed_conflicts(&self, order: &(dyn Phases + Sync)) -> Result<Vec<u32>, String> {
         let conflicts =
             |wiring: &dyn Wiring, routing: &dyn Routing, order: &(dyn Phases + Sync)| {
-                let counter = Counter::new(wiring, routing)?;
-                Ok(repair::allowed_conflicts(&counter, order, wiring.hosts()))
+                let counter = Counter::observed(wiring, routing, self.observer())?;
+                Ok(repair::allowed_conflicts(&counter, order, wiring.hosts(), self.observer()))
             };
         match self.followed() {
             // Its phases are those of the plan, by other numbers.

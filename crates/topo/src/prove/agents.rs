@@ -1,6 +1,8 @@
 //! The proof for the switches themselves. Their management agents answer whoever asks, so that each
 //! switch must be reached from everywhere and must itself reach everybody.
 
+use laneway_core::{Observer, Stage};
+
 use crate::follow::{Follow, Goal, NEVER};
 use crate::graph::Graph;
 use crate::routing::Hop;
@@ -49,9 +51,21 @@ const MOST_LISTED: usize = 1 << 20;
 
 /// Proves what hosts do not need of a table to hosts, and a table to the switches.
 pub fn prove_agents(wiring: &dyn Wiring, table: &Table, to_switches: &Table) -> Agents {
+    prove_agents_observed(wiring, table, to_switches, &())
+}
+
+/// The same, and tells how far it is.
+pub fn prove_agents_observed(
+    wiring: &dyn Wiring,
+    table: &Table,
+    to_switches: &Table,
+    observer: &dyn Observer,
+) -> Agents {
     let mut prover = Prover::new(wiring);
-    prover.prove_hosts(wiring, table);
-    for to in 0..wiring.switches() {
+    let all = u64::from(wiring.hosts()) + u64::from(wiring.switches());
+    let stage = Stage::new(observer, "paths of switches proven", all);
+    prover.prove_hosts(wiring, table, &stage);
+    for to in stage.over(0..wiring.switches()) {
         prover.prove(Asked::Switch(to), to, |at| to_switches.row_of(at)[to as usize]);
     }
     prover.found.credit_loops = prover.of_all.credit_loops_beside(&prover.of_hosts);
@@ -81,8 +95,9 @@ impl Prover {
         }
     }
 
-    fn prove_hosts(&mut self, wiring: &dyn Wiring, table: &Table) {
+    fn prove_hosts(&mut self, wiring: &dyn Wiring, table: &Table, stage: &Stage) {
         for host in 0..wiring.hosts() {
+            stage.step();
             let Some((leaf, _)) = wiring.attached(host) else { continue };
             for path in 0..table.paths() {
                 self.prove(Asked::Host(host, path), leaf, |at| table.entry(at, host, path));

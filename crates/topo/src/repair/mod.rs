@@ -13,7 +13,7 @@ mod roads;
 mod tables;
 mod thin;
 
-use laneway_core::Phases;
+use laneway_core::{Observer, Phases, Stage};
 
 use crate::conflicts::Counter;
 use crate::fabric::Fabric;
@@ -27,7 +27,7 @@ use crate::wiring::{Host, Wiring};
 
 pub use loss::{Loss, apart, lost};
 use roads::{Message, Roads};
-pub use tables::spread;
+pub use tables::{spread, spread_observed};
 use thin::Thinned;
 
 /// An all-to-all on what is left.
@@ -67,14 +67,19 @@ pub fn repair(whole: &dyn Topology, damaged: &Fabric) -> Result<(Table, Repaired
     let order = whole.order();
     ensure_fit(&*order, damaged)?;
     let table = spread(whole, whole, damaged);
-    let allowed = allowed_conflicts(&Counter::new(whole, whole)?, &*order, whole.hosts());
+    let allowed = allowed_conflicts(&Counter::new(whole, whole)?, &*order, whole.hosts(), &());
     let repaired = repair_over(&*order, &allowed, damaged, &table)?;
     Ok((table, repaired))
 }
 
 /// The largest conflict of each phase on the whole machine.
-pub fn allowed_conflicts(counter: &Counter, order: &(dyn Phases + Sync), hosts: u32) -> Vec<u32> {
-    if counter.count(order).worst() <= 1 {
+pub fn allowed_conflicts(
+    counter: &Counter,
+    order: &(dyn Phases + Sync),
+    hosts: u32,
+    observer: &dyn Observer,
+) -> Vec<u32> {
+    if counter.count_observed(order, observer).worst() <= 1 {
         return vec![1; order.count() as usize];
     }
     let mut partners = vec![0; hosts as usize];
@@ -84,7 +89,8 @@ pub fn allowed_conflicts(counter: &Counter, order: &(dyn Phases + Sync), hosts: 
         let load = counter.load(&partners);
         (0..links).map(|link| load.on(link)).max().unwrap_or(0).max(1)
     };
-    (0..order.count()).map(worst).collect()
+    let stage = Stage::new(observer, "conflicts by phase", order.count());
+    stage.over(0..order.count()).map(worst).collect()
 }
 
 /// Bytes that all phases may take.
@@ -110,21 +116,32 @@ pub fn repair_over(
     wiring: &dyn Wiring,
     table: &Table,
 ) -> Result<Repaired, String> {
+    repair_over_observed(order, allowed, wiring, table, &())
+}
+
+/// The same, and tells how far it is.
+pub fn repair_over_observed(
+    order: &(dyn Phases + Sync),
+    allowed: &[u32],
+    wiring: &dyn Wiring,
+    table: &Table,
+    observer: &dyn Observer,
+) -> Result<Repaired, String> {
     if allowed.len() as u64 != order.count() {
         return Err(format!("{} conflicts for {} phases", allowed.len(), order.count()));
     }
     ensure_fit(order, wiring)?;
-    let roads = Roads::new(wiring, table)?;
-    let mut thinned = thin::thin(&roads, order, allowed);
+    let roads = Roads::new(wiring, table, observer)?;
+    let mut thinned = thin::thin(&roads, order, allowed, observer);
     thinned.complete(&roads);
     let (bound, sent) = thinned.bound(&roads);
     let (lost, unreached) = find_lost(wiring, std::mem::take(&mut thinned.unreached));
-    let mut best = Phased::mended(&roads, thinned, allowed);
-    if best.time > bound && unchanged_time(&roads, order) < best.time {
-        best = best.or(Phased::unchanged(&roads, order));
+    let mut best = Phased::mended(&roads, thinned, allowed, observer);
+    if best.time > bound && unchanged_time(&roads, order, observer) < best.time {
+        best = best.or(Phased::unchanged(&roads, order, observer));
     }
     if best.time > bound + NEAR.max(bound / 100) {
-        best = Phased::searched(wiring, table, best);
+        best = Phased::searched(wiring, table, best, observer);
     }
     let hosts = (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_some()).count();
     Ok(Repaired {
@@ -152,28 +169,33 @@ struct Phased {
 impl Phased {
     /// The phases as they are, less what is above the conflict that they are allowed, and phases
     /// for that.
-    fn mended(roads: &Roads, mut thinned: Thinned, allowed: &[u32]) -> Phased {
+    fn mended(
+        roads: &Roads,
+        mut thinned: Thinned,
+        allowed: &[u32],
+        observer: &dyn Observer,
+    ) -> Phased {
         let mut allowed = allowed.to_vec();
         merge::merge(roads, &mut thinned, &mut allowed);
-        Phased::packed(roads, thinned, &allowed)
+        Phased::packed(roads, thinned, &allowed, observer)
     }
 
     /// The order as it is, and phases for what it leaves out.
-    fn unchanged(roads: &Roads, order: &(dyn Phases + Sync)) -> Phased {
+    fn unchanged(roads: &Roads, order: &(dyn Phases + Sync), observer: &dyn Observer) -> Phased {
         let any = vec![u32::MAX; order.count() as usize];
-        let mut thinned = thin::thin(roads, order, &any);
+        let mut thinned = thin::thin(roads, order, &any, observer);
         thinned.complete(roads);
-        Phased::packed(roads, thinned, &any)
+        Phased::packed(roads, thinned, &any, observer)
     }
 
-    fn packed(roads: &Roads, thinned: Thinned, allowed: &[u32]) -> Phased {
+    fn packed(roads: &Roads, thinned: Thinned, allowed: &[u32], observer: &dyn Observer) -> Phased {
         let Thinned { mut rows, out, .. } = thinned;
         let worst = |(row, &allowed): (&Vec<Host>, &u32)| match allowed {
             1 => 1,
             _ => u64::from(roads.worst(row)),
         };
         let kept: u64 = rows.iter().zip(allowed).map(worst).sum();
-        let more = pack::pack(roads, &out);
+        let more = pack::pack(roads, &out, observer);
         let time = kept + more.len() as u64;
         rows.extend(more);
         Phased { rows, time }
@@ -181,7 +203,12 @@ impl Phased {
 
     /// The scheduler of jobs with all hosts in one, beginning with these phases; these where it
     /// finds nothing shorter, or the hosts are too many for it.
-    fn searched(wiring: &dyn Wiring, table: &Table, found: Phased) -> Phased {
+    fn searched(
+        wiring: &dyn Wiring,
+        table: &Table,
+        found: Phased,
+        observer: &dyn Observer,
+    ) -> Phased {
         let plugged = (0..wiring.hosts()).filter(|&host| wiring.attached(host).is_some());
         let hosts: Vec<Host> = plugged.collect();
         if hosts.len() > MOST_TRIED {
@@ -190,7 +217,7 @@ impl Phased {
         let order = Listed::of_rows(found.rows);
         let ground = Ground { wiring, routing: table, order: &order, mesh: None, is_whole: false };
         // It has no order where not everybody reaches everybody.
-        let job = Job::new(&ground, hosts, 1).ok();
+        let job = Job::observed(&ground, hosts, 1, observer).ok();
         let found = Phased { rows: order.into_rows(), ..found };
         let Some(job) = job.filter(|job| job.phases() < found.time) else { return found };
         let mut rows = vec![vec![0; wiring.hosts() as usize]; job.phases() as usize];
@@ -205,7 +232,8 @@ impl Phased {
 }
 
 /// The time of an order as it is, less what does not arrive.
-fn unchanged_time(roads: &Roads, order: &(dyn Phases + Sync)) -> u64 {
+fn unchanged_time(roads: &Roads, order: &(dyn Phases + Sync), observer: &dyn Observer) -> u64 {
+    let stage = Stage::new(observer, "phases timed", order.count());
     let parts = shared(order.count() as usize, |phases| {
         let mut row = vec![0; roads.hosts as usize];
         let mut time = 0;
@@ -217,6 +245,7 @@ fn unchanged_time(roads: &Roads, order: &(dyn Phases + Sync)) -> u64 {
                 }
             }
             time += u64::from(roads.worst(&row));
+            stage.step();
         }
         time
     });

@@ -5,6 +5,7 @@
 //! without a phase takes the one where it displaces fewest; those wait, and may not come back there
 //! for a while. When that leads nowhere there is a phase more.
 
+use laneway_core::{Observer, Stage};
 use laneway_stats::SplitMix64;
 
 use super::roads::{Message, Roads};
@@ -35,13 +36,13 @@ struct Packer<'a> {
 }
 
 /// The partner of each host in each phase; itself where it rests.
-pub(super) fn pack(roads: &Roads, messages: &[Message]) -> Vec<Vec<Host>> {
+pub(super) fn pack(roads: &Roads, messages: &[Message], observer: &dyn Observer) -> Vec<Vec<Host>> {
     let mut packer = Packer::new(roads, messages);
     let least = packer.least();
     for _ in 0..least {
         packer.add_phase();
     }
-    packer.place_in_turn();
+    packer.place_in_turn(observer);
     while !packer.waiting.is_empty() {
         packer.search();
         if !packer.waiting.is_empty() {
@@ -113,7 +114,7 @@ impl<'a> Packer<'a> {
     }
 
     /// Those who want what is scarce first, each into the first phase where it displaces nobody.
-    fn place_in_turn(&mut self) {
+    fn place_in_turn(&mut self, observer: &dyn Observer) {
         let wanted = self.wanted();
         let mut turn = std::mem::take(&mut self.waiting);
         let scarce = |&message: &u32| {
@@ -123,7 +124,8 @@ impl<'a> Packer<'a> {
             (std::cmp::Reverse(needs), message)
         };
         turn.sort_by_cached_key(scarce);
-        for message in turn {
+        let stage = Stage::new(observer, "messages put into phases", turn.len() as u64);
+        for message in stage.over(turn) {
             let fits = |&phase: &usize| {
                 self.needs(message).iter().all(|&need| self.owners[need as usize][phase] == FREE)
             };

@@ -1,5 +1,7 @@
 //! What a message needs for itself in a phase: its sender, and every link of its way.
 
+use laneway_core::Observer;
+
 use crate::links::Links;
 use crate::table::Table;
 use crate::ways::{self, Ways};
@@ -17,10 +19,14 @@ pub(super) struct Roads {
 pub(super) type Message = (Host, Host);
 
 impl Roads {
-    pub fn new(wiring: &dyn Wiring, table: &Table) -> Result<Roads, String> {
+    pub fn new(
+        wiring: &dyn Wiring,
+        table: &Table,
+        observer: &dyn Observer,
+    ) -> Result<Roads, String> {
         let links = Links::of(wiring);
         Ok(Roads {
-            ways: Ways::new(wiring, table, &links)?,
+            ways: Ways::new(wiring, table, &links, observer)?,
             links: links.count(),
             lost: ways::lost(&links),
             hosts: wiring.hosts(),

@@ -9,6 +9,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use laneway_core::Observer;
+
 use crate::engines::column::{Column, Look};
 use crate::engines::heights::Heights;
 use crate::fabric::Fabric;
@@ -24,21 +26,31 @@ const ROUNDS: u32 = 6;
 /// The table of a damaged fabric whose fullest link carries least, of those that we know to make;
 /// where several are equal, the one that changes least.
 pub fn spread(whole: &dyn Wiring, routing: &dyn Routing, damaged: &Fabric) -> Table {
-    let native = Native::for_hosts(whole, routing);
+    spread_observed(whole, routing, damaged, &())
+}
+
+/// The same, and tells how far it is.
+pub fn spread_observed(
+    whole: &dyn Wiring,
+    routing: &dyn Routing,
+    damaged: &Fabric,
+    observer: &dyn Observer,
+) -> Table {
+    let native = Native::for_hosts(whole, routing, observer);
     let left = Graph::of(damaged);
     if !native.knows(&left) {
-        return native.reroute(damaged);
+        return native.reroute_observed(damaged, observer);
     }
-    let mut best = native.carefully(&left, ROUNDS);
+    let mut best = native.carefully(&left, ROUNDS, observer);
     for low in lows(&left, &Heights::from_leaves(native.graph())) {
         for heights in [native.heights_above(&left, low.clone()), native.heights_by(low)] {
-            let other = native.detour(&left, &heights, ROUNDS);
+            let other = native.detour(&left, &heights, ROUNDS, observer);
             if other.whole && other.heaviest() < best.heaviest() {
                 best = other;
             }
         }
     }
-    native.complete(damaged, &best.table)
+    native.complete(damaged, &best.table, observer)
 }
 
 /// Sets of switches such that every pair that has lost its legal way has one end in the set.

@@ -1,6 +1,6 @@
 //! Takes out of each phase the messages that meet others, and finds those that have no phase.
 
-use laneway_core::Phases;
+use laneway_core::{Observer, Phases, Stage};
 
 use super::roads::{Message, Roads};
 use crate::threads::shared;
@@ -18,13 +18,20 @@ pub(super) struct Thinned {
 }
 
 /// Lets no link carry more messages than its phase is allowed; each thread has some of the phases.
-pub(super) fn thin(roads: &Roads, order: &(dyn Phases + Sync), allowed: &[u32]) -> Thinned {
+pub(super) fn thin(
+    roads: &Roads,
+    order: &(dyn Phases + Sync),
+    allowed: &[u32],
+    observer: &dyn Observer,
+) -> Thinned {
+    let stage = Stage::new(observer, "phases repaired", allowed.len() as u64);
     let parts = shared(allowed.len(), |phases| {
         let mut work = Work::new(roads);
         for phase in phases {
             let mut row = vec![0; roads.hosts as usize];
             order.partners(phase as u64, &mut row);
             work.thin(row, allowed[phase]);
+            stage.step();
         }
         work.done
     });

@@ -229,7 +229,7 @@ mod tests {
             ["fat-tree-3:d=2", "fat-tree-3:d=3", "fat-tree-3-max:d=3", "fat-tree-3-half:d=4"]
         {
             let tree = crate::topology(spec).expect(spec);
-            let found = prove_standing(&*tree).expect("some stand for all");
+            let found = prove_standing(&*tree, &()).expect("some stand for all");
             let proof = prove(&*tree, &Table::of(&*tree, &*tree));
             assert!(proof.holds() && found.lost.is_empty() && found.astray == 0, "{spec}");
             assert_eq!(found.longest, proof.longest, "{spec}");
