@@ -34,7 +34,7 @@ pub unsafe fn word<'a>(text: *const c_char, name: &str) -> Result<&'a str, Failu
     // SAFETY: as promised.
     let text = unsafe { CStr::from_ptr(text) }.to_str();
     text.map_err(|_| {
-        refused("a word cannot be read", format!("{name} is not UTF-8"), "plain words")
+        refused("invalid text", format!("{name} is not UTF-8"), "UTF-8 text")
     })
 }
 
@@ -76,7 +76,7 @@ pub fn rule(min: c_int, max: c_int, alpha: c_double) -> Result<(Rule, u64), Fail
     let try_this = "0 < min_reps <= max_reps, and 0 < alpha < 1 where they differ";
     let asked = if fixed { 0 } else { alpha.to_bits() };
     match rule.objection() {
-        Some(why) => Err(refused("the precision cannot be had", why, try_this)),
+        Some(why) => Err(refused("invalid stopping rule", why, try_this)),
         None => Ok((rule, mark_of([min as u64, max as u64, asked]))),
     }
 }
@@ -112,7 +112,7 @@ impl Manner {
         if !self.by_tasks() {
             return Ok(());
         }
-        let cause = "nobody knows the tasks of a function";
+        let cause = "the timing `tasks` needs a known algorithm, not a function";
         Err(refused("no such timing here", cause, "another timing, as LANEWAY_ROOT"))
     }
 

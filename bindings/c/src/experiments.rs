@@ -203,7 +203,7 @@ impl Own {
             self.failed.get_or_insert_with(|| format!("it returned {code}"));
         }
         if told.is_infinite() || told < 0.0 {
-            self.failed.get_or_insert_with(|| format!("it told a time of {told} s"));
+            self.failed.get_or_insert_with(|| format!("it reported a time of {told} s"));
             return Ok(took);
         }
         Ok(if told.is_nan() { took } else { told })
@@ -211,7 +211,7 @@ impl Own {
 
     fn verdict(&self, rank: Rank) -> Result<(), Failure> {
         let Some(how) = &self.failed else { return Ok(()) };
-        let (what, try_this) = ("the experiment failed", "a function that answers 0");
+        let (what, try_this) = ("the experiment failed", "a function that returns 0");
         Err(Failure::new(Exit::Gate, what, format!("{how} on rank {rank}"), try_this))
     }
 }

@@ -93,7 +93,7 @@ pub unsafe extern "C" fn laneway_choose(
 pub fn placed(comm: &MpiComm) -> Result<Rc<Placed>, Failure> {
     let known = comm.kept().and_then(|kept| kept.downcast::<Placed>().ok());
     known.ok_or_else(|| {
-        let cause = "nobody said where the ranks of this communicator are";
+        let cause = "the sites of the ranks of this communicator are unknown";
         refused("nothing can be chosen", cause, "laneway_place before")
     })
 }

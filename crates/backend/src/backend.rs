@@ -205,7 +205,7 @@ impl Backend {
             Kind::Mpi(library) => self.run_mpi(library.clone(), part),
             Kind::Sim(platform) => self.simulate(platform, part),
             Kind::Net(network) => {
-                refuse_in_simulation("ranks over the network are real")?;
+                refuse_in_simulation("the net backend starts real processes")?;
                 hosts::refuse_launched()?;
                 network.launch(self.ranks, || self.usual_ranks()).map(exit_of)
             }
@@ -250,7 +250,7 @@ impl Backend {
     /// All ranks are coroutines of this process, in virtual time.
     fn simulate(&self, spec: &str, part: Part) -> Result<Exit, Failure> {
         if laneway_mpi::launched().is_some() {
-            let what = "one simulation is enough";
+            let what = "a simulation needs no launcher";
             let cause = "a launcher started several processes, and each would simulate all ranks";
             return Err(Failure::usage(what, cause, "the same command without the launcher"));
         }
@@ -272,7 +272,7 @@ impl Backend {
             Ok(ended) => Ok(ended.results.into_iter().next().unwrap_or(Exit::Done)),
             Err(SimError::Aborted { code }) => Ok(exit_of(code)),
             Err(error) => {
-                let what = "the simulated ranks cannot go on";
+                let what = "the simulated ranks cannot continue";
                 Err(Failure::environment(what, error.to_string(), "another backend, or report it"))
             }
         }
@@ -285,7 +285,7 @@ impl Backend {
     }
 
     fn launch(&self, transport: Transport) -> Result<Exit, Failure> {
-        refuse_in_simulation("the local backend is real")?;
+        refuse_in_simulation("the local backend starts real processes")?;
         let ranks = self.ranks.unwrap_or_else(|| self.usual_ranks());
         let code = Launch { ranks, transport, limit: None }.run();
         code.map(exit_of).map_err(LocalError::into_failure)

@@ -12,7 +12,7 @@ pub fn command() -> Command {
     Command::new("compare")
         .about("Compares two files of measurements and fails where the new one is slower")
         .after_help(
-            "Files are JSON or CSV of laneway, or text of OSU or IMB. Points are matched by \
+            "Files are JSON or CSV of laneway, or output of OSU or IMB. Points are matched by \
              operation, algorithm, ranks and size, and by whatever else both files tell apart. A \
              difference counts where it exceeds the threshold and the interval of the ratio does \
              not hold 1: from the samples where both files kept them, else from the intervals of \

@@ -130,7 +130,7 @@ fn topologies() -> Document {
 }
 
 fn engines() -> Document {
-    let native = Row::new().with("engine", "native").with("what", "what the topology itself says");
+    let native = Row::new().with("engine", "native").with("what", "the topology's own forwarding");
     let row = |engine: &&laneway_topo::engines::Engine| {
         Row::new().with("engine", engine.name).with("what", engine.sentence)
     };

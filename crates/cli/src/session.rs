@@ -42,7 +42,7 @@ fn ranks_arg() -> Arg {
 
 fn one_count(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| {
-        "it is one number; only `measure coll` takes a list or a range of them".to_string()
+        "it must be one number; only `measure coll` takes a list or a range".to_string()
     })
 }
 
@@ -66,7 +66,7 @@ fn refuse_count(ranks: u64) -> Result<(), Failure> {
 pub fn counts(matches: &ArgMatches) -> Result<Vec<u32>, Failure> {
     let Some(text) = matches.get_one::<String>("ranks") else { return Ok(Vec::new()) };
     let counts = sizes::parse(text).map_err(|cause| {
-        let what = format!("unknown numbers of ranks `{text}`");
+        let what = format!("invalid numbers of ranks `{text}`");
         Failure::usage(what, cause, "--ranks 4, --ranks 2,4,8, or --ranks 2:16")
     })?;
     counts.iter().try_for_each(|&count| refuse_count(count))?;

@@ -117,7 +117,7 @@ fn what_makes_no_sense_is_refused() {
         (&["measure", "coll", "bcast", "--algorithm", "chosen", "--ranks", "2"], "is not known"),
         (
             &["measure", "coll", "bcast", "--ranks", "2", "--sites", "two-sites:1x1"],
-            "where is host",
+            "is unknown",
         ),
     ] {
         let output = laneway(words);

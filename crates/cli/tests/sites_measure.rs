@@ -89,7 +89,7 @@ fn what_cannot_be_measured_is_refused_and_nothing_hangs() {
         (&["--backend", sim, "--message", "much"], "`much` is not a size"),
         (&["--backend", sim, "--message", "1000000G"], "do not fit into memory"),
         (&["--backend", sim, "--sizes", "many"], "many"),
-        (&["--backend", sim, "--sites", "cluster:2"], "where is host"),
+        (&["--backend", sim, "--sites", "cluster:2"], "is unknown"),
         (&["--backend", sim, "--sites", "nofile.toml"], "nofile.toml"),
         (&["--backend", sim, "--reps", "0"], "repetitions"),
         (&["--backend", sim, "--format", "osu"], "OSU"),

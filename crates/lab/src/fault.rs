@@ -13,29 +13,29 @@ pub const KINDS: &[(&str, &str, &str)] = &[
     (
         "carrier",
         "carrier HOST[:CARD] [switch|host]",
-        "the card loses its link: the switch's end goes down, or the host's own",
+        "link down at the switch's end of the cable, or at the host's",
     ),
-    ("flap", "flap HOST[:CARD] PERIOD", "the link goes down and up, half of the period each"),
+    ("flap", "flap HOST[:CARD] PERIOD", "link down and up, half of the period each"),
     (
         "drop",
         "drop HOST[:CARD]|SITE>SITE|SITE-SITE [in|out]",
-        "packets are lost in silence; the link stays up",
+        "packets are dropped silently; the link stays up",
     ),
     (
         "loss",
         "loss HOST[:CARD]|SITE>SITE|SITE-SITE 5% [in|out]",
-        "so many packets are lost, at random",
+        "this share of packets is dropped, at random",
     ),
-    ("slow", "slow HOST[:CARD]|SITE>SITE|SITE-SITE RATE [in|out]", "another rate"),
-    ("delay", "delay SITE>SITE|SITE-SITE TIME", "another latency, one way"),
-    ("jitter", "jitter SITE>SITE|SITE-SITE TIME", "up to so much more latency, at random"),
-    ("duplicate", "duplicate SITE>SITE|SITE-SITE 1%", "so many packets come twice"),
-    ("reorder", "reorder SITE>SITE|SITE-SITE 1%", "so many packets overtake"),
-    ("corrupt", "corrupt SITE>SITE|SITE-SITE 1%", "so many packets have a wrong bit"),
+    ("slow", "slow HOST[:CARD]|SITE>SITE|SITE-SITE RATE [in|out]", "another bandwidth"),
+    ("delay", "delay SITE>SITE|SITE-SITE TIME", "another one-way latency"),
+    ("jitter", "jitter SITE>SITE|SITE-SITE TIME", "random additional latency, up to TIME"),
+    ("duplicate", "duplicate SITE>SITE|SITE-SITE 1%", "this share of packets is duplicated"),
+    ("reorder", "reorder SITE>SITE|SITE-SITE 1%", "this share of packets is reordered"),
+    ("corrupt", "corrupt SITE>SITE|SITE-SITE 1%", "this share of packets is corrupted"),
     (
         "partition",
         "partition HOST,HOST,...|SITE",
-        "these hosts, or a site, are apart from all others",
+        "these hosts, or a site, are cut off from all others",
     ),
     ("freeze", "freeze HOST", "all processes of a host stop (SIGSTOP)"),
     ("kill", "kill HOST", "all processes of a host end (SIGKILL)"),
@@ -127,7 +127,7 @@ pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Fault, LabError> 
         ("partition", [of]) => reader.partition(of),
         ("freeze", [host]) => reader.signal(host, libc::SIGSTOP, Some(libc::SIGCONT)),
         ("kill", [host]) => reader.signal(host, libc::SIGKILL, None),
-        _ => refuse(format!("`{text}` is no fault; it is written {usage}")),
+        _ => refuse(format!("`{text}` is not a fault; the syntax is {usage}")),
     };
     let (begin, end) = found?;
     if begin.is_empty() {
@@ -137,7 +137,7 @@ pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Fault, LabError> 
 }
 
 fn seconds(word: &str) -> Result<f64, LabError> {
-    parse_time(word).or_else(|_| refuse(format!("`{word}` is no time; write 200ms, 5us or 1.5s")))
+    parse_time(word).or_else(|_| refuse(format!("`{word}` is not a time; write 200ms, 5us or 1.5s")))
 }
 
 /// A part of all packets.
@@ -148,7 +148,7 @@ fn share(word: &str) -> Result<f64, LabError> {
     };
     match part {
         Ok(part) if (0.0..=1.0).contains(&part) => Ok(part),
-        _ => refuse(format!("`{word}` is no part of all packets; write 5% or 0.05")),
+        _ => refuse(format!("`{word}` is not a share of packets; write 5% or 0.05")),
     }
 }
 
@@ -156,7 +156,7 @@ fn direction(word: &str) -> Result<Direction, LabError> {
     match word {
         "in" => Ok(Direction::In),
         "out" => Ok(Direction::Out),
-        _ => refuse(format!("`{word}` is no direction; there are in and out")),
+        _ => refuse(format!("`{word}` is not a direction; write in or out")),
     }
 }
 
@@ -213,13 +213,13 @@ impl Reader<'_> {
         found.extend(both.then_some((b, a)));
         match found.iter().all(|(a, b)| self.plan.way(*a, *b).is_some()) {
             true => Ok(Some(found)),
-            false => refuse(format!("`{word}` are no two sites with a way")),
+            false => refuse(format!("`{word}` is not a pair of connected sites")),
         }
     }
 
     fn needed_ways(&self, word: &str) -> Result<Vec<(usize, usize)>, LabError> {
         self.ways(word)?.map_or_else(
-            || refuse(format!("`{word}` names no way: write site0>site1, or site0-site1")),
+            || refuse(format!("`{word}` is not a pair of sites: write site0>site1, or site0-site1")),
             Ok,
         )
     }
@@ -229,7 +229,7 @@ impl Reader<'_> {
         let (namespace, device) = match end {
             "switch" => (self.lab.site(host.site), port(number, path)),
             "host" => (self.lab.host(&host.name), card(path)),
-            _ => return refuse(format!("`{end}` is no end of a cable; there are switch and host")),
+            _ => return refuse(format!("`{end}` is not an end of a cable; write switch or host")),
         };
         let link = |up| Action::Link { namespace: namespace.clone(), device: device.clone(), up };
         let (down, mut up) = (link(false), link(true));
@@ -288,7 +288,7 @@ impl Reader<'_> {
 
     fn slow(&self, word: &str, rate: &str, direction: Direction) -> Result<Actions, LabError> {
         let rate = parse_rate(rate)
-            .or_else(|_| refuse(format!("`{rate}` is no rate; write 10Mbit, 1Gbit or 5MB/s")))?;
+            .or_else(|_| refuse(format!("`{rate}` is not a rate; write 10Mbit, 1Gbit or 5MB/s")))?;
         if let Some(ways) = self.ways(word)? {
             refuse_direction(direction)?;
             return self.slow_ways(&ways, rate);
@@ -473,12 +473,12 @@ mod tests {
             ("carrier", "written carrier HOST"),
             ("carrier nobody", "no host `nobody`"),
             ("carrier s0n0:eth9", "no card `eth9`"),
-            ("carrier s0n0 sky", "no end of a cable"),
+            ("carrier s0n0 sky", "not an end of a cable"),
             ("drop site0>mars", "no site `mars`"),
-            ("loss s0n0 200%", "no part of all packets"),
-            ("loss s0n0 NaN", "no part of all packets"),
+            ("loss s0n0 200%", "not a share of packets"),
+            ("loss s0n0 NaN", "not a share of packets"),
             ("slow s0n0 fast", "no rate"),
-            ("delay s0n0 5ms", "names no way"),
+            ("delay s0n0 5ms", "is not a pair of sites"),
             ("delay site0>site1 soon", "no time"),
             ("flap s0n0 never", "no time"),
             ("drop site0>site1 in", "direction in its name"),

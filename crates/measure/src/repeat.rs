@@ -68,7 +68,7 @@ impl Rule {
         let part = match self.aim {
             Aim::Mean { alpha } => alpha,
             Aim::Median { precision, level } if level > 0.0 && level < 1.0 => precision,
-            Aim::Median { level, .. } => return Some(format!("a level of {level}: 0 to 1")),
+            Aim::Median { level, .. } => return Some(format!("the level is {level}, and must be between 0 and 1")),
         };
         if self.min_reps == 0 || self.min_reps > self.max_reps {
             let Rule { min_reps, max_reps, .. } = self;

@@ -106,9 +106,9 @@ impl Placed {
         let mut hosts = Vec::new();
         for name in &names {
             let Some(host) = find(name) else {
-                let what = format!("where is host `{name}`?");
+                let what = format!("the site of host `{name}` is unknown");
                 let cause = format!("{spec} has no host of that name");
-                let try_this = "a file that names the hosts, or none";
+                let try_this = "a platform that `laneway sites measure -o FILE` wrote on these hosts";
                 return Err(Failure::usage(what, cause, try_this).into());
             };
             hosts.push(host as HostId);

@@ -108,7 +108,7 @@ impl Checked {
         lines.extend(explain::proof(wiring, self.table.as_ref(), &self.proof, all));
         lines.extend(self.agents.iter().flat_map(|agents| explain::agents(wiring, agents)));
         if !self.is_certain {
-            lines.push(format!("nothing is proven of other pairs: {}", self.how));
+            lines.push(format!("nothing is proven about other pairs: {}", self.how));
         }
         lines
     }
@@ -156,7 +156,7 @@ fn proved(machine: &Machine, table: Option<&Table>) -> (Proof, String, bool) {
     let certain = machine.mesh().is_some() || standing.is_some();
     if let Some(found) = standing {
         how = format!(
-            "pods are alike: {} pairs stand for all, {} of them climb after they descended; {how}",
+            "pods are identical: {} pairs represent all, {} of them climb after they descended; {how}",
             found.pairs, found.astray
         );
         pairs += found.pairs;

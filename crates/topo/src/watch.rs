@@ -275,7 +275,7 @@ impl Rerouted {
         let left = &self.left;
         let mut lines = Vec::new();
         if self.is_readdressed {
-            lines.push("other addresses than before are discovered".to_string());
+            lines.push("the discovered addresses have changed".to_string());
         }
         if self.new_addresses > 0 {
             lines.push(format!("{} hosts and switches have new addresses", self.new_addresses));
@@ -285,7 +285,7 @@ impl Rerouted {
             let (from, to) = (left.host_name(from), left.host_name(to));
             let path =
                 if self.table.paths() > 1 { format!(", path {path}") } else { String::new() };
-            lines.push(format!("no way from {from} to {to}{path}"));
+            lines.push(format!("no path from {from} to {to}{path}"));
         }
         if !self.is_loadable() {
             lines.push(explain::credit_loop(left, &self.proof.credit_loop));

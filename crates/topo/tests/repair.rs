@@ -243,5 +243,5 @@ fn what_does_not_fit_is_refused() {
     let table = Table::empty(1, 1, 1);
     let refused = repair_over(&order, &vec![1; hosts as usize], &*whole, &table);
     let cause = refused.expect_err("too large");
-    assert!(cause.contains("18252 hosts take more than 1 GiB"), "{cause}");
+    assert!(cause.contains("18252 hosts need more than 1 GiB"), "{cause}");
 }

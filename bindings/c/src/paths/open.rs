@@ -44,7 +44,7 @@ pub unsafe extern "C" fn laneway_paths_open(
         };
         if options.on_event.is_some() && options.thread == 0 {
             let cause = "the thread calls on_event, and there is none";
-            return Err(refused("nobody to call", cause, "thread = 1, or no on_event").into());
+            return Err(refused("on_event is missing", cause, "thread = 1, or no on_event").into());
         }
         // SAFETY: as the caller promises.
         let endpoint = Endpoint::open(unsafe { opened_with(options)? })?;

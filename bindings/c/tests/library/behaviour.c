@@ -251,7 +251,7 @@ static void functions_of_a_size(void) {
   EXPECT(says(rank == 1 ? "returned 9" : "rank 1"));
   EXPECT(laneway_time_function_sizes(laneway_comm(MPI_COMM_WORLD), LANEWAY_TASKS, broadcasts,
                                      &sized, 3, M, 4, 4, 0.1, T, reps, a) == LANEWAY_USAGE);
-  EXPECT(says("tasks of a function"));
+  EXPECT(says("`tasks` needs a known algorithm"));
   int n = rank == 2 ? 1 : 2;
   EXPECT(laneway_measure_function_sizes_root(MPI_COMM_WORLD, broadcasts, &sized, n, M, 4, 4, 0.1,
                                              T, reps, a) == LANEWAY_USAGE && says("rank 2"));

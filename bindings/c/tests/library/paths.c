@@ -291,7 +291,7 @@ static void wrong_calls(void) {
   EXPECT(says("no connection"));
   EXPECT(laneway_paths_send(here, pair.out, 1, NULL, 1) == LANEWAY_USAGE && says("data is NULL"));
   EXPECT(laneway_paths_send(here, pair.out, 1, "x", (size_t)-1 / 2) == LANEWAY_ENVIRONMENT);
-  EXPECT(says("no memory"));
+  EXPECT(says("out of memory"));
   EXPECT(laneway_paths_post_receive(here, pair.out, 1, NULL, 1) == LANEWAY_USAGE);
   EXPECT(laneway_paths_post_receive(here, pair.out, 1, both, (size_t)-1) == LANEWAY_ENVIRONMENT);
   EXPECT(laneway_paths_post_receive(here, both[1], 1, both, 8) == LANEWAY_UNKNOWN);

@@ -75,27 +75,27 @@ pub fn args() -> Vec<Arg> {
         words::sizes_arg("8,1K,64K"),
         refine::arg(),
         placed::arg(),
-        number::<u32>("root", "R", "The root [default: 0]"),
+        number::<u32>("root", "R", "The root rank [default: 0]"),
         text("timing", "T", "How a repetition is timed")
             .value_parser(PossibleValuesParser::new(methods))
             .default_value(Method::default().name()),
         text("isolation", "I", "none, barrier[:A], double-barrier[:A], reduce or p2p")
             .default_value("barrier"),
-        text("start", "I", "What all pass after the isolation, right before a repetition")
+        text("start", "I", "What all ranks do after the isolation, right before a repetition")
             .default_value("none"),
         text("confirmation", "C", "How the root learns that all are done, for --timing root")
             .value_parser(Confirmation::ALL.map(Confirmation::name))
             .default_value(Confirmation::default().name()),
-        text("sync", "P", "How clocks are brought together")
+        text("sync", "P", "How clocks are synchronised")
             .value_parser(Procedure::ALL.map(Procedure::name))
             .default_value(Procedure::default().name()),
-        text("assume", "A", "Of ways: symmetric, or none, so that intervals are the bounds")
+        text("assume", "A", "Of latencies there and back: symmetric, or none (the intervals are then the bounds)")
             .value_parser(Assume::ALL.map(Assume::name))
             .default_value(Assume::default().name()),
         number::<u32>(
             "trips",
             "N",
-            "Round trips without a shorter one that end a comparison of two clocks, for --sync \
+            "Stop comparing two clocks after N round trips without a shorter one, for --sync \
              offset [default: 10]",
         ),
         number::<u32>(
@@ -143,9 +143,9 @@ impl Plan {
         let asked = |form: &Form| list("form").any(|name| name == form.name());
         let (rule, strict) = rule::rule(matches, &Rule::default())?;
         for (name, cause, usual) in [
-            ("series", "a series of no calls takes no time", 100),
-            ("resync", "clocks are compared after one repetition at the soonest", 50),
-            ("trips", "two clocks are compared by one round trip at least", 10),
+            ("series", "a series has at least one call", 100),
+            ("resync", "clocks are compared after at least one repetition", 50),
+            ("trips", "comparing two clocks takes at least one round trip", 10),
         ] {
             if count(name) == Some(0) {
                 return Err(Failure::usage(
@@ -235,7 +235,7 @@ pub fn failure(refusal: &Refusal, sweep: &Sweep) -> Failure {
     };
     let cause = match refusal {
         Refusal::NoRoot { fewest, .. } if sweep.ranks.len() > 1 => {
-            format!("of the fewest ranks asked for, {fewest}, they are 0 to {}", fewest - 1)
+            format!("with the fewest ranks, {fewest}, the ranks are 0 to {}", fewest - 1)
         }
         refusal => refusal.cause(),
     };

@@ -24,10 +24,10 @@ pub fn command() -> Command {
         .about("Estimates a model's parameters by experiments, and saves the model")
         .after_help(format!(
             "Models:\n{}\n\n\
-             Round trips, overheads and point-to-two experiments over disjoint pairs and triples \
-             of ranks, in parallel unless told otherwise. Other experiments are held back, and \
-             judge the fit. Exit code 1: the model does not hold here; it is saved to be looked \
-             at, and predicts nothing. 4: the budget did not suffice.\n\n\
+             Runs round-trip, overhead and point-to-two experiments on disjoint pairs and triples \
+             of ranks, in parallel unless --sequential is given. Further experiments are not \
+             fitted, and validate the model. Exit code 1: the model does not hold here; it is \
+             saved for inspection, and predicts nothing. 4: the budget was not sufficient.\n\n\
              Examples:\n  \
              mpirun -n 4 laneway model fit --model lmo -o tonight.toml\n  \
              laneway model fit --model loggp --sizes 1K,8K,64K --budget 10\n  \
@@ -60,7 +60,7 @@ pub fn command() -> Command {
             Arg::new("sweep")
                 .long("sweep")
                 .action(ArgAction::SetTrue)
-                .help("Look for escalations of gathers and leaps of scatters, 1K to 1M"),
+                .help("Search for escalations of gathers and leaps of scatters, 1K to 1M"),
         )
         .args(session::args())
         .args(output::args())

@@ -209,7 +209,7 @@ impl Plan {
 fn unsimulated(algorithm: &Algorithm, error: SimError) -> Failure {
     let what = format!("{} cannot be simulated", algorithm.name);
     let try_this = match error {
-        SimError::Partition { .. } => "a platform whose links come back",
+        SimError::Partition { .. } => "`until = \"2s\"` in the [[event]] that takes the link down",
         _ => "report this with the command line",
     };
     Failure::environment(what, error.to_string(), try_this)
@@ -291,7 +291,7 @@ fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
 fn export(platform: &Platform, dir: &Path) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         let what = format!("cannot write into `{}`", dir.display());
-        Failure::environment(what, error.to_string(), "a folder that can be written to")
+        Failure::environment(what, error.to_string(), "a folder that you can write to, such as /tmp")
     };
     std::fs::create_dir_all(dir).map_err(failed)?;
     let export = platform.export_simgrid().map_err(|error| error.into_failure())?;
@@ -313,6 +313,6 @@ fn export(platform: &Platform, dir: &Path) -> Result<(), Failure> {
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(file, text).map_err(|error| {
         let what = format!("cannot write `{}`", file.display());
-        Failure::environment(what, error.to_string(), "a folder that can be written to")
+        Failure::environment(what, error.to_string(), output::writable(file))
     })
 }

@@ -108,7 +108,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     });
     let message = message
         .transpose()
-        .map_err(|cause| Failure::usage("unusable message size", cause, "--message 1M"))?;
+        .map_err(|cause| Failure::usage("invalid message size", cause, "--message 1M"))?;
     let blocks = words::sizes(matches.get_many("sizes").unwrap_or_default())?;
     let (rule, strict) = rule::rule(matches, &USUAL)?;
     let wanted = Wanted { matches, output, message, blocks, rule, strict };
@@ -157,7 +157,7 @@ fn refused(error: SitesError) -> RankError {
     match error {
         SitesError::Comm(error) => error.into(),
         SitesError::OneSite { .. } => {
-            let try_this = "hosts of several sites, or --sites FILE.toml that tells them apart";
+            let try_this = "hosts of several sites, or --sites FILE.toml with the site of each host";
             Failure::usage("all hosts are at one site", cause, try_this).into()
         }
         SitesError::TooShort { least, .. } => {

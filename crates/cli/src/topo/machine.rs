@@ -69,7 +69,7 @@ pub fn from(matches: &ArgMatches) -> Result<Machine, Failure> {
     if let Some(file) = matches.get_one::<String>("lids") {
         let address = machine.address(Path::new(file));
         machine = address.map_err(|error| match error.kind {
-            laneway_topo::ErrorKind::Addresses => advise(error, "leave --lids out"),
+            laneway_topo::ErrorKind::Addresses => advise(error, "the same command without --lids"),
             _ => refuse(error),
         })?;
     }

@@ -98,7 +98,7 @@ fn schedules(svg: Option<&Path>) -> Result<(), Failure> {
     if let Some(file) = svg {
         std::fs::write(file, schedule::draw(&drawings, DRAWN)).map_err(|error| {
             let what = format!("cannot write `{}`", file.display());
-            Failure::environment(what, error.to_string(), "a folder that can be written to")
+            Failure::environment(what, error.to_string(), output::writable(file))
         })?;
         say(&format!("   Drawn as a picture in {}.\n", file.display()))?;
     }

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use crate::interfaces::{Address, Interface};
 use crate::path_name::PathName;
 
-/// Why an interface can be no path.
+/// Why an interface cannot be a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyNot {
     Loopback,
@@ -34,8 +34,8 @@ impl WhyNot {
 
     pub fn sentence(self) -> &'static str {
         match self {
-            WhyNot::Loopback => "it leads to this machine alone",
-            WhyNot::Off => "it is switched off",
+            WhyNot::Loopback => "it is a loopback interface",
+            WhyNot::Off => "it is administratively down",
             WhyNot::NoCarrier => "it has no carrier: cable, switch or the other end is off",
             WhyNot::NoAddress => "it has no address that a peer could reach",
         }
@@ -135,7 +135,7 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Finding::Unusable { device, why } => {
-                write!(f, "{device} can be no path: {}.", why.sentence())
+                write!(f, "{device} cannot be a path: {}.", why.sentence())
             }
             Finding::OneSubnet { devices: [a, b], subnets: [of_a, of_b], settings } => {
                 write!(f, "{a} ({of_a}) and {b} ({of_b}) are in one subnet")?;

@@ -38,19 +38,19 @@ fn paths(page: &mut Page, look: &Look) {
     each("carrier", "gauge", "Whether the device of a path has a carrier.", |path| {
         path.carrier.into()
     });
-    each("drained", "gauge", "Whether a path was taken out of use by hand.", |path| {
+    each("drained", "gauge", "Whether a path is drained.", |path| {
         path.drained.into()
     });
-    each("sent_packets_total", "counter", "Packets that left over a path.", |path| {
+    each("sent_packets_total", "counter", "Packets sent over a path.", |path| {
         path.sent.packets
     });
-    each("sent_bytes_total", "counter", "Bytes of packets that left over a path.", |path| {
+    each("sent_bytes_total", "counter", "Bytes sent over a path.", |path| {
         path.sent.bytes
     });
-    each("received_packets_total", "counter", "Packets that came over a path.", |path| {
+    each("received_packets_total", "counter", "Packets received over a path.", |path| {
         path.received.packets
     });
-    each("received_bytes_total", "counter", "Bytes of packets that came over a path.", |path| {
+    each("received_bytes_total", "counter", "Bytes received over a path.", |path| {
         path.received.bytes
     });
     let slowest = look.seen.iter().flat_map(|seen| {
@@ -87,10 +87,10 @@ fn totals(page: &mut Page, look: &Look) {
         page.metric(name, "counter", help, all);
     };
     each("migrations_total", "Migrations of connections.", |totals| totals.migrations);
-    each("suspicions_total", "How often a primary path was doubted.", |totals| totals.suspicions);
+    each("suspicions_total", "How often a primary path was suspected to be down.", |totals| totals.suspicions);
     each("sent_again_total", "Packets sent more than once.", |totals| totals.sent_again);
-    each("duplicates_total", "Packets that came twice.", |totals| totals.duplicates);
-    each("replayed_total", "Packets that came again or too late.", |totals| totals.replayed);
+    each("duplicates_total", "Packets received twice.", |totals| totals.duplicates);
+    each("replayed_total", "Replayed packets, or packets too late to be accepted.", |totals| totals.replayed);
     let dropped = look.seen.iter().flat_map(|seen| {
         let dropped = seen.status.dropped;
         [
@@ -105,7 +105,7 @@ fn totals(page: &mut Page, look: &Look) {
             (labels, count)
         })
     });
-    page.metric("dropped_packets_total", "counter", "Packets of strangers, dropped.", dropped);
+    page.metric("dropped_packets_total", "counter", "Packets of unknown senders, dropped.", dropped);
 }
 
 fn labels(seen: &Seen) -> Labels {

@@ -86,20 +86,20 @@ impl PlatformError {
                 "two-sites:32x32,latency=20ms; docs/platforms.md shows a file",
             ),
             Fault::Word => (
-                "every word must be one that the simulator acts on",
-                "the keys in docs/platforms.md, or laneway info platforms",
+                "the platform has an unknown, misplaced or missing key",
+                "laneway info platforms; docs/platforms.md lists the keys",
             ),
             Fault::Value => (
                 "rates and sizes are above 0, times have a unit and an order",
                 "rate=10Gbit, latency=20us, eager=64K",
             ),
             Fault::Name => (
-                "a name stands for one thing, and only what is declared can be used",
-                "another name, or a declaration of this one",
+                "a name is declared twice, or not at all",
+                "one [[host]], [[site]] or [[link]] with this name",
             ),
             Fault::Way => (
-                "every host must reach every other, at some rate",
-                "a [wan] between the sites, and a rate for every card",
+                "every host must reach every other host, at a finite rate",
+                "[wan] with a latency and a rate, and a rate for every [[host]]",
             ),
             Fault::Size => {
                 let most =

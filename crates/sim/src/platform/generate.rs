@@ -92,7 +92,7 @@ pub(super) fn unknown(spec: &str) -> PlatformError {
     let word = spec.split([':', ',']).next().unwrap_or(spec);
     let names = || GENERATORS.iter().map(|generator| generator.name);
     let hint = match nearest(word, names()) {
-        Some(near) => format!("perhaps {near}"),
+        Some(near) => format!("did you mean {near}?"),
         None => format!("the generators are {}", names().collect::<Vec<_>>().join(", ")),
     };
     let reason = format!("neither a file nor a generator; {hint}");

@@ -155,7 +155,7 @@ pub fn load(path: &Path) -> Result<String, ReadError> {
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
     let line = |bytes: &[u8]| 1 + bytes.iter().filter(|&&byte| byte == b'\n').count();
     if bytes.len() as u64 > MOST_BYTES {
-        let what = format!("here the file passes {} MiB, and is read no further", MOST_BYTES >> 20);
+        let what = format!("the file is longer than {} MiB", MOST_BYTES >> 20);
         return Err(ReadError::new(line(&bytes), what));
     }
     if bytes.starts_with(b"\xef\xbb\xbf") {

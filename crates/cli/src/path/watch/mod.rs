@@ -84,7 +84,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let seconds = parse_time(every).ok().filter(|time| (EVERY[0]..=EVERY[1]).contains(time));
     let every = seconds.map(Duration::from_secs_f64).ok_or_else(|| {
         let cause = "it is a time with its unit, from 10ms to 3600s";
-        Failure::usage(format!("unusable time `{every}` between updates"), cause, "--every 1s")
+        Failure::usage(format!("invalid time `{every}` between updates"), cause, "--every 1s")
     })?;
     let watch = Watch {
         output: Output::from(matches)?,
@@ -106,7 +106,7 @@ impl Watch<'_> {
             return Err(match look.silent.first() {
                 None => nobody(self.pid),
                 Some(why) => {
-                    let cause = "it is stopped, or of another version";
+                    let cause = "it is stopped, or runs another version";
                     Failure::environment(why.clone(), cause, "laneway path watch")
                 }
             });
