@@ -106,7 +106,7 @@ pub unsafe extern "C" fn laneway_save_model(model: *const Model, file: *const c_
         let (model, file) = unsafe { (known(model)?, word(file, "file")?) };
         std::fs::write(Path::new(file), model.0.save()).map_err(|error| {
             let what = format!("{file} cannot be written");
-            Failure::environment(what, error.to_string(), "a folder that you can write to, such as /tmp")
+            Failure::environment(what, error.to_string(), "a folder in which you can create files")
         })
     })
 }

@@ -85,7 +85,8 @@ impl<'a> Verb<'a> {
         let usual = |arg: &Arg| {
             arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned())
         };
-        let named = |arg: &&Arg| option.strip_prefix("--").is_some_and(|n| arg.get_long() == Some(n));
+        let long = option.strip_prefix("--");
+        let named = |arg: &&Arg| long.is_some() && arg.get_long() == long;
         valid
             .or_else(|| self.command.get_arguments().find(named).and_then(usual))
             .map(|value| format!("{option} {value}"))

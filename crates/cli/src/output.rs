@@ -26,7 +26,7 @@ pub fn args() -> [Arg; 2] {
             .default_value("table")
             .help("How to print the rows"),
         Arg::new("export").long("export").value_name("FILE").help(
-            "Also write the rows to FILE; its extension is the format: .json, .csv, .txt (OSU), .gp, .html",
+            "Also write the rows to FILE, by its extension: .json, .csv, .txt (OSU), .gp, .html",
         ),
     ]
 }

@@ -85,7 +85,7 @@ fn run_paper(paper: &Paper, matches: &ArgMatches) -> Result<Exit, Failure> {
     if let Some(folder) = folder {
         std::fs::create_dir_all(folder).map_err(|error| {
             let what = format!("cannot make the folder `{}`", folder.display());
-            Failure::environment(what, error.to_string(), "a folder that you can write to, such as /tmp")
+            Failure::environment(what, error.to_string(), "a folder in which you can create files")
         })?;
     }
     let parts = reproduce(paper, matches)?;
@@ -154,7 +154,7 @@ fn failure(error: PaperError) -> Failure {
         }
         PaperError::Drill(error) => path::drill::failure(error),
         PaperError::Net(error) => path::reach::failure(error),
-        _ => Failure::environment(what, "the machine is too busy", "the same command on an idle machine"),
+        _ => Failure::environment(what, "the machine is too busy", "an idle machine"),
     }
 }
 

@@ -137,7 +137,7 @@ pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Fault, LabError> 
 }
 
 fn seconds(word: &str) -> Result<f64, LabError> {
-    parse_time(word).or_else(|_| refuse(format!("`{word}` is not a time; write 200ms, 5us or 1.5s")))
+    parse_time(word).or_else(|_| refuse(format!("`{word}` is not a time; write 200ms or 1.5s")))
 }
 
 /// A part of all packets.
@@ -219,7 +219,7 @@ impl Reader<'_> {
 
     fn needed_ways(&self, word: &str) -> Result<Vec<(usize, usize)>, LabError> {
         self.ways(word)?.map_or_else(
-            || refuse(format!("`{word}` is not a pair of sites: write site0>site1, or site0-site1")),
+            || refuse(format!("`{word}` is not a pair of sites: write site0>site1 or site0-site1")),
             Ok,
         )
     }

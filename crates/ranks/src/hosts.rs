@@ -72,7 +72,7 @@ pub fn parse_hostfile(text: &str) -> Result<Vec<Host>, String> {
                 let slots = number(slots).map_err(numbered)?;
                 hosts.push(Host::new(name, slots).map_err(numbered)?);
             }
-            _ => return Err(numbered("a line is a host and its slots, such as `node1 slots=4`".into())),
+            _ => return Err(numbered("a line is a host and its slots".into())),
         }
     }
     if hosts.is_empty() { Err("it names no host".into()) } else { Ok(hosts) }

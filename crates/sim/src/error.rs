@@ -175,8 +175,8 @@ impl fmt::Display for SimError {
                 let ranks: Vec<String> = ranks.iter().map(|rank| rank.to_string()).collect();
                 write!(
                     f,
-                    "partitioned since {at:.9} s: {} down; stalled messages: rank {}; blocked: rank \
-                     {}",
+                    "partitioned since {at:.9} s: {} down; stalled messages: rank {}; blocked: \
+                     rank {}",
                     listed(&dead),
                     listed(&cut),
                     listed(&ranks)

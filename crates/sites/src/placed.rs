@@ -108,7 +108,7 @@ impl Placed {
             let Some(host) = find(name) else {
                 let what = format!("the site of host `{name}` is unknown");
                 let cause = format!("{spec} has no host of that name");
-                let try_this = "a platform that `laneway sites measure -o FILE` wrote on these hosts";
+                let try_this = "a platform of `laneway sites measure -o FILE` on these hosts";
                 return Err(Failure::usage(what, cause, try_this).into());
             };
             hosts.push(host as HostId);

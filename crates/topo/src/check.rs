@@ -156,7 +156,7 @@ fn proved(machine: &Machine, table: Option<&Table>) -> (Proof, String, bool) {
     let certain = machine.mesh().is_some() || standing.is_some();
     if let Some(found) = standing {
         how = format!(
-            "pods are identical: {} pairs represent all, {} of them climb after they descended; {how}",
+            "pods are alike: {} pairs represent all, {} of them climb after they descended; {how}",
             found.pairs, found.astray
         );
         pairs += found.pairs;

@@ -23,7 +23,7 @@ pub fn args() -> Vec<Arg> {
             .long("wan")
             .value_name("LATENCY[,CONNECTION[,TOGETHER]]")
             .requires("sites")
-            .help("One-way latency, rate of one connection, rate between two sites: 5ms,25Mbit,100Mbit"),
+            .help("One-way latency, rate of a connection, and of two sites: 5ms,25Mbit,100Mbit"),
         Arg::new("cards")
             .long("cards")
             .value_name("N")

@@ -10,8 +10,9 @@ pub fn command() -> Command {
     Command::new("status")
         .about("Lists the labs of this machine, with their hosts and addresses")
         .after_help(
-            "`wan` says whether the process that emulates the WAN responds. A lab that is not ready \
-             is being built, or its builder was killed: `laneway lab down --lab NAME` removes it.\n\n\
+            "`wan` says whether the process that emulates the WAN responds. A lab that is not \
+             ready is being built, or its builder was killed: `laneway lab down --lab NAME` \
+             removes it.\n\n\
              Examples:\n  laneway lab status\n  laneway lab status --format json",
         )
         .args(output::args())

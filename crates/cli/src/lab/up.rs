@@ -11,8 +11,9 @@ pub fn command() -> Command {
     Command::new("up")
         .about("Builds a lab and verifies the rate and latency of every link")
         .after_help(
-            "The rows are what a real connection measured between two hosts. Hosts are named as in the \
-             platform (s0n0 is host 0 of site 0); `laneway lab run -- CMD` runs on the first.\n\n\
+            "The rows are measured by a real connection between two hosts. Hosts are named as in \
+             the platform (s0n0 is host 0 of site 0); `laneway lab run -- CMD` runs on the \
+             first.\n\n\
              Examples:\n  \
              laneway lab up --sites 2x4 --wan 5ms,25Mbit,100Mbit\n  \
              laneway lab up --platform cluster:4,rate=100Mbit --cards 2 --management --lab two",

@@ -98,7 +98,10 @@ fn measured(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, RankE
         SweepError::Refused(refusal) => plan::failure(&refusal, sweep).into(),
         SweepError::Observer(failure) => RankError::Alone(failure),
         SweepError::Comm(error) => RankError::Comm(error),
-        other => Failure::environment("the sweep stopped", other.to_string(), "run the command again").into(),
+        other => {
+            let (what, try_this) = ("the sweep stopped", "run the command again");
+            Failure::environment(what, other.to_string(), try_this).into()
+        }
     })?;
     let Attendant { progress, document, .. } = attendant;
     drop(progress);

@@ -61,7 +61,7 @@ pub fn command() -> Command {
                 .help("Measure pairs without a common rank at the same time"),
         )
         .arg(
-            text("window", "N", "Messages in flight; with --cache cold at most 64 MiB").default_value("64"),
+            text("window", "N", "Messages in flight; cold ones at most 64 MiB").default_value("64"),
         )
         .arg(cache_arg())
         .arg(
@@ -177,6 +177,9 @@ fn stop(error: PatternError) -> RankError {
         PatternError::Refused(refusal) => refuse(&refusal).into(),
         PatternError::Observer(failure) => RankError::Alone(failure),
         PatternError::Comm(error) => error.into(),
-        other => Failure::environment("the run stopped", other.to_string(), "run the command again").into(),
+        other => {
+            let (what, try_this) = ("the run stopped", "run the command again");
+            Failure::environment(what, other.to_string(), try_this).into()
+        }
     }
 }

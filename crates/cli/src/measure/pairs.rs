@@ -104,7 +104,10 @@ fn stop(error: SurveyError) -> RankError {
         SurveyError::Refused(refusal) => refuse(&refusal).into(),
         SurveyError::Observer(failure) => RankError::Alone(failure),
         SurveyError::Comm(error) => error.into(),
-        other => Failure::environment("the survey stopped", other.to_string(), "run the command again").into(),
+        other => {
+            let (what, try_this) = ("the survey stopped", "run the command again");
+            Failure::environment(what, other.to_string(), try_this).into()
+        }
     }
 }
 

@@ -89,7 +89,7 @@ pub fn args() -> Vec<Arg> {
         text("sync", "P", "How clocks are synchronised")
             .value_parser(Procedure::ALL.map(Procedure::name))
             .default_value(Procedure::default().name()),
-        text("assume", "A", "Of latencies there and back: symmetric, or none (the intervals are then the bounds)")
+        text("assume", "A", "Latencies: symmetric, or none, which makes intervals the bounds")
             .value_parser(Assume::ALL.map(Assume::name))
             .default_value(Assume::default().name()),
         number::<u32>(

@@ -14,7 +14,7 @@ pub fn args() -> [Arg; 2] {
         arg.allow_negative_numbers(true)
     };
     [
-        text("clock-offset", "SECONDS", "Offset each rank's clock by up to +-SECONDS, drawn from the seed"),
+        text("clock-offset", "SECONDS", "Offset each rank's clock by up to +-SECONDS, by seed"),
         text("clock-drift", "PPM", "Let each rank's clock drift by up to +-PPM millionths"),
     ]
 }

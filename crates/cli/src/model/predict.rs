@@ -23,8 +23,8 @@ pub fn command() -> Command {
             "Prints one row per algorithm and size. The interval combines those of the parameters \
              with the observed error of the model. Where gathers escalate: how often, and by how \
              much. A model with parameters of each host predicts for as many ranks as it has \
-             hosts; Hockney, LogGP and PLogP with one set of parameters for any number of ranks. \
-             With --measure every call is timed too, on the ranks that --backend or mpirun starts.\n\n\
+             hosts; Hockney, LogGP and PLogP with one set of parameters for any number. With \
+             --measure every call is timed too, on the ranks that --backend or mpirun starts.\n\n\
              Examples:\n  \
              laneway model predict scatter --model tonight.toml --sizes 1K,64K,1M\n  \
              laneway model predict bcast --model loggp.toml --ranks 64 --format json\n  \

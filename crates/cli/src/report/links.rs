@@ -37,7 +37,7 @@ pub fn command() -> Command {
                 .short('o')
                 .long("output")
                 .value_name("FILE")
-                .help("Write the picture to FILE, .svg or .html [default: standard output, as SVG]"),
+                .help("Write to FILE, .svg or .html [default: standard output, as SVG]"),
         )
         .arg(
             Arg::new("link")

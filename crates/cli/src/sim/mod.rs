@@ -291,7 +291,7 @@ fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
 fn export(platform: &Platform, dir: &Path) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         let what = format!("cannot write into `{}`", dir.display());
-        Failure::environment(what, error.to_string(), "a folder that you can write to, such as /tmp")
+        Failure::environment(what, error.to_string(), "a folder in which you can create files")
     };
     std::fs::create_dir_all(dir).map_err(failed)?;
     let export = platform.export_simgrid().map_err(|error| error.into_failure())?;

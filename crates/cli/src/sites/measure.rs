@@ -157,7 +157,7 @@ fn refused(error: SitesError) -> RankError {
     match error {
         SitesError::Comm(error) => error.into(),
         SitesError::OneSite { .. } => {
-            let try_this = "hosts of several sites, or --sites FILE.toml with the site of each host";
+            let try_this = "hosts of several sites, or --sites FILE.toml with their sites";
             Failure::usage("all hosts are at one site", cause, try_this).into()
         }
         SitesError::TooShort { least, .. } => {

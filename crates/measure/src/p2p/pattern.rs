@@ -94,7 +94,7 @@ impl Pattern {
             Pattern::Exchange => "a ring: to and from both neighbours",
             Pattern::Overlap => "share of a round trip that computation can hide",
             Pattern::SendOverhead => "time that a send occupies its caller",
-            Pattern::ReceiveOverhead => "time that a receive of an arrived message occupies its caller",
+            Pattern::ReceiveOverhead => "time that a receive of an arrived message takes",
             Pattern::Gap => "time of each further message of a train",
         }
     }

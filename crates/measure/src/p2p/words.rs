@@ -53,8 +53,8 @@ impl SlowNode {
             Scope::Far => " with other sites",
         };
         format!(
-            "{} is slow{direction}{scope}: {slow} of its {pairs} pairs are, with a median of {}; its \
-             partners are not the cause, as of their {others} pairs with each other \
+            "{} is slow{direction}{scope}: {slow} of its {pairs} pairs are, with a median of {}; \
+             its partners are not the cause, as of their {others} pairs with each other \
              {others_slow} are slow",
             self.name(hosts),
             compared(self.measure, self.ratio),
@@ -87,8 +87,8 @@ impl Verdict {
         match below.count() {
             0 => {}
             below => all.push(format!(
-                "{below} of {pairs} pairs are below the requested bandwidth, but not below the usual \
-                 bandwidth of their kind"
+                "{below} of {pairs} pairs are below the requested bandwidth, but not below the \
+                 usual bandwidth of their kind"
             )),
         }
         if all.is_empty() {

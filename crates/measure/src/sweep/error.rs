@@ -51,10 +51,10 @@ impl Refusal {
                 cause.clone()
             }
             Refusal::NoRivals => "only one algorithm was selected".into(),
-            Refusal::ExactRace => "with an exact number of repetitions no algorithm can stop early".into(),
+            Refusal::ExactRace => "no algorithm can stop before an exact number".into(),
             Refusal::NoRoot { fewest, .. } => format!("the ranks are 0 to {}", fewest - 1),
             Refusal::NoTrueTime => "only a simulated cluster knows it".into(),
-            Refusal::NoSites => "`chosen` is the fastest algorithm for a platform with sites".into(),
+            Refusal::NoSites => "`chosen` needs a platform with sites".into(),
             Refusal::Memory(cause) => cause.clone(),
             Refusal::NothingMeasured => {
                 "no chosen algorithm serves any of the chosen shapes here".into()

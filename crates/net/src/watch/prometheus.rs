@@ -87,10 +87,10 @@ fn totals(page: &mut Page, look: &Look) {
         page.metric(name, "counter", help, all);
     };
     each("migrations_total", "Migrations of connections.", |totals| totals.migrations);
-    each("suspicions_total", "How often a primary path was suspected to be down.", |totals| totals.suspicions);
+    each("suspicions_total", "Suspected failures of a primary path.", |totals| totals.suspicions);
     each("sent_again_total", "Packets sent more than once.", |totals| totals.sent_again);
     each("duplicates_total", "Packets received twice.", |totals| totals.duplicates);
-    each("replayed_total", "Replayed packets, or packets too late to be accepted.", |totals| totals.replayed);
+    each("replayed_total", "Packets replayed or received too late.", |totals| totals.replayed);
     let dropped = look.seen.iter().flat_map(|seen| {
         let dropped = seen.status.dropped;
         [
@@ -105,7 +105,7 @@ fn totals(page: &mut Page, look: &Look) {
             (labels, count)
         })
     });
-    page.metric("dropped_packets_total", "counter", "Packets of unknown senders, dropped.", dropped);
+    page.metric("dropped_packets_total", "counter", "Dropped packets of unknown senders.", dropped);
 }
 
 fn labels(seen: &Seen) -> Labels {

@@ -133,7 +133,7 @@ fn events_that_cannot_happen() {
         ("at='1s'\nlink='gone'\ndown=true", 3, Fault::Name, "unknown link `gone`"),
         ("at='1s'\nsite='t'\ndown=true", 3, Fault::Name, "unknown site `t`"),
         ("at='1s'\nsite='s'\ndown=true", 3, Fault::Name, "s has no uplink"),
-        ("at='1s'\nsite='s'\ncard='lan'\ndown=true", 4, Fault::Word, "refines `host`, which is missing"),
+        ("at='1s'\nsite='s'\ncard='lan'\ndown=true", 4, Fault::Word, "refines `host`"),
         ("at='1s'\nsites=['s']\ndown=true", 3, Fault::Value, "two names"),
         ("at='1s'\nsites=['s','s']\ndown=true", 3, Fault::Name, "no rate of their own"),
         ("at='1s'\nwan=true\ndown=true", 1, Fault::Name, "no `aggregate`"),

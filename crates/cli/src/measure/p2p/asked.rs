@@ -80,7 +80,7 @@ fn parse_back(text: &str) -> Result<usize, Failure> {
 
 /// `--cache`, of all verbs whose buffers can be cold.
 pub fn cache_arg() -> Arg {
-    let help = "warm: one buffer; cold[:SIZE]: cycle through SIZE bytes, more than the cache [256M]";
+    let help = "warm: one buffer; cold[:SIZE]: cycle through SIZE, more than the cache [256M]";
     Arg::new("cache").long("cache").value_name("C").help(help).default_value("warm")
 }
 

@@ -162,7 +162,7 @@ impl<'t> Source<'t> {
             ends if ends == first => false,
             [from, to] if [to, from] == first => true,
             _ => {
-                let what = "this link already joins two others: a link that more share is not a cable";
+                let what = "this link joins two others already: a link that more share is no cable";
                 return Err(ReadError::new(line, what));
             }
         };
