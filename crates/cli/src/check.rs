@@ -68,7 +68,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         Failure::usage(what, unknown.why, "laneway info algorithms")
     })?;
     let output = Output::from(matches)?;
-    let sites = placed::asked(matches);
+    let sites = placed::from_args(matches);
     session::run(&session::checking(matches)?, &|comm| {
         checked(comm, &plan, sites.as_deref(), &output)
     })

@@ -67,10 +67,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         output.write(&document(session::alone(&choice)?), None)?;
         return Ok(Exit::Done);
     }
-    session::run(&choice, &|comm| told(comm, &output))
+    session::run(&choice, &|comm| print_env(comm, &output))
 }
 
-fn told(comm: &dyn laneway_core::Comm, output: &Output) -> Result<Exit, session::RankError> {
+fn print_env(comm: &dyn laneway_core::Comm, output: &Output) -> Result<Exit, session::RankError> {
     let hosts = comm.hosts()?;
     if comm.rank() == 0 {
         let env = session::environment(comm);

@@ -92,7 +92,7 @@ pub fn sweep(matches: &ArgMatches) -> Result<Backend, Failure> {
 
 /// Processes of this machine, and exactly so many.
 pub fn local(transport: Transport, ranks: u32) -> Backend {
-    Backend::local(transport).with_ranks(ranks).with_notices(tell)
+    Backend::local(transport).with_ranks(ranks).with_notices(print_notice)
 }
 
 fn backend(matches: &ArgMatches, ranks: Option<u32>, purpose: Purpose) -> Result<Backend, Failure> {
@@ -108,11 +108,11 @@ fn backend(matches: &ArgMatches, ranks: Option<u32>, purpose: Purpose) -> Result
         }
     };
     let backend = ranks.into_iter().fold(backend, Backend::with_ranks);
-    Ok(backend.with_purpose(purpose).with_notices(tell))
+    Ok(backend.with_purpose(purpose).with_notices(print_notice))
 }
 
 /// What a person is told of a run, and which option helps.
-fn tell(notice: &Notice) {
+fn print_notice(notice: &Notice) {
     let advice = match notice {
         Notice::UsualRanks(_) => "; --ranks N for another number".to_string(),
         Notice::Crowded { crowd, .. } if crowd.cores == 1 => String::new(),

@@ -8,37 +8,52 @@ use crate::name::{LabName, apart, card, port, switch};
 use crate::plan::{Host, Plan, Way};
 use crate::up::{rate_class, rates_of, routes};
 
-/// Kinds of faults, how each is written, and what it does.
-pub const KINDS: &[(&str, &str, &str)] = &[
-    (
+/// A kind of fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultKind {
+    /// Its first word.
+    pub name: &'static str,
+    /// How it is written.
+    pub usage: &'static str,
+    /// What it does.
+    pub effect: &'static str,
+}
+
+const fn kind(name: &'static str, usage: &'static str, effect: &'static str) -> FaultKind {
+    FaultKind { name, usage, effect }
+}
+
+/// Every kind of fault.
+pub const KINDS: &[FaultKind] = &[
+    kind(
         "carrier",
         "carrier HOST[:CARD] [switch|host]",
         "link down at the switch's end of the cable, or at the host's",
     ),
-    ("flap", "flap HOST[:CARD] PERIOD", "link down and up, half of the period each"),
-    (
+    kind("flap", "flap HOST[:CARD] PERIOD", "link down and up, half of the period each"),
+    kind(
         "drop",
         "drop HOST[:CARD]|SITE>SITE|SITE-SITE [in|out]",
         "packets are dropped silently; the link stays up",
     ),
-    (
+    kind(
         "loss",
         "loss HOST[:CARD]|SITE>SITE|SITE-SITE 5% [in|out]",
         "this share of packets is dropped, at random",
     ),
-    ("slow", "slow HOST[:CARD]|SITE>SITE|SITE-SITE RATE [in|out]", "another bandwidth"),
-    ("delay", "delay SITE>SITE|SITE-SITE TIME", "another one-way latency"),
-    ("jitter", "jitter SITE>SITE|SITE-SITE TIME", "random additional latency, up to TIME"),
-    ("duplicate", "duplicate SITE>SITE|SITE-SITE 1%", "this share of packets is duplicated"),
-    ("reorder", "reorder SITE>SITE|SITE-SITE 1%", "this share of packets is reordered"),
-    ("corrupt", "corrupt SITE>SITE|SITE-SITE 1%", "this share of packets is corrupted"),
-    (
+    kind("slow", "slow HOST[:CARD]|SITE>SITE|SITE-SITE RATE [in|out]", "another bandwidth"),
+    kind("delay", "delay SITE>SITE|SITE-SITE TIME", "another one-way latency"),
+    kind("jitter", "jitter SITE>SITE|SITE-SITE TIME", "random additional latency, up to TIME"),
+    kind("duplicate", "duplicate SITE>SITE|SITE-SITE 1%", "this share of packets is duplicated"),
+    kind("reorder", "reorder SITE>SITE|SITE-SITE 1%", "this share of packets is reordered"),
+    kind("corrupt", "corrupt SITE>SITE|SITE-SITE 1%", "this share of packets is corrupted"),
+    kind(
         "partition",
         "partition HOST,HOST,...|SITE",
         "these hosts, or a site, are cut off from all others",
     ),
-    ("freeze", "freeze HOST", "all processes of a host stop (SIGSTOP)"),
-    ("kill", "kill HOST", "all processes of a host end (SIGKILL)"),
+    kind("freeze", "freeze HOST", "all processes of a host stop (SIGSTOP)"),
+    kind("kill", "kill HOST", "all processes of a host end (SIGKILL)"),
 ];
 
 /// One thing to do to the system.
@@ -100,9 +115,9 @@ pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Fault, LabError> 
     let Some((kind, rest)) = words.split_first() else {
         return refuse("no fault is named".to_string());
     };
-    let Some((_, usage, _)) = KINDS.iter().find(|(name, ..)| name == kind) else {
-        let names: Vec<&str> = KINDS.iter().map(|(name, ..)| *name).collect();
-        return refuse(format!("no fault `{kind}`: there are {}", names.join(", ")));
+    let Some(FaultKind { usage, .. }) = KINDS.iter().find(|known| known.name == *kind) else {
+        let names: Vec<&str> = KINDS.iter().map(|known| known.name).collect();
+        return refuse(format!("unknown fault `{kind}`; the faults are {}", names.join(", ")));
     };
     let reader = Reader { lab, plan };
     let mut period = None;
@@ -175,7 +190,7 @@ type Device = (String, String, Option<f64>);
 impl Reader<'_> {
     fn host(&self, name: &str) -> Result<(usize, &Host), LabError> {
         let found = self.plan.hosts.iter().enumerate().find(|(_, host)| host.name == name);
-        found.map_or_else(|| refuse(format!("no host `{name}` in this lab")), Ok)
+        found.map_or_else(|| refuse(format!("unknown host `{name}` in this lab")), Ok)
     }
 
     /// `n0:eth1`, or `n0` for its first card.
@@ -193,7 +208,7 @@ impl Reader<'_> {
     fn ways(&self, word: &str) -> Result<Option<Vec<(usize, usize)>>, LabError> {
         let site = |name: &str| {
             let number = self.plan.site(name);
-            number.map_or_else(|| refuse(format!("no site `{name}` in this lab")), Ok)
+            number.map_or_else(|| refuse(format!("unknown site `{name}` in this lab")), Ok)
         };
         let (ways, both) = match word.split_once('>') {
             Some(two) => (two, false),
@@ -362,7 +377,7 @@ impl Reader<'_> {
             let (mut leave, mut back) = (String::new(), String::new());
             for path in 0..self.plan.paths() {
                 let usual = switch(if self.plan.options.one_switch { 0 } else { path });
-                let (port, apart) = (port(number, path), apart(path));
+                let (port, apart) = (port(number, path), partition_switch(path));
                 leave.push_str(&format!("link set {port} master {apart}\n"));
                 back.push_str(&format!("link set {port} master {usual}\n"));
             }
@@ -471,10 +486,10 @@ mod tests {
             ("", "no fault is named"),
             ("explode s0n0", "there are carrier"),
             ("carrier", "written carrier HOST"),
-            ("carrier nobody", "no host `nobody`"),
+            ("carrier nobody", "unknown host `nobody`"),
             ("carrier s0n0:eth9", "no card `eth9`"),
             ("carrier s0n0 sky", "not an end of a cable"),
-            ("drop site0>mars", "no site `mars`"),
+            ("drop site0>mars", "unknown site `mars`"),
             ("loss s0n0 200%", "not a share of packets"),
             ("loss s0n0 NaN", "not a share of packets"),
             ("slow s0n0 fast", "no rate"),

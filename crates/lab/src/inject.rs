@@ -218,7 +218,7 @@ fn act(lab: &LabName, action: &Action) -> Result<(), LabError> {
             within(namespace, || set_link(device, *up))?.map_err(said)
         }
         Action::Tool { tool, namespace, lines } => batch_within(tool, namespace, lines),
-        Action::Wan(command) => wan::ask(lab, command).map(|_| ()),
+        Action::Wan(command) => wan::request(lab, command).map(|_| ()),
         Action::Signal { host, signal: number } => {
             let mut known = Vec::new();
             for _ in 0..MOST_LOOKS {

@@ -143,7 +143,7 @@ fn build_site(lab: &LabName, plan: &Plan, site: usize) -> Result<(), LabError> {
             _ = writeln!(lines, "link add {name} type bridge\nlink set {name} up");
         }
         // Where hosts go that are partitioned.
-        let apart = apart(path);
+        let apart = partition_switch(path);
         _ = writeln!(lines, "link add {apart} type bridge\nlink set {apart} up");
         _ = writeln!(lines, "addr add {}/24 dev {name}", gateway(path, site));
     }

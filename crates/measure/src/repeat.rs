@@ -74,7 +74,7 @@ impl Rule {
         };
         let Rule { min_reps, max_reps, budget, .. } = self;
         if *min_reps == 0 {
-            return Some("there must be at least one repetition".into());
+            return Some("the number of repetitions must be above 0".into());
         }
         if min_reps > max_reps {
             return Some(format!("at least {min_reps} and at most {max_reps} repetitions"));
@@ -82,8 +82,8 @@ impl Rule {
         if !(part > 0.0 && part < 1.0) {
             return Some(format!("the precision {part} is not between 0 and 1"));
         }
-        // Not a number is not above 0 either.
-        (!(*budget > 0.0)).then(|| format!("the budget of {budget} s is not above 0"))
+        let has_time = *budget > 0.0;
+        (!has_time).then(|| format!("the budget of {budget} s is not above 0"))
     }
 
     /// The level of the interval.

@@ -142,10 +142,10 @@ fn key(id: &Id, name: impl Fn() -> String) -> Key {
 /// };
 /// let mut watch = Watch::new(Some(discovered(&fabric)))?;
 /// fabric.fail(Part::Link(0, 4));
-/// let rerouted = watch.see(&discovered(&fabric))?.expect("a cable is gone");
+/// let rerouted = watch.update(&discovered(&fabric))?.expect("a cable is gone");
 /// assert!(rerouted.holds() && rerouted.cables_lost == 1);
 /// watch.installed(rerouted);
-/// assert!(watch.see(&discovered(&fabric))?.is_none(), "nothing has changed since");
+/// assert!(watch.update(&discovered(&fabric))?.is_none(), "nothing has changed since");
 /// # Ok::<(), laneway_topo::Error>(())
 /// ```
 pub struct Watch {
@@ -191,7 +191,7 @@ impl Watch {
     }
 
     /// The tables for what is discovered now; nothing where those that are installed are for it.
-    pub fn see(&mut self, now: &Discovered) -> Result<Option<Rerouted>, Error> {
+    pub fn update(&mut self, now: &Discovered) -> Result<Option<Rerouted>, Error> {
         let known = self.whole.as_ref().and_then(|whole| whole.left(now));
         let mut is_readdressed = false;
         let left = match known {

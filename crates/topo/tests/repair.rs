@@ -3,7 +3,7 @@
 
 use laneway_core::Phases;
 use laneway_stats::SplitMix64;
-use laneway_topo::repair::{allowed_conflicts, apart, repair_over, spread};
+use laneway_topo::repair::{allowed_conflicts, disconnected_pairs, repair_over, spread};
 use laneway_topo::{
     Counter, End, Fabric, Part, Port, Repaired, Switch, Table, Wiring, prove, repair, topology,
 };
@@ -161,8 +161,8 @@ fn what_the_table_loses_is_told() {
     damaged.fail(Part::Host(30));
     let kept = repair(&damaged);
     let unserved = prove(&damaged, &table).unreached.len();
-    assert_eq!((kept.lost.len(), kept.unreached.len() as u64), (unserved, apart(&damaged)));
-    assert_eq!(apart(&damaged), 2 * 79);
+    assert_eq!((kept.lost.len(), kept.unreached.len() as u64), (unserved, disconnected_pairs(&damaged)));
+    assert_eq!(disconnected_pairs(&damaged), 2 * 79);
 }
 
 #[test]

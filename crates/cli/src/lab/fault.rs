@@ -12,7 +12,7 @@ use crate::output::{self, Output};
 
 pub fn command() -> Command {
     let kinds: String =
-        KINDS.iter().map(|(_, usage, what)| format!("  {usage}\n      {what}\n")).collect();
+        KINDS.iter().map(|kind| format!("  {}\n      {}\n", kind.usage, kind.effect)).collect();
     Command::new("fault")
         .about("Injects faults into a lab: links, the WAN, hosts; now or by a timetable")
         .after_help(format!(

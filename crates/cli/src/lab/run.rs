@@ -106,7 +106,7 @@ fn host(matches: &ArgMatches, plan: &Plan) -> Result<String, Failure> {
     let (first, last) = (&plan.hosts[0].name, &plan.hosts[plan.hosts.len() - 1].name);
     let host = matches.get_one::<String>("host").unwrap_or(first);
     if plan.host(host).is_none() {
-        let (what, cause) = (format!("no host `{host}` in this lab"), format!("{first} to {last}"));
+        let (what, cause) = (format!("unknown host `{host}` in this lab"), format!("{first} to {last}"));
         return Err(Failure::usage(what, format!("its hosts are {cause}"), "laneway lab status"));
     }
     Ok(host.clone())

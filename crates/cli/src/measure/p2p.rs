@@ -148,7 +148,7 @@ fn measure(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, Rank
     let env = session::environment(comm);
     let progress = RefCell::new(Progress::new(1, comm.rank() == 0));
     let saved = Saved { asked, output, env: &env, watchdog: Watchdog::new(comm), progress };
-    let figures = asked.sweep.run(comm, &saved).map_err(stop)?;
+    let figures = asked.sweep.run(comm, &saved).map_err(rank_error)?;
     drop(saved);
     if let Some(figures) = figures.as_ref().filter(|all| asked.sweep.refine > 0 && !all.refined) {
         match figures.iter().any(|figure| figure.time().is_some()) {
@@ -172,7 +172,7 @@ fn is_enough(asked: &Asked, figures: &Figures) -> bool {
     !(figures.is_missed() || asked.strict && figures.is_imprecise())
 }
 
-fn stop(error: PatternError) -> RankError {
+fn rank_error(error: PatternError) -> RankError {
     match error {
         PatternError::Refused(refusal) => refuse(&refusal).into(),
         PatternError::Observer(failure) => RankError::Alone(failure),

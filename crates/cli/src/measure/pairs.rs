@@ -87,7 +87,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 fn survey(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, RankError> {
     let env = session::environment(comm);
     let saved = Saved::new(written, &env, Watchdog::new(comm), comm.rank() == 0);
-    let findings = asked.survey.run(comm, &saved).map_err(stop)?;
+    let findings = asked.survey.run(comm, &saved).map_err(rank_error)?;
     drop(saved);
     // Rank 0 alone knows, and all leave with the same code, even if it cannot write.
     let own = findings.as_ref().map_or(Exit::Done, |findings| exit(asked, findings));
@@ -99,7 +99,7 @@ fn survey(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, Ran
     Ok(known.unwrap_or(Exit::Done))
 }
 
-fn stop(error: SurveyError) -> RankError {
+fn rank_error(error: SurveyError) -> RankError {
     match error {
         SurveyError::Refused(refusal) => refuse(&refusal).into(),
         SurveyError::Observer(failure) => RankError::Alone(failure),

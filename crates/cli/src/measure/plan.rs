@@ -159,7 +159,7 @@ impl Plan {
         sweep.choices = list("algorithm").map(|name| choice(name)).collect();
         sweep.forms = Form::ALL.into_iter().filter(asked).collect();
         sweep.ranks = session::counts(matches)?;
-        sweep.refine = refine::asked(matches, &sweep.sizes)?;
+        sweep.refine = refine::from_args(matches, &sweep.sizes)?;
         sweep.root = count("root").unwrap_or(0);
         sweep.method = chosen(matches, "timing", Method::ALL, Method::name);
         (sweep.isolation, sweep.start) = (isolation, start);
@@ -167,18 +167,18 @@ impl Plan {
         sweep.procedure = chosen(matches, "sync", Procedure::ALL, Procedure::name);
         sweep.assume = chosen(matches, "assume", Assume::ALL, Assume::name);
         sweep.trips = count("trips");
-        sweep.skew = skew::asked(matches)?;
+        sweep.skew = skew::from_args(matches)?;
         sweep.resync = count("resync").unwrap_or(sweep.resync);
         sweep.series = count("series").map_or(sweep.series, |length| Series { length });
         sweep.rule = rule;
-        sweep.decided = decided::asked(matches);
+        sweep.decided = decided::from_args(matches);
         sweep.seed = matches.get_one::<u64>("seed").copied().unwrap_or(sweep.seed);
         sweep.truth = matches.get_flag("truth");
         sweep.cache = p2p::cache(text("cache").unwrap_or("warm"))?;
         sweep.keep = matches.get_flag("keep");
         sweep.race = matches.get_flag("race");
         sweep.check().map_err(|refusal| failure(&refusal, &sweep))?;
-        let (ignored, sites) = (ignored(matches, sweep.method), placed::asked(matches));
+        let (ignored, sites) = (ignored(matches, sweep.method), placed::from_args(matches));
         Ok(Plan { sweep, strict, ignored, sites })
     }
 

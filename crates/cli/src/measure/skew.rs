@@ -20,7 +20,7 @@ pub fn args() -> [Arg; 2] {
 }
 
 /// Clocks are left alone where nobody asks.
-pub fn asked(matches: &ArgMatches) -> Result<Option<Skew>, Failure> {
+pub fn from_args(matches: &ArgMatches) -> Result<Option<Skew>, Failure> {
     let offset = number::<f64>(matches, "clock-offset", "a time in seconds", "0.5")?;
     let drift = number::<f64>(matches, "clock-drift", "a number of millionths", "10")?;
     if offset.is_none() && drift.is_none() {

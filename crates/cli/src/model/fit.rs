@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Collective, Comm, Exit, Failure};
 use laneway_model::{Fitted, ModelKind, Request, estimate, fit, platform_text, share, sweep};
 
-use super::{experiment_arguments, refused, request, tell};
+use super::{experiment_arguments, refused, request, print_model};
 use crate::measure::export;
 use crate::output::{self, Output};
 use crate::session::{self, RankError};
@@ -94,12 +94,12 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         for file in ["output", "platform", "export"] {
             export::refuse(comm, wanted.text(file))?;
         }
-        part(comm, &wanted)
+        run_rank(comm, &wanted)
     })
 }
 
 /// What each rank does; rank 0 prints and saves.
-fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
+fn run_rank(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
     let experiments = estimate(comm, &wanted.request).map_err(refused)?;
     let found = experiments.map(|all| fit(&all, wanted.kind));
     // Whether there is a model is known to rank 0 alone.
@@ -128,7 +128,7 @@ fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
 }
 
 fn finish(wanted: &Wanted, fitted: &Fitted, env: laneway_core::Row) -> Result<(), Failure> {
-    tell(&wanted.output, fitted, env)?;
+    print_model(&wanted.output, fitted, env)?;
     if let Some(file) = wanted.text("output") {
         output::replace(Path::new(file), &fitted.save())?;
     }

@@ -109,7 +109,7 @@ fn show(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let file = matches.get_one::<String>("file").map_or("", String::as_str);
     let fitted = load(file)?;
-    tell(&output, &fitted, Row::new())?;
+    print_model(&output, &fitted, Row::new())?;
     Ok(if fitted.quality.holds() { Exit::Done } else { Exit::Gate })
 }
 
@@ -123,7 +123,7 @@ fn load(file: &str) -> Result<Fitted, Failure> {
 }
 
 /// Prints a model: a row for each parameter, and what is to be known of the whole.
-fn tell(output: &Output, fitted: &Fitted, env: Row) -> Result<(), Failure> {
+fn print_model(output: &Output, fitted: &Fitted, env: Row) -> Result<(), Failure> {
     let quality = &fitted.quality;
     let mut summary = Row::new()
         .with("holds", quality.holds())

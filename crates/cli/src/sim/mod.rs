@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_coll::{Algorithm, Params, usual};
+use laneway_coll::{Algorithm, Params, default_algorithm};
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Document, Exit, Failure, Row, Shape};
 use laneway_draw::timeline::{Recording, Timeline};
@@ -138,7 +138,7 @@ impl Plan {
         }
         let &[collective] = collectives else { return };
         let shape = Shape::new(collective, self.ranks, self.sizes[0]);
-        if let Some((algorithm, params)) = usual(&shape).filter(|_| !typed("algorithm")) {
+        if let Some((algorithm, params)) = default_algorithm(&shape).filter(|_| !typed("algorithm")) {
             self.chosen = vec![Chosen { collective, algorithm, params }];
         }
     }

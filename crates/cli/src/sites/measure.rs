@@ -115,12 +115,12 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     session::run(&session::measuring(matches)?, &|comm| {
         export::refuse(comm, wanted.text("output"))?;
         export::refuse(comm, wanted.text("export"))?;
-        part(comm, &wanted)
+        run_rank(comm, &wanted)
     })
 }
 
 /// What each rank does; rank 0 prints and saves.
-fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
+fn run_rank(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
     if let Some(message) = wanted.message {
         let sharers = memory::sharers(comm)?.len() as u64;
         // Of each rank one, and as much under way.

@@ -116,7 +116,7 @@ fn heated(machine: &Machine, word: &str, matches: &ArgMatches) -> Result<Heat, F
             Ok(Heat::over(&counted()?, hosts, &*order, 0..order.count(), words))
         }
         "random" => {
-            let seed = matches.get_one::<u64>("seed").copied().unwrap_or(1);
+            let seed = machine::seed(matches);
             let drawn = Random { hosts, phases: 1, seed, fixed_points: false };
             let words = format!("messages on a cable, one random permutation, seed {seed}");
             Ok(Heat::of_phase(&counted()?, hosts, &drawn, 0).described(words))

@@ -69,7 +69,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     sites::stop()?;
     paths::stop()?;
     models::stop()?;
-    next()?;
+    print_next_steps()?;
     Ok(Exit::Done)
 }
 
@@ -196,7 +196,7 @@ fn simulated() -> Result<(), Failure> {
     say("")
 }
 
-fn next() -> Result<(), Failure> {
+fn print_next_steps() -> Result<(), Failure> {
     let mpi = match laneway_mpi::open(None) {
         Ok(found) => {
             let version = found.version.split(',').next().unwrap_or_default();

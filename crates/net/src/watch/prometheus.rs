@@ -5,14 +5,14 @@ use std::fmt::{Display, Write};
 
 use laneway_path::Counters;
 
-use super::look::{Look, Seen};
+use super::look::{Seen, Snapshot};
 use crate::control::{ConnectionStatus, PathStatus};
 
 /// Names and values of labels.
 type Labels = Vec<(&'static str, String)>;
 
 /// What was seen as the text of a file that a collector of Prometheus reads.
-pub fn metrics(look: &Look) -> String {
+pub fn metrics(look: &Snapshot) -> String {
     let mut page = Page(String::new());
     let processes = [(Labels::new(), look.processes())];
     page.metric("processes", "gauge", "Processes that answered.", processes);
@@ -28,7 +28,7 @@ pub fn metrics(look: &Look) -> String {
     page.0
 }
 
-fn paths(page: &mut Page, look: &Look) {
+fn paths(page: &mut Page, look: &Snapshot) {
     let mut each = |name: &str, kind: &str, help: &str, of: fn(&PathStatus) -> u64| {
         let all = look.seen.iter().flat_map(|seen| {
             seen.status.paths.iter().map(move |path| (path_labels(seen, path), of(path)))
@@ -64,7 +64,7 @@ fn paths(page: &mut Page, look: &Look) {
     page.metric("round_trip_seconds", "gauge", help, slowest);
 }
 
-fn connections(page: &mut Page, look: &Look) {
+fn connections(page: &mut Page, look: &Snapshot) {
     let counted = look.seen.iter().flat_map(|seen| {
         let mut counts: BTreeMap<Labels, u64> = BTreeMap::new();
         for one in &seen.status.connections {
@@ -81,7 +81,7 @@ fn connections(page: &mut Page, look: &Look) {
     page.metric("waiting_messages", "gauge", "Messages that have not arrived.", waiting);
 }
 
-fn totals(page: &mut Page, look: &Look) {
+fn totals(page: &mut Page, look: &Snapshot) {
     let mut each = |name: &str, help: &str, of: fn(&Counters) -> u64| {
         let all = look.seen.iter().map(|seen| (labels(seen), of(&seen.status.totals)));
         page.metric(name, "counter", help, all);
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn labels_are_escaped_and_a_page_without_processes_says_so() {
         assert_eq!(escape("a\\b\"c\nd"), "a\\\\b\\\"c\\nd");
-        let text = metrics(&Look::default());
+        let text = metrics(&Snapshot::default());
         assert!(text.contains("\nlaneway_path_processes 0\n"), "{text}");
         assert!(text.lines().all(|line| line.starts_with("# ") || line.ends_with(" 0")), "{text}");
     }

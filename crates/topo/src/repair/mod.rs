@@ -25,7 +25,7 @@ use crate::threads::shared;
 use crate::topologies::Topology;
 use crate::wiring::{Host, Wiring};
 
-pub use loss::{Loss, apart, lost};
+pub use loss::{Loss, disconnected_pairs, lost};
 use roads::{Message, Roads};
 pub use tables::spread;
 use thin::Thinned;

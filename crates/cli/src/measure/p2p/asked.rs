@@ -32,7 +32,7 @@ impl Asked {
         let (rule, strict) = rule::rule(matches, &Rule::default())?;
         let experiments = names.filter_map(|name| Experiment::by_name(name)).collect();
         let mut sweep = PatternSweep::new(experiments, sizes);
-        sweep.refine = refine::asked(matches, &sweep.sizes)?;
+        sweep.refine = refine::from_args(matches, &sweep.sizes)?;
         sweep.ranks = text("pairs").map_or(Ok(Ranks::Usual), parse_ranks)?;
         sweep.parallel = matches.get_flag("parallel");
         sweep.back = text("back").map(parse_back).transpose()?;
