@@ -47,7 +47,7 @@ pub fn collective(name: &str) -> Result<Collective, Failure> {
         let names = Collective::ALL.map(Collective::name);
         let cause = format!("there is no `{name}`");
         let try_this = nearest(name, names).map_or(names.join(", "), str::to_owned);
-        refused("no such operation", cause, &try_this)
+        refused("unknown operation", cause, &try_this)
     })
 }
 
@@ -58,7 +58,7 @@ pub fn answerer(collective: Collective, name: &str) -> Result<Answerer, Failure>
     }
     let found = find(collective, name);
     found.map(|(algorithm, params)| Answerer::Ours(algorithm, params)).map_err(|refusal| {
-        refused("no such algorithm", refusal.0, "laneway info algorithms, or native")
+        refused("unknown algorithm", refusal.0, "laneway info algorithms, or native")
     })
 }
 
@@ -94,7 +94,7 @@ impl Manner {
     pub fn new(timing: c_int, min: c_int, max: c_int, alpha: c_double) -> Result<Manner, Failure> {
         if !(LANEWAY_ROOT..=LANEWAY_TASKS).contains(&timing) {
             let cause = format!("there is no timing {timing}");
-            return Err(refused("no such timing", cause, "LANEWAY_ROOT to LANEWAY_TASKS"));
+            return Err(refused("unknown timing", cause, "LANEWAY_ROOT to LANEWAY_TASKS"));
         }
         let (rule, mark) = rule(min, max, alpha)?;
         let settings = settings::current();
@@ -113,7 +113,7 @@ impl Manner {
             return Ok(());
         }
         let cause = "the timing `tasks` needs a known algorithm, not a function";
-        Err(refused("no such timing here", cause, "another timing, as LANEWAY_ROOT"))
+        Err(refused("unsupported timing", cause, "another timing, as LANEWAY_ROOT"))
     }
 
     /// What so few ranks cannot do; all of them refuse alike.
@@ -123,7 +123,7 @@ impl Manner {
             return Ok(());
         }
         let cause = format!("the setting is {root}, and the ranks are 0 to {}", ranks - 1);
-        Err(refused("no such root", cause, "laneway_set(\"root\", \"0\")"))
+        Err(refused("invalid root", cause, "laneway_set(\"root\", \"0\")"))
     }
 
     pub fn timing(&self) -> Box<dyn Timing> {
@@ -147,7 +147,7 @@ pub unsafe fn sizes<'a>(first: *const c_int, n: c_int) -> Result<&'a [c_int], Fa
     // SAFETY: as promised.
     let sizes = unsafe { list(first, n, "M")? };
     match sizes.iter().find(|size| **size < 0) {
-        Some(size) => Err(refused("no such size", format!("M has a size of {size}"), "0 or more")),
+        Some(size) => Err(refused("invalid size", format!("M has a size of {size}"), "0 or more")),
         None => Ok(sizes),
     }
 }
@@ -174,7 +174,7 @@ pub unsafe fn items<'a, T>(first: *const T, count: c_int, name: &str) -> Result<
         0 => Ok(&[]),
         // SAFETY: as promised.
         1.. => unsafe { list(first, count, name) },
-        _ => Err(refused("no such list", format!("{name} has {count} members"), "0 or more")),
+        _ => Err(refused("invalid list", format!("{name} has {count} members"), "0 or more")),
     }
 }
 

@@ -208,7 +208,7 @@ impl<'a> Plan<'a> {
         if manner.by_tasks() && !serves(collective, answerer.name()) {
             let cause = format!("{operation} {algorithm} does not consist of single tasks");
             let try_this = "bcast or scatter, linear or binomial, or another timing";
-            return Err(refused("no such timing here", cause, try_this));
+            return Err(refused("unsupported timing", cause, try_this));
         }
         let words = operation.bytes().chain([0]).chain(algorithm.bytes()).map(u64::from);
         let sizes_as_words = sizes.iter().map(|&size| size as u64);

@@ -59,7 +59,7 @@ pub unsafe extern "C" fn laneway_choose(
         let operation = unsafe { word(operation, "op")? };
         let (Ok(size), Ok(root)) = (u64::try_from(size), u32::try_from(root)) else {
             let cause = format!("size {size}, root {root}");
-            return Err(refused("no such call", cause, "0 bytes or more, from a rank"));
+            return Err(refused("invalid call", cause, "0 bytes or more, from a rank"));
         };
         let collective = collective(operation)?;
         adopted(comm, |ranks| {

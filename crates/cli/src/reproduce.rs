@@ -26,7 +26,7 @@ fn paper_command(paper: &Paper) -> Command {
     Command::new(paper.name)
         .about(paper.about)
         .after_help(format!(
-            "{} What is assumed, what a claim asks for and why figures differ: \
+            "{} Assumptions, criteria of the claims and reasons for differences: \
              {}.\n\nExamples:\n  \
              laneway reproduce {name}\n  \
              laneway reproduce {name} --part {} --svg figures\n  \

@@ -196,7 +196,7 @@ fn listed(all: &[String]) -> String {
 }
 
 fn deadlock(f: &mut fmt::Formatter<'_>, at: f64, stuck: &[Stuck]) -> fmt::Result {
-    write!(f, "deadlock after {at:.9} s; cannot go on:")?;
+    write!(f, "deadlock after {at:.9} s; blocked:")?;
     for Stuck { rank, lane, round, gate } in stuck.iter().take(SHOWN) {
         write!(f, " rank {rank} lane {lane} round {round} ")?;
         match gate {

@@ -81,7 +81,7 @@ static void wrong_arguments(void) {
 // A rank alone with its arguments must not leave the others waiting.
 static void differing_arguments(void) {
   EXPECT(scatter(MPI_COMM_WORLD, rank == 2 ? "none" : "linear", 3, M, 2, 2, 0.1) == LANEWAY_USAGE);
-  EXPECT(says(rank == 2 ? "no such algorithm" : "rank 2"));
+  EXPECT(says(rank == 2 ? "unknown algorithm" : "rank 2"));
   EXPECT(scatter(MPI_COMM_WORLD, rank == 1 ? "binomial" : "linear", 3, M, 2, 2, 0.1) ==
          LANEWAY_USAGE);
   EXPECT(says("rank 1"));
@@ -258,7 +258,7 @@ static void functions_of_a_size(void) {
 }
 
 static void settings(void) {
-  EXPECT(laneway_set("rot", "1") == LANEWAY_USAGE && says("no such setting"));
+  EXPECT(laneway_set("rot", "1") == LANEWAY_USAGE && says("unknown setting"));
   EXPECT(laneway_set(NULL, "1") == LANEWAY_USAGE && says("name is NULL"));
   EXPECT(laneway_set("root", "one") == LANEWAY_USAGE && says("a rank"));
   EXPECT(laneway_set("confirmation", "nod") == LANEWAY_USAGE && says("messages"));

@@ -60,7 +60,7 @@ pub fn runs(program: &Path, operation: Kind) -> Result<Vec<Run>, PaperError> {
             let started: Vec<_> = some.iter().map(started).collect();
             let ended = |handle: thread::ScopedJoinHandle<'_, _>| {
                 handle.join().unwrap_or_else(|_| {
-                    Err(failed("laneway measure coll", "it stopped in the middle"))
+                    Err(failed("laneway measure coll", "it stopped early"))
                 })
             };
             started.into_iter().map(ended).collect()
