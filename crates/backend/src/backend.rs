@@ -3,12 +3,13 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use laneway_core::error::nearest;
 use laneway_core::{Comm, CommError, Exit, Failure};
 use laneway_local::{Launch, LocalError, MOST_RANKS, Transport};
 use laneway_measure::cores::Cores;
 use laneway_measure::{Crowd, crowded};
 use laneway_mpi::MpiError;
-use laneway_sim::platform::Platform;
+use laneway_sim::platform::{GENERATORS, Platform};
 use laneway_sim::{Network as _, Program, SimError};
 
 use crate::handshake;
@@ -113,10 +114,28 @@ pub fn open(name: &str) -> Result<Backend, Failure> {
             let cause = "the backends are local[:shm|unix|tcp], net[:DEV,DEV], mpi[:LIBRARY] and \
                          sim:PLATFORM";
             let what = format!("unknown backend `{name}`");
-            return Err(Failure::usage(what, cause, "local:shm, mpi, or sim:cluster:16"));
+            return Err(Failure::usage(what, cause, similar(name)));
         }
     };
     Ok(Backend::of(kind))
+}
+
+/// The backend that an unknown name may stand for.
+fn similar(name: &str) -> String {
+    let word = name.split([':', ',']).next().unwrap_or(name);
+    if word.parse::<Transport>().is_ok() {
+        return format!("local:{word}");
+    }
+    if GENERATORS.iter().any(|generator| generator.name == word) {
+        return format!("sim:{name}");
+    }
+    let known = ["local", "net", "mpi", "sim"];
+    match nearest(word, known) {
+        Some("local") => "local:shm".into(),
+        Some("sim") => "sim:cluster:16".into(),
+        Some(near) => near.into(),
+        None => "local:shm, mpi, or sim:cluster:16".into(),
+    }
 }
 
 /// Whether this process was started as a rank by laneway itself.
@@ -339,5 +358,25 @@ fn exit_of(code: i32) -> Exit {
         3 => Exit::Environment,
         4 => Exit::Precision,
         code => std::process::exit(code),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_backend_is_answered_with_a_known_one() {
+        for (typed, advised) in [
+            ("lcoal", "local:shm"),
+            ("shm", "local:shm"),
+            ("sim", "sim:cluster:16"),
+            ("two-sites:4x4", "sim:two-sites:4x4"),
+            ("mpj", "mpi"),
+        ] {
+            let failure = open(typed).map(|_| ()).expect_err("no such backend");
+            assert_eq!(failure.try_this, advised, "{typed}");
+            assert!(open(advised).is_ok(), "{advised}");
+        }
     }
 }

@@ -57,6 +57,17 @@ fn errors(output: &Output) -> String {
 }
 
 #[test]
+fn a_plan_in_a_file_lacks_only_its_prefix() {
+    let here = Folder::new();
+    here.done(&["export", "-t", "mlfm:d=2", "--as", "ibsim", "-o", "found.txt"]);
+    for args in [&["diff", "found.txt", "found.txt"][..], &["check", "-t", "found.txt"]] {
+        let output = here.topo(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(errors(&output).ends_with("try:   file:found.txt\n"), "{}", errors(&output));
+    }
+}
+
+#[test]
 fn every_format_that_is_written_is_a_fabric_again() {
     let here = Folder::new();
     for format in ["ibsim", "ibnetdiscover", "cables", "toml", "dot", "simgrid"] {

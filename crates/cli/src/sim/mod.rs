@@ -278,7 +278,7 @@ fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
     let mut recording = Recording::default();
     plan.simulate(chosen, size, Some(&mut recording)).map_err(|error| match error {
         NoOutcome::Failed(failure) => failure,
-        NoOutcome::Refused(why) => Failure::usage("nothing to draw", why, "another --algorithm"),
+        NoOutcome::Refused(why) => Failure::usage("nothing to draw", why, "laneway info algorithms"),
     })?;
     let title = plan.title(chosen, size);
     let (platform, ranks) = (&plan.platform, plan.ranks);

@@ -8,7 +8,7 @@ pub use laneway_topo::Machine;
 use laneway_topo::formats::Discovered;
 use laneway_topo::{Counter, explain};
 
-use super::refusal::{advise, refuse};
+use super::refusal::{advise, refuse, refuse_topology};
 use crate::output::{self, Output};
 
 /// The seed where none is given.
@@ -98,7 +98,7 @@ pub fn unrouted(matches: &ArgMatches) -> Result<Machine, Failure> {
 
 /// Whole, and with its own forwarding.
 pub fn named(spec: &str) -> Result<Machine, Failure> {
-    Machine::named(spec).map_err(refuse)
+    Machine::named(spec).map_err(|error| refuse_topology(error, spec))
 }
 
 /// A fabric from a file, in any format that is known.

@@ -305,6 +305,22 @@ fn generators_that_are_none() {
     }
 }
 
+/// What is advised for a mistake in a generator is a platform of that generator.
+#[test]
+fn advice_is_a_platform() {
+    for (spec, example) in [
+        ("clutser:4", "cluster:16,"),
+        ("two-sites:32", "two-sites:32x32,"),
+        ("sites:", "sites:32,16,8,"),
+        ("nothing-like-it", "cluster:16"),
+    ] {
+        let advice = Platform::read(spec).expect_err(spec).into_failure().try_this;
+        assert!(advice.starts_with(example), "{spec}: {advice}");
+        let advised = advice.split("; ").next().unwrap_or_default();
+        assert!(Platform::read(advised).is_ok(), "{spec}: {advised}");
+    }
+}
+
 /// Whatever is done to a good file, the answer is a platform or a refusal.
 #[test]
 fn no_text_ends_in_a_panic() {
