@@ -33,9 +33,7 @@ pub unsafe fn word<'a>(text: *const c_char, name: &str) -> Result<&'a str, Failu
     }
     // SAFETY: as promised.
     let text = unsafe { CStr::from_ptr(text) }.to_str();
-    text.map_err(|_| {
-        refused("invalid text", format!("{name} is not UTF-8"), "UTF-8 text")
-    })
+    text.map_err(|_| refused("invalid text", format!("{name} is not UTF-8"), "UTF-8 text"))
 }
 
 fn null(name: &str) -> Failure {

@@ -75,7 +75,9 @@ impl Settings {
             return Err(refused("unknown setting", format!("there is no `{name}`"), &names));
         };
         let first = Settings::default();
-        let bad = |value: &str| refused("invalid value", format!("`{value}` is not a value of {name}"), takes);
+        let bad = |value: &str| {
+            refused("invalid value", format!("`{value}` is not a value of {name}"), takes)
+        };
         let number = |first: u32, least: u32| match value {
             None => Ok(first),
             Some(text) => {

@@ -52,7 +52,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let (old, new) = (load(text("old"))?, load(text("new"))?);
     let found = compare(&old, &new, &Rule { threshold, level }).map_err(|nothing| {
         let what = format!("nothing in `{}` and `{}` can be compared", old.name, new.name);
-        Failure::usage(what, nothing.to_string(), "two files of one `laneway measure` command with --export")
+        Failure::usage(
+            what,
+            nothing.to_string(),
+            "two files of one `laneway measure` command with --export",
+        )
     })?;
     let params = Row::new()
         .with("old", text("old"))

@@ -28,12 +28,13 @@ pub fn failure(command: &Command, args: &[OsString], error: &Error) -> Failure {
     let quote = if what.matches('\'').count() % 2 == 1 { "'" } else { "" };
     let cause = cause.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let plain = PLAIN_CAUSES.iter().find(|(raw, _)| cause == *raw);
-    let cause = plain.map_or(cause.as_str(), |(_, plain)| plain);
+    let cause = plain.map_or(cause.as_str(), |(_, plain)| *plain);
     let tip = parts.iter().find_map(|part| part.strip_prefix("tip: "));
     // What clap would pass behind `--` is no value of ours.
     let tip = tip.filter(|tip| !tip.starts_with("to pass") && is_near(what, tip));
     let verb = Verb::of(command, args);
-    let try_this = tip.map(str::to_string).or_else(|| verb.instead(error)).unwrap_or(verb.help());
+    let try_this =
+        tip.map(str::to_string).or_else(|| verb.instead(error)).unwrap_or_else(|| verb.help());
     Failure::usage(format!("{}{quote}", what.trim_end_matches(':')), cause, try_this)
 }
 

@@ -106,8 +106,9 @@ pub fn load(file: &str) -> Result<Run, Failure> {
     let unreadable = |error: std::io::Error| {
         Failure::environment(format!("cannot read `{file}`"), error.to_string(), TRY)
     };
-    let strange =
-        |cause: String| Failure::usage(format!("`{file}` is not a file of measurements"), cause, TRY);
+    let strange = |cause: String| {
+        Failure::usage(format!("`{file}` is not a file of measurements"), cause, TRY)
+    };
     let mut bytes = Vec::new();
     let opened = File::open(file).map_err(unreadable)?;
     opened.take(LONGEST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;

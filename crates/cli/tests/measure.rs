@@ -347,7 +347,10 @@ fn what_cannot_be_measured_is_refused() {
         let output = command.args(verb).args(["--ranks", "2:4"]).output().expect("it starts");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{verb:?}: {text}");
-        assert!(text.contains("error: ") && text.contains("must be one number"), "{verb:?}: {text}");
+        assert!(
+            text.contains("error: ") && text.contains("must be one number"),
+            "{verb:?}: {text}"
+        );
     }
 }
 

@@ -715,7 +715,10 @@ fn a_folder_that_is_missing_is_told_before_anything_is_measured() {
         let output = measure(&args);
         let text = said(&output);
         assert_eq!(output.status.code(), Some(3), "{args:?}: {text}");
-        assert!(text.contains("no-such-folder") && text.contains("try:   mkdir -p"), "{args:?}: {text}");
+        assert!(
+            text.contains("no-such-folder") && text.contains("try:   mkdir -p"),
+            "{args:?}: {text}"
+        );
         assert!(output.stdout.is_empty(), "{args:?}");
     }
 }

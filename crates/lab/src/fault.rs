@@ -4,7 +4,7 @@
 use laneway_sim::platform::{parse_rate, parse_time};
 
 use crate::error::LabError;
-use crate::name::{LabName, apart, card, port, switch};
+use crate::name::{LabName, card, partition_switch, port, switch};
 use crate::plan::{Host, Plan, Way};
 use crate::up::{rate_class, rates_of, routes};
 

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::error::LabError;
-use crate::name::{LabName, apart, card, port, switch};
+use crate::name::{LabName, card, partition_switch, port, switch};
 use crate::plan::{Host, Plan, address, gateway, management_address, queue_of};
 use crate::system::{batch, is_root, within};
 use crate::wan;

@@ -315,7 +315,7 @@ fn surveyed(platform: &Platform) -> (Verdict, Vec<String>) {
         if a == b { vec![] } else { vec![a, b] }
     };
     let all = Plan::pairs(ranks).subsets().map(<[Rank]>::to_vec).collect();
-    let plan = Plan::apart(all, out).expect("a plan");
+    let plan = Plan::without_shared(all, out).expect("a plan");
     let (found, _) = on(platform, |comm| {
         let sizes = Sizes { latency: 8, bandwidth: 1 << 20 };
         survey(&Lab::new(comm, Rule::default()), &plan, sizes)

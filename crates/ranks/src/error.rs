@@ -148,7 +148,9 @@ impl RanksError {
 impl fmt::Display for RanksError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RanksError::Ranks { asked } => write!(f, "{asked} ranks; 1 to {MOST_RANKS} are possible"),
+            RanksError::Ranks { asked } => {
+                write!(f, "{asked} ranks; 1 to {MOST_RANKS} are possible")
+            }
             RanksError::Connections { asked } => {
                 let most = crate::MOST_CONNECTIONS;
                 write!(f, "{asked} connections per pair of ranks; 1 to {most} are possible")

@@ -66,9 +66,9 @@ pub fn parse_hostfile(text: &str) -> Result<Vec<Host>, String> {
             [] => {}
             [host] => hosts.push(Host::parse(host).map_err(numbered)?),
             [name, slots] => {
-                let slots = slots.strip_prefix("slots=").ok_or_else(|| {
-                    numbered(format!("`{slots}` is invalid; write slots=4"))
-                })?;
+                let slots = slots
+                    .strip_prefix("slots=")
+                    .ok_or_else(|| numbered(format!("`{slots}` is invalid; write slots=4")))?;
                 let slots = number(slots).map_err(numbered)?;
                 hosts.push(Host::new(name, slots).map_err(numbered)?);
             }

@@ -132,9 +132,11 @@ pub(crate) fn with_agents(row: Row, agents: Option<&Agents>) -> Row {
 /// How many paths there are and, of several, how far they keep apart: as parts of the pairs, and
 /// by the fullest link when all send over the first path, over the second, and so on.
 pub(crate) fn with_paths(row: Row, wiring: &dyn Wiring, table: Option<&Table>) -> Row {
-    let several = table.filter(|table| table.paths() > 1).map(|table| path_diversity(wiring, table));
+    let several =
+        table.filter(|table| table.paths() > 1).map(|table| path_diversity(wiring, table));
     let text = |number: &u64| number.to_string();
-    let fullest = |found: &PathDiversity| found.fullest.iter().map(text).collect::<Vec<_>>().join(" ");
+    let fullest =
+        |found: &PathDiversity| found.fullest.iter().map(text).collect::<Vec<_>>().join(" ");
     row.with("paths", table.map_or(1, Table::paths))
         .with("apart_by_cable", several.as_ref().and_then(|found| found.share(found.by_cable)))
         .with("apart_by_switch", several.as_ref().and_then(|found| found.share(found.by_switch)))

@@ -5,7 +5,8 @@ use laneway_stats::SplitMix64;
 use laneway_topo::engines::{self, ENGINES};
 use laneway_topo::routing::walk;
 use laneway_topo::{
-    Counter, End, Fabric, Hop, KINDS, Routing, Table, Topology, Wiring, path_diversity, prove, topology,
+    Counter, End, Fabric, Hop, KINDS, Routing, Table, Topology, Wiring, path_diversity, prove,
+    topology,
 };
 
 fn small() -> impl Iterator<Item = Box<dyn Topology>> {

@@ -161,7 +161,10 @@ fn what_the_table_loses_is_told() {
     damaged.fail(Part::Host(30));
     let kept = repair(&damaged);
     let unserved = prove(&damaged, &table).unreached.len();
-    assert_eq!((kept.lost.len(), kept.unreached.len() as u64), (unserved, disconnected_pairs(&damaged)));
+    assert_eq!(
+        (kept.lost.len(), kept.unreached.len() as u64),
+        (unserved, disconnected_pairs(&damaged))
+    );
     assert_eq!(disconnected_pairs(&damaged), 2 * 79);
 }
 

@@ -151,7 +151,11 @@ unsafe fn local(path: &LocalPath) -> Result<laneway_net::LocalPath, Failure> {
     }
     let (first, last) = (path.first_port, path.last_port);
     if last != 0 && (first == 0 || last < first) {
-        return Err(refused("invalid port range", format!("{first} to {last}"), "the lower port first"));
+        return Err(refused(
+            "invalid port range",
+            format!("{first} to {last}"),
+            "the lower port first",
+        ));
     }
     let mtu = if path.mtu == 0 { 1500 } else { path.mtu };
     if !(LEAST_MTU..=MOST_MTU).contains(&mtu) {

@@ -99,11 +99,7 @@ pub fn failure(error: LabError) -> Failure {
         LabError::Fault(_) => Failure::usage(what, "", "laneway lab fault --help"),
         LabError::Probe(_) => {
             let cause = "a link does not have its planned rate or latency; the machine may be busy";
-            Failure::environment(
-                what,
-                cause,
-                "--no-probe, lower rates, or an idle machine",
-            )
+            Failure::environment(what, cause, "--no-probe, lower rates, or an idle machine")
         }
         LabError::Tool { .. } | LabError::System { .. } => {
             let cause = "the system refused (iproute2, network namespaces, veth, HTB and TUN are \

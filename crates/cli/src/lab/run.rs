@@ -89,7 +89,11 @@ fn find(matches: &ArgMatches) -> Result<(LabName, Plan, bool), Failure> {
     let named = matches.value_source("lab") == Some(ValueSource::CommandLine);
     if named && ["platform", "sites"].iter().any(|name| matches.contains_id(name)) {
         let cause = "a lab for one run has a name of its own";
-        return Err(Failure::usage("--lab names an existing lab", cause, "the same command without --lab"));
+        return Err(Failure::usage(
+            "--lab names an existing lab",
+            cause,
+            "the same command without --lab",
+        ));
     }
     let Some(plan) = site::plan(matches)? else {
         let lab = lab_name(matches)?;
@@ -106,7 +110,8 @@ fn host(matches: &ArgMatches, plan: &Plan) -> Result<String, Failure> {
     let (first, last) = (&plan.hosts[0].name, &plan.hosts[plan.hosts.len() - 1].name);
     let host = matches.get_one::<String>("host").unwrap_or(first);
     if plan.host(host).is_none() {
-        let (what, cause) = (format!("unknown host `{host}` in this lab"), format!("{first} to {last}"));
+        let (what, cause) =
+            (format!("unknown host `{host}` in this lab"), format!("{first} to {last}"));
         return Err(Failure::usage(what, format!("its hosts are {cause}"), "laneway lab status"));
     }
     Ok(host.clone())

@@ -91,7 +91,11 @@ fn sites_spec(sites: &str, wan: Option<&str>) -> Result<String, Failure> {
     });
     let Some((count, hosts)) = numbers else {
         let cause = "sites are given as SITESxHOSTS";
-        return refuse(format!("`{sites}` is not a number of sites and hosts"), cause, "--sites 2x8");
+        return refuse(
+            format!("`{sites}` is not a number of sites and hosts"),
+            cause,
+            "--sites 2x8",
+        );
     };
     if count == 1 {
         return match wan {

@@ -9,9 +9,9 @@ use crate::output;
 pub fn explain(rows: &[Row]) {
     match reading(rows) {
         None => {}
-        Some(Reading::AssumingNothing) => output::note(
-            "the intervals assume only that no message arrives before it is sent",
-        ),
+        Some(Reading::AssumingNothing) => {
+            output::note("the intervals assume only that no message arrives before it is sent")
+        }
         Some(Reading::AssumingSymmetry) => output::note(
             "ci_low_us and ci_high_us assume that messages between two hosts take as long there \
              as back; bound_low_us and bound_high_us hold without that assumption.\n      \

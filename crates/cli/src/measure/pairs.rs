@@ -35,9 +35,11 @@ pub fn command() -> Command {
             "Exit with 1 if a pair is surely slow: below P, such as 90% of the usual bandwidth or \
              12GB/s, or above --max-latency [default: no gate, and slow is below 80%]",
         ))
-        .arg(Arg::new("max-latency").long("max-latency").value_name("X").help(
-            "A pair is also slow above X times the usual latency of its kind [default: 2]",
-        ))
+        .arg(
+            Arg::new("max-latency").long("max-latency").value_name("X").help(
+                "A pair is also slow above X times the usual latency of its kind [default: 2]",
+            ),
+        )
         .arg(
             Arg::new("suspects")
                 .long("suspects")
@@ -113,10 +115,10 @@ fn rank_error(error: SurveyError) -> RankError {
 
 fn refuse(refusal: &Refusal) -> Failure {
     let try_this = match refusal {
-        Refusal::NoPairs => "--ranks 4",
-        Refusal::NothingToCompare => "--ranks 3",
-        Refusal::Sites { ranks, .. } => &format!("--sites {},{}", ranks.div_ceil(2), ranks / 2),
-        _ => "--size 1M",
+        Refusal::NoPairs => "--ranks 4".to_string(),
+        Refusal::NothingToCompare => "--ranks 3".to_string(),
+        Refusal::Sites { ranks, .. } => format!("--sites {},{}", ranks.div_ceil(2), ranks / 2),
+        _ => "--size 1M".to_string(),
     };
     Failure::usage(refusal.to_string(), refusal.cause(), try_this)
 }

@@ -33,7 +33,8 @@ pub fn args(usual: &Rule) -> [Arg; 7] {
         ),
         text("alpha", "A", "Stop by the rule of the MPIBlib paper: the mean, with error A".into())
             .conflicts_with("precision"),
-        text("level", "L", format!("Confidence level of the interval [default: {level}%]")).conflicts_with("alpha"),
+        text("level", "L", format!("Confidence level of the interval [default: {level}%]"))
+            .conflicts_with("alpha"),
         text(
             "budget",
             "TIME",

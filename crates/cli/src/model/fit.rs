@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Collective, Comm, Exit, Failure};
 use laneway_model::{Fitted, ModelKind, Request, estimate, fit, platform_text, share, sweep};
 
-use super::{experiment_arguments, refused, request, print_model};
+use super::{experiment_arguments, print_model, refused, request};
 use crate::measure::export;
 use crate::output::{self, Output};
 use crate::session::{self, RankError};

@@ -137,7 +137,11 @@ fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> 
     if asked.fitted.hosts != hosts && asked.fitted.hosts.len() == hosts.len() {
         return Err(Failure::usage(
             "the model was fitted on other hosts",
-            format!("the model has {}; the ranks are on {}", asked.fitted.hosts.join(","), hosts.join(",")),
+            format!(
+                "the model has {}; the ranks are on {}",
+                asked.fitted.hosts.join(","),
+                hosts.join(",")
+            ),
             "laneway model fit -o here.toml",
         )
         .into());

@@ -66,7 +66,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     for (file, name) in files.iter().zip(name_runs(&files)) {
         let uses = links::read(&load(file)?).map_err(|cause| {
             let what = format!("`{file}` is not a record of links");
-            Failure::usage(what, cause, "laneway sim bcast --platform cluster:16 --record links.json")
+            Failure::usage(
+                what,
+                cause,
+                "laneway sim bcast --platform cluster:16 --record links.json",
+            )
         })?;
         records.push(LinkRecord { name, uses });
     }

@@ -138,7 +138,8 @@ impl Plan {
         }
         let &[collective] = collectives else { return };
         let shape = Shape::new(collective, self.ranks, self.sizes[0]);
-        if let Some((algorithm, params)) = default_algorithm(&shape).filter(|_| !typed("algorithm")) {
+        if let Some((algorithm, params)) = default_algorithm(&shape).filter(|_| !typed("algorithm"))
+        {
             self.chosen = vec![Chosen { collective, algorithm, params }];
         }
     }
@@ -278,7 +279,9 @@ fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
     let mut recording = Recording::default();
     plan.simulate(chosen, size, Some(&mut recording)).map_err(|error| match error {
         NoOutcome::Failed(failure) => failure,
-        NoOutcome::Refused(why) => Failure::usage("nothing to draw", why, "laneway info algorithms"),
+        NoOutcome::Refused(why) => {
+            Failure::usage("nothing to draw", why, "laneway info algorithms")
+        }
     })?;
     let title = plan.title(chosen, size);
     let (platform, ranks) = (&plan.platform, plan.ranks);

@@ -175,7 +175,11 @@ fn no_lanes(error: LanesError, range: &str) -> Failure {
             Failure::usage("only scatter and gather have lanes", cause, "--op scatter,gather")
         }
         LanesError::Choice(error) => failure(error),
-        _ => Failure::usage("the cost model does not cover this platform", cause, "--platform two-sites:32x32"),
+        _ => Failure::usage(
+            "the cost model does not cover this platform",
+            cause,
+            "--platform two-sites:32x32",
+        ),
     }
 }
 

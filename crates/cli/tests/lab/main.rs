@@ -124,8 +124,16 @@ fn what_makes_no_sense_is_refused() {
     }
     _ = std::fs::remove_file(&file);
     refused(&laneway(&["lab", "up", "--lab", "A B", "--sites", "1x2"]), 2, "names no lab");
-    refused(&laneway(&["lab", "run", "--lab", "never", "--", "true"]), 3, "lab never does not exist");
-    refused(&laneway(&["lab", "fault", "--lab", "never", "drop", "n0"]), 3, "lab never does not exist");
+    refused(
+        &laneway(&["lab", "run", "--lab", "never", "--", "true"]),
+        3,
+        "lab never does not exist",
+    );
+    refused(
+        &laneway(&["lab", "fault", "--lab", "never", "drop", "n0"]),
+        3,
+        "lab never does not exist",
+    );
     refused(&laneway(&["lab", "record", "x.png", "--lab", "never"]), 2, "x.png");
 }
 

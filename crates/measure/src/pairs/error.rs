@@ -50,7 +50,9 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::NoPairs => write!(f, "no pair to measure"),
             Refusal::NothingToCompare => write!(f, "a relative gate needs three ranks"),
-            Refusal::ShortMessage { size, .. } => write!(f, "a message of {size} bytes is too short"),
+            Refusal::ShortMessage { size, .. } => {
+                write!(f, "a message of {size} bytes is too short")
+            }
             Refusal::Sites { counted, .. } => write!(f, "the sites add up to {counted} ranks"),
             Refusal::Memory(_) => write!(f, "these sizes do not fit into memory"),
         }

@@ -252,7 +252,9 @@ impl Sweep {
     ) -> impl Iterator<Item = Answerer> {
         let collective = shape.collective;
         let native = comm.native_objection(shape, form).is_none().then_some(Answerer::Native);
-        let usual = || default_algorithm(shape).map(|(algorithm, params)| Answerer::Ours(algorithm, params));
+        let usual = || {
+            default_algorithm(shape).map(|(algorithm, params)| Answerer::Ours(algorithm, params))
+        };
         let usually = [Choice::Usual];
         let choices = if self.choices.is_empty() { &usually[..] } else { &self.choices };
         let mut answerers = Vec::new();

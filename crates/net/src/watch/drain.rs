@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use laneway_core::Row;
 
-use super::look::{LIMIT, find, look};
+use super::look::{LIMIT, find, snapshot};
 use crate::control::{self, Answered, Change};
 use crate::error::NetError;
 

@@ -38,15 +38,9 @@ fn paths(page: &mut Page, look: &Snapshot) {
     each("carrier", "gauge", "Whether the device of a path has a carrier.", |path| {
         path.carrier.into()
     });
-    each("drained", "gauge", "Whether a path is drained.", |path| {
-        path.drained.into()
-    });
-    each("sent_packets_total", "counter", "Packets sent over a path.", |path| {
-        path.sent.packets
-    });
-    each("sent_bytes_total", "counter", "Bytes sent over a path.", |path| {
-        path.sent.bytes
-    });
+    each("drained", "gauge", "Whether a path is drained.", |path| path.drained.into());
+    each("sent_packets_total", "counter", "Packets sent over a path.", |path| path.sent.packets);
+    each("sent_bytes_total", "counter", "Bytes sent over a path.", |path| path.sent.bytes);
     each("received_packets_total", "counter", "Packets received over a path.", |path| {
         path.received.packets
     });

@@ -59,9 +59,9 @@ pub fn runs(program: &Path, operation: Kind) -> Result<Vec<Run>, PaperError> {
             let started = |method| scope.spawn(move || run(program, operation, method));
             let started: Vec<_> = some.iter().map(started).collect();
             let ended = |handle: thread::ScopedJoinHandle<'_, _>| {
-                handle.join().unwrap_or_else(|_| {
-                    Err(failed("laneway measure coll", "it stopped early"))
-                })
+                handle
+                    .join()
+                    .unwrap_or_else(|_| Err(failed("laneway measure coll", "it stopped early")))
             };
             started.into_iter().map(ended).collect()
         });

@@ -173,9 +173,9 @@ impl Builder {
                 let reason = || format!("there is no rate of their own between {a} and {b}");
                 at_least_one([own((from, to)), own((to, from))], at_a, reason)
             }
-            Subject::Wan => {
-                at_least_one([self.aggregate, None], place, || "[wan] has no `aggregate`".to_string())
-            }
+            Subject::Wan => at_least_one([self.aggregate, None], place, || {
+                "[wan] has no `aggregate`".to_string()
+            }),
         }
     }
 
@@ -211,7 +211,9 @@ impl Builder {
                     Some(Direction::Out) => [out, None],
                     Some(Direction::In) => [None, into],
                 };
-                touched.extend(at_least_one(ways, place, || format!("{name} has no card with a rate"))?);
+                touched.extend(at_least_one(ways, place, || {
+                    format!("{name} has no card with a rate")
+                })?);
             }
         }
         touched.sort_unstable();

@@ -79,8 +79,7 @@ pub fn run(
     if laneway_mpi::launched().is_some() {
         let what = "a list of layers needs no launcher";
         let cause = "each of its processes would measure all layers";
-        let try_this =
-            "the same command without mpirun; --launcher starts the layer mpi";
+        let try_this = "the same command without mpirun; --launcher starts the layer mpi";
         return Err(Failure::usage(what, cause, try_this));
     }
     let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(2);

@@ -71,9 +71,7 @@ impl Refusal {
             Refusal::NothingToHide => "an empty message has no transfer to overlap".into(),
             Refusal::Window { most, .. } => format!("it is a number of messages, 1 to {most}"),
             Refusal::Back => "only round-trip has a reply of another size".into(),
-            Refusal::NoCaches => {
-                "a simulated cluster has no caches".into()
-            }
+            Refusal::NoCaches => "a simulated cluster has no caches".into(),
             Refusal::NoCopyOf { .. } => {
                 "a copy within a process has only a latency and a bandwidth".into()
             }
