@@ -322,7 +322,7 @@ fn what_cannot_be_measured_is_refused() {
         (&["bcast", "--ranks", "2:8"], 2, "4 hosts"),
         (&["bcast", "--ranks", "2:4", "--root", "2"], 2, "0 to 1"),
         (&["bcast", "--race"], 2, "--algorithm all --race"),
-        (&["bcast", "--race", "--algorithm", "binomial"], 2, "there is one"),
+        (&["bcast", "--race", "--algorithm", "binomial"], 2, "only one algorithm"),
         (&["bcast", "--race", "--algorithm", "all", "--reps", "5"], 2, "without --reps"),
         (&["bcast", "--budget", "-1"], 2, "budget"),
         (&["bcast", "--clock-offset", "-1"], 2, "0 to 86400 seconds"),

@@ -114,7 +114,7 @@ fn what_makes_no_sense_is_refused() {
         (&["sites", "--op", "bcast", "--lanes", "1:2"], "scatter and gather"),
         (&["sites", "--op", "scater"], "scater"),
         (&["sites", "--platform", "two-sites:4x4,wan=0Mbit"], "wan"),
-        (&["measure", "coll", "bcast", "--algorithm", "chosen", "--ranks", "2"], "is not known"),
+        (&["measure", "coll", "bcast", "--algorithm", "chosen", "--ranks", "2"], "are unknown"),
         (&["measure", "coll", "bcast", "--ranks", "2", "--sites", "two-sites:1x1"], "is unknown"),
     ] {
         let output = laneway(words);

@@ -167,10 +167,12 @@ impl Builder {
     }
 
     pub fn site_id(&self, name: &str, place: &Place) -> Result<u32, PlatformError> {
-        let known = || self.platform.site_names.join(", ");
         self.sites.get(name).map(|(id, _)| *id).ok_or_else(|| {
-            let known = if self.sites.is_empty() { "there are none".to_string() } else { known() };
-            place.refuse(Fault::Name, format!("unknown site `{name}`: {known}"))
+            let known = match self.sites.is_empty() {
+                true => "there are none".to_string(),
+                false => format!("the sites are {}", self.platform.site_names.join(", ")),
+            };
+            place.refuse(Fault::Name, format!("unknown site `{name}`; {known}"))
         })
     }
 
