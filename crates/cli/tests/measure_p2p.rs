@@ -644,7 +644,7 @@ fn real_pairs_have_figures() {
 #[test]
 fn mistakes_are_usage_errors() {
     for (args, says) in [
-        (&["p2p", "--ranks", "1"][..], "one rank"),
+        (&["p2p", "--ranks", "1"][..], "two ranks"),
         (&["pairs", "--backend", "sim:cluster:1"], "--ranks 4"),
         (&["p2p", "--pattern", "latencies"], "latency"),
         (&["p2p", "--backend", "sim:cluster:4", "--pairs", "0:4"], "0 to 3"),

@@ -240,7 +240,7 @@ fn few_or_no_pairs_are_no_trouble() {
     let limits = Limits::default();
     assert!(verdict(&[], &[], &[], &limits).is_healthy());
     let two = all(2, |_, _| 5.0);
-    assert!(two.sentences(&[], &limits)[0].starts_with("one pair"), "{two:?}");
+    assert!(two.sentences(&[], &limits)[0].starts_with("a single pair"), "{two:?}");
     // What was not measured is not judged, and nobody is judged by it.
     for nothing in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let found = judge(&[0; 5], |a, _| if a == 1 { nothing } else { 1.0 }, |_, _| 1.0);

@@ -67,7 +67,7 @@ fn names_that_are_taken_or_that_nothing_has() {
         ("[[host]]\nname='x[0-999999999]'\n", 2, "more than 100000"),
         ("[[site]]\nname='a:b'\n", 2, "not a name"),
         ("[[between]]\nsites=['s', 't']\n", 2, "unknown site `t`"),
-        ("[[between]]\nsites=['s', 's']\n", 1, "are one"),
+        ("[[between]]\nsites=['s', 's']\n", 1, "the same site"),
         ("[[route]]\nfrom='h0'\nto='h1'\nlinks=['gone']\n", 4, "unknown link `gone`"),
         ("[[route]]\nfrom='h0'\nto='h9'\nlinks=[]\n", 3, "unknown host `h9`"),
     ];
