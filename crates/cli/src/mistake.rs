@@ -28,7 +28,12 @@ pub fn failure(command: &Command, args: &[OsString], error: &Error) -> Failure {
     let quote = if what.matches('\'').count() % 2 == 1 { "'" } else { "" };
     let cause = cause.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let plain = PLAIN_CAUSES.iter().find(|(raw, _)| cause == *raw);
-    let cause = plain.map_or(cause.as_str(), |(_, plain)| *plain);
+    let values = cause.strip_prefix("[possible values: ").and_then(|list| list.strip_suffix(']'));
+    let cause = match (plain, values) {
+        (Some((_, plain)), _) => plain.to_string(),
+        (None, Some(values)) => format!("the possible values are {values}"),
+        (None, None) => cause,
+    };
     let tip = parts.iter().find_map(|part| part.strip_prefix("tip: "));
     // What clap would pass behind `--` is no value of ours.
     let tip = tip.filter(|tip| !tip.starts_with("to pass") && is_near(what, tip));
@@ -150,11 +155,16 @@ mod tests {
 
     #[test]
     fn causes_are_plain() {
-        let args = ["laneway", "sim", "bcast", "--root", "x"].map(OsString::from);
-        let command = crate::command();
-        let error = command.clone().try_get_matches_from(&args).expect_err("no number");
-        let failure = failure(&command, &args, &error);
-        assert_eq!(failure.what, "invalid value 'x' for '--root <R>'");
-        assert_eq!(failure.cause, "it is not a whole number");
+        for (option, what, cause) in [
+            ("--root", "invalid value 'x' for '--root <R>'", "it is not a whole number"),
+            ("--format", "invalid value 'x' for '--format", "the possible values are "),
+        ] {
+            let args = ["laneway", "sim", "bcast", option, "x"].map(OsString::from);
+            let command = crate::command();
+            let error = command.clone().try_get_matches_from(&args).expect_err("a mistake");
+            let failure = failure(&command, &args, &error);
+            assert!(failure.what.starts_with(what), "{failure}");
+            assert!(failure.cause.starts_with(cause), "{failure}");
+        }
     }
 }
