@@ -48,7 +48,7 @@ static void wrong_arguments(void) {
   EXPECT(scatter(world, "linear", 3, NULL, 2, 2, 0.1) == LANEWAY_USAGE && says("M is NULL"));
   EXPECT(scatter(world, NULL, 3, M, 2, 2, 0.1) == LANEWAY_USAGE && says("algorithm is NULL"));
   EXPECT(scatter(world, "lineal", 3, M, 2, 2, 0.1) == LANEWAY_USAGE && says("`linear`"));
-  EXPECT(scatter(world, "linear", 3, M, 3, 2, 0.1) == LANEWAY_USAGE && says("3 to 2"));
+  EXPECT(scatter(world, "linear", 3, M, 3, 2, 0.1) == LANEWAY_USAGE && says("at most 2"));
   EXPECT(scatter(world, "linear", 3, M, 0, 2, 0.1) == LANEWAY_USAGE);
   EXPECT(scatter(world, "linear", 3, M, -5, 2, 0.1) == LANEWAY_USAGE);
   EXPECT(scatter(world, "linear", 3, M, 2, 9, 0.0) == LANEWAY_USAGE);
