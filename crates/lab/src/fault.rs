@@ -484,18 +484,18 @@ mod tests {
     fn nonsense_is_refused_with_what_would_do() {
         for (text, word) in [
             ("", "no fault is named"),
-            ("explode s0n0", "there are carrier"),
-            ("carrier", "written carrier HOST"),
+            ("explode s0n0", "the faults are carrier"),
+            ("carrier", "the syntax is carrier HOST"),
             ("carrier nobody", "unknown host `nobody`"),
             ("carrier s0n0:eth9", "no card `eth9`"),
             ("carrier s0n0 sky", "not an end of a cable"),
             ("drop site0>mars", "unknown site `mars`"),
             ("loss s0n0 200%", "not a share of packets"),
             ("loss s0n0 NaN", "not a share of packets"),
-            ("slow s0n0 fast", "no rate"),
+            ("slow s0n0 fast", "not a rate"),
             ("delay s0n0 5ms", "is not a pair of sites"),
-            ("delay site0>site1 soon", "no time"),
-            ("flap s0n0 never", "no time"),
+            ("delay site0>site1 soon", "not a time"),
+            ("flap s0n0 never", "not a time"),
             ("drop site0>site1 in", "direction in its name"),
             ("slow site0>site1 1Mbit in", "direction in its name"),
         ] {
