@@ -1,6 +1,6 @@
 //! Isolated calls of a collective on a simulated cluster, in a program of their own.
 
-use laneway_coll::{Refusal, usual};
+use laneway_coll::{Refusal, default_algorithm};
 use laneway_core::{Comm, CommError, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::{Collective, Starts, TrueTimes, true_times};
@@ -27,7 +27,7 @@ pub fn isolated_times(
 }
 
 fn run(platform: &Platform, shape: &Shape, starts: &Starts) -> Result<TrueTimes, String> {
-    let (algorithm, params) = usual(shape).ok_or("no algorithm")?;
+    let (algorithm, params) = default_algorithm(shape).ok_or("no algorithm")?;
     let ended = Program::new(platform, shape.ranks).run(|comm: &dyn Comm| {
         let own = comm.dup()?;
         let made = Collective::new(comm, shape, Answerer::Ours(algorithm, params));

@@ -1,7 +1,7 @@
 //! The true time of a cell where others send in bursts: the median over isolated calls at random
 //! instants. One call is not it, and the method's own samples must not be.
 
-use laneway_coll::usual;
+use laneway_coll::default_algorithm;
 use laneway_core::{Collective as Kind, Shape};
 use laneway_measure::Starts;
 use laneway_sim::Network;
@@ -44,7 +44,7 @@ pub fn true_median_us(platform: &Platform, cell: &Cell) -> Result<f64, String> {
 fn isolated(platform: &Platform, cell: &Cell, count: u32) -> Result<Vec<f64>, String> {
     let kind = Kind::by_name(&cell.op).ok_or_else(|| format!("no operation {}", cell.op))?;
     let shape = Shape::new(kind, platform.hosts(), cell.size_bytes);
-    match usual(&shape) {
+    match default_algorithm(&shape) {
         Some((algorithm, _)) if algorithm.name == cell.algorithm => {}
         _ => return Err(format!("{} was measured with {}", cell.op, cell.algorithm)),
     }

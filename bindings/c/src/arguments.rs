@@ -33,9 +33,7 @@ pub unsafe fn word<'a>(text: *const c_char, name: &str) -> Result<&'a str, Failu
     }
     // SAFETY: as promised.
     let text = unsafe { CStr::from_ptr(text) }.to_str();
-    text.map_err(|_| {
-        refused("a word cannot be read", format!("{name} is not UTF-8"), "plain words")
-    })
+    text.map_err(|_| refused("invalid text", format!("{name} is not UTF-8"), "UTF-8 text"))
 }
 
 fn null(name: &str) -> Failure {
@@ -47,7 +45,7 @@ pub fn collective(name: &str) -> Result<Collective, Failure> {
         let names = Collective::ALL.map(Collective::name);
         let cause = format!("there is no `{name}`");
         let try_this = nearest(name, names).map_or(names.join(", "), str::to_owned);
-        refused("no such operation", cause, &try_this)
+        refused("unknown operation", cause, &try_this)
     })
 }
 
@@ -58,7 +56,7 @@ pub fn answerer(collective: Collective, name: &str) -> Result<Answerer, Failure>
     }
     let found = find(collective, name);
     found.map(|(algorithm, params)| Answerer::Ours(algorithm, params)).map_err(|refusal| {
-        refused("no such algorithm", refusal.0, "laneway info algorithms, or native")
+        refused("unknown algorithm", refusal.0, "laneway info algorithms, or native")
     })
 }
 
@@ -76,7 +74,7 @@ pub fn rule(min: c_int, max: c_int, alpha: c_double) -> Result<(Rule, u64), Fail
     let try_this = "0 < min_reps <= max_reps, and 0 < alpha < 1 where they differ";
     let asked = if fixed { 0 } else { alpha.to_bits() };
     match rule.objection() {
-        Some(why) => Err(refused("the precision cannot be had", why, try_this)),
+        Some(why) => Err(refused("invalid stopping rule", why, try_this)),
         None => Ok((rule, mark_of([min as u64, max as u64, asked]))),
     }
 }
@@ -94,7 +92,7 @@ impl Manner {
     pub fn new(timing: c_int, min: c_int, max: c_int, alpha: c_double) -> Result<Manner, Failure> {
         if !(LANEWAY_ROOT..=LANEWAY_TASKS).contains(&timing) {
             let cause = format!("there is no timing {timing}");
-            return Err(refused("no such timing", cause, "LANEWAY_ROOT to LANEWAY_TASKS"));
+            return Err(refused("unknown timing", cause, "LANEWAY_ROOT to LANEWAY_TASKS"));
         }
         let (rule, mark) = rule(min, max, alpha)?;
         let settings = settings::current();
@@ -112,8 +110,8 @@ impl Manner {
         if !self.by_tasks() {
             return Ok(());
         }
-        let cause = "nobody knows the tasks of a function";
-        Err(refused("no such timing here", cause, "another timing, as LANEWAY_ROOT"))
+        let cause = "the timing `tasks` needs a known algorithm, not a function";
+        Err(refused("unsupported timing", cause, "another timing, as LANEWAY_ROOT"))
     }
 
     /// What so few ranks cannot do; all of them refuse alike.
@@ -123,7 +121,7 @@ impl Manner {
             return Ok(());
         }
         let cause = format!("the setting is {root}, and the ranks are 0 to {}", ranks - 1);
-        Err(refused("no such root", cause, "laneway_set(\"root\", \"0\")"))
+        Err(refused("invalid root", cause, "laneway_set(\"root\", \"0\")"))
     }
 
     pub fn timing(&self) -> Box<dyn Timing> {
@@ -147,7 +145,7 @@ pub unsafe fn sizes<'a>(first: *const c_int, n: c_int) -> Result<&'a [c_int], Fa
     // SAFETY: as promised.
     let sizes = unsafe { list(first, n, "M")? };
     match sizes.iter().find(|size| **size < 0) {
-        Some(size) => Err(refused("no such size", format!("M has a size of {size}"), "0 or more")),
+        Some(size) => Err(refused("invalid size", format!("M has a size of {size}"), "0 or more")),
         None => Ok(sizes),
     }
 }
@@ -174,7 +172,7 @@ pub unsafe fn items<'a, T>(first: *const T, count: c_int, name: &str) -> Result<
         0 => Ok(&[]),
         // SAFETY: as promised.
         1.. => unsafe { list(first, count, name) },
-        _ => Err(refused("no such list", format!("{name} has {count} members"), "0 or more")),
+        _ => Err(refused("invalid list", format!("{name} has {count} members"), "0 or more")),
     }
 }
 

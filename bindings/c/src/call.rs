@@ -53,9 +53,9 @@ pub unsafe extern "C" fn laneway_call(
         }
         let named = (algorithm != CHOSEN).then(|| answerer(collective, algorithm)).transpose()?;
         let size = u64::try_from(size);
-        let size = size.map_err(|_| refused("no such size", "it is negative", "0 or more"))?;
+        let size = size.map_err(|_| refused("invalid size", "it is negative", "0 or more"))?;
         let root = u32::try_from(root);
-        let root = root.map_err(|_| refused("no such root", "it is negative", "a rank"))?;
+        let root = root.map_err(|_| refused("invalid root", "it is negative", "a rank"))?;
         adopted(comm, |comm| {
             let shape = Shape::new(collective, comm.size(), size).with_root(root);
             shape.validate().map_err(|bad| {

@@ -113,7 +113,7 @@ pub unsafe extern "C" fn laneway_time_point_to_two(
                 let figures = unsafe { Figures::new(subsets.len(), times, reps, errors, flags)? };
                 let cause = format!("a message of {size} bytes");
                 let bytes = usize::try_from(size)
-                    .map_err(|_| refused("no such size", cause, "0 or more"))?;
+                    .map_err(|_| refused("invalid size", cause, "0 or more"))?;
                 let mark = mark_of([mark, size as u64, u64::from(parallel != 0)]);
                 Ok(Order { work: bytes, figures, subsets, plan, rule, mark })
             });
@@ -143,7 +143,7 @@ fn mark_of_subsets(subsets: &[Vec<Rank>]) -> u64 {
 }
 
 fn no_subset(error: CommError) -> Failure {
-    refused("no such subset", error.to_string(), "ranks of the communicator, each of them once")
+    refused("invalid subset", error.to_string(), "ranks of the communicator, each of them once")
 }
 
 /// The subsets that C gives, whose ranks are seen to be there.
@@ -160,7 +160,7 @@ unsafe fn read_subsets(
     let lengths = unsafe { list(lengths, n, "lengths")? };
     if let Some(bad) = lengths.iter().find(|&&length| length < 1 || length as u32 > ranks) {
         let cause = format!("a subset of {bad} members, of {ranks} ranks");
-        return Err(refused("no such subset", cause, "1 member to all ranks"));
+        return Err(refused("invalid subset", cause, "1 member to all ranks"));
     }
     let total: i64 = lengths.iter().map(|&length| i64::from(length)).sum();
     let total = c_int::try_from(total)
@@ -170,7 +170,7 @@ unsafe fn read_subsets(
     let rank = |member: &c_int| {
         let cause = format!("there is no rank {member}: they are 0 to {}", ranks - 1);
         let rank = Rank::try_from(*member).ok().filter(|&rank| rank < ranks);
-        rank.ok_or_else(|| refused("no such subset", cause, "ranks of the communicator"))
+        rank.ok_or_else(|| refused("invalid subset", cause, "ranks of the communicator"))
     };
     let all = members.iter().map(rank).collect::<Result<Vec<Rank>, Failure>>()?;
     let mut rest = &all[..];
@@ -203,7 +203,7 @@ impl Own {
             self.failed.get_or_insert_with(|| format!("it returned {code}"));
         }
         if told.is_infinite() || told < 0.0 {
-            self.failed.get_or_insert_with(|| format!("it told a time of {told} s"));
+            self.failed.get_or_insert_with(|| format!("it reported a time of {told} s"));
             return Ok(took);
         }
         Ok(if told.is_nan() { took } else { told })
@@ -211,7 +211,7 @@ impl Own {
 
     fn verdict(&self, rank: Rank) -> Result<(), Failure> {
         let Some(how) = &self.failed else { return Ok(()) };
-        let (what, try_this) = ("the experiment failed", "a function that answers 0");
+        let (what, try_this) = ("the experiment failed", "a function that returns 0");
         Err(Failure::new(Exit::Gate, what, format!("{how} on rank {rank}"), try_this))
     }
 }

@@ -172,7 +172,7 @@ impl<'a, F> Own<'a, F> {
             reached &= point(comm, &self.manner, &mut operation, &mut self.figures)?;
             let failed = || {
                 let cause = format!("it returned {code} on rank {}", comm.rank());
-                Failure::new(Exit::Gate, "the function failed", cause, "a function that answers 0")
+                Failure::new(Exit::Gate, "the function failed", cause, "a function that returns 0")
             };
             agree(comm, if code == 0 { Ok(()) } else { Err(failed()) }, 0)?;
         }
@@ -208,7 +208,7 @@ impl<'a> Plan<'a> {
         if manner.by_tasks() && !serves(collective, answerer.name()) {
             let cause = format!("{operation} {algorithm} does not consist of single tasks");
             let try_this = "bcast or scatter, linear or binomial, or another timing";
-            return Err(refused("no such timing here", cause, try_this));
+            return Err(refused("unsupported timing", cause, try_this));
         }
         let words = operation.bytes().chain([0]).chain(algorithm.bytes()).map(u64::from);
         let sizes_as_words = sizes.iter().map(|&size| size as u64);
@@ -282,7 +282,7 @@ pub fn point(
 /// Whether all figures are as precise as was asked.
 pub fn verdict(reached: bool) -> Result<(), Failure> {
     let failure = || {
-        let what = "the precision that was asked for is not reached";
+        let what = "the requested precision was not reached";
         let cause = "max_reps were not enough, or a time is zero or less, or nothing is sent; all \
                      figures that can be had are there";
         let try_this = "laneway_last_flags(), more repetitions, or a larger alpha";

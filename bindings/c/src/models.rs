@@ -106,7 +106,7 @@ pub unsafe extern "C" fn laneway_save_model(model: *const Model, file: *const c_
         let (model, file) = unsafe { (known(model)?, word(file, "file")?) };
         std::fs::write(Path::new(file), model.0.save()).map_err(|error| {
             let what = format!("{file} cannot be written");
-            Failure::environment(what, error.to_string(), "a folder that can be written to")
+            Failure::environment(what, error.to_string(), "a folder in which you can create files")
         })
     })
 }
@@ -137,15 +137,15 @@ pub unsafe extern "C" fn laneway_predict(
         let numbers = (u32::try_from(ranks), u64::try_from(size), u32::try_from(root));
         let (Ok(ranks), Ok(size), Ok(root)) = numbers else {
             let cause = format!("{ranks} ranks, size {size}, root {root}");
-            return Err(refused("no such call", cause, "0 bytes or more, from a rank"));
+            return Err(refused("invalid call", cause, "0 bytes or more, from a rank"));
         };
         let collective = collective(operation)?;
         let ranks = if ranks == 0 { model.0.hosts.len() as u32 } else { ranks };
         let shape = Shape::new(collective, ranks, size).with_root(root);
-        let no_call = |cause: String| refused("no such call", cause, "another root or size");
+        let no_call = |cause: String| refused("invalid call", cause, "another root or size");
         shape.validate().map_err(|bad| no_call(bad.0))?;
         let (found, params) = find(collective, algorithm).map_err(|refusal| {
-            refused("no such algorithm", refusal.0, "laneway info algorithms")
+            refused("unknown algorithm", refusal.0, "laneway info algorithms")
         })?;
         let schedule = found.schedule(&shape, &params).map_err(|refusal| no_call(refusal.0))?;
         let prediction = model.0.predict(&*schedule).map_err(failure)?;
@@ -184,7 +184,7 @@ unsafe fn known<'a>(model: *const Model) -> Result<&'a Model, Failure> {
 fn kind_of(name: &str) -> Result<ModelKind, Failure> {
     ModelKind::by_name(name).ok_or_else(|| {
         let all = ModelKind::ALL.map(ModelKind::name).join(", ");
-        refused("no such model", format!("there is no `{name}`"), &all)
+        refused("unknown model", format!("there is no `{name}`"), &all)
     })
 }
 

@@ -183,7 +183,7 @@ impl Own<'_> {
         if objection != 0 {
             let known = usize::try_from(objection - 1).ok().and_then(|at| OBJECTIONS.get(at));
             let (cause, try_this) = known.unwrap_or(&("it cannot be described", "another call"));
-            let what = format!("{} cannot be called so", self.operation);
+            let what = format!("{} cannot be called with these arguments", self.operation);
             return Err(refused(&what, format!("{cause} (point {at})"), try_this));
         }
         let [send_low, send_high, receive_low, receive_high, kind, bytes, most, mark] = told;
@@ -296,6 +296,6 @@ impl Own<'_> {
             return Ok(());
         }
         let cause = format!("it returned {code} on rank {}", comm.rank());
-        Err(Failure::new(Exit::Gate, "the function failed", cause, "a function that answers 0"))
+        Err(Failure::new(Exit::Gate, "the function failed", cause, "a function that returns 0"))
     }
 }

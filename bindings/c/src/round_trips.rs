@@ -40,7 +40,7 @@ pub unsafe extern "C" fn laneway_time_round_trips(
             let plan = rule(min_reps, max_reps, alpha).and_then(|(rule, mark)| {
                 let size = |size: c_int| {
                     let cause = format!("a message of {size} bytes");
-                    usize::try_from(size).map_err(|_| refused("no such size", cause, "0 or more"))
+                    usize::try_from(size).map_err(|_| refused("invalid size", cause, "0 or more"))
                 };
                 // SAFETY: as the caller promises.
                 let figures = unsafe { Figures::new(pairs, times, reps, errors, flags)? };

@@ -72,10 +72,12 @@ impl Settings {
     fn with(self, name: &str, value: Option<&str>) -> Result<Settings, Failure> {
         let Some((_, takes)) = NAMES.iter().find(|(known, _)| *known == name) else {
             let names = NAMES.map(|(name, _)| name).join(", ");
-            return Err(refused("no such setting", format!("there is no `{name}`"), &names));
+            return Err(refused("unknown setting", format!("there is no `{name}`"), &names));
         };
         let first = Settings::default();
-        let bad = |value: &str| refused("no such value", format!("{name} is no `{value}`"), takes);
+        let bad = |value: &str| {
+            refused("invalid value", format!("`{value}` is not a value of {name}"), takes)
+        };
         let number = |first: u32, least: u32| match value {
             None => Ok(first),
             Some(text) => {
@@ -180,7 +182,7 @@ mod tests {
             }
         }
         assert!(["resync", "series"].iter().all(|name| first.with(name, Some("0")).is_err()));
-        let said = first.with("rot", None).expect_err("no such setting").to_string();
+        let said = first.with("rot", None).expect_err("unknown setting").to_string();
         assert!(
             said.contains("root, confirmation, isolation, start, sync, resync, series"),
             "{said}"

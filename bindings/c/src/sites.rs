@@ -59,7 +59,7 @@ pub unsafe extern "C" fn laneway_choose(
         let operation = unsafe { word(operation, "op")? };
         let (Ok(size), Ok(root)) = (u64::try_from(size), u32::try_from(root)) else {
             let cause = format!("size {size}, root {root}");
-            return Err(refused("no such call", cause, "0 bytes or more, from a rank"));
+            return Err(refused("invalid call", cause, "0 bytes or more, from a rank"));
         };
         let collective = collective(operation)?;
         adopted(comm, |ranks| {
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn laneway_choose(
 pub fn placed(comm: &MpiComm) -> Result<Rc<Placed>, Failure> {
     let known = comm.kept().and_then(|kept| kept.downcast::<Placed>().ok());
     known.ok_or_else(|| {
-        let cause = "nobody said where the ranks of this communicator are";
+        let cause = "the sites of the ranks of this communicator are unknown";
         refused("nothing can be chosen", cause, "laneway_place before")
     })
 }

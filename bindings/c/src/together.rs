@@ -6,7 +6,7 @@ use laneway_measure::talk::{announce, collect};
 /// A communicator that could not go on.
 pub fn broken(error: CommError) -> Failure {
     Failure::environment(
-        "the ranks cannot talk to each other",
+        "the ranks cannot communicate",
         error.to_string(),
         "a small MPI program of your own under the same launcher",
     )
@@ -33,7 +33,7 @@ pub fn agree<T>(comm: &dyn Comm, own: Result<T, Failure>, mark: u64) -> Result<T
         return Ok(own);
     }
     if code == DIFFERS {
-        let what = "the ranks do not agree on what is to be done";
+        let what = "the arguments differ between ranks";
         let cause = format!("the arguments of rank {rank} are not those of rank 0");
         return Err(Failure::usage(what, cause, "the same arguments on every rank"));
     }
@@ -41,7 +41,7 @@ pub fn agree<T>(comm: &dyn Comm, own: Result<T, Failure>, mark: u64) -> Result<T
     let exit = exits.into_iter().find(|&exit| f64::from(exit as u8) == code);
     Err(Failure::new(
         exit.unwrap_or(Exit::Environment),
-        format!("rank {rank} could not go on"),
+        format!("rank {rank} could not continue"),
         "what failed there ends the call on every rank",
         format!("laneway_last_error() of rank {rank}"),
     ))

@@ -17,9 +17,9 @@ pub fn tell_and_leave() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic: &PanicHookInfo<'_>| {
         if panic.payload().downcast_ref::<&str>() == Some(&FOREIGN) {
-            let what = "SimGrid ended a rank in the middle of a call";
-            let cause = "no rank can go on, or the host of this one failed";
-            let failure = Failure::environment(what, cause, "SimGrid's own words, further above");
+            let what = "SimGrid ended a rank during a call";
+            let cause = "no rank can continue, or the host of this one failed";
+            let failure = Failure::environment(what, cause, "SimGrid's own error, printed above");
             let _ = writeln!(std::io::stderr(), "{failure}");
         } else {
             usual(panic);

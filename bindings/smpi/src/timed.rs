@@ -52,7 +52,7 @@ pub fn run(args: &[OsString]) -> u8 {
     let exit = plan(args).and_then(|plan| {
         let comm = laneway_mpi::init(None).map_err(laneway_mpi::MpiError::into_failure)?;
         timed(&comm, &plan).map_err(|error| {
-            let what = format!("rank {} cannot go on", comm.rank());
+            let what = format!("rank {} cannot continue", comm.rank());
             let failure = Failure::environment(what, error.to_string(), "");
             let _ = writeln!(std::io::stderr(), "{failure}");
             // The others may be waiting for this rank.
@@ -70,7 +70,7 @@ pub fn run(args: &[OsString]) -> u8 {
 
 fn plan(args: &[OsString]) -> Result<Plan, Failure> {
     let usage = |cause: String| {
-        let what = format!("{NAME} is not understood");
+        let what = format!("invalid arguments of {NAME}");
         Failure::usage(what, cause, format!("{NAME} bcast binomial,linear 1K,64K"))
     };
     let words: Vec<&str> = args.iter().filter_map(|word| word.to_str()).collect();
@@ -93,7 +93,7 @@ fn plan(args: &[OsString]) -> Result<Plan, Failure> {
     let root = root.parse().map_err(|_| usage(format!("no root `{root}`")))?;
     let placement = platform.map(placement).transpose().map_err(usage)?;
     let collective = Collective::by_name(operation)
-        .ok_or_else(|| usage(format!("there is no operation `{operation}`")))?;
+        .ok_or_else(|| usage(format!("unknown operation `{operation}`")))?;
     let algorithm = |spelled: &str| match find(collective, spelled) {
         Ok((algorithm, params)) => Ok((spelled.to_owned(), algorithm, params)),
         Err(refusal) => Err(usage(refusal.to_string())),

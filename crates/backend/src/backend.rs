@@ -3,12 +3,13 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use laneway_core::error::nearest;
 use laneway_core::{Comm, CommError, Exit, Failure};
 use laneway_local::{Launch, LocalError, MOST_RANKS, Transport};
 use laneway_measure::cores::Cores;
 use laneway_measure::{Crowd, crowded};
 use laneway_mpi::MpiError;
-use laneway_sim::platform::Platform;
+use laneway_sim::platform::{GENERATORS, Platform};
 use laneway_sim::{Network as _, Program, SimError};
 
 use crate::handshake;
@@ -114,10 +115,28 @@ pub fn open(name: &str) -> Result<Backend, Failure> {
             let cause = "the backends are local[:shm|unix|tcp], net[:DEV,DEV], mpi[:LIBRARY] and \
                          sim:PLATFORM";
             let what = format!("unknown backend `{name}`");
-            return Err(Failure::usage(what, cause, "local:shm, mpi, or sim:cluster:16"));
+            return Err(Failure::usage(what, cause, similar(name)));
         }
     };
     Ok(Backend::of(kind))
+}
+
+/// The backend that an unknown name may stand for.
+fn similar(name: &str) -> String {
+    let word = name.split([':', ',']).next().unwrap_or(name);
+    if word.parse::<Transport>().is_ok() {
+        return format!("local:{word}");
+    }
+    if GENERATORS.iter().any(|generator| generator.name == word) {
+        return format!("sim:{name}");
+    }
+    let known = ["local", "net", "mpi", "sim"];
+    match nearest(word, known) {
+        Some("local") => "local:shm".into(),
+        Some("sim") => "sim:cluster:16".into(),
+        Some(near) => near.into(),
+        None => "local:shm, mpi, or sim:cluster:16".into(),
+    }
 }
 
 /// Whether this process was started as a rank by laneway itself.
@@ -206,7 +225,7 @@ impl Backend {
             Kind::Mpi(library) => self.run_mpi(library.clone(), part),
             Kind::Sim(platform) => self.simulate(platform, part),
             Kind::Net(network) => {
-                refuse_in_simulation("ranks over the network are real")?;
+                refuse_in_simulation("the net backend starts real processes")?;
                 hosts::refuse_launched()?;
                 network.launch(self.ranks, || self.usual_ranks()).map(exit_of)
             }
@@ -251,7 +270,7 @@ impl Backend {
     /// All ranks are coroutines of this process, in virtual time.
     fn simulate(&self, spec: &str, part: Part) -> Result<Exit, Failure> {
         if laneway_mpi::launched().is_some() {
-            let what = "one simulation is enough";
+            let what = "a simulation needs no launcher";
             let cause = "a launcher started several processes, and each would simulate all ranks";
             return Err(Failure::usage(what, cause, "the same command without the launcher"));
         }
@@ -273,7 +292,7 @@ impl Backend {
             Ok(ended) => Ok(ended.results.into_iter().next().unwrap_or(Exit::Done)),
             Err(SimError::Aborted { code }) => Ok(exit_of(code)),
             Err(error) => {
-                let what = "the simulated ranks cannot go on";
+                let what = "the simulated ranks cannot continue";
                 Err(Failure::environment(what, error.to_string(), "another backend, or report it"))
             }
         }
@@ -286,7 +305,7 @@ impl Backend {
     }
 
     fn launch(&self, transport: Transport) -> Result<Exit, Failure> {
-        refuse_in_simulation("the local backend is real")?;
+        refuse_in_simulation("the local backend starts real processes")?;
         let ranks = self.ranks.unwrap_or_else(|| self.usual_ranks());
         let code = Launch { ranks, transport, limit: None }.run();
         code.map(exit_of).map_err(LocalError::into_failure)
@@ -340,5 +359,25 @@ fn exit_of(code: i32) -> Exit {
         3 => Exit::Environment,
         4 => Exit::Precision,
         code => std::process::exit(code),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_backend_is_answered_with_a_known_one() {
+        for (typed, advised) in [
+            ("lcoal", "local:shm"),
+            ("shm", "local:shm"),
+            ("sim", "sim:cluster:16"),
+            ("two-sites:4x4", "sim:two-sites:4x4"),
+            ("mpj", "mpi"),
+        ] {
+            let failure = open(typed).map(|_| ()).expect_err("no such backend");
+            assert_eq!(failure.try_this, advised, "{typed}");
+            assert!(open(advised).is_ok(), "{advised}");
+        }
     }
 }

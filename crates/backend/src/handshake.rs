@@ -13,7 +13,7 @@ pub fn same_program(comm: &dyn Comm) -> Result<Option<Failure>, CommError> {
     let objection = objection(comm, (first != mine).then(differs))?;
     Ok(objection.map(|cause| {
         let what = "the ranks run different versions of laneway";
-        Failure::environment(what, cause, "install one and the same file on every node")
+        Failure::environment(what, cause, "install the same binary on every node")
     }))
 }
 /// Version and a fingerprint of the file that runs.

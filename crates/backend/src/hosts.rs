@@ -130,7 +130,7 @@ pub(crate) fn refuse_launched() -> Result<(), Failure> {
         Some(_) => {
             let cause = "a launcher started several processes, and each would start all ranks";
             let again = "the same command without the launcher";
-            Err(Failure::new(Exit::Usage, "one launcher is enough", cause, again))
+            Err(Failure::new(Exit::Usage, "the net backend needs no launcher", cause, again))
         }
     }
 }

@@ -54,8 +54,8 @@ pub(crate) fn conclude(comm: &dyn Comm, result: Result<Exit, RankError>) -> Exit
 pub(crate) fn end_run(comm: &dyn Comm, error: CommError) -> ! {
     let seen_by_launcher = laneway_local::is_rank() && matches!(error, CommError::PeerDied { .. });
     if !seen_by_launcher {
-        let what = format!("rank {} cannot go on", comm.rank());
-        let try_this = "run again; if it stays, report it with the output of `laneway info env`";
+        let what = format!("rank {} cannot continue", comm.rank());
+        let try_this = "run it again; if it fails again, report it with `laneway info env`";
         show(&Failure::environment(what, error.to_string(), try_this));
     }
     comm.abort(Exit::Environment as i32)

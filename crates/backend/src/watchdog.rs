@@ -38,7 +38,7 @@ impl Watchdog {
                 // A little later than the backends' own limit, whose errors say more.
                 if idle > limit_seconds() + 5 {
                     let what = format!("rank {rank} has waited for {idle} s");
-                    let cause = "a message that never came, or a machine that stands still";
+                    let cause = "a message did not arrive, or a process is stopped";
                     let longer = "a longer LANEWAY_WAIT_LIMIT (seconds)";
                     show(&Failure::environment(what, cause, longer));
                     std::process::exit(Exit::Environment as i32);

@@ -18,7 +18,7 @@ pub fn command() -> Command {
     Command::new("check")
         .about("Runs every algorithm with real data on the current backend and checks every byte")
         .after_help(
-            "Each algorithm runs for each size and root, in place and apart, and its answer is \
+            "Each algorithm runs for each size and root, in place and not, and its result is \
              compared with the operation's definition; over MPI also with the library's own \
              collective. For reductions the sizes count elements.\n\nExamples:\n  \
              laneway check --ranks 5               everything, on processes of this machine\n  \
@@ -68,7 +68,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         Failure::usage(what, unknown.why, "laneway info algorithms")
     })?;
     let output = Output::from(matches)?;
-    let sites = placed::asked(matches);
+    let sites = placed::from_args(matches);
     session::run(&session::checking(matches)?, &|comm| {
         checked(comm, &plan, sites.as_deref(), &output)
     })

@@ -12,7 +12,7 @@ pub fn command() -> Command {
     Command::new("compare")
         .about("Compares two files of measurements and fails where the new one is slower")
         .after_help(
-            "Files are JSON or CSV of laneway, or text of OSU or IMB. Points are matched by \
+            "Files are JSON or CSV of laneway, or output of OSU or IMB. Points are matched by \
              operation, algorithm, ranks and size, and by whatever else both files tell apart. A \
              difference counts where it exceeds the threshold and the interval of the ratio does \
              not hold 1: from the samples where both files kept them, else from the intervals of \
@@ -52,7 +52,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let (old, new) = (load(text("old"))?, load(text("new"))?);
     let found = compare(&old, &new, &Rule { threshold, level }).map_err(|nothing| {
         let what = format!("nothing in `{}` and `{}` can be compared", old.name, new.name);
-        Failure::usage(what, nothing.to_string(), "two files of the same measurement")
+        Failure::usage(
+            what,
+            nothing.to_string(),
+            "two files of one `laneway measure` command with --export",
+        )
     })?;
     let params = Row::new()
         .with("old", text("old"))

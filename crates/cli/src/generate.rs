@@ -41,7 +41,7 @@ pub fn man(matches: &ArgMatches) -> Result<Exit, Failure> {
     let dir = matches.get_one::<String>("dir").expect("clap requires it");
     let failed = |error: std::io::Error| {
         let what = format!("cannot write manual pages into `{dir}`");
-        Failure::environment(what, error.to_string(), "a folder that can be written to")
+        Failure::environment(what, error.to_string(), "a folder in which you can create files")
     };
     std::fs::create_dir_all(dir).map_err(failed)?;
     let mut command = crate::command();

@@ -67,10 +67,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         output.write(&document(session::alone(&choice)?), None)?;
         return Ok(Exit::Done);
     }
-    session::run(&choice, &|comm| told(comm, &output))
+    session::run(&choice, &|comm| print_env(comm, &output))
 }
 
-fn told(comm: &dyn laneway_core::Comm, output: &Output) -> Result<Exit, session::RankError> {
+fn print_env(comm: &dyn laneway_core::Comm, output: &Output) -> Result<Exit, session::RankError> {
     let hosts = comm.hosts()?;
     if comm.rank() == 0 {
         let env = session::environment(comm);
@@ -130,7 +130,7 @@ fn topologies() -> Document {
 }
 
 fn engines() -> Document {
-    let native = Row::new().with("engine", "native").with("what", "what the topology itself says");
+    let native = Row::new().with("engine", "native").with("what", "the topology's own forwarding");
     let row = |engine: &&laneway_topo::engines::Engine| {
         Row::new().with("engine", engine.name).with("what", engine.sentence)
     };

@@ -12,6 +12,7 @@ mod info;
 mod lab;
 mod links;
 mod measure;
+mod mistake;
 mod model;
 mod once;
 mod output;

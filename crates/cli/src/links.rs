@@ -33,8 +33,8 @@ impl RecordFile {
             Some("svg") => Kind::Svg,
             Some("html") => Kind::Html,
             _ => {
-                let what = format!("cannot tell what to write to `{name}`");
-                let cause = "its ending is none of .json, .csv, .svg and .html";
+                let what = format!("unknown format of `{name}`");
+                let cause = "the extension must be .json, .csv, .svg or .html";
                 return Err(Failure::usage(what, cause, "--record links.json"));
             }
         };

@@ -8,13 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
-use laneway_core::error::nearest;
 use laneway_core::{Document, Exit, Failure};
 use laneway_draw::Format;
 use laneway_draw::html::{self, Picture};
 use laneway_report::{Run, table};
 
-use crate::progress;
+use crate::{mistake, progress};
 
 /// The arguments of every verb that prints rows.
 pub fn args() -> [Arg; 2] {
@@ -27,7 +26,7 @@ pub fn args() -> [Arg; 2] {
             .default_value("table")
             .help("How to print the rows"),
         Arg::new("export").long("export").value_name("FILE").help(
-            "Also write the rows to FILE, by its ending: .json, .csv, .txt (as OSU), .gp, .html",
+            "Also write the rows to FILE, by its extension: .json, .csv, .txt (OSU), .gp, .html",
         ),
     ]
 }
@@ -51,8 +50,8 @@ impl Output {
                 match ending.and_then(Format::by_ending) {
                     Some(format) => Some((file.clone(), format)),
                     None => {
-                        let what = format!("cannot tell what to write to `{file}`");
-                        let cause = "its ending is none of .json, .csv, .txt, .gp and .html";
+                        let what = format!("unknown format of `{file}`");
+                        let cause = "the extension must be .json, .csv, .txt, .gp or .html";
                         return Err(Failure::usage(what, cause, "--export rows.json"));
                     }
                 }
@@ -131,8 +130,17 @@ pub fn paragraphs<S: AsRef<str>>(sentences: &[S]) -> String {
 pub fn replace(file: &Path, text: &str) -> Result<(), Failure> {
     replaced(file, text).map_err(|error| {
         let what = format!("cannot write `{}`", file.display());
-        Failure::environment(what, error.to_string(), "a folder that exists and can be written to")
+        Failure::environment(what, error.to_string(), writable(file))
     })
+}
+
+/// What to try where a file, or a folder for files, cannot be written.
+pub fn writable(file: &Path) -> String {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.filter(|folder| !folder.exists()) {
+        Some(missing) => format!("mkdir -p {}", missing.display()),
+        None => "a place where you can create files, such as /tmp".to_string(),
+    }
 }
 
 fn replaced(file: &Path, text: &str) -> io::Result<()> {
@@ -208,7 +216,8 @@ pub fn parsed(
     command: Command,
     args: impl IntoIterator<Item = OsString>,
 ) -> Result<ArgMatches, Result<Exit, Failure>> {
-    command.try_get_matches_from(args).map_err(|error| {
+    let args: Vec<OsString> = args.into_iter().collect();
+    command.clone().try_get_matches_from(&args).map_err(|error| {
         let text = error.render().to_string();
         match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => print(&text).map(|()| Exit::Done),
@@ -216,45 +225,9 @@ pub fn parsed(
                 note(text.trim_end());
                 Ok(Exit::Usage)
             }
-            _ => Err(mistake(&text)),
+            _ => Err(mistake::failure(&command, &args, &error)),
         }
     })
-}
-
-/// Clap's message in our form: its first lines are what happened, its tip is what to try.
-fn mistake(text: &str) -> Failure {
-    let parts: Vec<&str> = text.split("\n\n").map(str::trim).collect();
-    let what = parts.first().copied().unwrap_or_default();
-    let what = what.strip_prefix("error: ").unwrap_or(what);
-    let (what, cause) =
-        what.split_once('\n').unwrap_or((what, "the command line is not understood"));
-    let cause: Vec<&str> = cause.lines().map(str::trim).collect();
-    let tip = parts.iter().find_map(|part| part.strip_prefix("tip: "));
-    let tip = tip.filter(|tip| is_near(what, tip)).map(str::to_string);
-    let usage = parts.iter().find_map(|part| part.strip_prefix("Usage: "));
-    let try_this = tip.unwrap_or_else(|| format!("{} --help", verb(usage.unwrap_or("laneway"))));
-    Failure::usage(what, cause.join(" "), try_this)
-}
-
-/// The words of the verb that a usage line is of.
-fn verb(usage: &str) -> String {
-    let is_verb = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_lowercase());
-    let mut words = usage.split_whitespace();
-    let program = words.next().unwrap_or("laneway").to_string();
-    words.take_while(is_verb).fold(program, |all, word| all + " " + word)
-}
-
-/// Whether what a tip calls similar could be a slip of the pen.
-fn is_near(what: &str, tip: &str) -> bool {
-    let quoted =
-        |text: &str| text.split('\'').nth(1).map(|name| name.trim_matches('-').to_string());
-    match (tip.contains("similar"), quoted(what), quoted(tip)) {
-        (true, Some(typed), Some(meant)) => {
-            let begins_alike = typed.chars().next() == meant.chars().next();
-            begins_alike && nearest(&typed, [meant.as_str()]).is_some()
-        }
-        _ => true,
-    }
 }
 
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);

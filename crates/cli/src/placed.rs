@@ -17,7 +17,7 @@ pub fn arg() -> Arg {
 }
 
 /// The platform that was named for the hosts of a run.
-pub fn asked(matches: &ArgMatches) -> Option<String> {
+pub fn from_args(matches: &ArgMatches) -> Option<String> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let simulated = || text("backend").and_then(|backend| backend.strip_prefix("sim:"));
     text("sites").filter(|name| !name.is_empty()).or_else(simulated).map(str::to_string)

@@ -23,7 +23,7 @@ pub fn command() -> Command {
             "The page is one file that needs no network: a chart for each operation with the \
              intervals of its figures, the map of pairs, how samples spread, flags, all rows in a \
              table that can be sorted, and where each run was made. Files are JSON or CSV of \
-             laneway, or text of OSU or IMB.\n\nExamples:\n  \
+             laneway, or output of OSU or IMB.\n\nExamples:\n  \
              laneway report run.json -o run.html\n  \
              laneway report monday.json tuesday.json osu.txt -o week.html --title \"This week\"\n  \
              laneway report links sim.json lab.json -o links.svg",
@@ -43,7 +43,7 @@ pub fn command() -> Command {
                 .short('o')
                 .long("output")
                 .value_name("FILE.html")
-                .help("Where the page goes [default: standard output]"),
+                .help("Write the page to FILE [default: standard output]"),
         )
         .arg(Arg::new("title").long("title").value_name("T").help("The heading of the page"))
 }
@@ -102,12 +102,13 @@ fn same_file(one: &str, other: &str) -> bool {
 
 /// A file of measurements, with at least one row.
 pub fn load(file: &str) -> Result<Run, Failure> {
-    const TRY: &str = "a file that laneway wrote with --export, or text of OSU or IMB";
+    const TRY: &str = "a file that laneway wrote with --export, or output of OSU or IMB";
     let unreadable = |error: std::io::Error| {
         Failure::environment(format!("cannot read `{file}`"), error.to_string(), TRY)
     };
-    let strange =
-        |cause: String| Failure::usage(format!("`{file}` is no file of measurements"), cause, TRY);
+    let strange = |cause: String| {
+        Failure::usage(format!("`{file}` is not a file of measurements"), cause, TRY)
+    };
     let mut bytes = Vec::new();
     let opened = File::open(file).map_err(unreadable)?;
     opened.take(LONGEST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;

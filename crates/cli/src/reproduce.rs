@@ -27,7 +27,7 @@ fn paper_command(paper: &Paper) -> Command {
     Command::new(paper.name)
         .about(paper.about)
         .after_help(format!(
-            "{} What is assumed, what a claim asks for and why figures differ: \
+            "{} Assumptions, criteria of the claims and reasons for differences: \
              {}.\n\nExamples:\n  \
              laneway reproduce {name}\n  \
              laneway reproduce {name} --part {} --svg figures\n  \
@@ -86,7 +86,7 @@ fn run_paper(paper: &Paper, matches: &ArgMatches) -> Result<Exit, Failure> {
     if let Some(folder) = folder {
         std::fs::create_dir_all(folder).map_err(|error| {
             let what = format!("cannot make the folder `{}`", folder.display());
-            Failure::environment(what, error.to_string(), "a folder that can be written to")
+            Failure::environment(what, error.to_string(), "a folder in which you can create files")
         })?;
     }
     let parts = reproduce(paper, matches)?;
@@ -146,7 +146,8 @@ fn failure(error: PaperError) -> Failure {
     let what = error.to_string();
     match error {
         PaperError::UnknownPart { .. } => {
-            Failure::usage(what, "the help of the paper lists its parts", "without --part")
+            let cause = "the help of the paper lists its parts";
+            Failure::usage(what, cause, "the same command without --part")
         }
         PaperError::Testbed(why) => {
             Failure::environment("the testbed cannot be simulated", why, "report this")
@@ -156,7 +157,7 @@ fn failure(error: PaperError) -> Failure {
         }
         PaperError::Drill(error) => path::drill::failure(error),
         PaperError::Net(error) => path::reach::failure(error),
-        _ => Failure::environment(what, "the machine is too busy", "a machine that is less busy"),
+        _ => Failure::environment(what, "the machine is too busy", "an idle machine"),
     }
 }
 

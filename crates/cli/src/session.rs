@@ -42,7 +42,7 @@ fn ranks_arg() -> Arg {
 
 fn one_count(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| {
-        "it is one number; only `measure coll` takes a list or a range of them".to_string()
+        "it must be one number; only `measure coll` takes a list or a range".to_string()
     })
 }
 
@@ -66,7 +66,7 @@ fn refuse_count(ranks: u64) -> Result<(), Failure> {
 pub fn counts(matches: &ArgMatches) -> Result<Vec<u32>, Failure> {
     let Some(text) = matches.get_one::<String>("ranks") else { return Ok(Vec::new()) };
     let counts = sizes::parse(text).map_err(|cause| {
-        let what = format!("unknown numbers of ranks `{text}`");
+        let what = format!("invalid numbers of ranks `{text}`");
         Failure::usage(what, cause, "--ranks 4, --ranks 2,4,8, or --ranks 2:16")
     })?;
     counts.iter().try_for_each(|&count| refuse_count(count))?;
@@ -92,7 +92,7 @@ pub fn sweep(matches: &ArgMatches) -> Result<Backend, Failure> {
 
 /// Processes of this machine, and exactly so many.
 pub fn local(transport: Transport, ranks: u32) -> Backend {
-    Backend::local(transport).with_ranks(ranks).with_notices(tell)
+    Backend::local(transport).with_ranks(ranks).with_notices(print_notice)
 }
 
 fn backend(matches: &ArgMatches, ranks: Option<u32>, purpose: Purpose) -> Result<Backend, Failure> {
@@ -108,11 +108,11 @@ fn backend(matches: &ArgMatches, ranks: Option<u32>, purpose: Purpose) -> Result
         }
     };
     let backend = ranks.into_iter().fold(backend, Backend::with_ranks);
-    Ok(backend.with_purpose(purpose).with_notices(tell))
+    Ok(backend.with_purpose(purpose).with_notices(print_notice))
 }
 
 /// What a person is told of a run, and which option helps.
-fn tell(notice: &Notice) {
+fn print_notice(notice: &Notice) {
     let advice = match notice {
         Notice::UsualRanks(_) => "; --ranks N for another number".to_string(),
         Notice::Crowded { crowd, .. } if crowd.cores == 1 => String::new(),

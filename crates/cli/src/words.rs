@@ -105,7 +105,7 @@ pub fn sizes_arg(usual: &'static str) -> Arg {
 pub fn sizes<'a>(texts: impl Iterator<Item = &'a String>) -> Result<Vec<u64>, Failure> {
     let texts: Vec<&str> = texts.map(String::as_str).collect();
     let all = size_list::parse(&texts.join(",")).map_err(|cause| {
-        let what = format!("these sizes are not understood: `{}`", texts.join(","));
+        let what = format!("invalid sizes `{}`", texts.join(","));
         Failure::usage(what, cause, "--sizes 8,1K, --sizes 8:4M, or --sizes 0:100K:+1K")
     })?;
     all.iter().try_for_each(|&bytes| refuse_large(bytes))?;
@@ -144,7 +144,7 @@ pub fn seconds(name: &str, text: &str) -> Result<f64, Failure> {
     let number = digits.parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
     number.filter(|seconds| *seconds > 0.0 && seconds.is_finite()).ok_or_else(|| {
         let what = format!("`{text}` is not a time for --{name}");
-        Failure::usage(what, "it is above 0, in seconds or with a unit", format!("--{name} 5s"))
+        Failure::usage(what, "a time is above 0, in seconds or with a unit", format!("--{name} 5s"))
     })
 }
 
@@ -161,7 +161,7 @@ pub fn share(name: &str, text: &str, range: [f64; 2], example: &str) -> Result<f
     };
     number.filter(|number| (range[0]..=range[1]).contains(number)).ok_or_else(|| {
         let [low, high] = range.map(|end| end * 100.0);
-        let cause = format!("it is a share of {low}% to {high}%, as {example}");
+        let cause = format!("the share must be from {low}% to {high}%, such as {example}");
         let what = format!("`{text}` is not a share for --{name}");
         Failure::usage(what, cause, format!("--{name} {example}"))
     })

@@ -129,7 +129,7 @@ fn wrong_words_are_refused() {
         (format!("report links {json} -o x.png"), "-o links.svg"),
         (format!("report links {json} --link site0:to:site2"), "--link site0:to:site1"),
         (format!("report links {other}"), "names no `link`"),
-        (format!("report links {json} -o {json}"), "neither .svg nor .html"),
+        (format!("report links {json} -o {json}"), "must be .svg or .html"),
     ] {
         let output = laneway(&words.split(' ').collect::<Vec<_>>());
         let text = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -297,7 +297,7 @@ fn what_cannot_be_measured_is_refused() {
     for (args, code, says) in [
         (&["bcats"][..], 2, "laneway measure coll bcast"),
         (&["bcast", "--algorithm", "binomail"], 2, "binomial"),
-        (&["bcast", "--sizes", "8:4"], 2, "before its beginning"),
+        (&["bcast", "--sizes", "8:4"], 2, "its end is below its start"),
         (&["bcast", "--isolation", "walls"], 2, "double-barrier"),
         (&["bcast", "--root", "4"], 2, "0 to 3"),
         (&["bcast", "--reps", "0"], 2, "repetitions"),
@@ -312,17 +312,17 @@ fn what_cannot_be_measured_is_refused() {
         (&["bcast", "--sync", "offset", "--trips", "0"], 2, "--trips 10"),
         (&["bcast", "--sync", "offset", "--trips", "-3"], 2, "--trips"),
         (&["bcast", "--cache", "cold"], 2, "has no caches"),
-        (&["bcast", "--cache", "tepid"], 2, "warm or cold"),
-        (&["bcast", "--cache", "cold:0"], 2, "needs room"),
+        (&["bcast", "--cache", "tepid"], 2, "warm, cold or cold:SIZE"),
+        (&["bcast", "--cache", "cold:0"], 2, "the size must be above 0"),
         (&["bcast", "--launches", "2", "--launcher", " "], 2, "mpirun -n 4"),
-        (&["bcast", "--ranks", "4:2"], 2, "before its beginning"),
+        (&["bcast", "--ranks", "4:2"], 2, "its end is below its start"),
         (&["bcast", "--ranks", "0,2"], 2, "1 to 1024"),
         (&["bcast", "--ranks", "2:5:"], 2, "a step is"),
         (&["bcast", "--ranks", "few"], 2, "--ranks 2:16"),
         (&["bcast", "--ranks", "2:8"], 2, "4 hosts"),
         (&["bcast", "--ranks", "2:4", "--root", "2"], 2, "0 to 1"),
         (&["bcast", "--race"], 2, "--algorithm all --race"),
-        (&["bcast", "--race", "--algorithm", "binomial"], 2, "there is one"),
+        (&["bcast", "--race", "--algorithm", "binomial"], 2, "only one algorithm"),
         (&["bcast", "--race", "--algorithm", "all", "--reps", "5"], 2, "without --reps"),
         (&["bcast", "--budget", "-1"], 2, "budget"),
         (&["bcast", "--clock-offset", "-1"], 2, "0 to 86400 seconds"),
@@ -347,7 +347,10 @@ fn what_cannot_be_measured_is_refused() {
         let output = command.args(verb).args(["--ranks", "2:4"]).output().expect("it starts");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{verb:?}: {text}");
-        assert!(text.contains("error: ") && text.contains("it is one number"), "{verb:?}: {text}");
+        assert!(
+            text.contains("error: ") && text.contains("must be one number"),
+            "{verb:?}: {text}"
+        );
     }
 }
 

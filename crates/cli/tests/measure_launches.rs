@@ -148,7 +148,7 @@ fn a_launcher_that_fails_is_told_with_its_end() {
     for (launcher, code, says) in [
         ("false", 3, "false ended with exit status: 1, and said: nothing"),
         ("/nosuch", 3, "/nosuch: No such file"),
-        ("echo", 3, "what echo printed are no rows"),
+        ("echo", 3, "echo printed no valid rows"),
     ] {
         let args = ["coll", "bcast", "--sizes", "8", "--launches", "2", "--launcher", launcher];
         let output = measure(&args);
@@ -350,7 +350,7 @@ fn what_has_no_meaning_here_is_told() {
 #[test]
 fn a_layer_is_named_once_and_no_more_than_all_is_hidden() {
     let _alone = alone();
-    refused(&["p2p", "--backend", "local:shm,shm"], "a layer is there twice");
+    refused(&["p2p", "--backend", "local:shm,shm"], "a layer is given twice");
     let args = ["p2p", "--pattern", "overlap", "--backend", "sim:cluster:2", "--sizes", "8,1K,1M"];
     for row in rows(&args) {
         let high = number(&row, "overlap_high_percent");

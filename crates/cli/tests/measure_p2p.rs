@@ -417,7 +417,7 @@ fn a_slow_link_is_told_from_a_slow_host() {
     );
     let verdict = found["summary"]["verdict"].as_str().unwrap_or_default();
     assert!(
-        verdict.starts_with("what is between node1 (rank 1) and node3 (rank 3) is slow"),
+        verdict.starts_with("the link between node1 (rank 1) and node3 (rank 3) is slow"),
         "{verdict}"
     );
 }
@@ -493,7 +493,7 @@ fn a_gate_may_be_a_rate() {
         (&3.into(), &"".into())
     );
     let verdict = found["summary"]["verdict"].as_str().unwrap_or_default();
-    assert!(verdict.contains("less than the bandwidth that was asked for"), "{verdict}");
+    assert!(verdict.contains("below the requested bandwidth"), "{verdict}");
     // One pair cannot be compared, but it has a rate.
     let args = ["pairs", "--backend", "sim:cluster:2", "--min-bw", "2Gbit"];
     assert_eq!(document(&args, 1)["summary"]["slow_pairs"], 1);
@@ -644,7 +644,7 @@ fn real_pairs_have_figures() {
 #[test]
 fn mistakes_are_usage_errors() {
     for (args, says) in [
-        (&["p2p", "--ranks", "1"][..], "one rank"),
+        (&["p2p", "--ranks", "1"][..], "two ranks"),
         (&["pairs", "--backend", "sim:cluster:1"], "--ranks 4"),
         (&["p2p", "--pattern", "latencies"], "latency"),
         (&["p2p", "--backend", "sim:cluster:4", "--pairs", "0:4"], "0 to 3"),
@@ -663,7 +663,7 @@ fn mistakes_are_usage_errors() {
         (&["p2p", "--ranks", "3", "--pattern", "multi-pair", "--pairs", "0:1,1:2"], "rank 1"),
         (&["p2p", "--backend", "sim:cluster:2", "--cache", "cold"], "no caches"),
         (&["p2p", "--ranks", "2", "--cache", "cold:900G"], "memory"),
-        (&["p2p", "--ranks", "2", "--cache", "tepid"], "warm or cold"),
+        (&["p2p", "--ranks", "2", "--cache", "tepid"], "warm, cold or cold:SIZE"),
         (&["p2p", "--ranks", "2", "--reps", "0"], "repetitions"),
         (&["p2p", "--ranks", "2", "--reps", "x"], "--reps 40"),
         (&["p2p", "--ranks", "2", "--precision", "0"], "precision"),
@@ -715,7 +715,10 @@ fn a_folder_that_is_missing_is_told_before_anything_is_measured() {
         let output = measure(&args);
         let text = said(&output);
         assert_eq!(output.status.code(), Some(3), "{args:?}: {text}");
-        assert!(text.contains("no-such-folder") && text.contains("try: "), "{args:?}: {text}");
+        assert!(
+            text.contains("no-such-folder") && text.contains("try:   mkdir -p"),
+            "{args:?}: {text}"
+        );
         assert!(output.stdout.is_empty(), "{args:?}");
     }
 }

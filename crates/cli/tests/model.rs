@@ -168,7 +168,7 @@ fn what_is_measured_stands_beside_what_is_predicted() {
     // Others than the model's hosts, and as many of other names.
     let more = format!("sim:{}", PLATFORM.replace("cluster:6", "cluster:7"));
     for (backend, ranks, says) in
-        [(more.as_str(), "7", "6 hosts"), ("sim:two-sites:3x3", "6", "of other hosts")]
+        [(more.as_str(), "7", "6 hosts"), ("sim:two-sites:3x3", "6", "on other hosts")]
     {
         let words = ["--measure", "--backend", backend, "--ranks", ranks];
         let output = laneway(&[&asked[..], &words].concat());

@@ -100,17 +100,17 @@ fn what_cannot_be_run_is_refused() {
     let net =
         |words: &[&str]| laneway(&[&["check", "barrier", "--backend", "net"], words].concat());
     refused(&net(&["--hosts", "a,b:2", "-n", "4"]), 2, &["no room for 4 ranks", "for 3 ranks"]);
-    refused(&net(&["--hosts", "a,,b"]), 2, &["names no hosts"]);
-    refused(&net(&["--hosts=-oProxyCommand=x"]), 2, &["is no name of a host"]);
+    refused(&net(&["--hosts", "a,,b"]), 2, &["is not a list of hosts"]);
+    refused(&net(&["--hosts=-oProxyCommand=x"]), 2, &["is not a host name"]);
     refused(&net(&["--hostfile", "no/such/file"]), 2, &["the hostfile no/such/file"]);
     let file = Text::new("hostfile", "node1 slots=2\nnode2 slots=many\n");
-    refused(&net(&["--hostfile", file.name()]), 2, &["line 2: `many` is no number of slots"]);
+    refused(&net(&["--hostfile", file.name()]), 2, &["line 2: `many` is not a number of slots"]);
     refused(
         &net(&["-n", "2", "--paths", "no-such0"]),
         3,
-        &["no-such0 can be no path", "path info"],
+        &["no-such0 cannot be a path", "path info"],
     );
-    refused(&net(&["-n", "2", "--paths", "lo"]), 3, &["lo can be no path"]);
+    refused(&net(&["-n", "2", "--paths", "lo"]), 3, &["lo cannot be a path"]);
     refused(&net(&["-n", "2", "--paths", "eth0,eth0"]), 3, &["named twice", "eth0/2"]);
     refused(&net(&["-n", "2", "--paths", "eth0/0"]), 3, &["eth0/1 to eth0/8"]);
     refused(&net(&["-n", "2", "--spread"]), 2, &["one connection cannot be spread"]);
@@ -233,7 +233,7 @@ fn a_host_that_is_not_there_or_dies_ends_the_run() {
     let unknown = in_lab(&[], &["check", "--backend", "net", "--hosts", "node0,node9"]);
     refused(&unknown, 3, &["rank 1 could not be started on node9"]);
     let device = in_lab(&[], &["check", "--backend", "net:eth0,eth7"]);
-    refused(&device, 3, &["eth7 can be no path", "this host has lo, eth0, eth1"]);
+    refused(&device, 3, &["eth7 cannot be a path", "this host has lo, eth0, eth1"]);
     let timetable = Text::new("kill", "1s kill node2\n");
     let long = ["check", "--backend", "net", "--sizes", "0,1,7,1K,64K+1,1M,4M"];
     let killed = in_lab(&["--timetable", timetable.name()], &long);

@@ -38,7 +38,7 @@ fn every_format_lists_the_loopback() {
         "kind  ",
         "why_not",
         " lo\n",
-        "this machine alone",
+        "it is a loopback interface",
         "\nUDP: ",
         "\nInfiniBand: ",
     ] {
@@ -48,7 +48,7 @@ fn every_format_lists_the_loopback() {
     assert_eq!(document["schema"], "laneway.path/1");
     let [row] = &document["rows"].as_array().expect("rows")[..] else { panic!("{document}") };
     assert_eq!((&row["device"], &row["usable"]), (&"lo".into(), &false.into()));
-    assert!(row["findings"].as_str().is_some_and(|said| said.contains("lo can be no path")));
+    assert!(row["findings"].as_str().is_some_and(|said| said.contains("lo cannot be a path")));
     for name in ["udp_segmentation", "udp_receive_offload", "infiniband"] {
         assert!(!document["env"][name].is_null(), "{name} is not in {document}");
     }

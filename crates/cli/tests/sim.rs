@@ -161,7 +161,7 @@ fn a_partition_is_an_error_that_names_the_ranks() {
     let checked = String::from_utf8_lossy(&check.stderr).into_owned();
     for (output, text) in [(&output, text), (&check, checked)] {
         assert_eq!(output.status.code(), Some(3), "{text}");
-        for word in ["partitioned", "`node1:out` dead", "cannot go on", "try: "] {
+        for word in ["partitioned", "`node1:out` down", "blocked", "try: "] {
             assert!(text.contains(word), "no `{word}` in {text}");
         }
         assert!(output.stdout.is_empty());
@@ -191,7 +191,7 @@ fn every_check_passes_on_a_simulated_cluster() {
         assert!(out.contains(word), "no `{word}` in {out}");
     }
     for (args, says) in [
-        (["--backend", "sim:clutser:4", "--ranks", "2"], "perhaps cluster"),
+        (["--backend", "sim:clutser:4", "--ranks", "2"], "did you mean cluster"),
         (["--backend", "sim", "--ranks", "2"], "sim:PLATFORM"),
         (["--backend", "sim:cluster:4", "--ranks", "5"], "4 hosts"),
     ] {

@@ -57,7 +57,7 @@ fn pairs_have_rates_and_choices_follow_from_the_platform() {
     assert_eq!(document["params"]["rate_unit"], "bytes per second");
     assert!(rows.iter().any(|row| row["kind"] == "lanes" && row["printed_p"].is_u64()));
     let remarks = document["summary"]["remarks"].as_str().expect("sentences");
-    assert!(remarks.contains("pairs share 60.0 Mbit/s from 3 at once on"), "{remarks}");
+    assert!(remarks.contains("pairs share 60.0 Mbit/s from 3 concurrent pairs on"), "{remarks}");
     // What is chosen from the file is what is chosen from the truth.
     let chosen = |platform: &str| {
         let words = ["sites", "--platform", platform, "--op", "scatter,gather", "--sizes", "1M"];
@@ -84,12 +84,12 @@ fn what_cannot_be_measured_is_refused_and_nothing_hangs() {
         (&["--backend", sim, "-o", "/nowhere/found.toml"], "there is no folder `/nowhere`"),
         (&["--backend", sim, "-o", "/proc/found.toml"], "cannot write `/proc/found.toml`"),
         (&["--backend", sim, "-o", &folder], "it is a folder"),
-        (&["--backend", sim, "--message", "64K"], "tell no rate"),
+        (&["--backend", sim, "--message", "64K"], "too short to measure a rate"),
         (&["--backend", sim, "--message", "0"], "too short"),
         (&["--backend", sim, "--message", "much"], "`much` is not a size"),
         (&["--backend", sim, "--message", "1000000G"], "do not fit into memory"),
         (&["--backend", sim, "--sizes", "many"], "many"),
-        (&["--backend", sim, "--sites", "cluster:2"], "where is host"),
+        (&["--backend", sim, "--sites", "cluster:2"], "is unknown"),
         (&["--backend", sim, "--sites", "nofile.toml"], "nofile.toml"),
         (&["--backend", sim, "--reps", "0"], "repetitions"),
         (&["--backend", sim, "--format", "osu"], "OSU"),

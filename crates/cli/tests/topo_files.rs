@@ -57,6 +57,17 @@ fn errors(output: &Output) -> String {
 }
 
 #[test]
+fn a_plan_in_a_file_lacks_only_its_prefix() {
+    let here = Folder::new();
+    here.done(&["export", "-t", "mlfm:d=2", "--as", "ibsim", "-o", "found.txt"]);
+    for args in [&["diff", "found.txt", "found.txt"][..], &["check", "-t", "found.txt"]] {
+        let output = here.topo(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(errors(&output).ends_with("try:   file:found.txt\n"), "{}", errors(&output));
+    }
+}
+
+#[test]
 fn every_format_that_is_written_is_a_fabric_again() {
     let here = Folder::new();
     for format in ["ibsim", "ibnetdiscover", "cables", "toml", "dot", "simgrid"] {
@@ -196,7 +207,7 @@ fn graphs_and_platforms_that_tell_no_fabric_are_refused() {
         ("way.dot", "digraph {\n a -> b\n}\n", "line 1: a cable leads both ways"),
         ("open.dot", "graph {\n a -- b\n", "line 3: "),
         ("hosts.dot", "graph {\n a -- b\n}\n", "line 2: a cable between two hosts"),
-        ("dash.dot", "graph {\n leaf-0 -- b\n}\n", "line 2: behind `leaf` the name goes on"),
+        ("dash.dot", "graph {\n leaf-0 -- b\n}\n", "line 2: the name continues after `leaf`"),
         ("port.dot", "graph {\n a:1 -- b; b -- h;\n a:1 -- i }\n", "line 3: port 1 of switch a"),
         ("drawing.xml", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n", "line 1: <svg> and not"),
         (
@@ -207,7 +218,7 @@ fn graphs_and_platforms_that_tell_no_fabric_are_refused() {
         (
             "cluster.xml",
             "<platform version=\"4.1\">\n<cluster id=\"c\" radical=\"0-9\"/>\n</platform>\n",
-            "line 2: a <cluster> does not tell its cables",
+            "line 2: a <cluster> does not list its cables",
         ),
         (
             "ways.xml",
@@ -305,7 +316,7 @@ fn a_very_large_tree_is_proven() {
     let here = Folder::new();
     let row = here.json(&["check", "-t", "fat-tree-3:d=64"], 0)["rows"][0].clone();
     assert_eq!((&row["holds"], &row["longest_path_switches"]), (&true.into(), &5.into()), "{row}");
-    assert!(row["proof"].as_str().expect("words").contains("pairs stand for all"), "{row}");
+    assert!(row["proof"].as_str().expect("words").contains("pairs represent all"), "{row}");
 }
 
 #[test]
@@ -659,7 +670,7 @@ fn watching_says_what_it_cannot_mend() {
     };
     let output = watch("cat cut.txt", &["--once"]);
     assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
-    assert!(errors(&output).contains("no way from node2 to node0\n"), "{}", errors(&output));
+    assert!(errors(&output).contains("no path from node2 to node0\n"), "{}", errors(&output));
     // What a command leaves running neither hangs us nor empties the tables.
     let before = fs::read_to_string(here.path("t.lft")).expect("written");
     let begun = Instant::now();

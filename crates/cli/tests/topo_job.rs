@@ -138,7 +138,7 @@ fn who_is_not_reached_is_not_chosen() {
 #[test]
 fn what_cannot_be_is_refused() {
     for (args, word) in [
-        (&["--size", "0"][..], "no job of 0"),
+        (&["--size", "0"][..], "a job of 0"),
         (&["--size", "577"], "576 nodes are free"),
         (&["--size", "5", "--free", "node[0-3]"], "4 nodes are free"),
         (&["--nodes", ""], "character 1"),
@@ -158,7 +158,7 @@ fn what_cannot_be_is_refused() {
             &["--shape", "8x9x8", "--fail", "link"],
             "--size 576, which takes any nodes, with the same",
         ),
-        (&["--shape", "8x9x7", "--fail", "switch:vertex-0-0"], "the mesh's own"),
+        (&["--shape", "8x9x7", "--fail", "switch:vertex-0-0"], "unaffected by the failure"),
         (&[], "required"),
     ] {
         let output = job(args);

@@ -62,7 +62,7 @@ pub use check::{Fault, Proof, check};
 pub use definition::{Piece, definition, expected};
 pub use permute::permuted;
 pub use registry::{Algorithm, Counts, Parameter, Params, Refusal, algorithms, find};
-pub use usual::usual;
+pub use usual::default_algorithm;
 
 /// Every algorithm, in the order in which the tool prints them.
 pub fn all() -> impl Iterator<Item = &'static Algorithm> {

@@ -37,7 +37,7 @@ fn names(shape: &Shape) -> &'static [&'static str] {
 }
 
 /// An algorithm that serves the shape and is usual for it; any other where none of those does.
-pub fn usual(shape: &Shape) -> Option<(&'static Algorithm, Params)> {
+pub fn default_algorithm(shape: &Shape) -> Option<(&'static Algorithm, Params)> {
     let serves =
         |algorithm: &&'static Algorithm| algorithm.schedule(shape, &algorithm.defaults()).is_ok();
     let named = names(shape)
@@ -58,7 +58,7 @@ mod tests {
                 for size in [0, 8, 1 << 10, 1 << 20] {
                     let size = if collective == Collective::Barrier { 0 } else { size };
                     let shape = Shape::new(collective, ranks, size).with_element(1, true);
-                    let found = usual(&shape).expect("an algorithm");
+                    let found = default_algorithm(&shape).expect("an algorithm");
                     // What the table names is what is taken, or it names something unknown.
                     let named = names(&shape).contains(&found.0.name);
                     assert!(named, "{} {ranks} {size}: {}", collective.name(), found.0.name);

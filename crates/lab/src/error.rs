@@ -40,8 +40,8 @@ impl fmt::Display for LabError {
         match self {
             LabError::NotRoot => f.write_str("a lab needs root: it makes network namespaces"),
             LabError::Name(why) => f.write_str(why),
-            LabError::Stands(name) => write!(f, "lab {name} stands already"),
-            LabError::Absent(name) => write!(f, "no lab {name} stands"),
+            LabError::Stands(name) => write!(f, "lab {name} already exists"),
+            LabError::Absent(name) => write!(f, "lab {name} does not exist"),
             LabError::Unbuildable(what) => write!(f, "this cannot be built: {what}"),
             LabError::Tool { command, said } => write!(f, "{command}: {said}"),
             LabError::System { what, error } => write!(f, "{what}: {error}"),

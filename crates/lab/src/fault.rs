@@ -4,41 +4,56 @@
 use laneway_sim::platform::{parse_rate, parse_time};
 
 use crate::error::LabError;
-use crate::name::{LabName, apart, card, port, switch};
+use crate::name::{LabName, card, partition_switch, port, switch};
 use crate::plan::{Host, Plan, Way};
 use crate::up::{rate_class, rates_of, routes};
 
-/// Kinds of faults, how each is written, and what it does.
-pub const KINDS: &[(&str, &str, &str)] = &[
-    (
+/// A kind of fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultKind {
+    /// Its first word.
+    pub name: &'static str,
+    /// How it is written.
+    pub usage: &'static str,
+    /// What it does.
+    pub effect: &'static str,
+}
+
+const fn kind(name: &'static str, usage: &'static str, effect: &'static str) -> FaultKind {
+    FaultKind { name, usage, effect }
+}
+
+/// Every kind of fault.
+pub const KINDS: &[FaultKind] = &[
+    kind(
         "carrier",
         "carrier HOST[:CARD] [switch|host]",
-        "the card loses its link: the switch's end goes down, or the host's own",
+        "link down at the switch's end of the cable, or at the host's",
     ),
-    ("flap", "flap HOST[:CARD] PERIOD", "the link goes down and up, half of the period each"),
-    (
+    kind("flap", "flap HOST[:CARD] PERIOD", "link down and up, half of the period each"),
+    kind(
         "drop",
         "drop HOST[:CARD]|SITE>SITE|SITE-SITE [in|out]",
-        "packets are lost in silence; the link stays up",
+        "packets are dropped silently; the link stays up",
     ),
-    (
+    kind(
         "loss",
         "loss HOST[:CARD]|SITE>SITE|SITE-SITE 5% [in|out]",
-        "so many packets are lost, at random",
+        "this share of packets is dropped, at random",
     ),
-    ("slow", "slow HOST[:CARD]|SITE>SITE|SITE-SITE RATE [in|out]", "another rate"),
-    ("delay", "delay SITE>SITE|SITE-SITE TIME", "another latency, one way"),
-    ("jitter", "jitter SITE>SITE|SITE-SITE TIME", "up to so much more latency, at random"),
-    ("duplicate", "duplicate SITE>SITE|SITE-SITE 1%", "so many packets come twice"),
-    ("reorder", "reorder SITE>SITE|SITE-SITE 1%", "so many packets overtake"),
-    ("corrupt", "corrupt SITE>SITE|SITE-SITE 1%", "so many packets have a wrong bit"),
-    (
+    kind("slow", "slow HOST[:CARD]|SITE>SITE|SITE-SITE RATE [in|out]", "another bandwidth"),
+    kind("delay", "delay SITE>SITE|SITE-SITE TIME", "another one-way latency"),
+    kind("jitter", "jitter SITE>SITE|SITE-SITE TIME", "random additional latency, up to TIME"),
+    kind("duplicate", "duplicate SITE>SITE|SITE-SITE 1%", "this share of packets is duplicated"),
+    kind("reorder", "reorder SITE>SITE|SITE-SITE 1%", "this share of packets is reordered"),
+    kind("corrupt", "corrupt SITE>SITE|SITE-SITE 1%", "this share of packets is corrupted"),
+    kind(
         "partition",
         "partition HOST,HOST,...|SITE",
-        "these hosts, or a site, are apart from all others",
+        "these hosts, or a site, are cut off from all others",
     ),
-    ("freeze", "freeze HOST", "all processes of a host stop (SIGSTOP)"),
-    ("kill", "kill HOST", "all processes of a host end (SIGKILL)"),
+    kind("freeze", "freeze HOST", "all processes of a host stop (SIGSTOP)"),
+    kind("kill", "kill HOST", "all processes of a host end (SIGKILL)"),
 ];
 
 /// One thing to do to the system, with the names that it takes.
@@ -95,9 +110,9 @@ pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Fault, LabError> 
     let Some((kind, rest)) = words.split_first() else {
         return refuse("no fault is named".to_string());
     };
-    let Some((_, usage, _)) = KINDS.iter().find(|(name, ..)| name == kind) else {
-        let names: Vec<&str> = KINDS.iter().map(|(name, ..)| *name).collect();
-        return refuse(format!("no fault `{kind}`: there are {}", names.join(", ")));
+    let Some(FaultKind { usage, .. }) = KINDS.iter().find(|known| known.name == *kind) else {
+        let names: Vec<&str> = KINDS.iter().map(|known| known.name).collect();
+        return refuse(format!("unknown fault `{kind}`; the faults are {}", names.join(", ")));
     };
     let reader = Reader { lab, plan };
     let mut period = None;
@@ -122,7 +137,7 @@ pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Fault, LabError> 
         ("partition", [of]) => reader.partition(of),
         ("freeze", [host]) => reader.signal(host, libc::SIGSTOP, Some(libc::SIGCONT)),
         ("kill", [host]) => reader.signal(host, libc::SIGKILL, None),
-        _ => refuse(format!("`{text}` is no fault; it is written {usage}")),
+        _ => refuse(format!("`{text}` is not a fault; the syntax is {usage}")),
     };
     let (begin, end) = found?;
     if begin.is_empty() {
@@ -132,7 +147,7 @@ pub fn parse(text: &str, lab: &LabName, plan: &Plan) -> Result<Fault, LabError> 
 }
 
 fn seconds(word: &str) -> Result<f64, LabError> {
-    parse_time(word).or_else(|_| refuse(format!("`{word}` is no time; write 200ms, 5us or 1.5s")))
+    parse_time(word).or_else(|_| refuse(format!("`{word}` is not a time; write 200ms or 1.5s")))
 }
 
 /// A part of all packets.
@@ -143,7 +158,7 @@ fn share(word: &str) -> Result<f64, LabError> {
     };
     match part {
         Ok(part) if (0.0..=1.0).contains(&part) => Ok(part),
-        _ => refuse(format!("`{word}` is no part of all packets; write 5% or 0.05")),
+        _ => refuse(format!("`{word}` is not a share of packets; write 5% or 0.05")),
     }
 }
 
@@ -151,7 +166,7 @@ fn direction(word: &str) -> Result<Direction, LabError> {
     match word {
         "in" => Ok(Direction::In),
         "out" => Ok(Direction::Out),
-        _ => refuse(format!("`{word}` is no direction; there are in and out")),
+        _ => refuse(format!("`{word}` is not a direction; write in or out")),
     }
 }
 
@@ -170,7 +185,7 @@ type Device = (String, String, Option<f64>);
 impl Reader<'_> {
     fn host(&self, name: &str) -> Result<(usize, &Host), LabError> {
         let found = self.plan.hosts.iter().enumerate().find(|(_, host)| host.name == name);
-        found.map_or_else(|| refuse(format!("no host `{name}` in this lab")), Ok)
+        found.map_or_else(|| refuse(format!("unknown host `{name}` in this lab")), Ok)
     }
 
     /// `n0:eth1`, or `n0` for its first card.
@@ -188,7 +203,7 @@ impl Reader<'_> {
     fn ways(&self, word: &str) -> Result<Option<Vec<(usize, usize)>>, LabError> {
         let site = |name: &str| {
             let number = self.plan.site(name);
-            number.map_or_else(|| refuse(format!("no site `{name}` in this lab")), Ok)
+            number.map_or_else(|| refuse(format!("unknown site `{name}` in this lab")), Ok)
         };
         let (ways, both) = match word.split_once('>') {
             Some(two) => (two, false),
@@ -208,13 +223,13 @@ impl Reader<'_> {
         found.extend(both.then_some((b, a)));
         match found.iter().all(|(a, b)| self.plan.way(*a, *b).is_some()) {
             true => Ok(Some(found)),
-            false => refuse(format!("`{word}` are no two sites with a way")),
+            false => refuse(format!("`{word}` is not a pair of connected sites")),
         }
     }
 
     fn needed_ways(&self, word: &str) -> Result<Vec<(usize, usize)>, LabError> {
         self.ways(word)?.map_or_else(
-            || refuse(format!("`{word}` names no way: write site0>site1, or site0-site1")),
+            || refuse(format!("`{word}` is not a pair of sites: write site0>site1 or site0-site1")),
             Ok,
         )
     }
@@ -224,7 +239,7 @@ impl Reader<'_> {
         let (namespace, device) = match end {
             "switch" => (self.lab.site(host.site), port(number, path)),
             "host" => (self.lab.host(&host.name), card(path)),
-            _ => return refuse(format!("`{end}` is no end of a cable; there are switch and host")),
+            _ => return refuse(format!("`{end}` is not an end of a cable; write switch or host")),
         };
         let link = |up| Action::Link { namespace: namespace.clone(), device: device.clone(), up };
         let (down, mut up) = (link(false), link(true));
@@ -283,7 +298,7 @@ impl Reader<'_> {
 
     fn slow(&self, word: &str, rate: &str, direction: Direction) -> Result<Actions, LabError> {
         let rate = parse_rate(rate)
-            .or_else(|_| refuse(format!("`{rate}` is no rate; write 10Mbit, 1Gbit or 5MB/s")))?;
+            .or_else(|_| refuse(format!("`{rate}` is not a rate; write 10Mbit, 1Gbit or 5MB/s")))?;
         if let Some(ways) = self.ways(word)? {
             refuse_direction(direction)?;
             return self.slow_ways(&ways, rate);
@@ -357,7 +372,7 @@ impl Reader<'_> {
             let (mut leave, mut back) = (String::new(), String::new());
             for path in 0..self.plan.paths() {
                 let usual = switch(if self.plan.options.one_switch { 0 } else { path });
-                let (port, apart) = (port(number, path), apart(path));
+                let (port, apart) = (port(number, path), partition_switch(path));
                 leave.push_str(&format!("link set {port} master {apart}\n"));
                 back.push_str(&format!("link set {port} master {usual}\n"));
             }
@@ -464,18 +479,18 @@ mod tests {
     fn nonsense_is_refused_with_what_would_do() {
         for (text, word) in [
             ("", "no fault is named"),
-            ("explode s0n0", "there are carrier"),
-            ("carrier", "written carrier HOST"),
-            ("carrier nobody", "no host `nobody`"),
+            ("explode s0n0", "the faults are carrier"),
+            ("carrier", "the syntax is carrier HOST"),
+            ("carrier nobody", "unknown host `nobody`"),
             ("carrier s0n0:eth9", "no card `eth9`"),
-            ("carrier s0n0 sky", "no end of a cable"),
-            ("drop site0>mars", "no site `mars`"),
-            ("loss s0n0 200%", "no part of all packets"),
-            ("loss s0n0 NaN", "no part of all packets"),
-            ("slow s0n0 fast", "no rate"),
-            ("delay s0n0 5ms", "names no way"),
-            ("delay site0>site1 soon", "no time"),
-            ("flap s0n0 never", "no time"),
+            ("carrier s0n0 sky", "not an end of a cable"),
+            ("drop site0>mars", "unknown site `mars`"),
+            ("loss s0n0 200%", "not a share of packets"),
+            ("loss s0n0 NaN", "not a share of packets"),
+            ("slow s0n0 fast", "not a rate"),
+            ("delay s0n0 5ms", "is not a pair of sites"),
+            ("delay site0>site1 soon", "not a time"),
+            ("flap s0n0 never", "not a time"),
             ("drop site0>site1 in", "direction in its name"),
             ("slow site0>site1 1Mbit in", "direction in its name"),
         ] {

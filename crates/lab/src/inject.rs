@@ -84,7 +84,7 @@ impl Timetable {
             let place = |error: LabError| LabError::Fault(format!("line {}: {error}", number + 1));
             let (at, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
             let at = laneway_sim::platform::parse_time(at).map_err(|_| {
-                place(LabError::Fault(format!("`{at}` is no time; a line is `1.5s drop n0`")))
+                place(LabError::Fault(format!("`{at}` is not a time; a line is `1.5s drop n0`")))
             })?;
             parse(words, lab, plan).and_then(|fault| table.add(at, fault)).map_err(place)?;
         }
@@ -226,7 +226,7 @@ fn act(lab: &LabName, action: &Action) -> Result<(), LabError> {
             within(namespace, || set_link(device, *up))?.map_err(said)
         }
         Action::Tool { tool, namespace, lines } => batch_within(tool, namespace, lines),
-        Action::Wan(command) => wan::ask(lab, command).map(|_| ()),
+        Action::Wan(command) => wan::request(lab, command).map(|_| ()),
         Action::Signal { host, signal: number } => {
             let mut known = Vec::new();
             for _ in 0..MOST_LOOKS {
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn a_wrong_line_is_told_by_its_number() {
         for (text, word) in [
-            ("1s drop s0n0\nsoon drop s0n0", "line 2: `soon` is no time"),
+            ("1s drop s0n0\nsoon drop s0n0", "line 2: `soon` is not a time"),
             ("1s", "line 1: no fault is named"),
             ("1s flap s0n0 100ms", "line 1: a link that flaps"),
             ("1s flap s0n0 0s for 1s", "line 1: a link that flaps"),

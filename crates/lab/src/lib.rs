@@ -71,7 +71,7 @@ pub mod wan;
 pub use down::{Removed, down};
 pub use enter::command;
 pub use error::LabError;
-pub use fault::{Action, Fault, KINDS, parse as parse_fault};
+pub use fault::{Action, Fault, FaultKind, KINDS, parse as parse_fault};
 pub use guard::{Guard, watch};
 pub use inject::{Done, Step, Timetable, carry_out, monotonic};
 pub use name::LabName;

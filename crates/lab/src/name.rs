@@ -101,7 +101,7 @@ pub(crate) fn switch(path: usize) -> String {
 }
 
 /// The switch of a path for hosts that are partitioned from the others.
-pub(crate) fn apart(path: usize) -> String {
+pub(crate) fn partition_switch(path: usize) -> String {
     format!("apart{path}")
 }
 

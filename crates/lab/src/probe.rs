@@ -51,12 +51,12 @@ pub struct Seen {
 pub fn probe(lab: &LabName, plan: &Plan) -> Result<Vec<Seen>, LabError> {
     let mut seen = Vec::new();
     for way in ways(plan) {
-        seen.push((way, again(|| latency(lab, plan, way))?));
+        seen.push((way, retry_probe(|| latency(lab, plan, way))?));
     }
     for (way, seen) in &mut seen {
         let planned = plan.rate_of_one(way.from, way.to);
         if way.full && planned <= MOST_RATE {
-            seen.rate = Some((again(|| rate(lab, *way, planned))?, planned));
+            seen.rate = Some((retry_probe(|| rate(lab, *way, planned))?, planned));
         }
     }
     Ok(seen.into_iter().map(|(_, seen)| seen).collect())
@@ -98,7 +98,7 @@ fn ways(plan: &Plan) -> Vec<Way<'_>> {
 }
 
 /// A busy machine can spoil a look: what is wrong is looked at again, if that took no long wait.
-fn again<T>(look: impl Fn() -> Result<T, LabError>) -> Result<T, LabError> {
+fn retry_probe<T>(look: impl Fn() -> Result<T, LabError>) -> Result<T, LabError> {
     let begun = Instant::now();
     let mut last = look();
     for _ in 1..LOOKS {

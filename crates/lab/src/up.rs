@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::error::LabError;
-use crate::name::{LabName, apart, card, port, switch};
+use crate::name::{LabName, card, partition_switch, port, switch};
 use crate::plan::{Host, Plan, address, gateway, management_address, queue_of};
 use crate::system::{batch, is_root, within};
 use crate::wan;
@@ -143,7 +143,7 @@ fn build_site(lab: &LabName, plan: &Plan, site: usize) -> Result<(), LabError> {
             _ = writeln!(lines, "link add {name} type bridge\nlink set {name} up");
         }
         // Where hosts go that are partitioned.
-        let apart = apart(path);
+        let apart = partition_switch(path);
         _ = writeln!(lines, "link add {apart} type bridge\nlink set {apart} up");
         _ = writeln!(lines, "addr add {}/24 dev {name}", gateway(path, site));
     }

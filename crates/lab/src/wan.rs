@@ -53,11 +53,11 @@ pub(crate) fn start(lab: &LabName, program: &Path) -> Result<(), LabError> {
 
 /// Whether a lab's WAN answers, whatever it says.
 pub(crate) fn is_there(lab: &LabName) -> bool {
-    lab.file(CONTROL).exists() && matches!(ask(lab, "show"), Ok(_) | Err(LabError::Fault(_)))
+    lab.file(CONTROL).exists() && matches!(request(lab, "show"), Ok(_) | Err(LabError::Fault(_)))
 }
 
 /// One command to a lab's WAN, and its answer.
-pub fn ask(lab: &LabName, command: &str) -> Result<String, LabError> {
+pub fn request(lab: &LabName, command: &str) -> Result<String, LabError> {
     let asked = |error| LabError::system(format!("asking the WAN for `{command}`"), error);
     let name = format!("ask.{}.{:?}", std::process::id(), thread::current().id());
     let own = lab.file(&name);

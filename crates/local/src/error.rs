@@ -109,13 +109,13 @@ impl LocalError {
             }
             LocalError::RankDied { how: Death::Signal(libc::SIGKILL), .. } => Failure::environment(
                 what,
-                "somebody or the system's out-of-memory killer ended the process",
-                "fewer ranks or smaller messages; dmesg tells about memory",
+                "the process was killed, possibly by the kernel's out-of-memory killer",
+                "fewer ranks or smaller messages; `dmesg` shows out-of-memory kills",
             ),
             LocalError::RankDied { .. } => Failure::environment(
                 what,
-                "the rank ended before the others did; its own message, if any, stands above",
-                "the same again on one rank shows whether it needs the others",
+                "the rank ended before the others did; its own error, if any, is printed above",
+                "the same command on one rank, to see whether the others matter",
             ),
             LocalError::RankLeft { .. } => Failure::environment(
                 what,
@@ -138,7 +138,7 @@ impl fmt::Display for LocalError {
             LocalError::Ranks { asked } => {
                 write!(f, "{asked} ranks on one machine; 1 to {MOST_RANKS} are possible")
             }
-            LocalError::Transport { word } => write!(f, "no local transport is called {word:?}"),
+            LocalError::Transport { word } => write!(f, "unknown local transport {word:?}"),
             LocalError::Variable { name, value, .. } => write!(f, "{name} is {value:?}"),
             LocalError::RankDied { rank, how } => write!(f, "rank {rank} died: {how}"),
             LocalError::RankLeft { rank } => write!(f, "rank {rank} left before the others"),

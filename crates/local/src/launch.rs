@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use laneway_core::Rank;
-use laneway_processes::{Mask, Signals, again, prepare_child};
+use laneway_processes::{Mask, Signals, prepare_child, same_program};
 
 use crate::attach::{BOARD, LAUNCHER, LISTENER, RANK, SIZE, TRANSPORT, WAIT_LIMIT};
 use crate::board::Board;
@@ -84,7 +84,7 @@ impl Launch {
         listener: Option<&OwnedFd>,
         mask: Mask,
     ) -> Command {
-        let mut command = again();
+        let mut command = same_program();
         command.env(RANK, rank.to_string()).env(SIZE, self.ranks.to_string());
         command.env(TRANSPORT, self.transport.name()).env(LAUNCHER, std::process::id().to_string());
         command.env(BOARD, board.as_raw_fd().to_string());

@@ -35,10 +35,10 @@ impl FromStr for Cache {
             ("warm", "") => Ok(Cache::Warm),
             ("cold", "") => Ok(Cache::Cold { bytes: COLD_BYTES }),
             ("cold", size) => match parse_size(size)? {
-                0 => Err("a march needs room".to_string()),
+                0 => Err("the size must be above 0".to_string()),
                 bytes => Ok(Cache::Cold { bytes: bytes as usize }),
             },
-            _ => Err("a buffer is warm or cold".to_string()),
+            _ => Err("a cache is warm, cold or cold:SIZE".to_string()),
         }
     }
 }

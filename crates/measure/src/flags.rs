@@ -25,7 +25,7 @@ pub const OVERLAPPING: &str = "overlapping";
 pub const START_MISSED: &str = "start missed";
 /// Launches that are put together were timed by different methods.
 pub const MIXED_TIMING: &str = "mixed timing";
-/// Some samples are 0 or less after the confirmation was taken away.
+/// Some samples are 0 or less after the confirmation was subtracted.
 pub const NEGATIVE: &str = "negative";
 /// Some samples are shorter than the confirmation that was taken away.
 pub const CONFIRMATION: &str = "confirmation";
@@ -64,7 +64,7 @@ pub static FLAGS: &[Flag] = &[
     },
     Flag {
         name: PRECISION,
-        sentence: "The interval is wider than was aimed at when repetitions or budget ran out.",
+        sentence: "Repetitions or budget ran out before the interval was narrow enough.",
         advice: "Allow more repetitions and time, quiet the machine, or ask for less precision.",
     },
     Flag {
@@ -74,7 +74,7 @@ pub static FLAGS: &[Flag] = &[
     },
     Flag {
         name: SINGLE,
-        sentence: "One repetition: no interval, and nothing tells how far off the next would be.",
+        sentence: "One repetition: no interval, and no estimate of the variation.",
         advice: "Take six or more, or leave their number open.",
     },
     Flag {
@@ -84,7 +84,7 @@ pub static FLAGS: &[Flag] = &[
     },
     Flag {
         name: DEPENDENT,
-        sentence: "Samples agree in bursts and are worth too few; ci_level is less than was asked.",
+        sentence: "Samples are correlated: ci_level is below the level that was requested.",
         advice: "Allow more time, so that more bursts are seen.",
     },
     Flag {
@@ -99,28 +99,28 @@ pub static FLAGS: &[Flag] = &[
     },
     Flag {
         name: OVERLAPPING,
-        sentence: "Both ends are busy with a message at the same time: no L is left between them.",
+        sentence: "Send and receive overheads overlap in time, so that no L can be computed.",
         advice: "Nothing, the other figures hold; sizes below the eager limit may have an L.",
     },
     Flag {
         name: START_MISSED,
-        sentence: "Ranks could not keep agreed instants, so the method fell back on maximum.",
+        sentence: "Ranks missed the agreed start times; the method fell back to maximum.",
         advice: "Give each rank a core of its own, or choose the timing maximum for all.",
     },
     Flag {
         name: MIXED_TIMING,
-        sentence: "Launches were timed by different methods, whose times are not the same thing.",
+        sentence: "Launches were timed by different methods, whose times are not comparable.",
         advice: "Give each rank a core of its own, or choose the timing maximum for all launches.",
     },
     Flag {
         name: NEGATIVE,
-        sentence: "Some samples are 0 or less after the confirmation was taken away.",
-        advice: "Use another confirmation, or the timing start-time, which takes nothing away.",
+        sentence: "Some samples are 0 or less after the confirmation was subtracted.",
+        advice: "Use another confirmation, or the timing start-time, which subtracts nothing.",
     },
     Flag {
         name: CONFIRMATION,
-        sentence: "Some samples are shorter than the confirmation that was taken away from them.",
-        advice: "Use a shorter confirmation, or the timing start-time, which takes nothing away.",
+        sentence: "Some samples are shorter than the confirmation that was subtracted from them.",
+        advice: "Use a shorter confirmation, or the timing start-time, which subtracts nothing.",
     },
 ];
 

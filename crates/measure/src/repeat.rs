@@ -68,14 +68,22 @@ impl Rule {
         let part = match self.aim {
             Aim::Mean { alpha } => alpha,
             Aim::Median { precision, level } if level > 0.0 && level < 1.0 => precision,
-            Aim::Median { level, .. } => return Some(format!("a level of {level}: 0 to 1")),
+            Aim::Median { level, .. } => {
+                return Some(format!("the level {level} is not between 0 and 1"));
+            }
         };
-        if self.min_reps == 0 || self.min_reps > self.max_reps {
-            let Rule { min_reps, max_reps, .. } = self;
-            return Some(format!("{min_reps} to {max_reps} repetitions"));
+        let Rule { min_reps, max_reps, budget, .. } = self;
+        if *min_reps == 0 {
+            return Some("the number of repetitions must be above 0".into());
         }
-        let possible = part > 0.0 && part < 1.0 && self.budget > 0.0;
-        (!possible).then(|| format!("a precision of {part}, a budget of {} s", self.budget))
+        if min_reps > max_reps {
+            return Some(format!("at least {min_reps} and at most {max_reps} repetitions"));
+        }
+        if !(part > 0.0 && part < 1.0) {
+            return Some(format!("the precision {part} is not between 0 and 1"));
+        }
+        let has_time = *budget > 0.0;
+        (!has_time).then(|| format!("the budget of {budget} s is not above 0"))
     }
 
     /// The level of the interval.

@@ -28,21 +28,21 @@ fn range(item: &str, sizes: &mut Vec<u64>) -> Result<(), String> {
     };
     let (last, step) = (parse_size(last)?, parts.next().unwrap_or("*2"));
     if parts.next().is_some() {
-        return Err("FIRST:LAST or FIRST:LAST:STEP".to_string());
+        return Err("a range is FIRST:LAST or FIRST:LAST:STEP".to_string());
     }
     if last < first {
-        return Err("its end lies before its beginning".to_string());
+        return Err("its end is below its start".to_string());
     }
     let next: Box<dyn Fn(u64) -> u64> = if let Some(step) = step.strip_prefix('+') {
         let step = parse_size(step)?;
         if step == 0 {
-            return Err("a step of 0 leads nowhere".to_string());
+            return Err("the step must be above 0".to_string());
         }
         Box::new(move |size| size.saturating_add(step))
     } else if let Some(factor) = step.strip_prefix('*') {
-        let factor: u64 = factor.parse().map_err(|_| format!("no factor `{factor}`"))?;
+        let factor: u64 = factor.parse().map_err(|_| format!("`{factor}` is not a factor"))?;
         if factor < 2 {
-            return Err("a factor below 2 leads nowhere".to_string());
+            return Err("the factor must be at least 2".to_string());
         }
         // From nothing the first step is to one byte.
         Box::new(move |size| if size == 0 { 1 } else { size.saturating_mul(factor) })

@@ -315,7 +315,7 @@ fn surveyed(platform: &Platform) -> (Verdict, Vec<String>) {
         if a == b { vec![] } else { vec![a, b] }
     };
     let all = Plan::pairs(ranks).subsets().map(<[Rank]>::to_vec).collect();
-    let plan = Plan::apart(all, out).expect("a plan");
+    let plan = Plan::without_shared(all, out).expect("a plan");
     let (found, _) = on(platform, |comm| {
         let sizes = Sizes { latency: 8, bandwidth: 1 << 20 };
         survey(&Lab::new(comm, Rule::default()), &plan, sizes)
@@ -355,7 +355,7 @@ fn a_slow_link_is_named_as_such() {
     assert_eq!(verdict.slow_pairs.len(), 1);
     let pair = verdict.slow_pairs[0];
     assert_eq!((pair.from, pair.to, pair.measure), (2, 6, "bandwidth"));
-    assert!(sentences[0].starts_with("what is between node2 (rank 2) and node6"), "{sentences:?}");
+    assert!(sentences[0].starts_with("the link between node2 (rank 2) and node6"), "{sentences:?}");
     // One that is only late is found by its latency.
     let late = slow.replace("100Mbit", "1Gbit").replace("50us", "500us");
     let (verdict, _) = surveyed(&from_text("late", &late));

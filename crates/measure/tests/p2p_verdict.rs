@@ -184,7 +184,7 @@ fn what_cannot_be_told_is_said_so_and_blamed_on_nobody() {
     assert_eq!(ends(&found.unclear_pairs), [(1, 0, false)]);
     assert!(!found.is_healthy());
     let words = &found.sentences(&[], &Limits::default())[0];
-    assert!(words.contains("no other pair can tell"), "{words}");
+    assert!(words.contains("no other pair shows whether"), "{words}");
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_rate_is_a_limit_whatever_is_usual() {
     let found = verdict(&pairs, &[], &[0; 3], &limits(950.0));
     assert_eq!((found.count_slow(), found.is_healthy()), (1, true), "{found:?}");
     let words = &found.sentences(&[], &limits(950.0))[0];
-    assert!(words.starts_with("1 of 3 pairs have less than the bandwidth"), "{words}");
+    assert!(words.starts_with("1 of 3 pairs are below the requested bandwidth"), "{words}");
     assert_eq!(verdict(&pairs, &[], &[0; 3], &limits(900.0)).count_slow(), 0);
     assert_eq!(verdict(&pairs[..1], &[], &[0; 2], &limits(2000.0)).count_slow(), 1);
 }
@@ -240,7 +240,7 @@ fn few_or_no_pairs_are_no_trouble() {
     let limits = Limits::default();
     assert!(verdict(&[], &[], &[], &limits).is_healthy());
     let two = all(2, |_, _| 5.0);
-    assert!(two.sentences(&[], &limits)[0].starts_with("one pair"), "{two:?}");
+    assert!(two.sentences(&[], &limits)[0].starts_with("a single pair"), "{two:?}");
     // What was not measured is not judged, and nobody is judged by it.
     for nothing in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let found = judge(&[0; 5], |a, _| if a == 1 { nothing } else { 1.0 }, |_, _| 1.0);

@@ -70,7 +70,7 @@ fn an_observer_may_end_it() {
         survey.sites = Sites::Counts(vec![1]);
         survey.run(comm, &heard).expect_err("one site of one rank").to_string()
     });
-    assert_eq!(failed, ["the sites have 1 ranks: there are 2 ranks"; 2]);
+    assert_eq!(failed, ["the sites add up to 1 ranks: there are 2 ranks"; 2]);
     let said = Mutex::new(None);
     let platform = Platform::read("cluster:4").expect("a platform");
     let ended = Program::new(&platform, 4).run(|comm| {

@@ -53,7 +53,7 @@ impl Carrier {
         let unknown = |name: &&str| Watched { name: (*name).into(), index: 0, is_up: true };
         let watched = names.iter().map(unknown).collect();
         let mut carrier = Carrier { events, drivers, watched, lost_events: 0 };
-        carrier.ask()?;
+        carrier.query()?;
         Ok(carrier)
     }
 
@@ -75,12 +75,12 @@ impl Carrier {
         if drained.events == 0 && !drained.is_lossy {
             return Ok(Vec::new());
         }
-        self.ask()
+        self.query()
     }
 
     /// Asks every driver now; gives what changed since it was last asked. One that was made again
     /// goes down under its old index and comes up under the new one.
-    pub fn ask(&mut self) -> Result<Vec<Change>, InterfaceError> {
+    pub fn query(&mut self) -> Result<Vec<Change>, InterfaceError> {
         let failed = || InterfaceError::system("asking the driver of a network interface");
         let mut changes = Vec::new();
         for watched in &mut self.watched {

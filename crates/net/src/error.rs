@@ -70,7 +70,7 @@ impl fmt::Display for NetError {
                 write!(f, "no port from {first} to {last} is free at {address}")
             }
             NetError::Paths { count } => write!(f, "{count} paths; 1 to 8 are possible"),
-            NetError::PathName { text, why } => write!(f, "`{text}` can be no path: {why}"),
+            NetError::PathName { text, why } => write!(f, "`{text}` cannot be a path: {why}"),
             NetError::NoSecret { address } => {
                 write!(f, "without a secret only loopback addresses are served, not {address}")
             }

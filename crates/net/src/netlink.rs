@@ -25,7 +25,7 @@ pub struct Malformed;
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a netlink message with a length that cannot be")
+        f.write_str("a netlink message of invalid length")
     }
 }
 

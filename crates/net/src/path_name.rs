@@ -46,7 +46,7 @@ impl FromStr for PathName {
         let (device, place) = text.split_once('/').unwrap_or((text, "1"));
         let odd = |c: char| c.is_whitespace() || c.is_control() || ",=:/".contains(c);
         if device.is_empty() || device.len() > LONGEST_NAME || device.contains(odd) {
-            return Err(refused("it is no name of an interface"));
+            return Err(refused("it is not the name of an interface"));
         }
         let is_number = place.bytes().all(|byte| byte.is_ascii_digit());
         let place = place.parse().ok().filter(|place| is_number && *place > 0);

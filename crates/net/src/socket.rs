@@ -397,7 +397,7 @@ mod tests {
             let next = Socket::open(taken, last, None).expect("one of fifty is free");
             assert!((port + 1..=last).contains(&next.address().port()));
         }
-        let error = Socket::open(any, 0, Some("no-such-dev")).err().expect("no such device");
+        let error = Socket::open(any, 0, Some("no-such-dev")).err().expect("unknown device");
         assert!(error.to_string().starts_with("bind to device no-such-dev"), "{error}");
         let other: SocketAddr = "192.0.2.1:0".parse().expect("an address");
         assert!(Socket::open(other, 0, None).is_err(), "not an address of this machine");

@@ -300,7 +300,7 @@ fn a_service_without_a_socket_goes_on_and_says_why() {
     fs::write(&folder.path, "a file").expect("written");
     let service = Service::start(endpoint(1, true)).expect("a service");
     let why = service.control().expect_err("a file").to_string();
-    assert!(why.ends_with("it is no folder"), "{why}");
+    assert!(why.ends_with("it is not a folder"), "{why}");
     drop((service, folder));
 
     let folder = Folder::new();

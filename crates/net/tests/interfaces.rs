@@ -69,7 +69,7 @@ fn interfaces_are_listed_with_all_that_they_have() {
 fn told(carrier: &mut Carrier) -> Vec<Change> {
     let begun = Instant::now();
     loop {
-        let said = carrier.ask().expect("an answer");
+        let said = carrier.query().expect("an answer");
         if !said.is_empty() || begun.elapsed() > Duration::from_secs(5) {
             return said;
         }
@@ -86,7 +86,7 @@ fn the_first_question_after_a_fault_tells_of_it() {
         let hosts = pair(indexes);
         let mut carrier = hosts.inside(|| Carrier::new(&["p0"])).expect("a carrier");
         assert!(carrier.is_up("p0"));
-        assert_eq!(carrier.ask().expect("an answer"), []);
+        assert_eq!(carrier.query().expect("an answer"), []);
         let changed = |is_up| [Change { name: "p0".into(), index: 40, is_up }];
         // Events follow each other at once, so that the kernel delays most of them.
         for end in ["A", "B", "B", "A", "B", "A"] {
@@ -94,13 +94,13 @@ fn the_first_question_after_a_fault_tells_of_it() {
                 hosts.ip(&[&format!("-n {end} link set p0 {word}")]);
                 let begin = Instant::now();
                 let said = match is_up {
-                    false => carrier.ask().expect("an answer"),
+                    false => carrier.query().expect("an answer"),
                     true => told(&mut carrier),
                 };
                 let took = begin.elapsed();
                 assert_eq!(said, changed(is_up), "{end} {word}, indexes {indexes:?}");
                 println!("{indexes:?} {end} {word}: told in {took:?}");
-                assert_eq!(carrier.ask().expect("an answer"), [], "told once");
+                assert_eq!(carrier.query().expect("an answer"), [], "told once");
             }
         }
     }
@@ -150,14 +150,14 @@ fn an_interface_that_is_made_again_is_up_again() {
         "-n B link set p0 up",
     ];
     hosts.ip(&["-n A link delete p0"]);
-    assert_eq!(carrier.ask().expect("an answer"), [changed(40, false)]);
-    assert_eq!(carrier.ask().expect("an answer"), []);
+    assert_eq!(carrier.query().expect("an answer"), [changed(40, false)]);
+    assert_eq!(carrier.query().expect("an answer"), []);
     hosts.ip(&again);
     assert_eq!(told(&mut carrier), [changed(60, true)]);
     // Gone and back between two questions: sockets of the old one are of no use.
     hosts.ip(&["-n A link delete p0"]);
     hosts.ip(&[&again[0].replace("60", "61"), again[1], again[2]]);
-    assert_eq!(carrier.ask().expect("an answer"), [changed(60, false), changed(61, true)]);
+    assert_eq!(carrier.query().expect("an answer"), [changed(60, false), changed(61, true)]);
 }
 
 #[test]
@@ -201,11 +201,11 @@ fn a_driver_that_says_nothing_is_judged_by_its_flags() {
     for (word, is_up) in [("up", true), ("down", false), ("up", true)] {
         hosts.ip(&[&format!("-n A link set p1 {word}")]);
         let changed = [Change { name: "p1".into(), index: 50, is_up }];
-        assert_eq!(carrier.ask().expect("an answer"), changed, "{word}");
+        assert_eq!(carrier.query().expect("an answer"), changed, "{word}");
     }
     hosts.ip(&["-n A link delete p1"]);
     let gone = [Change { name: "p1".into(), index: 50, is_up: false }];
-    assert_eq!(carrier.ask().expect("an answer"), gone);
+    assert_eq!(carrier.query().expect("an answer"), gone);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::signals::Mask;
 
 /// This program with the same arguments, as one more process.
-pub fn again() -> Command {
+pub fn same_program() -> Command {
     let mut arguments = std::env::args_os();
     let mut command = Command::new("/proc/self/exe");
     if let Some(name) = arguments.next() {
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_same_program_has_the_same_arguments() {
-        let command = again();
+        let command = same_program();
         let own: Vec<_> = std::env::args_os().skip(1).collect();
         assert!(command.get_args().eq(own.iter().map(|word| word.as_os_str())));
         let same = std::fs::read_link(command.get_program()).expect("a link");

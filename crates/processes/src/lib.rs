@@ -12,14 +12,14 @@
 //! use std::os::unix::process::CommandExt;
 //! use std::time::{Duration, Instant};
 //!
-//! use laneway_processes::{ENDING, Signals, again, kill_group, prepare_child};
+//! use laneway_processes::{ENDING, Signals, kill_group, prepare_child, same_program};
 //!
 //! if std::env::var_os("EXAMPLE_CHILD").is_some() {
 //!     return Ok(());
 //! }
 //! let signals = Signals::block()?;
 //! let (awaited, mask) = (signals.awaited(), signals.before());
-//! let mut command = again();
+//! let mut command = same_program();
 //! command.env("EXAMPLE_CHILD", "1").process_group(0);
 //! // SAFETY: the closure makes only async-signal-safe calls.
 //! unsafe { command.pre_exec(move || prepare_child(&mask)) };
@@ -35,7 +35,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Begin reading with [`Signals`] and [`again`].
+//! Begin reading with [`Signals`] and [`same_program`].
 
 #![warn(missing_docs)]
 
@@ -50,7 +50,7 @@ mod random;
 pub mod shell;
 mod signals;
 
-pub use child::{again, kill_group, prepare_child};
+pub use child::{kill_group, prepare_child, same_program};
 pub use clock::{Monotonic, lessen_timer_slack};
 pub use cores::Cores;
 pub use host::hostname;

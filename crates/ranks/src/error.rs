@@ -92,10 +92,10 @@ impl RanksError {
                 &format!("1 to {MOST_RANKS} ranks"),
             ),
             RanksError::Connections { .. } => {
-                usage("messages go over them in turn, and few do the most", "1 to 4 connections")
+                usage("messages use them in turn, and a few are sufficient", "1 to 4 connections")
             }
             RanksError::Spread { .. } => usage(
-                "connections of a pair begin with different paths, each with one",
+                "the connections of a pair start on different paths",
                 "two connections or more, and two paths such as eth0,eth1",
             ),
             RanksError::Hosts { why, .. } => usage(&why, "hosts such as node1,node2:4"),
@@ -110,38 +110,38 @@ impl RanksError {
                 environment(&error, "the program that starts ranks: LANEWAY_SSH, or ulimit -u")
             }
             RanksError::NotStarted { host, .. } => environment(
-                "what its shell, or the program that should have started it, said stands above",
+                "the error of its shell, or of the program that starts it, is printed above",
                 &format!("ssh {host} true, or another program in LANEWAY_SSH"),
             ),
             RanksError::Refused { failure, .. } => (failure.exit, failure.cause, failure.try_this),
             RanksError::Late { .. } => environment(
-                "the host does not answer, waits for a password, or has much to do",
+                "the host does not answer, asks for a password, or is overloaded",
                 "ssh to it by hand, or a longer LANEWAY_WAIT_LIMIT (seconds)",
             ),
             RanksError::Networks { one, other } => environment(
                 &format!("{} has {}, and {} has {}", one.0, one.1, other.0, other.1),
-                "paths such as eth0,eth1: devices that lead to the same networks on every host",
+                "paths such as eth0,eth1: devices in the same networks on every host",
             ),
             RanksError::SameAddress { .. } => environment(
-                "a bridge of containers, or a wrong setting: it leads to no other host",
-                "paths such as eth0,eth1: devices that lead to the other hosts",
+                "a container bridge, or a misconfigured interface: it reaches no other host",
+                "paths such as eth0,eth1: devices that reach the other hosts",
             ),
             RanksError::RankDied { how: Death::Signal(libc::SIGKILL), .. } => environment(
-                "somebody or the system's out-of-memory killer ended the process",
-                "fewer ranks or smaller messages; dmesg tells about memory",
+                "the process was killed, possibly by the kernel's out-of-memory killer",
+                "fewer ranks or smaller messages; `dmesg` shows out-of-memory kills",
             ),
             RanksError::RankDied { .. } => environment(
-                "the rank ended before the others did; its own message, if any, stands above",
+                "the rank ended before the others did; its own error, if any, is printed above",
                 "the same command again with all ranks on this host shows whether it is the host",
             ),
             RanksError::Launcher { .. } => environment(
                 "the launcher is another version of this program, or no launcher",
-                "install one and the same file on every host",
+                "install the same binary on every host",
             ),
             RanksError::Device { why, .. } => environment(&why, "laneway path info"),
             RanksError::NoAnswer { addresses, .. } => environment(
-                &format!("nothing came back from {addresses}: a firewall, or no way to it"),
-                "let UDP pass between the hosts; laneway path info shows the ways",
+                &format!("nothing came back from {addresses}: a firewall, or no route to it"),
+                "let UDP pass between the hosts; laneway path info",
             ),
             RanksError::System { error, .. } => {
                 environment(&error, "the limits of this shell (ulimit -a)")
@@ -153,13 +153,15 @@ impl RanksError {
 impl fmt::Display for RanksError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RanksError::Ranks { asked } => write!(f, "{asked} ranks; 1 to {MOST_RANKS} can be"),
+            RanksError::Ranks { asked } => {
+                write!(f, "{asked} ranks; 1 to {MOST_RANKS} are possible")
+            }
             RanksError::Connections { asked } => {
                 let most = crate::MOST_CONNECTIONS;
-                write!(f, "{asked} connections a pair of ranks; 1 to {most} can be")
+                write!(f, "{asked} connections per pair of ranks; 1 to {most} are possible")
             }
             RanksError::Spread { what } => write!(f, "{what} cannot be spread over paths"),
-            RanksError::Hosts { text, .. } => write!(f, "`{text}` names no hosts"),
+            RanksError::Hosts { text, .. } => write!(f, "`{text}` is not a list of hosts"),
             RanksError::Hostfile { file, .. } => write!(f, "the hostfile {file} cannot be used"),
             RanksError::Slots { asked, .. } => write!(f, "no room for {asked} ranks"),
             RanksError::Spawn { rank, program, .. } => {
@@ -175,7 +177,7 @@ impl fmt::Display for RanksError {
                 write!(f, "rank {rank} on {host} did not {what} within {seconds} s")
             }
             RanksError::Networks { .. } => {
-                write!(f, "which interfaces lead from host to host is not clear")
+                write!(f, "it is ambiguous which interfaces connect the hosts")
             }
             RanksError::SameAddress { address, hosts: [one, other] } => {
                 write!(f, "{one} and {other} both have the address {address}")
@@ -183,8 +185,8 @@ impl fmt::Display for RanksError {
             RanksError::RankDied { rank, host, how } => {
                 write!(f, "rank {rank} on {host} died: {how}")
             }
-            RanksError::Launcher { what } => write!(f, "the launcher's {what} makes no sense"),
-            RanksError::Device { device, .. } => write!(f, "{device} can be no path"),
+            RanksError::Launcher { what } => write!(f, "the launcher's {what} is invalid"),
+            RanksError::Device { device, .. } => write!(f, "{device} cannot be a path"),
             RanksError::NoAnswer { rank, host, seconds, .. } => {
                 write!(f, "rank {rank} on {host} did not answer within {seconds} s")
             }

@@ -23,7 +23,7 @@ impl Host {
     pub fn new(name: &str, slots: u32) -> Result<Host, String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         if name.is_empty() || !name.chars().all(plain) || name.starts_with('-') {
-            return Err(format!("`{name}` is no name of a host"));
+            return Err(format!("`{name}` is not a host name"));
         }
         if !(1..=MOST_SLOTS).contains(&slots) {
             return Err(format!("{name} cannot have {slots} slots"));
@@ -48,7 +48,7 @@ impl Host {
 }
 
 fn number(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("`{text}` is no number of slots"))
+    text.parse().map_err(|_| format!("`{text}` is not a number of slots"))
 }
 
 /// `node1,node2:4`.
@@ -68,13 +68,13 @@ pub fn parse_hostfile(text: &str) -> Result<Vec<Host>, String> {
             [] => {}
             [host] => hosts.push(Host::parse(host).map_err(numbered)?),
             [name, slots] => {
-                let slots = slots.strip_prefix("slots=").ok_or_else(|| {
-                    numbered(format!("`{slots}` is not understood; slots=4 would be"))
-                })?;
+                let slots = slots
+                    .strip_prefix("slots=")
+                    .ok_or_else(|| numbered(format!("`{slots}` is invalid; write slots=4")))?;
                 let slots = number(slots).map_err(numbered)?;
                 hosts.push(Host::new(name, slots).map_err(numbered)?);
             }
-            _ => return Err(numbered("a host and its slots are two words at most".into())),
+            _ => return Err(numbered("a line is a host and its slots".into())),
         }
     }
     if hosts.is_empty() { Err("it names no host".into()) } else { Ok(hosts) }

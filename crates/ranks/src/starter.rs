@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::str::FromStr;
 
-use laneway_processes::{Mask, again, prepare_child};
+use laneway_processes::{Mask, prepare_child, same_program};
 
 use crate::attach::MARKER;
 use crate::error::RanksError;
@@ -95,7 +95,7 @@ pub(crate) fn command(
 }
 
 fn on_this_host() -> Command {
-    let mut command = again();
+    let mut command = same_program();
     command.env(MARKER, "1");
     command
 }

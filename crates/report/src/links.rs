@@ -123,7 +123,7 @@ fn interval(row: &Record) -> Result<Interval, String> {
     let interval = Interval { at_us, length_us, bytes: number("bytes")? };
     match interval.rate_mbit() < MOST && interval.end_us() < MOST {
         true => Ok(interval),
-        false => Err("its rate or its time is beyond all range".into()),
+        false => Err("its rate or its time is out of range".into()),
     }
 }
 
@@ -165,6 +165,6 @@ mod tests {
         );
         assert_eq!(why(&format!("{header}a,0,1,-2\n")), "row 1: `bytes` is below 0");
         assert_eq!(why(&format!("{header}a,0,0,2\n")), "row 1: `length_us` is 0");
-        assert!(why(&format!("{header}a,0,1e-300,1e300\n")).contains("beyond all range"));
+        assert!(why(&format!("{header}a,0,1e-300,1e300\n")).contains("out of range"));
     }
 }

@@ -47,7 +47,7 @@ fn from_json(json: &Json) -> Result<Run, ReadError> {
     };
     let member = |name: &str| json.get(name).map(record).unwrap_or_default().fields;
     if let Some(number) = rows.iter().position(|row| !matches!(row, Json::Object(_))) {
-        return wrong(&format!("row {} is no object", number + 1));
+        return wrong(&format!("row {} is not an object", number + 1));
     }
     // Of two figures under one name neither can be trusted; an environment may repeat itself, and
     // is shown as it is.

@@ -28,7 +28,7 @@ impl Congestion {
 
     /// `4:100%+8:90%+16:70%`.
     pub fn parse(text: &str) -> Result<Congestion, String> {
-        let wrong = || format!("`{text}`: it is written like 4:100%+8:90%+16:70%");
+        let wrong = || format!("`{text}`: write it like 4:100%+8:90%+16:70%");
         let point = |word: &str| {
             let (flows, part) = word.split_once(':')?;
             let part: f64 = part.strip_suffix('%')?.parse().ok()?;

@@ -141,9 +141,9 @@ impl fmt::Display for SimError {
             SimError::Host { rank, host, hosts } => {
                 write!(f, "rank {rank} is placed on host {host}, and there are {hosts} hosts")
             }
-            SimError::Network { what } => write!(f, "the network cannot be: {what}"),
+            SimError::Network { what } => write!(f, "invalid network: {what}"),
             SimError::Peer { rank, peer, ranks } => {
-                write!(f, "rank {rank} talks to rank {peer}, and there are {ranks} ranks")
+                write!(f, "rank {rank} communicates with rank {peer}, but there are {ranks} ranks")
             }
             SimError::Length { from, to, chan, sent, received } => write!(
                 f,
@@ -175,8 +175,8 @@ impl fmt::Display for SimError {
                 let ranks: Vec<String> = ranks.iter().map(|rank| rank.to_string()).collect();
                 write!(
                     f,
-                    "partitioned since {at:.9} s: {} dead; messages stand from rank {}; cannot go \
-                     on: rank {}",
+                    "partitioned since {at:.9} s: {} down; stalled messages: rank {}; blocked: \
+                     rank {}",
                     listed(&dead),
                     listed(&cut),
                     listed(&ranks)
@@ -196,7 +196,7 @@ fn listed(all: &[String]) -> String {
 }
 
 fn deadlock(f: &mut fmt::Formatter<'_>, at: f64, stuck: &[Stuck]) -> fmt::Result {
-    write!(f, "deadlock after {at:.9} s; cannot go on:")?;
+    write!(f, "deadlock after {at:.9} s; blocked:")?;
     for Stuck { rank, lane, round, gate } in stuck.iter().take(SHOWN) {
         write!(f, " rank {rank} lane {lane} round {round} ")?;
         match gate {

@@ -70,7 +70,7 @@ fn what_has_no_rate_to_lose_is_refused() {
     for (spec, part) in [
         ("sites:2,2,congestion=2:50%", "there is none here"),
         ("two-sites:2x2,congestion=2:150%", "parts are above 0 and fall"),
-        ("two-sites:2x2,congestion=much", "written like"),
+        ("two-sites:2x2,congestion=much", "write it like"),
         ("cluster:4,congestion=2:50%", "congestion"),
     ] {
         let said = read(spec).expect_err(spec);

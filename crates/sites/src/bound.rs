@@ -69,7 +69,7 @@ impl fmt::Display for BoundError {
             BoundError::Number { what, value } => write!(f, "{what} cannot be {value}"),
             BoundError::Layout(what) => f.write_str(what),
             BoundError::Unreachable { host } => {
-                write!(f, "no way leads between the root and {host}")
+                write!(f, "no link connects the root and {host}")
             }
         }
     }

@@ -92,7 +92,7 @@ impl fmt::Display for LanesError {
         match self {
             LanesError::NotTwoSites(why) => f.write_str(&why.0),
             LanesError::Range { most } => {
-                write!(f, "there can be 1 to {most} lanes, as many as the smaller site has hosts")
+                write!(f, "1 to {most} lanes are possible, as many as the smaller site has hosts")
             }
             LanesError::Operation(op) => write!(f, "{} has no algorithm `multi-lane`", op.name()),
             LanesError::Model(error) => error.fmt(f),

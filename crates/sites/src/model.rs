@@ -125,16 +125,16 @@ impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ModelError::Empty { near, far } => {
-                write!(f, "each site needs a host; the root's has {near}, the other {far}")
+                write!(f, "each site needs a host; the root's site has {near}, the other {far}")
             }
             ModelError::Lanes { lanes, most } => {
-                write!(f, "{lanes} lanes; between these sites there can be 1 to {most}")
+                write!(f, "{lanes} lanes; 1 to {most} are possible between these sites")
             }
             ModelError::Rate { what, rate } => {
                 write!(f, "{what} must be above 0 bytes a second, not {rate}")
             }
             ModelError::Negative { what, value } => {
-                write!(f, "{what} must be a number from 0 on, not {value}")
+                write!(f, "{what} must be at least 0, not {value}")
             }
             ModelError::Unmeasured { lanes } => {
                 write!(f, "the rate of each of {lanes} lanes at once was not measured")

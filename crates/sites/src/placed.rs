@@ -99,7 +99,7 @@ impl Placed {
     /// Collective: finds every rank's host on the platform that rank 0 was told of, by its name or
     /// by the part before the first dot; none where nobody said where hosts are.
     pub fn find(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Placed>, PlaceError> {
-        let Some(platform) = told(comm, spec)? else { return Ok(None) };
+        let Some(platform) = announce_platform(comm, spec)? else { return Ok(None) };
         let (names, spec) = (comm.hosts()?, platform.name());
         let short = |name: &str| name.split('.').next().unwrap_or_default().to_string();
         let find = |name: &String| {
@@ -110,9 +110,9 @@ impl Placed {
         let mut hosts = Vec::new();
         for name in &names {
             let Some(host) = find(name) else {
-                let what = format!("where is host `{name}`?");
+                let what = format!("the site of host `{name}` is unknown");
                 let cause = format!("{spec} has no host of that name");
-                let try_this = "a file that names the hosts, or none";
+                let try_this = "a platform of `laneway sites measure -o FILE` on these hosts";
                 return Err(Failure::usage(what, cause, try_this).into());
             };
             hosts.push(host as HostId);
@@ -123,7 +123,7 @@ impl Placed {
     /// Collective: as if rank r were on host r of the platform that rank 0 was told of, and from
     /// the first host again where there are more ranks; none where no platform is named.
     pub fn pretend(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Placed>, PlaceError> {
-        let Some(platform) = told(comm, spec)? else { return Ok(None) };
+        let Some(platform) = announce_platform(comm, spec)? else { return Ok(None) };
         let hosts: Vec<HostId> = (0..comm.size()).map(|rank| rank % platform.hosts()).collect();
         Ok(Some(Placed::new(platform, hosts)))
     }
@@ -198,7 +198,7 @@ impl Placed {
 
 /// Collective: the platform that rank 0 was told of, on every rank. Launchers seldom pass on what
 /// is in the environment, and other hosts may not have the file.
-fn told(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Platform>, PlaceError> {
+fn announce_platform(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Platform>, PlaceError> {
     let text = match spec.filter(|_| comm.rank() == 0) {
         Some(spec) => match std::fs::read_to_string(spec) {
             Ok(file) => format!("{spec}\n{file}"),

@@ -36,14 +36,14 @@ impl TwoSites {
             return Err(NotTwoSites("all ranks are at one site".into()));
         };
         if sites.iter().any(|site| ![own, far_site].contains(site)) {
-            return Err(NotTwoSites("the cost model knows two sites, and here are more".into()));
+            return Err(NotTwoSites("the cost model is for two sites, and there are more".into()));
         }
         let count = |site: usize| sites.iter().filter(|one| **one == site).count() as u32;
         let way = |from: usize, to: usize| {
             layout.ways.iter().find(|way| (way.from, way.to) == (from, to))
         };
         let (Some(there), Some(back)) = (way(own, far_site), way(far_site, own)) else {
-            return Err(NotTwoSites("no way leads from one site to the other".into()));
+            return Err(NotTwoSites("no link connects the two sites".into()));
         };
         let host = &layout.hosts[hosts[root as usize] as usize];
         let lan = host.card.out.unwrap_or(f64::INFINITY);

@@ -169,15 +169,15 @@ fn what_cannot_be_is_an_error_in_words() {
         sites
     };
     let cases = [
-        (with(&|sites| sites.near = 0), 1, "each site needs a host; the root's has 0"),
+        (with(&|sites| sites.near = 0), 1, "each site needs a host; the root's site has 0"),
         (with(&|sites| sites.far = 0), 1, "each site needs a host"),
-        (good.clone(), 0, "0 lanes; between these sites there can be 1 to 32"),
-        (with(&|sites| sites.far = 7), 8, "8 lanes; between these sites there can be 1 to 7"),
+        (good.clone(), 0, "0 lanes; 1 to 32 are possible between these sites"),
+        (with(&|sites| sites.far = 7), 8, "8 lanes; 1 to 7 are possible between these sites"),
         (with(&|sites| sites.lan = 0.0), 1, "the rate inside a site must be above 0"),
         (with(&|sites| sites.lan = f64::NAN), 1, "the rate inside a site must be above 0"),
         (with(&|sites| sites.wan = WanRate::Constant(-1.0)), 1, "the rate of a lane must be"),
         (with(&|sites| sites.wan = WanRate::Measured(vec![1.0])), 2, "2 lanes at once was not"),
-        (with(&|sites| sites.block = -1.0), 1, "the size of a block must be a number from 0 on"),
+        (with(&|sites| sites.block = -1.0), 1, "the size of a block must be at least 0"),
         (with(&|sites| sites.latency = f64::NAN), 1, "the latency between the sites must be"),
     ];
     for (sites, lanes, words) in &cases {

@@ -12,7 +12,7 @@ use crate::wiring::{Host, Wiring, by_switch};
 /// What is true of the paths of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Apart {
+pub struct PathDiversity {
     /// Ordered pairs of hosts at different switches that every path serves.
     pub pairs: u64,
     /// Of these, where no two paths share a cable but the hosts' own.
@@ -23,7 +23,7 @@ pub struct Apart {
     pub fullest: Vec<u64>,
 }
 
-impl Apart {
+impl PathDiversity {
     /// A number of pairs as a part of all; none where there are none.
     pub fn share(&self, pairs: u64) -> Option<f64> {
         (self.pairs > 0).then(|| pairs as f64 / self.pairs as f64)
@@ -31,12 +31,16 @@ impl Apart {
 }
 
 /// Follows every path from every switch with hosts to every host.
-pub fn apart(wiring: &dyn Wiring, table: &Table) -> Apart {
-    apart_observed(wiring, table, &())
+pub fn path_diversity(wiring: &dyn Wiring, table: &Table) -> PathDiversity {
+    path_diversity_observed(wiring, table, &())
 }
 
 /// The same, and tells how far it is.
-pub fn apart_observed(wiring: &dyn Wiring, table: &Table, observer: &dyn Observer) -> Apart {
+pub fn path_diversity_observed(
+    wiring: &dyn Wiring,
+    table: &Table,
+    observer: &dyn Observer,
+) -> PathDiversity {
     let links = Links::of(wiring);
     let leaves: Vec<Vec<Host>> = by_switch(wiring, 0..wiring.hosts()).into_values().collect();
     let stage = Stage::new(observer, "paths compared, by switch", leaves.len() as u64);
@@ -48,7 +52,7 @@ pub fn apart_observed(wiring: &dyn Wiring, table: &Table, observer: &dyn Observe
         });
         part
     });
-    let mut all = Apart::default();
+    let mut all = PathDiversity::default();
     let mut loads: Vec<Vec<u64>> = vec![vec![0; links.count() as usize]; table.paths() as usize];
     for part in parts {
         all.pairs += part.found.pairs;
@@ -66,7 +70,7 @@ pub fn apart_observed(wiring: &dyn Wiring, table: &Table, observer: &dyn Observe
 struct Part<'t> {
     table: &'t Table,
     links: &'t Links,
-    found: Apart,
+    found: PathDiversity,
     /// Messages of each path on each link.
     loads: Vec<Vec<u64>>,
     /// The way of each path, used again for each pair.
@@ -77,7 +81,7 @@ impl<'t> Part<'t> {
     fn new(table: &'t Table, links: &'t Links) -> Part<'t> {
         let paths = table.paths() as usize;
         let loads = vec![vec![0; links.count() as usize]; paths];
-        Part { table, links, found: Apart::default(), loads, ways: vec![Vec::new(); paths] }
+        Part { table, links, found: PathDiversity::default(), loads, ways: vec![Vec::new(); paths] }
     }
 
     /// Everything from the hosts of one switch: they share their ways.

@@ -104,7 +104,7 @@ impl Budget {
     /// Why there is no bisection, where there is none.
     pub fn why_no_bisection(&self, machine: &Machine) -> Option<&'static str> {
         self.bisection.is_none().then(|| match (self.parts.hosts, machine.is_damaged()) {
-            (0 | 1, _) => "there are no two halves",
+            (0 | 1, _) => "it has fewer than two nodes",
             (_, true) => "it is known by formula, and not for what is left after a failure",
             (_, false) => "it is known by formula, and a file may be any fabric",
         })
@@ -159,7 +159,7 @@ pub fn smallest(
     }
     if machines.is_empty() {
         let cause = format!("no topology is that large with switches of {MOST_PORTS} ports");
-        let what = format!("there is no fabric of {nodes} nodes");
+        let what = format!("no topology has {nodes} nodes");
         return Err(Error::new(ErrorKind::Size, what, cause));
     }
     Ok((machines, missing))

@@ -3,7 +3,7 @@
 
 use laneway_core::Row;
 
-use crate::apart::{Apart, apart_observed};
+use crate::apart::{PathDiversity, path_diversity_observed};
 use crate::explain;
 use crate::formats::cables::field;
 use crate::machine::Machine;
@@ -111,7 +111,7 @@ impl Checked {
         lines.extend(explain::proof(wiring, self.table.as_ref(), &self.proof, all));
         lines.extend(self.agents.iter().flat_map(|agents| explain::agents(wiring, agents)));
         if !self.is_certain {
-            lines.push(format!("nothing is proven of other pairs: {}", self.how));
+            lines.push(format!("nothing is proven about other pairs: {}", self.how));
         }
         lines
     }
@@ -135,10 +135,11 @@ pub(crate) fn with_agents(row: Row, agents: Option<&Agents>) -> Row {
 /// How many paths there are and, of several, how far they keep apart: as parts of the pairs, and
 /// by the fullest link when all send over the first path, over the second, and so on.
 pub(crate) fn with_paths(row: Row, machine: &Machine, table: Option<&Table>) -> Row {
-    let look = |table| apart_observed(machine.wiring(), table, machine.observer());
-    let several = table.filter(|table| table.paths() > 1).map(look);
+    let compare = |table| path_diversity_observed(machine.wiring(), table, machine.observer());
+    let several = table.filter(|table| table.paths() > 1).map(compare);
     let text = |number: &u64| number.to_string();
-    let fullest = |found: &Apart| found.fullest.iter().map(text).collect::<Vec<_>>().join(" ");
+    let fullest =
+        |found: &PathDiversity| found.fullest.iter().map(text).collect::<Vec<_>>().join(" ");
     row.with("paths", table.map_or(1, Table::paths))
         .with("apart_by_cable", several.as_ref().and_then(|found| found.share(found.by_cable)))
         .with("apart_by_switch", several.as_ref().and_then(|found| found.share(found.by_switch)))
@@ -161,7 +162,7 @@ fn proved(machine: &Machine, table: Option<&Table>) -> (Proof, String, bool) {
     let certain = machine.mesh().is_some() || standing.is_some();
     if let Some(found) = standing {
         how = format!(
-            "pods are alike: {} pairs stand for all, {} of them climb after they descended; {how}",
+            "pods are alike: {} pairs represent all, {} of them climb after they descended; {how}",
             found.pairs, found.astray
         );
         pairs += found.pairs;

@@ -115,7 +115,7 @@ pub fn distances_observed(
 ) -> Distances {
     let graph = Graph::of(wiring);
     let leaves: Vec<Switch> = graph.leaves().collect();
-    let mut found = Distances { apart: apart(&graph), ..Distances::default() };
+    let mut found = Distances { apart: disconnected_pairs(&graph), ..Distances::default() };
     let sources = if are_alike { &leaves[..leaves.len().min(1)] } else { &leaves };
     let links = u64::from(graph.links.count());
     let step = step(sources.len(), links);
@@ -170,7 +170,7 @@ fn step(switches: usize, links: u64) -> usize {
 }
 
 /// Pairs of switches with hosts between which there is no way.
-fn apart(graph: &Graph) -> u64 {
+fn disconnected_pairs(graph: &Graph) -> u64 {
     let pieces = graph.pieces();
     let mut leaves = vec![0u64; graph.switches()];
     graph.leaves().for_each(|leaf| leaves[pieces[leaf as usize] as usize] += 1);

@@ -67,7 +67,7 @@ pub fn plan(
 fn placed(ground: &Ground, free: &[Host], size: usize, seed: u64) -> Result<Vec<Host>, Error> {
     if !(1..=free.len()).contains(&size) {
         let cause = format!("{} nodes are free, and a job has at least one", free.len());
-        let what = format!("there is no job of {size} nodes");
+        let what = format!("cannot place a job of {size} nodes");
         return Err(Error::new(ErrorKind::Size, what, cause).with_hint(free.len().to_string()));
     }
     let placed = place(ground, free, size, seed);
@@ -83,7 +83,7 @@ fn shaped(
     size: Option<u32>,
 ) -> Result<Vec<Host>, Error> {
     let refused = |cause: String| {
-        Error::new(ErrorKind::Shape, format!("there is no job of the shape `{word}`"), cause)
+        Error::new(ErrorKind::Shape, format!("cannot place a job of the shape `{word}`"), cause)
     };
     let Some(mesh) = mesh else {
         let cause = "shapes are parts of a full mesh that was planned by its formula";
@@ -97,7 +97,7 @@ fn shaped(
     ground.find(mesh, free, shape).ok_or_else(|| {
         let intact = match ground.is_whole {
             true => "",
-            false => " whose ways are still the mesh's own",
+            false => " whose paths are unaffected by the failure",
         };
         let cause = format!("no {shape}{intact} was found among the {} free nodes", free.len());
         refused(cause).with_hint(many.to_string())

@@ -23,7 +23,8 @@
 //! Below it a [`Wiring`] says what is at the end of every port, a [`Routing`] by which port a
 //! switch sends to a host. A topology of [`topologies`] is both, by formula; a [`Fabric`] is a list
 //! of cables and a [`Table`] a forwarding table. [`conflicts`] counts which messages of an order
-//! share a link, [`prove()`] proves a table, [`apart()`] compares its paths, [`alternates()`]
+//! share a link, [`prove()`] proves a table, [`path_diversity()`] compares its paths,
+//! [`alternates()`]
 //! chooses two of them, [`engines`] make a table, [`reroute()`] and [`repair()`] answer failures,
 //! [`job`] plans for a part of the hosts, and [`formats`] are files of fabric software. Above it
 //! stand [`check()`], [`count()`], [`permutations`], [`budget`], [`install`], [`export`], [`watch`]
@@ -80,7 +81,7 @@ pub use laneway_core::node_list;
 
 pub use alltoall::{Counted, count};
 pub use alternates::{Alternates, alternates};
-pub use apart::{Apart, apart};
+pub use apart::{PathDiversity, path_diversity};
 pub use check::{Checked, check};
 pub use conflicts::{Counter, Tally};
 pub use error::{Error, ErrorKind};

@@ -142,7 +142,7 @@ impl Machine {
         if !identity.is_pinned() {
             let what =
                 format!("`{}` does not give every part an address of its own", file.display());
-            let cause = "a GUID of the fabric is not in it, or an address is there twice";
+            let cause = "a GUID of the fabric is missing, or an address is used twice";
             return Err(Error::new(ErrorKind::Addresses, what, cause));
         }
         self.addressed = Some(identity);

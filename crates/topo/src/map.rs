@@ -43,7 +43,7 @@ impl Map {
         let most = found.switches().max(plan.switches());
         if most > MOST_SWITCHES {
             let cause = format!(
-                "{most} switches without planned names; every pair of them is looked at, so that \
+                "{most} switches without planned names; every pair of them is compared, so that \
                  at most {MOST_SWITCHES} are taken"
             );
             let what = "the fabric is too large to be recognised by its cables";

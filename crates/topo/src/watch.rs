@@ -148,10 +148,10 @@ fn key(id: &Id, name: impl Fn() -> String) -> Key {
 /// };
 /// let mut watch = Watch::new(Some(discovered(&fabric)))?;
 /// fabric.fail(Part::Link(0, 4));
-/// let rerouted = watch.see(&discovered(&fabric))?.expect("a cable is gone");
+/// let rerouted = watch.update(&discovered(&fabric))?.expect("a cable is gone");
 /// assert!(rerouted.holds() && rerouted.cables_lost == 1);
 /// watch.installed(rerouted);
-/// assert!(watch.see(&discovered(&fabric))?.is_none(), "nothing has changed since");
+/// assert!(watch.update(&discovered(&fabric))?.is_none(), "nothing has changed since");
 /// # Ok::<(), laneway_topo::Error>(())
 /// ```
 pub struct Watch {
@@ -207,7 +207,7 @@ impl Watch {
     }
 
     /// The tables for what is discovered now; nothing where those that are installed are for it.
-    pub fn see(&mut self, now: &Discovered) -> Result<Option<Rerouted>, Error> {
+    pub fn update(&mut self, now: &Discovered) -> Result<Option<Rerouted>, Error> {
         let known = self.whole.as_ref().and_then(|whole| whole.left(now));
         let mut is_readdressed = false;
         let left = match known {
@@ -296,7 +296,7 @@ impl Rerouted {
         let left = &self.left;
         let mut lines = Vec::new();
         if self.is_readdressed {
-            lines.push("other addresses than before are discovered".to_string());
+            lines.push("the discovered addresses have changed".to_string());
         }
         if self.new_addresses > 0 {
             lines.push(format!("{} hosts and switches have new addresses", self.new_addresses));
@@ -306,7 +306,7 @@ impl Rerouted {
             let (from, to) = (left.host_name(from), left.host_name(to));
             let path =
                 if self.table.paths() > 1 { format!(", path {path}") } else { String::new() };
-            lines.push(format!("no way from {from} to {to}{path}"));
+            lines.push(format!("no path from {from} to {to}{path}"));
         }
         if !self.is_loadable() {
             lines.push(explain::credit_loop(left, &self.proof.credit_loop));

@@ -179,7 +179,7 @@ pub(crate) fn ensure_fit<N>(wiring: &dyn Wiring, hops: usize) -> Result<(), Stri
         return Ok(());
     }
     let most = MOST_BYTES >> 30;
-    Err(format!("the ways between {hosts} hosts take more than {most} GiB"))
+    Err(format!("the paths between {hosts} hosts need more than {most} GiB"))
 }
 
 impl<N: Number> Ways<N> {

@@ -5,7 +5,8 @@ use laneway_stats::SplitMix64;
 use laneway_topo::engines::{self, ENGINES};
 use laneway_topo::routing::walk;
 use laneway_topo::{
-    Counter, End, Fabric, Hop, KINDS, Routing, Table, Topology, Wiring, apart, prove, topology,
+    Counter, End, Fabric, Hop, KINDS, Routing, Table, Topology, Wiring, path_diversity, prove,
+    topology,
 };
 
 fn small() -> impl Iterator<Item = Box<dyn Topology>> {
@@ -165,7 +166,7 @@ fn several_paths_hold_and_keep_apart() {
         for (host, switch) in (0..fabric.hosts()).zip(0..fabric.switches()) {
             assert_eq!(table.port(switch, host), fabric.port(switch, host), "path 0 is native");
         }
-        let found = apart(&*fabric, &table);
+        let found = path_diversity(&*fabric, &table);
         assert_eq!((found.pairs, found.by_cable), disjoint(&*fabric, &table), "{spec}, {paths}");
         let share = found.share(found.by_cable).expect("pairs");
         assert!(share >= least, "{spec}, {paths} paths: {share}");
@@ -194,7 +195,7 @@ fn the_mesh_keeps_its_paths_apart() {
             let path_0 = table.row_of(switch).iter().step_by(paths as usize);
             assert!(path_0.eq(native.row_of(switch)), "path 0 is native");
         }
-        let found = apart(&*mesh, &table);
+        let found = path_diversity(&*mesh, &table);
         let share = found.share(found.by_cable).expect("pairs");
         assert!(share > least - 1e-9, "d = {d}, {paths} paths: {share}");
         assert_eq!(found.by_cable, found.by_switch);
@@ -221,9 +222,9 @@ fn the_meshs_second_paths_share_the_load() {
     let own = mesh.paths(2).expect("vertices enough");
     let general = engines::several(&*mesh, Some(&*mesh), 2);
     for table in [&own, &general] {
-        assert_eq!(apart(&*mesh, table).fullest, [0, 1].map(|path| heaviest(path, table)));
+        assert_eq!(path_diversity(&*mesh, table).fullest, [0, 1].map(|path| heaviest(path, table)));
     }
-    let [own, general] = [own, general].map(|table| apart(&*mesh, &table).fullest[1]);
+    let [own, general] = [own, general].map(|table| path_diversity(&*mesh, &table).fullest[1]);
     let hosts = u64::from(mesh.hosts());
     assert!(own <= 8 * hosts && general > 5 * own, "{own} of {general}");
 }

@@ -3,7 +3,7 @@
 
 use laneway_core::Phases;
 use laneway_stats::SplitMix64;
-use laneway_topo::repair::{allowed_conflicts, apart, repair_over, spread};
+use laneway_topo::repair::{allowed_conflicts, disconnected_pairs, repair_over, spread};
 use laneway_topo::{
     Counter, End, Fabric, Part, Port, Repaired, Switch, Table, Wiring, prove, repair, topology,
 };
@@ -161,8 +161,11 @@ fn what_the_table_loses_is_told() {
     damaged.fail(Part::Host(30));
     let kept = repair(&damaged);
     let unserved = prove(&damaged, &table).unreached.len();
-    assert_eq!((kept.lost.len(), kept.unreached.len() as u64), (unserved, apart(&damaged)));
-    assert_eq!(apart(&damaged), 2 * 79);
+    assert_eq!(
+        (kept.lost.len(), kept.unreached.len() as u64),
+        (unserved, disconnected_pairs(&damaged))
+    );
+    assert_eq!(disconnected_pairs(&damaged), 2 * 79);
 }
 
 #[test]
@@ -243,5 +246,5 @@ fn what_does_not_fit_is_refused() {
     let table = Table::empty(1, 1, 1);
     let refused = repair_over(&order, &vec![1; hosts as usize], &*whole, &table);
     let cause = refused.expect_err("too large");
-    assert!(cause.contains("18252 hosts take more than 1 GiB"), "{cause}");
+    assert!(cause.contains("18252 hosts need more than 1 GiB"), "{cause}");
 }

@@ -202,7 +202,7 @@ unsafe fn addresses(
         let text = unsafe { word(*text, "a peer's address")? };
         text.parse().map_err(|_| {
             let try_this = "an address and a port as 10.0.0.2:40123 or [fd00::2]:40123";
-            refused("no such address", format!("`{text}`"), try_this)
+            refused("invalid address", format!("`{text}`"), try_this)
         })
     };
     // SAFETY: as the caller promises.

@@ -93,7 +93,7 @@ pub unsafe extern "C" fn laneway_paths_connections(
             Ok(room) => there(numbers, "numbers").map(|_| room)?,
             Err(_) => {
                 let cause = format!("{length} numbers");
-                return Err(refused("no such room", cause, "0 or more").into());
+                return Err(refused("invalid length", cause, "0 or more").into());
             }
         };
         let all: Vec<u32> = held.with(|end| end.connections().map(Connection::number).collect());

@@ -44,7 +44,7 @@ pub unsafe extern "C" fn laneway_paths_open(
         };
         if options.on_event.is_some() && options.thread == 0 {
             let cause = "the thread calls on_event, and there is none";
-            return Err(refused("nobody to call", cause, "thread = 1, or no on_event").into());
+            return Err(refused("on_event is missing", cause, "thread = 1, or no on_event").into());
         }
         // SAFETY: as the caller promises.
         let endpoint = Endpoint::open(unsafe { opened_with(options)? })?;
@@ -143,20 +143,24 @@ unsafe fn local(path: &LocalPath) -> Result<laneway_net::LocalPath, Failure> {
         (word(path.address, "address")?, device)
     };
     let ip: IpAddr = address.parse().map_err(|_| {
-        refused("no such address", format!("`{address}`"), "an address as 10.0.0.1 or fd00::1")
+        refused("invalid address", format!("`{address}`"), "an address as 10.0.0.1 or fd00::1")
     })?;
     if device.is_some_and(|name| name.is_empty() || name.len() > 15) {
         let try_this = "NULL, or a device of laneway path info";
-        return Err(refused("no such device", format!("`{}`", device.unwrap_or("")), try_this));
+        return Err(refused("unknown device", format!("`{}`", device.unwrap_or("")), try_this));
     }
     let (first, last) = (path.first_port, path.last_port);
     if last != 0 && (first == 0 || last < first) {
-        return Err(refused("no such ports", format!("{first} to {last}"), "the lower port first"));
+        return Err(refused(
+            "invalid port range",
+            format!("{first} to {last}"),
+            "the lower port first",
+        ));
     }
     let mtu = if path.mtu == 0 { 1500 } else { path.mtu };
     if !(LEAST_MTU..=MOST_MTU).contains(&mtu) {
         let try_this = format!("0, or {LEAST_MTU} to {MOST_MTU}");
-        return Err(refused("no such packets", format!("mtu is {mtu}"), &try_this));
+        return Err(refused("invalid packet size", format!("mtu is {mtu}"), &try_this));
     }
     Ok(laneway_net::LocalPath {
         address: SocketAddr::new(ip, first),
@@ -178,7 +182,7 @@ unsafe fn secret(options: &PathsOptions) -> Result<Secret, Coded> {
         (true, true) => Ok(Secret::none()),
         (false, false) => {
             let cause = "secret_file and secret are both given";
-            Err(refused("two secrets", cause, "one of them").into())
+            Err(refused("two secrets are given", cause, "one of them").into())
         }
         (false, true) => {
             // SAFETY: as the caller promises.

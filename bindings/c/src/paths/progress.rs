@@ -53,5 +53,5 @@ pub unsafe extern "C" fn laneway_paths_next_event(paths: *mut Paths, event: *mut
 pub fn limit(milliseconds: c_int) -> Result<Duration, Coded> {
     let limit = u64::try_from(milliseconds).map(Duration::from_millis);
     let cause = format!("{milliseconds} ms");
-    Ok(limit.map_err(|_| refused("no such limit", cause, "0 or more: every wait ends"))?)
+    Ok(limit.map_err(|_| refused("invalid time limit", cause, "0 or more: every wait ends"))?)
 }

@@ -28,11 +28,11 @@ impl From<NetError> for Coded {
                 (LANEWAY_NO_ANSWER, "no connection", "the same secret and paths at both ends")
             }
             NetError::UnknownConnection { .. } => {
-                (LANEWAY_UNKNOWN, "no such connection", "one that is open, as events tell it")
+                (LANEWAY_UNKNOWN, "no such connection", "an open connection, as reported by events")
             }
             NetError::TooManyConnections => (ENVIRONMENT, "no connection", "close some before"),
             NetError::Refused(refusal) => of_state(*refusal),
-            _ => (ENVIRONMENT, "the system refused", "laneway path info tells what can be a path"),
+            _ => (ENVIRONMENT, "the system refused", "laneway path info lists what can be a path"),
         };
         coded(code, what, cause, try_this)
     }
@@ -49,7 +49,7 @@ fn of_state(refusal: Refusal) -> (c_int, &'static str, &'static str) {
             "the alternate path is not loaded",
             "laneway_paths_load, and LANEWAY_EVENT_ARMED before",
         ),
-        _ => (LANEWAY_STATE, "the connection is in no state for it", "another connection"),
+        _ => (LANEWAY_STATE, "the connection is in the wrong state", "another connection"),
     }
 }
 
@@ -66,11 +66,11 @@ pub fn closed() -> Coded {
 /// A call that the thread's function must not make.
 pub fn in_callback() -> Coded {
     let cause = "it is called by on_event, and the thread would wait for itself";
-    coded(LANEWAY_STATE, "this cannot be asked here", cause, "the program's own threads")
+    coded(LANEWAY_STATE, "this cannot be called here", cause, "the program's own threads")
 }
 
 /// A buffer that cannot be had.
 pub fn no_memory(bytes: usize) -> Coded {
-    let cause = format!("{bytes} bytes cannot be had");
-    coded(ENVIRONMENT, "there is no memory", cause, "a shorter message or buffer")
+    let cause = format!("{bytes} bytes cannot be allocated");
+    coded(ENVIRONMENT, "out of memory", cause, "a shorter message or buffer")
 }

@@ -83,7 +83,7 @@ fn fail_back(options: &PathsOptions, primary: PathId) -> Result<Option<FailBack>
     let most_hold = nanos("most_hold_ms", most_hold_ms, usual.most_hold.max(hold))?;
     if most_hold < hold {
         let cause = format!("most_hold_ms is {most_hold_ms}");
-        return Err(refused("no such time", cause, "hold_ms (0 for 200) or more"));
+        return Err(refused("invalid time", cause, "hold_ms (0 for 200) or more"));
     }
     Ok(Some(FailBack { path: primary, hold, most_hold }))
 }
@@ -110,5 +110,5 @@ fn in_range(name: &str, value: c_int, most: u8, usual: u8, try_: &str) -> Result
 }
 
 fn no_choice(name: &str, value: c_int, try_this: &str) -> Failure {
-    refused("no such choice", format!("{name} is {value}"), try_this)
+    refused("invalid option", format!("{name} is {value}"), try_this)
 }

@@ -48,7 +48,7 @@ static void wrong_arguments(void) {
   EXPECT(scatter(world, "linear", 3, NULL, 2, 2, 0.1) == LANEWAY_USAGE && says("M is NULL"));
   EXPECT(scatter(world, NULL, 3, M, 2, 2, 0.1) == LANEWAY_USAGE && says("algorithm is NULL"));
   EXPECT(scatter(world, "lineal", 3, M, 2, 2, 0.1) == LANEWAY_USAGE && says("`linear`"));
-  EXPECT(scatter(world, "linear", 3, M, 3, 2, 0.1) == LANEWAY_USAGE && says("3 to 2"));
+  EXPECT(scatter(world, "linear", 3, M, 3, 2, 0.1) == LANEWAY_USAGE && says("at most 2"));
   EXPECT(scatter(world, "linear", 3, M, 0, 2, 0.1) == LANEWAY_USAGE);
   EXPECT(scatter(world, "linear", 3, M, -5, 2, 0.1) == LANEWAY_USAGE);
   EXPECT(scatter(world, "linear", 3, M, 2, 9, 0.0) == LANEWAY_USAGE);
@@ -81,7 +81,7 @@ static void wrong_arguments(void) {
 // A rank alone with its arguments must not leave the others waiting.
 static void differing_arguments(void) {
   EXPECT(scatter(MPI_COMM_WORLD, rank == 2 ? "none" : "linear", 3, M, 2, 2, 0.1) == LANEWAY_USAGE);
-  EXPECT(says(rank == 2 ? "no such algorithm" : "rank 2"));
+  EXPECT(says(rank == 2 ? "unknown algorithm" : "rank 2"));
   EXPECT(scatter(MPI_COMM_WORLD, rank == 1 ? "binomial" : "linear", 3, M, 2, 2, 0.1) ==
          LANEWAY_USAGE);
   EXPECT(says("rank 1"));
@@ -251,14 +251,14 @@ static void functions_of_a_size(void) {
   EXPECT(says(rank == 1 ? "returned 9" : "rank 1"));
   EXPECT(laneway_time_function_sizes(laneway_comm(MPI_COMM_WORLD), LANEWAY_TASKS, broadcasts,
                                      &sized, 3, M, 4, 4, 0.1, T, reps, a) == LANEWAY_USAGE);
-  EXPECT(says("tasks of a function"));
+  EXPECT(says("`tasks` needs a known algorithm"));
   int n = rank == 2 ? 1 : 2;
   EXPECT(laneway_measure_function_sizes_root(MPI_COMM_WORLD, broadcasts, &sized, n, M, 4, 4, 0.1,
                                              T, reps, a) == LANEWAY_USAGE && says("rank 2"));
 }
 
 static void settings(void) {
-  EXPECT(laneway_set("rot", "1") == LANEWAY_USAGE && says("no such setting"));
+  EXPECT(laneway_set("rot", "1") == LANEWAY_USAGE && says("unknown setting"));
   EXPECT(laneway_set(NULL, "1") == LANEWAY_USAGE && says("name is NULL"));
   EXPECT(laneway_set("root", "one") == LANEWAY_USAGE && says("a rank"));
   EXPECT(laneway_set("confirmation", "nod") == LANEWAY_USAGE && says("messages"));

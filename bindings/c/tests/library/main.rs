@@ -101,7 +101,7 @@ fn what_is_chosen_for_sites_works_under_every_mpi() {
             (&[][..], "rows by native in "),
             (&[&file[..]], "0 of 128 products wrong"),
             (&["no-such-platform"], "where the ranks are"),
-            (&["two-sites:2x2"], "where is host"),
+            (&["two-sites:2x2"], "is unknown"),
         ] {
             let output = installed.run_with(&mpi, 4, &program, arguments);
             let said = text(&output);

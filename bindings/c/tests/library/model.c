@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 
   EXPECT(laneway_estimate_model(MPI_COMM_WORLD, "ptolemy", 0.1, 1, 20, &model) == LANEWAY_USAGE);
-  EXPECT(says("no such model") && model == NULL);
+  EXPECT(says("unknown model") && model == NULL);
   EXPECT(laneway_estimate_model(MPI_COMM_WORLD, "hockney", 0.1, 1, 20, NULL) == LANEWAY_USAGE);
   EXPECT(laneway_estimate_model(MPI_COMM_WORLD, "hockney", 0, 1, 20, &model) == LANEWAY_USAGE);
   EXPECT(laneway_estimate_model(MPI_COMM_WORLD, rank == 1 ? "loggp" : "hockney", 0.1, 1, 20,

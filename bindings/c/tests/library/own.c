@@ -273,7 +273,7 @@ static void wrong_arguments(void) {
   EXPECT(laneway_time_own(laneway_comm(world), LANEWAY_ROOT, "Bcast", NULL, NULL, NULL, 1, 4, 4,
                           0.1, T, reps, a) == LANEWAY_USAGE);
   EXPECT(laneway_time_own(laneway_comm(world), LANEWAY_TASKS, "Bcast", NULL, NULL, NULL, 1, 4, 4,
-                          0.1, T, reps, a) == LANEWAY_USAGE && says("tasks of a function"));
+                          0.1, T, reps, a) == LANEWAY_USAGE && says("`tasks` needs a known algorithm"));
   MPI_Type_free(&vast);
   EXPECT(laneway_set("root", "9") == LANEWAY_DONE);
   EXPECT(scatter(MPI_INT, MPI_INT, counts, counts) == LANEWAY_USAGE && says("0 to 3"));

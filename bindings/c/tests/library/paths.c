@@ -198,7 +198,7 @@ static void wrong_options(const char *folder) {
   WITH(local[1].address = "127.0.0.1:80", LANEWAY_USAGE, "`127.0.0.1:80`");
   WITH(local[1].address = "192.0.2.1", LANEWAY_ENVIRONMENT, "192.0.2.1");
   WITH(local[1].device = "no-such-dev", LANEWAY_ENVIRONMENT, "no-such-dev");
-  WITH(local[1].device = "", LANEWAY_USAGE, "no such device");
+  WITH(local[1].device = "", LANEWAY_USAGE, "unknown device");
   WITH(local[1].device = "longer-than-any-device", LANEWAY_USAGE, "longer-than-any-device");
   WITH((local[1].first_port = 9, local[1].last_port = 8), LANEWAY_USAGE, "9 to 8");
   WITH(local[1].last_port = 8, LANEWAY_USAGE, "0 to 8");
@@ -291,7 +291,7 @@ static void wrong_calls(void) {
   EXPECT(says("no connection"));
   EXPECT(laneway_paths_send(here, pair.out, 1, NULL, 1) == LANEWAY_USAGE && says("data is NULL"));
   EXPECT(laneway_paths_send(here, pair.out, 1, "x", (size_t)-1 / 2) == LANEWAY_ENVIRONMENT);
-  EXPECT(says("no memory"));
+  EXPECT(says("out of memory"));
   EXPECT(laneway_paths_post_receive(here, pair.out, 1, NULL, 1) == LANEWAY_USAGE);
   EXPECT(laneway_paths_post_receive(here, pair.out, 1, both, (size_t)-1) == LANEWAY_ENVIRONMENT);
   EXPECT(laneway_paths_post_receive(here, both[1], 1, both, 8) == LANEWAY_UNKNOWN);

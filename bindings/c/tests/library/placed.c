@@ -22,7 +22,7 @@ static int choice(MPI_Comm comm) {
 }
 
 static int is_unplaced(MPI_Comm comm) {
-  return choice(comm) == LANEWAY_USAGE && strstr(laneway_last_error(), "nobody said") != NULL;
+  return choice(comm) == LANEWAY_USAGE && strstr(laneway_last_error(), "are unknown") != NULL;
 }
 
 int main(int argc, char **argv) {

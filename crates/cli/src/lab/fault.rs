@@ -12,13 +12,13 @@ use crate::output::{self, Output};
 
 pub fn command() -> Command {
     let kinds: String =
-        KINDS.iter().map(|(_, usage, what)| format!("  {usage}\n      {what}\n")).collect();
+        KINDS.iter().map(|kind| format!("  {}\n      {}\n", kind.usage, kind.effect)).collect();
     Command::new("fault")
-        .about("Breaks a lab: links, the WAN, hosts; now or by a timetable")
+        .about("Injects faults into a lab: links, the WAN, hosts; now or by a timetable")
         .after_help(format!(
             "Faults:\n{kinds}\n`for TIME` at the end undoes it after that time; otherwise it \
              stays until `--heal`. A timetable has a line for each fault, with the time first \
-             (`1.5s drop s0n0 for 200ms`). Rows tell when each was planned, begun and done, in \
+             (`1.5s drop s0n0 for 200ms`). Rows say when each was planned, begun and done, in \
              seconds of the machine's monotonic clock.\n\nExamples:\n  \
              laneway lab fault carrier s0n0 for 1s\n  \
              laneway lab fault drop s0n0:eth0 out\n  \
@@ -38,7 +38,7 @@ pub fn command() -> Command {
                 .long("heal")
                 .action(ArgAction::SetTrue)
                 .conflicts_with("timetable")
-                .help("End this fault, which was begun before"),
+                .help("End this fault, which is in effect"),
         )
         .arg(timetable_arg().conflicts_with("words"))
         .args(output::args())

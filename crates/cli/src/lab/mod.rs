@@ -59,7 +59,7 @@ fn lab_arg() -> Arg {
         .value_name("NAME")
         .env("LANEWAY_LAB")
         .default_value("lab")
-        .help("The lab; several can stand side by side")
+        .help("The lab's name; several labs can exist at the same time")
 }
 
 fn lab_name(matches: &ArgMatches) -> Result<LabName, Failure> {
@@ -84,32 +84,28 @@ pub fn failure(error: LabError) -> Failure {
         }
         LabError::Name(_) => Failure::usage(what, "", "--lab test-1"),
         LabError::Stands(name) => {
-            let cause = "its folder is there, perhaps from a run that was cut off";
+            let cause = "its folder exists, perhaps from an interrupted run";
             let try_this = format!("laneway lab down --lab {name}, or another --lab");
             Failure::environment(what, cause, try_this)
         }
         LabError::Absent(name) => {
             let try_this = format!("laneway lab up --lab {name} --sites 2x4 --wan 5ms");
-            Failure::environment(what, "nothing was built, or not to its end", try_this)
+            Failure::environment(what, "it was never built, or not completely", try_this)
         }
         LabError::Unbuildable(_) => {
             let cause = "a lab has hosts with cards, sites, and a WAN between them";
-            Failure::usage(what, cause, "a platform without it; the simulator can do it")
+            Failure::usage(what, cause, "a platform without it; laneway sim can simulate it")
         }
         LabError::Fault(_) => Failure::usage(what, "", "laneway lab fault --help"),
         LabError::Probe(_) => {
-            let cause = "a link is not what was planned; a busy machine can be the reason";
-            Failure::environment(
-                what,
-                cause,
-                "again on a quiet machine, lower rates, or --no-probe",
-            )
+            let cause = "a link does not have its planned rate or latency; the machine may be busy";
+            Failure::environment(what, cause, "--no-probe, lower rates, or an idle machine")
         }
         // What the system, `ip` or `tc` refused, and whatever a lab may meet later.
         _ => {
             let cause = "the system refused (iproute2, network namespaces, veth, HTB and TUN are \
                          needed)";
-            Failure::environment(what, cause, "laneway lab down, then again")
+            Failure::environment(what, cause, "laneway lab down, then the same command again")
         }
     }
 }

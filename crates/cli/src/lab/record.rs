@@ -15,7 +15,7 @@ use crate::links::RecordFile;
 
 pub fn command() -> Command {
     Command::new("record")
-        .about("Writes down the rate of every link over time")
+        .about("Records the rate of every link over time")
         .after_help(
             "The same rows as `laneway sim --record`, so that both can be drawn on one page.\n\n\
              Examples:\n  laneway lab record links.csv --for 10s\n  \
@@ -52,7 +52,7 @@ fn time(matches: &ArgMatches, name: &str) -> Result<Duration, Failure> {
     match parse_time(text) {
         Ok(seconds) if (1e-3..=3600.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
         _ => {
-            let what = format!("`--{name} {text}` is no time from 1ms to 1h");
+            let what = format!("`--{name} {text}` is not a time from 1ms to 1h");
             Err(Failure::usage(what, "", format!("--{name} 100ms")))
         }
     }

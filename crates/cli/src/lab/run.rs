@@ -26,9 +26,9 @@ pub fn command() -> Command {
         .about("Runs a command on the first host of a lab; launchers find the other hosts")
         .after_help(
             "With --sites or --platform a lab is built for this run and removed after it; else \
-             the lab that stands is used. Open MPI, MPICH and Intel MPI start their ranks on the \
-             lab's hosts, one on each, and talk over TCP alone; variables that are set already \
-             stand. The exit code is the command's.\n\nExamples:\n  \
+             the existing lab is used. Open MPI, MPICH and Intel MPI start one rank on each host \
+             of the lab and communicate over TCP only; environment variables that are already \
+             set are kept. The exit code is the command's.\n\nExamples:\n  \
              laneway lab run --sites 2x8 --wan 5ms,25Mbit,100Mbit -- mpirun -n 16 ./program\n  \
              laneway lab run --sites 2x4 --wan 20ms --record links.svg -- mpirun -n 8 ./program\n  \
              laneway lab run --host s1n0 -- ping -c 3 s0n0\n  \
@@ -89,7 +89,11 @@ fn find(matches: &ArgMatches) -> Result<(LabName, Plan, bool), Failure> {
     let named = matches.value_source("lab") == Some(ValueSource::CommandLine);
     if named && ["platform", "sites"].iter().any(|name| matches.contains_id(name)) {
         let cause = "a lab for one run has a name of its own";
-        return Err(Failure::usage("--lab names a lab that stands", cause, "without --lab"));
+        return Err(Failure::usage(
+            "--lab names an existing lab",
+            cause,
+            "the same command without --lab",
+        ));
     }
     let Some(plan) = site::plan(matches)? else {
         let lab = lab_name(matches)?;
@@ -106,7 +110,8 @@ fn host(matches: &ArgMatches, plan: &Plan) -> Result<String, Failure> {
     let (first, last) = (&plan.hosts[0].name, &plan.hosts[plan.hosts.len() - 1].name);
     let host = matches.get_one::<String>("host").unwrap_or(first);
     if plan.host(host).is_none() {
-        let (what, cause) = (format!("no host `{host}` in this lab"), format!("{first} to {last}"));
+        let (what, cause) =
+            (format!("unknown host `{host}` in this lab"), format!("{first} to {last}"));
         return Err(Failure::usage(what, format!("its hosts are {cause}"), "laneway lab status"));
     }
     Ok(host.clone())

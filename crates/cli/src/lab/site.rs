@@ -14,7 +14,7 @@ pub fn args() -> Vec<Arg> {
             .long("platform")
             .value_name("P")
             .conflicts_with("sites")
-            .help("As the simulator reads it: a TOML file, or two-sites:4x4,latency=5ms"),
+            .help("A platform, as for the simulator: a TOML file, or two-sites:4x4,latency=5ms"),
         Arg::new("sites")
             .long("sites")
             .value_name("NxM")
@@ -23,13 +23,13 @@ pub fn args() -> Vec<Arg> {
             .long("wan")
             .value_name("LATENCY[,CONNECTION[,TOGETHER]]")
             .requires("sites")
-            .help("One way; rate of one connection; of two sites together: 5ms,25Mbit,100Mbit"),
+            .help("One-way latency, rate of a connection, and of two sites: 5ms,25Mbit,100Mbit"),
         Arg::new("cards")
             .long("cards")
             .value_name("N")
             .value_parser(value_parser!(u64).range(1..=8))
             .default_value("1")
-            .help("Cards of each host, each a path with a switch of its own"),
+            .help("Network cards of each host, each with a switch of its own"),
         Arg::new("one-switch")
             .long("one-switch")
             .action(ArgAction::SetTrue)
@@ -37,21 +37,21 @@ pub fn args() -> Vec<Arg> {
         Arg::new("management")
             .long("management")
             .action(ArgAction::SetTrue)
-            .help("A network beside, for launchers and control, that no fault touches"),
+            .help("Add a management network for launchers, which no fault affects"),
         Arg::new("queue")
             .long("queue")
             .value_name("SIZE")
-            .help("Bytes that wait before a rate of the WAN [default: 20 ms of it, at least 512K]"),
+            .help("Bytes in a queue of the WAN [default: 20 ms at its rate, at least 512K]"),
         Arg::new("lab-seed")
             .long("seed")
             .value_name("N")
             .value_parser(value_parser!(u64))
             .default_value("1")
-            .help("Of all that the WAN does at random"),
+            .help("Seed of all random effects of the WAN"),
         Arg::new("no-probe")
             .long("no-probe")
             .action(ArgAction::SetTrue)
-            .help("Do not hold the links to the plan before use"),
+            .help("Do not verify the links before use"),
     ]
 }
 
@@ -90,12 +90,16 @@ fn sites_spec(sites: &str, wan: Option<&str>) -> Result<String, Failure> {
         (sites > 0 && hosts > 0).then_some((sites, hosts))
     });
     let Some((count, hosts)) = numbers else {
-        let cause = "it is the number of sites and of hosts in each";
-        return refuse(format!("`{sites}` are no sites"), cause, "--sites 2x8");
+        let cause = "sites are given as SITESxHOSTS";
+        return refuse(
+            format!("`{sites}` is not a number of sites and hosts"),
+            cause,
+            "--sites 2x8",
+        );
     };
     if count == 1 {
         return match wan {
-            Some(_) => refuse("one site has no WAN".to_string(), "", "--sites 2x8 --wan 5ms"),
+            Some(_) => refuse("a WAN needs two sites".to_string(), "", "--sites 2x8 --wan 5ms"),
             None => Ok(format!("cluster:{hosts}")),
         };
     }
@@ -115,8 +119,8 @@ fn sites_spec(sites: &str, wan: Option<&str>) -> Result<String, Failure> {
         _ => false,
     };
     if !known {
-        let what = format!("`{}` is no WAN", parts.join(","));
-        let cause = "it is a latency, perhaps the rate of one connection, perhaps that of all";
+        let what = format!("`{}` does not describe a WAN", parts.join(","));
+        let cause = "a WAN is LATENCY[,RATE OF A CONNECTION[,RATE OF ALL]]";
         return refuse(what, cause, "--wan 5ms,25Mbit,100Mbit");
     }
     let mut spec = format!("sites:{each},latency={},uplink=100Gbit", parts[0]);

@@ -8,11 +8,11 @@ use crate::output::{self, Output};
 
 pub fn command() -> Command {
     Command::new("status")
-        .about("Which labs stand, with their hosts and addresses")
+        .about("Lists the labs of this machine, with their hosts and addresses")
         .after_help(
-            "`wan` tells whether the process between the sites answers. A lab that is not ready is \
-             being built, or was left by somebody who was killed: \
-             `laneway lab down --lab NAME` removes it.\n\n\
+            "`wan` says whether the process that emulates the WAN responds. A lab that is not \
+             ready is being built, or its builder was killed: `laneway lab down --lab NAME` \
+             removes it.\n\n\
              Examples:\n  laneway lab status\n  laneway lab status --format json",
         )
         .args(output::args())
@@ -44,7 +44,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         }
     }
     if rows.is_empty() {
-        eprintln!("no lab stands");
+        eprintln!("no lab exists");
     }
     let (env, params) = (Row::new(), Row::new());
     output.write(&Document { verb: "lab", env, params, rows, summary: None }, None)?;

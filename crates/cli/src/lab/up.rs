@@ -9,10 +9,11 @@ use crate::output::{self, Output};
 
 pub fn command() -> Command {
     Command::new("up")
-        .about("Builds a lab and holds every link to the plan")
+        .about("Builds a lab and verifies the rate and latency of every link")
         .after_help(
-            "The rows are what a real connection saw of each way. Hosts are named as in the \
-             platform (s0n0 is host 0 of site 0); `laneway lab run -- CMD` runs on the first.\n\n\
+            "The rows are measured by a real connection between two hosts. Hosts are named as in \
+             the platform (s0n0 is host 0 of site 0); `laneway lab run -- CMD` runs on the \
+             first.\n\n\
              Examples:\n  \
              laneway lab up --sites 2x4 --wan 5ms,25Mbit,100Mbit\n  \
              laneway lab up --platform cluster:4,rate=100Mbit --cards 2 --management --lab two",
@@ -26,8 +27,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let lab = lab_name(matches)?;
     let Some(plan) = site::plan(matches)? else {
-        let cause = "neither a platform nor sites are named";
-        return Err(Failure::usage("of what is the lab made?", cause, "--sites 2x4 --wan 5ms"));
+        let cause = "neither --platform nor --sites is given";
+        return Err(Failure::usage("the lab has no hosts", cause, "--sites 2x4 --wan 5ms"));
     };
     let (guard, seen) = build(matches, &lab, &plan)?;
     guard.keep().map_err(failure)?;

@@ -17,9 +17,9 @@ pub fn command() -> Command {
     Command::new("coll")
         .about("Times collective operations")
         .after_help(
-            "The default method lets all ranks begin at agreed instants on a synchronised clock \
-             and takes the median, with a distribution-free interval, until it is known to 1 %. \
-             Every answer is checked before it is timed.\n\nExamples:\n  \
+            "By default all ranks start each repetition at an agreed time on a synchronised clock, \
+             until the median is known to 1 %, with a distribution-free confidence interval. \
+             Every result is checked before it is timed.\n\nExamples:\n  \
              laneway measure coll bcast --ranks 4\n  \
              mpirun -n 16 laneway measure coll bcast,scatter --sizes 8:1M\n  \
              mpirun -n 16 laneway measure coll allreduce --algorithm native,ring,rabenseifner\n  \
@@ -98,7 +98,10 @@ fn measured(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, RankE
         SweepError::Refused(refusal) => plan::failure(&refusal, sweep).into(),
         SweepError::Observer(failure) => RankError::Alone(failure),
         SweepError::Comm(error) => RankError::Comm(error),
-        other => Failure::environment("the sweep ended early", other.to_string(), "").into(),
+        other => {
+            let (what, try_this) = ("the sweep stopped", "run the command again");
+            Failure::environment(what, other.to_string(), try_this).into()
+        }
     })?;
     let Attendant { progress, document, .. } = attendant;
     drop(progress);

@@ -14,7 +14,7 @@ pub fn arg() -> Arg {
 }
 
 /// What the first launch has decided, if this is a later one.
-pub fn asked(matches: &ArgMatches) -> Decided {
+pub fn from_args(matches: &ArgMatches) -> Decided {
     let text = matches.get_one::<String>(OPTION);
     Decided(text.map(|text| text.split(',').map(str::to_string).collect()))
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use laneway_core::{Comm, Failure};
 
+use crate::output;
 use crate::session::RankError;
 use laneway_core::talk;
 
@@ -32,8 +33,9 @@ pub fn objection(file: Option<&str>) -> Option<String> {
 
 /// What is said then.
 pub fn failure(file: Option<&str>, cause: String) -> Failure {
-    let what = format!("cannot write `{}`", file.unwrap_or_default());
-    Failure::environment(what, cause, "a folder that exists and can be written to")
+    let file = file.unwrap_or_default();
+    let what = format!("cannot write `{file}`");
+    Failure::environment(what, cause, output::writable(Path::new(file)))
 }
 
 /// Collective: rank 0 writes, so it alone looks.

@@ -22,11 +22,11 @@ pub fn args() -> [Arg; 2] {
             .long("launches")
             .value_name("N")
             .value_parser(value_parser!(u32).range(1..=MOST_LAUNCHES))
-            .help("Launch everything N times, and give the interval over the launches"),
+            .help("Run N launches, and compute the interval over the launches"),
         Arg::new("launcher")
             .long("launcher")
             .value_name("WORDS")
-            .help("What starts the ranks of each launch, as \"mpirun -n 4\""),
+            .help("Command that starts the ranks of each launch: \"mpirun -n 4\""),
     ]
 }
 
@@ -43,11 +43,11 @@ pub fn run(
         return Ok(None);
     }
     if launcher.is_some_and(|words| words.trim().is_empty()) {
-        let cause = "it names no program that would start the ranks";
-        return Err(Failure::usage("no launcher ``", cause, "--launcher \"mpirun -n 4\""));
+        let cause = "it names no program";
+        return Err(Failure::usage("the launcher is empty", cause, "--launcher \"mpirun -n 4\""));
     }
     if let Some(started) = laneway_mpi::launched() {
-        let what = "a launcher cannot be launched by its own rank";
+        let what = "--launches cannot run under a launcher";
         let cause = format!("this process was started by {started:?}");
         let try_this = "laneway measure … --launches 5 --launcher \"mpirun -n 4\"";
         return Err(Failure::usage(what, cause, try_this));
@@ -168,7 +168,7 @@ fn launch(launcher: &[&str], own: Vec<OsString>, number: u32) -> Result<(Run, Ex
         }
     };
     let run = read(&format!("launch {}", number + 1), json);
-    let strange = |error| format!("what {name} printed are no rows: {error}");
+    let strange = |error| format!("{name} printed no valid rows: {error}");
     let run = run.map_err(|error| failed(Exit::Environment, strange(error)))?;
     // All launches have the same to say.
     if number == 0 && !said.is_empty() {

@@ -18,7 +18,7 @@ use laneway_core::{Exit, Failure};
 
 pub fn command() -> Command {
     Command::new("measure")
-        .about("Times operations on the current backend, every figure with its interval")
+        .about("Times operations on the current backend, each with a confidence interval")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(coll::command())

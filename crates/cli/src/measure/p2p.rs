@@ -53,7 +53,7 @@ pub fn command() -> Command {
             "Pairs of ranks, triples 0:1:2 for point-to-two, or all [default: 0:1 and 0:1:2; all \
              ranks for rings and multi-pair]",
         ))
-        .arg(text("back", "S", "Bytes that come home in a round-trip [default: as many]"))
+        .arg(text("back", "S", "Bytes of the reply of round-trip [default: as sent]"))
         .arg(
             Arg::new("parallel")
                 .long("parallel")
@@ -61,7 +61,7 @@ pub fn command() -> Command {
                 .help("Measure pairs without a common rank at the same time"),
         )
         .arg(
-            text("window", "N", "Messages under way; cold ones at most 64 MiB").default_value("64"),
+            text("window", "N", "Messages in flight; cold ones at most 64 MiB").default_value("64"),
         )
         .arg(cache_arg())
         .arg(
@@ -86,17 +86,17 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     if let Some(layers) = layers::parse(matches)? {
         if asked.sweep.refine > 0 {
-            let cause = "each layer bends elsewhere, and side by side they have the same sizes";
+            let cause = "all layers have the same sizes, and their curves bend at different ones";
             return Err(Failure::usage(
-                "--refine does not go with several layers",
+                "--refine cannot be combined with several layers",
                 cause,
                 "--backend local:shm",
             ));
         }
         if matches.get_one::<u32>("launches").is_some() {
-            let cause = "layers side by side are measured once each";
+            let cause = "several layers are measured once each";
             return Err(Failure::usage(
-                "--launches does not go with several layers",
+                "--launches cannot be combined with several layers",
                 cause,
                 "--backend local:shm",
             ));
@@ -148,12 +148,12 @@ fn measure(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, Rank
     let env = session::environment(comm);
     let progress = RefCell::new(Progress::new(1, comm.rank() == 0));
     let saved = Saved { asked, output, env: &env, watchdog: Watchdog::new(comm), progress };
-    let figures = asked.sweep.run(comm, &saved).map_err(stop)?;
+    let figures = asked.sweep.run(comm, &saved).map_err(rank_error)?;
     drop(saved);
     if let Some(figures) = figures.as_ref().filter(|all| asked.sweep.refine > 0 && !all.refined) {
         match figures.iter().any(|figure| figure.time().is_some()) {
             true => refine::note_straight(),
-            false => output::note("nothing was refined: a part has no curve over the sizes"),
+            false => output::note("nothing was refined: overlap has no curve over the sizes"),
         }
     }
     // Rank 0 alone knows, and all leave with the same code, even if it cannot write.
@@ -172,11 +172,14 @@ fn is_enough(asked: &Asked, figures: &Figures) -> bool {
     !(figures.is_missed() || asked.strict && figures.is_imprecise())
 }
 
-fn stop(error: PatternError) -> RankError {
+fn rank_error(error: PatternError) -> RankError {
     match error {
         PatternError::Refused(refusal) => refuse(&refusal).into(),
         PatternError::Observer(failure) => RankError::Alone(failure),
         PatternError::Comm(error) => error.into(),
-        other => Failure::environment("the run stopped", other.to_string(), "run again").into(),
+        other => {
+            let (what, try_this) = ("the run stopped", "run the command again");
+            Failure::environment(what, other.to_string(), try_this).into()
+        }
     }
 }

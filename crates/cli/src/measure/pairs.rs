@@ -18,12 +18,12 @@ pub fn command() -> Command {
     Command::new("pairs")
         .about("Measures every pair of ranks and names the slow node or link")
         .after_help(
-            "Pairs without a common host are measured at the same time, but pairs between sites \
-             only where they share no site's way out. Each direction is measured apart. A host is \
-             named, with the direction if it is one, when all its pairs that could show it are \
-             slow; else what lies between two hosts is. Pairs are compared with those of their \
-             kind: within a host, a site, from one site to another. Slow is what is so even at the \
-             fast end of its interval.\n\nExamples:\n  \
+            "Pairs without a common host are measured at the same time; pairs between sites only \
+             where they share no uplink of a site. Each direction is measured separately. A host \
+             is reported, with the direction if only one is slow, when all its pairs that could \
+             show it are slow; otherwise the link between two hosts is. A pair is compared with \
+             pairs of its kind: within a host, within a site, from one site to another. A pair is \
+             slow if even the fast end of its interval is.\n\nExamples:\n  \
              mpirun -n 64 --map-by node laneway measure pairs\n  \
              mpirun -n 64 laneway measure pairs --min-bw 90% --svg pairs.svg    a gate\n  \
              mpirun -n 64 laneway measure pairs --min-bw 12GB/s --suspects    only what is slow\n  \
@@ -32,34 +32,36 @@ pub fn command() -> Command {
              laneway measure pairs --backend sim:two-sites:8x8",
         )
         .arg(Arg::new("min-bw").long("min-bw").value_name("P").help(
-            "Exit with 1 where a pair is surely slow: below P, such as 90% of the usual bandwidth \
-             or 12GB/s, or too late [default: no gate, and slow is below 80%]",
+            "Exit with 1 if a pair is surely slow: below P, such as 90% of the usual bandwidth or \
+             12GB/s, or above --max-latency [default: no gate, and slow is below 80%]",
         ))
-        .arg(Arg::new("max-latency").long("max-latency").value_name("X").help(
-            "Slow is also what has more than X times the usual latency of its kind [default: 2]",
-        ))
+        .arg(
+            Arg::new("max-latency").long("max-latency").value_name("X").help(
+                "A pair is also slow above X times the usual latency of its kind [default: 2]",
+            ),
+        )
         .arg(
             Arg::new("suspects")
                 .long("suspects")
                 .action(ArgAction::SetTrue)
-                .help("Print only the hosts and links that are to blame; --export has all pairs"),
+                .help("Print only the slow hosts and links; --export has all pairs"),
         )
         .arg(
             Arg::new("size")
                 .long("size")
                 .value_name("S")
                 .default_value("1M")
-                .help("Bytes of the message that tells the bandwidth"),
+                .help("Bytes of the message for the bandwidth"),
         )
         .arg(Arg::new("sites").long("sites").value_name("N,M").help(
-            "So many ranks at the first site, the second, ... [default: by the platform, the \
+            "Number of ranks at the first site, the second, ... [default: by the platform, the \
              domains of the hosts' names, or the latencies]",
         ))
         .arg(
             Arg::new("sequential")
                 .long("sequential")
                 .action(ArgAction::SetTrue)
-                .help("One pair at a time, while all others wait"),
+                .help("Measure one pair at a time, while all others wait"),
         )
         .arg(
             Arg::new("svg")
@@ -87,7 +89,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 fn survey(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, RankError> {
     let env = session::environment(comm);
     let saved = Saved::new(written, &env, Watchdog::new(comm), comm.rank() == 0);
-    let findings = asked.survey.run(comm, &saved).map_err(stop)?;
+    let findings = asked.survey.run(comm, &saved).map_err(rank_error)?;
     drop(saved);
     // Rank 0 alone knows, and all leave with the same code, even if it cannot write.
     let own = findings.as_ref().map_or(Exit::Done, |findings| exit(asked, findings));
@@ -99,21 +101,24 @@ fn survey(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, Ran
     Ok(known.unwrap_or(Exit::Done))
 }
 
-fn stop(error: SurveyError) -> RankError {
+fn rank_error(error: SurveyError) -> RankError {
     match error {
         SurveyError::Refused(refusal) => refuse(&refusal).into(),
         SurveyError::Observer(failure) => RankError::Alone(failure),
         SurveyError::Comm(error) => error.into(),
-        other => Failure::environment("the survey stopped", other.to_string(), "run again").into(),
+        other => {
+            let (what, try_this) = ("the survey stopped", "run the command again");
+            Failure::environment(what, other.to_string(), try_this).into()
+        }
     }
 }
 
 fn refuse(refusal: &Refusal) -> Failure {
     let try_this = match refusal {
-        Refusal::NoPairs => "--ranks 4",
-        Refusal::NothingToCompare => "--ranks 3",
-        Refusal::Sites { .. } => "as many ranks as there are, as in --sites 8,8",
-        _ => "--size 1M",
+        Refusal::NoPairs => "--ranks 4".to_string(),
+        Refusal::NothingToCompare => "--ranks 3".to_string(),
+        Refusal::Sites { ranks, .. } => format!("--sites {},{}", ranks.div_ceil(2), ranks / 2),
+        _ => "--size 1M".to_string(),
     };
     Failure::usage(refusal.to_string(), refusal.cause(), try_this)
 }

@@ -75,27 +75,27 @@ pub fn args() -> Vec<Arg> {
         words::sizes_arg("8,1K,64K"),
         refine::arg(),
         placed::arg(),
-        number::<u32>("root", "R", "The root [default: 0]"),
+        number::<u32>("root", "R", "The root rank [default: 0]"),
         text("timing", "T", "How a repetition is timed")
             .value_parser(PossibleValuesParser::new(methods))
             .default_value(Method::default().name()),
         text("isolation", "I", "none, barrier[:A], double-barrier[:A], reduce or p2p")
             .default_value("barrier"),
-        text("start", "I", "What all pass after the isolation, right before a repetition")
+        text("start", "I", "What all ranks do after the isolation, right before a repetition")
             .default_value("none"),
         text("confirmation", "C", "How the root learns that all are done, for --timing root")
             .value_parser(Confirmation::ALL.map(Confirmation::name))
             .default_value(Confirmation::default().name()),
-        text("sync", "P", "How clocks are brought together")
+        text("sync", "P", "How clocks are synchronised")
             .value_parser(Procedure::ALL.map(Procedure::name))
             .default_value(Procedure::default().name()),
-        text("assume", "A", "Of ways: symmetric, or none, so that intervals are the bounds")
+        text("assume", "A", "Latencies: symmetric, or none, which makes intervals the bounds")
             .value_parser(Assume::ALL.map(Assume::name))
             .default_value(Assume::default().name()),
         number::<u32>(
             "trips",
             "N",
-            "Round trips without a shorter one that end a comparison of two clocks, for --sync \
+            "Stop comparing two clocks after N round trips without a shorter one, for --sync \
              offset [default: 10]",
         ),
         number::<u32>(
@@ -143,9 +143,9 @@ impl Plan {
         let asked = |form: &Form| list("form").any(|name| name == form.name());
         let (rule, strict) = rule::rule(matches, &Rule::default())?;
         for (name, cause, usual) in [
-            ("series", "a series of no calls takes no time", 100),
-            ("resync", "clocks are compared after one repetition at the soonest", 50),
-            ("trips", "two clocks are compared by one round trip at least", 10),
+            ("series", "a series has at least one call", 100),
+            ("resync", "clocks are compared after at least one repetition", 50),
+            ("trips", "comparing two clocks takes at least one round trip", 10),
         ] {
             if count(name) == Some(0) {
                 return Err(Failure::usage(
@@ -159,7 +159,7 @@ impl Plan {
         sweep.choices = list("algorithm").map(|name| choice(name)).collect();
         sweep.forms = Form::ALL.into_iter().filter(asked).collect();
         sweep.ranks = session::counts(matches)?;
-        sweep.refine = refine::asked(matches, &sweep.sizes)?;
+        sweep.refine = refine::from_args(matches, &sweep.sizes)?;
         sweep.root = count("root").unwrap_or(0);
         sweep.method = chosen(matches, "timing", Method::ALL, Method::name);
         (sweep.isolation, sweep.start) = (isolation, start);
@@ -167,18 +167,18 @@ impl Plan {
         sweep.procedure = chosen(matches, "sync", Procedure::ALL, Procedure::name);
         sweep.assume = chosen(matches, "assume", Assume::ALL, Assume::name);
         sweep.trips = count("trips");
-        sweep.skew = skew::asked(matches)?;
+        sweep.skew = skew::from_args(matches)?;
         sweep.resync = count("resync").unwrap_or(sweep.resync);
         sweep.series = count("series").map_or(sweep.series, |length| Series { length });
         sweep.rule = rule;
-        sweep.decided = decided::asked(matches);
+        sweep.decided = decided::from_args(matches);
         sweep.seed = matches.get_one::<u64>("seed").copied().unwrap_or(sweep.seed);
         sweep.truth = matches.get_flag("truth");
         sweep.cache = p2p::cache(text("cache").unwrap_or("warm"))?;
         sweep.keep = matches.get_flag("keep");
         sweep.race = matches.get_flag("race");
         sweep.check().map_err(|refusal| failure(&refusal, &sweep))?;
-        let (ignored, sites) = (ignored(matches, sweep.method), placed::asked(matches));
+        let (ignored, sites) = (ignored(matches, sweep.method), placed::from_args(matches));
         Ok(Plan { sweep, strict, ignored, sites })
     }
 
@@ -235,7 +235,7 @@ pub fn failure(refusal: &Refusal, sweep: &Sweep) -> Failure {
     };
     let cause = match refusal {
         Refusal::NoRoot { fewest, .. } if sweep.ranks.len() > 1 => {
-            format!("of the fewest ranks asked for, {fewest}, they are 0 to {}", fewest - 1)
+            format!("with the fewest ranks, {fewest}, the ranks are 0 to {}", fewest - 1)
         }
         refusal => refusal.cause(),
     };

@@ -9,7 +9,7 @@ pub fn arg() -> Arg {
 }
 
 /// How many sizes to add to each curve of these.
-pub fn asked(matches: &ArgMatches, sizes: &[u64]) -> Result<u32, Failure> {
+pub fn from_args(matches: &ArgMatches, sizes: &[u64]) -> Result<u32, Failure> {
     let most = matches.get_one::<u32>("refine").copied().unwrap_or(0);
     if most > 0 && sizes.len() < 2 {
         let cause = "a curve has two sizes at least, and there is one";

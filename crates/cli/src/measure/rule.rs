@@ -33,7 +33,8 @@ pub fn args(usual: &Rule) -> [Arg; 7] {
         ),
         text("alpha", "A", "Stop by the rule of the MPIBlib paper: the mean, with error A".into())
             .conflicts_with("precision"),
-        text("level", "L", format!("Of the interval [default: {level}%]")).conflicts_with("alpha"),
+        text("level", "L", format!("Confidence level of the interval [default: {level}%]"))
+            .conflicts_with("alpha"),
         text(
             "budget",
             "TIME",
@@ -95,7 +96,7 @@ pub fn rule(matches: &ArgMatches, usual: &Rule) -> Result<(Rule, bool), Failure>
     }
     match rule.objection() {
         Some(cause) => {
-            let what = "such a measurement cannot be done";
+            let what = "invalid stopping rule";
             let try_this = "--min-reps 6 --max-reps 1000 --precision 1% --budget 5";
             Err(Failure::usage(what, cause, try_this))
         }

@@ -14,13 +14,13 @@ pub fn args() -> [Arg; 2] {
         arg.allow_negative_numbers(true)
     };
     [
-        text("clock-offset", "SECONDS", "Set each rank's clock wrong by up to +-SECONDS, by seed"),
+        text("clock-offset", "SECONDS", "Offset each rank's clock by up to +-SECONDS, by seed"),
         text("clock-drift", "PPM", "Let each rank's clock drift by up to +-PPM millionths"),
     ]
 }
 
 /// Clocks are left alone where nobody asks.
-pub fn asked(matches: &ArgMatches) -> Result<Option<Skew>, Failure> {
+pub fn from_args(matches: &ArgMatches) -> Result<Option<Skew>, Failure> {
     let offset = number::<f64>(matches, "clock-offset", "a time in seconds", "0.5")?;
     let drift = number::<f64>(matches, "clock-drift", "a number of millionths", "10")?;
     if offset.is_none() && drift.is_none() {
@@ -28,7 +28,7 @@ pub fn asked(matches: &ArgMatches) -> Result<Option<Skew>, Failure> {
     }
     let refused = |name: &str, value: f64, most: f64, unit: &str| {
         let what = format!("--{name} {value} is out of range");
-        Failure::usage(what, format!("it is from 0 to {most} {unit}"), format!("--{name} 0.5"))
+        Failure::usage(what, format!("the range is 0 to {most} {unit}"), format!("--{name} 0.5"))
     };
     let (offset, drift) = (offset.unwrap_or(0.0), drift.unwrap_or(0.0));
     if !(0.0..=MOST_OFFSET).contains(&offset) {

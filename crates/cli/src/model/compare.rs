@@ -19,10 +19,10 @@ pub fn command() -> Command {
         .about("Fits every model, times calls, and prints how far each model is off")
         .after_help(
             "All models are fitted to the same experiments. Every algorithm of the operations is \
-             timed from a common start at every size, and read by each model. A row a model: \
-             whether it holds, and the error's median, 95th percentile and worst. Experiments have \
-             the budget, and calls together as much again. Exit code 4: the budget of the \
-             experiments did not suffice.\n\n\
+             timed at every size, and predicted by each model. One row per model: whether it \
+             holds, and the median, 95th percentile and maximum of its error. The budget is that \
+             of the experiments; all timed calls together get as much again. Exit code 4: the \
+             budget of the experiments was not sufficient.\n\n\
              Examples:\n  \
              laneway model compare --backend sim:cluster:8,send=5us,receive=4us\n  \
              mpirun -n 4 laneway model compare --ops scatter,gather --sizes 1K,64K\n  \
@@ -48,7 +48,7 @@ pub fn command() -> Command {
             Arg::new("cells")
                 .long("cells")
                 .action(ArgAction::SetTrue)
-                .help("A row for each call instead: what it took, and what each model says"),
+                .help("Print one row per call: the measured time and each model's prediction"),
         )
         .args(experiment_arguments("fit-sizes"))
         .args(session::args())

@@ -8,7 +8,7 @@ use laneway_model::{
     Fitted, ModelKind, Request, estimate_observed, fit, platform_text, share, sweep,
 };
 
-use super::{experiment_arguments, refused, request, tell};
+use super::{experiment_arguments, print_model, refused, request};
 use crate::measure::export;
 use crate::output::{self, Output};
 use crate::progress::Bar;
@@ -27,10 +27,10 @@ pub fn command() -> Command {
         .about("Estimates a model's parameters by experiments, and saves the model")
         .after_help(format!(
             "Models:\n{}\n\n\
-             Round trips, overheads and point-to-two experiments over disjoint pairs and triples \
-             of ranks, in parallel unless told otherwise. Other experiments are held back, and \
-             judge the fit. Exit code 1: the model does not hold here; it is saved to be looked \
-             at, and predicts nothing. 4: the budget did not suffice.\n\n\
+             Runs round-trip, overhead and point-to-two experiments on disjoint pairs and triples \
+             of ranks, in parallel unless --sequential is given. Further experiments are not \
+             fitted, and validate the model. Exit code 1: the model does not hold here; it is \
+             saved for inspection, and predicts nothing. 4: the budget was not sufficient.\n\n\
              Examples:\n  \
              mpirun -n 4 laneway model fit --model lmo -o tonight.toml\n  \
              laneway model fit --model loggp --sizes 1K,8K,64K --budget 10\n  \
@@ -63,7 +63,7 @@ pub fn command() -> Command {
             Arg::new("sweep")
                 .long("sweep")
                 .action(ArgAction::SetTrue)
-                .help("Look for escalations of gathers and leaps of scatters, 1K to 1M"),
+                .help("Search for escalations of gathers and leaps of scatters, 1K to 1M"),
         )
         .args(session::args())
         .args(output::args())
@@ -97,12 +97,12 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         for file in ["output", "platform", "export"] {
             export::refuse(comm, wanted.text(file))?;
         }
-        part(comm, &wanted)
+        run_rank(comm, &wanted)
     })
 }
 
 /// What each rank does; rank 0 prints and saves.
-fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
+fn run_rank(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
     let bar = Bar::measuring(comm.rank() == 0);
     let experiments = estimate_observed(comm, &wanted.request, &bar).map_err(refused)?;
     let found = experiments.map(|all| fit(&all, wanted.kind));
@@ -132,7 +132,7 @@ fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
 }
 
 fn finish(wanted: &Wanted, fitted: &Fitted, env: laneway_core::Row) -> Result<(), Failure> {
-    tell(&wanted.output, fitted, env)?;
+    print_model(&wanted.output, fitted, env)?;
     if let Some(file) = wanted.text("output") {
         output::replace(Path::new(file), &fitted.save())?;
     }

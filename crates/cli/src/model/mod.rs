@@ -54,17 +54,17 @@ fn experiment_arguments(sizes: &'static str) -> [Arg; 4] {
             .value_name("S,T")
             .value_delimiter(',')
             .default_value("1K,4K,32K,256K,1M")
-            .help("Bytes of the messages of experiments"),
+            .help("Message sizes of the experiments, in bytes"),
         Arg::new("precision")
             .long("precision")
             .value_name("P")
             .default_value("1%")
-            .help("An experiment is repeated until its interval is so narrow"),
+            .help("Repeat each experiment until its interval is this narrow"),
         Arg::new("budget").long("budget").value_name("TIME").default_value("60s").help(seconds),
         Arg::new("sequential")
             .long("sequential")
             .action(ArgAction::SetTrue)
-            .help("One pair or triple at a time"),
+            .help("Measure one pair or triple at a time"),
     ]
 }
 
@@ -91,7 +91,7 @@ fn show_command() -> Command {
     Command::new("show")
         .about("Prints the parameters of a saved model, and whether it holds")
         .after_help(
-            "Times are in microseconds, those of a byte in nanoseconds. Exit code 1: the model \
+            "Times are in microseconds, times per byte in nanoseconds. Exit code 1: the model \
              does not hold.\n\n\
              Examples:\n  \
              laneway model show tonight.toml\n  \
@@ -109,7 +109,7 @@ fn show(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let file = matches.get_one::<String>("file").map_or("", String::as_str);
     let fitted = load(file)?;
-    tell(&output, &fitted, Row::new())?;
+    print_model(&output, &fitted, Row::new())?;
     Ok(if fitted.quality.holds() { Exit::Done } else { Exit::Gate })
 }
 
@@ -123,7 +123,7 @@ fn load(file: &str) -> Result<Fitted, Failure> {
 }
 
 /// Prints a model: a row for each parameter, and what is to be known of the whole.
-fn tell(output: &Output, fitted: &Fitted, env: Row) -> Result<(), Failure> {
+fn print_model(output: &Output, fitted: &Fitted, env: Row) -> Result<(), Failure> {
     let quality = &fitted.quality;
     let mut summary = Row::new()
         .with("holds", quality.holds())

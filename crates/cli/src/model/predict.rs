@@ -21,10 +21,10 @@ pub fn command() -> Command {
     Command::new("predict")
         .about("Predicts all algorithms of operations over sizes, and the crossovers")
         .after_help(
-            "A row for each algorithm and size, the interval from those of the parameters and \
-             from what the model was seen to be off. Where gathers escalate now and then: how \
-             often, and by how much. A model of single hosts answers for as many ranks as it \
-             has hosts; Hockney, LogGP and PLogP of one set of parameters for any number. With \
+            "Prints one row per algorithm and size. The interval combines those of the parameters \
+             with the observed error of the model. Where gathers escalate: how often, and by how \
+             much. A model with parameters of each host predicts for as many ranks as it has \
+             hosts; Hockney, LogGP and PLogP with one set of parameters for any number. With \
              --measure every call is timed too, on the ranks that --backend or mpirun starts. A \
              picture (--svg) shows one operation.\n\n\
              Examples:\n  \
@@ -69,13 +69,13 @@ pub fn command() -> Command {
             Arg::new("measure")
                 .long("measure")
                 .action(ArgAction::SetTrue)
-                .help("Time every call as well, and print both"),
+                .help("Also time every call, and print both"),
         )
         .arg(
             Arg::new("svg")
                 .long("svg")
                 .value_name("FILE.svg")
-                .help("Draw the curves, what was measured, crossovers and escalations"),
+                .help("Draw predicted curves, measured points, crossovers and escalations"),
         )
         .args(session::args())
         .args(output::args())
@@ -157,8 +157,12 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> {
     if comm.size() != asked.ranks {
         return Err(Failure::usage(
-            format!("a prediction for {} ranks, and {} that measure", asked.ranks, comm.size()),
-            "both must be of the same calls",
+            format!(
+                "the prediction is for {} ranks, and {} ranks measure",
+                asked.ranks,
+                comm.size()
+            ),
+            "measured and predicted calls must have the same number of ranks",
             format!("--ranks {}", asked.ranks),
         )
         .into());
@@ -166,8 +170,12 @@ fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> 
     let hosts = comm.hosts()?;
     if asked.fitted.hosts != hosts && asked.fitted.hosts.len() == hosts.len() {
         return Err(Failure::usage(
-            "the model is of other hosts than those that measure",
-            format!("it is of {}; here are {}", asked.fitted.hosts.join(","), hosts.join(",")),
+            "the model was fitted on other hosts",
+            format!(
+                "the model has {}; the ranks are on {}",
+                asked.fitted.hosts.join(","),
+                hosts.join(",")
+            ),
             "laneway model fit -o here.toml",
         )
         .into());

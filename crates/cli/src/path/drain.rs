@@ -93,6 +93,6 @@ fn failure(error: DrainError, pid: Option<u32>) -> Failure {
         DrainError::Unknown { have, .. } => {
             Failure::environment(what, format!("the paths are {}", have.join(", ")), try_this)
         }
-        _ => Failure::environment(what, "it is stopped, or of another version", try_this),
+        _ => Failure::environment(what, "it is stopped, or runs another version", try_this),
     }
 }

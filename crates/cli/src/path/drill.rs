@@ -148,7 +148,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     };
     let (computes, outage) = (time("compute", "5ms")?, time("outage", "2s")?);
     if !(1e-3..=MOST_OUTAGE).contains(&outage) {
-        let what = format!("unusable outage `{}`", text("outage"));
+        let what = format!("invalid outage `{}`", text("outage"));
         return Err(Failure::usage(what, "an outage lasts 1 ms to 60 s", "--outage 2s"));
     }
     let (spread, connections) = (matches.get_flag("spread"), connections(matches)?);

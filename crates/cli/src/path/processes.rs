@@ -31,7 +31,7 @@ pub fn nobody(pid: Option<u32>) -> Failure {
     };
     let cause = format!("there is no control socket in {}", control::folder().display());
     let try_this = format!(
-        "start one first: laneway path serve, or laneway check --backend net; as the same user, \
+        "start one first: laneway path serve, or laneway check --backend net, as the same user, \
          on the same machine, with the same {}",
         control::VARIABLE
     );

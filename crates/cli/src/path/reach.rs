@@ -111,7 +111,7 @@ pub fn failure(error: NetError) -> Failure {
             Failure::environment(what, "the job's secret cannot be used", try_this)
         }
         NetError::NoSecret { .. } => {
-            let cause = "anybody who reaches the address could speak for the job";
+            let cause = "anyone who reaches the address could send in the name of the job";
             Failure::usage(what, cause, "--secret FILE")
         }
         NetError::PathName { .. } => Failure::usage(

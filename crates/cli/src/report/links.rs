@@ -14,10 +14,10 @@ use crate::output;
 
 pub fn command() -> Command {
     Command::new("links")
-        .about("Draws the rates of links over time, of several records over each other")
+        .about("Draws the rates of links over time, several records on the same axes")
         .after_help(
-            "Records are files that laneway wrote with --record, as JSON or CSV: simulated, or \
-             carried by a real network. The links that carried most are drawn, at most 12.\n\n\
+            "Records are files that --record wrote, as JSON or CSV, of a simulated or a real \
+             network. The 12 links with the most traffic are drawn.\n\n\
              Examples:\n  \
              laneway sim scatter --algorithm linear --platform two-sites:8x8 --sizes 4M \
              --record linear.json\n  \
@@ -37,7 +37,7 @@ pub fn command() -> Command {
                 .short('o')
                 .long("output")
                 .value_name("FILE")
-                .help("Where the picture goes, .svg or .html [default: standard output, as SVG]"),
+                .help("Write to FILE, .svg or .html [default: standard output, as SVG]"),
         )
         .arg(
             Arg::new("link")
@@ -56,8 +56,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         None | Some(Some("svg")) => false,
         Some(Some("html")) => true,
         Some(_) => {
-            let what = format!("cannot tell what to write to `{}`", target.map_or("", |t| t));
-            let cause = "its ending is neither .svg nor .html";
+            let what = format!("unknown format of `{}`", target.map_or("", |t| t));
+            let cause = "the extension must be .svg or .html";
             return Err(Failure::usage(what, cause, "-o links.svg"));
         }
     };
@@ -65,8 +65,12 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let mut records = Vec::new();
     for (file, name) in files.iter().zip(name_runs(&files)) {
         let uses = links::read(&load(file)?).map_err(|cause| {
-            let what = format!("`{file}` is no record of links");
-            Failure::usage(what, cause, "a file that laneway wrote with --record")
+            let what = format!("`{file}` is not a record of links");
+            Failure::usage(
+                what,
+                cause,
+                "laneway sim bcast --platform cluster:16 --record links.json",
+            )
         })?;
         records.push(LinkRecord { name, uses });
     }
@@ -94,7 +98,7 @@ fn choose(records: &mut [LinkRecord], only: &[&String]) -> Result<(), Failure> {
     let known = || records.iter().flat_map(|record| &record.uses).map(|of| of.link.as_str());
     for link in only {
         if !known().any(|known| known == *link) {
-            let what = format!("no link `{link}`");
+            let what = format!("unknown link `{link}`");
             let first = known().next().unwrap_or_default();
             let try_this = format!("--link {}", nearest(link, known()).unwrap_or(first));
             return Err(Failure::usage(what, "no record has it", try_this));

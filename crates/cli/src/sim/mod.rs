@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_coll::{Algorithm, Params, usual};
+use laneway_coll::{Algorithm, Params, default_algorithm};
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Document, Exit, Failure, Observer as _, Row, Shape};
 use laneway_draw::timeline::{Recording, Timeline};
@@ -138,7 +138,8 @@ impl Plan {
         }
         let &[collective] = collectives else { return };
         let shape = Shape::new(collective, self.ranks, self.sizes[0]);
-        if let Some((algorithm, params)) = usual(&shape).filter(|_| !typed("algorithm")) {
+        if let Some((algorithm, params)) = default_algorithm(&shape).filter(|_| !typed("algorithm"))
+        {
             self.chosen = vec![Chosen { collective, algorithm, params }];
         }
     }
@@ -210,7 +211,7 @@ impl Plan {
 fn unsimulated(algorithm: &Algorithm, error: SimError) -> Failure {
     let what = format!("{} cannot be simulated", algorithm.name);
     let try_this = match error {
-        SimError::Partition { .. } => "a platform whose links come back",
+        SimError::Partition { .. } => "`until = \"2s\"` in the [[event]] that takes the link down",
         _ => "report this with the command line",
     };
     Failure::environment(what, error.to_string(), try_this)
@@ -282,7 +283,9 @@ fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
     let drawn = plan.simulate(chosen, size, Some(&mut recording), &*Bar::working());
     drawn.map_err(|error| match error {
         NoOutcome::Failed(failure) => failure,
-        NoOutcome::Refused(why) => Failure::usage("nothing to draw", why, "another --algorithm"),
+        NoOutcome::Refused(why) => {
+            Failure::usage("nothing to draw", why, "laneway info algorithms")
+        }
     })?;
     let title = plan.title(chosen, size);
     let (platform, ranks) = (&plan.platform, plan.ranks);
@@ -295,7 +298,7 @@ fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
 fn export(platform: &Platform, dir: &Path) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         let what = format!("cannot write into `{}`", dir.display());
-        Failure::environment(what, error.to_string(), "a folder that can be written to")
+        Failure::environment(what, error.to_string(), "a folder in which you can create files")
     };
     std::fs::create_dir_all(dir).map_err(failed)?;
     let export = platform.export_simgrid().map_err(|error| error.into_failure())?;
@@ -317,6 +320,6 @@ fn export(platform: &Platform, dir: &Path) -> Result<(), Failure> {
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(file, text).map_err(|error| {
         let what = format!("cannot write `{}`", file.display());
-        Failure::environment(what, error.to_string(), "a folder that can be written to")
+        Failure::environment(what, error.to_string(), output::writable(file))
     })
 }

@@ -47,7 +47,7 @@ impl Wanted {
     /// Runs the schedule and writes what each link carried.
     pub fn write(&self, plan: &Plan) -> Result<(), Failure> {
         let Chosen { collective, algorithm, params } = self.chosen;
-        let refused = |why| Failure::usage("nothing to record", why, "another --algorithm");
+        let refused = |why| Failure::usage("nothing to record", why, "laneway info algorithms");
         let schedule = algorithm.schedule(&plan.shape(collective, self.size), &params);
         let schedule = schedule.map_err(|refusal| refused(refusal.0))?;
         let record = record_links(&plan.platform, &*schedule, self.every);

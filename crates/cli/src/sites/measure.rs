@@ -109,19 +109,19 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     });
     let message = message
         .transpose()
-        .map_err(|cause| Failure::usage("unusable message size", cause, "--message 1M"))?;
+        .map_err(|cause| Failure::usage("invalid message size", cause, "--message 1M"))?;
     let blocks = words::sizes(matches.get_many("sizes").unwrap_or_default())?;
     let (rule, strict) = rule::rule(matches, &USUAL)?;
     let wanted = Wanted { matches, output, message, blocks, rule, strict };
     session::run(&session::measuring(matches)?, &|comm| {
         export::refuse(comm, wanted.text("output"))?;
         export::refuse(comm, wanted.text("export"))?;
-        part(comm, &wanted)
+        run_rank(comm, &wanted)
     })
 }
 
 /// What each rank does; rank 0 prints and saves.
-fn part(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
+fn run_rank(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
     if let Some(message) = wanted.message {
         let sharers = memory::sharers(comm)?.len() as u64;
         // Of each rank one, and as much under way.
@@ -159,7 +159,7 @@ fn refused(error: SitesError) -> RankError {
     match error {
         SitesError::Comm(error) => error.into(),
         SitesError::OneSite { .. } => {
-            let try_this = "hosts of several sites, or --sites FILE.toml that tells them apart";
+            let try_this = "hosts of several sites, or --sites FILE.toml with their sites";
             Failure::usage("all hosts are at one site", cause, try_this).into()
         }
         SitesError::TooShort { least, .. } => {

@@ -116,7 +116,7 @@ impl Plan {
         let choices = self.calls().choose(all, &*Bar::working()).map_err(failure)?;
         let choosing_ms = begun.elapsed().as_secs_f64() * 1e3;
         if let Some(why) = choices.no_bound {
-            output::note(&format!("no bound is known here: {why}"));
+            output::note(&format!("no lower bound is known: {why}"));
         }
         if !choices.limits.is_empty() {
             output::note(&format!("the bound is set by {}", choices.limits.join(", ")));
@@ -177,7 +177,11 @@ fn no_lanes(error: LanesError, range: &str) -> Failure {
             Failure::usage("only scatter and gather have lanes", cause, "--op scatter,gather")
         }
         LanesError::Choice(error) => failure(error),
-        _ => Failure::usage("the cost model has no answer", cause, "another --platform"),
+        _ => Failure::usage(
+            "the cost model does not cover this platform",
+            cause,
+            "--platform two-sites:32x32",
+        ),
     }
 }
 

@@ -39,7 +39,7 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let machine = machine::from(matches)?;
-    let seed = matches.get_one::<u64>("seed").copied().unwrap_or(1);
+    let seed = machine::seed(matches);
     let word = matches.get_one::<String>("schedule").map(String::as_str);
     let (mut rows, mut is_short) = (Vec::new(), false);
     for name in word.map_or_else(|| orders::usual(&machine).to_vec(), |word| vec![word]) {

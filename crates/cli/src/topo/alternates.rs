@@ -74,7 +74,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             (Vec::new(), None)
         }
         Err(reason) => {
-            let (what, try_this) = ("these are not two machines", "… node0 node1");
+            let (what, try_this) = ("FROM and TO must be two different machines", "node0 node1");
             return Err(Failure::usage(what, reason.describe(wiring), try_this));
         }
     };

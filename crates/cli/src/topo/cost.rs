@@ -50,7 +50,7 @@ pub fn command() -> Command {
                 .value_delimiter(','),
         )
         .arg(
-            machine::option("nodes", "N", "The smallest fabric of each kind with so many nodes")
+            machine::option("nodes", "N", "The smallest fabric of each kind with at least N nodes")
                 .value_parser(value_parser!(u64).range(1..=100_000_000))
                 .conflicts_with("topology"),
         )
@@ -107,13 +107,13 @@ fn chosen(matches: &ArgMatches) -> Result<Vec<Machine>, Failure> {
     if let Some(&nodes) = matches.get_one::<u64>("nodes") {
         let observer: Arc<dyn Observer> = Bar::working();
         let (machines, missing) = smallest(nodes, &observer).map_err(refuse)?;
-        let left_out = |name| format!("left out {name}: no switch has the ports");
+        let left_out = |name| format!("left out {name}: no switch has that many ports");
         machine::notes(missing.iter().map(|kind| left_out(kind.name)));
         return Ok(machines);
     }
     let specs: Vec<&String> = matches.get_many("topology").unwrap_or_default().collect();
     if specs.is_empty() {
-        let cause = "neither --nodes nor --topology is there";
+        let cause = "neither --nodes nor --topology is given";
         return Err(Failure::usage("no fabric to count", cause, "--nodes 6000"));
     }
     if !matches.contains_id("fail") {

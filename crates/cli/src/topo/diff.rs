@@ -6,7 +6,7 @@ use laneway_topo::differ::compare;
 use laneway_topo::{Fabric, topology};
 
 use super::machine::{self, discovered};
-use super::refusal::refuse;
+use super::refusal::{refuse, refuse_topology};
 use crate::output::{self, Output};
 
 pub fn command() -> Command {
@@ -30,7 +30,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let plan = match text("plan").strip_prefix("file:") {
         Some(file) => discovered(file)?.fabric,
-        None => Fabric::of(&*topology(text("plan")).map_err(refuse)?),
+        None => {
+            let named = topology(text("plan"));
+            Fabric::of(&*named.map_err(|error| refuse_topology(error, text("plan")))?)
+        }
     };
     let found = discovered(text("found"))?;
     let compared = compare(&plan, &found.fabric).map_err(refuse)?;

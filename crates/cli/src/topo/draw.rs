@@ -100,9 +100,9 @@ fn heated(machine: &Machine, word: &str, matches: &ArgMatches) -> Result<Heat, F
         let order = orders::from(machine, matches)?.phases;
         let phases = range("phase", phase, order.count())?;
         if phases.end - phases.start > 1 {
-            let what = format!("`{word}` is more than one phase");
+            let what = format!("`{word}` is a range of phases");
             let try_this = format!("--heat phase:{}, or --phases {phase}", phases.start);
-            return Err(Failure::usage(what, "a heat is that of one phase", try_this));
+            return Err(Failure::usage(what, "--heat shows a single phase", try_this));
         }
         return Ok(Heat::of_phase(&counted()?, hosts, &*order, phases.start));
     }
@@ -117,7 +117,7 @@ fn heated(machine: &Machine, word: &str, matches: &ArgMatches) -> Result<Heat, F
             Ok(Heat::over(&counter, hosts, &*order, all, words, machine.observer()))
         }
         "random" => {
-            let seed = matches.get_one::<u64>("seed").copied().unwrap_or(1);
+            let seed = machine::seed(matches);
             let drawn = Random { hosts, phases: 1, seed, fixed_points: false };
             let words = format!("messages on a cable, one random permutation, seed {seed}");
             Ok(Heat::of_phase(&counted()?, hosts, &drawn, 0).described(words))

@@ -40,8 +40,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let (rows, summary) = match (&recognised, matches.get_flag("map")) {
         (None, true) => {
             let cause = "the fabric is none of the known topologies";
-            let what = format!("there is no map of `{file}`");
-            return Err(Failure::usage(what, cause, "leave --map out"));
+            let what = format!("cannot map `{file}`");
+            return Err(Failure::usage(what, cause, format!("laneway topo import {file}")));
         }
         (Some(recognised), true) => (recognised.rows(&fabric), Some(row)),
         (_, false) => (vec![row], None),

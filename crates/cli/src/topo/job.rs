@@ -54,7 +54,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let output = Output::from(matches)?;
     let machine = machine::from(matches)?;
-    let seed = matches.get_one::<u64>("seed").copied().unwrap_or(1);
+    let seed = machine::seed(matches);
     let size = matches.get_one::<u32>("size").copied();
     let wanted = match (text("nodes"), text("shape")) {
         (Some(list), _) => Wanted::Nodes(list),

@@ -8,9 +8,12 @@ pub use laneway_topo::Machine;
 use laneway_topo::formats::Discovered;
 use laneway_topo::{Counter, explain};
 
-use super::refusal::{advise, refuse};
+use super::refusal::{advise, refuse, refuse_topology};
 use crate::output::{self, Output};
 use crate::progress::Bar;
+
+/// The seed where none is given.
+const DEFAULT_SEED: u64 = 1;
 
 /// An argument with a value.
 pub fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
@@ -50,13 +53,19 @@ pub fn args() -> [Arg; 5] {
         ),
         option("fail-seed", "S", "Seed of the parts that --fail draws")
             .value_parser(clap::value_parser!(u64))
-            .default_value("1"),
+            .default_value(DEFAULT_SEED.to_string()),
     ]
 }
 
 /// The seed of a verb that draws something.
 pub fn seed_arg(of: &'static str) -> Arg {
-    option("seed", "S", of).default_value("1").value_parser(clap::value_parser!(u64))
+    let seed = option("seed", "S", of).value_parser(clap::value_parser!(u64));
+    seed.default_value(DEFAULT_SEED.to_string())
+}
+
+/// What [`seed_arg`] was given.
+pub fn seed(matches: &ArgMatches) -> u64 {
+    matches.get_one::<u64>("seed").copied().unwrap_or(DEFAULT_SEED)
 }
 
 /// The fabric with its forwarding, told how it differs from its plan.
@@ -70,7 +79,7 @@ pub fn from(matches: &ArgMatches) -> Result<Machine, Failure> {
     if let Some(file) = matches.get_one::<String>("lids") {
         let address = machine.address(Path::new(file));
         machine = address.map_err(|error| match error.kind {
-            laneway_topo::ErrorKind::Addresses => advise(error, "leave --lids out"),
+            laneway_topo::ErrorKind::Addresses => advise(error, "the same command without --lids"),
             _ => refuse(error),
         })?;
     }
@@ -81,7 +90,7 @@ pub fn from(matches: &ArgMatches) -> Result<Machine, Failure> {
 /// For verbs that ask about cables alone: its forwarding leads into what has failed.
 pub fn unrouted(matches: &ArgMatches) -> Result<Machine, Failure> {
     let spec = matches.get_one::<String>("topology").map_or("", String::as_str);
-    let seed = matches.get_one::<u64>("fail-seed").copied().unwrap_or(1);
+    let seed = matches.get_one::<u64>("fail-seed").copied().unwrap_or(DEFAULT_SEED);
     let parts: Vec<&String> = matches.get_many("fail").unwrap_or_default().collect();
     let machine = named(spec)?.fail(&parts, seed).map_err(refuse)?;
     notes(explain::failures(&machine));
@@ -90,7 +99,7 @@ pub fn unrouted(matches: &ArgMatches) -> Result<Machine, Failure> {
 
 /// Whole, and with its own forwarding.
 pub fn named(spec: &str) -> Result<Machine, Failure> {
-    Machine::observed(spec, Bar::working()).map_err(refuse)
+    Machine::observed(spec, Bar::working()).map_err(|error| refuse_topology(error, spec))
 }
 
 /// A fabric from a file, in any format that is known.

@@ -6,7 +6,7 @@ use laneway_topo::machine::MOST_SPREAD;
 pub use laneway_topo::schedule::Named;
 use laneway_topo::schedule::usual_orders;
 
-use super::machine::Machine;
+use super::machine::{self, Machine};
 use super::refusal::refuse;
 use crate::output;
 
@@ -34,7 +34,7 @@ pub fn usual(machine: &Machine) -> &'static [&'static str] {
 
 /// The order that a verb is asked about: after a failure the repaired one, if no other is named.
 pub fn from(machine: &Machine, matches: &ArgMatches) -> Result<Named, Failure> {
-    let seed = matches.try_get_one::<u64>("seed").ok().flatten().copied().unwrap_or(1);
+    let seed = machine::seed(matches);
     let word = matches.get_one::<String>("schedule").map(String::as_str);
     let name = word.or_else(|| usual(machine).last().copied()).unwrap_or("native");
     if word.is_none() && name != "native" {

@@ -1,5 +1,7 @@
 //! What to try instead of what the library has refused, in the flags of the command.
 
+use std::path::Path;
+
 use laneway_core::Failure;
 use laneway_topo::{Error, ErrorKind};
 
@@ -9,13 +11,13 @@ pub fn refuse(error: Error) -> Failure {
     let try_this = match error.kind {
         ErrorKind::Malformed if error.cause.contains("guid2lid") => "--lids GUID2LID".to_string(),
         ErrorKind::Unreadable | ErrorKind::Malformed if hint.is_empty() => {
-            "a file that `laneway topo export` writes, or ibnetdiscover".to_string()
+            "the output of ibnetdiscover, or of `laneway topo export`".to_string()
         }
         ErrorKind::Topology => format!("{hint}; laneway info topologies lists all"),
         ErrorKind::Engine => format!("{hint}; laneway info engines lists all"),
         ErrorKind::Empty => "a file with hosts, switches and cables".to_string(),
         ErrorKind::TooLarge if hint.is_empty() => {
-            "a topology by formula, with nothing failed".to_string()
+            "--topology mlfm:d=18, without --fail".to_string()
         }
         ErrorKind::Part => format!("--fail link:{hint}/1, --fail switch:{hint}, --fail link"),
         ErrorKind::Schedule if hint.is_empty() => {
@@ -35,6 +37,14 @@ pub fn refuse(error: Error) -> Failure {
         _ => hint,
     };
     advise(error, try_this)
+}
+
+/// A refusal of a topology; the name of a file lacks only its prefix.
+pub fn refuse_topology(error: Error, spec: &str) -> Failure {
+    match error.kind == ErrorKind::Topology && Path::new(spec).is_file() {
+        true => advise(error, format!("file:{spec}")),
+        false => refuse(error),
+    }
 }
 
 /// A refusal with what its verb knows to try.

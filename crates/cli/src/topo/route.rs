@@ -103,14 +103,14 @@ fn write_steps(
 ) -> Result<Change, Failure> {
     let wiring = machine.wiring();
     let installed = tables.installed(machine, from).map_err(|error| match error.kind {
-        ErrorKind::Addresses => advise(error, "leave --from out"),
+        ErrorKind::Addresses => advise(error, "the same command without --from"),
         _ => refuse(error),
     })?;
     let before = prove_observed(wiring, &installed.0, machine.observer()).credit_loop;
     let change = tables.change(machine, own, installed, |step| {
         if step.number == 1 && !before.is_empty() {
             let told = explain::credit_loop(wiring, &before);
-            output::note(&format!("the installed tables, which are to change: {told}"));
+            output::note(&format!("the installed tables: {told}"));
         }
         let name = Step::file(file, step.number);
         if !step.credit_loop.is_empty() {

@@ -61,7 +61,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let whole = text("whole").map(discovered).transpose()?;
     let mut watch = Watch::observed(whole, Bar::working()).map_err(refuse)?;
     let mut see = |now: &Discovered| -> Result<Exit, Failure> {
-        let Some(rerouted) = watch.see(now).map_err(refuse)? else { return Ok(Exit::Done) };
+        let Some(rerouted) = watch.update(now).map_err(refuse)? else { return Ok(Exit::Done) };
         act(&rerouted, file, reload, &output)?;
         let exit = machine::exit(rerouted.holds());
         watch.installed(rerouted);

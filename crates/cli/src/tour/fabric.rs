@@ -14,7 +14,7 @@ const TREE: &str = "fat-tree-3:d=18";
 const SMALL: &str = "mlfm:d=8";
 
 pub fn stop() -> Result<(), Failure> {
-    say("6. A fabric: fewer switches than a fat tree, and nobody in the way of anybody\n")?;
+    say("6. A fabric: fewer switches than a fat tree, and no conflicts\n")?;
     let (mesh, tree) = (topology(MESH)?, topology(TREE)?);
     for fabric in [&mesh, &tree] {
         let parts = Parts::of(&**fabric);
@@ -42,7 +42,7 @@ fn conflicts(mesh: &dyn Topology) -> Result<(), Failure> {
     let took_ms = begun.elapsed().as_millis();
     let shift = counter.count(&Shift::new(mesh.hosts()));
     say(&format!(
-        "   Everybody to everybody on the mesh, {} messages in {} phases, counted in {took_ms} \
+        "   An all-to-all on the mesh, {} messages in {} phases, counted in {took_ms} \
          ms:\n   at most {} on a link, where the usual order has up to {} and takes {:.1} times \
          as long.",
         native.flows.iter().sum::<u64>(),
@@ -64,8 +64,8 @@ fn repaired() -> Result<(), Failure> {
     }
     say(&format!(
         "   A cable dies on {SMALL}: {} pairs are reached again without a credit loop, and the \
-         repaired\n   schedule takes {} phases for {} nodes; no other over these tables fewer \
-         than {}.",
+         repaired\n   schedule takes {} phases for {} nodes; the lower bound over these tables \
+         is {}.",
         proof.pairs, repaired.time, repaired.hosts, repaired.bound
     ))
 }

@@ -17,7 +17,7 @@ const BROKEN: Duration = Duration::from_millis(100);
 /// Builds a lab, sends a byte across, and once more over a link that breaks for a moment.
 pub fn stop() -> Result<(), Failure> {
     say("7. A cluster on this machine, with links that break\n")?;
-    match shown() {
+    match build_and_break() {
         Ok(text) => say(&text),
         Err(LabError::NotRoot) => say("   It needs root: sudo laneway tour shows it.\n"),
         // Whatever a machine lacks for it, the tour goes on.
@@ -25,7 +25,7 @@ pub fn stop() -> Result<(), Failure> {
     }
 }
 
-fn shown() -> Result<String, LabError> {
+fn build_and_break() -> Result<String, LabError> {
     let platform = Platform::read(PLATFORM).map_err(|error| LabError::Name(error.to_string()))?;
     let plan = Plan::new(&platform, Options::default()).map_err(LabError::Unbuildable)?;
     let lab = LabName::new(&format!("tour-{}", std::process::id()))?;

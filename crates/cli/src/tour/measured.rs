@@ -1,6 +1,6 @@
 //! The fifth stop: a measurement whose truth is known, with clocks that are off and drift.
 
-use laneway_coll::usual;
+use laneway_coll::default_algorithm;
 use laneway_core::{Collective as Kind, Comm, CommError, Failure, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Maximum, Stage, StartTime, Timing};
@@ -22,7 +22,7 @@ fn measured(
 ) -> Result<Option<(Point, f64)>, CommError> {
     let own = comm.dup()?;
     let shape = Shape::new(kind, comm.size(), SIZE);
-    let Some((algorithm, params)) = usual(&shape) else { return Ok(None) };
+    let Some((algorithm, params)) = default_algorithm(&shape) else { return Ok(None) };
     let Ok(mut made) = Collective::new(comm, &shape, Answerer::Ours(algorithm, params)) else {
         return Ok(None);
     };

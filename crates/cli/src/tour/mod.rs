@@ -69,7 +69,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     sites::stop()?;
     paths::stop()?;
     models::stop()?;
-    next()?;
+    print_next_steps()?;
     Ok(Exit::Done)
 }
 
@@ -98,7 +98,7 @@ fn schedules(svg: Option<&Path>) -> Result<(), Failure> {
     if let Some(file) = svg {
         std::fs::write(file, schedule::draw(&drawings, DRAWN)).map_err(|error| {
             let what = format!("cannot write `{}`", file.display());
-            Failure::environment(what, error.to_string(), "a folder that can be written to")
+            Failure::environment(what, error.to_string(), output::writable(file))
         })?;
         say(&format!("   Drawn as a picture in {}.\n", file.display()))?;
     }
@@ -196,7 +196,7 @@ fn simulated() -> Result<(), Failure> {
     say("")
 }
 
-fn next() -> Result<(), Failure> {
+fn print_next_steps() -> Result<(), Failure> {
     let mpi = match laneway_mpi::open(None) {
         Ok(found) => {
             let version = found.version.split(',').next().unwrap_or_default();

@@ -25,7 +25,7 @@ pub fn stop(comm: &dyn Comm) -> Result<Exit, RankError> {
     }
     if failed > 0 {
         let what = format!("{failed} of {} calls gave a wrong answer", passed + failed);
-        let try_this = "laneway check --ranks 4, which tells where";
+        let try_this = "laneway check --ranks 4, which shows where";
         return Err(Failure::new(Exit::Gate, what, "see the line above", try_this).into());
     }
     Ok(Exit::Done)

@@ -290,10 +290,10 @@ fn faults_that_make_no_sense_are_refused() {
     }
     let lab = Standing::up("nonsense", &["--sites", "1x2", "--no-probe"]);
     for (fault, part) in [
-        ("explode node0", "no fault `explode`"),
-        ("drop nobody", "no host `nobody`"),
-        ("loss node0 lots", "no part of all packets"),
-        ("delay node0 5ms", "names no way"),
+        ("explode node0", "unknown fault `explode`"),
+        ("drop nobody", "unknown host `nobody`"),
+        ("loss node0 lots", "not a share of packets"),
+        ("delay node0 5ms", "is not a pair of sites"),
         ("flap node0 10ms", "needs a period above 0 and an end"),
     ] {
         let words: Vec<&str> = ["lab", "fault", "--lab", &lab.name].into_iter().collect();

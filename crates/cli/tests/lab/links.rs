@@ -143,5 +143,5 @@ fn many_hosts_are_up_and_down_at_once() {
     assert!(crate::standing::left(&name).is_empty());
     // Ten seconds and five were asked for; a busy machine may take twice that.
     assert!(up.as_secs() < 20 && down.as_secs() < 10, "up {up:?}, down {down:?}");
-    refused(&laneway(&["lab", "run", "--lab", &name, "--", "true"]), 3, "stands");
+    refused(&laneway(&["lab", "run", "--lab", &name, "--", "true"]), 3, "does not exist");
 }

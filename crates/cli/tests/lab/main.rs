@@ -53,7 +53,7 @@ fn two_labs_stand_side_by_side_with_the_same_addresses() {
     assert!(standing::left(&name).is_empty());
     assert!(other.run(&["true"]).status.success(), "the other one still stands");
     let again = laneway(&["lab", "up", "--sites", "1x2", "--lab", &other.name]);
-    refused(&again, 3, "stands already");
+    refused(&again, 3, "already exists");
     assert!(other.run(&["true"]).status.success(), "a name that is taken harms nobody");
 }
 
@@ -102,12 +102,12 @@ fn what_makes_no_sense_is_refused() {
     std::fs::write(&file, text).expect("a file");
     let underscore = file.display().to_string();
     for (words, code, part) in [
-        (&[][..], 2, "of what is the lab made?"),
-        (&["--sites", "2y2"], 2, "`2y2` are no sites"),
-        (&["--sites", "0x2"], 2, "are no sites"),
-        (&["--sites", "1x2", "--wan", "5ms"], 2, "one site has no WAN"),
-        (&["--sites", "2x2", "--wan", "soon"], 2, "`soon` is no WAN"),
-        (&["--sites", "2x2", "--wan", "5ms,fast"], 2, "is no WAN"),
+        (&[][..], 2, "the lab has no hosts"),
+        (&["--sites", "2y2"], 2, "`2y2` is not a number of sites and hosts"),
+        (&["--sites", "0x2"], 2, "is not a number of sites and hosts"),
+        (&["--sites", "1x2", "--wan", "5ms"], 2, "a WAN needs two sites"),
+        (&["--sites", "2x2", "--wan", "soon"], 2, "`soon` does not describe a WAN"),
+        (&["--sites", "2x2", "--wan", "5ms,fast"], 2, "does not describe a WAN"),
         (&["--platform", "mars"], 2, "mars"),
         (&["--platform", "cluster:4,latency=1ms"], 2, "latency of 1000 us inside"),
         (&["--platform", "cluster:4,duplex=half"], 2, "duplex = \"half\""),
@@ -124,8 +124,16 @@ fn what_makes_no_sense_is_refused() {
     }
     _ = std::fs::remove_file(&file);
     refused(&laneway(&["lab", "up", "--lab", "A B", "--sites", "1x2"]), 2, "names no lab");
-    refused(&laneway(&["lab", "run", "--lab", "never", "--", "true"]), 3, "no lab never stands");
-    refused(&laneway(&["lab", "fault", "--lab", "never", "drop", "n0"]), 3, "no lab never stands");
+    refused(
+        &laneway(&["lab", "run", "--lab", "never", "--", "true"]),
+        3,
+        "lab never does not exist",
+    );
+    refused(
+        &laneway(&["lab", "fault", "--lab", "never", "drop", "n0"]),
+        3,
+        "lab never does not exist",
+    );
     refused(&laneway(&["lab", "record", "x.png", "--lab", "never"]), 2, "x.png");
 }
 

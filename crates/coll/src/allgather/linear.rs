@@ -9,7 +9,7 @@ use crate::spread::Spread;
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Allgather,
     name: "linear",
-    sentence: "everybody sends its block to everybody, `window` at a time, the next rank first",
+    sentence: "each rank sends its block to all others, `window` at a time, the next rank first",
     source: "Open MPI basic",
     parameters: &[(Parameter::Window, 32)],
     build: |shape, params, _| {

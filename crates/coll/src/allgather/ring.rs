@@ -9,7 +9,7 @@ use crate::shift::{Neighbour, down, up};
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Allgather,
     name: "ring",
-    sentence: "everybody passes to the next rank what came from the one before",
+    sentence: "each rank forwards to the next rank what it received from the previous one",
     source: "MPICH; Open MPI tuned",
     parameters: &[(Parameter::Window, 4)],
     build: |shape, params, _| {

@@ -9,7 +9,7 @@ use crate::shift::{down, up};
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Barrier,
     name: "dissemination",
-    sentence: "each rank signals the rank at doubling distances above it, round the circle",
+    sentence: "in round k each rank signals the rank 2^k above it, modulo the ranks",
     source: "Hensgen, Finkel, Manber 1988; MPICH; Open MPI tuned (bruck)",
     build: |shape, _, _| Ok(Box::new(Dissemination { ranks: shape.ranks })),
     ..Algorithm::BASE

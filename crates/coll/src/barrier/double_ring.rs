@@ -8,7 +8,7 @@ use crate::shift::{down, up};
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Barrier,
     name: "double-ring",
-    sentence: "a token goes round the ranks twice",
+    sentence: "a token passes around the ring of ranks twice",
     source: "Open MPI tuned",
     build: |shape, _, _| Ok(Box::new(DoubleRing { ranks: shape.ranks })),
     ..Algorithm::BASE

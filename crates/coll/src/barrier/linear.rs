@@ -7,7 +7,7 @@ use crate::registry::Algorithm;
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Barrier,
     name: "linear",
-    sentence: "everybody signals rank 0, which signals everybody when all have come",
+    sentence: "all ranks signal rank 0, which signals all when the last has arrived",
     source: "Open MPI basic",
     build: |shape, _, _| Ok(Box::new(Linear { ranks: shape.ranks })),
     ..Algorithm::BASE

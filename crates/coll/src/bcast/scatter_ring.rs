@@ -9,7 +9,7 @@ use crate::shift::down;
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Bcast,
     name: "scatter-ring",
-    sentence: "a binomial scatter of p blocks, then a ring that leaves out what a rank has already",
+    sentence: "a binomial scatter of p blocks, then a ring that skips what a rank already has",
     source: "van de Geijn 1994; Thakur, Rabenseifner, Gropp 2005; MPICH",
     parameters: &[(Parameter::Window, 4)],
     build: |shape, params, _| {

@@ -10,7 +10,7 @@ use crate::tree::{Binary, Tree};
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Bcast,
     name: "split-binary",
-    sentence: "each half goes down a binary tree of half of the ranks, in segments; pairs exchange",
+    sentence: "each half is sent down a binary tree of half the ranks, in segments; pairs exchange",
     source: "Pjesivac-Grbovic et al. 2007; Open MPI tuned",
     parameters: &[(Parameter::Segment, 64 << 10), (Parameter::Window, 4)],
     build: |shape, params, _| {

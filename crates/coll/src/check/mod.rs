@@ -102,7 +102,7 @@ impl fmt::Display for Fault {
                 write!(f, "{to} receives on channel {chan} from {from}, which sends nothing")
             }
             Fault::Deadlock { stuck } => {
-                write!(f, "deadlock; (rank, lane, round) that cannot go on: {stuck:?}")
+                write!(f, "deadlock; blocked (rank, lane, round): {stuck:?}")
             }
             Fault::Result { rank, at, len, expected, found } => write!(
                 f,

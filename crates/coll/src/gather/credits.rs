@@ -8,7 +8,7 @@ use crate::registry::{Algorithm, Parameter};
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Gather,
     name: "credits",
-    sentence: "nobody sends before the root grants it, and the root grants `window` at a time",
+    sentence: "ranks send when the root grants it, and the root grants `window` at a time",
     source: "laneway; the cure for the escalations of many-to-one traffic that MPIBlib measures",
     parameters: &[(Parameter::Window, 8)],
     build: |shape, params, _| {

@@ -7,7 +7,7 @@ use crate::registry::{Algorithm, Parameter};
 pub const ALGORITHM: Algorithm = Algorithm {
     family: Collective::Gather,
     name: "linear",
-    sentence: "everybody sends to the root, which keeps `window` receives posted, in rank order",
+    sentence: "all ranks send to the root, which keeps `window` receives posted, in rank order",
     source: "MPIBlib; Open MPI basic",
     parameters: &[(Parameter::Window, 8)],
     build: |shape, params, _| {

@@ -68,7 +68,7 @@ fn set(
         "down" if number == 0.0 || number == 1.0 => |way, number| way.down = number == 1.0,
         "down" => return Err(format!("down is 0 or 1, not {value}")),
         "queue" if number >= 0.0 => |way, number| way.queue_bytes = number as u64,
-        "queue" => return Err(format!("{value} is no number of bytes")),
+        "queue" => return Err(format!("{value} is not a number of bytes")),
         _ => return Err(format!("a way has no {key:?}")),
     };
     engine.set(now, from, to, |way| change(way, number))?;
@@ -88,18 +88,18 @@ fn set_pipe(
         "queue" if number >= 0.0 => {
             engine.set_pipe(now, name, |pipe| pipe.queue_bytes = number as u64)?;
         }
-        "queue" => return Err(format!("{value} is no number of bytes")),
+        "queue" => return Err(format!("{value} is not a number of bytes")),
         _ => return Err(format!("a pipe has no {key:?}")),
     }
     Ok("ok".into())
 }
 
 fn read_site(word: &str) -> Result<usize, String> {
-    word.parse().map_err(|_| format!("{word:?} is no number of a site"))
+    word.parse().map_err(|_| format!("{word:?} is not the number of a site"))
 }
 
 fn read_number(word: &str) -> Result<f64, String> {
-    word.parse().map_err(|_| format!("{word:?} is no number"))
+    word.parse().map_err(|_| format!("{word:?} is not a number"))
 }
 
 fn show(engine: &Engine, strays: &Strays) -> String {

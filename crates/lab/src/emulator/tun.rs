@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
     let bytes = name.as_bytes();
     if bytes.is_empty() || bytes.len() >= libc::IFNAMSIZ || bytes.contains(&0) {
-        let why = format!("{name:?} is no name of a device: 1 to {} bytes", libc::IFNAMSIZ - 1);
+        let why = format!("{name:?} is not a device name: 1 to {} bytes", libc::IFNAMSIZ - 1);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     let mut options = OpenOptions::new();

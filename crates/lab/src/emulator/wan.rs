@@ -108,7 +108,7 @@ impl Wan {
 impl Pipe {
     pub(super) fn check(&self) -> Result<(), String> {
         if self.name.is_empty() || self.name.contains(|c: char| c.is_whitespace() || c == '=') {
-            return Err(format!("{:?} is no name of a pipe: one word without =", self.name));
+            return Err(format!("{:?} is not a name of a pipe: one word without =", self.name));
         }
         check_rate("rate", self.rate).map_err(|why| format!("pipe {}: {why}", self.name))
     }
@@ -129,7 +129,7 @@ impl Way {
         ];
         for (name, share) in shares {
             if !(0.0..=1.0).contains(&share) {
-                return Err(format!("{name} {share} is no probability"));
+                return Err(format!("{name} {share} is not a probability"));
             }
         }
         self.connection.map_or(Ok(()), |rate| check_rate("connection", rate))
@@ -140,6 +140,6 @@ fn check_rate(name: &str, rate: f64) -> Result<(), String> {
     // False for what is not a number.
     match rate > 0.0 {
         true => Ok(()),
-        false => Err(format!("{name} {rate} is no rate: more than 0 bytes a second")),
+        false => Err(format!("{name} {rate} is not a rate: it must be above 0 bytes per second")),
     }
 }

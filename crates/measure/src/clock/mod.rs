@@ -89,7 +89,7 @@ pub struct GlobalClock<'c> {
     global: bool,
     epochs: Vec<Epoch>,
     /// Comparisons that rank 0 has not heard of yet.
-    untold: usize,
+    unsent: usize,
     /// On rank 0, what the last comparison that it has heard of allows clocks to be.
     ways: Option<Ways>,
     /// Seconds between two different readings.
@@ -129,9 +129,9 @@ impl<'c> GlobalClock<'c> {
     /// With another clock than the communicator's, and all ranks alike.
     pub fn over(comm: &'c dyn Comm, clock: &'c dyn Clock, procedure: Procedure) -> GlobalClock<'c> {
         let (global, tick) = (clock.is_global(), tick(clock));
-        let (epochs, untold, ways) = (Vec::new(), 0, None);
+        let (epochs, unsent, ways) = (Vec::new(), 0, None);
         let trips = offset::TRIPS;
-        GlobalClock { comm, clock, procedure, trips, global, epochs, untold, ways, tick }
+        GlobalClock { comm, clock, procedure, trips, global, epochs, unsent, ways, tick }
     }
 
     /// With another number of round trips without a shorter one, at least one, that end a
@@ -192,7 +192,7 @@ impl<'c> GlobalClock<'c> {
         let expected = self.offset_at(epoch.at);
         let missed = if self.epochs.is_empty() { 0.0 } else { (epoch.offset - expected).abs() };
         self.epochs.push(epoch);
-        self.untold += 1;
+        self.unsent += 1;
         Ok(missed)
     }
 
@@ -258,7 +258,7 @@ impl<'c> GlobalClock<'c> {
 
     /// Collective: what the last comparison allows clocks to be, whatever the ways take; on rank 0.
     pub fn ways(&mut self) -> Result<Option<Ways>, CommError> {
-        let own = self.tell();
+        let own = self.take_unsent();
         let all = collect(self.comm, &own)?;
         if self.comm.rank() != 0 {
             return Ok(None);
@@ -267,7 +267,7 @@ impl<'c> GlobalClock<'c> {
             0 => vec![&[]; self.comm.size() as usize],
             each => all.chunks(each).collect(),
         };
-        Ok(Some(self.hear(&told)))
+        Ok(Some(self.merge(&told)))
     }
 
     /// What clocks could be by the last comparison that rank 0 has heard of; nothing elsewhere, and
@@ -285,10 +285,10 @@ impl<'c> GlobalClock<'c> {
     }
 
     /// What rank 0 has not heard yet of this rank's comparisons, as numbers.
-    pub(crate) fn tell(&mut self) -> Vec<f64> {
+    pub(crate) fn take_unsent(&mut self) -> Vec<f64> {
         let each = self.words_of_epoch();
-        let mut words = Vec::with_capacity(self.untold * each);
-        for epoch in &self.epochs[self.epochs.len() - self.untold..] {
+        let mut words = Vec::with_capacity(self.unsent * each);
+        for epoch in &self.epochs[self.epochs.len() - self.unsent..] {
             let end = words.len() + each;
             words.extend([epoch.offset, MOST_DRIFT * epoch.lasted]);
             for heard in &epoch.heard {
@@ -296,12 +296,12 @@ impl<'c> GlobalClock<'c> {
             }
             words.resize(end, NOBODY);
         }
-        self.untold = 0;
+        self.unsent = 0;
         words
     }
 
     /// On rank 0: what clocks could be while what is told happened, from every rank's numbers.
-    pub(crate) fn hear(&mut self, told: &[&[f64]]) -> Ways {
+    pub(crate) fn merge(&mut self, told: &[&[f64]]) -> Ways {
         if self.global {
             return Ways::OneClock;
         }

@@ -85,18 +85,18 @@ impl Pattern {
     pub fn sentence(self) -> &'static str {
         match self {
             Pattern::Latency => "half a round trip",
-            Pattern::RoundTrip => "a message out and one of another size back, the whole of it",
-            Pattern::PointToTwo => "a message to each of two others, and empty answers of both",
-            Pattern::Bandwidth => "a window of sends and one answer; a message of it",
-            Pattern::Bidirectional => "a window of sends each way; a message of one way",
-            Pattern::Rate => "as bandwidth, in messages a second",
-            Pattern::MultiPair => "all pairs at once, a window each, until the last is answered",
+            Pattern::RoundTrip => "a message out and a reply of another size; full round trip",
+            Pattern::PointToTwo => "a message to each of two others, and an empty reply from both",
+            Pattern::Bandwidth => "a window of sends and one reply; time per message",
+            Pattern::Bidirectional => "a window of sends each way at once; time per message",
+            Pattern::Rate => "as bandwidth, in messages per second",
+            Pattern::MultiPair => "all pairs at once, a window each, until the last reply",
             Pattern::Sendrecv => "a ring: to the right, from the left",
             Pattern::Exchange => "a ring: to and from both neighbours",
-            Pattern::Overlap => "how much of a round trip computing can hide",
-            Pattern::SendOverhead => "how long a send keeps its caller",
-            Pattern::ReceiveOverhead => "how long a receive of what is there keeps its caller",
-            Pattern::Gap => "what one more message of a train takes",
+            Pattern::Overlap => "share of a round trip that computation can hide",
+            Pattern::SendOverhead => "time that a send occupies its caller",
+            Pattern::ReceiveOverhead => "time that a receive of an arrived message takes",
+            Pattern::Gap => "time of each further message of a train",
         }
     }
 

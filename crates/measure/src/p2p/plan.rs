@@ -33,12 +33,12 @@ impl Plan {
 
     /// Any subsets, each in the first round that has room for it.
     pub fn of(subsets: Vec<Vec<Rank>>) -> Result<Plan, CommError> {
-        Plan::apart(subsets, |_| Vec::new())
+        Plan::without_shared(subsets, |_| Vec::new())
     }
 
     /// Any subsets; those that `also` use one thing besides ranks, such as the way out of a site,
     /// are in different rounds as well.
-    pub fn apart(
+    pub fn without_shared(
         subsets: Vec<Vec<Rank>>,
         also: impl Fn(&[Rank]) -> Vec<u32>,
     ) -> Result<Plan, CommError> {
@@ -163,7 +163,7 @@ mod tests {
         // Ranks 0 to 2 are one site and 3 to 5 another; one way leads from one to the other.
         let far = |pair: &[Rank]| if (pair[0] < 3) != (pair[1] < 3) { vec![0] } else { vec![] };
         let all = Plan::pairs(6).subsets().map(<[Rank]>::to_vec).collect();
-        let plan = Plan::apart(all, far).expect("a plan");
+        let plan = Plan::without_shared(all, far).expect("a plan");
         assert_disjoint(&plan);
         assert_eq!(plan.subsets().count(), 15);
         for round in plan.rounds() {

@@ -4,7 +4,7 @@ use laneway_core::Rank;
 
 use super::verdict::{BANDWIDTH, Direction, Limits, Scope, SlowNode, SlowPair, Verdict};
 
-/// So many pairs that are slow without anybody to blame are named.
+/// Slow pairs that no host and no link explains are named up to this number.
 const NAMED: usize = 8;
 
 impl Limits {
@@ -53,9 +53,9 @@ impl SlowNode {
             Scope::Far => " with other sites",
         };
         format!(
-            "{} is slow{direction}{scope}: {slow} of its {pairs} pairs are, with {} in the middle; \
-             it and not its partners, for of their {others} pairs with each other {others_slow} \
-             are slow",
+            "{} is slow{direction}{scope}: {slow} of its {pairs} pairs are, with a median of {}; \
+             its partners are not the cause, as of their {others} pairs with each other \
+             {others_slow} are slow",
             self.name(hosts),
             compared(self.measure, self.ratio),
         )
@@ -80,15 +80,15 @@ impl Verdict {
     pub fn sentences(&self, hosts: &[String], limits: &Limits) -> Vec<String> {
         let pairs = self.marks.len();
         if pairs == 1 && limits.least_rate.is_none() {
-            return vec!["one pair has nothing that it could be compared with".to_string()];
+            return vec!["a single pair has no other pair to compare with".to_string()];
         }
         let mut all = self.blame(hosts);
         let below = self.marks.iter().filter(|m| m.there.only_below_rate || m.back.only_below_rate);
         match below.count() {
             0 => {}
             below => all.push(format!(
-                "{below} of {pairs} pairs have less than the bandwidth that was asked for, but no \
-                 less than is usual for their kind"
+                "{below} of {pairs} pairs are below the requested bandwidth, but not below the \
+                 usual bandwidth of their kind"
             )),
         }
         if all.is_empty() {
@@ -101,15 +101,15 @@ impl Verdict {
         all
     }
 
-    /// A sentence for each that is to blame, or that is slow without anybody to blame.
+    /// A sentence for each cause, and for each slow pair without one.
     fn blame(&self, hosts: &[String]) -> Vec<String> {
         let named = |pair: &SlowPair| (name(hosts, pair.from), name(hosts, pair.to));
         let nodes = self.slow_nodes.iter().map(|node| node.sentence(hosts));
         let links = self.slow_pairs.iter().map(|pair| {
             let (from, to) = named(pair);
             format!(
-                "what is between {from} and {to} is slow{}, with {}; not the two, for other pairs \
-                 of both are not",
+                "the link between {from} and {to} is slow{}, with {}; the two hosts are not the \
+                 cause, as their other pairs are not slow",
                 pair.direction(hosts),
                 pair.figure(),
             )
@@ -117,8 +117,8 @@ impl Verdict {
         let unclear = self.unclear_pairs.iter().map(|pair| {
             let (from, to) = named(pair);
             format!(
-                "{from} and {to} have {}{}; whether one of them is slow or what is between them \
-                 no other pair can tell",
+                "{from} and {to} have {}{}; no other pair shows whether one of them is slow or \
+                 the link between them",
                 pair.figure(),
                 pair.direction(hosts),
             )
@@ -126,17 +126,17 @@ impl Verdict {
         let together = self.slow_together.iter().map(|pair| {
             let (from, to) = named(pair);
             format!(
-                "{from} and {to} have {} together, for each of them is a little slower than most; \
-                 nothing is wrong between them",
+                "{from} and {to} have {} together, as each of them is a little slower than most; \
+                 the link between them is not slow",
                 pair.figure(),
             )
         });
         let scattered = match self.scattered_pairs.len() {
             0 => None,
             count => Some(format!(
-                "{count} pairs are slow, and no few hosts or links explain it: what they share, \
-                 such as a switch between groups of hosts, may be narrow, or pairs that are \
-                 measured at the same time disturb each other"
+                "{count} pairs are slow, and no few hosts or links explain it: something that they \
+                 share, such as a switch between groups of hosts, may be a bottleneck, or pairs \
+                 that are measured at the same time disturb each other"
             )),
         };
         let mut all: Vec<String> = nodes.chain(links).chain(scattered).collect();

@@ -174,7 +174,7 @@ impl Found<'_> {
                 (false, false) => vec![host(a), host(b), site(a), site(b)],
             }
         };
-        let plan = Plan::apart(pairs, shared)?;
+        let plan = Plan::without_shared(pairs, shared)?;
         Ok(if self.survey.sequential { plan.one_by_one() } else { plan })
     }
 }

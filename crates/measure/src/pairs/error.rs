@@ -34,10 +34,10 @@ impl Refusal {
     /// What it comes from.
     pub fn cause(&self) -> String {
         match self {
-            Refusal::NoPairs => "a pair is two ranks, and there is one".into(),
-            Refusal::NothingToCompare => "one pair has no other to be compared with".into(),
+            Refusal::NoPairs => "a pair needs two ranks, and there is one".into(),
+            Refusal::NothingToCompare => "a single pair has no other pair to compare with".into(),
             Refusal::ShortMessage { least, .. } => {
-                format!("a message of less than {least} bytes tells no bandwidth")
+                format!("measuring a bandwidth needs messages of at least {least} bytes")
             }
             Refusal::Sites { ranks, .. } => format!("there are {ranks} ranks"),
             Refusal::Memory(cause) => cause.clone(),
@@ -48,10 +48,12 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::NoPairs => write!(f, "there are no pairs"),
-            Refusal::NothingToCompare => write!(f, "this gate would never fail"),
-            Refusal::ShortMessage { size, .. } => write!(f, "{size} bytes are too few"),
-            Refusal::Sites { counted, .. } => write!(f, "the sites have {counted} ranks"),
+            Refusal::NoPairs => write!(f, "no pair to measure"),
+            Refusal::NothingToCompare => write!(f, "a relative gate needs three ranks"),
+            Refusal::ShortMessage { size, .. } => {
+                write!(f, "a message of {size} bytes is too short")
+            }
+            Refusal::Sites { counted, .. } => write!(f, "the sites add up to {counted} ranks"),
             Refusal::Memory(_) => write!(f, "these sizes do not fit into memory"),
         }
     }

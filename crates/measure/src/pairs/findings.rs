@@ -248,7 +248,7 @@ mod tests {
         let usual = figure(1.0, 1.0, 1.0);
         let (findings, words) = judge(usual, figure(5.0, 4.9, 5.1), 0.9);
         assert!(!findings.is_healthy());
-        assert!(words[0].starts_with("what is between b"), "{words:?}");
+        assert!(words[0].starts_with("the link between b"), "{words:?}");
         assert!(words[1].starts_with("slow is what has less than 90 %"), "{words:?}");
     }
 }

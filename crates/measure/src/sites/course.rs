@@ -48,7 +48,7 @@ pub fn measure_sites(comm: &dyn Comm, asked: &Asked) -> Result<Found, SitesError
     }
     let far = latencies(&*own, &ranks, asked.alive)?;
     let (sites, of_host) = match asked.sites {
-        Some(sites) => told(sites, &ranks),
+        Some(sites) => named_sites(sites, &ranks),
         None => {
             let found = sites_of_hosts(&far, ranks.len() as u32);
             let count = found.iter().max().map_or(0, |most| most + 1);
@@ -72,7 +72,7 @@ pub fn measure_sites(comm: &dyn Comm, asked: &Asked) -> Result<Found, SitesError
 }
 
 /// The sites that were told, in the order in which their hosts appear.
-fn told(sites: &[String], ranks: &[Rank]) -> (Vec<String>, Vec<u32>) {
+fn named_sites(sites: &[String], ranks: &[Rank]) -> (Vec<String>, Vec<u32>) {
     let mut names: Vec<String> = Vec::new();
     let of_host = ranks.iter().map(|&rank| {
         let name = &sites[rank as usize];

@@ -197,7 +197,10 @@ impl fmt::Display for SitesError {
             SitesError::OneSite { hosts: 1 } => f.write_str("all ranks are on one host"),
             SitesError::OneSite { hosts } => write!(f, "the {hosts} hosts are at one site"),
             SitesError::TooShort { message, least } => {
-                write!(f, "{message} bytes tell no rate here: it takes {least}, or more")
+                write!(
+                    f,
+                    "{message} bytes are too short to measure a rate here; {least} are needed"
+                )
             }
             SitesError::Comm(error) => error.fmt(f),
         }

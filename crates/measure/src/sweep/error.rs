@@ -50,11 +50,11 @@ impl Refusal {
             Refusal::UnknownAlgorithm { cause, .. } | Refusal::NoIsolation { cause, .. } => {
                 cause.clone()
             }
-            Refusal::NoRivals => "algorithms race against each other, and there is one".into(),
-            Refusal::ExactRace => "the number of repetitions is exact, and none stops early".into(),
+            Refusal::NoRivals => "only one algorithm was selected".into(),
+            Refusal::ExactRace => "no algorithm can stop before an exact number".into(),
             Refusal::NoRoot { fewest, .. } => format!("the ranks are 0 to {}", fewest - 1),
-            Refusal::NoTrueTime => "only a simulated cluster has one".into(),
-            Refusal::NoSites => "`chosen` is what is fastest on a platform of sites".into(),
+            Refusal::NoTrueTime => "only a simulated cluster knows it".into(),
+            Refusal::NoSites => "`chosen` needs a platform with sites".into(),
             Refusal::Memory(cause) => cause.clone(),
             Refusal::NothingMeasured => {
                 "no chosen algorithm serves any of the chosen shapes here".into()
@@ -68,13 +68,13 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::UnknownAlgorithm { name, .. } => write!(f, "unknown algorithm `{name}`"),
             Refusal::NoRivals => write!(f, "a race needs two algorithms"),
-            Refusal::ExactRace => write!(f, "a race needs repetitions that can be spared"),
-            Refusal::NoRoot { root, .. } => write!(f, "there is no rank {root} for the root"),
+            Refusal::ExactRace => write!(f, "a race needs a variable number of repetitions"),
+            Refusal::NoRoot { root, .. } => write!(f, "root {root} is out of range"),
             Refusal::NoTrueTime => write!(f, "the true time is not known here"),
             Refusal::NoIsolation { isolation, .. } => {
                 write!(f, "the isolation `{isolation}` is not possible")
             }
-            Refusal::NoSites => write!(f, "where the ranks are is not known"),
+            Refusal::NoSites => write!(f, "the sites of the ranks are unknown"),
             Refusal::Memory(_) => write!(f, "these sizes do not fit into memory"),
             Refusal::NothingMeasured => write!(f, "nothing was measured"),
         }

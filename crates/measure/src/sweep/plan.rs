@@ -1,6 +1,6 @@
 //! What is to be measured, and how.
 
-use laneway_coll::{algorithms, find, usual};
+use laneway_coll::{algorithms, default_algorithm, find};
 use laneway_core::{Collective, Comm, Form, Shape};
 use laneway_stats::Interval;
 
@@ -253,7 +253,9 @@ impl Sweep {
     ) -> impl Iterator<Item = Answerer> {
         let collective = shape.collective;
         let native = comm.native_objection(shape, form).is_none().then_some(Answerer::Native);
-        let usual = || usual(shape).map(|(algorithm, params)| Answerer::Ours(algorithm, params));
+        let usual = || {
+            default_algorithm(shape).map(|(algorithm, params)| Answerer::Ours(algorithm, params))
+        };
         let usually = [Choice::Usual];
         let choices = if self.choices.is_empty() { &usually[..] } else { &self.choices };
         let mut answerers = Vec::new();

@@ -45,11 +45,11 @@ impl Method {
     /// What is timed, in half a sentence for help texts.
     pub fn sentence(self) -> &'static str {
         match self {
-            Method::Root => "on the root alone, until the others have confirmed, less that time",
+            Method::Root => "on the root, until all have confirmed, less the confirmation",
             Method::Maximum => "on every rank by its own clock; the longest counts",
             Method::Global => "from the first entry to the last exit on one clock, after a barrier",
             Method::StartTime => "all ranks begin at an agreed instant; first entry to last exit",
-            Method::Loop => "a series without isolation, its total over its length, as IMB does",
+            Method::Loop => "mean of a series without isolation, as IMB does",
             Method::Tasks => {
                 "each rank's part alone, acknowledged: linear and binomial bcast, scatter"
             }

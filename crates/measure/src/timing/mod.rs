@@ -241,7 +241,7 @@ impl Spans {
         let mut numbers: Vec<f64> = own.iter().flat_map(global).collect();
         let last = own.last().map_or(0.0, |span| span.1);
         numbers.extend([remarks.ready, clock.error(), remarks.missed, clock.stale(last)]);
-        numbers.extend(clock.tell());
+        numbers.extend(clock.take_unsent());
         let each = numbers.len();
         let numbers = collect(stage.comm, &numbers)?;
         if stage.comm.rank() != 0 {
@@ -250,7 +250,7 @@ impl Spans {
         let (count, ranks) = (own.len(), stage.comm.size() as usize);
         let told: Vec<&[f64]> =
             numbers.chunks(each).map(|rank| &rank[2 * count + REMARKS..]).collect();
-        let ways = clock.hear(&told);
+        let ways = clock.merge(&told);
         let spans = Spans { count, ranks, each, ways, tick: clock.tick(), numbers };
         let stale = spans.largest(STALE);
         // Two ranks may have gone wrong in opposite directions.

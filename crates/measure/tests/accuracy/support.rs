@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use laneway_coll::{find, usual};
+use laneway_coll::{default_algorithm, find};
 use laneway_core::{Collective as Kind, Comm, Shape};
 use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Stage, Timing};
@@ -63,7 +63,7 @@ pub fn found_by(
     let shape = Shape::new(kind, ranks, size);
     let (algorithm, params) = match algorithm {
         Some(name) => find(kind, name).expect("an algorithm"),
-        None => usual(&shape).expect("an algorithm"),
+        None => default_algorithm(&shape).expect("an algorithm"),
     };
     let isolation = Isolation::parse(isolation).expect("an isolation");
     let ended = Program::new(platform, ranks).run(|comm: &dyn Comm| {

@@ -27,7 +27,7 @@ pub fn pairs(platform: &Platform, sites: &[u32]) -> Result<Vec<Pair>, String> {
     };
     let ranks = platform.hosts();
     let all = Plan::pairs(ranks).subsets().map(<[Rank]>::to_vec).collect();
-    let plan = Plan::apart(all, out).map_err(|error| error.to_string())?;
+    let plan = Plan::without_shared(all, out).map_err(|error| error.to_string())?;
     let sizes = Sizes { latency: 8, bandwidth: 1 << 20 };
     let program = |comm: &dyn Comm| survey(&Lab::new(comm, RULE), &plan, sizes);
     let ended = Program::new(platform, ranks).limit(1e4).run(program);

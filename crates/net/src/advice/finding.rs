@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use crate::interfaces::{Address, Interface};
 use crate::path_name::PathName;
 
-/// Why an interface can be no path.
+/// Why an interface cannot be a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhyNot {
@@ -40,8 +40,8 @@ impl WhyNot {
     /// The words for it.
     pub fn sentence(self) -> &'static str {
         match self {
-            WhyNot::Loopback => "it leads to this machine alone",
-            WhyNot::Off => "it is switched off",
+            WhyNot::Loopback => "it is a loopback interface",
+            WhyNot::Off => "it is administratively down",
             WhyNot::NoCarrier => "it has no carrier: cable, switch or the other end is off",
             WhyNot::NoAddress => "it has no address that a peer could reach",
         }
@@ -128,7 +128,7 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Finding::Unusable { device, why } => {
-                write!(f, "{device} can be no path: {}.", why.sentence())
+                write!(f, "{device} cannot be a path: {}.", why.sentence())
             }
             Finding::OneSubnet { devices: [a, b], subnets: [of_a, of_b], settings } => {
                 write!(f, "{a} ({of_a}) and {b} ({of_b}) are in one subnet")?;

@@ -40,7 +40,7 @@ pub(super) fn make(folder: &Path) -> Result<(), NetError> {
 fn examine(folder: &Path, owner: u32) -> Result<(), NetError> {
     let about: Metadata = fs::symlink_metadata(folder).map_err(|error| unusable(folder, error))?;
     let why = if !about.is_dir() {
-        "it is no folder"
+        "it is not a folder"
     } else if about.uid() != owner {
         "it belongs to somebody else"
     } else if about.mode() & 0o022 != 0 {

@@ -255,7 +255,7 @@ pub(super) fn refused(answer: &str) -> Option<&str> {
 fn body(answer: &str) -> Result<Vec<&str>, String> {
     let mut lines: Vec<&str> = answer.lines().collect();
     if lines.first() != Some(&FIRST) {
-        return Err("it speaks another language: another version of laneway".into());
+        return Err("it uses another protocol: another version of laneway".into());
     }
     if lines.len() < 2 || lines.pop() != Some(LAST) {
         return Err("its answer is cut off".into());

@@ -96,7 +96,7 @@ impl Endpoint {
     pub(super) fn ask_devices(&mut self) {
         // What cannot be asked is as it was: the paths themselves are asked as well.
         let Some(watch) = &mut self.carriers.watch else { return };
-        let changes = watch.ask().unwrap_or_default();
+        let changes = watch.query().unwrap_or_default();
         self.on_changes(&changes);
     }
 

@@ -31,7 +31,7 @@ impl Local {
         for path in paths {
             if locals.iter().any(|local| local.path == *path) {
                 let VerbsPath { device, port, path_bits, .. } = path;
-                let why = format!("{device} port {port} path bits {path_bits} is there twice");
+                let why = format!("{device} port {port} path bits {path_bits} is given twice");
                 return Err(NetError::Device { why });
             }
             let known = locals.iter().find(|local| local.path.device == path.device);

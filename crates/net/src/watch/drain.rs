@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use laneway_core::Row;
 
-use super::look::{LIMIT, find, look};
+use super::look::{LIMIT, find, snapshot};
 use crate::control::{self, Answered, Change};
 use crate::error::NetError;
 
@@ -179,7 +179,7 @@ fn ask(path: &str, pid: Option<u32>, drains: bool) -> Result<Drained, DrainError
 
 /// The paths that processes have.
 fn names(pid: Option<u32>) -> Vec<String> {
-    let seen = look(pid).map(|look| look.seen).unwrap_or_default();
+    let seen = snapshot(pid).map(|look| look.seen).unwrap_or_default();
     let paths = seen.iter().flat_map(|seen| &seen.status.paths);
     let mut names: Vec<String> = paths.map(|path| path.name()).collect();
     names.sort();

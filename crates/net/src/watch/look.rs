@@ -23,14 +23,14 @@ pub struct Seen {
 /// What was seen at one moment, and what was not.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Look {
+pub struct Snapshot {
     /// The services that answered.
     pub seen: Vec<Seen>,
     /// Why others did not answer, a sentence each.
     pub silent: Vec<String>,
 }
 
-impl Look {
+impl Snapshot {
     /// How many processes answered.
     pub(super) fn processes(&self) -> usize {
         let mut pids: Vec<u32> = self.seen.iter().map(|seen| seen.pid).collect();
@@ -47,8 +47,8 @@ pub(super) fn find(pid: Option<u32>) -> Result<Vec<Process>, NetError> {
 }
 
 /// Asks every service of this user, or those of one process, for its state; takes a second at most.
-pub fn look(pid: Option<u32>) -> Result<Look, NetError> {
-    let mut look = Look::default();
+pub fn snapshot(pid: Option<u32>) -> Result<Snapshot, NetError> {
+    let mut look = Snapshot::default();
     for Answered { pid, service, answer } in control::status(find(pid)?, LIMIT) {
         match answer {
             Ok(status) => look.seen.push(Seen { pid, service, status }),

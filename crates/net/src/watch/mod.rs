@@ -4,9 +4,9 @@
 //! [`crate::control`] asks one process after the other; this module asks all of a user at once.
 //!
 //! ```
-//! use laneway_net::watch::{Rows, look, metrics};
+//! use laneway_net::watch::{Rows, metrics, snapshot};
 //!
-//! let look = look(None)?;
+//! let look = snapshot(None)?;
 //! for row in Rows::new(&look, None, false).paths {
 //!     println!("{:?} {:?}", row.get("pid"), row.get("path"));
 //! }
@@ -20,6 +20,6 @@ mod prometheus;
 mod rows;
 
 pub use drain::{Changed, DrainError, Drained, drain, undrain};
-pub use look::{Look, Seen, look};
+pub use look::{Seen, Snapshot, snapshot};
 pub use prometheus::metrics;
 pub use rows::Rows;

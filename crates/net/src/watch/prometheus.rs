@@ -5,14 +5,14 @@ use std::fmt::{Display, Write};
 
 use laneway_path::Counters;
 
-use super::look::{Look, Seen};
+use super::look::{Seen, Snapshot};
 use crate::control::{ConnectionStatus, PathStatus};
 
 /// Names and values of labels.
 type Labels = Vec<(&'static str, String)>;
 
 /// What was seen as the text of a file that a collector of Prometheus reads.
-pub fn metrics(look: &Look) -> String {
+pub fn metrics(look: &Snapshot) -> String {
     let mut page = Page(String::new());
     let processes = [(Labels::new(), look.processes())];
     page.metric("processes", "gauge", "Processes that answered.", processes);
@@ -28,7 +28,7 @@ pub fn metrics(look: &Look) -> String {
     page.0
 }
 
-fn paths(page: &mut Page, look: &Look) {
+fn paths(page: &mut Page, look: &Snapshot) {
     let mut each = |name: &str, kind: &str, help: &str, of: fn(&PathStatus) -> u64| {
         let all = look.seen.iter().flat_map(|seen| {
             seen.status.paths.iter().map(move |path| (path_labels(seen, path), of(path)))
@@ -38,19 +38,13 @@ fn paths(page: &mut Page, look: &Look) {
     each("carrier", "gauge", "Whether the device of a path has a carrier.", |path| {
         path.carrier.into()
     });
-    each("drained", "gauge", "Whether a path was taken out of use by hand.", |path| {
-        path.drained.into()
-    });
-    each("sent_packets_total", "counter", "Packets that left over a path.", |path| {
-        path.sent.packets
-    });
-    each("sent_bytes_total", "counter", "Bytes of packets that left over a path.", |path| {
-        path.sent.bytes
-    });
-    each("received_packets_total", "counter", "Packets that came over a path.", |path| {
+    each("drained", "gauge", "Whether a path is drained.", |path| path.drained.into());
+    each("sent_packets_total", "counter", "Packets sent over a path.", |path| path.sent.packets);
+    each("sent_bytes_total", "counter", "Bytes sent over a path.", |path| path.sent.bytes);
+    each("received_packets_total", "counter", "Packets received over a path.", |path| {
         path.received.packets
     });
-    each("received_bytes_total", "counter", "Bytes of packets that came over a path.", |path| {
+    each("received_bytes_total", "counter", "Bytes received over a path.", |path| {
         path.received.bytes
     });
     let slowest = look.seen.iter().flat_map(|seen| {
@@ -64,7 +58,7 @@ fn paths(page: &mut Page, look: &Look) {
     page.metric("round_trip_seconds", "gauge", help, slowest);
 }
 
-fn connections(page: &mut Page, look: &Look) {
+fn connections(page: &mut Page, look: &Snapshot) {
     let counted = look.seen.iter().flat_map(|seen| {
         let mut counts: BTreeMap<Labels, u64> = BTreeMap::new();
         for one in &seen.status.connections {
@@ -81,16 +75,16 @@ fn connections(page: &mut Page, look: &Look) {
     page.metric("waiting_messages", "gauge", "Messages that have not arrived.", waiting);
 }
 
-fn totals(page: &mut Page, look: &Look) {
+fn totals(page: &mut Page, look: &Snapshot) {
     let mut each = |name: &str, help: &str, of: fn(&Counters) -> u64| {
         let all = look.seen.iter().map(|seen| (labels(seen), of(&seen.status.totals)));
         page.metric(name, "counter", help, all);
     };
     each("migrations_total", "Migrations of connections.", |totals| totals.migrations);
-    each("suspicions_total", "How often a primary path was doubted.", |totals| totals.suspicions);
+    each("suspicions_total", "Suspected failures of a primary path.", |totals| totals.suspicions);
     each("sent_again_total", "Packets sent more than once.", |totals| totals.sent_again);
-    each("duplicates_total", "Packets that came twice.", |totals| totals.duplicates);
-    each("replayed_total", "Packets that came again or too late.", |totals| totals.replayed);
+    each("duplicates_total", "Packets received twice.", |totals| totals.duplicates);
+    each("replayed_total", "Packets replayed or received too late.", |totals| totals.replayed);
     let dropped = look.seen.iter().flat_map(|seen| {
         let dropped = seen.status.dropped;
         [
@@ -105,7 +99,7 @@ fn totals(page: &mut Page, look: &Look) {
             (labels, count)
         })
     });
-    page.metric("dropped_packets_total", "counter", "Packets of strangers, dropped.", dropped);
+    page.metric("dropped_packets_total", "counter", "Dropped packets of unknown senders.", dropped);
 }
 
 fn labels(seen: &Seen) -> Labels {
@@ -171,7 +165,7 @@ mod tests {
     #[test]
     fn labels_are_escaped_and_a_page_without_processes_says_so() {
         assert_eq!(escape("a\\b\"c\nd"), "a\\\\b\\\"c\\nd");
-        let text = metrics(&Look::default());
+        let text = metrics(&Snapshot::default());
         assert!(text.contains("\nlaneway_path_processes 0\n"), "{text}");
         assert!(text.lines().all(|line| line.starts_with("# ") || line.ends_with(" 0")), "{text}");
     }

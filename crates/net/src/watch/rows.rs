@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use laneway_core::{Row, Value};
 use laneway_path::{MigrationState, Nanos, QpState};
 
-use super::look::{Look, Seen};
+use super::look::{Seen, Snapshot};
 use crate::control::{ConnectionStatus, PathStatus, Status};
 
 /// Rows of connections of one service; more of them are summed up.
@@ -31,7 +31,7 @@ impl Rows {
     /// With the rates since an earlier look, which was so many seconds before. More than 32
     /// connections of a service are summed up by their peers or states, unless all are to be
     /// listed.
-    pub fn new(look: &Look, before: Option<(&Look, f64)>, lists_all: bool) -> Rows {
+    pub fn new(look: &Snapshot, before: Option<(&Snapshot, f64)>, lists_all: bool) -> Rows {
         let mut rows = Rows { paths: Vec::new(), connections: Vec::new(), summary: summary(look) };
         for seen in &look.seen {
             let paths = seen.status.paths.iter();
@@ -82,7 +82,7 @@ fn brief_path(row: &Row) -> Row {
     brief
 }
 
-fn summary(look: &Look) -> Row {
+fn summary(look: &Snapshot) -> Row {
     let all = || look.seen.iter().flat_map(|seen| &seen.status.connections);
     let is_armed = |one: &&ConnectionStatus| one.migration == MigrationState::Armed;
     let row = Row::new()
@@ -103,7 +103,7 @@ fn own_row(what: &'static str, seen: &Seen) -> Row {
         .with("program", seen.status.program.as_str())
 }
 
-fn path_row(seen: &Seen, path: &PathStatus, before: Option<(&Look, f64)>) -> Row {
+fn path_row(seen: &Seen, path: &PathStatus, before: Option<(&Snapshot, f64)>) -> Row {
     let users = seen.status.connections.iter().filter(|one| one.primary == path.number);
     let row = own_row("path", seen)
         .with("path", path.name())

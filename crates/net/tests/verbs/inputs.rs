@@ -24,7 +24,7 @@ fn devices_and_paths_that_cannot_be_are_named() {
         try_open(vec![path("ib0", 1, 4)]).contains("4 addresses (LMC 2); path bits 4 are none")
     );
     assert!(try_open(vec![path("roce0", 1, 1)]).contains("path bits 1 are none"));
-    assert!(try_open(vec![path("ib0", 1, 0); 2]).contains("is there twice"));
+    assert!(try_open(vec![path("ib0", 1, 0); 2]).contains("is given twice"));
     assert_eq!(try_open(vec![]), "0 paths; 1 to 8 are possible");
     let no_gid = VerbsPath { gid_index: 9, ..path("roce0", 1, 0) };
     assert!(try_open(vec![no_gid]).starts_with("ibv_query_gid of roce0 1 9: "));

@@ -64,9 +64,9 @@ pub fn runs(program: &Path, operation: Kind, stage: &Stage) -> Result<Vec<Run>, 
             let started = |method| scope.spawn(move || one(method));
             let started: Vec<_> = some.iter().map(started).collect();
             let ended = |handle: thread::ScopedJoinHandle<'_, _>| {
-                handle.join().unwrap_or_else(|_| {
-                    Err(failed("laneway measure coll", "it stopped in the middle"))
-                })
+                handle
+                    .join()
+                    .unwrap_or_else(|_| Err(failed("laneway measure coll", "it stopped early")))
             };
             started.into_iter().map(ended).collect()
         });

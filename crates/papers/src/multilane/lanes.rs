@@ -179,7 +179,7 @@ fn scatter_remarks(bests: &[Best]) -> Vec<String> {
             whole(one.lanes)
         ),
         format!(
-            "What would explain the upper edge is a root that goes on while its own, slow lane \
+            "What would explain the upper edge is a root that continues while its own, slow lane \
              drains, as sockets with buffers let it: with 2 sends at a time, {} to {} links are \
              within 3 % of the best. The lower edge follows where more sends share the root's \
              card, so that lanes are fed later: with 8 at a time they are {} to {}, with all at \

@@ -95,7 +95,7 @@ pub fn figure_7() -> Result<Part, PaperError> {
         [lanes[0].mean, lanes[1].mean, slow, half, double].map(brief);
     let remarks = vec![
         format!(
-            "The WAN carries {mean} Mbit/s here, the paper tells of about 250. For each block that \
+            "The WAN carries {mean} Mbit/s here, the paper reports about 250. For each block that \
              crosses the root sends two over its card, that one and the helper's own, so that half \
              of its card's rate is what crosses, whatever a connection gets: {double} with 125 \
              Mbit/s a connection, {two} with two sends at a time. With all sends at once nearly \

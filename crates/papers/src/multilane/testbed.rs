@@ -144,7 +144,7 @@ impl Testbed {
             .layout
             .ways
             .first()
-            .ok_or_else(|| PaperError::testbed("no way between the sites"))?;
+            .ok_or_else(|| PaperError::testbed("no link between the sites"))?;
         let lan = self.layout.hosts.first().and_then(|host| host.card.out);
         Ok(TwoSites {
             near: HOSTS,
@@ -176,7 +176,7 @@ impl Testbed {
             .layout
             .ways
             .first()
-            .ok_or_else(|| PaperError::testbed("no way between the sites"))?;
+            .ok_or_else(|| PaperError::testbed("no link between the sites"))?;
         let window =
             way.window.ok_or_else(|| PaperError::testbed("connections without a window"))?;
         Ok(window as f64 / (2.0 * way.latency))

@@ -56,7 +56,7 @@ fn remarks(at_5: f64, at_20: f64, one_way: f64) -> Vec<String> {
              way; the paper's section 5.1 says that it set the RTT, so the smaller one is used."
         ),
         format!(
-            "The 125 Mbit/s that section 5.2 tells of the scatter at 20 ms fits no window: rates \
+            "The 125 Mbit/s that section 5.2 gives for the scatter at 20 ms fits no window: rates \
              fall with the round trip, so that 125 at 20 ms is 500 at 5 ms, where the paper has \
              250, and the paper's own gather has 65 to 70 at the same 20 ms, over the same kind of \
              connection. Another latency or another buffer for figure 7 alone would explain it; \

@@ -93,7 +93,7 @@ pub fn figure_5(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<F
     let times = measure(stage, &counts, observer)?;
     let mut found = tell(&times, 1.30, false);
     found.remarks.push(format!(
-        "Migrated-Armed takes {} us even for one pair: the far end is not told beforehand, loads \
+        "Migrated-Armed takes {} us even for one pair: the far end is not informed before, loads \
          the path when the first request arrives, and answers the next one, 2 ms later. \
          Armed-Migrated needs no handshake here, so that the order is the other way round than in \
          the paper, where both are commands to a card.",
@@ -117,7 +117,7 @@ pub fn figure_6(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<F
         found.claims.push(Claim::ratio_of(what, None, ratio));
     }
     found.remarks.push(format!(
-        "A migration is {} here: it is a decision of one end, which tells the other one in a \
+        "A migration is {} here: it is a decision of one end, which informs the other one in a \
          packet; loading is a handshake with packets of full length in both directions, twice.",
         if times.followed.last() < times.armed.last() {
             "the cheaper one"

@@ -409,7 +409,7 @@ fn validated(network: &dyn Network, placed: &[HostId]) -> Result<Vec<HostCost>, 
         return refuse(format!("{change:?}"));
     }
     if !changes.is_sorted_by(|a, b| a.at <= b.at) {
-        return refuse("its events are not in the order of time".to_string());
+        return refuse("its events are not in chronological order".to_string());
     }
     for other in network.background() {
         let rate = match other.traffic {

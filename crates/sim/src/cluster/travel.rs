@@ -132,15 +132,15 @@ impl<C: Carrier> Cluster<'_, C> {
         self.network.route(from, to, route);
         let resources = self.network.resources().len();
         let why = if route.resources.iter().any(|&resource| resource as usize >= resources) {
-            "passes a resource that there is not"
+            "uses a resource that does not exist"
         } else if !route.latency.is_finite() || route.latency < 0.0 {
-            "has a latency that cannot be"
+            "has an invalid latency"
         } else if route.most.is_nan() || route.most <= 0.0 {
             "has no rate"
         } else {
             return Ok(());
         };
-        Err(SimError::Network { what: format!("the way from host {from} to {to} {why}") })
+        Err(SimError::Network { what: format!("the path from host {from} to {to} {why}") })
     }
 
     /// The last byte has crossed the network.

@@ -91,7 +91,7 @@ impl Builder {
             self.platform.background.push(Background { from, to, traffic, start, until });
         }
         if self.platform.background.len() == before {
-            let reason = "background from a host to itself; nothing travels there";
+            let reason = "background traffic from a host to itself";
             return Err(group.place.refuse(Fault::Way, reason));
         }
         Ok(())

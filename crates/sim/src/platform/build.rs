@@ -167,10 +167,12 @@ impl Builder {
     }
 
     pub fn site_id(&self, name: &str, place: &Place) -> Result<u32, PlatformError> {
-        let known = || self.platform.site_names.join(", ");
         self.sites.get(name).map(|(id, _)| *id).ok_or_else(|| {
-            let known = if self.sites.is_empty() { "there are none".to_string() } else { known() };
-            place.refuse(Fault::Name, format!("no site is called `{name}`: {known}"))
+            let known = match self.sites.is_empty() {
+                true => "there are none".to_string(),
+                false => format!("the sites are {}", self.platform.site_names.join(", ")),
+            };
+            place.refuse(Fault::Name, format!("unknown site `{name}`; {known}"))
         })
     }
 
@@ -235,7 +237,7 @@ impl Builder {
             let [(a, at_a), (b, at_b)] = &between.sites;
             let (a, b) = (self.site_id(a, at_a)?, self.site_id(b, at_b)?);
             if a == b {
-                let reason = "the two sites are one; what is inside belongs into [[site]]";
+                let reason = "both are the same site; links inside a site belong into [[site]]";
                 return Err(between.place.refuse(Fault::Name, reason));
             }
             if let Some(first) = pairs.insert((a.min(b), a.max(b)), between) {
@@ -307,7 +309,7 @@ impl Builder {
             None => (word, false),
         };
         let Some((link, _)) = self.links.get(name) else {
-            return Err(place.refuse(Fault::Name, format!("no link is called `{name}`")));
+            return Err(place.refuse(Fault::Name, format!("unknown link `{name}`")));
         };
         if backwards && link.back.is_none() {
             let reason = format!("`{name}` has no way back of its own: duplex is half");
@@ -354,13 +356,13 @@ impl Builder {
                 continue;
             }
             if a == b {
-                let reason = "a route from a host to itself; nothing travels there";
+                let reason = "a route from a host to itself";
                 return Err(group.place.refuse(Fault::Way, reason));
             }
             let hosts = &self.platform.hosts;
             let cards = hosts[a as usize].lan.out.or(hosts[b as usize].lan.into);
             if !limited && cards.is_none() {
-                let reason = "nothing limits this route: no link, no card with a rate";
+                let reason = "no link and no network card limits the rate of this route";
                 return Err(group.place.refuse(Fault::Way, reason));
             }
             let back = (directions == 2).then_some(((b, a), first_way + 1));
@@ -398,7 +400,7 @@ impl Builder {
         let place = &names.1;
         let find = |name: &String| match self.hosts.get(name) {
             Some((id, _)) => Ok(*id),
-            None => Err(place.refuse(Fault::Name, format!("no host is called `{name}`"))),
+            None => Err(place.refuse(Fault::Name, format!("unknown host `{name}`"))),
         };
         written_out(names)?.iter().map(find).collect()
     }
@@ -435,7 +437,7 @@ impl Builder {
         let (from, to) = (&platform.host_names[a as usize], &platform.host_names[b as usize]);
         let place = self.hosts.get(from).map_or(whole, |(_, place)| place);
         let reason = format!(
-            "no way from {from} to {to}: put both into one site, or give [wan], [[between]] or \
+            "no path from {from} to {to}: put both into one site, or give [wan], [[between]] or \
              [[route]]"
         );
         Err(place.refuse(Fault::Way, reason))

@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use laneway_core::Failure;
+use laneway_core::error::nearest;
 
-use super::{MOST_HOSTS, MOST_SITES};
+use super::{GENERATORS, MOST_HOSTS, MOST_SITES};
 
 /// Where something stands: a file and its line, or a generator's words (line 0).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,33 +75,33 @@ impl PlatformError {
     pub fn into_failure(self) -> Failure {
         let what = self.to_string();
         let (cause, try_this) = match self.fault {
-            Fault::Unknown => (
-                "a platform is a TOML file or a generator with its values",
-                "cluster:16, or laneway info platforms",
-            ),
+            Fault::Unknown => {
+                let cause = "a platform is a TOML file or a generator with its values";
+                return Failure::usage(what, cause, self.example("cluster:16"));
+            }
             Fault::File => {
                 let cause = "a platform is a TOML file or a generator with its values";
                 return Failure::environment(what, cause, "a file that exists and can be read");
             }
-            Fault::Syntax => (
-                "a platform file is TOML, a generator is NAME:SIZE,KEY=VALUE,...",
-                "two-sites:32x32,latency=20ms; docs/platforms.md shows a file",
-            ),
+            Fault::Syntax => {
+                let cause = "a platform file is TOML, a generator is NAME:SIZE,KEY=VALUE,...";
+                return Failure::usage(what, cause, self.example("two-sites:32x32,latency=20ms"));
+            }
             Fault::Word => (
-                "every word must be one that the simulator acts on",
-                "the keys in docs/platforms.md, or laneway info platforms",
+                "the platform has an unknown, misplaced or missing key",
+                "laneway info platforms; docs/platforms.md lists the keys",
             ),
             Fault::Value => (
                 "rates and sizes are above 0, times have a unit and an order",
                 "rate=10Gbit, latency=20us, eager=64K",
             ),
             Fault::Name => (
-                "a name stands for one thing, and only what is declared can be used",
-                "another name, or a declaration of this one",
+                "a name is declared twice, or not at all",
+                "one [[host]], [[site]] or [[link]] with this name",
             ),
             Fault::Way => (
-                "every host must reach every other, at some rate",
-                "a [wan] between the sites, and a rate for every card",
+                "every host must reach every other host, at a finite rate",
+                "[wan] with a latency and a rate, and a rate for every [[host]]",
             ),
             Fault::Size => {
                 let most =
@@ -109,6 +110,15 @@ impl PlatformError {
             }
         };
         Failure::usage(what, cause, try_this)
+    }
+
+    /// What can be typed for the generator that was meant.
+    fn example(&self, usual: &str) -> String {
+        let word = self.place.file.split([':', ',']).next().unwrap_or_default();
+        let near = nearest(word, GENERATORS.iter().map(|generator| generator.name));
+        let meant = GENERATORS.iter().find(|generator| Some(generator.name) == near);
+        let example = meant.map_or(usual, |generator| generator.example);
+        format!("{example}; laneway info platforms lists all")
     }
 }
 

@@ -165,17 +165,17 @@ impl Builder {
             }
             Subject::Site(name, place) => {
                 let Ports { out, into } = self.uplinks[self.site_id(name, place)? as usize];
-                some([out, into], place, || format!("{name} has no uplink"))
+                at_least_one([out, into], place, || format!("{name} has no uplink"))
             }
             Subject::Between([(a, at_a), (b, at_b)]) => {
                 let (from, to) = (self.site_id(a, at_a)?, self.site_id(b, at_b)?);
                 let own = |pair| self.between_sites.get(&pair).copied();
                 let reason = || format!("there is no rate of their own between {a} and {b}");
-                some([own((from, to)), own((to, from))], at_a, reason)
+                at_least_one([own((from, to)), own((to, from))], at_a, reason)
             }
-            Subject::Wan => {
-                some([self.aggregate, None], place, || "[wan] has no `aggregate`".to_string())
-            }
+            Subject::Wan => at_least_one([self.aggregate, None], place, || {
+                "[wan] has no `aggregate`".to_string()
+            }),
         }
     }
 
@@ -211,7 +211,9 @@ impl Builder {
                     Some(Direction::Out) => [out, None],
                     Some(Direction::In) => [None, into],
                 };
-                touched.extend(some(ways, place, || format!("{name} has no card with a rate"))?);
+                touched.extend(at_least_one(ways, place, || {
+                    format!("{name} has no card with a rate")
+                })?);
             }
         }
         touched.sort_unstable();
@@ -221,7 +223,7 @@ impl Builder {
 }
 
 /// Those that are there; a refusal where none is.
-fn some(
+fn at_least_one(
     resources: [Option<ResourceId>; 2],
     place: &Place,
     reason: impl Fn() -> String,

@@ -173,7 +173,7 @@ impl Fields {
         match keys.into_iter().find(|key| self.given(key)) {
             None => Ok(()),
             Some(key) => {
-                let reason = format!("`{key}` says more of `{other}`, which is not here");
+                let reason = format!("`{key}` refines `{other}`, which is missing");
                 Err(self.place_of(key).refuse(Fault::Word, reason))
             }
         }
@@ -201,7 +201,7 @@ impl Fields {
             return Ok(());
         };
         let hint = match nearest(key, self.asked.iter().copied()) {
-            Some(near) => format!("; perhaps `{near}`"),
+            Some(near) => format!("; did you mean `{near}`?"),
             None => format!("; it has {}", self.asked.join(", ")),
         };
         Err(place.refuse(Fault::Word, format!("{} has no `{key}`{hint}", self.what)))

@@ -92,7 +92,7 @@ pub(super) fn unknown(spec: &str) -> PlatformError {
     let word = spec.split([':', ',']).next().unwrap_or(spec);
     let names = || GENERATORS.iter().map(|generator| generator.name);
     let hint = match nearest(word, names()) {
-        Some(near) => format!("perhaps {near}"),
+        Some(near) => format!("did you mean {near}?"),
         None => format!("the generators are {}", names().collect::<Vec<_>>().join(", ")),
     };
     let reason = format!("neither a file nor a generator; {hint}");
@@ -202,7 +202,7 @@ fn cluster(sizes: &[u32], fields: &mut Fields) -> Result<Description, PlatformEr
 }
 
 /// What the multi-lane paper's testbed has, between any two sites.
-fn far(fields: &mut Fields, rate: Option<f64>) -> Result<Wan, PlatformError> {
+fn testbed_wan(fields: &mut Fields, rate: Option<f64>) -> Result<Wan, PlatformError> {
     let limit = description::limit(fields)?;
     let given = limit.rate.is_some() || limit.window.is_some();
     let paper = Limit { rate: Some(GIGABIT / 4.0), window: None };
@@ -250,12 +250,12 @@ fn several(
 }
 
 fn two_sites(sizes: &[u32], fields: &mut Fields) -> Result<Description, PlatformError> {
-    let wan = far(fields, Some(GIGABIT))?;
+    let wan = testbed_wan(fields, Some(GIGABIT))?;
     several(sizes, fields, None, wan)
 }
 
 fn sites(sizes: &[u32], fields: &mut Fields) -> Result<Description, PlatformError> {
-    let wan = far(fields, None)?;
+    let wan = testbed_wan(fields, None)?;
     several(sizes, fields, Some(GIGABIT), wan)
 }
 

@@ -54,7 +54,7 @@ impl fmt::Display for Wait {
         match self {
             Wait::Send { to } => write!(f, "rank {to} to receive"),
             Wait::Recv { from: Some(from) } => write!(f, "a message from rank {from}"),
-            Wait::Recv { from: None } => write!(f, "a message from anybody"),
+            Wait::Recv { from: None } => write!(f, "a message from any rank"),
             Wait::Look => write!(f, "a message to look at"),
             Wait::Transfers(count) => write!(f, "one of {count} transfers"),
             Wait::Split => write!(f, "the others to split"),

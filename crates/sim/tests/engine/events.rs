@@ -101,7 +101,7 @@ fn a_partition_names_the_ranks_that_cannot_go_on() {
     assert_eq!(dead, &["link 4".to_string()]);
     assert_eq!(cut, &[(2, 3)]);
     assert!(ranks.contains(&2) && ranks.contains(&3), "{error}");
-    for word in ["partitioned", "`link 4`", "2 to 3", "cannot go on"] {
+    for word in ["partitioned", "`link 4`", "2 to 3", "blocked"] {
         assert!(error.to_string().contains(word), "no {word} in {error}");
     }
 }

@@ -61,15 +61,15 @@ fn names_that_are_taken_or_that_nothing_has() {
         ("[[host]]\nname='h1'\nrate='1Gbit'\n", 1, "two hosts are called `h1`"),
         ("[[site]]\nname='s'\n", 1, "two sites are called `s`"),
         ("[[link]]\nname='l'\nrate='1bit'\n[[link]]\nname='l'\nrate='1bit'\n", 4, "two links"),
-        ("[[host]]\nname='x'\nsite='t'\nrate='1Gbit'\n", 3, "no site is called `t`: s"),
+        ("[[host]]\nname='x'\nsite='t'\nrate='1Gbit'\n", 3, "unknown site `t`; the sites are s"),
         ("[[host]]\nname='x y'\n", 2, "no such character"),
         ("[[host]]\nname='x[3-1]'\n", 2, "3 is more than 1"),
         ("[[host]]\nname='x[0-999999999]'\n", 2, "more than 100000"),
         ("[[site]]\nname='a:b'\n", 2, "not a name"),
-        ("[[between]]\nsites=['s', 't']\n", 2, "no site"),
-        ("[[between]]\nsites=['s', 's']\n", 1, "are one"),
-        ("[[route]]\nfrom='h0'\nto='h1'\nlinks=['gone']\n", 4, "no link is called `gone`"),
-        ("[[route]]\nfrom='h0'\nto='h9'\nlinks=[]\n", 3, "no host is called `h9`"),
+        ("[[between]]\nsites=['s', 't']\n", 2, "unknown site `t`"),
+        ("[[between]]\nsites=['s', 's']\n", 1, "the same site"),
+        ("[[route]]\nfrom='h0'\nto='h1'\nlinks=['gone']\n", 4, "unknown link `gone`"),
+        ("[[route]]\nfrom='h0'\nto='h9'\nlinks=[]\n", 3, "unknown host `h9`"),
     ];
     for (lines, line, reason) in cases {
         refused_after(lines, *line, Fault::Name, reason);
@@ -83,7 +83,7 @@ fn names_that_are_taken_or_that_nothing_has() {
 #[test]
 fn words_that_mean_nothing_here() {
     let cases: &[(&str, u32, &str)] = &[
-        ("[[host]]\nname='x'\nrat='1Gbit'\n", 3, "perhaps `rate`"),
+        ("[[host]]\nname='x'\nrat='1Gbit'\n", 3, "did you mean `rate`?"),
         ("[[host]]\nrate='1Gbit'\n", 1, "needs `name`"),
         ("[[link]]\nname='l'\n", 1, "needs `rate`"),
         ("[[host]]\nname='x'\nrate-in='1Gbit'\n", 1, "needs `rate-out`"),
@@ -99,18 +99,18 @@ fn words_that_mean_nothing_here() {
 
 #[test]
 fn hosts_without_a_way() {
-    refused_after("[[host]]\nname='x'\nrate='1Gbit'\n", 1, Fault::Way, "no way from x to h0");
+    refused_after("[[host]]\nname='x'\nrate='1Gbit'\n", 1, Fault::Way, "no path from x to h0");
     let other = "[[site]]\nname='t'\n[[host]]\nname='x'\nsite='t'\nrate='1Gbit'\n";
-    let reason = "no way from h0 to x";
+    let reason = "no path from h0 to x";
     refused(&format!("{SITE}{HOSTS}{other}"), 3, Fault::Way, reason);
     let one_way = "[[host]]\nname=\"x\"\nrate='1Gbit'\n\
         [[route]]\nfrom='x'\nto='h[0-1]'\nlinks=[]\nboth-ways=false\n";
-    refused(&format!("{SITE}{HOSTS}{one_way}"), 3, Fault::Way, "no way from h0 to x");
+    refused(&format!("{SITE}{HOSTS}{one_way}"), 3, Fault::Way, "no path from h0 to x");
     let twice = "[[link]]\nname='l'\nrate='1bit'\n[[route]]\nfrom='h0'\nto='h1'\nlinks=['l','l']\n";
     refused_after(twice, 7, Fault::Way, "twice");
     refused_after("[[route]]\nfrom='h0'\nto='h0'\nlinks=[]\n", 1, Fault::Way, "to itself");
     let endless = "[[host]]\nname='a'\n[[host]]\nname='b'\n[[route]]\nfrom='a'\nto='b'\nlinks=[]\n";
-    refused(endless, 5, Fault::Way, "nothing limits");
+    refused(endless, 5, Fault::Way, "no link and no network card limits");
 }
 
 #[test]
@@ -127,17 +127,17 @@ fn events_that_cannot_happen() {
         ("at='1s'\nhost='h0'\nfactor=-1", 4, Fault::Value, "neither 0 nor from"),
         ("at='1s'\nhost='h0'\nfactor=nan", 4, Fault::Value, "neither 0 nor from"),
         ("at='1s'\nuntil='1s'\nhost='h0'\ndown=true", 3, Fault::Value, "after `at`"),
-        ("at='1s'\nhost='h[0-2]'\ndown=true", 3, Fault::Name, "no host is called `h2`"),
+        ("at='1s'\nhost='h[0-2]'\ndown=true", 3, Fault::Name, "unknown host `h2`"),
         ("at='1s'\nhost='h0'\ncard='wan'\ndown=true", 3, Fault::Name, "no second card"),
         ("at='1s'\nhost='h0'\ncard='x'\ndown=true", 4, Fault::Value, "lan or wan"),
-        ("at='1s'\nlink='gone'\ndown=true", 3, Fault::Name, "no link is called `gone`"),
-        ("at='1s'\nsite='t'\ndown=true", 3, Fault::Name, "no site is called `t`"),
+        ("at='1s'\nlink='gone'\ndown=true", 3, Fault::Name, "unknown link `gone`"),
+        ("at='1s'\nsite='t'\ndown=true", 3, Fault::Name, "unknown site `t`"),
         ("at='1s'\nsite='s'\ndown=true", 3, Fault::Name, "s has no uplink"),
-        ("at='1s'\nsite='s'\ncard='lan'\ndown=true", 4, Fault::Word, "says more of `host`"),
+        ("at='1s'\nsite='s'\ncard='lan'\ndown=true", 4, Fault::Word, "refines `host`"),
         ("at='1s'\nsites=['s']\ndown=true", 3, Fault::Value, "two names"),
         ("at='1s'\nsites=['s','s']\ndown=true", 3, Fault::Name, "no rate of their own"),
         ("at='1s'\nwan=true\ndown=true", 1, Fault::Name, "no `aggregate`"),
-        ("at='1s'\nhost='h0'\ndwon=true\nup=true", 4, Fault::Word, "perhaps `down`"),
+        ("at='1s'\nhost='h0'\ndwon=true\nup=true", 4, Fault::Word, "did you mean `down`?"),
     ];
     for (lines, line, fault, reason) in cases {
         refused_after(&format!("[[event]]\n{lines}\n"), *line, *fault, reason);
@@ -158,11 +158,11 @@ fn events_that_cannot_happen() {
 fn background_that_nobody_sends() {
     let cases: &[(&str, u32, Fault, &str)] = &[
         ("from='h0'\nto='h0'\nrate='1bit'", 1, Fault::Way, "to itself"),
-        ("from='h0'\nto='h9'\nrate='1bit'", 3, Fault::Name, "no host is called `h9`"),
+        ("from='h0'\nto='h9'\nrate='1bit'", 3, Fault::Name, "unknown host `h9`"),
         ("from='h0'\nrate='1bit'", 1, Fault::Word, "needs `to`"),
         ("from='h0'\nto='h1'", 1, Fault::Word, "one of rate, size"),
         ("from='h0'\nto='h1'\nrate='1bit'\nsize=1", 5, Fault::Word, "are two"),
-        ("from='h0'\nto='h1'\nrate='1bit'\nevery='1s'", 5, Fault::Word, "more of `size`"),
+        ("from='h0'\nto='h1'\nrate='1bit'\nevery='1s'", 5, Fault::Word, "refines `size`"),
         ("from='h0'\nto='h1'\nsize=1", 1, Fault::Word, "needs `every`"),
         ("from='h0'\nto='h1'\nsize=0\nevery='1s'", 4, Fault::Value, "above 0"),
         ("from='h0'\nto='h1'\nsize='9999T'\nevery='1s'", 4, Fault::Value, "above 1024T"),
@@ -267,7 +267,7 @@ fn generators_that_are_none() {
         ("cluster:4x4", Fault::Syntax, "write it like"),
         ("cluster:4,latency=-5ms", Fault::Value, "negative"),
         ("cluster:4,rate=0Mbit", Fault::Value, "above 0"),
-        ("cluster:4,latncy=5ms", Fault::Word, "perhaps `latency`"),
+        ("cluster:4,latncy=5ms", Fault::Word, "did you mean `latency`?"),
         ("cluster:4,latency=5ms,latency=6ms", Fault::Syntax, "given twice"),
         ("cluster:4,clock-drift=200%", Fault::Value, "not a drift"),
         ("cluster:4,clock-drift=2", Fault::Value, "less than 0.5"),
@@ -293,7 +293,7 @@ fn generators_that_are_none() {
         ("sites:", Fault::Syntax, "write it like"),
         ("sites:1,,2", Fault::Syntax, "not a number"),
         ("mpiblib16:3", Fault::Syntax, "write it like mpiblib16"),
-        ("clutser:4", Fault::Unknown, "perhaps cluster"),
+        ("clutser:4", Fault::Unknown, "did you mean cluster"),
         ("", Fault::Unknown, "neither a file nor a generator"),
         ("x", Fault::Unknown, "the generators are cluster, two-sites"),
     ];
@@ -302,6 +302,22 @@ fn generators_that_are_none() {
         assert_eq!(error.fault, fault, "{error}");
         assert!(error.to_string().starts_with(&format!("{spec}: ")), "{error}");
         assert!(error.reason.contains(reason), "{error} does not say {reason:?}");
+    }
+}
+
+/// What is advised for a mistake in a generator is a platform of that generator.
+#[test]
+fn advice_is_a_platform() {
+    for (spec, example) in [
+        ("clutser:4", "cluster:16,"),
+        ("two-sites:32", "two-sites:32x32,"),
+        ("sites:", "sites:32,16,8,"),
+        ("nothing-like-it", "cluster:16"),
+    ] {
+        let advice = Platform::read(spec).expect_err(spec).into_failure().try_this;
+        assert!(advice.starts_with(example), "{spec}: {advice}");
+        let advised = advice.split("; ").next().unwrap_or_default();
+        assert!(Platform::read(advised).is_ok(), "{spec}: {advised}");
     }
 }
 

@@ -130,7 +130,7 @@ impl Findings<'_> {
             let shared = self.limits.uplinks[site].into_iter().zip(["out of", "into"]);
             all.extend(shared.filter_map(|(rate, word)| {
                 let name = &self.found.sites[site];
-                rate.map(|rate| format!("all ways {word} {name} share {}", mbit(rate)))
+                rate.map(|rate| format!("all links {word} {name} share {}", mbit(rate)))
             }));
         }
         all.extend(self.limits.ways.iter().flat_map(|way| self.lanes(way)));
@@ -138,7 +138,7 @@ impl Findings<'_> {
             all.extend(sites.map(|site| self.order(site)));
         }
         let eager = format_size(self.found.eager_bytes as u64);
-        all.push(format!("messages up to {eager} leave before their receiver asks for them"));
+        all.push(format!("messages up to {eager} are sent eagerly"));
         all
     }
 
@@ -156,7 +156,7 @@ impl Findings<'_> {
         let hosts = self.names(&members);
         let count = members.len();
         let Some(lan) = self.found.lan(site) else {
-            return format!("{name}: {hosts} alone, so nothing inside was measured");
+            return format!("{name}: only {hosts}, so nothing inside was measured");
         };
         let latency = self.found.latency(site, site) * 1e6;
         let mut text =
@@ -175,18 +175,18 @@ impl Findings<'_> {
         let one = mbit(way.one);
         let limit = match way.connection {
             Some(_) => "a connection's limit",
-            None => "no limit of its own: a card's, or what all share",
+            None => "no limit of its own: limited by a card, or by what all share",
         };
         let together = match (way.capacity, way.shared_from) {
             (Some(rate), Some(pairs)) => {
-                format!("pairs share {} from {pairs} at once on", mbit(rate))
+                format!("pairs share {} from {pairs} concurrent pairs on", mbit(rate))
             }
             (Some(rate), None) => format!("many connections share {}", mbit(rate)),
-            (None, _) => format!("nothing is shared up to {}", mbit(way.most)),
+            (None, _) => format!("no shared limit up to {}", mbit(way.most)),
         };
         let congestion = match way.congestion.is_none() {
             true => String::new(),
-            false => format!("; it loses with more of them: {}", way.congestion),
+            false => format!("; the total rate decreases with more of them: {}", way.congestion),
         };
         format!("{from} to {to}: {latency}, {one} for one pair ({limit}); {together}{congestion}")
     }

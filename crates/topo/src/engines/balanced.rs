@@ -14,7 +14,7 @@ use crate::wiring::Wiring;
 /// The engine.
 pub const ENGINE: Engine = Engine {
     name: "balanced",
-    sentence: "up-down ways that avoid what other ways load already: no credit loop",
+    sentence: "up-down paths that avoid loaded links: no credit loop",
     route,
 };
 

@@ -12,7 +12,7 @@ use crate::wiring::{Switch, Wiring};
 /// The engine.
 pub const ENGINE: Engine = Engine {
     name: "minimal",
-    sentence: "shortest ways, ports balanced; fabrics with cycles of cables may form a credit loop",
+    sentence: "shortest paths, ports balanced; fabrics with cycles may have a credit loop",
     route,
 };
 

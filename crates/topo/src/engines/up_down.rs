@@ -15,7 +15,7 @@ use crate::wiring::Wiring;
 /// The engine.
 pub const ENGINE: Engine = Engine {
     name: "up-down",
-    sentence: "shortest ways that climb and then descend: no credit loop, on any fabric",
+    sentence: "shortest paths that go up and then down: no credit loop, on any fabric",
     route,
 };
 

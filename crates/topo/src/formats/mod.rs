@@ -38,7 +38,7 @@ pub const MOST_HOSTS: usize = 1 << 20;
 const MOST_NAME: usize = 255;
 
 /// Letters of an error at most: a line of a hostile file has millions.
-const MOST_TOLD: usize = 240;
+const LONGEST_MESSAGE: usize = 240;
 
 /// What is wrong with a file, and where; lines count from 1, and 0 is the file as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,21 +55,21 @@ pub struct ReadError {
 impl ReadError {
     /// Whatever it quotes of the file is cut and made harmless here, for every format.
     pub fn new(line: usize, what: impl Into<String>) -> ReadError {
-        ReadError { line, what: told(&what.into()), is_unreadable: false }
+        ReadError { line, what: shorten(&what.into()), is_unreadable: false }
     }
 }
 
 /// A text that a person can read: its beginning and its end where it is long, since quotes stand in
 /// the middle; and no control characters, which a terminal would obey.
-fn told(text: &str) -> String {
+fn shorten(text: &str) -> String {
     let harmless = |letter: char| match letter.is_control() && letter != '\n' {
         true => char::REPLACEMENT_CHARACTER,
         false => letter,
     };
     let shown = |part: &str| part.chars().map(harmless).collect::<String>();
-    let end = MOST_TOLD / 4;
+    let end = LONGEST_MESSAGE / 4;
     let cut = |at: usize| text.char_indices().nth(at).map(|(at, _)| at);
-    let (Some(first), true) = (cut(MOST_TOLD - end), cut(MOST_TOLD).is_some()) else {
+    let (Some(first), true) = (cut(LONGEST_MESSAGE - end), cut(LONGEST_MESSAGE).is_some()) else {
         return shown(text);
     };
     // There are more letters than that before the last ones.
@@ -156,7 +156,7 @@ pub fn load(path: &Path) -> Result<String, ReadError> {
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
     let line = |bytes: &[u8]| 1 + bytes.iter().filter(|&&byte| byte == b'\n').count();
     if bytes.len() as u64 > MOST_BYTES {
-        let what = format!("here the file passes {} MiB, and is read no further", MOST_BYTES >> 20);
+        let what = format!("the file is longer than {} MiB", MOST_BYTES >> 20);
         return Err(ReadError::new(line(&bytes), what));
     }
     if bytes.starts_with(b"\xef\xbb\xbf") {

@@ -41,7 +41,9 @@ impl Default for Cable {
 pub fn write(wiring: &dyn Wiring, routing: &dyn Routing, cable: Cable) -> Result<String, String> {
     let hosts = wiring.hosts();
     if hosts > MOST_HOSTS {
-        return Err(format!("the ways of all pairs of {hosts} hosts; at most {MOST_HOSTS}"));
+        return Err(format!(
+            "the routes of all pairs of {hosts} hosts; at most {MOST_HOSTS} hosts"
+        ));
     }
     super::ensure_told_apart(wiring)?;
     let mut text = String::from(

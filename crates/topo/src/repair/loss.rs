@@ -55,7 +55,7 @@ pub fn lost(whole: &dyn Wiring, damaged: &dyn Wiring) -> Loss {
 }
 
 /// Ordered pairs of different hosts that no cables connect; a host without a cable is in many.
-pub fn apart(wiring: &dyn Wiring) -> u64 {
+pub fn disconnected_pairs(wiring: &dyn Wiring) -> u64 {
     let hosts = u64::from(wiring.hosts());
     hosts * hosts.saturating_sub(1) - connected(&Graph::of(wiring))
 }

@@ -25,7 +25,7 @@ use crate::threads::shared;
 use crate::topologies::Topology;
 use crate::wiring::{Host, Wiring};
 
-pub use loss::{Loss, apart, lost};
+pub use loss::{Loss, disconnected_pairs, lost};
 use roads::{Message, Roads};
 pub use tables::{spread, spread_observed};
 use thin::Thinned;
@@ -104,7 +104,7 @@ fn ensure_fit(order: &dyn Phases, wiring: &dyn Wiring) -> Result<(), String> {
         return Ok(());
     }
     let most = MOST_BYTES >> 30;
-    Err(format!("{phases} phases of {hosts} hosts take more than {most} GiB when written down"))
+    Err(format!("{phases} phases of {hosts} hosts need more than {most} GiB as a list"))
 }
 
 /// Repairs any order over any table. A phase may keep the conflict that it is allowed; what is

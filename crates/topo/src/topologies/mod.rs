@@ -105,7 +105,7 @@ pub fn topology(spec: &str) -> Result<Box<dyn Topology>, Error> {
         return Err(unknown.with_hint(format!("{near}:d=8")));
     };
     let refused = |cause: String| {
-        let what = format!("there is no topology `{spec}`");
+        let what = format!("invalid topology `{spec}`");
         Error::new(ErrorKind::Topology, what, cause).with_hint(format!("{name}:d=8"))
     };
     let d = match detail.split_once('=') {

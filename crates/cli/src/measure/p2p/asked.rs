@@ -32,7 +32,7 @@ impl Asked {
         let (rule, strict) = rule::rule(matches, &Rule::default())?;
         let experiments = names.filter_map(|name| Experiment::by_name(name)).collect();
         let mut sweep = PatternSweep::new(experiments, sizes);
-        sweep.refine = refine::asked(matches, &sweep.sizes)?;
+        sweep.refine = refine::from_args(matches, &sweep.sizes)?;
         sweep.ranks = text("pairs").map_or(Ok(Ranks::Usual), parse_ranks)?;
         sweep.parallel = matches.get_flag("parallel");
         sweep.back = text("back").map(parse_back).transpose()?;
@@ -67,7 +67,7 @@ pub fn refuse(refusal: &Refusal) -> Failure {
 
 fn parse_ranks(text: &str) -> Result<Ranks, Failure> {
     text.parse().map_err(|cause: String| {
-        let what = format!("unknown pairs `{text}`");
+        let what = format!("invalid pairs `{text}`");
         Failure::usage(what, cause, "--pairs 0:1,2:3, or --pairs all")
     })
 }
@@ -80,7 +80,7 @@ fn parse_back(text: &str) -> Result<usize, Failure> {
 
 /// `--cache`, of all verbs whose buffers can be cold.
 pub fn cache_arg() -> Arg {
-    let help = "warm: one buffer; cold[:SIZE]: march through SIZE, more than the cache [256M]";
+    let help = "warm: one buffer; cold[:SIZE]: cycle through SIZE, more than the cache [256M]";
     Arg::new("cache").long("cache").value_name("C").help(help).default_value("warm")
 }
 

@@ -62,8 +62,8 @@ pub fn parse(matches: &ArgMatches) -> Result<Option<Vec<&'static Layer>>, Failur
     let layers: Vec<_> = list.split(',').map(layer).collect::<Result<_, _>>()?;
     let twice = |(at, one): (usize, &&Layer)| layers[..at].iter().any(|l| l.name == one.name);
     if layers.iter().enumerate().any(twice) {
-        let what = format!("a layer is there twice in `{list}`");
-        let cause = "side by side each has one column";
+        let what = format!("a layer is given twice in `{list}`");
+        let cause = "each layer is one column of the table";
         return Err(Failure::usage(what, cause, "--backend local:memcpy,shm,unix,tcp"));
     }
     Ok(Some(layers))
@@ -77,10 +77,9 @@ pub fn run(
     output: &Output,
 ) -> Result<Exit, Failure> {
     if laneway_mpi::launched().is_some() {
-        let what = "layers of one machine need no launcher";
-        let cause = "each of the processes that it started would measure them all";
-        let try_this =
-            "the same command without the launcher; for the layer mpi --launcher names it";
+        let what = "a list of layers needs no launcher";
+        let cause = "each of its processes would measure all layers";
+        let try_this = "the same command without mpirun; --launcher starts the layer mpi";
         return Err(Failure::usage(what, cause, try_this));
     }
     let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(2);
@@ -196,7 +195,7 @@ fn start(
     let rows = csv::read(text.find(FIRST_COLUMN).map_or("", |at| &text[at..]));
     let rows = rows.map_err(|error| failed(Exit::Environment, error.to_string()))?;
     if rows.is_empty() {
-        return Err(failed(Exit::Environment, "its run said nothing".to_string()));
+        return Err(failed(Exit::Environment, "it printed no rows".to_string()));
     }
     Ok((rows.iter().map(read_row).collect(), exit))
 }

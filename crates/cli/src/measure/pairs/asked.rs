@@ -38,7 +38,7 @@ fn parse_latency(matches: &ArgMatches, usual: f64) -> Result<f64, Failure> {
     if (1.01..=1e6).contains(&most) {
         return Ok(most);
     }
-    let cause = "it is how many times the usual latency a pair may have, 1.01 or more";
+    let cause = "a pair may have 1.01 or more times the usual latency";
     let what = format!("--max-latency {most} is out of range");
     Err(Failure::usage(what, cause, "--max-latency 1.5"))
 }
@@ -62,8 +62,8 @@ fn parse_sites(given: Option<&str>, backend: Option<&str>) -> Result<Sites, Fail
         let count = |word: &str| word.parse::<u32>().ok().filter(|&ranks| ranks > 0);
         let counts: Option<Vec<u32>> = text.split(',').map(count).collect();
         return counts.map(Sites::Counts).ok_or_else(|| {
-            let cause = "it is a comma-separated number of ranks for each site, as in 8,8";
-            Failure::usage(format!("unknown sites `{text}`"), cause, "--sites 8,8")
+            let cause = "sites are comma-separated numbers of ranks, such as 8,8";
+            Failure::usage(format!("invalid sites `{text}`"), cause, "--sites 8,8")
         });
     }
     let Some(spec) = backend.and_then(|backend| backend.strip_prefix("sim:")) else {

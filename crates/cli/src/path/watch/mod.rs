@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_draw::Format;
-use laneway_net::watch::{Look, Rows, look, metrics};
+use laneway_net::watch::{Rows, Snapshot, metrics, snapshot};
 use laneway_report::table::{Style, render_as};
 use laneway_sim::platform::parse_time;
 
@@ -84,7 +84,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let seconds = parse_time(every).ok().filter(|time| (EVERY[0]..=EVERY[1]).contains(time));
     let every = seconds.map(Duration::from_secs_f64).ok_or_else(|| {
         let cause = "it is a time with its unit, from 10ms to 3600s";
-        Failure::usage(format!("unusable time `{every}` between updates"), cause, "--every 1s")
+        Failure::usage(format!("invalid time `{every}` between updates"), cause, "--every 1s")
     })?;
     let watch = Watch {
         output: Output::from(matches)?,
@@ -100,13 +100,13 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 impl Watch<'_> {
     fn once(&self) -> Result<Exit, Failure> {
-        let look = look(self.pid).map_err(failure)?;
+        let look = snapshot(self.pid).map_err(failure)?;
         self.save(&look)?;
         if look.seen.is_empty() {
             return Err(match look.silent.first() {
                 None => nobody(self.pid),
                 Some(why) => {
-                    let cause = "it is stopped, or of another version";
+                    let cause = "it is stopped, or runs another version";
                     Failure::environment(why.clone(), cause, "laneway path watch")
                 }
             });
@@ -116,7 +116,7 @@ impl Watch<'_> {
         Ok(Exit::Done)
     }
 
-    fn save(&self, look: &Look) -> Result<(), Failure> {
+    fn save(&self, look: &Snapshot) -> Result<(), Failure> {
         self.file.map_or(Ok(()), |file| output::replace(file, &metrics(look)))
     }
 
@@ -131,10 +131,10 @@ impl Watch<'_> {
 
     fn live(&self, every: Duration, over: &AtomicBool) -> Result<Exit, Failure> {
         let terminal = stdout().is_terminal() && self.output.format == Format::Table;
-        let mut before: Option<(Look, Instant)> = None;
+        let mut before: Option<(Snapshot, Instant)> = None;
         let mut was_there = false;
         while !over.load(Ordering::Acquire) && output::is_heard() {
-            let (look, at) = (look(self.pid).map_err(failure)?, Instant::now());
+            let (look, at) = (snapshot(self.pid).map_err(failure)?, Instant::now());
             self.save(&look)?;
             let is_there = !look.seen.is_empty() || !look.silent.is_empty();
             if self.pid.is_some() && !is_there {
@@ -182,7 +182,7 @@ fn tables(rows: &Rows) -> String {
 }
 
 /// What stands under the tables of a terminal.
-fn below(look: &Look) -> String {
+fn below(look: &Snapshot) -> String {
     let mut text: String = look.silent.iter().map(|why| format!("{why}\n")).collect();
     if look.seen.is_empty() {
         text += "\nno process with paths is running; Ctrl-C to quit\n";

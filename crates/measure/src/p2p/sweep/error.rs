@@ -56,26 +56,24 @@ impl Refusal {
     pub fn cause(&self) -> String {
         match self {
             Refusal::TooFewRanks { ranks: 1, .. } => {
-                "messages go from one rank to another, and there is one rank".into()
+                "a message needs two ranks, and there is one".into()
             }
             Refusal::TooFewRanks { ranks, least } => {
-                format!("it takes {least} ranks, and there are {ranks}")
+                format!("at least {least} ranks are needed, and there are {ranks}")
             }
             Refusal::NoSuchRank { ranks, .. } => format!("the ranks are 0 to {}", ranks - 1),
             Refusal::PairsAndTriples => {
-                "point-to-two is of three ranks, and all else is of two".into()
+                "point-to-two takes triples of ranks, all other patterns take pairs".into()
             }
             Refusal::TwoPairsAtOnce { rank } => {
-                format!("rank {rank} would be in two pairs at once")
+                format!("rank {rank} is in two pairs, and all pairs run at once")
             }
-            Refusal::NothingToHide => "a message without bytes leaves nothing to be hidden".into(),
+            Refusal::NothingToHide => "an empty message has no transfer to overlap".into(),
             Refusal::Window { most, .. } => format!("it is a number of messages, 1 to {most}"),
-            Refusal::Back => "only a round-trip comes home with another size".into(),
-            Refusal::NoCaches => {
-                "a simulated cluster has no caches: its figures would be the warm ones".into()
-            }
+            Refusal::Back => "only round-trip has a reply of another size".into(),
+            Refusal::NoCaches => "a simulated cluster has no caches".into(),
             Refusal::NoCopyOf { .. } => {
-                "within a process there are only the time and bandwidth of copying".into()
+                "a copy within a process has only a latency and a bandwidth".into()
             }
             Refusal::Memory(cause) => cause.clone(),
         }
@@ -91,13 +89,13 @@ impl fmt::Display for Refusal {
                 let ranks: Vec<String> = subset.iter().map(Rank::to_string).collect();
                 write!(f, "unknown pair {}", ranks.join(":"))
             }
-            Refusal::PairsAndTriples => write!(f, "these patterns have no such pairs"),
-            Refusal::TwoPairsAtOnce { .. } => write!(f, "multi-pair has no such pairs"),
+            Refusal::PairsAndTriples => write!(f, "the pairs do not match the patterns"),
+            Refusal::TwoPairsAtOnce { .. } => write!(f, "invalid pairs for multi-pair"),
             Refusal::NothingToHide => write!(f, "size 0 has no overlap"),
             Refusal::Window { window, .. } => write!(f, "a window of {window} is out of range"),
-            Refusal::Back => write!(f, "these patterns have no size of their own for the way back"),
-            Refusal::NoCaches => write!(f, "there are no cold caches here"),
-            Refusal::NoCopyOf { name } => write!(f, "a copy has no {name}"),
+            Refusal::Back => write!(f, "these patterns have no reply size"),
+            Refusal::NoCaches => write!(f, "cold caches are not available here"),
+            Refusal::NoCopyOf { name } => write!(f, "memcpy has no pattern {name}"),
             Refusal::Memory(_) => write!(f, "these sizes do not fit into memory"),
         }
     }

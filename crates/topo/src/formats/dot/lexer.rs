@@ -64,7 +64,7 @@ impl<'t> Lexer<'t> {
                 self.at.advance_while(|letter| letter != '\n');
             } else if self.at.rest.starts_with("/*") {
                 let end = self.at.rest[2..].find("*/").ok_or_else(|| {
-                    ReadError::new(self.at.line, "a comment that begins here has no end")
+                    ReadError::new(self.at.line, "a comment that begins here is not closed")
                 })?;
                 self.at.advance(end + 4);
             } else {
@@ -89,7 +89,7 @@ impl<'t> Lexer<'t> {
                     end if end.starts_with('"') => break,
                     _ if self.at.rest.starts_with('\\') => (1, "\\"),
                     _ => {
-                        let what = "a quote that begins here has no end";
+                        let what = "a quote that begins here is not closed";
                         return Err(ReadError::new(begun, what));
                     }
                 };
@@ -120,7 +120,7 @@ impl<'t> Lexer<'t> {
                 return Ok(Token::Id(self.at.advance(at + 1).to_string()));
             }
         }
-        Err(ReadError::new(self.at.line, "a `<` that is here has no `>`"))
+        Err(ReadError::new(self.at.line, "a `<` that begins here is not closed"))
     }
 
     /// A number; no other letter can be without quotes.
@@ -147,7 +147,7 @@ impl<'t> Lexer<'t> {
         if is_cable || !self.at.rest.starts_with(goes_on) {
             return Ok(());
         }
-        let what = format!("behind `{word}` the name goes on: put it in quotes");
+        let what = format!("the name continues after `{word}`: put it in quotes");
         Err(ReadError::new(self.at.line, what))
     }
 }

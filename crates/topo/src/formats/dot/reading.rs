@@ -116,7 +116,7 @@ impl Parser<'_> {
     fn expect(&mut self, sign: &str) -> Result<(), ReadError> {
         match self.pass(sign)? {
             true => Ok(()),
-            false => self.wrong(format!("here must be a `{sign}`, and not {}", self.found())),
+            false => self.wrong(format!("expected `{sign}`, found {}", self.found())),
         }
     }
 
@@ -135,7 +135,7 @@ impl Parser<'_> {
                 Token::Id(text) => Ok(text),
                 _ => Ok(String::new()),
             },
-            _ => self.wrong(format!("here must be a name, and not {}", self.found())),
+            _ => self.wrong(format!("expected a name, found {}", self.found())),
         }
     }
 
@@ -149,7 +149,7 @@ impl Parser<'_> {
             Token::Keyword("digraph") => {
                 return self.wrong("a cable leads both ways: write `graph` and `--`");
             }
-            _ => return self.wrong(format!("here must be `graph`, and not {}", self.found())),
+            _ => return self.wrong(format!("expected `graph`, found {}", self.found())),
         };
         if let Token::Id(_) = self.token {
             self.advance()?;
@@ -158,7 +158,7 @@ impl Parser<'_> {
         self.statements(Usual::default(), 0)?;
         match self.token {
             Token::End => Ok(()),
-            _ => self.wrong("a fabric is one graph, and this is behind it"),
+            _ => self.wrong("a fabric is one graph, and this follows it"),
         }
     }
 

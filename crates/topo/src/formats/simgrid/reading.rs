@@ -76,7 +76,7 @@ impl<'t> Source<'t> {
                 Err(ReadError::new(line, what))
             }
             ("cluster" | "cabinet" | "peer", _) => {
-                let what = format!("a <{}> does not tell its cables one by one", element.name());
+                let what = format!("a <{}> does not list its cables one by one", element.name());
                 Err(ReadError::new(line, what))
             }
             (_, None) => {
@@ -84,7 +84,7 @@ impl<'t> Source<'t> {
                 Err(ReadError::new(line, what))
             }
             (name, Some(parent)) => {
-                Err(ReadError::new(line, format!("a <{name}> in a <{parent}> is not understood")))
+                Err(ReadError::new(line, format!("a <{name}> in a <{parent}> is not supported")))
             }
         }
     }
@@ -162,7 +162,7 @@ impl<'t> Source<'t> {
             ends if ends == first => false,
             [from, to] if [to, from] == first => true,
             _ => {
-                let what = "this link joins two others already: what all share is not a cable";
+                let what = "this link joins two others already: a link that more share is no cable";
                 return Err(ReadError::new(line, what));
             }
         };

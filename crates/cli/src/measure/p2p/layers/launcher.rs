@@ -16,7 +16,7 @@ pub fn choose(matches: &ArgMatches, ranks: u32) -> Result<Vec<String>, Failure> 
     if let Some(given) = matches.get_one::<String>("launcher") {
         let words: Vec<String> = given.split_whitespace().map(str::to_owned).collect();
         if words.is_empty() {
-            let cause = "it names no program that would start the ranks";
+            let cause = "it names no program";
             return Err(Failure::usage(
                 "the launcher is empty",
                 cause,
@@ -27,7 +27,7 @@ pub fn choose(matches: &ArgMatches, ranks: u32) -> Result<Vec<String>, Failure> 
     }
     let Some(program) = LAUNCHERS.iter().find_map(|name| find_on_path(name)) else {
         let cause = format!("neither {} is on the PATH", LAUNCHERS.join(" nor "));
-        let try_this = "--launcher \"FOLDER/mpirun -n 2\", or the layers without mpi";
+        let try_this = "--launcher \"FOLDER/mpirun -n 2\", or --backend local:memcpy,shm,unix,tcp";
         return Err(Failure::environment("no MPI to measure over", cause, try_this));
     };
     let program = program.display().to_string();
@@ -44,7 +44,7 @@ fn find_on_path(name: &str) -> Option<PathBuf> {
 pub fn build(launcher: &[String]) -> Result<Command, Failure> {
     let own = std::env::current_exe().map_err(|error| {
         let what = "cannot find this program for the launcher";
-        Failure::environment(what, error.to_string(), "the layers without mpi")
+        Failure::environment(what, error.to_string(), "--backend local:memcpy,shm,unix,tcp")
     })?;
     let mut words = launcher.iter();
     let mut command = Command::new(words.next().map_or("mpirun", String::as_str));

@@ -1,0 +1,170 @@
+//! A mistake on the command line in the form of every error: what is wrong, why, and something
+//! that can be typed instead.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, Error};
+use clap::{Arg, Command};
+use laneway_core::Failure;
+use laneway_core::error::nearest;
+
+/// What the parser of numbers says, and what a person understands.
+const PLAIN_CAUSES: [(&str, &str); 3] = [
+    ("invalid digit found in string", "it is not a whole number"),
+    ("cannot parse integer from empty string", "it is empty"),
+    ("number too large to fit in target type", "the number is too large"),
+];
+
+/// Clap's error in our form; `args` is the command line, the program's name first.
+pub fn failure(command: &Command, args: &[OsString], error: &Error) -> Failure {
+    let text = error.render().to_string();
+    let parts: Vec<&str> = text.split("\n\n").map(str::trim).collect();
+    let what = parts.first().copied().unwrap_or_default();
+    let what = what.strip_prefix("error: ").unwrap_or(what);
+    let (what, cause) = what
+        .split_once('\n')
+        .or_else(|| what.split_once("': "))
+        .unwrap_or((what, "the command line is invalid"));
+    let quote = if what.matches('\'').count() % 2 == 1 { "'" } else { "" };
+    let cause = cause.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let plain = PLAIN_CAUSES.iter().find(|(raw, _)| cause == *raw);
+    let values = cause.strip_prefix("[possible values: ").and_then(|list| list.strip_suffix(']'));
+    let cause = match (plain, values) {
+        (Some((_, plain)), _) => plain.to_string(),
+        (None, Some(values)) => format!("the possible values are {values}"),
+        (None, None) => cause,
+    };
+    let tip = parts.iter().find_map(|part| part.strip_prefix("tip: "));
+    // What clap would pass behind `--` is no value of ours.
+    let tip = tip.filter(|tip| !tip.starts_with("to pass") && is_near(what, tip));
+    let verb = Verb::of(command, args);
+    let try_this =
+        tip.map(str::to_string).or_else(|| verb.instead(error)).unwrap_or_else(|| verb.help());
+    Failure::usage(format!("{}{quote}", what.trim_end_matches(':')), cause, try_this)
+}
+
+/// Whether what a tip calls similar could be a typing error.
+fn is_near(what: &str, tip: &str) -> bool {
+    let quoted =
+        |text: &str| text.split('\'').nth(1).map(|name| name.trim_matches('-').to_string());
+    match (tip.contains("similar"), quoted(what), quoted(tip)) {
+        (true, Some(typed), Some(meant)) => {
+            let begins_alike = typed.chars().next() == meant.chars().next();
+            begins_alike && nearest(&typed, [meant.as_str()]).is_some()
+        }
+        _ => true,
+    }
+}
+
+/// The verb that was typed, as far as there is such a verb.
+struct Verb<'a> {
+    /// With those above it: `laneway topo check`.
+    name: String,
+    command: &'a Command,
+}
+
+impl<'a> Verb<'a> {
+    fn of(command: &'a Command, args: &[OsString]) -> Verb<'a> {
+        let mut verb = Verb { name: command.get_name().to_string(), command };
+        for word in args.iter().skip(1) {
+            let Some(next) = verb.command.find_subcommand(word) else { break };
+            verb = Verb { name: format!("{} {}", verb.name, next.get_name()), command: next };
+        }
+        verb
+    }
+
+    fn help(&self) -> String {
+        format!("{} --help", self.name)
+    }
+
+    /// Something with the same option, or all that is required, that would be taken.
+    fn instead(&self, error: &Error) -> Option<String> {
+        let Some(option) = option(error) else {
+            let is_missing = error.kind() == clap::error::ErrorKind::MissingRequiredArgument;
+            return self.examples().into_iter().next().filter(|_| is_missing);
+        };
+        let valid = match error.get(ContextKind::ValidValue) {
+            Some(ContextValue::Strings(values)) => values.first().cloned(),
+            _ => None,
+        };
+        let has_option = |line: &String| line.split_whitespace().any(|word| word == option);
+        let usual = |arg: &Arg| {
+            arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned())
+        };
+        let long = option.strip_prefix("--");
+        let named = |arg: &&Arg| long.is_some() && arg.get_long() == long;
+        valid
+            .or_else(|| self.command.get_arguments().find(named).and_then(usual))
+            .map(|value| format!("{option} {value}"))
+            .or_else(|| self.examples().into_iter().find(has_option))
+    }
+
+    /// The commands below the verb's help that need no launcher, without what is said about them.
+    fn examples(&self) -> Vec<String> {
+        let help = self.command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let lines = help.split_once("Examples:").map_or("", |(_, examples)| examples);
+        let commands = lines.lines().map(|line| line.trim().split("  ").next().unwrap_or(""));
+        let own = format!("{} ", self.name);
+        commands.filter(|line| line.starts_with(&own)).map(str::to_string).collect()
+    }
+}
+
+/// The option whose value is wrong: `--timing` of `--timing <T>`.
+fn option(error: &Error) -> Option<String> {
+    match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(arg) if error.get(ContextKind::InvalidValue).is_some() => {
+            arg.split_whitespace().next().filter(|word| word.starts_with('-')).map(str::to_string)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The `try:` line of a command line, which must itself be taken where it is a whole one.
+    fn try_line(line: &str) -> String {
+        let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        let command = crate::command();
+        let error = command.clone().try_get_matches_from(&args).expect_err("a mistake");
+        let try_this = failure(&command, &args, &error).try_this;
+        if try_this.starts_with("laneway ") && !try_this.ends_with("--help") {
+            let args = try_this.split_whitespace();
+            command.try_get_matches_from(args).expect("what is advised is taken");
+        }
+        try_this
+    }
+
+    #[test]
+    fn advises_what_can_be_typed() {
+        for (typed, advised) in [
+            ("laneway topo check", "laneway topo check --topology mlfm:d=18"),
+            ("laneway sim bcast --root x", "--root 0"),
+            ("laneway measure coll bcast --timing fast", "--timing root"),
+            ("laneway topo random -t mlfm:d=4 --trials 1", "--trials 100"),
+            ("laneway topo cost --nodes x", "laneway topo cost --nodes 6000"),
+            ("laneway topo export -t mlfm:d=4 --as png", "--as ibsim"),
+            ("laneway measure coll bcast --quiet", "laneway measure coll --help"),
+            ("laneway nothing", "laneway --help"),
+        ] {
+            assert_eq!(try_line(typed), advised, "{typed}");
+        }
+        assert!(try_line("laneway measure coll bcast --szies 8").contains("--sizes"));
+    }
+
+    #[test]
+    fn causes_are_plain() {
+        for (option, what, cause) in [
+            ("--root", "invalid value 'x' for '--root <R>'", "it is not a whole number"),
+            ("--format", "invalid value 'x' for '--format", "the possible values are "),
+        ] {
+            let args = ["laneway", "sim", "bcast", option, "x"].map(OsString::from);
+            let command = crate::command();
+            let error = command.clone().try_get_matches_from(&args).expect_err("a mistake");
+            let failure = failure(&command, &args, &error);
+            assert!(failure.what.starts_with(what), "{failure}");
+            assert!(failure.cause.starts_with(cause), "{failure}");
+        }
+    }
+}
