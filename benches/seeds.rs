@@ -1,7 +1,7 @@
 //! Which random inputs a benchmark takes: fresh ones, unless it is told.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -25,6 +25,7 @@ impl Seeds {
         let count = count.map(|count| count as usize).or(given.map(|_| 1));
         Ok(Seeds { first: given.unwrap_or(fresh), count })
     }
+
     /// Judges seeds on all cores, `usual` of them unless it is told otherwise; `told` is given all
     /// that are done after each of them.
     pub fn judge_all<T: Send>(
@@ -34,28 +35,39 @@ impl Seeds {
         told: impl Fn(&[(u64, T)]) + Sync,
     ) -> Vec<(u64, T)> {
         let count = self.count.unwrap_or(usual) as u64;
-        let (next, all) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-        let work = || {
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= count {
-                    return;
-                }
-                let seed = self.first + number;
-                let judged = judge(seed);
-                // Whoever holds the list only adds to it: it does not panic.
-                let Ok(mut all) = all.lock() else { return };
-                all.push((seed, judged));
-                told(&all);
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..thread::available_parallelism().map_or(2, |cores| cores.get()) {
-                scope.spawn(work);
-            }
+        let seeds: Vec<u64> = (0..count).map(|number| self.first + number).collect();
+        let all = Mutex::new(Vec::new());
+        on_all_cores(&seeds, |&seed| {
+            let judged = judge(seed);
+            // Whoever holds the list only adds to it: it does not panic.
+            let Ok(mut all) = all.lock() else { return };
+            all.push((seed, judged));
+            told(&all);
         });
         let mut all = all.into_inner().unwrap_or_default();
         all.sort_by_key(|(seed, _)| *seed);
         all
     }
+}
+
+/// What comes of each item, in their order; a thread for each core.
+pub fn on_all_cores<I: Sync, T: Send>(items: &[I], work: impl Fn(&I) -> T + Sync) -> Vec<T> {
+    let (next, all) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let take = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(number) else { return };
+            let result = work(item);
+            let Ok(mut all) = all.lock() else { return };
+            all.push((number, result));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(2, |cores| cores.get()) {
+            scope.spawn(take);
+        }
+    });
+    let mut all = all.into_inner().unwrap_or_default();
+    all.sort_by_key(|(number, _)| *number);
+    all.into_iter().map(|(_, result)| result).collect()
 }

@@ -1,7 +1,10 @@
 //! The model on a cluster of our simulator: fitted at one time, held to calls at others.
 
+use std::time::Instant;
+
+use laneway_benches::seeds::on_all_cores;
 use laneway_coll::algorithms;
-use laneway_core::{Collective, Shape};
+use laneway_core::{Collective, Schedule, Shape};
 use laneway_model::{Fitted, Model, ModelKind, Parameter, Request, fit};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, simulate};
@@ -20,12 +23,14 @@ const BUDGET: f64 = 6_000.0;
 const OTHERS: u64 = 0x6f74_6865_7273;
 
 pub fn judge(seed: u64, hosts: u32, load: f64) -> Result<Judged, String> {
+    let begun = Instant::now();
     let others = SplitMix64::new(seed ^ OTHERS).uniform();
     let bytes = (1e3 * 100f64.powf(others)).round() as u64;
     let at = |time: u64| clusters::draw_noisy(seed, hosts, load, bytes, time);
     let request =
         Request { precision: PRECISION, budget: BUDGET, gaps: true, ..Request::default() };
     let found = clusters::estimated(&at(1), &request).map_err(|error| error.to_string())?;
+    eprintln!("seed {seed}: estimated after {:.0} s", begun.elapsed().as_secs_f64());
     let mut models = vec![fit(&found, ModelKind::Lmo).map_err(|error| error.to_string())?];
     // Segments take two sizes beyond the eager one, which not all clusters have.
     let others = ModelKind::ALL.into_iter().filter(|kind| *kind != ModelKind::Lmo);
@@ -37,30 +42,40 @@ pub fn judge(seed: u64, hosts: u32, load: f64) -> Result<Judged, String> {
     if !holds {
         what += &format!(": {:.1} % off for {}", 100.0 * quality.worst, quality.worst_of);
     }
-    let mut cells = Vec::new();
     let platforms: Vec<Platform> = (2..2 + TIMES).map(at).collect();
-    // Every other power of two, and fewer where a call takes long.
-    let step = if hosts > 16 { 4 } else { 2 };
-    for collective in [Collective::Scatter, Collective::Gather, Collective::Bcast] {
-        for (algorithm, power) in algorithms(collective)
-            .flat_map(|algorithm| (0..=20).step_by(step).map(move |power| (algorithm, power)))
-        {
-            let shape = Shape::new(collective, hosts, 1 << power);
-            let Ok(schedule) = algorithm.schedule(&shape, &algorithm.defaults()) else { continue };
-            let time = |platform: &Platform| simulate(platform, &*schedule, None);
-            let times = platforms.iter().map(|one| time(one).map(|outcome| outcome.finish));
-            let times = times.collect::<Result<Vec<f64>, _>>().map_err(|e| e.to_string())?;
-            let mut said = Vec::new();
-            for fitted in &models {
-                let seconds = fitted.read(&*schedule).map_err(|error| error.to_string())?.seconds;
-                said.push((fitted.model.kind().name().to_string(), seconds));
-            }
-            let call = format!("{} {} {} B", collective.name(), algorithm.name, 1u64 << power);
-            cells.push(Cell { call, truth: median(&times).unwrap_or(f64::NAN), said });
+    let calls = calls(hosts);
+    let judge = |(name, schedule): &(String, Box<dyn Schedule>)| -> Result<Cell, String> {
+        let time = |platform: &Platform| simulate(platform, &**schedule, None);
+        let times = platforms.iter().map(|one| time(one).map(|outcome| outcome.finish));
+        let times = times.collect::<Result<Vec<f64>, _>>().map_err(|e| e.to_string())?;
+        let mut said = Vec::new();
+        for fitted in &models {
+            let seconds = fitted.read(&**schedule).map_err(|error| error.to_string())?.seconds;
+            said.push((fitted.model.kind().name().to_string(), seconds));
         }
-    }
+        Ok(Cell { call: name.clone(), truth: median(&times).unwrap_or(f64::NAN), said })
+    };
+    let cells = on_all_cores(&calls, judge).into_iter().collect::<Result<Vec<Cell>, String>>()?;
     let known = intervals(&models[0], &clusters::draw(seed, hosts));
     Ok(Judged { what, can_hold: true, holds, known, cells })
+}
+
+/// Every scatter, gather and bcast, with its name: every other power of two, and fewer where a call
+/// takes long.
+fn calls(hosts: u32) -> Vec<(String, Box<dyn Schedule>)> {
+    let step = if hosts > 16 { 4 } else { 2 };
+    let mut calls = Vec::new();
+    for collective in [Collective::Scatter, Collective::Gather, Collective::Bcast] {
+        for algorithm in algorithms(collective) {
+            for size in (0..=20).step_by(step).map(|power| 1u64 << power) {
+                let shape = Shape::new(collective, hosts, size);
+                let name = format!("{} {} {size} B", collective.name(), algorithm.name);
+                let schedule = algorithm.schedule(&shape, &algorithm.defaults());
+                calls.extend(schedule.map(|schedule| (name, schedule)));
+            }
+        }
+    }
+    calls
 }
 
 /// Of all parameters, how many have an interval that holds what is true of the cluster without the

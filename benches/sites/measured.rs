@@ -75,7 +75,8 @@ fn find(platform: &Platform) -> Result<Found, String> {
     let sites: Vec<String> = (0..platform.hosts()).map(site).collect();
     let program = |comm: &dyn Comm| {
         let (sites, rule) = (Some(&sites[..]), Rule::fixed(REPS));
-        measure_sites(comm, &Asked { sites, message: None, every: false, rule, alive: &|| {} })
+        let (alive, observer) = (&|| {}, &());
+        measure_sites(comm, &Asked { sites, message: None, every: false, rule, alive, observer })
     };
     let ended = Program::new(platform, platform.hosts()).run(program);
     let ended = ended.map_err(|error| error.to_string())?;

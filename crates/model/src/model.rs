@@ -118,7 +118,7 @@ impl Model {
     }
 
     /// What an experiment takes by the model; none where it cannot tell.
-    fn says(&self, timed: &Timed, eager_bytes: u64) -> Result<Option<f64>, ModelError> {
+    pub(crate) fn says(&self, timed: &Timed, eager_bytes: u64) -> Result<Option<f64>, ModelError> {
         let ranks = timed.ranks.len() as u32;
         // The others are about messages between two ranks, and claim no more than these.
         let lmo = matches!(self, Model::Lmo(_));
@@ -154,17 +154,15 @@ pub struct Check {
 }
 
 impl Check {
-    /// How far the model is off, as a part of what was measured, beyond the measured interval.
-    /// Where the fastest repetition was as fast as the model says, others have a part in it, and
-    /// half of it counts.
+    /// How far the model is off, as a part of what was measured, beyond the measured interval. Of
+    /// what lies between the fastest repetition and the interval others have a part, and half of it
+    /// counts.
     pub fn residual(&self) -> f64 {
         let Parameter { value, low, high } = self.measured;
-        let off = (low - self.predicted).max(self.predicted - high).max(0.0);
-        let part = if off > 0.0 { off / value.max(f64::MIN_POSITIVE) } else { 0.0 };
-        match (self.fastest..low).contains(&self.predicted) {
-            true => part / 2.0,
-            false => part,
-        }
+        let below = (low - self.predicted).max(0.0);
+        let of_others = below.min((low - self.fastest).max(0.0));
+        let off = (below - of_others / 2.0).max(self.predicted - high);
+        if off > 0.0 { off / value.max(f64::MIN_POSITIVE) } else { 0.0 }
     }
 }
 
@@ -239,7 +237,7 @@ pub struct Fitted {
 /// One of so many experiments of a kind may be off as it likes.
 const DISTURBED: usize = 100;
 /// LMO may be so far off for any experiment, also those that were held back.
-const LMO_LIMIT: f64 = 0.15;
+const LMO_LIMIT: f64 = 0.2;
 /// The others may be so far off for a round trip.
 const OTHERS_LIMIT: f64 = 0.3;
 

@@ -1,7 +1,7 @@
 //! A model as the simulator's engine sees it: what hosts cost, and the way of each pair.
 
 use laneway_core::Schedule;
-use laneway_sim::{Congestion, Flows, HostCost, HostId, Network, Resource, Route, Simulation};
+use laneway_sim::{Congestion, HostCost, HostId, Network, Resource, Route, Simulation};
 
 use crate::carrier::BySize;
 use crate::error::ModelError;
@@ -33,6 +33,8 @@ pub(crate) struct ModelNetwork {
     eager_bytes: u64,
     in_order: bool,
     factors: Vec<SizeFactor>,
+    /// Factors of bytes are factors of what cards carry.
+    on_cards: bool,
 }
 
 impl ModelNetwork {
@@ -51,7 +53,8 @@ impl ModelNetwork {
         let out = cards.iter().enumerate().map(|(host, card)| resource("out", host, card.out));
         let into = cards.iter().enumerate().map(|(host, card)| resource("in", host, card.into));
         let resources = out.chain(into).collect();
-        ModelNetwork { costs, resources, ways, eager_bytes, in_order: true, factors: Vec::new() }
+        let (factors, on_cards) = (Vec::new(), true);
+        ModelNetwork { costs, resources, ways, eager_bytes, in_order: true, factors, on_cards }
     }
 
     /// Messages from one host to another need not wait until the one before has arrived: something
@@ -82,8 +85,8 @@ impl ModelNetwork {
     }
 
     /// With latencies and rates that depend on the size of a message.
-    pub fn by_size(mut self, factors: &[SizeFactor]) -> ModelNetwork {
-        self.factors = factors.to_vec();
+    pub fn by_size(mut self, factors: &[SizeFactor], on_cards: bool) -> ModelNetwork {
+        (self.factors, self.on_cards) = (factors.to_vec(), on_cards);
         self
     }
 
@@ -93,8 +96,7 @@ impl ModelNetwork {
         schedule: &dyn Schedule,
         hosts: Option<&[HostId]>,
     ) -> Result<f64, ModelError> {
-        let flows = Flows::new(&self.resources);
-        let mut carrier = BySize { flows, factors: &self.factors, route: Route::default() };
+        let mut carrier = BySize::new(&self.resources, &self.factors, self.on_cards);
         let simulation = Simulation::new(self);
         let simulation = match hosts {
             Some(hosts) => simulation.placed(hosts),

@@ -4,7 +4,7 @@ mod clusters;
 
 use laneway_coll::find;
 use laneway_core::{Collective, Shape};
-use laneway_model::{Fitted, Model, ModelKind, Request, fit, platform_text};
+use laneway_model::{Fitted, Model, ModelKind, Request, SizeFactor, fit, platform_text};
 use laneway_sim::platform::Platform;
 use laneway_sim::simulate;
 
@@ -86,4 +86,19 @@ fn a_file_without_it_is_in_order() {
     let wrong = text.replace("in_order = false", "in_order = 3");
     let refused = Fitted::load("wrong.toml", &wrong).expect_err("no flag").to_string();
     assert!(refused.contains("in_order") && refused.contains("wrong.toml:"), "{refused}");
+}
+
+/// As it was before it was measured.
+#[test]
+fn a_file_that_does_not_say_so_has_sizes_on_cards() {
+    let mut fitted = fitted(&cluster(1, true, false));
+    let Model::Lmo(lmo) = &mut fitted.model else { panic!("LMO was asked for") };
+    lmo.sizes = vec![SizeFactor { bytes: 1024, latency: 1.0, per_byte: 0.5 }];
+    lmo.sizes_on_cards = false;
+    let text = fitted.save();
+    let read = Fitted::load("new.toml", &text).expect("a model");
+    assert!(matches!(read.model, Model::Lmo(lmo) if !lmo.sizes_on_cards));
+    assert!(text.contains("sizes_on_cards = false\n"), "{text}");
+    let old = Fitted::load("old.toml", &text.replace("sizes_on_cards = false\n", ""));
+    assert!(matches!(old.expect("a model").model, Model::Lmo(lmo) if lmo.sizes_on_cards));
 }

@@ -62,7 +62,13 @@ fn lmo(seed: u64, ranks: u32) -> Model {
         back: draw(2e-9),
         ..Pair::default()
     });
-    Model::Lmo(Lmo { hosts, pairs: pairs.collect(), in_order: true, sizes: Vec::new() })
+    Model::Lmo(Lmo {
+        hosts,
+        pairs: pairs.collect(),
+        in_order: true,
+        sizes: Vec::new(),
+        sizes_on_cards: true,
+    })
 }
 
 #[test]

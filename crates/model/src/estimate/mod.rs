@@ -82,6 +82,11 @@ const STEPS: usize = 8;
 const HALVINGS: usize = 4;
 /// Overheads of a host are measured with so many partners.
 const PARTNERS: usize = 2;
+/// Of so many ranks it is seen whether cards follow sizes.
+const HUBS: u32 = 2;
+/// And with messages of so many bytes, beside the sizes that are asked for: where protocols differ
+/// most, and bytes count.
+const SHORT_FAN: u64 = 1 << 10;
 /// A card is known that is known to such a part.
 const SHARP: f64 = 0.02;
 /// A send that is not over after so many times what a round trip takes waits for its receive.
@@ -134,6 +139,7 @@ pub fn estimate_observed(
     if ranks > 2 {
         find_steps(&mut course, &some, &hosts, eager)?;
         fill_cards(&mut course, &hosts, eager, &sizes)?;
+        compare_sizes(&mut course, &hosts, eager, &sizes)?;
         follow(&mut course, [&pairs, &some], &hosts, eager, &sizes)?;
     }
     course.hold_back = true;
@@ -151,6 +157,7 @@ fn planned_rounds(request: &Request, ranks: u32, sizes: &[u64]) -> usize {
         + PARTNERS * (9 + curves + STEPS * HALVINGS / 2 + gaps)
         + 4 * ranks as usize
         + 8
+        + 2 * HUBS as usize * (sizes + 1)
 }
 
 /// Powers of two up to the largest size, and twice that: the last two are its slope.
@@ -235,6 +242,53 @@ fn fill_cards(
     }
 }
 
+/// Where messages of some sizes are no straight line: fans of messages shorter than those that tell
+/// cards, of all ranks around some of them. They say whether what depends on the size takes from
+/// cards as well.
+fn compare_sizes(
+    course: &mut Course,
+    hosts: &[String],
+    eager_bytes: u64,
+    sizes: &[u64],
+) -> Result<(), ModelError> {
+    let longest = sizes.last().copied().unwrap_or(0);
+    let mut shorter: Vec<u64> = [SHORT_FAN].iter().chain(sizes).copied().collect();
+    shorter.retain(|&bytes| bytes < longest);
+    shorter.sort_unstable();
+    shorter.dedup();
+    let mut curved = [0.0];
+    if course.leads() {
+        let (hosts, timed) = (hosts.to_vec(), course.timed.clone());
+        let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
+        // What goes wrong here goes wrong in the fit as well, and is told there.
+        let is_curved = |seen_in| {
+            Lmo::without_cards(&so_far, seen_in).is_ok_and(|lmo: Lmo| !lmo.sizes.is_empty())
+        };
+        let any = [SeenIn::Middle, SeenIn::Fastest].into_iter().any(is_curved);
+        curved = [f64::from(u8::from(any))];
+    }
+    announce(course.comm, &mut curved)?;
+    if curved[0] == 0.0 {
+        return Ok(());
+    }
+    let ranks = hosts.len() as u32;
+    let mut hubs: Vec<Rank> = (0..HUBS).map(|part| part * ranks / HUBS).collect();
+    hubs.dedup();
+    for (bytes, hub) in
+        shorter.into_iter().flat_map(|bytes| hubs.iter().map(move |&hub| (bytes, hub)))
+    {
+        for direction in [Direction::Out, Direction::In] {
+            course.batch(Kind::Fan { bytes, direction }, &around(hub, ranks)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// One rank with all others.
+fn around(hub: Rank, ranks: u32) -> Result<Plan, ModelError> {
+    Ok(Plan::of(vec![(0..ranks).map(|step| (hub + step) % ranks).collect()])?)
+}
+
 /// Cards that were not filled, or that the times hardly tell, although messages were under way at
 /// the same time. Where a host's processor is slower than the ways from it, messages follow each
 /// other, and no number of them fills the card. What goes wrong here goes wrong in the fit as well,
@@ -310,9 +364,8 @@ fn check(course: &mut Course, sizes: &[u64]) -> Result<(), ModelError> {
     for distance in [1, ranks / 2] {
         course.batch(Kind::Shift { bytes, distance }, &everybody)?;
     }
-    let around = |hub: Rank| Plan::of(vec![(0..ranks).map(|step| (hub + step) % ranks).collect()]);
     for (hub, direction) in [(0, Direction::Out), (ranks / 2, Direction::In)] {
-        course.batch(Kind::Fan { bytes, direction }, &around(hub)?)?;
+        course.batch(Kind::Fan { bytes, direction }, &around(hub, ranks)?)?;
     }
     Ok(())
 }

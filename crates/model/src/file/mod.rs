@@ -48,12 +48,15 @@ impl Fitted {
             return Err(top.refuse("hosts", why));
         }
         let eager_bytes = top.whole("eager_bytes")?;
-        // Files from before it was measured have none.
-        let in_order = kind != ModelKind::Lmo || top.perhaps_flag("in_order")?.unwrap_or(true);
+        // Files from before these were measured have none.
+        let mut flag = |key: &str| -> Result<bool, ModelError> {
+            Ok(kind != ModelKind::Lmo || top.perhaps_flag(key)?.unwrap_or(true))
+        };
+        let flags = [flag("in_order")?, flag("sizes_on_cards")?];
         top.finish()?;
         let quality = quality(&document)?;
         let cost = cost(&document)?;
-        let model = model(&document, kind, hosts.len() as u32, in_order)?;
+        let model = model(&document, kind, hosts.len() as u32, flags)?;
         let (escalation, leap) = (escalation(&document)?, leap(&document)?);
         Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
     }
@@ -118,7 +121,7 @@ fn model(
     document: &Document,
     kind: ModelKind,
     hosts: u32,
-    in_order: bool,
+    [in_order, sizes_on_cards]: [bool; 2],
 ) -> Result<Model, ModelError> {
     let all_pairs = hosts as usize * (hosts as usize - 1) / 2;
     match kind {
@@ -161,7 +164,8 @@ fn model(
                     all_back: table.perhaps("all_back_ns_per_byte")?,
                 })
             })?;
-            Ok(Model::Lmo(Lmo { hosts: found, pairs, in_order, sizes: sizes(document)? }))
+            let sizes = sizes(document)?;
+            Ok(Model::Lmo(Lmo { hosts: found, pairs, in_order, sizes, sizes_on_cards }))
         }
     }
 }

@@ -24,6 +24,9 @@ pub(super) fn text(fitted: &Fitted) -> String {
     );
     if let Model::Lmo(lmo) = &fitted.model {
         let _ = writeln!(text, "in_order = {}", lmo.in_order);
+        if !lmo.sizes.is_empty() {
+            let _ = writeln!(text, "sizes_on_cards = {}", lmo.sizes_on_cards);
+        }
     }
     let quality = &fitted.quality;
     let _ = write!(

@@ -103,14 +103,34 @@ pub(super) fn invert(
     Ok(Parameter { value, low: ends.0.min(value), high: ends.1.max(value) })
 }
 
-/// The fans that a rank led.
+/// Bytes of a fan.
+fn fan_bytes(timed: &Timed) -> Option<u64> {
+    match timed.kind {
+        Kind::Fan { bytes, .. } => Some(bytes),
+        _ => None,
+    }
+}
+
+/// Bytes of the fans that tell cards: the longest.
+fn longest(experiments: &Experiments) -> u64 {
+    experiments.fitted().filter_map(fan_bytes).max().unwrap_or(0)
+}
+
+/// Fans of shorter messages than those that tell cards.
+pub(super) fn shorter_fans(experiments: &Experiments) -> impl Iterator<Item = &Timed> {
+    let longest = longest(experiments);
+    experiments.fitted().filter(move |timed| fan_bytes(timed).is_some_and(|bytes| bytes < longest))
+}
+
+/// The fans of the longest messages that a rank led.
 pub(crate) fn fans_of(
     experiments: &Experiments,
     host: Rank,
     wanted: Direction,
 ) -> impl Iterator<Item = &Timed> {
+    let longest = longest(experiments);
     experiments.fitted().filter(move |timed| {
-        let led = timed.ranks.first() == Some(&host);
+        let led = timed.ranks.first() == Some(&host) && fan_bytes(timed) == Some(longest);
         led && matches!(timed.kind, Kind::Fan { direction, .. } if direction == wanted)
     })
 }

@@ -5,9 +5,10 @@ use laneway_stats::distribution::t_quantile;
 use laneway_stats::median;
 
 use super::size::{self, SizeFactor, at_size};
-use super::{Host, Lmo, Pair, fans_of, pairs};
+use super::{Host, Lmo, Pair, fans_of, pairs, shorter_fans};
 use crate::error::ModelError;
 use crate::experiments::{Experiments, Index, Kind, Timed};
+use crate::model::Model;
 use crate::parameter::{LEVEL, Parameter};
 use crate::probe::Direction;
 
@@ -66,7 +67,40 @@ impl Lmo {
             return Err(ModelError::TooFewRanks { ranks, needed: 3, experiment });
         }
         let mut lmo = Lmo::without_cards(experiments, seen_in)?;
-        for host in 0..ranks {
+        lmo.find_cards(experiments)?;
+        lmo.find_order(experiments)?;
+        lmo.find_shares(experiments)?;
+        Ok(lmo)
+    }
+
+    /// The cards; and whether what depends on the size takes from them, as fans of shorter messages
+    /// say. Where there are none it does.
+    fn find_cards(&mut self, experiments: &Experiments) -> Result<(), ModelError> {
+        let shorter: Vec<&Timed> = shorter_fans(experiments).collect();
+        if self.sizes.is_empty() || shorter.is_empty() {
+            return self.fit_cards(experiments);
+        }
+        let mut best: Option<(f64, Lmo)> = None;
+        for on_cards in [true, false] {
+            let mut lmo = Lmo { sizes_on_cards: on_cards, ..self.clone() };
+            lmo.fit_cards(experiments)?;
+            let model = Model::Lmo(lmo);
+            let mut off = 0.0;
+            for timed in &shorter {
+                let said = model.says(timed, experiments.eager_bytes)?;
+                off += said.map_or(0.0, |said| (said / timed.time.value).ln().abs());
+            }
+            let Model::Lmo(lmo) = model else { continue };
+            if best.as_ref().is_none_or(|(least, _)| off < *least) {
+                best = Some((off, lmo));
+            }
+        }
+        best.into_iter().for_each(|(_, lmo)| *self = lmo);
+        Ok(())
+    }
+
+    fn fit_cards(&mut self, experiments: &Experiments) -> Result<(), ModelError> {
+        for host in 0..self.hosts.len() as Rank {
             for direction in [Direction::Out, Direction::In] {
                 let fans: Vec<&Timed> = fans_of(experiments, host, direction).collect();
                 if fans.is_empty() {
@@ -77,20 +111,18 @@ impl Lmo {
                     let experiment = format!("{what} of rank {host}");
                     return Err(ModelError::Missing { experiment });
                 }
-                let card = lmo.card(&fans, direction, experiments.eager_bytes)?;
+                let card = self.card(&fans, direction, experiments.eager_bytes)?;
                 // One message alone had as much at least.
-                let fastest = lmo.fastest(host, direction);
+                let fastest = self.fastest(host, direction);
                 let card = card.map(|card| card.at_most(fastest));
-                let own = &mut lmo.hosts[host as usize];
+                let own = &mut self.hosts[host as usize];
                 match direction {
                     Direction::Out => own.card_out = card,
                     Direction::In => own.card_in = card,
                 }
             }
         }
-        lmo.find_order(experiments)?;
-        lmo.find_shares(experiments)?;
-        Ok(lmo)
+        Ok(())
     }
 
     /// All but the cards and the order: from overheads and round trips.
@@ -115,7 +147,7 @@ impl Lmo {
         let trips = trips.collect::<Result<Vec<_>, _>>()?;
         reconcile(&mut hosts, &trips);
         let pairs = trips.iter().map(|trips| trips.without(&hosts, &factors)).collect();
-        Ok(Lmo { hosts, pairs, in_order: true, sizes: factors })
+        Ok(Lmo { hosts, pairs, in_order: true, sizes: factors, sizes_on_cards: true })
     }
 }
 

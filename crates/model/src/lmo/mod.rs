@@ -24,6 +24,7 @@ use laneway_core::Rank;
 use laneway_sim::HostCost;
 
 pub(crate) use card::fans_of;
+use card::shorter_fans;
 pub(crate) use fit::SeenIn;
 pub use size::SizeFactor;
 pub(crate) use size::at_size;
@@ -76,6 +77,9 @@ pub struct Lmo {
     pub in_order: bool,
     /// What depends on the size of a message, rising; nothing where a straight line serves all.
     pub sizes: Vec<SizeFactor>,
+    /// What depends on the size takes from cards as well, as a protocol does; else messages that
+    /// meet on a card share what it carries in the long run.
+    pub sizes_on_cards: bool,
 }
 
 /// The pairs of so many ranks, in the order of [`Lmo::pairs`].
@@ -109,7 +113,7 @@ impl Lmo {
             }
         };
         let hosts = [one, other].map(|rank| self.hosts[rank as usize]).to_vec();
-        Lmo { hosts, pairs: vec![pair], in_order: self.in_order, sizes: self.sizes.clone() }
+        Lmo { hosts, pairs: vec![pair], sizes: self.sizes.clone(), ..*self }
     }
 
     /// Seconds a byte of one message.
@@ -159,7 +163,8 @@ impl Lmo {
         let ways = (0..hosts).flat_map(|from| (0..hosts).map(move |to| way(from, to))).collect();
         let cards: Vec<Card> = self.hosts.iter().map(card).collect();
         let costs = self.hosts.iter().map(cost).collect();
-        let network = ModelNetwork::new(costs, &cards, ways, eager_bytes).by_size(&self.sizes);
+        let network = ModelNetwork::new(costs, &cards, ways, eager_bytes)
+            .by_size(&self.sizes, self.sizes_on_cards);
         if self.in_order {
             return network;
         }

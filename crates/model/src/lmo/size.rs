@@ -247,7 +247,13 @@ mod tests {
             SizeFactor { bytes, latency, per_byte: 1.0 }
         };
         let hosts = vec![Host::default(); 2];
-        let mut lmo = Lmo { hosts, pairs: vec![pair], in_order: true, sizes: Vec::new() };
+        let mut lmo = Lmo {
+            hosts,
+            pairs: vec![pair],
+            in_order: true,
+            sizes: Vec::new(),
+            sizes_on_cards: true,
+        };
         lmo.sizes = [2048, 4096, 8192, 16384].map(size).to_vec();
         for sought in [5793, 4871, 4467, 4665] {
             assert_eq!(lmo.steps(), [sought]);
