@@ -140,12 +140,10 @@ fn key(id: &Id, name: impl Fn() -> String) -> Key {
 ///
 /// ```
 /// use laneway_topo::formats::Discovered;
-/// use laneway_topo::{Fabric, Part, Watch, formats::Identity, topology};
+/// use laneway_topo::{Fabric, Part, Watch, topology};
 ///
 /// let mut fabric = Fabric::of(&*topology("mlfm:d=4")?);
-/// let discovered = |fabric: &Fabric| {
-///     Discovered { fabric: fabric.clone(), identity: Identity::planned(fabric) }
-/// };
+/// let discovered = |fabric: &Fabric| Discovered::planned(fabric.clone());
 /// let mut watch = Watch::new(Some(discovered(&fabric)))?;
 /// fabric.fail(Part::Link(0, 4));
 /// let rerouted = watch.update(&discovered(&fabric))?.expect("a cable is gone");

@@ -98,6 +98,14 @@ pub struct Discovered {
     pub identity: Identity,
 }
 
+impl Discovered {
+    /// A fabric whose parts have the names and numbers that they are planned with.
+    pub fn planned(fabric: Fabric) -> Discovered {
+        let identity = Identity::planned(&fabric);
+        Discovered { fabric, identity }
+    }
+}
+
 /// A fabric in any of the formats that say what is plugged into what.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
     let found = recognised(text)?;
