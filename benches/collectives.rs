@@ -1,5 +1,6 @@
 //! Our schedules against the MPI library's own collective, forced to the same algorithm, over the
-//! same MPI and in the same launch. `LANEWAY_POINTS="allgather ring 1024"` does the points of that name.
+//! same MPI and in the same launch. `LANEWAY_POINTS="allgather ring 1024"` does the points of that
+//! name.
 
 use laneway_benches::{Spread, Starter, alternate, print_figures, rank, ratio};
 use laneway_coll::find;
