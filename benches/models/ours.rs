@@ -3,8 +3,7 @@
 use std::time::Instant;
 
 use laneway_benches::seeds::on_all_cores;
-use laneway_coll::algorithms;
-use laneway_core::{Collective, Schedule, Shape};
+use laneway_core::Schedule;
 use laneway_model::{Fitted, Model, ModelKind, Parameter, Request, fit};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, simulate};
@@ -43,7 +42,8 @@ pub fn judge(seed: u64, hosts: u32, load: f64) -> Result<Judged, String> {
         what += &format!(": {:.1} % off for {}", 100.0 * quality.worst, quality.worst_of);
     }
     let platforms: Vec<Platform> = (2..2 + TIMES).map(at).collect();
-    let calls = calls(hosts);
+    // Every other power of two, and fewer where a call takes long.
+    let calls = clusters::calls(hosts, if hosts > 16 { 4 } else { 2 });
     let judge = |(name, schedule): &(String, Box<dyn Schedule>)| -> Result<Cell, String> {
         let time = |platform: &Platform| simulate(platform, &**schedule, None);
         let times = platforms.iter().map(|one| time(one).map(|outcome| outcome.finish));
@@ -58,24 +58,6 @@ pub fn judge(seed: u64, hosts: u32, load: f64) -> Result<Judged, String> {
     let cells = on_all_cores(&calls, judge).into_iter().collect::<Result<Vec<Cell>, String>>()?;
     let known = intervals(&models[0], &clusters::draw(seed, hosts));
     Ok(Judged { what, can_hold: true, holds, known, cells })
-}
-
-/// Every scatter, gather and bcast, with its name: every other power of two, and fewer where a call
-/// takes long.
-fn calls(hosts: u32) -> Vec<(String, Box<dyn Schedule>)> {
-    let step = if hosts > 16 { 4 } else { 2 };
-    let mut calls = Vec::new();
-    for collective in [Collective::Scatter, Collective::Gather, Collective::Bcast] {
-        for algorithm in algorithms(collective) {
-            for size in (0..=20).step_by(step).map(|power| 1u64 << power) {
-                let shape = Shape::new(collective, hosts, size);
-                let name = format!("{} {} {size} B", collective.name(), algorithm.name);
-                let schedule = algorithm.schedule(&shape, &algorithm.defaults());
-                calls.extend(schedule.map(|schedule| (name, schedule)));
-            }
-        }
-    }
-    calls
 }
 
 /// Of all parameters, how many have an interval that holds what is true of the cluster without the

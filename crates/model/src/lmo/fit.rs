@@ -95,7 +95,9 @@ impl Lmo {
                 best = Some((off, lmo));
             }
         }
-        best.into_iter().for_each(|(_, lmo)| *self = lmo);
+        if let Some((_, lmo)) = best {
+            *self = lmo;
+        }
         Ok(())
     }
 
