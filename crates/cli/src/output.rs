@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::error::ErrorKind;
@@ -143,6 +143,13 @@ pub fn writable(file: &Path) -> String {
     }
 }
 
+/// The name under which a file is written before it is put in its place.
+pub fn beside(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    name.into()
+}
+
 fn replaced(file: &Path, text: &str) -> io::Result<()> {
     // A link goes on naming what it names.
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
@@ -151,9 +158,7 @@ fn replaced(file: &Path, text: &str) -> io::Result<()> {
     if old.as_ref().is_some_and(|old| !old.is_file()) {
         return std::fs::write(&file, text);
     }
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(format!(".{}.part", std::process::id()));
-    let beside = Path::new(&beside);
+    let beside = &beside(&file);
     let kept = |old: std::fs::Metadata| std::fs::set_permissions(beside, old.permissions());
     let written = std::fs::write(beside, text)
         .and_then(|()| old.map_or(Ok(()), kept))

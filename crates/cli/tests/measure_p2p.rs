@@ -585,7 +585,7 @@ fn what_is_done_survives_a_crash() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
     command.args(["measure", "pairs", "--backend", "sim:cluster:64", "--export", file.name()]);
     let mut child = command.stdout(Stdio::null()).spawn().expect("the command starts");
-    // It is there long before all of the 63 rounds are.
+    // It is there long before all of the 63 rounds are, and never empty.
     let begun = Instant::now();
     while !Path::new(file.name()).exists() && begun.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(10));

@@ -16,6 +16,9 @@ const GRACE: Duration = Duration::from_millis(300);
 /// may have taken it.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// Exit codes with which a rank has said itself what went wrong.
+const TOLD: std::ops::RangeInclusive<i32> = 1..=4;
+
 #[derive(Clone, Copy)]
 struct Child {
     pid: i32,
@@ -112,9 +115,12 @@ impl Supervisor {
         let Some(Death::Code(code)) = root.filter(|&death| death != Death::Code(0)) else {
             return self.died(first);
         };
-        // Orderly: every rank came to the same end as rank 0, or had nothing to complain about.
+        // Orderly: every rank came to the same end as rank 0, had nothing to complain about, or
+        // has told its own end: one may find figures imprecise where rank 0 cannot write them.
         let orderly = |child: &Child| match child.ended {
-            Some(Death::Code(other)) => other == 0 || other == code,
+            Some(Death::Code(other)) => {
+                other == 0 || other == code || [code, other].iter().all(|end| TOLD.contains(end))
+            }
             _ => false,
         };
         if self.children.iter().all(orderly) { Ok(code) } else { self.died(first) }

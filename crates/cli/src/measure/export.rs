@@ -19,15 +19,17 @@ pub fn objection(file: Option<&str>) -> Option<String> {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Some(format!("there is no folder `{}`", folder.display()));
     }
+    if file.is_file() {
+        return OpenOptions::new().append(true).open(file).err().map(|error| error.to_string());
+    }
     // A pipe would wait for its reader.
-    let is_new = !file.exists();
-    if !is_new && !file.is_file() {
+    if file.exists() {
         return None;
     }
-    let opened = OpenOptions::new().append(true).create(true).open(file);
-    if is_new && opened.is_ok() {
-        let _ = std::fs::remove_file(file);
-    }
+    // Not under its own name: whoever waits for the file would find an empty one, then none.
+    let beside = output::beside(file);
+    let opened = OpenOptions::new().append(true).create(true).open(&beside);
+    let _ = std::fs::remove_file(&beside);
     opened.err().map(|error| error.to_string())
 }
 
