@@ -17,11 +17,11 @@ use laneway_core::{Exit, Failure};
 use crate::output;
 
 /// How long a rank leaves the word to rank 0, which mostly fails alike.
-const TURN: Duration = Duration::from_secs(5);
+const TURN: Duration = Duration::from_secs(2);
 /// How often it looks whether that has told it.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long who tells an error holds its name: ranks do not fail at one instant.
-const HELD: Duration = Duration::from_secs(2);
+const HELD: Duration = Duration::from_secs(1);
 
 /// Shows a failure that came before the ranks knew of each other. All have the same command line,
 /// and rank 0 tells what is wrong with it. What this machine lacks others may have: a rank that

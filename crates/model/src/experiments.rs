@@ -90,13 +90,25 @@ pub struct Timed {
     pub kind: Kind,
     /// Who did it.
     pub ranks: Vec<Rank>,
-    /// What it took.
+    /// What it took in the mean.
     pub time: Parameter,
+    /// The standard deviation of its repetitions.
+    pub spread: f64,
     /// The fastest repetition: what disturbs makes slower, and never faster.
     pub fastest: f64,
     /// For a check of the fit, and not for the fit itself.
     pub held_back: bool,
 }
+
+impl Timed {
+    /// Whether somebody else has slowed down some of the repetitions.
+    pub fn is_disturbed(&self) -> bool {
+        self.time.value > self.fastest * (1.0 + UNDISTURBED)
+    }
+}
+
+/// A mean that is above the fastest repetition by no more than this part was not disturbed.
+pub(crate) const UNDISTURBED: f64 = 0.005;
 
 /// What the estimation took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

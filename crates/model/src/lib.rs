@@ -38,6 +38,7 @@ mod calls;
 mod carrier;
 mod closed;
 mod compare;
+mod disturbance;
 mod error;
 mod estimate;
 mod experiments;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use laneway_core::Schedule;
 use laneway_stats::quantile;
 
+use crate::disturbance;
 use crate::error::ModelError;
 use crate::experiments::{Cost, Experiments, Kind, Timed};
 use crate::follow::{Double, Overtake};
@@ -119,6 +120,16 @@ impl Model {
 
     /// What an experiment takes by the model; none where it cannot tell.
     pub(crate) fn says(&self, timed: &Timed, eager_bytes: u64) -> Result<Option<f64>, ModelError> {
+        self.says_at(timed, eager_bytes, End::Value)
+    }
+
+    /// The same with every parameter at that end.
+    fn says_at(
+        &self,
+        timed: &Timed,
+        eager_bytes: u64,
+        end: End,
+    ) -> Result<Option<f64>, ModelError> {
         let ranks = timed.ranks.len() as u32;
         // The others are about messages between two ranks, and claim no more than these.
         let lmo = matches!(self, Model::Lmo(_));
@@ -133,7 +144,7 @@ impl Model {
             Kind::Curve { bytes } if lmo => Box::new(Trip { out_bytes: bytes, back_bytes: 0 }),
             _ => return Ok(None),
         };
-        self.read(&*schedule, Some(&timed.ranks), eager_bytes, End::Value).map(Some)
+        self.read(&*schedule, Some(&timed.ranks), eager_bytes, end).map(Some)
     }
 }
 
@@ -151,17 +162,21 @@ pub struct Check {
     pub fastest: f64,
     /// What the model says.
     pub predicted: f64,
+    /// What it says of a network that nobody else uses.
+    pub quiet: f64,
 }
 
 impl Check {
-    /// How far the model is off, as a part of what was measured, beyond the measured interval. Of
-    /// what lies between the fastest repetition and the interval others have a part, and half of it
-    /// counts.
+    /// How far the model is off, as a part of what was measured, beyond the measured interval.
+    /// Others have a part of what lies between the fastest repetition and the interval, and of
+    /// what the model says beyond a quiet network: half of these counts.
     pub fn residual(&self) -> f64 {
         let Parameter { value, low, high } = self.measured;
+        let of_others = |off: f64, part: f64| off.min(part.max(0.0));
         let below = (low - self.predicted).max(0.0);
-        let of_others = below.min((low - self.fastest).max(0.0));
-        let off = (below - of_others / 2.0).max(self.predicted - high);
+        let above = (self.predicted - high).max(0.0);
+        let below = below - of_others(below, low - self.fastest) / 2.0;
+        let off = below.max(above - of_others(above, self.predicted - self.quiet) / 2.0);
         if off > 0.0 { off / value.max(f64::MIN_POSITIVE) } else { 0.0 }
     }
 }
@@ -228,6 +243,9 @@ pub struct Fitted {
     pub quality: Quality,
     /// What its estimation took.
     pub cost: Cost,
+    /// The seconds that others add to a call each time they disturb it; none where nobody does, and
+    /// only of LMO.
+    pub disturbance: Option<Parameter>,
     /// What sweeps showed beyond the model.
     pub escalation: Option<Escalation>,
     /// The same of scatters.
@@ -263,8 +281,9 @@ pub fn fit(experiments: &Experiments, kind: ModelKind) -> Result<Fitted, ModelEr
     let checks = checks(&model, experiments)?;
     let quality = Quality::of(&checks, limit);
     let (hosts, cost) = (experiments.hosts.clone(), experiments.cost);
+    let disturbance = (kind == ModelKind::Lmo).then(|| disturbance::find(experiments)).flatten();
     let (escalation, leap) = (None, None);
-    Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
+    Ok(Fitted { model, hosts, eager_bytes, quality, cost, disturbance, escalation, leap })
 }
 
 /// What depends on the size is seen in the middle of the repetitions or in the fastest ones: the
@@ -290,12 +309,20 @@ fn fit_lmo(experiments: &Experiments) -> Result<Model, ModelError> {
 /// Every experiment that the model can tell the time of, beside it.
 pub fn checks(model: &Model, experiments: &Experiments) -> Result<Vec<Check>, ModelError> {
     let mut checks = Vec::new();
+    let eager_bytes = experiments.eager_bytes;
     for timed in &experiments.timed {
-        if let Some(predicted) = model.says(timed, experiments.eager_bytes)? {
+        if let Some(predicted) = model.says(timed, eager_bytes)? {
+            // Of the others the low ends are what pairs differ by.
+            let quiet = match model {
+                Model::Lmo(_) if timed.is_disturbed() => {
+                    model.says_at(timed, eager_bytes, End::Low)?.unwrap_or(predicted)
+                }
+                _ => predicted,
+            };
             let what = timed.kind.describe(&timed.ranks);
             let kind = if timed.held_back { "held back" } else { timed.kind.name() };
             let (measured, fastest) = (timed.time, timed.fastest);
-            checks.push(Check { kind, what, measured, fastest, predicted });
+            checks.push(Check { kind, what, measured, fastest, predicted, quiet });
         }
     }
     Ok(checks)

@@ -3,6 +3,7 @@
 use laneway_core::Schedule;
 use laneway_sim::{HostCost, HostId, Network, Simulation};
 
+use crate::disturbance;
 use crate::error::ModelError;
 use crate::model::{Fitted, Model};
 use crate::network::{Card, ModelNetwork, Way};
@@ -22,8 +23,8 @@ pub struct Prediction {
 }
 
 impl Fitted {
-    /// What the schedule takes from the common start to the last rank's end; refuses where the
-    /// model does not hold, and where it is of other hosts.
+    /// What the schedule takes from the common start to the last rank's end, in the middle of many
+    /// calls; refuses where the model does not hold, and where it is of other hosts.
     pub fn predict(&self, schedule: &dyn Schedule) -> Result<Prediction, ModelError> {
         self.quality.demand()?;
         let ranks = schedule.ranks();
@@ -37,6 +38,10 @@ impl Fitted {
     pub fn read(&self, schedule: &dyn Schedule) -> Result<Prediction, ModelError> {
         let read = |end: End| self.model.read(schedule, None, self.eager_bytes, end);
         let (low, seconds, high) = (read(End::Low)?, read(End::Value)?, read(End::High)?);
+        let seconds = match self.disturbance {
+            Some(each) => disturbance::middle(low, seconds, each.value),
+            None => seconds,
+        };
         let off = self.quality.typical;
         // More of everything takes longer in all but rare orders of events.
         let (low, high) = (low.min(seconds) * (1.0 - off), high.max(seconds) * (1.0 + off));

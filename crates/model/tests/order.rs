@@ -4,7 +4,7 @@ mod clusters;
 
 use laneway_coll::find;
 use laneway_core::{Collective, Shape};
-use laneway_model::{Fitted, Model, ModelKind, Request, SizeFactor, fit, platform_text};
+use laneway_model::{Fitted, Model, ModelKind, Parameter, Request, SizeFactor, fit, platform_text};
 use laneway_sim::platform::Platform;
 use laneway_sim::simulate;
 
@@ -89,6 +89,16 @@ fn a_file_without_it_is_in_order() {
 }
 
 /// As it was before it was measured.
+#[test]
+fn a_file_says_what_a_disturbance_adds() {
+    let mut saved = fitted(&cluster(1, true, false));
+    assert_eq!(saved.disturbance, None, "nobody else is there");
+    saved.disturbance = Some(Parameter { value: 12e-6, low: 10e-6, high: 15e-6 });
+    let read = Fitted::load("saved.toml", &saved.save()).expect("a model");
+    let each = read.disturbance.expect("it is there");
+    assert!((each.value * 1e6 - 12.0).abs() < 1e-9 && each.holds(14e-6), "{each:?}");
+}
+
 #[test]
 fn a_file_that_does_not_say_so_has_sizes_on_cards() {
     let mut fitted = fitted(&cluster(1, true, false));

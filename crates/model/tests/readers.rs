@@ -17,8 +17,9 @@ fn exact(value: f64) -> Parameter {
 fn fitted(model: Model, ranks: u32) -> Fitted {
     let hosts = (0..ranks).map(|rank| format!("n{rank}")).collect();
     let quality = Quality { limit: 0.1, ..Quality::default() };
-    let (cost, escalation, leap) = (Cost::default(), None, None);
-    Fitted { model, hosts, eager_bytes: EAGER, quality, cost, escalation, leap }
+    let cost = Cost::default();
+    let (disturbance, escalation, leap) = (None, None, None);
+    Fitted { model, hosts, eager_bytes: EAGER, quality, cost, disturbance, escalation, leap }
 }
 
 fn hockney(segments: bool) -> Model {

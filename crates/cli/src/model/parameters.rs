@@ -29,7 +29,11 @@ pub fn rows(fitted: &Fitted) -> Vec<Row> {
             }
             rows
         }
-        Model::Lmo(lmo) => of_lmo(lmo),
+        Model::Lmo(lmo) => {
+            let mut rows = of_lmo(lmo);
+            rows.extend(fitted.disturbance.map(|each| row("disturbance", "all", each, TIME)));
+            rows
+        }
     }
 }
 

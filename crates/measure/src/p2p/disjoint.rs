@@ -23,6 +23,9 @@ pub struct Lab<'c> {
     pub each_round: &'c dyn Fn(usize, usize),
     /// Called on the leader of each subset with its samples, when they are all there.
     pub each_subset: &'c dyn Fn(&[f64]),
+    /// Whether a few samples may be alike only because they lie next to each other, as on every
+    /// real machine: where there is time, there are a hundred at least.
+    pub is_noisy: bool,
 }
 
 /// The ranks of one experiment, as one of them sees it.
@@ -97,9 +100,8 @@ pub struct Estimate {
     pub reached: bool,
 }
 
-/// A few samples of a real machine are alike as they lie next to each other: where there is time,
-/// there are so many at least.
-const REAL_SAMPLES: u32 = 100;
+/// Samples of a noisy machine at least, where half the time of the rule is enough.
+const NOISY_SAMPLES: u32 = 100;
 
 /// Numbers that an estimate is sent as.
 const NUMBERS: usize = 7;
@@ -154,9 +156,10 @@ impl Estimate {
 }
 
 impl<'c> Lab<'c> {
-    /// A lab that nobody watches.
+    /// A lab that nobody watches; noisy unless its clock is a simulator's.
     pub fn new(comm: &'c dyn Comm, rule: Rule) -> Lab<'c> {
-        Lab { comm, rule, each_round: &|_, _| {}, each_subset: &|_| {} }
+        let is_noisy = !comm.clock().is_virtual();
+        Lab { comm, rule, each_round: &|_, _| {}, each_subset: &|_| {}, is_noisy }
     }
 
     /// Collective: one repetition is one call of `experiment` on every member of a subset, and its
@@ -241,11 +244,11 @@ impl<'c> Lab<'c> {
     /// How many more samples to take, having spent so many seconds.
     fn wanted(&self, samples: &[f64], spent: f64) -> u32 {
         let (rule, have) = (&self.rule, samples.len() as u32);
-        let more = REAL_SAMPLES.min(rule.max_reps).saturating_sub(have).min(have);
-        let real = !self.comm.clock().is_virtual() && spent < rule.budget;
+        let more = NOISY_SAMPLES.min(rule.max_reps).saturating_sub(have).min(have);
+        let affordable = self.is_noisy && spent < rule.budget / 2.0;
         let fixed = rule.min_reps == rule.max_reps;
         match rule.wanted(samples, spent) {
-            0 if real && !fixed => more,
+            0 if affordable && !fixed => more,
             wanted => wanted,
         }
     }

@@ -4,14 +4,15 @@ use std::cell::RefCell;
 
 use laneway_core::{Comm, Observer, Rank};
 use laneway_measure::Rule;
-use laneway_measure::p2p::{Lab, Plan};
+use laneway_measure::p2p::{Estimate, Lab, Plan};
 use laneway_measure::repeat::Aim;
 use laneway_measure::talk::{announce, collect};
 
 use super::Request;
 use super::once::Once;
+use super::seen::{NUMBERS, Seen};
 use crate::error::ModelError;
-use crate::experiments::{Cost, Kind, Timed};
+use crate::experiments::{Cost, Kind, Timed, UNDISTURBED};
 use crate::parameter::{LEVEL, Parameter};
 
 pub(super) struct Course<'c> {
@@ -23,6 +24,8 @@ pub(super) struct Course<'c> {
     begun: f64,
     /// What comes now is for checks.
     pub hold_back: bool,
+    /// Somebody else uses the network, or the machine: repetitions differ.
+    is_disturbed: bool,
     /// On rank 0.
     pub timed: Vec<Timed>,
     pub cost: Cost,
@@ -46,6 +49,7 @@ impl<'c> Course<'c> {
             budget: request.budget,
             begun: comm.clock().now(),
             hold_back: false,
+            is_disturbed: false,
             timed: Vec::new(),
             cost: Cost::default(),
             observer,
@@ -87,22 +91,24 @@ impl<'c> Course<'c> {
         let plan = alone.as_ref().unwrap_or(plan);
         let most = plan.subsets().map(<[Rank]>::len).max().unwrap_or(0);
         let mut once = Once::new(kind, most)?;
-        let fastest = RefCell::new(Vec::new());
-        let note = |samples: &[f64]| {
-            let least = samples.iter().copied().fold(f64::INFINITY, f64::min);
-            fastest.borrow_mut().push(least);
-        };
-        let lab = Lab { each_subset: &note, ..Lab::new(self.comm, self.rule) };
-        let found = lab.run(plan, |members| once.run(members))?;
-        let fastest = in_order(self.comm, plan, fastest.take())?;
-        let found = found.into_iter().flatten().zip(fastest);
-        for (ranks, (estimate, fastest)) in plan.subsets().zip(found) {
-            let (ranks, time) = (ranks.to_vec(), Parameter::of(&estimate));
-            self.timed.push(Timed { kind, ranks, time, fastest, held_back: self.hold_back });
+        let was_disturbed = self.is_disturbed;
+        let mut found = self.measure(plan, &mut once)?;
+        if self.is_disturbed && !was_disturbed {
+            // So few repetitions next to each other do not tell how often others disturb.
+            found = self.measure(plan, &mut once)?;
+        }
+        for (ranks, (estimate, seen)) in plan.subsets().zip(found) {
+            let (ranks, Seen { mean, spread, fastest }) = (ranks.to_vec(), seen);
+            // A gap is a difference of two times, whose errors are no delays.
+            let time = match kind {
+                Kind::Gap { .. } => Parameter::of(&estimate),
+                _ => mean.reaching(Parameter::of(&estimate).value),
+            };
+            let held_back = self.hold_back;
+            self.timed.push(Timed { kind, ranks, time, spread, fastest, held_back });
             self.cost.experiments += 1;
             self.cost.repetitions += u64::from(estimate.reps);
         }
-        self.cost.rounds += plan.rounds().len() as u32;
         self.cost.seconds = self.comm.clock().now() - self.begun;
         let mut spent = [self.cost.seconds];
         announce(self.comm, &mut spent)?;
@@ -115,21 +121,50 @@ impl<'c> Course<'c> {
             false => Ok(()),
         }
     }
+
+    /// Collective: repeats it on every subset; on rank 0 what each came to, in the order of the
+    /// plan. All know then whether somebody else uses the network.
+    fn measure(
+        &mut self,
+        plan: &Plan,
+        once: &mut Once,
+    ) -> Result<Vec<(Estimate, Seen)>, ModelError> {
+        let seen = RefCell::new(Vec::new());
+        let note = |samples: &[f64]| seen.borrow_mut().push(Seen::of(samples).numbers());
+        let usual = Lab::new(self.comm, self.rule);
+        let is_noisy = usual.is_noisy || self.is_disturbed;
+        let lab = Lab { each_subset: &note, is_noisy, ..usual };
+        let found = lab.run(plan, |members| once.run(members))?;
+        let seen: Vec<Seen> =
+            in_order(self.comm, plan, seen.take())?.into_iter().map(Seen::from).collect();
+        self.cost.rounds += plan.rounds().len() as u32;
+        let slowed = |seen: &Seen| seen.mean.value > seen.fastest * (1.0 + UNDISTURBED);
+        let mut disturbed = [f64::from(u8::from(self.leads() && seen.iter().any(slowed)))];
+        announce(self.comm, &mut disturbed)?;
+        self.is_disturbed |= disturbed[0] > 0.0;
+        Ok(found.into_iter().flatten().zip(seen).collect())
+    }
 }
 
-/// Collective: a number of each subset, which its leader has, on rank 0 in the order of the plan.
-fn in_order(comm: &dyn Comm, plan: &Plan, mut own: Vec<f64>) -> Result<Vec<f64>, ModelError> {
+/// Collective: what each subset's leader has seen, on rank 0 in the order of the plan.
+fn in_order(
+    comm: &dyn Comm,
+    plan: &Plan,
+    own: Vec<[f64; NUMBERS]>,
+) -> Result<Vec<[f64; NUMBERS]>, ModelError> {
     let mut led = vec![0; comm.size() as usize];
     plan.subsets().for_each(|subset| led[subset[0] as usize] += 1);
     let width = led.iter().max().copied().unwrap_or(0);
     // Every rank gives as many, so that all ends know the lengths.
-    own.resize(width, 0.0);
+    let mut own = own.concat();
+    own.resize(width * NUMBERS, 0.0);
     let all = collect(comm, &own)?;
     led.fill(0);
     let next = |subset: &[Rank]| {
         let leader = subset[0] as usize;
         led[leader] += 1;
-        all.get(leader * width + led[leader] - 1).copied()
+        let at = (leader * width + led[leader] - 1) * NUMBERS;
+        all.get(at..at + NUMBERS).and_then(|numbers| numbers.try_into().ok())
     };
     Ok(plan.subsets().filter_map(next).collect())
 }

@@ -7,6 +7,7 @@
 
 mod course;
 mod once;
+mod seen;
 
 use laneway_core::{Comm, Observer, Rank};
 use laneway_measure::p2p::Plan;
@@ -149,11 +150,12 @@ pub fn estimate_observed(
     Ok((comm.rank() == 0).then_some(experiments))
 }
 
-/// So many rounds at most; each has its part of the budget.
+/// So many rounds at most; each has its part of the budget. One batch of them is done twice where
+/// others disturb.
 fn planned_rounds(request: &Request, ranks: u32, sizes: &[u64]) -> usize {
     let gaps = if request.gaps { sizes.len() + 1 } else { 0 };
     let (curves, sizes) = (curve_sizes(sizes).count(), sizes.len());
-    (3 + 2 * sizes) * ranks as usize
+    (4 + 2 * sizes) * ranks as usize
         + PARTNERS * (9 + curves + STEPS * HALVINGS / 2 + gaps)
         + 4 * ranks as usize
         + 8

@@ -14,6 +14,7 @@ use crate::line::Line;
 use crate::lmo::{Host, Lmo, Pair, SizeFactor, pairs};
 use crate::loggp::LogGp;
 use crate::model::{Fitted, Model, ModelKind, Quality};
+use crate::parameter::Parameter;
 use crate::plogp::{PLogP, Step};
 use crate::sweep::{Escalation, Leap};
 use table::{Document, Table};
@@ -57,8 +58,9 @@ impl Fitted {
         let quality = quality(&document)?;
         let cost = cost(&document)?;
         let model = model(&document, kind, hosts.len() as u32, flags)?;
+        let disturbance = disturbance(&document)?;
         let (escalation, leap) = (escalation(&document)?, leap(&document)?);
-        Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
+        Ok(Fitted { model, hosts, eager_bytes, quality, cost, disturbance, escalation, leap })
     }
 }
 
@@ -96,6 +98,13 @@ fn cost(document: &Document) -> Result<Cost, ModelError> {
     };
     table.finish()?;
     Ok(cost)
+}
+
+fn disturbance(document: &Document) -> Result<Option<Parameter>, ModelError> {
+    let Some(mut table) = document.perhaps("disturbance")? else { return Ok(None) };
+    let longer = table.time("longer_us")?;
+    table.finish()?;
+    Ok(Some(longer))
 }
 
 fn escalation(document: &Document) -> Result<Option<Escalation>, ModelError> {

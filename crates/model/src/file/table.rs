@@ -12,9 +12,10 @@ const MOST_BYTES: usize = 1 << 30;
 const ROUNDING: f64 = 1e-12;
 
 /// The tables at the top of a file; whatever else is there is a mistake.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 12] = [
     "quality",
     "cost",
+    "disturbance",
     "escalation",
     "leap",
     "line",

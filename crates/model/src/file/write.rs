@@ -43,6 +43,10 @@ pub(super) fn text(fitted: &Fitted) -> String {
         "\n[cost]\nseconds = {}\nexperiments = {}\nrounds = {}\nrepetitions = {}\n",
         cost.seconds, cost.experiments, cost.rounds, cost.repetitions
     );
+    if let Some(longer) = fitted.disturbance {
+        text.push_str("\n[disturbance]\n");
+        entry(&mut text, "longer_us", longer, MICRO);
+    }
     if let Some(escalation) = &fitted.escalation {
         let Escalation { from_bytes, to_bytes, probability, seconds } = *escalation;
         let _ = write!(text, "\n[escalation]\nfrom_bytes = {from_bytes}\nto_bytes = {to_bytes}\n");
