@@ -127,7 +127,7 @@ fn what_makes_no_sense_is_refused() {
         (with(&["--model", "logp"]), 2, "unknown model"),
         (with(&["--sizes", "0"]), 2, "no size"),
         (with(&["--budget", "0"]), 2, "--budget 5s"),
-        (with(&["--budget", "1e-7"]), 4, "budget is spent"),
+        (with(&["--budget", "1e-7"]), 4, "--budget 0.0000004,"),
         (with(&["--precision", "2"]), 2, "precision"),
         (with(&["-o", "/no/such/folder/m.toml"]), 3, "/no/such/folder"),
         (vec!["model", "fit", "--backend", "sim:cluster:1"], 2, "too few ranks"),

@@ -24,12 +24,13 @@ pub(crate) fn find(experiments: &Experiments) -> Option<Parameter> {
     Parameter::middle(&slowed.map(each).collect::<Vec<_>>()).map(Parameter::not_negative)
 }
 
-/// About what half of the calls do not exceed, of a mean and of a quiet network: what others add
-/// counts by the share of calls that meet somebody, as disturbances come at random.
+/// About what half of the calls do not exceed, of a mean and of a quiet network. The median of a
+/// Poisson number is up to ln 2 below its mean, and 0 where few are expected; of many messages that
+/// are disturbed one by one it is the mean. This is below by all that others add, by 0.74 of a
+/// disturbance at most, and by nothing.
 pub(crate) fn middle(quiet: f64, mean: f64, each: f64) -> f64 {
     let more = (mean - quiet).max(0.0);
-    let share = if each > 0.0 { 1.0 - (-more / each).exp() } else { 1.0 };
-    mean - more * (1.0 - share)
+    if each > 0.0 { mean - more * (-0.5 * more / each).exp() } else { mean }
 }
 
 #[cfg(test)]
@@ -55,7 +56,7 @@ mod tests {
             let mean = times.iter().sum::<f64>() / count;
             let found = middle(10.0, mean, 3.0);
             // Times go in steps of a whole disturbance.
-            assert!((found - times[10_000]).abs() < 1.6, "{rate}: {found}, {}", times[10_000]);
+            assert!((found - times[10_000]).abs() < 2.0, "{rate}: {found}, {}", times[10_000]);
             let spread = (times.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / count).sqrt();
             let kind = Kind::RoundTrip { out_bytes: 1 << 18, back_bytes: 0 };
             let time = Parameter::exact(mean);

@@ -83,6 +83,11 @@ fn request(matches: &ArgMatches, sizes: &str) -> Result<Request, Failure> {
 fn refused(error: ModelError) -> RankError {
     match error {
         ModelError::Comm(error) => error.into(),
+        ModelError::Budget { seconds, .. } => {
+            let mut failure = error.failure();
+            failure.try_this = format!("--budget {}, or fewer or shorter --sizes", 4.0 * seconds);
+            failure.into()
+        }
         other => other.failure().into(),
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Course<'c> {
     begun: f64,
     /// What comes now is for checks.
     pub hold_back: bool,
-    /// Somebody else uses the network, or the machine: repetitions differ.
+    /// Somebody else uses the network, or the machine: repetitions differ, as on every real one.
     is_disturbed: bool,
     /// On rank 0.
     pub timed: Vec<Timed>,
@@ -49,7 +49,7 @@ impl<'c> Course<'c> {
             budget: request.budget,
             begun: comm.clock().now(),
             hold_back: false,
-            is_disturbed: false,
+            is_disturbed: !comm.clock().is_virtual(),
             timed: Vec::new(),
             cost: Cost::default(),
             observer,
@@ -131,9 +131,8 @@ impl<'c> Course<'c> {
     ) -> Result<Vec<(Estimate, Seen)>, ModelError> {
         let seen = RefCell::new(Vec::new());
         let note = |samples: &[f64]| seen.borrow_mut().push(Seen::of(samples).numbers());
-        let usual = Lab::new(self.comm, self.rule);
-        let is_noisy = usual.is_noisy || self.is_disturbed;
-        let lab = Lab { each_subset: &note, is_noisy, ..usual };
+        let is_noisy = self.is_disturbed;
+        let lab = Lab { each_subset: &note, is_noisy, ..Lab::new(self.comm, self.rule) };
         let found = lab.run(plan, |members| once.run(members))?;
         let seen: Vec<Seen> =
             in_order(self.comm, plan, seen.take())?.into_iter().map(Seen::from).collect();
