@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use laneway_core::Rank;
-use laneway_processes::{Awaited, ENDING, kill_group};
+use laneway_processes::{Awaited, ENDING, TOLD, kill_group};
 
 use crate::board::Board;
 use crate::error::{Death, LocalError};
@@ -15,9 +15,6 @@ const GRACE: Duration = Duration::from_millis(300);
 /// How long a look may be away where no signal comes: in a program with other threads one of those
 /// may have taken it.
 const LOOK: Duration = Duration::from_secs(1);
-
-/// Exit codes with which a rank has said itself what went wrong.
-const TOLD: std::ops::RangeInclusive<i32> = 1..=4;
 
 #[derive(Clone, Copy)]
 struct Child {

@@ -103,12 +103,15 @@ pub struct Timed {
 impl Timed {
     /// Whether somebody else has slowed down some of the repetitions.
     pub fn is_disturbed(&self) -> bool {
-        self.time.value > self.fastest * (1.0 + UNDISTURBED)
+        is_slowed(self.time.value, self.fastest)
     }
 }
 
-/// A mean that is above the fastest repetition by no more than this part was not disturbed.
-pub(crate) const UNDISTURBED: f64 = 0.005;
+/// Whether somebody else has a part in a mean, which is above the fastest repetition then.
+pub(crate) fn is_slowed(mean: f64, fastest: f64) -> bool {
+    const UNDISTURBED: f64 = 0.005;
+    mean > fastest * (1.0 + UNDISTURBED)
+}
 
 /// What the estimation took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -88,7 +88,6 @@ fn a_file_without_it_is_in_order() {
     assert!(refused.contains("in_order") && refused.contains("wrong.toml:"), "{refused}");
 }
 
-/// As it was before it was measured.
 #[test]
 fn a_file_says_what_a_disturbance_adds() {
     let mut saved = fitted(&cluster(1, true, false));
@@ -99,6 +98,7 @@ fn a_file_says_what_a_disturbance_adds() {
     assert!((each.value * 1e6 - 12.0).abs() < 1e-9 && each.holds(14e-6), "{each:?}");
 }
 
+/// As it was before it was measured.
 #[test]
 fn a_file_that_does_not_say_so_has_sizes_on_cards() {
     let mut fitted = fitted(&cluster(1, true, false));

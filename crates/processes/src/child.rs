@@ -7,6 +7,9 @@ use std::process::Command;
 
 use crate::signals::Mask;
 
+/// Exit codes with which a rank has said itself what went wrong.
+pub const TOLD: std::ops::RangeInclusive<i32> = 1..=4;
+
 /// This program with the same arguments, as one more process.
 pub fn same_program() -> Command {
     let mut arguments = std::env::args_os();

@@ -50,7 +50,7 @@ mod random;
 pub mod shell;
 mod signals;
 
-pub use child::{kill_group, prepare_child, same_program};
+pub use child::{TOLD, kill_group, prepare_child, same_program};
 pub use clock::{Monotonic, lessen_timer_slack};
 pub use cores::Cores;
 pub use host::hostname;

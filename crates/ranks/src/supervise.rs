@@ -8,7 +8,7 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use laneway_core::Rank;
-use laneway_processes::{ENDING, kill_group};
+use laneway_processes::{ENDING, TOLD, kill_group};
 
 use crate::error::{Death, RanksError};
 use crate::output::News;
@@ -22,9 +22,6 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// How long the output of ranks that have ended is waited for.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-
-/// Exit codes with which a rank has said itself what went wrong.
-const ORDERLY: std::ops::RangeInclusive<i32> = 1..=4;
 
 struct Member {
     child: Child,
@@ -190,8 +187,8 @@ impl Supervisor {
         let Member { host, ended, .. } = &self.members[first as usize];
         match ended {
             // It has said why. Where rank 0 has come to an end of its own, that is the run's.
-            Some(Death::Code(code)) if ORDERLY.contains(code) => match self.members[0].ended {
-                Some(Death::Code(root)) if ORDERLY.contains(&root) => Ok(root),
+            Some(Death::Code(code)) if TOLD.contains(code) => match self.members[0].ended {
+                Some(Death::Code(root)) if TOLD.contains(&root) => Ok(root),
                 _ => Ok(*code),
             },
             how => {
@@ -230,7 +227,7 @@ impl Supervisor {
 }
 
 fn is_orderly(how: Death) -> bool {
-    matches!(how, Death::Code(code) if ORDERLY.contains(&code))
+    matches!(how, Death::Code(code) if TOLD.contains(&code))
 }
 
 impl Drop for Supervisor {

@@ -12,7 +12,7 @@ use super::Request;
 use super::once::Once;
 use super::seen::{NUMBERS, Seen};
 use crate::error::ModelError;
-use crate::experiments::{Cost, Kind, Timed, UNDISTURBED};
+use crate::experiments::{Cost, Kind, Timed, is_slowed};
 use crate::parameter::{LEVEL, Parameter};
 
 pub(super) struct Course<'c> {
@@ -137,7 +137,7 @@ impl<'c> Course<'c> {
         let seen: Vec<Seen> =
             in_order(self.comm, plan, seen.take())?.into_iter().map(Seen::from).collect();
         self.cost.rounds += plan.rounds().len() as u32;
-        let slowed = |seen: &Seen| seen.mean.value > seen.fastest * (1.0 + UNDISTURBED);
+        let slowed = |seen: &Seen| is_slowed(seen.mean.value, seen.fastest);
         let mut disturbed = [f64::from(u8::from(self.leads() && seen.iter().any(slowed)))];
         announce(self.comm, &mut disturbed)?;
         self.is_disturbed |= disturbed[0] > 0.0;
