@@ -307,6 +307,8 @@ fn what_cannot_be_measured_is_refused() {
         (&["bcast", "--level", "30%"], 2, "50% to"),
         (&["bcast", "--reps", "5", "--precision", "1%"], 2, "exact"),
         (&["bcast", "--max-reps", "many"], 2, "whole number"),
+        (&["bcast", "--min-reps", "7", "--max-reps", "7", "--precision", "1%"], 2, "both 7"),
+        (&["bcast", "--max-reps", "3", "--precision", "1%"], 2, "both 3"),
         (&["bcast", "--max-reps", "99999999999"], 2, "below 2^32"),
         (&["bcast", "--timing", "global", "--resync", "0"], 2, "--resync 50"),
         (&["bcast", "--sync", "offset", "--trips", "0"], 2, "--trips 10"),
