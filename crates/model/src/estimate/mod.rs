@@ -90,6 +90,8 @@ const HUBS: u32 = 2;
 const SHORT_FAN: u64 = 1 << 10;
 /// A card is known that is known to such a part.
 const SHARP: f64 = 0.02;
+/// Where others disturb, a fan of more ranks than these tells a card.
+const FEW: usize = 8;
 /// A send that is not over after so many times what a round trip takes waits for its receive.
 const PATIENCE: f64 = 2.0;
 
@@ -292,9 +294,10 @@ fn around(hub: Rank, ranks: u32) -> Result<Plan, ModelError> {
 }
 
 /// Cards that were not filled, or that the times hardly tell, although messages were under way at
-/// the same time. Where a host's processor is slower than the ways from it, messages follow each
-/// other, and no number of them fills the card. What goes wrong here goes wrong in the fit as well,
-/// and is told there.
+/// the same time; and where others disturb, those that few messages filled: one of two that meets
+/// others is late, and tells nothing of the card. Where a host's processor is slower than the ways
+/// from it, messages follow each other, and no number of them fills the card. What goes wrong here
+/// goes wrong in the fit as well, and is told there.
 fn still_open(experiments: &Experiments, bytes: u64) -> Vec<f64> {
     let ranks = experiments.ranks();
     let none = vec![0.0; 2 * ranks as usize];
@@ -313,8 +316,11 @@ fn still_open(experiments: &Experiments, bytes: u64) -> Vec<f64> {
             Direction::In => lmo.per_byte(other, rank).value,
         };
         let slowest = (0..ranks).filter(|&other| other != rank).map(way).fold(0.0, f64::max);
+        let few = fans.iter().all(|timed| timed.ranks.len() <= FEW);
+        let disturbed = fans.iter().any(|timed| timed.is_disturbed());
         let known = match card {
             Ok(None) => false,
+            Ok(Some(_)) if few && disturbed => false,
             Ok(Some(card)) => card.half() <= SHARP * card.value,
             Err(_) => true,
         };

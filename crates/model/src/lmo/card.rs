@@ -33,9 +33,10 @@ impl Lmo {
     ) -> Result<Option<Parameter>, ModelError> {
         let mut found = Vec::new();
         for timed in fans {
-            found.extend(self.card_of(timed, direction, eager_bytes)?);
+            let card = self.card_of(timed, direction, eager_bytes)?;
+            found.extend(card.map(|card| (timed.ranks.len(), card)));
         }
-        Ok(Parameter::middle(&sharpest(found)).map(Parameter::not_negative))
+        Ok(Parameter::middle(&surest(found)).map(Parameter::not_negative))
     }
 
     fn card_of(
@@ -68,11 +69,14 @@ impl Lmo {
 }
 
 /// Those that are known about as well as the best of them: where a processor keeps the messages
-/// apart, hardly anything follows for the card.
-fn sharpest(mut found: Vec<Parameter>) -> Vec<Parameter> {
-    let best = found.iter().map(Parameter::half).fold(f64::INFINITY, f64::min);
-    found.retain(|one| one.half() <= DULL * best);
-    found
+/// apart, hardly anything follows for the card. And of these the ones with most messages: others
+/// who delay one of two are taken for a slow card, and what they do to one of many is not.
+fn surest(mut found: Vec<(usize, Parameter)>) -> Vec<Parameter> {
+    let best = found.iter().map(|(_, card)| card.half()).fold(f64::INFINITY, f64::min);
+    found.retain(|(_, card)| card.half() <= DULL * best);
+    let most = found.iter().map(|&(ranks, _)| ranks).max();
+    found.retain(|&(ranks, _)| Some(ranks) == most);
+    found.into_iter().map(|(_, card)| card).collect()
 }
 
 /// The seconds a byte of what is shared with which the reader says what was measured. It lasts at
@@ -133,4 +137,23 @@ pub(crate) fn fans_of(
         let led = timed.ranks.first() == Some(&host) && fan_bytes(timed) == Some(longest);
         led && matches!(timed.kind, Kind::Fan { direction, .. } if direction == wanted)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_widest_of_the_sharp_fans_tells_the_card() {
+        let card = |ranks: usize, value: f64, half: f64| {
+            (ranks, Parameter { value, low: value - half, high: value + half })
+        };
+        let values = |found: Vec<(usize, Parameter)>| -> Vec<f64> {
+            surest(found).iter().map(|card| card.value).collect()
+        };
+        assert_eq!(values(vec![card(3, 1.3, 0.1), card(9, 1.1, 0.2), card(5, 1.2, 0.1)]), [1.1]);
+        assert_eq!(values(vec![card(3, 1.3, 0.1), card(9, 1.1, 0.4)]), [1.3]);
+        assert_eq!(values(vec![card(3, 1.3, 0.1), card(3, 1.4, 0.1)]), [1.3, 1.4]);
+        assert!(values(vec![]).is_empty());
+    }
 }
