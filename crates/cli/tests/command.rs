@@ -296,6 +296,8 @@ fn the_tour_shows_its_stops() {
     for stop in ["1. ", "2. ", "3. ", "4. ", "local:shm", "local:unix", "local:tcp", "0 wrong"] {
         assert!(text.contains(stop), "no `{stop}` in\n{text}");
     }
+    let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+    assert!(wide.is_empty(), "over 80 columns: {wide:#?}");
     let svg = std::fs::read_to_string(&dir).expect("the picture");
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
     std::fs::remove_file(&dir).expect("removed");

@@ -20,6 +20,7 @@ use laneway_core::{Collective, Exit, Failure, Shape};
 use laneway_draw::schedule;
 use laneway_local::Transport;
 use laneway_measure::cores::Cores;
+use laneway_report::table;
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
 use laneway_sim::simulate;
@@ -74,7 +75,26 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 fn say(text: &str) -> Result<(), Failure> {
-    output::print(&format!("{text}\n"))
+    let width = output::table_style().width.unwrap_or(usize::MAX);
+    let blocks: Vec<String> = text.split("\n\n").map(|block| folded(block, width)).collect();
+    output::print(&format!("{}\n", blocks.join("\n\n")))
+}
+
+/// A paragraph that is too wide, set anew under its own indentation; drawings and columns stay.
+fn folded(block: &str, width: usize) -> String {
+    let is_wide = |line: &str| line.chars().count() > width;
+    let has_columns = |line: &str| line.trim().contains("  ");
+    if !block.lines().any(is_wide) || block.lines().any(has_columns) {
+        return block.to_owned();
+    }
+    let first = block.lines().next().unwrap_or_default();
+    let indent = " ".repeat(first.len() - first.trim_start().len());
+    let words: Vec<&str> = block.lines().map(str::trim).collect();
+    let room = width.saturating_sub(indent.len()).max(1);
+    let end = if block.ends_with('\n') { "\n" } else { "" };
+    let text = table::wrap(&words.join(" "), Some(room));
+    let lines: Vec<String> = text.lines().map(|line| format!("{indent}{line}")).collect();
+    lines.join("\n") + end
 }
 
 /// First stop: a collective is a schedule, pure data.
@@ -205,9 +225,10 @@ fn print_next_steps() -> Result<(), Failure> {
         Err(_) => "mpirun -n 4 laneway check       the same over any MPI, once one is here".into(),
     };
     say(&format!(
-        "What next\n   laneway check --ranks 5         every algorithm, every size and root, every \
-         byte\n   laneway info algorithms         what there is, with its parameters\n   \
-         laneway measure coll bcast --ranks 2    how long it takes here, with its interval\n   \
+        "What next\n   \
+         laneway check --ranks 5         every algorithm, size and root, byte by byte\n   \
+         laneway info algorithms         what there is, with its parameters\n   \
+         laneway measure coll bcast --ranks 2    how long it takes here\n   \
          laneway sim bcast --platform cluster:64    the time on a cluster you describe\n   \
          laneway topo cost --nodes 6000  fabrics side by side\n   {mpi}"
     ))
