@@ -94,7 +94,8 @@ impl Rule {
         }
     }
 
-    fn is_fixed(&self) -> bool {
+    /// Whether the number of repetitions is given, so that no aim ends it sooner.
+    pub fn is_fixed(&self) -> bool {
         self.min_reps == self.max_reps
     }
 

@@ -91,7 +91,7 @@ pub fn rule(matches: &ArgMatches, usual: &Rule) -> Result<(Rule, bool), Failure>
             rule.max_reps = most.unwrap_or(usual.max_reps.max(rule.min_reps));
         }
     }
-    if text("precision").is_some() && rule.min_reps == rule.max_reps {
+    if text("precision").is_some() && rule.is_fixed() {
         let what = "--precision says when to stop, but the number of repetitions is fixed";
         let cause = format!("the least and the most are both {}", rule.max_reps);
         let try_this = format!("--min-reps {} --max-reps 1000 --precision 1%", rule.min_reps);

@@ -115,7 +115,7 @@ impl Estimate {
             interval: rule.interval(settled),
             error: rule.error(settled),
             reps: settled.len() as u32,
-            reached: rule.min_reps == rule.max_reps || rule.is_reached(settled),
+            reached: rule.is_fixed() || rule.is_reached(settled),
         }
     }
 
@@ -246,7 +246,7 @@ impl<'c> Lab<'c> {
         let (rule, have) = (&self.rule, samples.len() as u32);
         let more = NOISY_SAMPLES.min(rule.max_reps).saturating_sub(have).min(have);
         let affordable = self.is_noisy && spent < rule.budget / 2.0;
-        let fixed = rule.min_reps == rule.max_reps;
+        let fixed = rule.is_fixed();
         match rule.wanted(samples, spent) {
             0 if affordable && !fixed => more,
             wanted => wanted,

@@ -184,7 +184,7 @@ impl Sweep {
         if self.race && self.choices.len() < 2 && self.choices != [Choice::All] {
             return Err(Refusal::NoRivals);
         }
-        if self.race && self.rule.min_reps == self.rule.max_reps {
+        if self.race && self.rule.is_fixed() {
             return Err(Refusal::ExactRace);
         }
         Ok(())
