@@ -38,8 +38,9 @@ pub fn failure(command: &Command, args: &[OsString], error: &Error) -> Failure {
     // What clap would pass behind `--` is no value of ours.
     let tip = tip.filter(|tip| !tip.starts_with("to pass") && is_near(what, tip));
     let verb = Verb::of(command, args);
-    let try_this =
-        tip.map(str::to_string).or_else(|| verb.instead(error)).unwrap_or_else(|| verb.help());
+    let try_this = tip.map(str::to_string);
+    let try_this = try_this.or_else(|| verb.with_option(args, error));
+    let try_this = try_this.or_else(|| verb.instead(error)).unwrap_or_else(|| verb.help());
     Failure::usage(format!("{}{quote}", what.trim_end_matches(':')), cause, try_this)
 }
 
@@ -75,6 +76,30 @@ impl<'a> Verb<'a> {
 
     fn help(&self) -> String {
         format!("{} --help", self.name)
+    }
+
+    /// The word that no option stands before as the value of the one option that is required and
+    /// missing.
+    fn with_option(&self, args: &[OsString], error: &Error) -> Option<String> {
+        let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else {
+            return None;
+        };
+        let is_value = !word.starts_with('-') && !word.contains(char::is_whitespace);
+        let is_given = |arg: &&Arg| {
+            let long = arg.get_long().map(|long| format!("--{long}"));
+            let short = arg.get_short().map(|short| format!("-{short}"));
+            let names: Vec<String> = long.into_iter().chain(short).collect();
+            let named = |typed: &str| names.iter().any(|name| typed.starts_with(name.as_str()));
+            args.iter().filter_map(|typed| typed.to_str()).any(named)
+        };
+        let needed = |arg: &&Arg| arg.is_required_set() && !is_given(arg);
+        let missing: Vec<&Arg> = self.command.get_arguments().filter(needed).collect();
+        match (&missing[..], error.kind()) {
+            ([arg], clap::error::ErrorKind::UnknownArgument) if is_value => {
+                arg.get_long().map(|long| format!("{} --{long} {word}", self.name))
+            }
+            _ => None,
+        }
     }
 
     /// Something with the same option, or all that is required, that would be taken.
@@ -147,6 +172,8 @@ mod tests {
             ("laneway topo export -t mlfm:d=4 --as png", "--as ibsim"),
             ("laneway measure coll bcast --quiet", "laneway measure coll --help"),
             ("laneway nothing", "laneway --help"),
+            ("laneway topo check mlfm:d=4", "laneway topo check --topology mlfm:d=4"),
+            ("laneway topo check -t mlfm:d=4 mlfm:d=5", "laneway topo check --help"),
         ] {
             assert_eq!(try_line(typed), advised, "{typed}");
         }

@@ -50,6 +50,10 @@ impl<'f> BySize<'f> {
 
 impl Carrier for BySize<'_> {
     fn start(&mut self, now: f64, left: f64, message: MessageId, bytes: u64, route: &Route) {
+        // Others have one card, and no protocol.
+        if route.resources.len() < 2 {
+            return self.flows.start(now, left, message, bytes, route);
+        }
         let SizeFactor { latency, per_byte, .. } = at_size(self.factors, bytes);
         self.route.resources.clone_from(&route.resources);
         self.route.latency = latency * route.latency;

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use laneway_core::Schedule;
 use laneway_stats::quantile;
 
-use crate::disturbance;
 use crate::error::ModelError;
 use crate::experiments::{Cost, Experiments, Kind, Timed};
 use crate::follow::{Double, Overtake};
@@ -130,10 +129,30 @@ impl Model {
         eager_bytes: u64,
         end: End,
     ) -> Result<Option<f64>, ModelError> {
+        let read =
+            |schedule: &dyn Schedule| self.read(schedule, Some(&timed.ranks), eager_bytes, end);
+        self.schedule(timed).map(|schedule| read(&*schedule)).transpose()
+    }
+
+    /// The mean of many times. What was fitted to is that of the parameters alone; where more
+    /// ranks wait for each other, it is that of calls beside others.
+    fn expects(&self, timed: &Timed, eager_bytes: u64) -> Result<Option<f64>, ModelError> {
+        let said = self.says(timed, eager_bytes)?;
+        let (Some(seconds), true) = (said, timed.held_back) else { return Ok(said) };
+        let Some(schedule) = self.schedule(timed) else { return Ok(said) };
+        let times = self.times(&*schedule, Some(&timed.ranks), eager_bytes, seconds)?;
+        Ok(match times.is_empty() {
+            true => said,
+            false => Some(times.iter().sum::<f64>() / times.len() as f64),
+        })
+    }
+
+    /// An experiment among its ranks; none where the model cannot tell what it takes.
+    fn schedule(&self, timed: &Timed) -> Option<Box<dyn Schedule>> {
         let ranks = timed.ranks.len() as u32;
         // The others are about messages between two ranks, and claim no more than these.
         let lmo = matches!(self, Model::Lmo(_));
-        let schedule: Box<dyn Schedule> = match timed.kind {
+        Some(match timed.kind {
             Kind::Fan { bytes, direction } if lmo => {
                 Box::new(Fan { ranks, members: (0..ranks).collect(), bytes, direction })
             }
@@ -142,9 +161,8 @@ impl Model {
             Kind::Double { bytes } if lmo => Box::new(Double { ranks, members: [0, 1], bytes }),
             Kind::RoundTrip { out_bytes, back_bytes } => Box::new(Trip { out_bytes, back_bytes }),
             Kind::Curve { bytes } if lmo => Box::new(Trip { out_bytes: bytes, back_bytes: 0 }),
-            _ => return Ok(None),
-        };
-        self.read(&*schedule, Some(&timed.ranks), eager_bytes, end).map(Some)
+            _ => return None,
+        })
     }
 }
 
@@ -243,9 +261,6 @@ pub struct Fitted {
     pub quality: Quality,
     /// What its estimation took.
     pub cost: Cost,
-    /// The seconds that others add to a call each time they disturb it; none where nobody does, and
-    /// only of LMO.
-    pub disturbance: Option<Parameter>,
     /// What sweeps showed beyond the model.
     pub escalation: Option<Escalation>,
     /// The same of scatters.
@@ -281,9 +296,8 @@ pub fn fit(experiments: &Experiments, kind: ModelKind) -> Result<Fitted, ModelEr
     let checks = checks(&model, experiments)?;
     let quality = Quality::of(&checks, limit);
     let (hosts, cost) = (experiments.hosts.clone(), experiments.cost);
-    let disturbance = (kind == ModelKind::Lmo).then(|| disturbance::find(experiments)).flatten();
     let (escalation, leap) = (None, None);
-    Ok(Fitted { model, hosts, eager_bytes, quality, cost, disturbance, escalation, leap })
+    Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
 }
 
 /// What depends on the size is seen in the middle of the repetitions or in the fastest ones: the
@@ -311,7 +325,7 @@ pub fn checks(model: &Model, experiments: &Experiments) -> Result<Vec<Check>, Mo
     let mut checks = Vec::new();
     let eager_bytes = experiments.eager_bytes;
     for timed in &experiments.timed {
-        if let Some(predicted) = model.says(timed, eager_bytes)? {
+        if let Some(predicted) = model.expects(timed, eager_bytes)? {
             // Of the others the low ends are what pairs differ by.
             let quiet = match model {
                 Model::Lmo(_) if timed.is_disturbed() => {

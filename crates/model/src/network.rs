@@ -1,7 +1,7 @@
 //! A model as the simulator's engine sees it: what hosts cost, and the way of each pair.
 
 use laneway_core::Schedule;
-use laneway_sim::{Congestion, HostCost, HostId, Network, Resource, Route, Simulation};
+use laneway_sim::{Background, Congestion, HostCost, HostId, Network, Resource, Route, Simulation};
 
 use crate::carrier::BySize;
 use crate::error::ModelError;
@@ -35,6 +35,8 @@ pub(crate) struct ModelNetwork {
     factors: Vec<SizeFactor>,
     /// Factors of bytes are factors of what cards carry.
     on_cards: bool,
+    /// What others send to or from a host behind all of these, which has no card.
+    pub others: Vec<Background>,
 }
 
 impl ModelNetwork {
@@ -53,8 +55,9 @@ impl ModelNetwork {
         let out = cards.iter().enumerate().map(|(host, card)| resource("out", host, card.out));
         let into = cards.iter().enumerate().map(|(host, card)| resource("in", host, card.into));
         let resources = out.chain(into).collect();
-        let (factors, on_cards) = (Vec::new(), true);
-        ModelNetwork { costs, resources, ways, eager_bytes, in_order: true, factors, on_cards }
+        let (factors, on_cards, others) = (Vec::new(), true, Vec::new());
+        let in_order = true;
+        ModelNetwork { costs, resources, ways, eager_bytes, in_order, factors, on_cards, others }
     }
 
     /// Messages from one host to another need not wait until the one before has arrived: something
@@ -105,6 +108,12 @@ impl ModelNetwork {
         Ok(simulation.run_on(schedule, &mut carrier)?.finish)
     }
 
+    /// With another limit of each message of one pair.
+    pub fn set_way(&mut self, from: usize, to: usize, most: f64) {
+        let hosts = self.costs.len();
+        self.ways[from * hosts + to].most = most;
+    }
+
     /// With other rates of one card.
     pub fn set_card(&mut self, host: usize, card: Card) {
         let hosts = self.costs.len();
@@ -119,7 +128,7 @@ impl Network for ModelNetwork {
     }
 
     fn hosts(&self) -> u32 {
-        self.costs.len() as u32
+        self.costs.len() as u32 + u32::from(!self.others.is_empty())
     }
 
     fn resources(&self) -> &[Resource] {
@@ -127,9 +136,14 @@ impl Network for ModelNetwork {
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Route) {
-        let Way { latency, most } = self.ways[from as usize * self.costs.len() + to as usize];
+        let hosts = self.costs.len() as u32;
         route.resources.clear();
-        let hosts = self.hosts();
+        if from == hosts || to == hosts {
+            route.resources.push(if from == hosts { hosts + to } else { from });
+            (route.latency, route.most) = (0.0, f64::INFINITY);
+            return;
+        }
+        let Way { latency, most } = self.ways[(from * hosts + to) as usize];
         route.resources.extend([from, hosts + to]);
         let pair = 2 * hosts + from * hosts + to;
         if self.resources.get(pair as usize).is_some_and(|pair| pair.rate.is_finite()) {
@@ -139,7 +153,11 @@ impl Network for ModelNetwork {
     }
 
     fn cost(&self, host: HostId) -> HostCost {
-        self.costs[host as usize]
+        self.costs.get(host as usize).copied().unwrap_or_default()
+    }
+
+    fn background(&self) -> &[Background] {
+        &self.others
     }
 
     fn eager_bytes(&self) -> u64 {

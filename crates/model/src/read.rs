@@ -2,8 +2,8 @@
 
 use laneway_core::Schedule;
 use laneway_sim::{HostCost, HostId, Network, Simulation};
+use laneway_stats::median;
 
-use crate::disturbance;
 use crate::error::ModelError;
 use crate::model::{Fitted, Model};
 use crate::network::{Card, ModelNetwork, Way};
@@ -38,10 +38,8 @@ impl Fitted {
     pub fn read(&self, schedule: &dyn Schedule) -> Result<Prediction, ModelError> {
         let read = |end: End| self.model.read(schedule, None, self.eager_bytes, end);
         let (low, seconds, high) = (read(End::Low)?, read(End::Value)?, read(End::High)?);
-        let seconds = match self.disturbance {
-            Some(each) => disturbance::middle(low, seconds, each.value),
-            None => seconds,
-        };
+        let times = self.model.times(schedule, None, self.eager_bytes, seconds)?;
+        let seconds = median(&times).unwrap_or(seconds);
         let off = self.quality.typical;
         // More of everything takes longer in all but rare orders of events.
         let (low, high) = (low.min(seconds) * (1.0 - off), high.max(seconds) * (1.0 + off));
@@ -50,6 +48,20 @@ impl Fitted {
 }
 
 impl Model {
+    /// The same time after time beside others, where some were seen; about `seconds` each.
+    pub(crate) fn times(
+        &self,
+        schedule: &dyn Schedule,
+        hosts: Option<&[HostId]>,
+        eager_bytes: u64,
+        seconds: f64,
+    ) -> Result<Vec<f64>, ModelError> {
+        match self {
+            Model::Lmo(lmo) => lmo.times(schedule, hosts, eager_bytes, seconds),
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// The seconds of a schedule whose rank r is on host `hosts[r]`, or on host r.
     pub(crate) fn read(
         &self,

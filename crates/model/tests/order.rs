@@ -89,13 +89,36 @@ fn a_file_without_it_is_in_order() {
 }
 
 #[test]
-fn a_file_says_what_a_disturbance_adds() {
+fn a_file_says_what_others_send() {
     let mut saved = fitted(&cluster(1, true, false));
-    assert_eq!(saved.disturbance, None, "nobody else is there");
-    saved.disturbance = Some(Parameter { value: 12e-6, low: 10e-6, high: 15e-6 });
-    let read = Fitted::load("saved.toml", &saved.save()).expect("a model");
-    let each = read.disturbance.expect("it is there");
-    assert!((each.value * 1e6 - 12.0).abs() < 1e-9 && each.holds(14e-6), "{each:?}");
+    let Model::Lmo(lmo) = &mut saved.model else { panic!("LMO was asked for") };
+    assert_eq!(lmo.others, None, "nobody else is there");
+    lmo.others = Some(Parameter { value: 12e3, low: 10e3, high: 15e3 });
+    lmo.hosts[1].load_in = Parameter { value: 0.25, low: 0.125, high: 0.5 };
+    lmo.pairs[0].free = [lmo.pairs[0].there.value / 2.0, lmo.pairs[0].back.value];
+    let (before, text) = (lmo.clone(), saved.save());
+    let Model::Lmo(read) = Fitted::load("saved.toml", &text).expect("a model").model else {
+        panic!("LMO was saved");
+    };
+    assert_eq!((read.others, read.hosts[1].load_in), (before.others, before.hosts[1].load_in));
+    assert_eq!(read.hosts[0].load_in, Parameter::default());
+    for (read, before) in read.pairs.iter().zip(&before.pairs) {
+        let near = |(read, before): (&f64, &f64)| (read / before - 1.0).abs() < 1e-12;
+        assert!(read.free.iter().zip(&before.free).all(near), "{read:?}, {before:?}");
+    }
+    for (right, wrong) in [
+        ("load_in = [0.25, 0.125, 0.5]", "load_in = [0.25, 0.125, 1]"),
+        ("load_in = [0.25, 0.125, 0.5]", "load_in = [-0.25, -0.5, 0.5]"),
+        ("bytes = [12000, 10000, 15000]", "bytes = [0, 0, 15000]"),
+        ("free_ns_per_byte = [", "free_ns_per_byte = [1, "),
+        ("free_ns_per_byte = [", "free_ns_per_byte = [-"),
+    ] {
+        assert!(text.contains(right), "{text}");
+        let refused = Fitted::load("wrong.toml", &text.replace(right, wrong));
+        let refused = refused.expect_err(wrong).to_string();
+        let key = wrong.split(' ').next().expect("a key");
+        assert!(refused.contains(key) && refused.contains("wrong.toml:"), "{refused}");
+    }
 }
 
 /// As it was before it was measured.

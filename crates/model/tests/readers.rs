@@ -18,8 +18,8 @@ fn fitted(model: Model, ranks: u32) -> Fitted {
     let hosts = (0..ranks).map(|rank| format!("n{rank}")).collect();
     let quality = Quality { limit: 0.1, ..Quality::default() };
     let cost = Cost::default();
-    let (disturbance, escalation, leap) = (None, None, None);
-    Fitted { model, hosts, eager_bytes: EAGER, quality, cost, disturbance, escalation, leap }
+    let (escalation, leap) = (None, None);
+    Fitted { model, hosts, eager_bytes: EAGER, quality, cost, escalation, leap }
 }
 
 fn hockney(segments: bool) -> Model {
@@ -69,6 +69,7 @@ fn lmo(seed: u64, ranks: u32) -> Model {
         in_order: true,
         sizes: Vec::new(),
         sizes_on_cards: true,
+        others: None,
     })
 }
 

@@ -6,6 +6,8 @@ use laneway_model::{Fitted, Hockney, Line, Lmo, Model, Parameter};
 /// Which unit a parameter is told in, and how many of it a second has.
 const TIME: (&str, f64) = ("us", 1e6);
 const OF_A_BYTE: (&str, f64) = ("ns/B", 1e9);
+const PERCENT: (&str, f64) = ("%", 100.0);
+const BYTES: (&str, f64) = ("B", 1.0);
 
 pub fn rows(fitted: &Fitted) -> Vec<Row> {
     match &fitted.model {
@@ -29,11 +31,7 @@ pub fn rows(fitted: &Fitted) -> Vec<Row> {
             }
             rows
         }
-        Model::Lmo(lmo) => {
-            let mut rows = of_lmo(lmo);
-            rows.extend(fitted.disturbance.map(|each| row("disturbance", "all", each, TIME)));
-            rows
-        }
+        Model::Lmo(lmo) => of_lmo(lmo),
     }
 }
 
@@ -88,7 +86,11 @@ fn of_lmo(lmo: &Lmo) -> Vec<Row> {
         for (name, card) in cards.into_iter().filter_map(|(name, card)| Some((name, card?))) {
             rows.push(row(name, of.as_str(), card, OF_A_BYTE));
         }
+        for (name, load) in [("load_out", host.load_out), ("load_in", host.load_in)] {
+            rows.extend((load.value > 0.0).then(|| row(name, of.as_str(), load, PERCENT)));
+        }
     }
+    rows.extend(lmo.others.map(|bytes| row("others", "all", bytes, BYTES)));
     let hosts = lmo.hosts.len() as u32;
     for (i, j) in (0..hosts).flat_map(|i| (i + 1..hosts).map(move |j| (i, j))) {
         let (pair, of) = (lmo.pair(i, j), format!("{i}-{j}"));

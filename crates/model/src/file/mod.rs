@@ -58,9 +58,8 @@ impl Fitted {
         let quality = quality(&document)?;
         let cost = cost(&document)?;
         let model = model(&document, kind, hosts.len() as u32, flags)?;
-        let disturbance = disturbance(&document)?;
         let (escalation, leap) = (escalation(&document)?, leap(&document)?);
-        Ok(Fitted { model, hosts, eager_bytes, quality, cost, disturbance, escalation, leap })
+        Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })
     }
 }
 
@@ -100,11 +99,14 @@ fn cost(document: &Document) -> Result<Cost, ModelError> {
     Ok(cost)
 }
 
-fn disturbance(document: &Document) -> Result<Option<Parameter>, ModelError> {
-    let Some(mut table) = document.perhaps("disturbance")? else { return Ok(None) };
-    let longer = table.time("longer_us")?;
+fn others(document: &Document) -> Result<Option<Parameter>, ModelError> {
+    let Some(mut table) = document.perhaps("others")? else { return Ok(None) };
+    let bytes = table.plain("bytes")?;
+    if bytes.value <= 0.0 {
+        return Err(table.refuse("bytes", "not above 0".into()));
+    }
     table.finish()?;
-    Ok(Some(longer))
+    Ok(Some(bytes))
 }
 
 fn escalation(document: &Document) -> Result<Option<Escalation>, ModelError> {
@@ -165,16 +167,20 @@ fn model(
                 table.finish()?;
             }
             let pairs = of_pairs(document, hosts, all_pairs, |table| {
+                let there = table.per_byte("there_ns_per_byte")?;
+                let back = table.per_byte("back_ns_per_byte")?;
                 Ok(Pair {
                     latency: table.time("latency_us")?,
-                    there: table.per_byte("there_ns_per_byte")?,
-                    back: table.per_byte("back_ns_per_byte")?,
+                    there,
+                    back,
+                    free: free(table, [there.value, back.value])?,
                     all_there: table.perhaps("all_there_ns_per_byte")?,
                     all_back: table.perhaps("all_back_ns_per_byte")?,
                 })
             })?;
             let sizes = sizes(document)?;
-            Ok(Model::Lmo(Lmo { hosts: found, pairs, in_order, sizes, sizes_on_cards }))
+            let (hosts, others) = (found, others(document)?);
+            Ok(Model::Lmo(Lmo { hosts, pairs, in_order, sizes, sizes_on_cards, others }))
         }
     }
 }
@@ -209,7 +215,27 @@ fn host(table: &mut Table) -> Result<Host, ModelError> {
         per_byte_received,
         card_out: table.perhaps("card_out_ns_per_byte")?,
         card_in: table.perhaps("card_in_ns_per_byte")?,
+        load_out: load(table, "load_out")?,
+        load_in: load(table, "load_in")?,
     })
+}
+
+/// The part of a card that others take; none where nothing is said.
+fn load(table: &mut Table, key: &str) -> Result<Parameter, ModelError> {
+    let load = table.perhaps_plain(key)?.unwrap_or_default();
+    match load.high < 1.0 {
+        true => Ok(load),
+        false => Err(table.refuse(key, "not a part of a card, from 0 to below 1".into())),
+    }
+}
+
+/// Seconds a byte there and back while nobody else sends: those of means, where nothing is said.
+fn free(table: &mut Table, means: [f64; 2]) -> Result<[f64; 2], ModelError> {
+    match table.perhaps_numbers("free_ns_per_byte")?.as_deref() {
+        None => Ok(means),
+        Some(&[there, back]) => Ok([there, back].map(|byte| byte / 1e9)),
+        Some(_) => Err(table.refuse("free_ns_per_byte", "not two numbers, there and back".into())),
+    }
 }
 
 /// The tables of all pairs, which stand in order.

@@ -15,7 +15,7 @@ const ROUNDING: f64 = 1e-12;
 const TABLES: [&str; 12] = [
     "quality",
     "cost",
-    "disturbance",
+    "others",
     "escalation",
     "leap",
     "line",
@@ -210,6 +210,22 @@ impl<'d> Table<'d> {
 
     pub fn perhaps(&mut self, key: &str) -> Result<Option<Parameter>, ModelError> {
         self.take(key).map(|(_, value)| self.parameter(key, value, 1e9)).transpose()
+    }
+
+    /// A parameter without a unit.
+    pub fn perhaps_plain(&mut self, key: &str) -> Result<Option<Parameter>, ModelError> {
+        self.take(key).map(|(_, value)| self.parameter(key, value, 1.0)).transpose()
+    }
+
+    /// Numbers from 0 on.
+    pub fn perhaps_numbers(&mut self, key: &str) -> Result<Option<Vec<f64>>, ModelError> {
+        let Some((_, value)) = self.take(key) else { return Ok(None) };
+        let number = |value: &DeValue| number(value).filter(|number| *number >= 0.0);
+        let found = match value {
+            DeValue::Array(list) => list.iter().map(|value| number(value.get_ref())).collect(),
+            _ => None,
+        };
+        found.map(Some).ok_or_else(|| self.refuse(key, "not a list of numbers from 0 on".into()))
     }
 
     pub fn perhaps_flag(&mut self, key: &str) -> Result<Option<bool>, ModelError> {

@@ -43,10 +43,6 @@ pub(super) fn text(fitted: &Fitted) -> String {
         "\n[cost]\nseconds = {}\nexperiments = {}\nrounds = {}\nrepetitions = {}\n",
         cost.seconds, cost.experiments, cost.rounds, cost.repetitions
     );
-    if let Some(longer) = fitted.disturbance {
-        text.push_str("\n[disturbance]\n");
-        entry(&mut text, "longer_us", longer, MICRO);
-    }
     if let Some(escalation) = &fitted.escalation {
         let Escalation { from_bytes, to_bytes, probability, seconds } = *escalation;
         let _ = write!(text, "\n[escalation]\nfrom_bytes = {from_bytes}\nto_bytes = {to_bytes}\n");
@@ -64,6 +60,10 @@ pub(super) fn text(fitted: &Fitted) -> String {
 fn parameters(text: &mut String, fitted: &Fitted) {
     match &fitted.model {
         Model::Lmo(lmo) => {
+            if let Some(bytes) = lmo.others {
+                text.push_str("\n[others]\n");
+                entry(text, "bytes", bytes, 1.0);
+            }
             for SizeFactor { bytes, latency, per_byte } in &lmo.sizes {
                 let _ = write!(text, "\n[[size]]\nbytes = {bytes}\n");
                 let _ = write!(text, "latency = {latency}\nper_byte = {per_byte}\n");
@@ -76,12 +76,19 @@ fn parameters(text: &mut String, fitted: &Fitted) {
                 entry(text, "per_byte_received_ns", host.per_byte_received, NANO);
                 perhaps(text, "card_out_ns_per_byte", host.card_out, NANO);
                 perhaps(text, "card_in_ns_per_byte", host.card_in, NANO);
+                let loaded = |load: Parameter| (load.value > 0.0).then_some(load);
+                perhaps(text, "load_out", loaded(host.load_out), 1.0);
+                perhaps(text, "load_in", loaded(host.load_in), 1.0);
             }
             for ([i, j], pair) in pairs(lmo.hosts.len() as u32).zip(&lmo.pairs) {
                 let _ = write!(text, "\n[[pair]]\nranks = [{i}, {j}]\n");
                 entry(text, "latency_us", pair.latency, MICRO);
                 entry(text, "there_ns_per_byte", pair.there, NANO);
                 entry(text, "back_ns_per_byte", pair.back, NANO);
+                if pair.free != [pair.there.value, pair.back.value] {
+                    let [there, back] = pair.free.map(|per_byte| per_byte * NANO);
+                    let _ = writeln!(text, "free_ns_per_byte = [{there}, {back}]");
+                }
                 perhaps(text, "all_there_ns_per_byte", pair.all_there, NANO);
                 perhaps(text, "all_back_ns_per_byte", pair.all_back, NANO);
             }

@@ -9,6 +9,7 @@ use super::{Host, Lmo, Pair, fans_of, pairs, shorter_fans};
 use crate::error::ModelError;
 use crate::experiments::{Experiments, Index, Kind, Timed};
 use crate::model::Model;
+use crate::others;
 use crate::parameter::{LEVEL, Parameter};
 use crate::probe::Direction;
 
@@ -25,9 +26,9 @@ impl Lmo {
     /// Fits every parameter to the experiments. Intervals reach to what the fastest repetitions say
     /// alone: the truth of a cluster that nobody disturbs lies there.
     pub(crate) fn fit(experiments: &Experiments, seen_in: SeenIn) -> Result<Lmo, ModelError> {
-        let mut lmo = Lmo::fit_once(experiments, seen_in)?;
+        let mut lmo = Lmo::fit_once(experiments, size_factors(experiments, seen_in)?)?;
         let undisturbed = experiments.undisturbed();
-        let quiet = Lmo::fit_once(&undisturbed, seen_in)?;
+        let quiet = Lmo::fit_once(&undisturbed, lmo.sizes.clone())?;
         let least = least_per_byte(&undisturbed, &quiet)?;
         // What others take of ways they take of cards as well.
         let parts =
@@ -36,6 +37,12 @@ impl Lmo {
             });
         let parts: Vec<f64> = parts.filter(|part| part.is_finite()).collect();
         let part = median(&parts).unwrap_or(1.0).min(1.0);
+        lmo.find_loads(&quiet, &least);
+        lmo.others = others::find(experiments, &lmo);
+        if lmo.others.is_none() {
+            // What is left are errors of the times.
+            lmo.hosts.iter_mut().for_each(Host::unload);
+        }
         let both = |own: Option<Parameter>, quiet: Option<Parameter>| {
             own.map(|own| quiet.map_or(own, |quiet| own.reaching(quiet.value)))
         };
@@ -52,6 +59,9 @@ impl Lmo {
         }
         for ((pair, quiet), [there, back]) in lmo.pairs.iter_mut().zip(&quiet.pairs).zip(least) {
             pair.latency = pair.latency.reaching(quiet.latency.value);
+            if lmo.others.is_some() {
+                pair.free = [quiet.there.value.min(there), quiet.back.value.min(back)];
+            }
             pair.there = pair.there.reaching(quiet.there.value).reaching(there);
             pair.back = pair.back.reaching(quiet.back.value).reaching(back);
             pair.all_there = both(pair.all_there, quiet.all_there);
@@ -60,13 +70,40 @@ impl Lmo {
         Ok(lmo)
     }
 
-    fn fit_once(experiments: &Experiments, seen_in: SeenIn) -> Result<Lmo, ModelError> {
+    /// What others take of the cards: the part by which they are slower in the mean than in the
+    /// fastest repetitions, of all fans and of the fastest message alone.
+    fn find_loads(&mut self, quiet: &Lmo, least: &[[f64; 2]]) {
+        let mut alone = quiet.clone();
+        for (pair, &[there, back]) in alone.pairs.iter_mut().zip(least) {
+            pair.there.value = pair.there.value.min(there);
+            pair.back.value = pair.back.value.min(back);
+        }
+        for rank in 0..self.hosts.len() as Rank {
+            for direction in [Direction::Out, Direction::In] {
+                let fastest = alone.fastest(rank, direction).value;
+                let card = quiet.hosts[rank as usize].card(direction).0;
+                let least = card.map_or(fastest, |card| card.value.min(fastest));
+                let host = &mut self.hosts[rank as usize];
+                let known = host.card(direction).0.filter(|card| card.low > 0.0);
+                let Some(mean) = known else { continue };
+                let part = |end: f64| (1.0 - least / end).clamp(0.0, MOST_LOAD);
+                let [value, low, high] = [mean.value, mean.low, mean.high].map(part);
+                let load = Parameter { value, low, high };
+                match direction {
+                    Direction::Out => host.load_out = load,
+                    Direction::In => host.load_in = load,
+                }
+            }
+        }
+    }
+
+    fn fit_once(experiments: &Experiments, sizes: Vec<SizeFactor>) -> Result<Lmo, ModelError> {
         let ranks = experiments.ranks();
         if ranks < 3 {
             let experiment = "point-to-two";
             return Err(ModelError::TooFewRanks { ranks, needed: 3, experiment });
         }
-        let mut lmo = Lmo::without_cards(experiments, seen_in)?;
+        let mut lmo = Lmo::of_sizes(experiments, sizes)?;
         lmo.find_cards(experiments)?;
         lmo.find_order(experiments)?;
         lmo.find_shares(experiments)?;
@@ -132,11 +169,7 @@ impl Lmo {
         experiments: &Experiments,
         seen_in: SeenIn,
     ) -> Result<Lmo, ModelError> {
-        let quiet = (seen_in == SeenIn::Fastest).then(|| experiments.undisturbed());
-        let seen = quiet.as_ref().unwrap_or(experiments);
-        let straight = Lmo::of_sizes(seen, Vec::new())?;
-        let sizes = size::find(seen, &straight);
-        Lmo::of_sizes(experiments, sizes)
+        Lmo::of_sizes(experiments, size_factors(experiments, seen_in)?)
     }
 
     /// The same, where it is known what depends on the size.
@@ -149,8 +182,16 @@ impl Lmo {
         let trips = trips.collect::<Result<Vec<_>, _>>()?;
         reconcile(&mut hosts, &trips);
         let pairs = trips.iter().map(|trips| trips.without(&hosts, &factors)).collect();
-        Ok(Lmo { hosts, pairs, in_order: true, sizes: factors, sizes_on_cards: true })
+        Ok(Lmo { hosts, pairs, in_order: true, sizes: factors, sizes_on_cards: true, others: None })
     }
+}
+
+/// What depends on the size.
+fn size_factors(experiments: &Experiments, seen_in: SeenIn) -> Result<Vec<SizeFactor>, ModelError> {
+    let quiet = (seen_in == SeenIn::Fastest).then(|| experiments.undisturbed());
+    let seen = quiet.as_ref().unwrap_or(experiments);
+    let straight = Lmo::of_sizes(seen, Vec::new())?;
+    Ok(size::find(seen, &straight))
 }
 
 /// The least time of a byte of each pair that a size says alone, there and back. Others who send
@@ -202,7 +243,17 @@ fn host(experiments: &Experiments, rank: Rank) -> Result<Host, ModelError> {
     };
     let ([send, per_byte_sent], [receive, per_byte_received]) = (costs(true)?, costs(false)?);
     let (card_out, card_in) = (None, None);
-    Ok(Host { send, receive, per_byte_sent, per_byte_received, card_out, card_in })
+    let (load_out, load_in) = (Parameter::default(), Parameter::default());
+    Ok(Host {
+        send,
+        receive,
+        per_byte_sent,
+        per_byte_received,
+        card_out,
+        card_in,
+        load_out,
+        load_in,
+    })
 }
 
 /// Round trips of two ranks.
@@ -257,7 +308,8 @@ impl Trips {
             Parameter::sum(&terms).not_negative()
         });
         let (all_there, all_back) = (None, None);
-        Pair { latency, there, back, all_there, all_back }
+        let free = [there.value, back.value];
+        Pair { latency, there, back, free, all_there, all_back }
     }
 
     /// What a byte adds one way, by each size, without what depends on the size.
@@ -316,6 +368,8 @@ fn reconcile(hosts: &mut [Host], trips: &[Trips]) {
     }
 }
 
+/// Others take no more of a card than this.
+const MOST_LOAD: f64 = 0.9;
 /// A time is not known better than this part of it, however alike its samples are.
 const SURE: f64 = 0.01;
 

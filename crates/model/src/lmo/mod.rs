@@ -48,6 +48,10 @@ pub struct Host {
     pub card_out: Option<Parameter>,
     /// The same for what comes in.
     pub card_in: Option<Parameter>,
+    /// The part of its card that others take; 0 where nobody does.
+    pub load_out: Parameter,
+    /// The same for what comes in.
+    pub load_in: Parameter,
 }
 
 /// Between two hosts.
@@ -59,6 +63,8 @@ pub struct Pair {
     pub there: Parameter,
     /// Seconds a byte from the higher rank to the lower.
     pub back: Parameter,
+    /// Seconds a byte of one message while nobody else sends, there and back.
+    pub free: [f64; 2],
     /// Seconds a byte of all messages that go there at once, and back; none where no limit was
     /// seen, and where they go one after the other.
     pub all_there: Option<Parameter>,
@@ -80,11 +86,42 @@ pub struct Lmo {
     /// What depends on the size takes from cards as well, as a protocol does; else messages that
     /// meet on a card share what it carries in the long run.
     pub sizes_on_cards: bool,
+    /// Bytes of the messages that others send, where they load cards.
+    pub others: Option<Parameter>,
+}
+
+impl Host {
+    /// Seconds a byte of its card, if a limit was seen, and the part that others take of it.
+    pub(crate) fn card(&self, direction: Direction) -> (Option<Parameter>, Parameter) {
+        match direction {
+            Direction::Out => (self.card_out, self.load_out),
+            Direction::In => (self.card_in, self.load_in),
+        }
+    }
+
+    /// As if nobody else used its card.
+    fn unload(&mut self) {
+        (self.load_out, self.load_in) = (Parameter::default(), Parameter::default());
+    }
 }
 
 /// The pairs of so many ranks, in the order of [`Lmo::pairs`].
 pub(crate) fn pairs(ranks: u32) -> impl Iterator<Item = [Rank; 2]> {
     (0..ranks).flat_map(move |i| (i + 1..ranks).map(move |j| [i, j]))
+}
+
+impl Pair {
+    /// As the other host sees it.
+    fn turned(self) -> Pair {
+        Pair {
+            there: self.back,
+            back: self.there,
+            free: [self.free[1], self.free[0]],
+            all_there: self.all_back,
+            all_back: self.all_there,
+            ..self
+        }
+    }
 }
 
 impl Lmo {
@@ -105,13 +142,8 @@ impl Lmo {
 
     /// These two hosts, as ranks 0 and 1.
     fn alone(&self, one: Rank, other: Rank) -> Lmo {
-        let Pair { latency, there, back, all_there, all_back } = *self.pair(one, other);
-        let pair = match one < other {
-            true => Pair { latency, there, back, all_there, all_back },
-            false => {
-                Pair { latency, there: back, back: there, all_there: all_back, all_back: all_there }
-            }
-        };
+        let pair = *self.pair(one, other);
+        let pair = if one < other { pair } else { pair.turned() };
         let hosts = [one, other].map(|rank| self.hosts[rank as usize]).to_vec();
         Lmo { hosts, pairs: vec![pair], sizes: self.sizes.clone(), ..*self }
     }
@@ -120,6 +152,12 @@ impl Lmo {
     pub fn per_byte(&self, from: Rank, to: Rank) -> Parameter {
         let pair = self.pair(from, to);
         if from < to { pair.there } else { pair.back }
+    }
+
+    /// Seconds a byte of one message while nobody else sends.
+    pub fn free_per_byte(&self, from: Rank, to: Rank) -> f64 {
+        let [there, back] = self.pair(from, to).free;
+        if from < to { there } else { back }
     }
 
     /// Seconds a byte of all messages at once; none where no limit was seen.

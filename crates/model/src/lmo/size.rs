@@ -253,6 +253,7 @@ mod tests {
             in_order: true,
             sizes: Vec::new(),
             sizes_on_cards: true,
+            others: None,
         };
         lmo.sizes = [2048, 4096, 8192, 16384].map(size).to_vec();
         for sought in [5793, 4871, 4467, 4665] {
