@@ -1,6 +1,6 @@
-// Work over several sites: rank 0 has a matrix and a vector, the ranks multiply its rows, and rank 0
-// gets the products back. Rows go out and products come back by whatever is fastest between the
-// sites, without a word about them below. Build it with the compiler of any MPI:
+// Work over several sites: rank 0 has a matrix and a vector, the ranks multiply its rows, and
+// rank 0 gets the products back. Rows go out and products come back by whatever is fastest between
+// the sites; the calls below do not name them. Build it with the compiler of any MPI:
 //
 //   mpicc rows.c -o rows $(pkg-config --cflags --libs laneway)
 //   mpirun -n 16 laneway sites measure -o sites.toml     # once
@@ -33,7 +33,8 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 
-  // Where the ranks are: what rank 0 says counts. Without a word MPI's own scatter and gather do it.
+  // Where the ranks are: what rank 0 says counts. Where it names no sites, MPI's own
+  // scatter and gather are used.
   const char *sites = argc > 1 ? argv[1] : getenv("LANEWAY_SITES");
   int told = sites != NULL;
   MPI_Bcast(&told, 1, MPI_INT, 0, MPI_COMM_WORLD);

@@ -844,7 +844,7 @@ static inline int laneway_comm(MPI_Comm comm) {
 //   int laneway_measure_gather_root(MPI_Comm comm, const char *algorithm, int n, ...);
 //   int laneway_measure_bcast_root(MPI_Comm comm, const char *algorithm, int n, ...);
 //
-// What measures any function that all ranks call together, and that answers 0: for n sizes M, each
+// What measures any function that all ranks call together, and that returns 0: for n sizes M, each
 // given to it; or once, where T, reps and a are the addresses of one value each:
 //
 //   int laneway_measure_function_sizes_root(MPI_Comm comm, int (*f)(void *data, int size),

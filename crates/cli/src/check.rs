@@ -64,12 +64,14 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let sizes = words::sizes(matches.get_many("sizes").unwrap_or_default())?;
     let plan = Plan::new(&collectives, &names, sizes).map_err(|unknown| {
-        let what = format!("unknown algorithm `{}`", unknown.name);
+        let what = laneway_coll::refused_name(&unknown.name);
         Failure::usage(what, unknown.why, "laneway info algorithms")
     })?;
     let output = Output::from(matches)?;
     let sites = placed::from_args(matches);
+    let unserved = words::unserved(&collectives, names.iter());
     session::run(&session::checking(matches)?, &|comm| {
+        unserved.iter().filter(|_| comm.rank() == 0).for_each(|line| output::note(line));
         checked(comm, &plan, sites.as_deref(), &output)
     })
 }

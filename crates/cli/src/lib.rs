@@ -33,6 +33,8 @@ use std::ffi::OsString;
 use clap::{ArgMatches, Command};
 use laneway_core::{Exit, Failure};
 
+use crate::output::Parsed;
+
 /// One verb of the command.
 struct Verb {
     command: fn() -> Command,
@@ -76,10 +78,10 @@ fn command() -> Command {
 
 /// Runs the command line `args`, the program's name first, and gives the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let code = match output::parsed(command(), args) {
-        Ok(matches) => dispatch(VERBS, &matches),
-        Err(shown) => shown,
-    };
+    let code = output::parsed(command(), args).and_then(|parsed| match parsed {
+        Parsed::Arguments(matches) => dispatch(VERBS, &matches),
+        Parsed::Over(exit) => Ok(exit),
+    });
     code.unwrap_or_else(once::show) as u8
 }
 

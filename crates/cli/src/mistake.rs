@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use clap::error::{ContextKind, ContextValue, Error};
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, Command};
 use laneway_core::Failure;
 use laneway_core::error::nearest;
@@ -21,10 +21,11 @@ pub fn failure(command: &Command, args: &[OsString], error: &Error) -> Failure {
     let parts: Vec<&str> = text.split("\n\n").map(str::trim).collect();
     let what = parts.first().copied().unwrap_or_default();
     let what = what.strip_prefix("error: ").unwrap_or(what);
-    let (what, cause) = what
-        .split_once('\n')
-        .or_else(|| what.split_once("': "))
-        .unwrap_or((what, "the command line is invalid"));
+    let verb = Verb::of(command, args);
+    let (what, cause) = match what.split_once('\n').or_else(|| what.split_once("': ")) {
+        Some((what, cause)) => (what, cause.to_string()),
+        None => (what, verb.objection(error)),
+    };
     let quote = if what.matches('\'').count() % 2 == 1 { "'" } else { "" };
     let cause = cause.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let plain = PLAIN_CAUSES.iter().find(|(raw, _)| cause == *raw);
@@ -37,9 +38,8 @@ pub fn failure(command: &Command, args: &[OsString], error: &Error) -> Failure {
     let tip = parts.iter().find_map(|part| part.strip_prefix("tip: "));
     // What clap would pass behind `--` is no value of ours.
     let tip = tip.filter(|tip| !tip.starts_with("to pass") && is_near(what, tip));
-    let verb = Verb::of(command, args);
-    let try_this = tip.map(str::to_string);
-    let try_this = try_this.or_else(|| verb.with_option(args, error));
+    let try_this = verb.with_option(args, error).or_else(|| verb.meant(error));
+    let try_this = try_this.or_else(|| tip.map(str::to_string));
     let try_this = try_this.or_else(|| verb.instead(error)).unwrap_or_else(|| verb.help());
     Failure::usage(format!("{}{quote}", what.trim_end_matches(':')), cause, try_this)
 }
@@ -78,6 +78,45 @@ impl<'a> Verb<'a> {
         format!("{} --help", self.name)
     }
 
+    /// Why clap refuses what it gives no reason for.
+    fn objection(&self, error: &Error) -> String {
+        let word = match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::String(word)) => word.as_str(),
+            _ => "",
+        };
+        match error.kind() {
+            ErrorKind::UnknownArgument if word.starts_with('-') => {
+                format!("`{}` has no such option", self.name)
+            }
+            ErrorKind::UnknownArgument => format!("`{}` takes no such word", self.name),
+            ErrorKind::InvalidSubcommand => format!("`{}` has no such verb", self.name),
+            _ => "the command line is invalid".to_string(),
+        }
+    }
+
+    /// A verb, or a word of a list, in the place of what is none.
+    fn meant(&self, error: &Error) -> Option<String> {
+        match error.kind() {
+            ErrorKind::InvalidSubcommand => {
+                let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand)
+                else {
+                    return None;
+                };
+                let near = nearest(typed, self.command.get_subcommands().map(Command::get_name));
+                let command = near.and_then(|near| self.command.find_subcommand(near))?;
+                let verb = Verb { name: format!("{} {}", self.name, command.get_name()), command };
+                Some(verb.examples().into_iter().next().unwrap_or_else(|| verb.help()))
+            }
+            ErrorKind::InvalidValue if option(error).is_none() => {
+                let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue) else {
+                    return None;
+                };
+                valid.first().map(|value| format!("{} {value}", self.name))
+            }
+            _ => None,
+        }
+    }
+
     /// The word that no option stands before as the value of the one option that is required and
     /// missing.
     fn with_option(&self, args: &[OsString], error: &Error) -> Option<String> {
@@ -95,7 +134,7 @@ impl<'a> Verb<'a> {
         let needed = |arg: &&Arg| arg.is_required_set() && !is_given(arg);
         let missing: Vec<&Arg> = self.command.get_arguments().filter(needed).collect();
         match (&missing[..], error.kind()) {
-            ([arg], clap::error::ErrorKind::UnknownArgument) if is_value => {
+            ([arg], ErrorKind::UnknownArgument) if is_value => {
                 arg.get_long().map(|long| format!("{} --{long} {word}", self.name))
             }
             _ => None,
@@ -105,7 +144,7 @@ impl<'a> Verb<'a> {
     /// Something with the same option, or all that is required, that would be taken.
     fn instead(&self, error: &Error) -> Option<String> {
         let Some(option) = option(error) else {
-            let is_missing = error.kind() == clap::error::ErrorKind::MissingRequiredArgument;
+            let is_missing = error.kind() == ErrorKind::MissingRequiredArgument;
             return self.examples().into_iter().next().filter(|_| is_missing);
         };
         let valid = match error.get(ContextKind::ValidValue) {
@@ -172,6 +211,9 @@ mod tests {
             ("laneway topo export -t mlfm:d=4 --as png", "--as ibsim"),
             ("laneway measure coll bcast --quiet", "laneway measure coll --help"),
             ("laneway nothing", "laneway --help"),
+            ("laneway mesure", "laneway measure --help"),
+            ("laneway topo chek", "laneway topo check --topology mlfm:d=18"),
+            ("laneway completions foo", "laneway completions bash"),
             ("laneway topo check mlfm:d=4", "laneway topo check --topology mlfm:d=4"),
             ("laneway topo check -t mlfm:d=4 mlfm:d=5", "laneway topo check --help"),
         ] {

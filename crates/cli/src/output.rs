@@ -216,23 +216,36 @@ pub fn show(failure: Failure) -> Exit {
     failure.exit
 }
 
+/// What a command line asks for.
+pub enum Parsed {
+    /// A verb, with these arguments.
+    Arguments(ArgMatches),
+    /// Nothing more: the help or the version is printed.
+    Over(Exit),
+}
+
 /// Parses the command line; help and version are printed here, mistakes become failures.
 pub fn parsed(
     command: Command,
     args: impl IntoIterator<Item = OsString>,
-) -> Result<ArgMatches, Result<Exit, Failure>> {
+) -> Result<Parsed, Failure> {
     let args: Vec<OsString> = args.into_iter().collect();
-    command.clone().try_get_matches_from(&args).map_err(|error| {
-        let text = error.render().to_string();
-        match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => print(&text).map(|()| Exit::Done),
-            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-                note(text.trim_end());
-                Ok(Exit::Usage)
-            }
-            _ => Err(mistake::failure(&command, &args, &error)),
+    let error = match command.clone().try_get_matches_from(&args) {
+        Ok(matches) => return Ok(Parsed::Arguments(matches)),
+        Err(error) => error,
+    };
+    let text = error.render().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            print(&text)?;
+            Ok(Parsed::Over(Exit::Done))
         }
-    })
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            note(text.trim_end());
+            Ok(Parsed::Over(Exit::Usage))
+        }
+        _ => Err(mistake::failure(&command, &args, &error)),
+    }
 }
 
 static STDOUT_CLOSED: AtomicBool = AtomicBool::new(false);

@@ -10,6 +10,7 @@ use laneway_draw::html::Picture;
 use laneway_papers::{
     PAPERS, Paper, PaperError, Part, draw, fullmesh, mpiblib, multilane, path_migration,
 };
+use laneway_report::table::wrap;
 
 use crate::output::{self, Output};
 use crate::progress::Bar;
@@ -106,8 +107,9 @@ fn run_paper(paper: &Paper, matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = output.with_pictures(pictures(&parts));
     if output.format == Format::Table {
         output.save(&document)?;
-        let mut texts: Vec<String> = parts.iter().map(Part::text).collect();
-        texts.push(paper.notes.join("\n") + "\n");
+        let style = output::table_style();
+        let mut texts: Vec<String> = parts.iter().map(|part| part.text_as(&style)).collect();
+        texts.push(paper.notes.iter().map(|note| wrap(note, style.width) + "\n").collect());
         output::print(&texts.join("\n"))?;
     } else {
         output.write(&document, None)?;

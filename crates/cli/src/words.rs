@@ -1,6 +1,8 @@
 //! Words that several verbs take on the command line, and that mean the same in all of them:
 //! operations, algorithms, sizes, times and shares.
 
+use std::path::Path;
+
 use clap::Arg;
 use laneway_coll::{Algorithm, Params, find};
 use laneway_core::error::nearest;
@@ -83,10 +85,33 @@ pub fn algorithms<'a>(
     let served = |name: &str| collectives.iter().any(|&collective| find(collective, name).is_ok());
     match names.iter().zip(unknown).find(|(name, why)| why.is_some() && !served(name)) {
         Some((name, why)) => {
-            let what = format!("unknown algorithm `{name}`");
+            let what = laneway_coll::refused_name(name);
             Err(Failure::usage(what, why.unwrap_or_default(), "laneway info algorithms"))
         }
         None => Ok(all),
+    }
+}
+
+/// What is to be said of operations that have none of the algorithms.
+pub fn unserved<'a>(
+    collectives: &[Collective],
+    names: impl Iterator<Item = &'a String>,
+) -> Vec<String> {
+    let names: Vec<&String> = names.collect();
+    // The library's own is there for every operation.
+    if names.iter().any(|name| [ALL, "native"].contains(&name.as_str())) {
+        return Vec::new();
+    }
+    let lines = laneway_coll::unserved(collectives, &names);
+    lines.into_iter().map(|line| format!("left out {line}")).collect()
+}
+
+/// The name of a drawing, which no other ending belies.
+pub fn svg_file(text: &str) -> Result<String, String> {
+    let ending = Path::new(text).extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    match ending.filter(|ending| ending != "svg") {
+        None => Ok(text.to_string()),
+        Some(ending) => Err(format!("drawings are SVG, not .{ending}")),
     }
 }
 

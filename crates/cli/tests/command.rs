@@ -112,6 +112,43 @@ fn operations_sizes_and_algorithms_have_one_grammar() {
 }
 
 #[test]
+fn an_operation_that_has_none_of_the_algorithms_is_named() {
+    let left_out = "left out reduce: it has no algorithm `scatter-ring`";
+    for verb in [&["check"][..], &["measure", "coll"], &["sim"]] {
+        let own = match verb {
+            ["sim"] => ["--platform", "cluster:4"],
+            _ => ["--backend", "sim:cluster:4"],
+        };
+        let args = ["bcast,reduce", "--algorithm", "scatter-ring", "--sizes", "8"];
+        let output = laneway(&[verb, &args, &own].concat());
+        assert!(output.status.success(), "{verb:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(left_out), "{verb:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn what_two_choices_have_in_common_is_measured_once() {
+    let args = ["measure", "coll", "bcast", "--algorithm", "all,binomial", "--sizes", "8"];
+    let output = laneway(&[&args[..], &["--backend", "sim:cluster:4", "--format", "csv"]].concat());
+    assert_eq!(stdout(&output).matches(",binomial,").count(), 1, "{}", stdout(&output));
+}
+
+#[test]
+fn files_have_the_endings_of_what_they_hold_and_hostfiles_must_be_there() {
+    refused(
+        &["sim", "bcast", "--platform", "cluster:4", "--timeline", "x.png"],
+        &[],
+        2,
+        &["drawings are SVG, not .png", "--timeline bcast.svg"],
+    );
+    refused(&["topo", "draw", "-t", "mlfm:d=2", "-o", "x.pdf"], &[], 2, &["not .pdf"]);
+    let net = ["check", "bcast", "--backend", "net", "--hostfile", "no-such-file"];
+    refused(&net, &[], 3, &["no-such-file", "slots=4"]);
+    let both = [&net[..], &["--hosts", "localhost"]].concat();
+    refused(&both, &[], 2, &["--hosts and --hostfile"]);
+}
+
+#[test]
 fn more_ranks_than_cores() {
     let output = laneway(&["check", "allreduce,bcast", "--ranks", "24", "--sizes", "1K"]);
     assert!(output.status.success(), "{}", stderr(&output));

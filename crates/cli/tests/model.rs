@@ -24,7 +24,11 @@ struct Temporary(PathBuf);
 
 impl Temporary {
     fn new(name: &str) -> Temporary {
-        let name = format!("laneway-model-{}-{name}.toml", std::process::id());
+        Temporary::ending(&format!("{name}.toml"))
+    }
+
+    fn ending(name: &str) -> Temporary {
+        let name = format!("laneway-model-{}-{name}", std::process::id());
         Temporary(std::env::temp_dir().join(name))
     }
 
@@ -45,6 +49,28 @@ fn number(row: &Value, name: &str) -> f64 {
 }
 
 const PLATFORM: &str = "cluster:6,send=5us,receive=4us,per-byte=1ns,latency=20us";
+
+#[test]
+fn some_algorithms_are_predicted_and_an_operation_without_them_is_named() {
+    let model = Temporary::new("some");
+    let words = ["model", "fit", "--backend", &format!("sim:{PLATFORM}"), "-o", model.name()];
+    document(&words);
+    let words = ["model", "predict", "bcast,reduce", "--model", model.name(), "--sizes", "64K"];
+    let some = [&words[..], &["--algorithm", "scatter-ring,knomial:radix=3"]].concat();
+    let predicted = document(&some);
+    let rows = predicted["rows"].as_array().expect("rows");
+    let of = |op: &str| rows.iter().filter(|row| row["op"] == op).count();
+    assert!(of("bcast") == 2 && of("reduce") < 2, "{rows:?}");
+    let output = laneway(&[&words[..], &["--algorithm", "scatter-ring"]].concat());
+    assert!(said(&output).contains("left out reduce"), "{}", said(&output));
+    for (algorithm, says) in
+        [("scatter-rin", "unknown algorithm"), ("knomial:radix=0", "invalid parameter")]
+    {
+        let output = laneway(&[&words[..], &["--algorithm", algorithm]].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(says), "{}", said(&output));
+    }
+}
 
 #[test]
 fn a_cluster_is_measured_modelled_and_simulated() {
@@ -144,7 +170,7 @@ fn what_makes_no_sense_is_refused() {
 
 #[test]
 fn what_is_measured_stands_beside_what_is_predicted() {
-    let (model, drawing) = (Temporary::new("beside"), Temporary::new("drawing"));
+    let (model, drawing) = (Temporary::new("beside"), Temporary::ending("drawing.svg"));
     let backend = format!("sim:{PLATFORM}");
     document(&["model", "fit", "--backend", &backend, "-o", model.name()]);
     let asked = ["model", "predict", "gather", "--model", model.name(), "--sizes", "1K,64K"];

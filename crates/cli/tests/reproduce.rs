@@ -136,6 +136,33 @@ fn a_part_alone_is_the_same_every_time_and_for_people_too() {
     }
 }
 
+/// Claims, remarks, commands, curves and notes, in 80 columns where nothing says otherwise.
+#[test]
+fn what_people_see_fits_their_terminal() {
+    for (paper, parts) in [
+        ("mpiblib", "p2p,figure-1"),
+        ("fullmesh", "table-1,figure-4,figure-7,figure-8,figure-9,figure-10,table-2,table-3"),
+        ("fullmesh", "figure-13,figure-14,figure-15,figure-16,figure-17"),
+        ("multilane", "table-1,window,figure-4,figure-5,figure-7,figure-8,figure-9,figure-10"),
+    ] {
+        let of = |columns: Option<&str>| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+            command.args(["reproduce", paper, "--part", parts]).env_remove("COLUMNS");
+            command.envs(columns.map(|columns| ("COLUMNS", columns)));
+            words(&command.output().expect("the command starts").stdout)
+        };
+        let text = of(Some("80"));
+        for said in ["what", "ours", "verdict", "holds: ", "\nnote: "] {
+            assert!(text.contains(said), "no `{said}` in {text}");
+        }
+        let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(wide.is_empty(), "{paper}: over 80 columns: {wide:#?}");
+        assert_eq!(of(None), text, "{paper}");
+        // Who has a wider terminal gets longer lines.
+        assert!(of(Some("200")).lines().count() < text.lines().count(), "{paper}");
+    }
+}
+
 #[test]
 fn what_is_not_there_is_refused() {
     for args in [

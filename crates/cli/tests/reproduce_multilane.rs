@@ -7,7 +7,8 @@ use serde_json::Value;
 
 fn laneway(args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
-    command.args(args).output().expect("the command starts")
+    // Wide enough for verdicts to stay whole.
+    command.args(args).env("COLUMNS", "200").output().expect("the command starts")
 }
 
 fn reproduce(args: &[&str]) -> Output {

@@ -67,7 +67,7 @@ fn what_cannot_be_is_refused() {
         (&["-t", "mlfm:d=4", "--switch-price", "nan"], "from 0 to"),
         (&["-t", "mlfm:d=4", "--lead-days", "1e300"], "from 0 to"),
         (&["-t", "mlfm:d=4,mlfm:d=5", "--fail", "link"], "one fabric"),
-        (&["-t", "mlfm:d=4", "--fail", "link:nowhere/1"], "no switch `nowhere`"),
+        (&["-t", "mlfm:d=4", "--fail", "link:nowhere/1"], "unknown switch `nowhere`"),
         (&["--nodes", "100", "--fail", "link"], "cannot be used"),
         (&["--fail", "link"], "no fabric"),
         (&[], "no fabric"),

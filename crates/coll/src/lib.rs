@@ -61,7 +61,9 @@ pub use answerer::Answerer;
 pub use check::{Fault, Proof, check};
 pub use definition::{Piece, definition, expected};
 pub use permute::permuted;
-pub use registry::{Algorithm, Counts, Parameter, Params, Refusal, algorithms, find};
+pub use registry::{
+    Algorithm, Counts, Parameter, Params, Refusal, algorithms, find, refused_name, unserved,
+};
 pub use usual::default_algorithm;
 
 /// Every algorithm, in the order in which the tool prints them.

@@ -7,6 +7,7 @@ use laneway_core::error::nearest;
 use laneway_core::schedule::CHANNELS;
 use laneway_core::units::parse_size;
 use laneway_core::{Collective, Placement, Schedule, Shape};
+use serde::{Serialize, Serializer};
 
 /// A number that an algorithm can be tuned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,13 +76,14 @@ impl Parameter {
 /// Values for the parameters. An algorithm reads those that it declares and no others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Params {
-    values: [u64; Parameter::ALL.len()],
+    /// None where it was never set.
+    values: [Option<u64>; Parameter::ALL.len()],
 }
 
 impl Params {
-    /// The value of a parameter.
+    /// The value of a parameter; 0 where it is not set.
     pub fn get(&self, parameter: Parameter) -> u64 {
-        self.values[parameter as usize]
+        self.values[parameter as usize].unwrap_or(0)
     }
 
     /// [`Parameter::Radix`].
@@ -118,15 +120,25 @@ impl Params {
                 "{name} must lie between {least} and {most}, not {value}"
             )));
         }
-        self.values[parameter as usize] = value;
+        self.values[parameter as usize] = Some(value);
         Ok(())
     }
 
     /// With another value, for a caller that knows it to be possible.
     pub fn with(mut self, parameter: Parameter, value: u64) -> Params {
         let (least, most) = parameter.limits();
-        self.values[parameter as usize] = value.clamp(least, most);
+        self.values[parameter as usize] = Some(value.clamp(least, most));
         self
+    }
+}
+
+/// A map of the parameters that are set, by their names.
+impl Serialize for Params {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let set = |parameter: Parameter| {
+            self.values[parameter as usize].map(|value| (parameter.name(), value))
+        };
+        serializer.collect_map(Parameter::ALL.into_iter().filter_map(set))
     }
 }
 
@@ -208,7 +220,7 @@ impl Algorithm {
     pub fn defaults(&self) -> Params {
         let mut params = Params::default();
         for (parameter, value) in self.parameters {
-            params.values[*parameter as usize] = *value;
+            params.values[*parameter as usize] = Some(*value);
         }
         params
     }
@@ -246,6 +258,14 @@ impl Algorithm {
         (self.build)(shape, params, placement)
     }
 
+    /// The name, with its parameters where they are not the usual ones.
+    pub fn label(&self, params: &Params) -> String {
+        match *params == self.defaults() {
+            true => self.name.to_owned(),
+            false => self.spelled(params),
+        }
+    }
+
     /// The name with its parameters, as [`find`] reads it: `knomial:radix=4`.
     pub fn spelled(&self, params: &Params) -> String {
         let mut text = self.name.to_owned();
@@ -260,6 +280,26 @@ impl Algorithm {
 pub fn algorithms(collective: Collective) -> impl Iterator<Item = &'static Algorithm> {
     let family = collective.family();
     crate::all().filter(move |algorithm| algorithm.family == family)
+}
+
+/// What is wrong with a name that [`find`] refuses: its parameters, or all of it.
+pub fn refused_name(spelled: &str) -> String {
+    let name = spelled.split(':').next().unwrap_or_default();
+    let mut all = Collective::ALL.into_iter().flat_map(algorithms);
+    match spelled.contains(':') && all.any(|algorithm| algorithm.name == name) {
+        true => format!("invalid parameter in `{spelled}`"),
+        false => format!("unknown algorithm `{spelled}`"),
+    }
+}
+
+/// Of several operations, those that have none of these algorithms, in words.
+pub fn unserved(collectives: &[Collective], names: &[impl AsRef<str>]) -> Vec<String> {
+    let quoted = |name: &_| format!("`{}`", AsRef::<str>::as_ref(name));
+    let list = names.iter().map(quoted).collect::<Vec<_>>().join(", ");
+    let has =
+        |collective: Collective| names.iter().any(|name| find(collective, name.as_ref()).is_ok());
+    let without = collectives.iter().filter(|&&collective| !names.is_empty() && !has(collective));
+    without.map(|collective| format!("{}: it has no algorithm {list}", collective.name())).collect()
 }
 
 /// Finds `name` or `name:parameter=value:...` among the algorithms of a collective.
@@ -287,4 +327,17 @@ pub fn find(
         params.set(*parameter, parse_size(value).map_err(Refusal)?)?;
     }
     Ok((algorithm, params))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn params_are_written_as_those_that_are_set() {
+        let written = |params: &Params| serde_json::to_string(params).expect("plain numbers");
+        assert_eq!(written(&Params::default()), "{}");
+        let params = Params::default().with(Parameter::Lanes, 0).with(Parameter::Segment, 4096);
+        assert_eq!(written(&params), r#"{"segment":4096,"lanes":0}"#);
+    }
 }

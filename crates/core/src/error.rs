@@ -81,10 +81,17 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let word = word.to_lowercase();
     candidates
         .into_iter()
-        .map(|candidate| (distance(&word, candidate), candidate))
+        .map(|candidate| (apart(&word, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= 1 + candidate.len().max(word.len()) / 3)
         .min()
         .map(|(_, candidate)| candidate)
+}
+
+/// How far a word is from a candidate: an abbreviation is nearer than any edit.
+fn apart(word: &str, candidate: &str) -> usize {
+    let is_abbreviated = word.len() > 1 && candidate.starts_with(word);
+    let edits = distance(word, candidate);
+    if is_abbreviated { 0 } else { edits }
 }
 
 /// Edits (insert, remove, replace, swap of neighbours) from one word to the other.

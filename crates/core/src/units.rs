@@ -1,4 +1,4 @@
-//! Sizes as people write them: K, M and G are powers of two.
+//! Sizes and numbers as people write them: K, M and G are powers of two.
 
 /// Reads a size in bytes: `0`, `1024`, `64K`, `64K+1`, `4MiB`.
 pub fn parse_size(text: &str) -> Result<u64, String> {
@@ -40,9 +40,26 @@ pub fn format_size(bytes: u64) -> String {
     bytes.to_string()
 }
 
+/// A number of things: `1 rank`, `2 ranks`, `1 switch`, `3 switches`.
+pub fn counted(count: impl Into<u64>, thing: &str) -> String {
+    let count = count.into();
+    let end = match thing.ends_with("ch") {
+        _ if count == 1 => "",
+        true => "es",
+        false => "s",
+    };
+    format!("{count} {thing}{end}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_thing_is_no_two_things() {
+        assert_eq!([0u32, 1, 2].map(|n| counted(n, "rank")), ["0 ranks", "1 rank", "2 ranks"]);
+        assert_eq!([1u64, 3].map(|n| counted(n, "switch")), ["1 switch", "3 switches"]);
+    }
 
     #[test]
     fn sizes_go_there_and_back() {

@@ -138,7 +138,7 @@ impl fmt::Display for LocalError {
             LocalError::Ranks { asked } => {
                 write!(f, "{asked} ranks on one machine; 1 to {MOST_RANKS} are possible")
             }
-            LocalError::Transport { word } => write!(f, "unknown local transport {word:?}"),
+            LocalError::Transport { word } => write!(f, "unknown local transport `{word}`"),
             LocalError::Variable { name, value, .. } => write!(f, "{name} is {value:?}"),
             LocalError::RankDied { rank, how } => write!(f, "rank {rank} died: {how}"),
             LocalError::RankLeft { rank } => write!(f, "rank {rank} left before the others"),

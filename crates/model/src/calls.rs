@@ -36,6 +36,9 @@ impl Call {
     }
 }
 
+/// An algorithm with its parameters.
+pub type Choice = (&'static Algorithm, Params);
+
 /// What one algorithm takes for one size.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -51,6 +54,12 @@ pub struct Row {
     /// Where calls of this size escalate now and then: a probability, and how much longer they
     /// take.
     pub escalation: Option<Escalation>,
+}
+
+impl Row {
+    fn choice(&self) -> Choice {
+        (self.algorithm, self.params)
+    }
 }
 
 /// From so many bytes on another algorithm is the fastest.
@@ -70,6 +79,17 @@ pub struct Crossover {
 /// Every algorithm of the registry that serves the call, with its usual parameters, size after
 /// size.
 pub fn predict_all(fitted: &Fitted, call: &Call, sizes: &[u64]) -> Result<Vec<Row>, ModelError> {
+    let all: Vec<Choice> = algorithms(call.collective).map(|one| (one, one.defaults())).collect();
+    predict_some(fitted, call, &all, sizes)
+}
+
+/// The same of these algorithms of the operation, each with its parameters.
+pub fn predict_some(
+    fitted: &Fitted,
+    call: &Call,
+    chosen: &[Choice],
+    sizes: &[u64],
+) -> Result<Vec<Row>, ModelError> {
     fitted.quality.demand()?;
     if call.ranks == 0 || call.root >= call.ranks {
         let why = format!("root {} of {} ranks", call.root, call.ranks);
@@ -77,8 +97,7 @@ pub fn predict_all(fitted: &Fitted, call: &Call, sizes: &[u64]) -> Result<Vec<Ro
     }
     let mut rows = Vec::new();
     for &bytes in sizes {
-        for algorithm in algorithms(call.collective) {
-            let params = algorithm.defaults();
+        for &(algorithm, params) in chosen {
             let found = call.predict(fitted, algorithm, &params, bytes)?;
             let escalates = call.collective == Collective::Gather && algorithm.name == "linear";
             let escalation = fitted.escalation.filter(|region| escalates && region.holds(bytes));
@@ -110,7 +129,7 @@ pub fn crossovers(
     let mut found = Vec::new();
     for two in sizes.windows(2) {
         let (Some(before), Some(after)) = (best(two[0]), best(two[1])) else { continue };
-        if before.algorithm == after.algorithm {
+        if before.choice() == after.choice() {
             continue;
         }
         let (mut least, mut most) = (two[0], two[1]);
@@ -124,7 +143,7 @@ pub fn crossovers(
         }
         let same = |row: &Row, bytes: u64| {
             let mut all = rows.iter();
-            all.find(|other| other.algorithm == row.algorithm && other.bytes == bytes)
+            all.find(|other| other.choice() == row.choice() && other.bytes == bytes)
                 .map(|row| row.prediction)
         };
         let apart = |fast: Option<Prediction>, slow: Option<Prediction>| {
@@ -132,7 +151,7 @@ pub fn crossovers(
         };
         let sure = apart(Some(before.prediction), same(after, two[0]))
             && apart(Some(after.prediction), same(before, two[1]));
-        let name = |row: &Row| row.algorithm.name.to_string();
+        let name = |row: &Row| row.algorithm.label(&row.params);
         found.push(Crossover { from: name(before), to: name(after), bytes: most, sure });
     }
     Ok(found)

@@ -1,11 +1,13 @@
 //! All models beside each other: how far each is off for calls that were timed.
 
-use laneway_coll::{Algorithm, Params};
-use laneway_core::Shape;
+use laneway_coll::{Algorithm, Params, algorithms};
+use laneway_core::{Collective, Comm, Observer, Shape, Stage};
+use laneway_measure::Rule;
 use laneway_stats::{quantile, sorted};
 
 use crate::error::ModelError;
 use crate::experiments::Experiments;
+use crate::meter::Meter;
 use crate::model::{Fitted, ModelKind, fit};
 
 /// A call that was timed.
@@ -53,6 +55,40 @@ pub type Compared = Vec<(ModelKind, Result<Comparison, ModelError>)>;
 pub fn compare(experiments: &Experiments, cells: &[Cell]) -> Compared {
     let one = |kind| (kind, fit(experiments, kind).and_then(|fitted| of(&fitted, cells)));
     ModelKind::ALL.into_iter().map(one).collect()
+}
+
+/// Collective: every algorithm of the operations at every size, each for its part of so many
+/// seconds at most; rank 0 has the cells.
+pub fn time_calls(
+    comm: &dyn Comm,
+    ops: &[Collective],
+    sizes: &[u64],
+    budget: f64,
+    observer: &dyn Observer,
+) -> Result<Vec<Cell>, ModelError> {
+    let mut calls = Vec::new();
+    for &op in ops {
+        for (algorithm, &bytes) in
+            algorithms(op).flat_map(|algorithm| sizes.iter().map(move |size| (algorithm, size)))
+        {
+            let (shape, params) = (Shape::new(op, comm.size(), bytes), algorithm.defaults());
+            if algorithm.schedule(&shape, &params).is_ok() {
+                calls.push(Cell { shape, algorithm, params, bytes, seconds: 0.0 });
+            }
+        }
+    }
+    let usual = Rule::default();
+    let part = budget / calls.len().max(1) as f64;
+    let rule = Rule { budget: part.min(usual.budget), ..usual };
+    let meter = Meter::new(comm)?;
+    let mut cells = Vec::new();
+    let stage = Stage::new(observer, "calls timed", calls.len() as u64);
+    for call in stage.over(calls) {
+        let time = meter.time(&call.shape, call.algorithm, call.params, &rule)?;
+        let time = time.filter(|time| time.value > 0.0);
+        cells.extend(time.map(|time| Cell { seconds: time.value, ..call }));
+    }
+    Ok(cells)
 }
 
 fn of(fitted: &Fitted, cells: &[Cell]) -> Result<Comparison, ModelError> {

@@ -53,7 +53,10 @@ impl ModelError {
             ),
             ModelError::TooFewRanks { ranks, needed, experiment } => usage(
                 "too few ranks",
-                format!("{experiment} takes {needed} ranks, and there are {ranks}"),
+                match ranks {
+                    1 => format!("{experiment} takes {needed} ranks, and there is 1"),
+                    _ => format!("{experiment} takes {needed} ranks, and there are {ranks}"),
+                },
                 "more ranks, or a model that needs pairs alone, such as Hockney's",
             ),
             ModelError::Sizes { why } => usage(
@@ -83,7 +86,13 @@ impl ModelError {
             ),
             ModelError::Ranks { model, asked } => usage(
                 "the model is of another machine",
-                format!("it knows {model} hosts, and {asked} ranks are asked for"),
+                format!(
+                    "it knows {model} hosts, and {} asked for",
+                    match asked {
+                        1 => "1 rank is".to_string(),
+                        _ => format!("{asked} ranks are"),
+                    }
+                ),
                 "as many ranks as the model has hosts, or estimate it anew",
             ),
             ModelError::File { name, line, why } => usage(

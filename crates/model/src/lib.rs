@@ -57,11 +57,12 @@ mod plogp;
 mod ports;
 mod probe;
 mod read;
+mod rows;
 mod sweep;
 
-pub use calls::{Call, Crossover, Row, crossovers, predict_all};
+pub use calls::{Call, Choice, Crossover, Row, crossovers, predict_all, predict_some};
 pub use closed::closed_form;
-pub use compare::{Cell, Compared, Comparison, compare};
+pub use compare::{Cell, Compared, Comparison, compare, time_calls};
 pub use error::ModelError;
 pub use estimate::{Request, estimate, estimate_observed};
 pub use experiments::{Cost, Experiments, Kind, Timed};

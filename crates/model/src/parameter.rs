@@ -2,6 +2,8 @@
 
 use laneway_measure::p2p::Estimate;
 use laneway_stats::{mean_interval, median};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 /// The level of every interval.
 pub const LEVEL: f64 = 0.95;
@@ -115,5 +117,24 @@ impl Parameter {
     pub fn is_sound(&self) -> bool {
         let finite = self.value.is_finite() && self.low.is_finite() && self.high.is_finite();
         finite && self.low >= 0.0 && self.low <= self.value && self.value <= self.high
+    }
+}
+
+/// A map of `value`, `low` and `high`.
+///
+/// ```
+/// use laneway_model::Parameter;
+///
+/// let written = serde_json::to_string(&Parameter::around(2.0, 0.5))?;
+/// assert_eq!(written, r#"{"value":2.0,"low":1.5,"high":2.5}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+impl Serialize for Parameter {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("value", &self.value)?;
+        map.serialize_entry("low", &self.low)?;
+        map.serialize_entry("high", &self.high)?;
+        map.end()
     }
 }

@@ -96,7 +96,7 @@ fn what_is_wrong_in_a_file_is_named() {
         ("", "schema"),
         ("x = [", "not TOML"),
         ("schema = \"laneway.model/9\"", "laneway.model/9"),
-        ("schema = \"laneway.model/1\"\nmodel = \"logp\"", "no model `logp`"),
+        ("schema = \"laneway.model/1\"\nmodel = \"logp\"", "unknown model `logp`"),
         ("schema = 7", "not a string"),
     ] {
         let refused = Fitted::load("m.toml", text).expect_err(text).to_string();

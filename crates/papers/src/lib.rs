@@ -40,6 +40,7 @@ mod drawing;
 mod error;
 mod paper;
 mod part;
+mod text;
 mod typed;
 
 pub use drawing::draw;

@@ -2,12 +2,6 @@
 
 use laneway_core::units::format_size;
 use laneway_core::{Row, Value};
-use laneway_report::table::align;
-
-/// Lines of a table of curves at most; programs get all points.
-const SHOWN: usize = 20;
-/// Letters of a line of a remark.
-const WIDE: usize = 100;
 
 /// A figure of ours beside that of the paper, and what the paper says of it.
 #[derive(Clone, Debug)]
@@ -173,7 +167,8 @@ impl Claim {
         self.paper.map(|paper| self.ours / paper)
     }
 
-    fn cells(&self) -> Vec<String> {
+    /// For people: what, the paper's figure, ours, their ratio and the verdict.
+    pub(crate) fn cells(&self) -> Vec<String> {
         let unit = self.unit.map_or(String::new(), |unit| format!(" {unit}"));
         // Counts are whole, and so is what they are set beside.
         let is_count = |number: f64| number.fract() == 0.0 && number > 1.0;
@@ -241,24 +236,6 @@ impl Part {
         rows
     }
 
-    /// The same for people: the claims, and a table of the curves for each operation.
-    pub fn text(&self) -> String {
-        let heading = ["what", "paper", "ours", "ratio", "verdict"].map(str::to_owned).to_vec();
-        let mut lines = vec![heading];
-        lines.extend(self.claims.iter().map(Claim::cells));
-        let claims = align(&lines, &[false, true, true, true, false]);
-        let commands: String = self.commands.iter().map(|line| format!("  {line}\n")).collect();
-        let mut text = format!("{}\n{commands}\n{claims}", self.heading);
-        for remark in &self.remarks {
-            text += &format!("\n{}", wrapped(remark));
-        }
-        for op in self.operations() {
-            let unit = self.axes.unit.map_or(String::new(), |unit| format!(", {unit}"));
-            text += &format!("\n{op}{unit}\n{}", self.curves_of(op));
-        }
-        text
-    }
-
     /// In the order in which they come.
     pub fn operations(&self) -> Vec<&'static str> {
         let mut all: Vec<&'static str> = self.curves.iter().map(|curve| curve.op).collect();
@@ -270,57 +247,6 @@ impl Part {
     pub fn is_drawn(&self) -> bool {
         self.axes.drawn != Drawn::Not && !self.curves.is_empty()
     }
-
-    /// A line for each place, a column for each curve.
-    fn curves_of(&self, op: &str) -> String {
-        let curves: Vec<&Curve> = self.curves.iter().filter(|curve| curve.op == op).collect();
-        let Some(first) = curves.first() else { return String::new() };
-        let heading = if self.axes.across == "size_bytes" { "size" } else { "" };
-        let mut heading = vec![heading.to_owned()];
-        heading.extend(curves.iter().map(|curve| curve.label.clone()));
-        let mut lines = vec![heading];
-        // Counts and numbers of nodes are whole.
-        let whole =
-            curves.iter().flat_map(|curve| &curve.points).all(|point| point.1.fract() == 0.0);
-        let format = |figure: f64| if whole { format!("{figure}") } else { brief(figure) };
-        let every = first.points.len().div_ceil(SHOWN);
-        for &(size, _) in first.points.iter().step_by(every.max(1)) {
-            let cell = |curve: &&Curve| {
-                let place = curve.points.iter().position(|(other, _)| *other == size);
-                let Some(place) = place else { return String::new() };
-                let figure = format(curve.points[place].1);
-                match curve.intervals.get(place) {
-                    Some((low, high)) => {
-                        format!("{figure} ({} to {})", format(*low), format(*high))
-                    }
-                    None => figure,
-                }
-            };
-            let mut line = vec![self.axes.place(size)];
-            line.extend(curves.iter().map(cell));
-            lines.push(line);
-        }
-        align(&lines, &vec![true; curves.len() + 1])
-    }
-}
-
-/// Lines of at most `WIDE` characters, unless a word is longer.
-fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    let mut length = 0;
-    for word in text.split(' ') {
-        let letters = word.chars().count();
-        if length > 0 && length + 1 + letters > WIDE {
-            lines.push('\n');
-            length = 0;
-        } else if length > 0 {
-            lines.push(' ');
-            length += 1;
-        }
-        lines += word;
-        length += letters;
-    }
-    lines + "\n"
 }
 
 /// Three digits or more, as a person reads them.
@@ -351,22 +277,10 @@ mod tests {
     fn a_claim_holds_or_differs_and_a_figure_is_only_shown() {
         let (held, differs) = (part(3.0), part(2.0));
         assert!(held.holds() && !differs.holds());
-        assert!(held.text().contains("0.750  holds: at least 3: it grows"), "{}", held.text());
-        let text = differs.text();
-        assert!(text.contains("0.500  DIFFERS: not at least 3: it grows"), "{text}");
         let rows = differs.rows();
         assert_eq!(rows[0].get("holds"), Some(&Value::Nothing));
         assert_eq!(rows[1].get("holds"), Some(&Value::Truth(false)));
         assert_eq!(rows[1].get("ratio"), Some(&Value::Real(0.5)));
-    }
-
-    #[test]
-    fn remarks_stand_below_the_claims_in_short_lines() {
-        let remarks = vec!["word ".repeat(40).trim_end().to_owned()];
-        let text = Part { remarks, ..part(3.0) }.text();
-        assert_eq!(text.matches("word").count(), 40);
-        let lines = || text.lines().filter(|line| line.contains("word"));
-        assert!(lines().count() == 2 && lines().all(|line| line.len() <= WIDE), "{text}");
     }
 
     #[test]
@@ -376,14 +290,5 @@ mod tests {
         }
         let small = Claim::ratio_of("a", None, 0.0).asked("below 1", |ratio| ratio < 1.0);
         assert_eq!(small.holds(), Some(false));
-    }
-
-    #[test]
-    fn long_curves_are_thinned_for_people_alone() {
-        let points = (1..=100).map(|size| (size, 1.5)).collect();
-        let curve = Curve::new("gather", "root", points);
-        let part = Part { curves: vec![curve], ..part(3.0) };
-        assert_eq!(part.text().matches("1.50").count(), SHOWN);
-        assert_eq!(part.rows().len(), 2 + 100);
     }
 }

@@ -100,7 +100,7 @@ impl RanksError {
             ),
             RanksError::Hosts { why, .. } => usage(&why, "hosts such as node1,node2:4"),
             RanksError::Hostfile { why, .. } => {
-                usage(&why, "a file with a line `node1 slots=4` for each host")
+                environment(&why, "a file with a line `node1 slots=4` for each host")
             }
             RanksError::Slots { slots, .. } => usage(
                 &format!("the hosts have slots for {slots} ranks"),

@@ -38,6 +38,7 @@ impl Default for Rule {
 
 /// What is said of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// It takes longer than before, or moves fewer bytes a second.
     Slower,

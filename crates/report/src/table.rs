@@ -56,7 +56,7 @@ pub fn render_as(document: &Document, style: &Style) -> String {
     }
     if let (Some(first), false) = (rows.first(), same.is_empty()) {
         let kept = first.only(|name| same.contains(&name));
-        parts.push(sentence::same(&kept, style));
+        parts.push(sentence::same(&kept, "rows", style));
     }
     if let Some(summary) = &document.summary {
         parts.push(sentence::summary(summary, style));

@@ -10,49 +10,33 @@ use laneway_sim::platform::{Layout, Platform};
 use laneway_sim::{Network, Program};
 use laneway_sites::Sites;
 use laneway_sites::found::{Limits, helpers, lanes, limits, platform_text};
+use laneway_stats::SplitMix64;
 
-/// Splitmix64.
-struct Draws(u64);
+fn below(draws: &mut SplitMix64, end: u64) -> u64 {
+    draws.next_u64() % end
+}
 
-impl Draws {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn part(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    /// Between two numbers, each of their powers as likely.
-    fn scale(&mut self, low: f64, high: f64) -> f64 {
-        low * (high / low).powf(self.part())
-    }
+/// Between two numbers, each of their powers as likely.
+fn scale(draws: &mut SplitMix64, low: f64, high: f64) -> f64 {
+    low * (high / low).powf(draws.uniform())
 }
 
 /// The text of a platform of two or three sites, and how many hosts it has.
 fn drawn(seed: u64) -> (String, u32) {
-    let mut draws = Draws(seed);
-    let sites = 2 + draws.below(2) as usize;
-    let counts: Vec<u64> = (0..sites).map(|_| 2 + draws.below(11)).collect();
+    let draws = &mut SplitMix64::new(seed);
+    let sites = 2 + below(draws, 2) as usize;
+    let counts: Vec<u64> = (0..sites).map(|_| 2 + below(draws, 11)).collect();
     let fewest = counts.iter().copied().min().unwrap_or(2) as f64;
-    let cards: Vec<f64> = match draws.below(3) {
-        0 => (0..sites).map(|_| draws.scale(1e8, 1e10)).collect(),
-        _ => vec![draws.scale(1e8, 1e10); sites],
+    let cards: Vec<f64> = match below(draws, 3) {
+        0 => (0..sites).map(|_| scale(draws, 1e8, 1e10)).collect(),
+        _ => vec![scale(draws, 1e8, 1e10); sites],
     };
     let slowest = cards.iter().copied().fold(f64::INFINITY, f64::min);
-    let one = slowest / draws.scale(1.0, 32.0);
-    let wan_card = (draws.below(4) == 0).then(|| slowest * draws.scale(0.05, 1.0));
-    let capacity = one.min(wan_card.unwrap_or(one)) * draws.scale(0.7, 2.0 * fewest);
+    let one = slowest / scale(draws, 1.0, 32.0);
+    let wan_card = (below(draws, 4) == 0).then(|| slowest * scale(draws, 0.05, 1.0));
+    let capacity = one.min(wan_card.unwrap_or(one)) * scale(draws, 0.7, 2.0 * fewest);
     let (mut uplink, mut rate, mut aggregate) = (None, None, None);
-    match draws.below(4) {
+    match below(draws, 4) {
         0 => uplink = Some(capacity),
         1 => aggregate = Some(capacity),
         2 => rate = Some(capacity),
@@ -62,7 +46,7 @@ fn drawn(seed: u64) -> (String, u32) {
     let time = |seconds: f64| format!("{:.3}us", seconds * 1e6);
     let mut text = String::new();
     for (site, _) in counts.iter().enumerate() {
-        let latency = time(draws.scale(10e-6, 100e-6));
+        let latency = time(scale(draws, 10e-6, 100e-6));
         let _ = write!(text, "[[site]]\nname = \"place{site}\"\nlatency = \"{latency}\"\n");
         if let Some(uplink) = uplink {
             let _ = writeln!(text, "uplink = \"{}\"", bits(uplink));
@@ -70,7 +54,7 @@ fn drawn(seed: u64) -> (String, u32) {
     }
     let mut order: Vec<usize> =
         counts.iter().enumerate().flat_map(|(site, &count)| vec![site; count as usize]).collect();
-    if draws.below(2) == 0 {
+    if below(draws, 2) == 0 {
         // Round robin: one of each site in its turn.
         let mut left = counts.clone();
         let mut turns = (0..sites).cycle();
@@ -83,7 +67,7 @@ fn drawn(seed: u64) -> (String, u32) {
             Some(site)
         })
         .collect();
-    } else if draws.below(2) == 0 {
+    } else if below(draws, 2) == 0 {
         order.reverse();
     }
     for (number, &site) in order.iter().enumerate() {
@@ -96,13 +80,13 @@ fn drawn(seed: u64) -> (String, u32) {
             let _ = writeln!(text, "wan-rate = \"{}\"", bits(card));
         }
     }
-    let limited = draws.below(8) > 0;
+    let limited = below(draws, 8) > 0;
     let _ = writeln!(text, "[wan]\nlatency = \"1ms\"");
     if let Some(aggregate) = aggregate {
         let _ = writeln!(text, "aggregate = \"{}\"", bits(aggregate));
     }
     for (a, b) in (0..sites).flat_map(|a| (a + 1..sites).map(move |b| (a, b))) {
-        let latency = time(draws.scale(0.5e-3, 50e-3));
+        let latency = time(scale(draws, 0.5e-3, 50e-3));
         let _ = write!(
             text,
             "[[between]]\nsites = [\"place{a}\", \"place{b}\"]\nlatency = \"{latency}\"\n"

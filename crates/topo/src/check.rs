@@ -93,7 +93,7 @@ impl Checked {
         let (wiring, holds) = (machine.wiring(), self.holds());
         let row = Row::new()
             .with("topology", machine.spec.clone())
-            .with("pairs", self.proof.pairs)
+            .with("pairs", self.proof.pairs + self.cut_off)
             .with("unreached", self.unreached())
             .with("hosts_unplugged", self.unplugged.len() as u64)
             .with("longest_path_switches", self.proof.longest)

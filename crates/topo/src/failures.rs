@@ -14,7 +14,7 @@ pub fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part,
         Error::new(ErrorKind::Part, what, cause).with_hint(fabric.switch_name(0))
     };
     let switch = |name: &str| {
-        fabric.switch_by_name(name).ok_or_else(|| refused(format!("there is no switch `{name}`")))
+        fabric.switch_by_name(name).ok_or_else(|| refused(format!("unknown switch `{name}`")))
     };
     match word.split_once(':') {
         None if word == "link" => {

@@ -11,6 +11,7 @@ use laneway_measure::pairs::{Findings, Refusal, Survey, SurveyError};
 use super::{export, rule};
 use crate::output;
 use crate::session::{self, RankError};
+use crate::words;
 use asked::Asked;
 use written::{Saved, Written};
 
@@ -66,7 +67,8 @@ pub fn command() -> Command {
         .arg(
             Arg::new("svg")
                 .long("svg")
-                .value_name("FILE")
+                .value_name("FILE.svg")
+                .value_parser(words::svg_file)
                 .help("Draw all pairs as a map, the slow ones dark"),
         )
         .args(rule::args(&Survey::RULE))

@@ -1,10 +1,8 @@
 //! `laneway model compare`: how far every model is off for calls that are timed beside.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use laneway_coll::algorithms;
-use laneway_core::{Collective, Comm, Document, Exit, Failure, Observer, Row, Shape, Stage};
-use laneway_measure::Rule;
-use laneway_model::{Cell, Comparison, Meter, Request, compare, estimate_observed};
+use laneway_core::{Document, Exit, Failure, Row};
+use laneway_model::{Cell, Comparison, Request, compare, estimate_observed, time_calls};
 
 use super::{experiment_arguments, refused, request};
 use crate::measure::export;
@@ -65,7 +63,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         export::refuse(comm, matches.get_one::<String>("export").map(String::as_str))?;
         let bar = Bar::measuring(comm.rank() == 0);
         let experiments = estimate_observed(comm, &request, &bar).map_err(refused)?;
-        let cells = timed(comm, &ops, &sizes, request.budget, &bar).map_err(refused)?;
+        let cells = time_calls(comm, &ops, &sizes, request.budget, &bar).map_err(refused)?;
         // Whether anything took a time is known to rank 0 alone.
         let nothing = comm.rank() == 0 && cells.is_empty();
         if talk::objection(comm, nothing.then(|| "no time".to_string()))?.is_some() {
@@ -110,40 +108,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         }
         Ok::<Exit, RankError>(Exit::Done)
     })
-}
-
-/// Collective: every algorithm of the operations at every size, each for its part of so many
-/// seconds at most; rank 0 has the cells.
-fn timed(
-    comm: &dyn Comm,
-    ops: &[Collective],
-    sizes: &[u64],
-    budget: f64,
-    observer: &dyn Observer,
-) -> Result<Vec<Cell>, laneway_model::ModelError> {
-    let mut calls = Vec::new();
-    for &op in ops {
-        for (algorithm, &bytes) in
-            algorithms(op).flat_map(|algorithm| sizes.iter().map(move |size| (algorithm, size)))
-        {
-            let (shape, params) = (Shape::new(op, comm.size(), bytes), algorithm.defaults());
-            if algorithm.schedule(&shape, &params).is_ok() {
-                calls.push(Cell { shape, algorithm, params, bytes, seconds: 0.0 });
-            }
-        }
-    }
-    let usual = Rule::default();
-    let part = budget / calls.len().max(1) as f64;
-    let rule = Rule { budget: part.min(usual.budget), ..usual };
-    let meter = Meter::new(comm)?;
-    let mut cells = Vec::new();
-    let stage = Stage::new(observer, "calls timed", calls.len() as u64);
-    for call in stage.over(calls) {
-        let time = meter.time(&call.shape, call.algorithm, call.params, &rule)?;
-        let time = time.filter(|time| time.value > 0.0);
-        cells.extend(time.map(|time| Cell { seconds: time.value, ..call }));
-    }
-    Ok(cells)
 }
 
 fn row(one: &Comparison) -> Row {

@@ -2,7 +2,6 @@
 
 mod compare;
 mod fit;
-mod parameters;
 mod predict;
 
 use std::path::Path;
@@ -154,7 +153,7 @@ fn print_model(output: &Output, fitted: &Fitted, env: Row) -> Result<(), Failure
     }
     let kind = fitted.model.kind();
     let params = Row::new().with("model", kind.name()).with("hosts", fitted.hosts.join(","));
-    let rows = parameters::rows(fitted);
+    let rows = fitted.rows();
     let document = Document { verb: "model", env, params, rows, summary: Some(summary) };
     let brief = Document { summary: None, ..document.clone() };
     output.write(&document, Some(&brief))?;

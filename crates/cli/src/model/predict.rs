@@ -8,7 +8,7 @@ use laneway_core::{Comm, Document, Exit, Failure, Row, Shape, Stage};
 use laneway_draw::Format;
 use laneway_draw::predicted::{Curve, Drawing, Mark};
 use laneway_measure::Rule;
-use laneway_model::{Call, Crossover, Fitted, Meter, Parameter, crossovers, predict_all};
+use laneway_model::{Call, Choice, Crossover, Fitted, Meter, Parameter, crossovers, predict_some};
 
 use super::{load, refused};
 use crate::measure::export;
@@ -31,6 +31,7 @@ pub fn command() -> Command {
              laneway model predict scatter --model tonight.toml --sizes 1K,64K,1M\n  \
              laneway model predict bcast,allreduce --model tonight.toml --sizes 64K\n  \
              laneway model predict all --model tonight.toml --sizes 64K --format csv\n  \
+             laneway model predict bcast --model tonight.toml --algorithm binomial,pipeline\n  \
              laneway model predict bcast --model loggp.toml --ranks 64 --format json\n  \
              laneway model predict gather --model tonight.toml --root 3 --svg gather.svg\n  \
              mpirun -n 4 laneway model predict bcast --model tonight.toml --measure",
@@ -48,6 +49,14 @@ pub fn command() -> Command {
                 .value_name("FILE.toml")
                 .required(true)
                 .help("What `model fit -o` wrote"),
+        )
+        .arg(
+            Arg::new("algorithm")
+                .long("algorithm")
+                .value_name("A,B")
+                .value_delimiter(',')
+                .default_value("all")
+                .help("Algorithms, such as binomial or knomial:radix=4, or all"),
         )
         .arg(
             Arg::new("sizes")
@@ -75,6 +84,7 @@ pub fn command() -> Command {
             Arg::new("svg")
                 .long("svg")
                 .value_name("FILE.svg")
+                .value_parser(words::svg_file)
                 .help("Draw predicted curves, measured points, crossovers and escalations"),
         )
         .args(session::args())
@@ -121,6 +131,9 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let sizes = matches.get_many::<String>("sizes").unwrap_or_default();
     let sizes = words::sizes(sizes)?;
+    let named = || matches.get_many::<String>("algorithm").unwrap_or_default();
+    let chosen = words::algorithms(&ops, named())?;
+    words::unserved(&ops, named()).iter().for_each(|line| output::note(line));
     let fitted = load(text("model"))?;
     let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(fitted.hosts.len() as u32);
     let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
@@ -130,9 +143,15 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     for collective in stage.over(ops) {
         let root = if collective.has_root() { root } else { 0 };
         let call = Call { collective, ranks, root };
-        let rows = predict_all(&fitted, &call, &sizes).map_err(|error| error.failure())?;
+        let own = chosen.iter().filter(|one| one.collective == collective);
+        let own: Vec<Choice> = own.map(|one| (one.algorithm, one.params)).collect();
+        let rows = predict_some(&fitted, &call, &own, &sizes).map_err(|error| error.failure())?;
         let crossings = crossovers(&fitted, &call, &rows).map_err(|error| error.failure())?;
         predicted.push(Predicted { call, rows, crossings });
+    }
+    if predicted.iter().all(|one| one.rows.is_empty()) {
+        let cause = "no chosen algorithm serves these calls";
+        return Err(Failure::usage("nothing was predicted", cause, "laneway info algorithms"));
     }
     let asked = Asked { matches, output, fitted, ranks, predicted };
     if !matches.get_flag("measure") {
@@ -268,9 +287,9 @@ fn row(
 fn drawing(asked: &Asked, predicted: &Predicted, measured: &[Parameter]) -> Drawing {
     let mut curves: Vec<Curve> = Vec::new();
     for (number, one) in predicted.rows.iter().enumerate() {
-        let label = one.algorithm.name;
+        let label = one.algorithm.label(&one.params);
         let at = curves.iter().position(|curve| curve.label == label).unwrap_or_else(|| {
-            curves.push(Curve { label: label.into(), ..Curve::default() });
+            curves.push(Curve { label, ..Curve::default() });
             curves.len() - 1
         });
         let mark = |us: f64, low: f64, high: f64| Mark {

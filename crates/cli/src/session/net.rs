@@ -71,13 +71,17 @@ pub fn refuse_args(matches: &ArgMatches) -> Result<(), Failure> {
 }
 
 /// Where the hosts are named: what was typed comes before what the environment says.
-fn hosts(matches: &ArgMatches) -> HostSource {
+fn hosts(matches: &ArgMatches) -> Result<HostSource, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
     let list = text("hosts").map(HostSource::List);
     let file = text("hostfile").map(|file| HostSource::File(file.into()));
-    let named = if typed("hostfile") && !typed("hosts") { file } else { list.or(file) };
-    named.unwrap_or_else(HostSource::surrounding)
+    if typed("hosts") && typed("hostfile") {
+        let what = "--hosts and --hostfile name two lists of hosts";
+        return Err(Failure::usage(what, "one of the two names them", "--hosts node1,node2:4"));
+    }
+    let named = if typed("hostfile") { file } else { list.or(file) };
+    Ok(named.unwrap_or_else(HostSource::surrounding))
 }
 
 /// What the command line chose; `detail` is what follows `net:`.
@@ -91,7 +95,7 @@ pub fn network(matches: &ArgMatches, detail: Option<&str>) -> Result<Network, Fa
     let devices = detail.or(paths).map(|text| text.split(',').map(str::to_string).collect());
     let starter = matches.get_one::<String>("starter").and_then(|word| word.parse().ok());
     let mut network = Network::default();
-    network.hosts = hosts(matches);
+    network.hosts = hosts(matches)?;
     network.devices = devices.unwrap_or_default();
     network.starter = starter.unwrap_or_default();
     network.connections = matches.get_one::<u64>("connections").map_or(1, |count| *count as usize);

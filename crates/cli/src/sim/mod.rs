@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_coll::{Algorithm, Params, default_algorithm};
-use laneway_core::units::format_size;
+use laneway_coll::{Algorithm, default_algorithm};
+use laneway_core::units::{counted, format_size};
 use laneway_core::{Collective, Document, Exit, Failure, Observer as _, Row, Shape};
 use laneway_draw::timeline::{Recording, Timeline};
 use laneway_sim::network::Network;
@@ -70,9 +70,11 @@ pub fn command() -> Command {
         )
         .arg(words::sizes_arg("8,1K,64K,1M"))
         .arg(
-            Arg::new("timeline").long("timeline").value_name("FILE.svg").help(
-                "Draw a timeline of the messages of one run [default: the usual algorithm, 64K]",
-            ),
+            Arg::new("timeline")
+                .long("timeline")
+                .value_name("FILE.svg")
+                .value_parser(words::svg_file)
+                .help("Draw a timeline of the messages of one run [default: usual algorithm, 64K]"),
         )
         .args(record::args())
         .arg(
@@ -123,6 +125,7 @@ impl Plan {
         }
         let sizes = words::sizes(list("sizes"))?;
         let chosen = words::algorithms(&collectives, list("algorithm"))?;
+        words::unserved(&collectives, list("algorithm")).iter().for_each(|line| output::note(line));
         let mut plan = Plan { platform, chosen, ranks, root, sizes };
         if ["timeline", "record"].iter().any(|name| matches.contains_id(name)) {
             plan.choose_one(matches, &collectives);
@@ -182,7 +185,8 @@ impl Plan {
     fn title(&self, chosen: Chosen, size: u64) -> String {
         let (op, platform) = (chosen.collective.name(), self.platform.name());
         let (size, ranks) = (format_size(size), self.ranks);
-        format!("{op} {}, {size}, {ranks} ranks on {platform}", chosen.algorithm.name)
+        let ranks = counted(ranks, "rank");
+        format!("{op} {}, {size}, {ranks} on {platform}", chosen.algorithm.name)
     }
 
     fn env(&self) -> Row {
@@ -246,7 +250,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             Ok(outcome) => rows.push(
                 Row::new()
                     .with("op", collective.name())
-                    .with("algorithm", spelled(algorithm, &params))
+                    .with("algorithm", algorithm.label(&params))
                     .with("ranks", plan.ranks)
                     .with("root", plan.root_of(collective))
                     .with("size_bytes", size)
@@ -267,14 +271,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let params = Row::new().with("platform", plan.platform.name()).with("sizes", sizes.join(","));
     output.write(&Document { verb: "sim", env: plan.env(), params, rows, summary: None }, None)?;
     Ok(Exit::Done)
-}
-
-/// The name, with its parameters where they are not the usual ones.
-fn spelled(algorithm: &Algorithm, params: &Params) -> String {
-    match *params == algorithm.defaults() {
-        true => algorithm.name.to_owned(),
-        false => algorithm.spelled(params),
-    }
 }
 
 fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {

@@ -80,12 +80,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let (env, many) = (Row::new(), rows.len() > 1);
     let params = Row::new().with("nodes", matches.get_one::<u64>("nodes").copied());
     let document = Document { verb: "topo", env, params, rows, summary: None };
-    match turned(&document, &output::table_style()) {
-        Some(text) if many && output.format == Format::Table => {
-            output.save(&document)?;
-            output::print(&text)?;
-        }
-        _ => output.write(&document, None)?,
+    if many && output.format == Format::Table {
+        output.save(&document)?;
+        output::print(&turned(&document, &output::table_style()))?;
+    } else {
+        output.write(&document, None)?;
     }
     Ok(Exit::Done)
 }

@@ -9,6 +9,7 @@ use super::machine::{self, Machine};
 use super::orders::{self, Named};
 use super::schedule::range;
 use super::{check, export};
+use crate::words;
 
 pub fn command() -> Command {
     Command::new("draw")
@@ -25,7 +26,7 @@ pub fn command() -> Command {
              laneway topo draw --topology mlfm:d=8 --fail link --heat phase:3 -o failed.svg",
         )
         .args(machine::args())
-        .arg(export::file_arg())
+        .arg(export::file_arg().value_parser(words::svg_file))
         .arg(
             Arg::new("heat")
                 .long("heat")

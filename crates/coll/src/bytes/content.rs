@@ -101,7 +101,8 @@ pub fn difference(found: &[u8], wanted: &[u8]) -> Option<String> {
     Some(format!("byte {at} of {} is {is:#04x} and should be {should:#04x}", found.len()))
 }
 
-/// Scatters the bits of a number.
+/// Scatters the bits of a number: a hash without a state, and no generator, so that the word at any
+/// position is known without those before it.
 pub(super) fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

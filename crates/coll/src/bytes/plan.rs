@@ -9,7 +9,7 @@ use super::case::{Case, Outcome};
 use super::content::Content;
 use super::tally::agree;
 use crate::answerer::Answerer;
-use crate::registry::{Algorithm, Params, algorithms, find};
+use crate::registry::{Algorithm, Params, algorithms, find, refused_name};
 
 /// Up to this many ranks every rank is a root; beyond, the first, the last and the middle one.
 const ALL_ROOTS: u32 = 8;
@@ -68,7 +68,7 @@ pub struct UnknownAlgorithm {
 
 impl fmt::Display for UnknownAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown algorithm `{}`: {}", self.name, self.why)
+        write!(f, "{}: {}", refused_name(&self.name), self.why)
     }
 }
 

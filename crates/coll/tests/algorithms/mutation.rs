@@ -1,10 +1,11 @@
 //! The checker sees what is missing: one step taken out of every algorithm, and it must complain.
 
-use crate::support::{Cut, Random, Without, settings, shape};
+use crate::support::{Cut, Without, settings, shape};
 use laneway_coll::check::Semantics;
 use laneway_coll::check::check_under;
 use laneway_coll::{all, check};
 use laneway_core::{Collective, Round, Schedule, Shape, Step};
+use laneway_stats::SplitMix64;
 
 /// What kind of step was taken out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,14 +57,14 @@ fn take_out(
     shape: &Shape,
     name: &str,
     schedule: &dyn Schedule,
-    random: Option<&mut Random>,
+    random: Option<&mut SplitMix64>,
 ) -> Seen {
     let mut seen = Seen::default();
     let all = steps(schedule);
     let chosen: Vec<usize> = match random {
         None => (0..all.len()).collect(),
         Some(_) if all.is_empty() => Vec::new(),
-        Some(random) => (0..24).map(|_| random.below(all.len() as u64) as usize).collect(),
+        Some(random) => (0..24).map(|_| random.index(all.len())).collect(),
     };
     for index in chosen {
         let (rank, lane, round, step, what) = all[index];
@@ -88,7 +89,10 @@ fn take_out(
 }
 
 /// Every algorithm, form and setting with `ranks` ranks and a root.
-fn take_out_everywhere(mut ranks_and_root: impl FnMut() -> (u32, u32), mut random: Option<Random>) {
+fn take_out_everywhere(
+    mut ranks_and_root: impl FnMut() -> (u32, u32),
+    mut random: Option<SplitMix64>,
+) {
     let mut sum = Seen::default();
     for algorithm in all() {
         for collective in Collective::ALL.into_iter().filter(|c| c.family() == algorithm.family) {
@@ -121,10 +125,10 @@ fn every_missing_step_is_seen() {
 fn random_missing_steps_are_seen() {
     let seed = std::env::var("LANEWAY_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(2026);
     println!("seed {seed}");
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let ranks_and_root = move || {
-        let ranks = 2 + random.below(29) as u32;
-        (ranks, random.below(u64::from(ranks)) as u32)
+        let ranks = 2 + random.index(29) as u32;
+        (ranks, random.index(ranks as usize) as u32)
     };
-    take_out_everywhere(ranks_and_root, Some(Random::new(seed + 1)));
+    take_out_everywhere(ranks_and_root, Some(SplitMix64::new(seed + 1)));
 }

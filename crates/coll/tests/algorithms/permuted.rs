@@ -2,20 +2,19 @@
 
 use laneway_coll::{all, check, permuted};
 use laneway_core::{Collective, Shape};
+use laneway_stats::SplitMix64;
 
-use crate::support::{Cut, Random, shape};
+use crate::support::{Cut, shape};
 
-fn shuffled(ranks: u32, random: &mut Random) -> Vec<u32> {
+fn shuffled(ranks: u32, random: &mut SplitMix64) -> Vec<u32> {
     let mut places: Vec<u32> = (0..ranks).collect();
-    for i in (1..places.len()).rev() {
-        places.swap(i, random.below(i as u64 + 1) as usize);
-    }
+    random.shuffle(&mut places);
     places
 }
 
 #[test]
 fn ranks_may_change_places() {
-    let mut random = Random::new(7);
+    let mut random = SplitMix64::new(7);
     let mut proved = 0;
     for algorithm in all() {
         for form in Collective::ALL.into_iter().filter(|c| c.family() == algorithm.family) {

@@ -3,8 +3,9 @@
 
 use laneway_coll::{Algorithm, Parameter, Params, all, check};
 use laneway_core::{Collective, Location, Placement, Rank, Round, Schedule, Shape, Step};
+use laneway_stats::SplitMix64;
 
-use crate::support::{Cut, Random, shape};
+use crate::support::{Cut, shape};
 
 /// Bytes that each site sends to each, row by row.
 fn crossing(schedule: &dyn Schedule, placement: &Placement) -> Vec<Vec<u64>> {
@@ -102,8 +103,8 @@ fn placements(ranks: u32, sites: u32, seed: u64) -> Vec<Placement> {
         let location = |rank| Location { site: site(rank), host: rank, wan_card: rank % 2 == 0 };
         Placement::new((0..ranks).map(location).collect())
     };
-    let mut random = Random::new(seed);
-    let drawn: Vec<u32> = (0..ranks).map(|_| random.below(u64::from(sites)) as u32).collect();
+    let mut random = SplitMix64::new(seed);
+    let drawn: Vec<u32> = (0..ranks).map(|_| random.index(sites as usize) as u32).collect();
     vec![
         place(&|rank| rank * sites / ranks),
         place(&|rank| rank % sites),

@@ -2,22 +2,7 @@
 
 use laneway_coll::{Algorithm, Parameter, Params};
 use laneway_core::{Blocks, Collective, Matrix, Rank, Round, Schedule, Shape};
-
-/// A small generator (xorshift), so that a failure is repeated by its seed alone.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % limit
-    }
-}
+use laneway_stats::SplitMix64;
 
 /// How long the blocks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +26,11 @@ pub fn shape(collective: Collective, ranks: u32, root: Rank, cut: Cut, seed: u64
     if cut != Cut::Skewed {
         return shape;
     }
-    let mut random = Random::new(seed + u64::from(ranks) * 1000);
-    let mut length = move || match random.below(4) {
+    let mut random = SplitMix64::new(seed + u64::from(ranks) * 1000);
+    let mut length = move || match random.index(4) {
         0 => 0,
         1 => element * 100,
-        _ => element * random.below(30),
+        _ => element * random.index(30) as u64,
     };
     match collective {
         Collective::Alltoallv => {

@@ -3,6 +3,7 @@
 use std::f64::consts::{PI, TAU};
 use std::fmt::Write;
 
+use laneway_core::units::counted;
 use laneway_topo::topologies::mlfm::{FullMesh, Role};
 use laneway_topo::{Switch, Wiring};
 
@@ -70,7 +71,7 @@ fn vertex_spot(mesh: &FullMesh, polygon: &Polygon, layer: Option<u32>, vertex: u
     let half = (polygon.radius * 0.7 / f64::from(mesh.vertices())).clamp(4.0, 13.0);
     let title = match layer {
         Some(layer) => mesh.switch_name(mesh.vertex_switch(layer, vertex)),
-        None => format!("vertex {vertex} of {} layers", mesh.degree()),
+        None => format!("vertex {vertex} of {}", counted(mesh.degree(), "layer")),
     };
     let label = if half >= 5.5 { vertex.to_string() } else { String::new() };
     let hosts = Some((polygon.angle(f64::from(vertex)), mesh.degree()));
@@ -89,10 +90,13 @@ fn edge_spot(mesh: &FullMesh, polygon: &Polygon, (a, b): (u32, u32), written: bo
 fn counts(mesh: &FullMesh) -> String {
     let d = mesh.degree();
     format!(
-        "{d} layers of {} vertex switches, each with {d} hosts and {d} cables up; {} edge \
-         switches, shared by all layers, each with 2 cables into every layer",
-        mesh.vertices(),
-        d * (d + 1) / 2
+        "{} of {}, each with {} and {} up; {}, shared by all layers, each with 2 cables into \
+         every layer",
+        counted(d, "layer"),
+        counted(mesh.vertices(), "vertex switch"),
+        counted(d, "host"),
+        counted(d, "cable"),
+        counted(d * (d + 1) / 2, "edge switch")
     )
 }
 
@@ -134,8 +138,10 @@ pub fn plan(mesh: &FullMesh, radius: f64) -> Layout<'_> {
         None => (switch % vertices) as usize,
         Some(edge) => (vertices + edge) as usize,
     };
-    let words =
-        vec![counts(mesh), format!("one layer is drawn; a line is {d} cables, one in each layer")];
+    let words = vec![
+        counts(mesh),
+        format!("one layer is drawn; a line is {}, one in each layer", counted(d, "cable")),
+    ];
     // Below the lowest vertex nothing stands but its hosts.
     let height = spots.iter().map(|spot| spot.y + margin).fold(0.0, f64::max);
     Layout { width: side, height, spots, seat: Box::new(seat), backdrop, words }

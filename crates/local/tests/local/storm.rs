@@ -3,6 +3,7 @@
 
 use laneway_core::{Comm, CommError, Progress, Rank, Slot, Tag};
 use laneway_local::LocalComm;
+use laneway_stats::SplitMix64;
 
 use crate::messages::{check, filled, wait_all};
 
@@ -17,12 +18,9 @@ struct Planned {
     len: usize,
 }
 
-pub fn random(state: u64) -> u64 {
-    // The finaliser of splitmix64.
-    let mut x = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
+/// The first number of a seed.
+pub fn random(seed: u64) -> u64 {
+    SplitMix64::new(seed).next_u64()
 }
 
 /// Message `number` of a rank; every rank can compute every plan.

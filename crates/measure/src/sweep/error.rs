@@ -66,7 +66,9 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::UnknownAlgorithm { name, .. } => write!(f, "unknown algorithm `{name}`"),
+            Refusal::UnknownAlgorithm { name, .. } => {
+                f.write_str(&laneway_coll::refused_name(name))
+            }
             Refusal::NoRivals => write!(f, "a race needs two algorithms"),
             Refusal::ExactRace => write!(f, "a race needs a variable number of repetitions"),
             Refusal::NoRoot { root, .. } => write!(f, "root {root} is out of range"),

@@ -1,6 +1,6 @@
 //! What is to be measured, and how.
 
-use laneway_coll::{algorithms, default_algorithm, find};
+use laneway_coll::{algorithms, default_algorithm, find, unserved};
 use laneway_core::{Collective, Comm, Form, Shape};
 use laneway_stats::Interval;
 
@@ -244,6 +244,16 @@ impl Sweep {
         one.collective == other.collective && one.form == other.form && alike
     }
 
+    /// Operations that have none of the algorithms, where all of these are named.
+    pub(super) fn unserved(&self) -> Vec<String> {
+        let name = |choice: &Choice| match choice {
+            Choice::Named(name) => Some(name.clone()),
+            _ => None,
+        };
+        let names: Option<Vec<String>> = self.choices.iter().map(name).collect();
+        unserved(&self.collectives, &names.unwrap_or_default())
+    }
+
     fn answerers(
         &self,
         comm: &dyn Comm,
@@ -258,19 +268,23 @@ impl Sweep {
         };
         let usually = [Choice::Usual];
         let choices = if self.choices.is_empty() { &usually[..] } else { &self.choices };
-        let mut answerers = Vec::new();
+        let mut answerers: Vec<Answerer> = Vec::new();
+        // Those that two choices have in common answer once.
+        let mut add = |found: &mut dyn Iterator<Item = Answerer>| {
+            found.for_each(|one| answerers.extend((!answerers.contains(&one)).then_some(one)));
+        };
         for choice in choices {
             match choice {
-                Choice::Usual => answerers.extend(native.or_else(usual)),
-                Choice::Native => answerers.push(Answerer::Native),
-                Choice::Chosen => answerers.extend(placer.and_then(|placer| placer.choose(shape))),
+                Choice::Usual => add(&mut native.or_else(usual).into_iter()),
+                Choice::Native => add(&mut [Answerer::Native].into_iter()),
+                Choice::Chosen => add(&mut placer.and_then(|p| p.choose(shape)).into_iter()),
                 Choice::All => {
                     let ours = algorithms(collective).map(|a| Answerer::Ours(a, a.defaults()));
-                    answerers.extend(native.into_iter().chain(ours));
+                    add(&mut native.into_iter().chain(ours));
                 }
                 Choice::Named(name) => {
                     let found = find(collective, name).ok();
-                    answerers.extend(found.map(|(a, params)| Answerer::Ours(a, params)));
+                    add(&mut found.map(|(a, params)| Answerer::Ours(a, params)).into_iter());
                 }
             }
         }

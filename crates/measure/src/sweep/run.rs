@@ -100,7 +100,7 @@ impl Sweep {
             points: Vec::new(),
             refined: false,
             standing: BTreeMap::new(),
-            left_out: Vec::new(),
+            left_out: self.unserved(),
             wrong: false,
             imprecise: false,
             without_figure: false,

@@ -8,25 +8,13 @@ use std::time::{Duration, Instant};
 
 use laneway_core::{Clock, CommError, Rank};
 use laneway_message::{HEADER, Header, Link, MessageComm, World};
+use laneway_stats::SplitMix64;
 
 /// Longer messages are offered first.
 pub const EAGER: usize = 300;
 
 /// Bytes that a stream holds.
 const ROOM: usize = 200;
-
-/// Numbers by seed (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) % end as u64) as usize
-    }
-}
 
 #[derive(Default)]
 struct State {
@@ -101,7 +89,7 @@ impl Hub {
 
     /// One rank's communicator of all.
     pub fn comm(self: &Arc<Hub>, rank: Rank, seed: u64, limit: Duration) -> MessageComm {
-        let random = Random(seed ^ u64::from(rank) << 40);
+        let random = SplitMix64::new(seed ^ u64::from(rank) << 40);
         let link = Pieces { hub: self.clone(), rank, random, armed: 0 };
         let world = Threads { hub: self.clone(), clock: Watch(Instant::now()) };
         MessageComm::world(Box::new(link), Rc::new(world), rank, limit)
@@ -111,7 +99,7 @@ impl Hub {
 struct Pieces {
     hub: Arc<Hub>,
     rank: Rank,
-    random: Random,
+    random: SplitMix64,
     armed: u64,
 }
 
@@ -125,7 +113,7 @@ impl Pieces {
         let held = self.hub.state().streams[stream].len();
         let most = len.min(ROOM.saturating_sub(held + header.len()));
         let least = usize::from(header.is_empty()).min(most);
-        let count = least + self.random.below(most - least + 1);
+        let count = least + self.random.index(most - least + 1);
         if header.len() + count > 0 {
             let part = match count {
                 0 => &[][..],
@@ -204,7 +192,7 @@ impl Link for Pieces {
         let here = self.hub.state().streams[stream].len();
         let count = match here.min(len) {
             0 => return Ok(0),
-            most => 1 + self.random.below(most),
+            most => 1 + self.random.index(most),
         };
         self.hub.change(|state| {
             for (at, byte) in state.streams[stream].drain(..count).enumerate() {

@@ -2,8 +2,9 @@
 
 use laneway_core::{Comm, Message, Progress, Rank, Slot, Tag};
 use laneway_message::MessageComm;
+use laneway_stats::SplitMix64;
 
-use crate::link::{EAGER, Hub, Random};
+use crate::link::{EAGER, Hub};
 use crate::{bytes, run, wait_all};
 
 const SIZE: u32 = 3;
@@ -22,10 +23,10 @@ struct Due {
 /// What one rank sends to another, in order; both know it.
 fn plan(seed: u64, from: Rank, to: Rank) -> Vec<Due> {
     let pair = u64::from(from * SIZE + to);
-    let mut random = Random(seed << 8 | pair);
+    let mut random = SplitMix64::new(seed << 8 | pair);
     let message = |number| {
-        let around = [0, 1, EAGER / 3, EAGER, EAGER + 1, 6 * EAGER][random.below(6)];
-        let (tag, len) = (random.below(TAGS) as Tag, around + random.below(5));
+        let around = [0, 1, EAGER / 3, EAGER, EAGER + 1, 6 * EAGER][random.index(6)];
+        let (tag, len) = (random.index(TAGS) as Tag, around + random.index(5));
         Due { seed: seed << 16 | pair << 8 | number, tag, len }
     };
     (0..COUNT as u64).map(message).collect()
@@ -57,11 +58,11 @@ fn receive(
     inbox: &mut Inbox,
     (from, tag): (Rank, Tag),
     may_wait: bool,
-    random: &mut Random,
+    random: &mut SplitMix64,
 ) {
-    let from = (random.below(2) == 0).then_some(from);
-    let tag = (random.below(2) == 0).then_some(tag);
-    let (from, tag, len) = match random.below(3) {
+    let from = (random.index(2) == 0).then_some(from);
+    let tag = (random.index(2) == 0).then_some(tag);
+    let (from, tag, len) = match random.index(3) {
         0 if may_wait => (from, tag, 7 * EAGER),
         // Exactly the message that was seen, in as much room as it needs.
         looks => {
@@ -81,7 +82,7 @@ fn receive(
 
 fn storm(comm: &MessageComm, seed: u64) {
     let me = comm.rank();
-    let mut random = Random(seed << 32 | u64::from(me));
+    let mut random = SplitMix64::new(seed << 32 | u64::from(me));
     let sent: Vec<(Rank, Due, Vec<u8>)> = (0..COUNT)
         .flat_map(|number| (0..SIZE).map(move |to| (to, number)))
         .map(|(to, number)| (to, plan(seed, me, to)[number]))
@@ -97,7 +98,7 @@ fn storm(comm: &MessageComm, seed: u64) {
         if open.is_empty() && next == sent.len() {
             break;
         }
-        if next < sent.len() && (open.is_empty() || random.below(3) > 0) {
+        if next < sent.len() && (open.is_empty() || random.index(3) > 0) {
             let (to, due, data) = &sent[next];
             // SAFETY: the data outlives the wait below.
             let started =
@@ -106,10 +107,10 @@ fn storm(comm: &MessageComm, seed: u64) {
             next += 1;
             continue;
         }
-        let from = open[random.below(open.len())];
+        let from = open[random.index(open.len())];
         let list = &inbox.due[from as usize];
-        let tag = list[random.below(list.len())].tag;
-        if random.below(3) == 0 {
+        let tag = list[random.index(list.len())].tag;
+        if random.index(3) == 0 {
             let due = inbox.next(from, Some(tag));
             let mut into = vec![0; due.len];
             let slot = (sent.len() + posted.len()) as Slot;

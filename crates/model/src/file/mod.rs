@@ -41,7 +41,7 @@ impl Fitted {
         let kind = top.text("model")?;
         let Some(kind) = ModelKind::by_name(&kind) else {
             let known = ModelKind::ALL.map(ModelKind::name).join(", ");
-            return Err(top.refuse("model", format!("no model `{kind}`; there are: {known}")));
+            return Err(top.refuse("model", format!("unknown model `{kind}`; there are: {known}")));
         };
         let hosts = top.texts("hosts")?;
         if !(2..=MOST_HOSTS).contains(&hosts.len()) {

@@ -15,6 +15,9 @@ const SHARED: f64 = 0.005;
 const SURE: f64 = 0.001;
 /// What is known so many times worse than another does not count beside it.
 const DULL: f64 = 3.0;
+/// No card is taken as known better than to such a part: beside others, the ends of an interval may
+/// meet by chance.
+const SHARPEST: f64 = 0.01;
 /// Halvings until a card's rate is found.
 const STEPS: u32 = 45;
 
@@ -72,8 +75,9 @@ impl Lmo {
 /// apart, hardly anything follows for the card. And of these the ones with most messages: others
 /// who delay one of two are taken for a slow card, and what they do to one of many is not.
 fn surest(mut found: Vec<(usize, Parameter)>) -> Vec<Parameter> {
-    let best = found.iter().map(|(_, card)| card.half()).fold(f64::INFINITY, f64::min);
-    found.retain(|(_, card)| card.half() <= DULL * best);
+    let unsure = |card: &Parameter| card.half().max(SHARPEST * card.value);
+    let best = found.iter().map(|(_, card)| unsure(card)).fold(f64::INFINITY, f64::min);
+    found.retain(|(_, card)| unsure(card) <= DULL * best);
     let most = found.iter().map(|&(ranks, _)| ranks).max();
     found.retain(|&(ranks, _)| Some(ranks) == most);
     found.into_iter().map(|(_, card)| card).collect()
@@ -154,6 +158,7 @@ mod tests {
         assert_eq!(values(vec![card(3, 1.3, 0.1), card(9, 1.1, 0.2), card(5, 1.2, 0.1)]), [1.1]);
         assert_eq!(values(vec![card(3, 1.3, 0.1), card(9, 1.1, 0.4)]), [1.3]);
         assert_eq!(values(vec![card(3, 1.3, 0.1), card(3, 1.4, 0.1)]), [1.3, 1.4]);
+        assert_eq!(values(vec![card(3, 1.4, 0.0), card(9, 1.2, 0.02)]), [1.2]);
         assert!(values(vec![]).is_empty());
     }
 }

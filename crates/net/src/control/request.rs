@@ -67,7 +67,7 @@ pub(crate) fn answer(endpoint: &mut Endpoint, request: Request<'_>) -> Answer {
         Request::Undrain(word) => (word, false),
     };
     match change(endpoint, word, drains) {
-        Ok(changes) if changes.is_empty() => Answer::Refused(format!("no path `{word}`")),
+        Ok(changes) if changes.is_empty() => Answer::Refused(format!("unknown path `{word}`")),
         Ok(changes) => Answer::Changes(changes),
         Err(error) => Answer::Refused(error.to_string()),
     }

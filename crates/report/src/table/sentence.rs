@@ -4,11 +4,11 @@ use laneway_core::{Row, Value};
 
 use super::{BAD, Style, cell, is_bad, paint, says_nothing};
 
-/// Columns that have one value, by name.
-pub fn same(row: &Row, style: &Style) -> String {
+/// What has one value in `all` of a table, by name.
+pub fn same(row: &Row, all: &str, style: &Style) -> String {
     let words: Vec<String> =
         row.0.iter().map(|(name, value)| format!("{name} {}", cell(value))).collect();
-    wrap(&format!("The same in all rows: {}.", words.join(", ")), style.width) + "\n"
+    wrap(&format!("The same in all {all}: {}.", words.join(", ")), style.width) + "\n"
 }
 
 /// What the rows add up to. Counts come before what they count; other values behind their names.

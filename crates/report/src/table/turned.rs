@@ -1,35 +1,68 @@
 //! A table on its side: a column for each row, for few rows of very many values.
 
-use laneway_core::Document;
+use laneway_core::{Document, Row};
 
-use super::{Style, align, cell, is_empty};
+use super::{Style, align, cell, is_empty, is_same, sentence};
 
 /// Headings are folded to so many letters, behind a hyphen, a colon or the like.
 const FOLDED: usize = 10;
 
-/// A column for each row, headed by the row's first value, and a line for each of the others.
-/// Nothing where that is wider than the terminal.
+/// A column for each row, headed by the row's first value, and a line for each of the others; what
+/// is the same everywhere stands below. As many columns as the terminal has room for, and the
+/// others below them.
 ///
 /// ```
 /// use laneway_core::{Document, Row};
 /// use laneway_report::table::{Style, turned};
 ///
 /// let row = |name: &str, nodes: u32| Row::new().with("fabric", name).with("nodes", nodes);
-/// let rows = vec![row("mesh:d=4", 80), row("fat-tree-3-half:d=4", 64)];
+/// let rows = [row("mesh:d=4", 80), row("fat-tree-3-half:d=4", 64)];
+/// let rows = rows.map(|row| row.with("ports", 8u32)).to_vec();
 /// let (env, params) = (Row::new(), Row::new());
 /// let document = Document { verb: "t", env, params, rows, summary: None };
-/// let text = turned(&document, &Style::default()).expect("it is narrow");
+/// let text = turned(&document, &Style::default());
 /// let lines: Vec<&str> = text.lines().collect();
 /// assert_eq!(lines[0], "                   fat-tree-");
 /// assert_eq!(lines[1], "fabric  mesh:d=4  3-half:d=4");
 /// assert_eq!(lines[2], "nodes         80          64");
+/// assert_eq!(lines[4], "The same in all columns: ports 8.");
 /// ```
-pub fn turned(document: &Document, style: &Style) -> Option<String> {
-    let rows = &document.rows;
+pub fn turned(document: &Document, style: &Style) -> String {
+    let rows = &document.rows[..];
     let names = crate::columns(document);
-    let (&heading, others) = names.split_first()?;
-    let value = |row: usize, name: &str| rows[row].get(name).map_or(String::new(), cell);
-    let folded: Vec<Vec<String>> = (0..rows.len()).map(|at| fold(&value(at, heading))).collect();
+    let Some((&heading, others)) = names.split_first() else { return String::new() };
+    let mut shown: Vec<&str> = others.to_vec();
+    let mut same = Vec::new();
+    if !style.all_columns {
+        shown.retain(|name| !is_empty(rows, name));
+        let differing = shown.iter().any(|name| !is_same(rows, name));
+        if rows.len() > 1 && differing {
+            same.extend(shown.iter().copied().filter(|name| is_same(rows, name)));
+            shown.retain(|name| !same.contains(name));
+        }
+    }
+    let mut parts = Vec::new();
+    let mut left = rows;
+    while !left.is_empty() {
+        let fits = |count: &usize| {
+            let text = columns(&left[..*count], heading, &shown);
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+            style.width.is_none_or(|width| widest <= width)
+        };
+        let count = (1..=left.len()).rev().find(fits).unwrap_or(1);
+        parts.push(columns(&left[..count], heading, &shown));
+        left = &left[count..];
+    }
+    if let (Some(first), false) = (rows.first(), same.is_empty()) {
+        parts.push(sentence::same(&first.only(|name| same.contains(&name)), "columns", style));
+    }
+    parts.join("\n")
+}
+
+/// These rows beside each other.
+fn columns(rows: &[Row], heading: &str, names: &[&str]) -> String {
+    let value = |row: &Row, name: &str| row.get(name).map_or(String::new(), cell);
+    let folded: Vec<Vec<String>> = rows.iter().map(|row| fold(&value(row, heading))).collect();
     let tall = folded.iter().map(Vec::len).max().unwrap_or(0);
     let mut lines = Vec::new();
     for line in 0..tall {
@@ -41,14 +74,12 @@ pub fn turned(document: &Document, style: &Style) -> Option<String> {
         };
         lines.push(std::iter::once(label).chain(folded.iter().map(part)).collect());
     }
-    for name in others.iter().filter(|name| style.all_columns || !is_empty(rows, name)) {
-        let values = (0..rows.len()).map(|at| value(at, name));
+    for name in names {
+        let values = rows.iter().map(|row| value(row, name));
         lines.push(std::iter::once((*name).to_owned()).chain(values).collect());
     }
     let right: Vec<bool> = (0..=rows.len()).map(|column| column > 0).collect();
-    let text = align(&lines, &right);
-    let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-    style.width.is_none_or(|width| widest <= width).then_some(text)
+    align(&lines, &right)
 }
 
 fn fold(name: &str) -> Vec<String> {

@@ -91,10 +91,13 @@ impl PlatformError {
                 "the platform has an unknown, misplaced or missing key",
                 "laneway info platforms; docs/platforms.md lists the keys",
             ),
-            Fault::Value => (
-                "rates and sizes are above 0, times have a unit and an order",
-                "rate=10Gbit, latency=20us, eager=64K",
-            ),
+            Fault::Value => {
+                let cause = "rates and sizes are above 0, times have a unit and an order";
+                let usual = "rate=10Gbit, latency=20us, eager=64K";
+                let is_random = self.place.file.starts_with("random");
+                let try_this = if is_random { self.example(usual) } else { usual.to_string() };
+                return Failure::usage(what, cause, try_this);
+            }
             Fault::Name => (
                 "a name is declared twice, or not at all",
                 "one [[host]], [[site]] or [[link]] with this name",

@@ -255,7 +255,9 @@ pub fn read(text: &str) -> Result<Discovered, ReadError> {
                 (true, Some(_)) => {
                     return Err(ReadError::new(number, format!("a second `{name}`")));
                 }
-                (false, _) => return Err(ReadError::new(number, format!("no switch `{name}`"))),
+                (false, _) => {
+                    return Err(ReadError::new(number, format!("unknown switch `{name}`")));
+                }
             };
             let port = free(number, switch)?;
             builder.plug(number, (switch, port), end)?;

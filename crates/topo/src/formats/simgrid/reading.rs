@@ -134,7 +134,7 @@ impl<'t> Source<'t> {
         let line = element.line;
         let end = |key: &str| {
             let name = element.need(key)?;
-            let missing = || ReadError::new(line, format!("no host or router `{name}`"));
+            let missing = || ReadError::new(line, format!("unknown host or router `{name}`"));
             self.sketch.find(name).ok_or_else(missing)
         };
         let ends = [end("src")?, end("dst")?];
@@ -142,7 +142,12 @@ impl<'t> Source<'t> {
         let mut links = Vec::new();
         for step in element.children().filter(|child| child.name() == "link_ctn") {
             let name = step.need("id")?;
-            let missing = || ReadError::new(line, format!("no link `{name}` above this line"));
+            let missing = || {
+                ReadError::new(
+                    line,
+                    format!("unknown link `{name}`: it stands nowhere above this line"),
+                )
+            };
             links.push(*self.names.get(name).ok_or_else(missing)?);
         }
         if ends[0] == ends[1] {

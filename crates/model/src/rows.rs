@@ -1,7 +1,11 @@
 //! The parameters of a model as rows: what, of whom, the value with its interval, the unit.
 
+use crate::hockney::Hockney;
+use crate::line::Line;
+use crate::lmo::Lmo;
+use crate::model::{Fitted, Model};
+use crate::parameter::Parameter;
 use laneway_core::{Row, Value};
-use laneway_model::{Fitted, Hockney, Line, Lmo, Model, Parameter};
 
 /// Which unit a parameter is told in, and how many of it a second has.
 const TIME: (&str, f64) = ("us", 1e6);
@@ -9,8 +13,15 @@ const OF_A_BYTE: (&str, f64) = ("ns/B", 1e9);
 const PERCENT: (&str, f64) = ("%", 100.0);
 const BYTES: (&str, f64) = ("B", 1.0);
 
-pub fn rows(fitted: &Fitted) -> Vec<Row> {
-    match &fitted.model {
+impl Fitted {
+    /// A row for each parameter: `parameter`, `of` whom, `value`, `ci_low`, `ci_high`, `unit`.
+    pub fn rows(&self) -> Vec<Row> {
+        rows(&self.model)
+    }
+}
+
+fn rows(model: &Model) -> Vec<Row> {
+    match model {
         Model::Hockney(hockney) => of_hockney(hockney),
         Model::LogGp(model) => vec![
             row("L", "all", model.latency, TIME),
