@@ -62,6 +62,7 @@ impl Lmo {
             if lmo.others.is_some() {
                 pair.free = [quiet.there.value.min(there), quiet.back.value.min(back)];
             }
+            let [there, back] = [there, back].map(|least| (1.0 - SURE) * least);
             pair.there = pair.there.reaching(quiet.there.value).reaching(there);
             pair.back = pair.back.reaching(quiet.back.value).reaching(back);
             pair.all_there = both(pair.all_there, quiet.all_there);
