@@ -102,7 +102,7 @@ fn what_cannot_be_run_is_refused() {
     refused(&net(&["--hosts", "a,b:2", "-n", "4"]), 2, &["no room for 4 ranks", "for 3 ranks"]);
     refused(&net(&["--hosts", "a,,b"]), 2, &["is not a list of hosts"]);
     refused(&net(&["--hosts=-oProxyCommand=x"]), 2, &["is not a host name"]);
-    refused(&net(&["--hostfile", "no/such/file"]), 2, &["the hostfile no/such/file"]);
+    refused(&net(&["--hostfile", "no/such/file"]), 3, &["the hostfile no/such/file"]);
     let file = Text::new("hostfile", "node1 slots=2\nnode2 slots=many\n");
     refused(&net(&["--hostfile", file.name()]), 2, &["line 2: `many` is not a number of slots"]);
     refused(

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use laneway_core::Schedule;
+use laneway_core::{Rank, Schedule};
 use laneway_stats::quantile;
 
 use crate::error::ModelError;
 use crate::experiments::{Cost, Experiments, Kind, Timed};
 use crate::follow::{Double, Overtake};
-use crate::hockney::{Apart, Hockney};
-use crate::lmo::{Lmo, SeenIn};
+use crate::hockney::{Apart, Hockney, Lines};
+use crate::lmo::{Lmo, SeenIn, pairs};
 use crate::loggp::LogGp;
 use crate::parameter::{End, Parameter};
 use crate::plogp::PLogP;
@@ -114,6 +114,27 @@ impl Model {
             Model::Hockney(hockney) => hockney.hosts,
             Model::LogGp(_) | Model::PLogP(_) => None,
             Model::Lmo(lmo) => Some(lmo.hosts.len() as u32),
+        }
+    }
+
+    /// Whether bytes cost nothing on some way: something else took all of the time.
+    fn is_flat(&self) -> bool {
+        match self {
+            Model::Hockney(hockney) => {
+                let last = |lines: &Lines| lines.long.unwrap_or(lines.short).per_byte.value;
+                hockney.lines.iter().any(|lines| last(lines) <= 0.0)
+            }
+            Model::LogGp(loggp) => loggp.per_byte.value <= 0.0,
+            Model::PLogP(_) => false,
+            Model::Lmo(lmo) => {
+                let way = |[i, j]: [Rank; 2]| {
+                    let [from, to] = [i, j].map(|rank| &lmo.hosts[rank as usize]);
+                    let ends = from.per_byte_sent.value + to.per_byte_received.value;
+                    ends + lmo.per_byte(i, j).value
+                };
+                let both = |[i, j]: [Rank; 2]| way([i, j]).min(way([j, i]));
+                pairs(lmo.hosts.len() as u32).any(|ranks| both(ranks) <= 0.0)
+            }
         }
     }
 
@@ -294,7 +315,11 @@ pub fn fit(experiments: &Experiments, kind: ModelKind) -> Result<Fitted, ModelEr
     };
     let limit = if kind == ModelKind::Lmo { LMO_LIMIT } else { OTHERS_LIMIT };
     let checks = checks(&model, experiments)?;
-    let quality = Quality::of(&checks, limit);
+    let mut quality = Quality::of(&checks, limit);
+    if model.is_flat() {
+        quality.worst = quality.worst.max(1.0);
+        quality.worst_of = "what a byte takes: longer messages took no longer".to_string();
+    }
     let (hosts, cost) = (experiments.hosts.clone(), experiments.cost);
     let (escalation, leap) = (None, None);
     Ok(Fitted { model, hosts, eager_bytes, quality, cost, escalation, leap })

@@ -208,7 +208,7 @@ fn what_cannot_be_asked_is_refused() {
             let Err(NetError::ControlRefused { why, .. }) = &answers[0].answer else {
                 panic!("{answers:?}")
             };
-            assert!(why.contains("no path") || why.contains("requests are"), "{why}");
+            assert!(why.contains("unknown path") || why.contains("requests are"), "{why}");
         }
     }
     let drained = control::drain(first(), "1", LIMIT);

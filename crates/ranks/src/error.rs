@@ -41,8 +41,10 @@ pub enum RanksError {
     Spread { what: &'static str },
     /// Something that is no list of hosts.
     Hosts { text: String, why: String },
-    /// The file of hosts cannot be read, or holds something else.
+    /// The file of hosts holds something else.
     Hostfile { file: String, why: String },
+    /// A file of hosts cannot be read.
+    HostfileUnread { file: String, why: String },
     /// More ranks than the hosts have slots.
     Slots { asked: u32, slots: u32 },
     /// The process that should become a rank could not be started.
@@ -100,6 +102,9 @@ impl RanksError {
             ),
             RanksError::Hosts { why, .. } => usage(&why, "hosts such as node1,node2:4"),
             RanksError::Hostfile { why, .. } => {
+                usage(&why, "a file with a line `node1 slots=4` for each host")
+            }
+            RanksError::HostfileUnread { why, .. } => {
                 environment(&why, "a file with a line `node1 slots=4` for each host")
             }
             RanksError::Slots { slots, .. } => usage(
@@ -163,6 +168,9 @@ impl fmt::Display for RanksError {
             RanksError::Spread { what } => write!(f, "{what} cannot be spread over paths"),
             RanksError::Hosts { text, .. } => write!(f, "`{text}` is not a list of hosts"),
             RanksError::Hostfile { file, .. } => write!(f, "the hostfile {file} cannot be used"),
+            RanksError::HostfileUnread { file, .. } => {
+                write!(f, "the hostfile {file} cannot be read")
+            }
             RanksError::Slots { asked, .. } => write!(f, "no room for {asked} ranks"),
             RanksError::Spawn { rank, program, .. } => {
                 write!(f, "rank {rank} could not be started by {program}")

@@ -82,9 +82,11 @@ pub fn parse_hostfile(text: &str) -> Result<Vec<Host>, String> {
 
 /// The hosts that a file names.
 pub fn read_hostfile(path: &Path) -> Result<Vec<Host>, RanksError> {
-    let failed = |why: String| RanksError::Hostfile { file: path.display().to_string(), why };
-    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-    parse_hostfile(&text).map_err(failed)
+    let file = path.display().to_string();
+    match std::fs::read_to_string(path) {
+        Ok(text) => parse_hostfile(&text).map_err(|why| RanksError::Hostfile { file, why }),
+        Err(error) => Err(RanksError::HostfileUnread { file, why: error.to_string() }),
+    }
 }
 
 /// The host of each rank: slots are filled in the order of the hosts.
@@ -127,7 +129,7 @@ mod tests {
             assert!(parse_hostfile(text).is_err(), "{text:?}");
         }
         let missing = read_hostfile(Path::new("no/such/hostfile"));
-        assert!(matches!(missing, Err(RanksError::Hostfile { .. })), "{missing:?}");
+        assert!(matches!(missing, Err(RanksError::HostfileUnread { .. })), "{missing:?}");
     }
 
     #[test]
