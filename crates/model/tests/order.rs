@@ -112,6 +112,7 @@ fn a_file_says_what_others_send() {
         ("bytes = [12000, 10000, 15000]", "bytes = [0, 0, 15000]"),
         ("free_ns_per_byte = [", "free_ns_per_byte = [1, "),
         ("free_ns_per_byte = [", "free_ns_per_byte = [-"),
+        ("free_ns_per_byte = [", "free_ns_per_byte = [9"),
     ] {
         assert!(text.contains(right), "{text}");
         let refused = Fitted::load("wrong.toml", &text.replace(right, wrong));

@@ -261,10 +261,10 @@ pub fn brief(number: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn part(ours: f64) -> Part {
+    pub fn part(ours: f64) -> Part {
         let claim = Claim::ratio_of("a over b", Some(4.0), ours);
         let claim = claim.asked("at least 3: it grows", |ratio| ratio >= 3.0);
         let shown = Claim::seconds("a", 2.0, 1.0);

@@ -191,16 +191,7 @@ fn length(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::part::Axes;
-
-    fn part(ours: f64) -> Part {
-        let claim = Claim::ratio_of("a over b", Some(4.0), ours);
-        let claim = claim.asked("at least 3: it grows", |ratio| ratio >= 3.0);
-        let shown = Claim::seconds("a", 2.0, 1.0);
-        let (claims, axes) = (vec![shown, claim], Axes::TIMES);
-        let (commands, curves, remarks) = Default::default();
-        Part { name: "p", heading: "P", commands, claims, remarks, curves, axes }
-    }
+    use crate::part::tests::part;
 
     fn widest(text: &str) -> usize {
         text.lines().map(length).max().unwrap_or(0)

@@ -41,15 +41,7 @@ pub fn render(document: &Document) -> String {
 pub fn render_as(document: &Document, style: &Style) -> String {
     let rows = &document.rows;
     let names = crate::columns(document);
-    let (mut shown, mut same) = (names.clone(), Vec::new());
-    if !style.all_columns {
-        shown.retain(|name| !is_empty(rows, name));
-        let differing = shown.iter().any(|name| !is_same(rows, name));
-        if rows.len() > 1 && differing {
-            same.extend(shown.iter().copied().filter(|name| is_same(rows, name)));
-            shown.retain(|name| !same.contains(name));
-        }
-    }
+    let (shown, same) = worth_a_column(rows, &names, style);
     let mut parts = Vec::new();
     if !names.is_empty() {
         parts.push(grid(rows, if shown.is_empty() { names } else { shown }).fit(style));
@@ -63,6 +55,24 @@ pub fn render_as(document: &Document, style: &Style) -> String {
     }
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
+}
+
+/// The columns that are shown, and those that are the same in all rows and are said once.
+fn worth_a_column<'n>(
+    rows: &[Row],
+    names: &[&'n str],
+    style: &Style,
+) -> (Vec<&'n str>, Vec<&'n str>) {
+    let (mut shown, mut same) = (names.to_vec(), Vec::new());
+    if !style.all_columns {
+        shown.retain(|name| !is_empty(rows, name));
+        let differing = shown.iter().any(|name| !is_same(rows, name));
+        if rows.len() > 1 && differing {
+            same.extend(shown.iter().copied().filter(|name| is_same(rows, name)));
+            shown.retain(|name| !same.contains(name));
+        }
+    }
+    (shown, same)
 }
 
 fn is_empty(rows: &[Row], name: &str) -> bool {

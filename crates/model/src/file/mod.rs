@@ -231,10 +231,18 @@ fn load(table: &mut Table, key: &str) -> Result<Parameter, ModelError> {
 
 /// Seconds a byte there and back while nobody else sends: those of means, where nothing is said.
 fn free(table: &mut Table, means: [f64; 2]) -> Result<[f64; 2], ModelError> {
-    match table.perhaps_numbers("free_ns_per_byte")?.as_deref() {
+    const KEY: &str = "free_ns_per_byte";
+    match table.perhaps_numbers(KEY)?.as_deref() {
         None => Ok(means),
-        Some(&[there, back]) => Ok([there, back].map(|byte| byte / 1e9)),
-        Some(_) => Err(table.refuse("free_ns_per_byte", "not two numbers, there and back".into())),
+        Some(&[there, back]) => {
+            let free = [there, back].map(|byte| byte / 1e9);
+            let slower = |(free, mean): (&f64, &f64)| *free > *mean * (1.0 + 1e-9);
+            match free.iter().zip(&means).any(slower) {
+                true => Err(table.refuse(KEY, "slower than beside others".into())),
+                false => Ok(free),
+            }
+        }
+        Some(_) => Err(table.refuse(KEY, "not two numbers, there and back".into())),
     }
 }
 

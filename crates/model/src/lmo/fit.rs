@@ -60,7 +60,12 @@ impl Lmo {
         for ((pair, quiet), [there, back]) in lmo.pairs.iter_mut().zip(&quiet.pairs).zip(least) {
             pair.latency = pair.latency.reaching(quiet.latency.value);
             if lmo.others.is_some() {
-                pair.free = [quiet.there.value.min(there), quiet.back.value.min(back)];
+                // Nobody is slower alone.
+                let free = |mean: Parameter, quiet: Parameter, least: f64| {
+                    mean.value.min(quiet.value).min(least)
+                };
+                pair.free =
+                    [free(pair.there, quiet.there, there), free(pair.back, quiet.back, back)];
             }
             let [there, back] = [there, back].map(|least| (1.0 - SURE) * least);
             pair.there = pair.there.reaching(quiet.there.value).reaching(there);

@@ -2,7 +2,7 @@
 
 use laneway_core::{Document, Row};
 
-use super::{Style, align, cell, is_empty, is_same, sentence};
+use super::{Style, align, cell, sentence, worth_a_column};
 
 /// Headings are folded to so many letters, behind a hyphen, a colon or the like.
 const FOLDED: usize = 10;
@@ -31,16 +31,7 @@ pub fn turned(document: &Document, style: &Style) -> String {
     let rows = &document.rows[..];
     let names = crate::columns(document);
     let Some((&heading, others)) = names.split_first() else { return String::new() };
-    let mut shown: Vec<&str> = others.to_vec();
-    let mut same = Vec::new();
-    if !style.all_columns {
-        shown.retain(|name| !is_empty(rows, name));
-        let differing = shown.iter().any(|name| !is_same(rows, name));
-        if rows.len() > 1 && differing {
-            same.extend(shown.iter().copied().filter(|name| is_same(rows, name)));
-            shown.retain(|name| !same.contains(name));
-        }
-    }
+    let (shown, same) = worth_a_column(rows, others, style);
     let mut parts = Vec::new();
     let mut left = rows;
     while !left.is_empty() {
