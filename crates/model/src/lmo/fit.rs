@@ -94,7 +94,11 @@ impl Lmo {
                 let Some(mean) = known else { continue };
                 let part = |end: f64| (1.0 - least / end).clamp(0.0, MOST_LOAD);
                 let [value, low, high] = [mean.value, mean.low, mean.high].map(part);
-                let load = Parameter { value, low, high };
+                // Less is an error of the times.
+                let load = match value > LEAST_LOAD {
+                    true => Parameter { value, low, high },
+                    false => Parameter::default(),
+                };
                 match direction {
                     Direction::Out => host.load_out = load,
                     Direction::In => host.load_in = load,
@@ -374,6 +378,8 @@ fn reconcile(hosts: &mut [Host], trips: &[Trips]) {
     }
 }
 
+/// Others take more of a card than this, or nothing.
+const LEAST_LOAD: f64 = 1e-4;
 /// Others take no more of a card than this.
 const MOST_LOAD: f64 = 0.9;
 /// A time is not known better than this part of it, however alike its samples are.
