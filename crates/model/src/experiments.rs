@@ -113,6 +113,9 @@ pub(crate) fn is_slowed(mean: f64, fastest: f64) -> bool {
     mean > fastest * (1.0 + UNDISTURBED)
 }
 
+/// The eager size where no message was seen to wait for its receive: longer than any.
+pub const ALL_EAGER: u64 = 1 << 40;
+
 /// What the estimation took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -132,7 +135,8 @@ pub struct Cost {
 pub struct Experiments {
     /// The host of each rank.
     pub hosts: Vec<String>,
-    /// Messages up to this size leave before their receive is there.
+    /// Messages up to this size leave before their receive is there; [`ALL_EAGER`] where every one
+    /// does.
     pub eager_bytes: u64,
     /// Each with its time.
     pub timed: Vec<Timed>,

@@ -5,7 +5,7 @@
 use laneway_core::Rank;
 
 use crate::error::ModelError;
-use crate::experiments::{Experiments, Index, Kind};
+use crate::experiments::{ALL_EAGER, Experiments, Index, Kind};
 use crate::line::{Line, Point};
 use crate::lmo::pairs;
 use crate::parameter::{End, Parameter};
@@ -88,7 +88,10 @@ impl Hockney {
 fn segment_error(error: ModelError, eager_bytes: u64) -> ModelError {
     match error {
         ModelError::Sizes { why } => {
-            let why = format!("{why}, on one side of the eager size of {eager_bytes} B");
+            let why = match eager_bytes {
+                ALL_EAGER.. => format!("{why}: all messages are eager, and none is beyond"),
+                _ => format!("{why}, on one side of the eager size of {eager_bytes} B"),
+            };
             ModelError::Sizes { why }
         }
         other => other,

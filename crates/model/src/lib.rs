@@ -65,7 +65,7 @@ pub use closed::closed_form;
 pub use compare::{Cell, Compared, Comparison, compare, time_calls};
 pub use error::ModelError;
 pub use estimate::{Request, estimate, estimate_observed};
-pub use experiments::{Cost, Experiments, Kind, Timed};
+pub use experiments::{ALL_EAGER, Cost, Experiments, Kind, Timed};
 pub use file::share;
 pub use follow::{Double, Overtake};
 pub use hockney::{Hockney, Lines};

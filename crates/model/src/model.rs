@@ -276,7 +276,8 @@ pub struct Fitted {
     pub model: Model,
     /// The host of each rank that it was estimated on.
     pub hosts: Vec<String>,
-    /// Messages up to this size leave before their receive is there.
+    /// Messages up to this size leave before their receive is there;
+    /// [`ALL_EAGER`](crate::ALL_EAGER) where every one does.
     pub eager_bytes: u64,
     /// Whether it holds.
     pub quality: Quality,

@@ -37,6 +37,7 @@ pub(crate) fn find(experiments: &Experiments, lmo: &Lmo) -> Option<Parameter> {
             let card = host.free_card(direction).filter(|(_, load)| *load > LOADED);
             let fans = fans_of(experiments, rank, direction);
             let widest = fans.max_by_key(|timed| timed.ranks.len());
+            let widest = widest.filter(|timed| timed.is_disturbed());
             let (Some((per_byte, load)), Some(fan)) = (card, widest) else { continue };
             found.push(Parameter::exact(seconds_each(fan, load) / per_byte));
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_draw::Format;
-use laneway_model::{Fitted, ModelError, Request};
+use laneway_model::{ALL_EAGER, Fitted, ModelError, Request};
 
 use crate::output::{self, Output};
 use crate::session::RankError;
@@ -177,9 +177,15 @@ fn sentences(fitted: &Fitted) -> Vec<String> {
             percent(quality.limit)
         ),
         format!(
-            "Estimated in {:.2} s: {} experiments in {} rounds, {} repetitions. Messages up to {} \
-             B are eager.",
-            cost.seconds, cost.experiments, cost.rounds, cost.repetitions, fitted.eager_bytes
+            "Estimated in {:.2} s: {} experiments in {} rounds, {} repetitions. {} eager.",
+            cost.seconds,
+            cost.experiments,
+            cost.rounds,
+            cost.repetitions,
+            match fitted.eager_bytes {
+                ALL_EAGER.. => "All messages are".to_string(),
+                bytes => format!("Messages up to {bytes} B are"),
+            }
         ),
     ];
     all.extend(fitted.escalation.as_ref().map(|region| {

@@ -2,7 +2,7 @@
 
 use laneway_core::{Comm, CommError, Rank, Stage};
 
-use super::eager::{LONGEST, eager_bytes};
+use super::eager::{LONGEST_TRIED, eager_bytes};
 use super::flows::{Flow, Work};
 use super::places::{Host, first_ranks, latencies, sites_of_hosts};
 use super::rated::{Rated, rate_flows};
@@ -166,7 +166,7 @@ impl Course<'_> {
     /// The short message is one that waits for its receiver, as the long one does; or neither does.
     fn short(&self) -> usize {
         match self.found.eager_bytes {
-            LONGEST.. => LEAST_SHORT,
+            LONGEST_TRIED.. => LEAST_SHORT,
             eager => LEAST_SHORT.max(2 * eager),
         }
     }

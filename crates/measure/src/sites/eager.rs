@@ -8,7 +8,7 @@ use crate::talk::{DATA, WORD, announce_from};
 /// Powers of two that are tried.
 const POWERS: std::ops::RangeInclusive<u32> = 3..=22;
 /// The longest of them: where it leaves at once, so does whatever tells a rate.
-pub const LONGEST: usize = 1 << *POWERS.end();
+pub const LONGEST_TRIED: usize = 1 << *POWERS.end();
 /// Steps between two powers.
 const STEPS: u32 = 3;
 /// So many looks at a send before it counts as one that waits.

@@ -18,7 +18,7 @@ use laneway_core::{CommError, Observer};
 use laneway_stats::median;
 
 pub use course::{NARROWER, measure_sites};
-pub use eager::eager_bytes;
+pub use eager::{LONGEST_TRIED, eager_bytes};
 pub use flows::Flow;
 pub use places::{Host, sites_of_hosts};
 pub use rated::Rated;

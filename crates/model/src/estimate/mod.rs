@@ -11,11 +11,11 @@ mod seen;
 
 use laneway_core::{Comm, Observer, Rank};
 use laneway_measure::p2p::Plan;
-use laneway_measure::sites::{Flow, eager_bytes};
+use laneway_measure::sites::{Flow, LONGEST_TRIED, eager_bytes};
 use laneway_measure::talk::announce;
 
 use crate::error::ModelError;
-use crate::experiments::{Experiments, Kind};
+use crate::experiments::{ALL_EAGER, Experiments, Kind};
 use crate::lmo::{Lmo, SeenIn, fans_of};
 use crate::probe::Direction;
 use course::Course;
@@ -120,7 +120,10 @@ pub fn estimate_observed(
         course.batch(Kind::RoundTrip { out_bytes: 0, back_bytes: size }, &pairs)?;
     }
     let patience = |bytes: usize| PATIENCE * course.trip(bytes as u64);
-    let eager = eager_bytes(&*own, Flow { from: 0, to: 1 }, &patience)? as u64;
+    let eager = match eager_bytes(&*own, Flow { from: 0, to: 1 }, &patience)? {
+        LONGEST_TRIED.. => ALL_EAGER,
+        eager => eager as u64,
+    };
     let some = some_pairs(&pairs)?;
     for bytes in curve_sizes(&sizes) {
         course.batch(Kind::Curve { bytes }, &some)?;
@@ -301,7 +304,8 @@ fn around(hub: Rank, ranks: u32) -> Result<Plan, ModelError> {
 fn still_open(experiments: &Experiments, bytes: u64) -> Vec<f64> {
     let ranks = experiments.ranks();
     let none = vec![0.0; 2 * ranks as usize];
-    let Ok(lmo) = Lmo::without_cards(experiments, SeenIn::Fastest) else { return none };
+    let lmo = Lmo::without_cards(experiments, SeenIn::Fastest);
+    let Ok(lmo) = lmo.and_then(|lmo| lmo.as_fans(experiments)) else { return none };
     let is_open = |direction: Direction, rank: Rank| {
         let fans: Vec<_> = fans_of(experiments, rank, direction).collect();
         let card = lmo.card(&fans, direction, experiments.eager_bytes);

@@ -18,6 +18,8 @@ const DULL: f64 = 3.0;
 /// No card is taken as known better than to such a part: beside others, the ends of an interval may
 /// meet by chance.
 const SHARPEST: f64 = 0.01;
+/// A card that is slower by such a part than what passed it without meeting a limit is none.
+const DENIED: f64 = 0.1;
 /// Halvings until a card's rate is found.
 const STEPS: u32 = 45;
 
@@ -34,40 +36,56 @@ impl Lmo {
         direction: Direction,
         eager_bytes: u64,
     ) -> Result<Option<Parameter>, ModelError> {
-        let mut found = Vec::new();
+        let (mut found, mut free) = (Vec::new(), Vec::new());
         for timed in fans {
-            let card = self.card_of(timed, direction, eager_bytes)?;
-            found.extend(card.map(|card| (timed.ranks.len(), card)));
+            let fan = OneFan::of(self, timed, direction, eager_bytes);
+            match is_shared(timed.time, fan.seconds(0.0, End::Value)?) {
+                true => found.push((timed.ranks.len(), fan.card(timed.time)?)),
+                false => free.push((timed, fan)),
+            }
+        }
+        // A fan that met no limit says that there is none up to what it carried.
+        if !found.is_empty() {
+            for (timed, fan) in free {
+                let most = fan.card(Parameter::exact(timed.time.high * (1.0 + SHARED)))?.high;
+                found.retain(|(_, card)| card.low <= most * (1.0 + DENIED));
+            }
         }
         Ok(Parameter::middle(&surest(found)).map(Parameter::not_negative))
     }
+}
 
-    fn card_of(
-        &self,
-        timed: &Timed,
-        direction: Direction,
-        eager_bytes: u64,
-    ) -> Result<Option<Parameter>, ModelError> {
-        let Kind::Fan { bytes, .. } = timed.kind else { return Ok(None) };
-        let (members, hub) = (timed.ranks.clone(), timed.ranks[0] as usize);
-        let fan = Fan { ranks: members.len() as u32, members, bytes, direction };
-        let schedule = fan.alone();
-        let read = |per_byte: f64, end: End| -> Result<f64, ModelError> {
-            let mut network = self.network(eager_bytes, end);
-            let (rate, none) = (1.0 / per_byte, f64::INFINITY);
-            let card = match direction {
-                Direction::Out => Card { out: rate, into: none },
-                Direction::In => Card { out: none, into: rate },
-            };
-            network.set_card(hub, card);
-            network.run(&schedule, Some(&timed.ranks))
+/// A fan whose hub's card is not known.
+struct OneFan<'l> {
+    lmo: &'l Lmo,
+    ranks: &'l [Rank],
+    fan: Fan,
+    eager_bytes: u64,
+}
+
+impl<'l> OneFan<'l> {
+    fn of(lmo: &'l Lmo, timed: &'l Timed, direction: Direction, eager_bytes: u64) -> OneFan<'l> {
+        let (ranks, bytes) = (&timed.ranks[..], fan_bytes(timed).unwrap_or(0));
+        let fan = Fan { ranks: ranks.len() as u32, members: ranks.to_vec(), bytes, direction };
+        OneFan { lmo, ranks, fan, eager_bytes }
+    }
+
+    /// What it takes with a card of so many seconds a byte.
+    fn seconds(&self, per_byte: f64, end: End) -> Result<f64, ModelError> {
+        let mut network = self.lmo.network(self.eager_bytes, end);
+        let (rate, none) = (1.0 / per_byte, f64::INFINITY);
+        let card = match self.fan.direction {
+            Direction::Out => Card { out: rate, into: none },
+            Direction::In => Card { out: none, into: rate },
         };
-        let beside = read(0.0, End::Value)?;
-        if !is_shared(timed.time, beside) {
-            return Ok(None);
-        }
-        let all_bytes = bytes as f64 * (fan.members.len() - 1) as f64;
-        invert(timed.time, all_bytes, &read).map(Some)
+        network.set_card(self.ranks[0] as usize, card);
+        network.run(&self.fan.alone(), Some(self.ranks))
+    }
+
+    /// The card with which it takes this time.
+    fn card(&self, time: Parameter) -> Result<Parameter, ModelError> {
+        let all_bytes = self.fan.bytes as f64 * (self.ranks.len() - 1) as f64;
+        invert(time, all_bytes, &|per_byte, end| self.seconds(per_byte, end))
     }
 }
 
@@ -120,7 +138,7 @@ fn fan_bytes(timed: &Timed) -> Option<u64> {
 }
 
 /// Bytes of the fans that tell cards: the longest.
-fn longest(experiments: &Experiments) -> u64 {
+pub(super) fn longest(experiments: &Experiments) -> u64 {
     experiments.fitted().filter_map(fan_bytes).max().unwrap_or(0)
 }
 
@@ -146,6 +164,46 @@ pub(crate) fn fans_of(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lmo::{Host, Pair};
+
+    const HOSTS: u32 = 9;
+
+    /// Ways of 100 MB/s.
+    fn lmo() -> Lmo {
+        let (byte, latency) = (Parameter::exact(1e-8), Parameter::exact(1e-6));
+        let pair = Pair { there: byte, back: byte, latency, ..Pair::default() };
+        Lmo {
+            hosts: vec![Host::default(); HOSTS as usize],
+            pairs: vec![pair; (HOSTS * (HOSTS - 1) / 2) as usize],
+            in_order: true,
+            sizes: Vec::new(),
+            sizes_on_cards: true,
+            others: None,
+        }
+    }
+
+    /// A fan to so many hosts, and what it takes with a card.
+    fn fan(hosts: u32, per_byte: f64) -> Timed {
+        let kind = Kind::Fan { bytes: 1 << 20, direction: Direction::Out };
+        let (ranks, time) = ((0..=hosts).collect(), Parameter::exact(0.0));
+        let mut timed = Timed { kind, ranks, time, spread: 0.0, fastest: 0.0, held_back: false };
+        let lmo = lmo();
+        let one = OneFan::of(&lmo, &timed, Direction::Out, 0);
+        timed.time = Parameter::exact(one.seconds(per_byte, End::Value).expect("it ends"));
+        timed
+    }
+
+    #[test]
+    fn fans_that_met_no_limit_deny_a_card() {
+        let card = |fans: &[&Timed]| lmo().card(fans, Direction::Out, 0).expect("they end");
+        let (two, eight) = (fan(2, 5.2e-9), fan(8, 5.2e-9));
+        let found = card(&[&two, &eight]).expect("there is one");
+        assert!((found.value / 5.2e-9 - 1.0).abs() < 0.01, "{found:?}");
+        // Two were late, and eight were not.
+        assert_eq!(card(&[&two, &fan(8, 0.0)]), None);
+        // Two fill no card of which eight take little.
+        assert!(card(&[&fan(2, 0.0), &eight]).is_some());
+    }
 
     #[test]
     fn the_widest_of_the_sharp_fans_tells_the_card() {

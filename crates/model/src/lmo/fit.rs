@@ -5,7 +5,7 @@ use laneway_stats::distribution::t_quantile;
 use laneway_stats::median;
 
 use super::size::{self, SizeFactor, at_size};
-use super::{Host, Lmo, Pair, fans_of, pairs, shorter_fans};
+use super::{Host, Lmo, Pair, fans_of, longest, pairs, shorter_fans};
 use crate::error::ModelError;
 use crate::experiments::{Experiments, Index, Kind, Timed};
 use crate::model::Model;
@@ -149,6 +149,7 @@ impl Lmo {
     }
 
     fn fit_cards(&mut self, experiments: &Experiments) -> Result<(), ModelError> {
+        let alone = self.as_fans(experiments)?;
         for host in 0..self.hosts.len() as Rank {
             for direction in [Direction::Out, Direction::In] {
                 let fans: Vec<&Timed> = fans_of(experiments, host, direction).collect();
@@ -160,9 +161,9 @@ impl Lmo {
                     let experiment = format!("{what} of rank {host}");
                     return Err(ModelError::Missing { experiment });
                 }
-                let card = self.card(&fans, direction, experiments.eager_bytes)?;
+                let card = alone.card(&fans, direction, experiments.eager_bytes)?;
                 // One message alone had as much at least.
-                let fastest = self.fastest(host, direction);
+                let fastest = alone.fastest(host, direction);
                 let card = card.map(|card| card.at_most(fastest));
                 let own = &mut self.hosts[host as usize];
                 match direction {
@@ -180,6 +181,21 @@ impl Lmo {
         seen_in: SeenIn,
     ) -> Result<Lmo, ModelError> {
         Lmo::of_sizes(experiments, size_factors(experiments, seen_in)?)
+    }
+
+    /// With the ways as messages of the fans' size alone say. A mean over sizes is off at every one
+    /// of them, and what two messages take beyond it would be taken for a card.
+    pub(crate) fn as_fans(&self, experiments: &Experiments) -> Result<Lmo, ModelError> {
+        let bytes = longest(experiments);
+        if !experiments.sizes()?.contains(&bytes) {
+            return Ok(self.clone());
+        }
+        let index = experiments.index();
+        let pair =
+            |ranks| Ok(Trips::of(&index, &[bytes], ranks)?.without(&self.hosts, &self.sizes));
+        let pairs =
+            pairs(experiments.ranks()).map(pair).collect::<Result<Vec<Pair>, ModelError>>()?;
+        Ok(Lmo { pairs, ..self.clone() })
     }
 
     /// The same, where it is known what depends on the size.

@@ -24,7 +24,7 @@ use laneway_core::Rank;
 use laneway_sim::HostCost;
 
 pub(crate) use card::fans_of;
-use card::shorter_fans;
+use card::{longest, shorter_fans};
 pub(crate) use fit::SeenIn;
 pub use size::SizeFactor;
 pub(crate) use size::at_size;
