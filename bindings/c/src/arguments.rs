@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_double, c_int};
 
-use laneway_coll::find;
+use laneway_coll::{Algorithm, Params, algorithms, find};
 use laneway_core::error::nearest;
 use laneway_core::{Collective, Failure};
 use laneway_measure::operation::Answerer;
@@ -54,9 +54,18 @@ pub fn answerer(collective: Collective, name: &str) -> Result<Answerer, Failure>
     if name == "native" {
         return Ok(Answerer::Native);
     }
-    let found = find(collective, name);
-    found.map(|(algorithm, params)| Answerer::Ours(algorithm, params)).map_err(|refusal| {
-        refused("unknown algorithm", refusal.0, "laneway info algorithms, or native")
+    let (algorithm, params) = algorithm(collective, name)?;
+    Ok(Answerer::Ours(algorithm, params))
+}
+
+/// An algorithm of the registry.
+pub fn algorithm(
+    collective: Collective,
+    name: &str,
+) -> Result<(&'static Algorithm, Params), Failure> {
+    find(collective, name).map_err(|refusal| {
+        let names: Vec<&str> = algorithms(collective).map(|algorithm| algorithm.name).collect();
+        refused("unknown algorithm", refusal.0, &names.join(", "))
     })
 }
 

@@ -241,7 +241,7 @@ impl<'a> Plan<'a> {
             })?;
             let wrong = made.validate().map_err(broken)?;
             let wrong = wrong.map(|what| {
-                let try_this = "laneway check, and a report of what it says";
+                let try_this = "another algorithm, and a report of this one";
                 Failure::new(Exit::Gate, "the operation gave a wrong answer", what, try_this)
             });
             agree(comm, wrong.map_or(Ok(()), Err), 0)?;

@@ -3,11 +3,10 @@
 use std::ffi::{c_char, c_double, c_int};
 use std::path::Path;
 
-use laneway_coll::find;
 use laneway_core::{Comm, Exit, Failure, Shape};
 use laneway_model::{Fitted, ModelError, ModelKind, Request, estimate, fit, share};
 
-use crate::arguments::{collective, refused, word};
+use crate::arguments::{self, collective, refused, word};
 use crate::last_error::answer;
 use crate::measure::adopted;
 use crate::together::{agree, broken, mark_of};
@@ -85,7 +84,7 @@ pub unsafe extern "C" fn laneway_load_model(file: *const c_char, out: *mut *mut 
         }
         let text = std::fs::read_to_string(Path::new(file)).map_err(|error| {
             let what = format!("{file} cannot be read");
-            Failure::environment(what, error.to_string(), "laneway model fit -o FILE.toml")
+            Failure::environment(what, error.to_string(), "a file of laneway_save_model")
         })?;
         let fitted = Fitted::load(file, &text).map_err(failure)?;
         let holds = demanded(&fitted);
@@ -144,9 +143,7 @@ pub unsafe extern "C" fn laneway_predict(
         let shape = Shape::new(collective, ranks, size).with_root(root);
         let no_call = |cause: String| refused("invalid call", cause, "another root or size");
         shape.validate().map_err(|bad| no_call(bad.0))?;
-        let (found, params) = find(collective, algorithm).map_err(|refusal| {
-            refused("unknown algorithm", refusal.0, "laneway info algorithms")
-        })?;
+        let (found, params) = arguments::algorithm(collective, algorithm)?;
         let schedule = found.schedule(&shape, &params).map_err(|refusal| no_call(refusal.0))?;
         let prediction = model.0.predict(&*schedule).map_err(failure)?;
         let figures = [prediction.seconds, prediction.low, prediction.high];

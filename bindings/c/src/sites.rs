@@ -105,6 +105,11 @@ fn no_choice(cause: String) -> Failure {
 pub fn failure(error: PlaceError) -> Failure {
     match error {
         PlaceError::Refused(failure) => failure,
+        PlaceError::UnknownHost { host, platform } => {
+            let what = format!("the site of host `{host}` is unknown");
+            let cause = format!("{platform} has no host of that name");
+            refused(&what, cause, "a platform with the hosts of these ranks")
+        }
         PlaceError::Comm(error) => broken(error),
         other => refused("where the ranks are", other.to_string(), "another platform"),
     }

@@ -22,7 +22,7 @@ use laneway_coll::messages::{Message, Messages};
 use laneway_coll::{Algorithm, Params, find};
 use laneway_core::units::parse_size;
 use laneway_core::{Buffers, Collective, Comm, CommError, DataType, Exec, Exit, Failure};
-use laneway_core::{Placement, Rank, ReduceOp, Reduction, Schedule, Shape, Tag};
+use laneway_core::{Placement, Rank, ReduceOp, Reduction, Schedule, Shape, talk};
 use laneway_sim::platform::Platform;
 use laneway_sim::{HostId, Network};
 
@@ -32,8 +32,6 @@ pub const NAME: &str = "virtual-time";
 /// Virtual seconds between the agreement on an instant and that instant, and from there to the
 /// collection of results: longer than any message or collective needs, and free.
 const LEAD_SECONDS: f64 = 10.0;
-
-const TAG: Tag = 2;
 
 /// What to time.
 enum Plan {
@@ -161,7 +159,6 @@ fn say(comm: &dyn Comm, line: &str) -> Result<(), CommError> {
 }
 
 /// From the first entry to each rank's exit, and to the last entry. Only rank 0 knows.
-#[derive(Default)]
 struct Times {
     per_rank: Vec<f64>,
     skew_seconds: f64,
@@ -216,38 +213,18 @@ fn run_once(
 
 /// Collective: an instant that lies ahead of every rank.
 fn agreed_instant(comm: &dyn Comm) -> Result<f64, CommError> {
-    if comm.rank() != 0 {
-        let mut bytes = [0; 8];
-        comm.recv(Some(0), Some(TAG), &mut bytes)?;
-        return Ok(f64::from_le_bytes(bytes));
-    }
-    let instant = comm.clock().now() + LEAD_SECONDS;
-    for to in 1..comm.size() {
-        comm.send(to, TAG, &instant.to_le_bytes())?;
-    }
-    Ok(instant)
+    let mut bytes = (comm.clock().now() + LEAD_SECONDS).to_le_bytes();
+    talk::announce_exact(comm, 0, &mut bytes)?;
+    Ok(f64::from_le_bytes(bytes))
 }
 
 /// Collective: the times of all ranks, on rank 0.
 fn collected(comm: &dyn Comm, entry: f64, exit: f64) -> Result<Times, CommError> {
-    if comm.rank() != 0 {
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&entry.to_le_bytes());
-        bytes[8..].copy_from_slice(&exit.to_le_bytes());
-        comm.send(0, TAG, &bytes)?;
-        return Ok(Times::default());
-    }
-    let (mut first, mut last, mut per_rank) = (entry, entry, vec![exit]);
-    for from in 1..comm.size() {
-        let (mut entry, mut exit) = ([0; 8], [0; 8]);
-        let mut bytes = [0; 16];
-        comm.recv(Some(from), Some(TAG), &mut bytes)?;
-        entry.copy_from_slice(&bytes[..8]);
-        exit.copy_from_slice(&bytes[8..]);
-        let entry = f64::from_le_bytes(entry);
-        (first, last) = (first.min(entry), last.max(entry));
-        per_rank.push(f64::from_le_bytes(exit));
-    }
-    per_rank.iter_mut().for_each(|exit| *exit -= first);
+    let all = talk::collect_exact(comm, [entry.to_le_bytes(), exit.to_le_bytes()].as_flattened())?;
+    let times = all.as_chunks::<8>().0.iter().map(|time| f64::from_le_bytes(*time));
+    let (entries, exits) = (times.clone().step_by(2), times.skip(1).step_by(2));
+    let first = entries.clone().fold(f64::INFINITY, f64::min);
+    let last = entries.fold(f64::NEG_INFINITY, f64::max);
+    let per_rank = exits.map(|exit| exit - first).collect();
     Ok(Times { per_rank, skew_seconds: last - first })
 }

@@ -283,7 +283,7 @@ impl Backend {
             let cause = format!(
                 "{spec} has {hosts} hosts, and programs run on at most {MOST_RANKS}: here {most}"
             );
-            let schedules = format!("{most} ranks; schedules are simulated on more (laneway sim)");
+            let schedules = format!("{most} ranks; a schedule alone is simulated on more");
             return Err(Failure::usage(what, cause, schedules));
         }
         let ended = Program::new(&platform, ranks).run(|comm| self.perform(comm, part));
@@ -346,7 +346,7 @@ fn refuse_in_simulation(cause: &str) -> Result<(), Failure> {
     }
     let what = "a simulated rank cannot start processes";
     let cause = format!("{cause}, and this process is a simulation");
-    Err(Failure::usage(what, cause, "the backend mpi, or laneway outside smpirun"))
+    Err(Failure::usage(what, cause, "the backend mpi, or the same program without smpirun"))
 }
 
 /// The exit that a number means. Ctrl-C and its like are 128 and the signal, as shells count: with

@@ -55,7 +55,7 @@ pub(crate) fn end_run(comm: &dyn Comm, error: CommError) -> ! {
     let seen_by_launcher = laneway_local::is_rank() && matches!(error, CommError::PeerDied { .. });
     if !seen_by_launcher {
         let what = format!("rank {} cannot continue", comm.rank());
-        let try_this = "run it again; if it fails again, report it with `laneway info env`";
+        let try_this = "run it again; if it fails again, report it with all that was printed";
         show(&Failure::environment(what, error.to_string(), try_this));
     }
     comm.abort(Exit::Environment as i32)

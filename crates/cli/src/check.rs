@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_backend::Watchdog;
-use laneway_coll::bytes::{Case, Group, Outcome, Plan, Tally};
+use laneway_coll::bytes::{self, Case, Group, Plan};
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Comm, Document, Exit, Failure, Placement, Row, Shape, talk};
 
@@ -104,28 +104,22 @@ fn checked(
     }
     let total = groups.iter().map(|group| group.cases.len()).sum();
     let mut progress = Progress::new(total, printing);
-    let (mut done, mut rows, mut brief) = (0, Vec::new(), Vec::new());
-    let mut tally = Tally::default();
-    for group in &groups {
-        let mut before = |case: &Case| {
-            watchdog.alive();
-            progress.at(done, case.collective.name());
-            done += 1;
-        };
-        let sequence = rows.len() as u16;
-        let outcomes = group.run(comm, placement.as_ref(), sequence, &mut before)?;
-        tally.add(&Tally::of(&outcomes));
-        brief.push(brief_row(group, &outcomes));
-        rows.extend(group.cases.iter().zip(&outcomes).map(|(c, o)| c.row(comm.size(), o)));
-    }
+    let mut done = 0;
+    let mut before = |case: &Case| {
+        watchdog.alive();
+        progress.at(done, case.collective.name());
+        done += 1;
+    };
+    let report = bytes::run(comm, &groups, placement.as_ref(), &mut before)?;
     drop(progress);
+    let tally = report.tally;
     if printing {
         let env = session::environment(comm);
         let sizes: Vec<String> = plan.sizes().iter().map(|&size| format_size(size)).collect();
         let params = Row::new().with("sizes", sizes.join(",")).with("sites", sites);
-        let summary = Some(summary(&tally));
+        let (rows, summary) = (report.rows, Some(tally.row()));
         let full = Document { verb: "check", env, params, rows, summary };
-        let brief = Document { rows: brief, ..full.clone() };
+        let brief = Document { rows: report.brief, ..full.clone() };
         output.write(&full, Some(&brief))?;
     }
     let nothing = tally.passed + tally.failed == 0;
@@ -147,29 +141,4 @@ fn too_large(comm: &dyn Comm, groups: &[Group]) -> Option<String> {
         let (need, available) = (need >> 20, available >> 20);
         format!("size {} needs about {need} MiB of {available} MiB", format_size(size))
     })
-}
-
-fn summary(tally: &Tally) -> Row {
-    let row = Row::new().with("passed", tally.passed).with("failed", tally.failed);
-    row.with("skipped", tally.skipped)
-}
-
-/// One line for people: an algorithm, and the first thing to know about it.
-fn brief_row(group: &Group, outcomes: &[Outcome]) -> Row {
-    let tally = Tally::of(outcomes);
-    let failed = outcomes.iter().find_map(|outcome| match outcome {
-        Outcome::Failed(why) => Some(why),
-        _ => None,
-    });
-    let skipped = outcomes.iter().find_map(|outcome| match outcome {
-        Outcome::Skipped(why) => Some(why),
-        _ => None,
-    });
-    Row::new()
-        .with("op", group.collective.name())
-        .with("algorithm", group.algorithm)
-        .with("passed", tally.passed)
-        .with("failed", tally.failed)
-        .with("skipped", tally.skipped)
-        .with("note", failed.or(skipped).map_or("", String::as_str))
 }

@@ -18,6 +18,7 @@ mod once;
 mod output;
 mod path;
 mod placed;
+mod platform;
 mod progress;
 mod report;
 mod reproduce;

@@ -27,6 +27,12 @@ pub fn from_args(matches: &ArgMatches) -> Option<String> {
 pub fn refused(error: PlaceError) -> RankError {
     match error {
         PlaceError::Refused(failure) => RankError::Failure(failure),
+        PlaceError::UnknownHost { host, platform } => {
+            let what = format!("the site of host `{host}` is unknown");
+            let cause = format!("{platform} has no host of that name");
+            let try_this = "a platform of `laneway sites measure -o FILE` on these hosts";
+            RankError::Failure(Failure::usage(what, cause, try_this))
+        }
         PlaceError::Comm(error) => RankError::Comm(error),
         other => {
             let (what, cause) = ("where the ranks are cannot be told", other.to_string());

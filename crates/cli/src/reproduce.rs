@@ -123,7 +123,7 @@ fn reproduce(paper: &Paper, matches: &ArgMatches) -> Result<Vec<Part>, Failure> 
         matches.get_many::<String>("part").unwrap_or_default().map(String::as_str).collect();
     let (program, bar): (PathBuf, _) = (lab::program()?, Bar::working());
     let parts = match paper.name {
-        "mpiblib" => mpiblib::reproduce(&wanted, &mpiblib::Options { program }, &*bar),
+        "mpiblib" => mpiblib::reproduce(&wanted, &*bar),
         "fullmesh" => fullmesh::reproduce(&wanted, &*bar),
         "multilane" => {
             if wanted.is_empty() || wanted.contains(&"lab") {
@@ -153,9 +153,6 @@ fn failure(error: PaperError) -> Failure {
         }
         PaperError::Testbed(why) => {
             Failure::environment("the testbed cannot be simulated", why, "report this")
-        }
-        PaperError::Command { line, why } => {
-            Failure::environment("a benchmark of the paper failed", why, line)
         }
         PaperError::Drill(error) => path::drill::failure(error),
         PaperError::Net(error) => path::reach::failure(error),

@@ -370,6 +370,41 @@ fn libraries_are_ready_for_their_users() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// An option of another program, a format of files, and what launchers start in a lab.
+const NO_WORDS: &[&str] = &["(srun --mpi=list)", "`--`", "lab enter --lab"];
+
+/// A user of a library has no command line: its words name neither a verb of the command nor a
+/// flag, which the command adds where one helps. The papers tell by which commands they are
+/// repeated, and a written platform which one measured it.
+#[test]
+fn libraries_do_not_speak_of_the_command() {
+    let verbs = "tour info check measure compare report reproduce sim sites model topo lab path";
+    let verbs: Vec<String> = verbs.split(' ').map(|verb| format!("laneway {verb}")).collect();
+    let apart = ["crates/cli/", "crates/needs/", "crates/papers/", "bindings/smpi/"];
+    let mut faults = Vec::new();
+    for (name, text) in sources() {
+        let tests = name.contains("/tests/") || name.ends_with("_tests.rs");
+        let written = name == "crates/sites/src/found/platform.rs";
+        if !name.contains("/src/") || tests || written || apart.iter().any(|a| name.starts_with(a))
+        {
+            continue;
+        }
+        for (number, line) in code(&text).lines().enumerate() {
+            let mut says = line.split("//").next().unwrap_or("").to_string();
+            NO_WORDS.iter().for_each(|words| says = says.replace(words, ""));
+            let flag = |before: &str| {
+                let mut parts = says.split(before).skip(1);
+                parts.any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
+            };
+            let verb = verbs.iter().any(|verb| says.contains(verb.as_str()));
+            if verb || flag("`--") || flag(" --") {
+                faults.push(format!("{name}:{}: words of the command: {says}", number + 1));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 /// A skip that is only printed is captured and forgotten: `laneway_needs` records it.
 #[test]
 fn skips_are_recorded() {

@@ -108,7 +108,7 @@ fn what_cannot_be_run_is_refused() {
     refused(
         &net(&["-n", "2", "--paths", "no-such0"]),
         3,
-        &["no-such0 cannot be a path", "path info"],
+        &["no-such0 cannot be a path", "ip -brief address"],
     );
     refused(&net(&["-n", "2", "--paths", "lo"]), 3, &["lo cannot be a path"]);
     refused(&net(&["-n", "2", "--paths", "eth0,eth0"]), 3, &["named twice", "eth0/2"]);

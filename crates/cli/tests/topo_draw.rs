@@ -128,6 +128,7 @@ fn a_fabric_from_a_file_is_drawn_as_its_plan() {
     assert!(export(&["--fail", "link:vertex-1-2/6"]).status.success());
     let lacking = drawing(&["--topology", &topology, "--heat", "alltoall"]);
     assert_eq!(lacking.matches("stroke=\"#d40000\"").count(), 1);
+    assert!(lacking.contains("79 of 80 cables between switches"), "{lacking}");
     assert!(lacking.contains("planned and not found (cables between switches: 1"), "{lacking}");
     let of_plan = drawing(&["--topology", "mlfm:d=4", "--heat", "alltoall"]);
     assert_eq!(lines(&lacking), lines(&of_plan));

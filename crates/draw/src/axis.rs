@@ -27,6 +27,8 @@ pub fn time_unit(us: f64) -> (&'static str, f64) {
 enum Spacing {
     /// Equal steps from 0.
     Even,
+    /// The same for sizes: steps are powers of two.
+    EvenSizes,
     /// By powers of two, as sizes are; whether 0, which has no logarithm, stands at a half.
     Doubling { zero: bool },
     /// By powers of ten.
@@ -70,6 +72,11 @@ impl Axis {
         Axis { from: 0.0, to: most, start: ends.0, end: ends.1, spacing: Spacing::Even }
     }
 
+    /// From 0 up to a size in bytes, in equal steps.
+    pub fn even_sizes(most: f64, ends: (f64, f64)) -> Axis {
+        Axis { spacing: Spacing::EvenSizes, ..Axis::even(most.max(1.0), ends) }
+    }
+
     /// Over sizes in bytes, by powers of two, with a little room at both ends.
     pub fn sizes(sizes: impl IntoIterator<Item = f64>, ends: (f64, f64)) -> Axis {
         let mut zero = false;
@@ -91,7 +98,7 @@ impl Axis {
     /// The place of a figure; what a logarithm has no place for stands at the lower end.
     pub fn at(&self, figure: f64) -> f64 {
         self.place(match self.spacing {
-            Spacing::Even => figure,
+            Spacing::Even | Spacing::EvenSizes => figure,
             Spacing::Doubling { .. } => figure.max(0.5).log2(),
             Spacing::Tenfold if figure > 0.0 => figure.log10(),
             Spacing::Tenfold => self.from,
@@ -105,7 +112,15 @@ impl Axis {
     /// Where lines are drawn, and what they stand for.
     pub fn ticks(&self) -> Vec<Tick> {
         let ticks = match self.spacing {
-            Spacing::Even => self.even_ticks(),
+            Spacing::Even => {
+                let step = round_step(self.to / 6.0, &[1.0, 2.0, 2.5, 5.0]);
+                // Sums of tenths are not quite tenths.
+                self.even_ticks(step, |tick| ((tick * 1e9).round() / 1e9).to_string())
+            }
+            Spacing::EvenSizes => {
+                let step = (self.to / 8.0).max(1.0).log2().ceil().exp2();
+                self.even_ticks(step, |tick| format_size(tick as u64))
+            }
             Spacing::Doubling { zero } => self.size_ticks(zero),
             Spacing::Tenfold => self.tenfold_ticks(),
         };
@@ -113,12 +128,9 @@ impl Axis {
         ticks.into_iter().map(tick).collect()
     }
 
-    /// Multiples of a round step.
-    fn even_ticks(&self) -> Vec<(f64, String)> {
-        let step = round_step(self.to / 6.0, &[1.0, 2.0, 2.5, 5.0]);
+    /// Multiples of a step.
+    fn even_ticks(&self, step: f64, label: impl Fn(f64) -> String) -> Vec<(f64, String)> {
         let ticks = (0..=10).map(|number| f64::from(number) * step);
-        // Sums of tenths are not quite tenths.
-        let label = |tick: f64| ((tick * 1e9).round() / 1e9).to_string();
         let within = |tick: &f64| *tick <= self.to * (1.0 + 1e-9);
         ticks.take_while(within).map(|tick| (tick, label(tick))).collect()
     }
@@ -216,6 +228,8 @@ mod tests {
         assert_eq!(tenfold(310.0, 1300.0), ["400", "600", "800", "1000", "1200"]);
         assert_eq!(tenfold(19.8, 20.4), ["19.8", "20", "20.2", "20.4"]);
         assert_eq!(labels(&Axis::even(0.7, (0.0, 1.0))), ["0", "0.2", "0.4", "0.6"]);
+        let kilobytes = labels(&Axis::even_sizes(102_400.0, (0.0, 1.0)));
+        assert_eq!(kilobytes, ["0", "16K", "32K", "48K", "64K", "80K", "96K"]);
         assert_eq!(labels(&Axis::even(600.0, (0.0, 1.0))).last().map(String::as_str), Some("600"));
     }
 
@@ -233,6 +247,7 @@ mod tests {
             Axis::times([0.0, -1.0], (9.0, 0.0)),
             Axis::sizes([], (9.0, 0.0)),
             Axis::even(0.0, (9.0, 0.0)),
+            Axis::even_sizes(0.0, (9.0, 0.0)),
         ] {
             assert!(axis.at(0.0).is_finite() && !axis.ticks().is_empty(), "{axis:?}");
         }

@@ -71,6 +71,9 @@ const MOST_NAME: f64 = 150.0;
 const LETTERS: f64 = 10.0;
 const APART: f64 = 11.0;
 
+/// The line through cells that are no pair.
+const ITSELF: &str = "fill=\"none\" stroke=\"#888\"";
+
 impl Map {
     /// The map of a run whose rows are pairs with both directions.
     pub fn of(run: &Run) -> Option<Map> {
@@ -160,6 +163,8 @@ impl Map {
             true => self.draw_tiny(cell, (left, top)),
             false => self.cells.iter().map(|of| of.draw(cell, (left, top))).collect(),
         };
+        // No rank has a pair with itself: a line through those cells, which are white as 100 % is.
+        let _ = writeln!(body, "<path d=\"M{left:.1} {top:.1}l{side:.1} {side:.1}\" {ITSELF}/>");
         let below = top + side + 24.0;
         let usual = self.explain_usual();
         let _ = writeln!(
@@ -319,6 +324,7 @@ fn explain_colours(top: f64) -> String {
     let boxes = [
         ("#bbbbbb", "stroke=\"#ddd\"", "not measured"),
         ("#f7fafa", "stroke=\"#1b6ca8\" stroke-width=\"2\"", "slow in latency"),
+        ("#fff", "stroke=\"#ddd\"", "itself"),
     ];
     for (number, (fill, edge, label)) in boxes.into_iter().enumerate() {
         let x = 10.0 + 110.0 * number as f64;
@@ -333,7 +339,9 @@ fn explain_colours(top: f64) -> String {
     }
     let _ = writeln!(
         text,
-        "<text x=\"235\" y=\"{:.1}\" fill=\"#b00020\">name in red: a slow node</text></g>",
+        "<path d=\"M230 {:.1}l12 12\" {ITSELF}/>\
+         <text x=\"300\" y=\"{:.1}\" fill=\"#b00020\">name in red: a slow node</text></g>",
+        top + 40.0,
         top + 50.0
     );
     text

@@ -22,6 +22,8 @@ pub enum LabError {
     Tool { command: String, said: String },
     /// The system refused something.
     System { what: String, error: io::Error },
+    /// A command that does not start on a host.
+    Start { program: String, error: io::Error },
     /// A link that is not what the plan says.
     Probe(String),
     /// A fault or timetable that makes no sense.
@@ -45,6 +47,9 @@ impl fmt::Display for LabError {
             LabError::Unbuildable(what) => write!(f, "this cannot be built: {what}"),
             LabError::Tool { command, said } => write!(f, "{command}: {said}"),
             LabError::System { what, error } => write!(f, "{what}: {error}"),
+            LabError::Start { program, error } => {
+                write!(f, "cannot run `{program}` on a host of the lab: {error}")
+            }
             LabError::Probe(what) => f.write_str(what),
             LabError::Fault(what) => f.write_str(what),
         }

@@ -3,10 +3,11 @@
 //!
 //! A [`Plan`] is read from a platform that the simulator reads too. [`up()`] builds it, [`probe()`]
 //! holds its links to it, [`command`] starts processes on its hosts, [`Timetable`] breaks it,
-//! [`Recorder`] counts what passes, and [`down()`] removes all of it by name. The WAN is a process
-//! of its own (`wan.rs`) around the emulator, whose engine knows no clock and no socket. Nothing is
-//! made in the machine's own network namespace. This crate must never know a backend, a collective
-//! or a measurement: programs run in a lab as they would on real hosts.
+//! [`Recorder`] counts what passes, [`Run`] does all three for a program of MPI, and [`down()`]
+//! removes all of it by name. The WAN is a process of its own (`wan.rs`) around the emulator, whose
+//! engine knows no clock and no socket. Nothing is made in the machine's own network namespace.
+//! This crate must never know a backend, a collective or a measurement: programs run in a lab as
+//! they would on real hosts.
 //!
 //! A plan and the faults of its links touch nothing, so that anybody can look at them:
 //!
@@ -30,18 +31,26 @@
 //! in a process of its own, which removes the lab when its owner is gone:
 //!
 //! ```no_run
-//! use laneway_lab::{Guard, LabName, Options, Plan, open, probe, up};
+//! use std::sync::atomic::AtomicBool;
+//! use std::time::Duration;
+//!
+//! use laneway_lab::{Guard, LabName, Options, Plan, Run, mpi, open, probe, up};
 //! use laneway_sim::platform::Platform;
 //!
 //! let plan = Plan::new(&Platform::read("cluster:2")?, Options::default())?;
 //! let (lab, program) = (LabName::new("mine")?, std::path::Path::new("/usr/bin/laneway"));
 //! let guard = Guard::start(&lab, program, &["lab", "guard", "--lab", lab.as_str()])?;
 //! up(&lab, &plan, program)?;
+//! mpi::prepare(&lab, &plan, program)?;
 //! open(&lab)?;
 //! for seen in probe(&lab, &plan)? {
 //!     println!("{} to {}: {:.3} ms", seen.from, seen.to, 1e3 * seen.latency);
 //! }
-//! laneway_lab::command(&lab, &plan.hosts[0].name, "ip")?.arg("address").status()?;
+//! let (host, arguments) = (&plan.hosts[0].name, ["-n", "2", "./program"].map(String::from));
+//! let every = Some(Duration::from_millis(10));
+//! let run = Run { host, program: "mpirun", arguments: &arguments, every, timetable: None };
+//! let ended = run.run(&lab, &plan, &AtomicBool::new(false), |_| ())?;
+//! println!("exit code {}, {} links", ended.code, ended.links.unwrap_or_default().len());
 //! guard.remove()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -63,6 +72,7 @@ mod name;
 mod plan;
 mod probe;
 mod record;
+mod run;
 mod status;
 mod system;
 mod up;
@@ -78,6 +88,7 @@ pub use name::LabName;
 pub use plan::{Host, Options, Pipe, Plan, Way, address, management_address};
 pub use probe::{Seen, carried, connect, probe};
 pub use record::{Link, Passed, Recorder};
+pub use run::{Ended, Run};
 pub use status::{Status, status};
 pub use system::{die_with_owner, within};
 pub use up::{open, read_plan, up};

@@ -102,7 +102,7 @@ impl ModelError {
             ),
             ModelError::Refused { why } => usage("no such call", why.clone(), "another algorithm"),
             ModelError::Schedule(error) => {
-                usage("the schedule cannot be read", error.to_string(), "`laneway check`")
+                usage("the schedule cannot be read", error.to_string(), "another algorithm")
             }
             ModelError::Comm(error) => {
                 Failure::environment("the estimation failed", error.to_string(), "")

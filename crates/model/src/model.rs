@@ -82,6 +82,7 @@ impl ModelKind {
 
 /// A model with its parameters.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Model {
     /// Of one of its three kinds.
     Hockney(Hockney),
@@ -222,6 +223,7 @@ impl Check {
 
 /// Whether a fit holds: what the model says of experiments beside what they took.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Quality {
     /// What nine of ten experiments are off at most, as parts of their times.
     pub typical: f64,
@@ -271,6 +273,7 @@ impl Quality {
 
 /// A model of a machine, ready to be asked.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Fitted {
     /// The model.
     pub model: Model,
@@ -287,6 +290,14 @@ pub struct Fitted {
     pub escalation: Option<Escalation>,
     /// The same of scatters.
     pub leap: Option<Leap>,
+}
+
+impl Fitted {
+    /// A model whose parameters are known without experiments: it holds, and no sweep showed more.
+    pub fn known(model: Model, hosts: Vec<String>, eager_bytes: u64) -> Fitted {
+        let (quality, cost) = (Quality::default(), Cost::default());
+        Fitted { model, hosts, eager_bytes, quality, cost, escalation: None, leap: None }
+    }
 }
 
 /// One of so many experiments of a kind may be off as it likes.

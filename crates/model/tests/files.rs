@@ -134,8 +134,8 @@ fn a_model_becomes_a_platform_that_takes_the_same_time() {
 
 #[test]
 fn what_has_no_platform_says_so() {
-    for fitted in all_models(4, 4) {
-        let fitted = Fitted { quality: Default::default(), ..fitted };
+    for mut fitted in all_models(4, 4) {
+        fitted.quality = Default::default();
         let found = platform_text(&fitted);
         match fitted.model.kind() {
             ModelKind::PLogP | ModelKind::HockneySegments => {

@@ -3,8 +3,8 @@
 use laneway_coll::find;
 use laneway_core::{Collective, Shape};
 use laneway_model::{
-    Call, Cost, Fitted, Hockney, Host, Line, Lines, Lmo, LogGp, Model, ModelError, PLogP, Pair,
-    Parameter, Quality, Step, closed_form, crossovers, predict_all,
+    Call, Fitted, Hockney, Host, Line, Lines, Lmo, LogGp, Model, ModelError, PLogP, Pair,
+    Parameter, Step, closed_form, crossovers, predict_all,
 };
 use laneway_stats::SplitMix64;
 
@@ -16,10 +16,7 @@ fn exact(value: f64) -> Parameter {
 
 fn fitted(model: Model, ranks: u32) -> Fitted {
     let hosts = (0..ranks).map(|rank| format!("n{rank}")).collect();
-    let quality = Quality { limit: 0.1, ..Quality::default() };
-    let cost = Cost::default();
-    let (escalation, leap) = (None, None);
-    Fitted { model, hosts, eager_bytes: EAGER, quality, cost, escalation, leap }
+    Fitted::known(model, hosts, EAGER)
 }
 
 fn hockney(segments: bool) -> Model {

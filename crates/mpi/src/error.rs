@@ -15,7 +15,7 @@ use crate::launcher::SMPI_SIZE;
 pub enum MpiError {
     /// No launcher started this process; `because` says what its environment shows.
     NotLaunched { because: String },
-    /// A library was asked for by name and is not there; `asked_by` names the flag or variable.
+    /// A library was asked for by name and is not there; `asked_by` says how.
     Missing { path: PathBuf, asked_by: &'static str },
     /// No MPI library in any of these folders.
     NotFound { looked_in: Vec<PathBuf> },
@@ -152,7 +152,7 @@ impl MpiError {
     fn advice(&self) -> String {
         let advice = match self {
             MpiError::NotLaunched { .. } => {
-                "mpirun -n N laneway …, or the backend local, which needs no MPI"
+                "mpirun -n N PROGRAM …, or the backend local, which needs no MPI"
             }
             MpiError::Missing { .. } => "LANEWAY_MPI=FILE, or the folder MPI is installed in",
             MpiError::NotFound { .. } => {

@@ -90,10 +90,10 @@ impl Names {
     }
 }
 
-/// Chooses the library file. `explicit` is the command line's wish, before `LANEWAY_MPI`.
+/// Chooses the library file. `explicit` is the caller's wish, before `LANEWAY_MPI`.
 pub fn find(explicit: Option<&Path>, around: &Surroundings<'_>) -> Result<Choice, MpiError> {
     if let Some(path) = explicit {
-        return chosen(path, "the command line");
+        return chosen(path, "its name");
     }
     if let Some(path) = (around.environment)("LANEWAY_MPI").filter(|path| !path.is_empty()) {
         return chosen(Path::new(&path), "LANEWAY_MPI");

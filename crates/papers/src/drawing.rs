@@ -2,94 +2,81 @@
 
 use std::fmt::Write;
 
+use laneway_draw::axis::Axis;
 use laneway_draw::svg::{self, ruled};
 
 use crate::part::{self, Curve, Drawn, Part};
 
 const PANEL: f64 = 460.0;
-const LEFT: f64 = 60.0;
+const LEFT: f64 = 70.0;
 const RIGHT: f64 = 436.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 300.0;
+const LEGEND: f64 = BOTTOM + 58.0;
 const LINE: f64 = 15.0;
 
 /// Places to the right, figures upwards.
 struct Axes {
-    across: Scale,
-    up: Scale,
-}
-
-/// From one end of an axis to the other.
-struct Scale {
-    low: f64,
-    high: f64,
-    /// From line to line: a summand, or a power of ten where the axis is `tenfold`.
-    step: f64,
-    /// The ends are powers of ten.
+    x: Axis,
+    y: Axis,
+    /// Figures are tenfold from line to line.
     tenfold: bool,
-}
-
-impl Scale {
-    fn over(figures: impl Iterator<Item = f64> + Clone, tenfold: bool) -> Scale {
-        let most = figures.clone().fold(0.0, f64::max);
-        if !tenfold {
-            let step = svg::round_step((most / 5.0).max(1e-9), &[1.0, 2.0, 5.0]);
-            return Scale { low: 0.0, high: most.max(step), step, tenfold };
-        }
-        let powers = figures.filter(|figure| *figure > 0.0).map(f64::log10);
-        let low = powers.clone().fold(f64::INFINITY, f64::min).floor();
-        let high = powers.fold(f64::NEG_INFINITY, f64::max).ceil();
-        let (low, high) = if low < high { (low, high) } else { (0.0, 1.0) };
-        Scale { low, high, step: 1.0, tenfold }
-    }
-
-    /// The part of the axis that is below a figure; none where it has no place.
-    fn part(&self, figure: f64) -> Option<f64> {
-        let figure = match self.tenfold {
-            true if figure > 0.0 => figure.log10(),
-            true => return None,
-            false => figure,
-        };
-        Some((figure - self.low) / (self.high - self.low))
-    }
-
-    /// The figures that lines are drawn at.
-    fn lines(&self) -> Vec<f64> {
-        let count = ((self.high - self.low) / self.step + 0.001) as u32;
-        let at = |line: u32| self.low + self.step * f64::from(line);
-        let figure = |line| if self.tenfold { 10f64.powf(at(line)) } else { at(line) };
-        (0..=count).map(figure).collect()
-    }
 }
 
 impl Axes {
     /// Figures upwards are those of all panels, places those of one.
     fn over(part: &Part, op: &str) -> Axes {
-        let points = || part.curves.iter().flat_map(|curve| &curve.points);
-        let own = || of(part, op).flat_map(|curve| &curve.points);
-        let drawn = part.axes.drawn;
+        let points = part.curves.iter().flat_map(|curve| &curve.points);
         let bars = part.curves.iter().flat_map(|curve| &curve.intervals).map(|(_, high)| *high);
-        let up = points().map(|(_, figure)| *figure).chain(bars);
-        let mut across = Scale::over(own().map(|(at, _)| *at as f64), false);
-        if drawn == Drawn::Tenfold {
-            // Doubling sizes fill the axis from the first to the last of them.
-            let at = || own().map(|(at, _)| (*at as f64).max(1.0).log2());
-            let (low, high) = at().fold((f64::MAX, f64::MIN), |(l, h), at| (l.min(at), h.max(at)));
-            across = Scale { low, high: high.max(low + 1.0), step: 1.0, tenfold: false };
-        }
-        Axes { across, up: Scale::over(up, matches!(drawn, Drawn::Lines | Drawn::Tenfold)) }
-    }
-
-    fn x(&self, at: u64, drawn: Drawn) -> f64 {
-        let at = at as f64;
-        let at = if drawn == Drawn::Tenfold { at.max(1.0).log2() } else { at };
-        LEFT + self.across.part(at).unwrap_or(0.0) * (RIGHT - LEFT)
+        let up = points.map(|(_, figure)| *figure).chain(bars);
+        let along = of(part, op).flat_map(|curve| &curve.points).map(|(at, _)| *at as f64);
+        let (drawn, ends) = (part.axes.drawn, (LEFT, RIGHT));
+        let x = match drawn {
+            Drawn::Tenfold => Axis::sizes(along, ends),
+            _ if part.axes.has_sizes() => Axis::even_sizes(most(along), ends),
+            _ => Axis::even(most(along), ends),
+        };
+        let tenfold = matches!(drawn, Drawn::Lines | Drawn::Tenfold);
+        let y = match tenfold {
+            true => Axis::times(up, (BOTTOM, TOP)),
+            false => Axis::even(most(up), (BOTTOM, TOP)),
+        };
+        Axes { x, y, tenfold }
     }
 
     /// None where a logarithm has no place for it.
     fn y(&self, figure: f64) -> Option<f64> {
-        Some(BOTTOM - self.up.part(figure)? * (BOTTOM - TOP))
+        (!self.tenfold || figure > 0.0).then(|| self.y.at(figure))
     }
+
+    fn grid(&self) -> String {
+        let lines = self.y.ticks().into_iter();
+        let lines = lines.map(|tick| ruled(LEFT, RIGHT, tick.place, &tick.label));
+        let places = self.x.ticks().into_iter().map(|tick| below(tick.place, &tick.label));
+        lines.chain(places).collect()
+    }
+}
+
+fn most(figures: impl Iterator<Item = f64>) -> f64 {
+    figures.fold(0.0, f64::max)
+}
+
+/// The name of a place below a panel.
+fn below(x: f64, label: &str) -> String {
+    let y = BOTTOM + 16.0;
+    format!("<text x=\"{x:.1}\" y=\"{y}\" text-anchor=\"middle\">{label}</text>\n")
+}
+
+/// What both axes are, beside them.
+fn labels(axes: &part::Axes) -> String {
+    let (middle, height) = ((LEFT + RIGHT) / 2.0, (TOP + BOTTOM) / 2.0);
+    format!(
+        "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n\
+         <text text-anchor=\"middle\" transform=\"translate(16 {height}) rotate(-90)\">{}</text>\n",
+        BOTTOM + 34.0,
+        svg::escaped(axes.along),
+        svg::escaped(axes.up)
+    )
 }
 
 /// Draws the curves of a part as SVG: a panel for each operation.
@@ -101,8 +88,7 @@ pub fn draw(part: &Part) -> String {
     for (number, op) in operations.iter().enumerate() {
         // Writing to a string cannot fail.
         let _ = writeln!(body, "<g transform=\"translate({},0)\">", number as f64 * PANEL);
-        let title = format!("{op}, {}", part.axes.title);
-        for (number, title) in svg::wrap(&title, PANEL - 20.0, 13.0).iter().enumerate() {
+        for (number, title) in svg::wrap(op, PANEL - 20.0, 13.0).iter().enumerate() {
             let _ = writeln!(
                 body,
                 "<text x=\"14\" y=\"{}\" font-size=\"13\">{}</text>",
@@ -115,9 +101,10 @@ pub fn draw(part: &Part) -> String {
             _ => Some(Axes::over(part, op)),
         };
         body += &match &axes {
-            Some(axes) => grid(axes, &part.axes),
+            Some(axes) => axes.grid(),
             None => bars.grid(&part.axes),
         };
+        body += &labels(&part.axes);
         for (number, curve) in of(part, op).enumerate() {
             body += &match &axes {
                 Some(axes) => line(axes, part.axes.drawn, curve, number as u32),
@@ -126,7 +113,7 @@ pub fn draw(part: &Part) -> String {
         }
         body += "</g>\n";
     }
-    let height = BOTTOM + 40.0 + LINE * most as f64;
+    let height = LEGEND + LINE * most as f64;
     svg::document(operations.len().max(1) as f64 * PANEL, height, &body)
 }
 
@@ -139,9 +126,7 @@ struct Bars {
     places: Vec<u64>,
     /// Bars of a group.
     curves: usize,
-    /// From line to line, a round figure; and how many lines.
-    step: f64,
-    lines: u32,
+    y: Axis,
 }
 
 impl Bars {
@@ -150,37 +135,21 @@ impl Bars {
         let mut places: Vec<u64> = points().map(|(at, _)| *at).collect();
         places.sort_unstable();
         places.dedup();
-        let most = points().map(|(_, figure)| *figure).fold(0.0, f64::max);
-        let step = svg::round_step((most / 5.0).max(1e-9), &[1.0, 2.0, 5.0]);
-        let lines = (most / step - 0.001).ceil().max(1.0) as u32;
-        Bars { places, curves: curves.len().max(1), step, lines }
+        let y = Axis::even(most(points().map(|(_, figure)| *figure)), (BOTTOM, TOP));
+        Bars { places, curves: curves.len().max(1), y }
     }
 
     fn group(&self) -> f64 {
         (RIGHT - LEFT) / self.places.len().max(1) as f64
     }
 
-    fn up(&self, figure: f64) -> f64 {
-        BOTTOM - figure / (self.step * f64::from(self.lines)) * (BOTTOM - TOP)
-    }
-
     fn grid(&self, axes: &part::Axes) -> String {
-        let mut text = String::new();
-        for line in 0..=self.lines {
-            let figure = self.step * f64::from(line);
-            let y = self.up(figure);
-            text += &ruled(LEFT, RIGHT, y, &format!("{figure:.2}"));
-        }
-        for (number, &place) in self.places.iter().enumerate() {
-            let x = LEFT + (number as f64 + 0.5) * self.group();
-            let _ = writeln!(
-                text,
-                "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-                BOTTOM + 16.0,
-                axes.place(place)
-            );
-        }
-        text
+        let lines = self.y.ticks().into_iter();
+        let lines = lines.map(|tick| ruled(LEFT, RIGHT, tick.place, &tick.label));
+        let middle = |number: usize| LEFT + (number as f64 + 0.5) * self.group();
+        let places = self.places.iter().enumerate();
+        let places = places.map(|(number, &place)| below(middle(number), &axes.place(place)));
+        lines.chain(places).collect()
     }
 
     fn of(&self, curve: &Curve, number: u32) -> String {
@@ -190,7 +159,7 @@ impl Bars {
         for &(at, figure) in &curve.points {
             let place = self.places.partition_point(|&place| place < at) as f64;
             let x = LEFT + (place + 0.1) * self.group() + wide * f64::from(number);
-            let y = self.up(figure);
+            let y = self.y.at(figure);
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,
@@ -203,7 +172,7 @@ impl Bars {
                 text += &lettered(x, y, letter, number);
             }
         }
-        let y = BOTTOM + 40.0 + LINE * f64::from(number);
+        let y = LEGEND + LINE * f64::from(number);
         let _ = writeln!(
             text,
             "<path d=\"M{LEFT} {y}h24\" stroke=\"{colour}\" stroke-width=\"11\"/>{}\
@@ -239,43 +208,6 @@ fn named(label: &str) -> String {
     }
 }
 
-fn grid(axes: &Axes, labels: &part::Axes) -> String {
-    let mut text = String::new();
-    for figure in axes.up.lines() {
-        let Some(y) = axes.y(figure) else { continue };
-        // Sums of a step need not be round.
-        let label = (figure * 1e6).round() / 1e6;
-        text += &ruled(LEFT, RIGHT, y, &format!("{label}"));
-    }
-    for place in places(&axes.across, labels.drawn) {
-        let x = axes.x(place, labels.drawn);
-        let _ = writeln!(
-            text,
-            "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-            BOTTOM + 16.0,
-            labels.place(place)
-        );
-    }
-    text
-}
-
-/// The places that are named below a panel.
-fn places(across: &Scale, drawn: Drawn) -> Vec<u64> {
-    let powers = || (across.low.ceil() as u32..=across.high as u32).step_by(2);
-    if drawn == Drawn::Tenfold {
-        return powers().map(|power| 1u64 << power.min(63)).collect();
-    }
-    let quarter = |step: u64| {
-        // Whole KiB where that many are, as sizes are written.
-        let at = across.high as u64 * step / 4;
-        if across.high >= 4096.0 { at & !1023 } else { at }
-    };
-    match drawn {
-        Drawn::Lines => (0..=4).map(quarter).collect(),
-        _ => across.lines().into_iter().map(|at| at as u64).collect(),
-    }
-}
-
 /// So many points of a curve have a mark each; of more, every so many-th.
 const MOST_MARKS: usize = 24;
 
@@ -286,7 +218,7 @@ fn line(axes: &Axes, drawn: Drawn, curve: &Curve, number: u32) -> String {
     let (mut last, mut marks) = (None, String::new());
     let every = curve.points.len().div_ceil(MOST_MARKS).max(1);
     for (place, &(at, figure)) in curve.points.iter().enumerate() {
-        let x = axes.x(at, drawn);
+        let x = axes.x.at(at as f64);
         let Some(y) = axes.y(figure) else { continue };
         if let Some(before) = last.filter(|_| drawn == Drawn::Steps) {
             points.push(format!("{x:.1},{before:.1}"));
@@ -297,14 +229,14 @@ fn line(axes: &Axes, drawn: Drawn, curve: &Curve, number: u32) -> String {
         }
         last = Some(y);
     }
-    let y = BOTTOM + 40.0 + LINE * f64::from(number);
+    let y = LEGEND + LINE * f64::from(number);
     format!(
         "{}<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\" \
          stroke-dasharray=\"{dashes}\"/><path d=\"{marks}\" fill=\"{colour}\"/>\n\
          <path d=\"M{LEFT} {y}h36\" stroke=\"{colour}\" stroke-width=\"2\" \
          stroke-dasharray=\"{dashes}\"/><path d=\"{}\" fill=\"{colour}\"/>\
          <text x=\"{}\" y=\"{}\">{}</text>\n",
-        intervals(axes, drawn, curve, colour),
+        intervals(axes, curve, colour),
         points.join(" "),
         svg::mark(number as usize, LEFT + 18.0, y, 3.5),
         LEFT + 42.0,
@@ -314,10 +246,10 @@ fn line(axes: &Axes, drawn: Drawn, curve: &Curve, number: u32) -> String {
 }
 
 /// A bar from the low to the high end of each interval.
-fn intervals(axes: &Axes, drawn: Drawn, curve: &Curve, colour: &str) -> String {
+fn intervals(axes: &Axes, curve: &Curve, colour: &str) -> String {
     let mut bars = String::new();
     for (&(at, _), &(low, high)) in curve.points.iter().zip(&curve.intervals) {
-        let x = axes.x(at, drawn);
+        let x = axes.x.at(at as f64);
         let (Some(low), Some(high)) = (axes.y(low), axes.y(high)) else { continue };
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -334,10 +266,10 @@ fn intervals(axes: &Axes, drawn: Drawn, curve: &Curve, colour: &str) -> String {
 mod tests {
     use super::*;
 
-    fn part(drawn: Drawn, title: &'static str) -> Part {
+    fn part(drawn: Drawn, op: &'static str) -> Part {
         let curve = |number: u64| {
             let points = (0..40).map(|at| (at, (number + at + 1) as f64)).collect();
-            Curve::new("gather", format!("a label that goes on and on {number} ").repeat(4), points)
+            Curve::new(op, format!("a label that goes on and on {number} ").repeat(4), points)
         };
         Part {
             name: "figure-1",
@@ -346,16 +278,16 @@ mod tests {
             claims: Vec::new(),
             remarks: Vec::new(),
             curves: (0..5).map(curve).collect(),
-            axes: part::Axes { across: "at", unit: None, title, drawn },
+            axes: part::Axes { across: "at", unit: None, up: "time in us", along: "pairs", drawn },
         }
     }
 
     #[test]
     fn curves_are_told_apart_without_colour() {
-        let lines = draw(&part(Drawn::Even, "time"));
+        let lines = draw(&part(Drawn::Even, "gather"));
         let dashes = ["none", "7 3", "2 3", "9 3 2 3"];
         assert!(dashes.iter().all(|of| lines.contains(&format!("stroke-dasharray=\"{of}\""))));
-        let bars = draw(&part(Drawn::Bars, "time"));
+        let bars = draw(&part(Drawn::Bars, "gather"));
         assert!(('a'..='e').all(|letter| bars.contains(&format!(">{letter}</text>"))), "{bars}");
     }
 
@@ -364,9 +296,13 @@ mod tests {
         let title = "a long title of a figure, time in us over the number of queue pairs of a node";
         for drawn in [Drawn::Even, Drawn::Bars] {
             let drawing = draw(&part(drawn, title));
+            assert!(drawing.contains(">time in us</text>") && drawing.contains(">pairs</text>"));
             for text in drawing.split("<text ").skip(1) {
                 let (tag, rest) = text.split_once('>').expect("a tag");
-                let x: f64 = tag.split('"').nth(1).and_then(|x| x.parse().ok()).expect("a place");
+                let Some(x) = tag.strip_prefix("x=\"").and_then(|x| x.split('"').next()) else {
+                    continue;
+                };
+                let x: f64 = x.parse().expect("a place");
                 let size = if tag.contains("font-size=\"13\"") { 13.0 } else { 11.0 };
                 let words = rest.split('<').next().expect("words");
                 assert!(

@@ -20,13 +20,6 @@ pub enum PaperError {
     },
     /// The testbed of a paper cannot be simulated or counted; nothing that a user did.
     Testbed(String),
-    /// A benchmark that runs as a command of its own failed.
-    Command {
-        /// The command as a person would type it.
-        line: String,
-        /// Why it failed.
-        why: String,
-    },
     /// The two hosts of a drill could not be used.
     Drill(DrillError),
     /// A connection between them failed.
@@ -54,7 +47,6 @@ impl fmt::Display for PaperError {
                 write!(f, "unknown part `{part}` of the paper {paper}")
             }
             PaperError::Testbed(why) => write!(f, "the testbed cannot be simulated: {why}"),
-            PaperError::Command { line, why } => write!(f, "`{line}` failed: {why}"),
             PaperError::Drill(error) => error.fmt(f),
             PaperError::Net(error) => error.fmt(f),
             PaperError::Stuck { what, seconds } => write!(f, "{what} within {seconds} s"),

@@ -61,7 +61,7 @@ const NOTES: &[&str] = &[
 const DEGREES: [u32; 3] = [4, 8, 18];
 
 /// A table of numbers.
-const TABLE: Axes = Axes { across: "at", unit: None, title: "", drawn: Drawn::Not };
+const TABLE: Axes = Axes { across: "at", unit: None, up: "", along: "", drawn: Drawn::Not };
 
 /// The wanted parts in the order of the paper, all where none is named; tells how far it is.
 pub fn reproduce(wanted: &[&str], observer: &dyn Observer) -> Result<Vec<Part>, PaperError> {

@@ -41,7 +41,6 @@ mod error;
 mod paper;
 mod part;
 mod text;
-mod typed;
 
 pub use drawing::draw;
 pub use error::PaperError;

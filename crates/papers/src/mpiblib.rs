@@ -3,11 +3,9 @@
 mod cluster;
 mod figure_1;
 mod figure_2;
+mod measured;
 mod p2p;
 mod table_1;
-mod typed;
-
-use std::path::{Path, PathBuf};
 
 use laneway_core::{Observer, Stage};
 
@@ -17,7 +15,7 @@ use crate::paper::PARTS_DONE;
 use crate::part::Part;
 pub use cluster::Cluster;
 use cluster::{OPERATIONS, PLATFORM};
-use typed::Run;
+use measured::Run;
 
 /// What is reproduced of it.
 pub static PAPER: Paper = Paper {
@@ -53,7 +51,7 @@ const NOTES: &[&str] = &[
      (docs/reproduce-mpiblib.md).",
 ];
 
-/// One command for each operation and each method: table 1 tells what they cost, figure 2 what
+/// One benchmark for each operation and each method: table 1 tells what they cost, figure 2 what
 /// they found.
 struct Compared {
     /// By operation, then by method.
@@ -61,45 +59,27 @@ struct Compared {
 }
 
 impl Compared {
-    fn new(program: &Path, observer: &dyn Observer) -> Result<Compared, PaperError> {
-        let all = OPERATIONS.len() * typed::METHODS.len();
+    fn new(cluster: &Cluster, observer: &dyn Observer) -> Result<Compared, PaperError> {
+        let all = OPERATIONS.len() * measured::METHODS.len();
         let stage = Stage::new(observer, "benchmarks run", all as u64);
-        let runs = OPERATIONS.into_iter().map(|operation| typed::runs(program, operation, &stage));
-        Ok(Compared { runs: runs.collect::<Result<Vec<_>, _>>()? })
+        let runs = |operation| measured::runs(cluster, operation, &stage);
+        Ok(Compared { runs: OPERATIONS.into_iter().map(runs).collect::<Result<Vec<_>, _>>()? })
     }
 
-    /// As they were typed.
+    /// As a person would type them.
     fn commands(&self) -> Vec<String> {
         self.runs.iter().flatten().map(|run| run.line.clone()).collect()
     }
 }
 
-/// What its experiments need.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The command `laneway`, which runs the benchmarks of table 1 and figure 2.
-    pub program: PathBuf,
-}
-
-impl Default for Options {
-    /// `laneway` is found by the search path.
-    fn default() -> Options {
-        Options { program: "laneway".into() }
-    }
-}
-
 /// The wanted parts in the order of the paper, all where none is named; tells how far it is.
-pub fn reproduce(
-    wanted: &[&str],
-    options: &Options,
-    observer: &dyn Observer,
-) -> Result<Vec<Part>, PaperError> {
+pub fn reproduce(wanted: &[&str], observer: &dyn Observer) -> Result<Vec<Part>, PaperError> {
     let chosen = PAPER.chosen(wanted)?;
     let wants = |part: &str| chosen.contains(&part);
     let cluster = Cluster::new()?;
     let mut parts = Vec::new();
     let compared = match wants("table-1") || wants("figure-2") {
-        true => Some(Compared::new(&options.program, observer)?),
+        true => Some(Compared::new(&cluster, observer)?),
         false => None,
     };
     let own = ["figure-1", "p2p"].into_iter().filter(|part| wants(part)).count();

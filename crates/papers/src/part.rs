@@ -24,8 +24,10 @@ pub struct Axes {
     pub across: &'static str,
     /// Of the figures; a plain ratio has none.
     pub unit: Option<&'static str>,
-    /// Of a drawing.
-    pub title: &'static str,
+    /// What a drawing has upwards, with its unit.
+    pub up: &'static str,
+    /// What it has to the right.
+    pub along: &'static str,
     /// How a drawing looks.
     pub drawn: Drawn,
 }
@@ -53,13 +55,19 @@ impl Axes {
     pub const TIMES: Axes = Axes {
         across: "size_bytes",
         unit: Some("us"),
-        title: "time in us over the size of a block",
+        up: "time in us",
+        along: "size of a block",
         drawn: Drawn::Lines,
     };
 
+    /// Whether places are sizes in bytes.
+    pub fn has_sizes(&self) -> bool {
+        self.across == "size_bytes"
+    }
+
     /// Where a point is, for people.
     pub fn place(&self, at: u64) -> String {
-        if self.across == "size_bytes" { format_size(at) } else { at.to_string() }
+        if self.has_sizes() { format_size(at) } else { at.to_string() }
     }
 }
 

@@ -60,7 +60,8 @@ struct Experiment {
 const OVER_PAIRS: Axes = Axes {
     across: "pairs",
     unit: Some("us"),
-    title: "time in us over the number of queue pairs",
+    up: "time in us",
+    along: "number of queue pairs",
     drawn: Drawn::Even,
 };
 
@@ -81,7 +82,8 @@ const EXPERIMENTS: [Experiment; 5] = [
         name: PARTS[2],
         heading: "Figure 7: latency of 128 B while transitions are under way, over queue pairs",
         axes: Axes {
-            title: "mean latency in us over the number of queue pairs",
+            up: "mean latency in us",
+            along: "number of queue pairs",
             drawn: Drawn::Tenfold,
             ..OVER_PAIRS
         },
@@ -92,7 +94,8 @@ const EXPERIMENTS: [Experiment; 5] = [
         heading: "Figure 8: latency over message sizes, all queue pairs",
         axes: Axes {
             across: "size_bytes",
-            title: "mean latency in us over the size of a message",
+            up: "mean latency in us",
+            along: "size of a message",
             drawn: Drawn::Tenfold,
             ..OVER_PAIRS
         },

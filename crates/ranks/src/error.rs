@@ -143,10 +143,12 @@ impl RanksError {
                 "the launcher is another version of this program, or no launcher",
                 "install the same binary on every host",
             ),
-            RanksError::Device { why, .. } => environment(&why, "laneway path info"),
+            RanksError::Device { why, .. } => {
+                environment(&why, "ip -brief address, which lists the devices of a host")
+            }
             RanksError::NoAnswer { addresses, .. } => environment(
                 &format!("nothing came back from {addresses}: a firewall, or no route to it"),
-                "let UDP pass between the hosts; laneway path info",
+                "let UDP pass between the hosts; ip route get ADDRESS shows the route",
             ),
             RanksError::System { error, .. } => {
                 environment(&error, "the limits of this shell (ulimit -a)")

@@ -1,7 +1,8 @@
 //! Collectives over several sites: the fastest schedule for a call, what the multi-lane paper's
 //! cost model says, and what no algorithm can beat.
 //!
-//! [`Sites`] chooses by simulating candidates, [`Calls`] does so for many calls and makes rows.
+//! [`Sites`] chooses by simulating candidates, [`Calls`] does so for many calls and makes rows,
+//! [`Simulated`] makes rows for algorithms that somebody else chose.
 //! [`model`] predicts the paper's algorithm from a few numbers, as printed and as corrected.
 //! [`bound`] reads a platform's layout and gives the least time of a scatter or gather on it, with
 //! the place that limits it. [`found`] reads what was measured between sites, and writes it as a
@@ -39,9 +40,11 @@ mod maxflow;
 mod network;
 mod placed;
 mod search;
+mod simulated;
 mod testbed;
 
 pub use calls::{Calls, Choices, LaneTimes, Lanes, LanesError};
 pub use choose::{Candidate, Choice, ChoiceError, Sites};
 pub use placed::{Chosen, PlaceError, Placed};
+pub use simulated::{NotSimulated, Run, Simulated, Times};
 pub use testbed::{NotTwoSites, Sharing};

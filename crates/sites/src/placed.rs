@@ -40,6 +40,13 @@ const REMEMBERED: usize = 64;
 pub enum PlaceError {
     /// All ranks know of it.
     Refused(Failure),
+    /// A rank's host that the platform does not have; all ranks know of it.
+    UnknownHost {
+        /// The host's name.
+        host: String,
+        /// The platform's.
+        platform: String,
+    },
     /// The others may not know and be waiting.
     Comm(CommError),
 }
@@ -60,6 +67,9 @@ impl fmt::Display for PlaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PlaceError::Refused(failure) => failure.fmt(f),
+            PlaceError::UnknownHost { host, platform } => {
+                write!(f, "the site of host `{host}` is unknown: {platform} has no such host")
+            }
             PlaceError::Comm(error) => error.fmt(f),
         }
     }
@@ -110,10 +120,8 @@ impl Placed {
         let mut hosts = Vec::new();
         for name in &names {
             let Some(host) = find(name) else {
-                let what = format!("the site of host `{name}` is unknown");
-                let cause = format!("{spec} has no host of that name");
-                let try_this = "a platform of `laneway sites measure -o FILE` on these hosts";
-                return Err(Failure::usage(what, cause, try_this).into());
+                let (host, platform) = (name.clone(), spec.to_string());
+                return Err(PlaceError::UnknownHost { host, platform });
             };
             hosts.push(host as HostId);
         }

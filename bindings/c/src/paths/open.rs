@@ -146,7 +146,7 @@ unsafe fn local(path: &LocalPath) -> Result<laneway_net::LocalPath, Failure> {
         refused("invalid address", format!("`{address}`"), "an address as 10.0.0.1 or fd00::1")
     })?;
     if device.is_some_and(|name| name.is_empty() || name.len() > 15) {
-        let try_this = "NULL, or a device of laneway path info";
+        let try_this = "NULL, or a device of `ip -brief address`";
         return Err(refused("unknown device", format!("`{}`", device.unwrap_or("")), try_this));
     }
     let (first, last) = (path.first_port, path.last_port);

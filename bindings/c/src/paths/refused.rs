@@ -32,7 +32,9 @@ impl From<NetError> for Coded {
             }
             NetError::TooManyConnections => (ENVIRONMENT, "no connection", "close some before"),
             NetError::Refused(refusal) => of_state(*refusal),
-            _ => (ENVIRONMENT, "the system refused", "laneway path info lists what can be a path"),
+            _ => {
+                (ENVIRONMENT, "the system refused", "`ip -brief address` lists what can be a path")
+            }
         };
         coded(code, what, cause, try_this)
     }

@@ -97,6 +97,10 @@ pub fn failure(error: LabError) -> Failure {
             Failure::usage(what, cause, "a platform without it; laneway sim can simulate it")
         }
         LabError::Fault(_) => Failure::usage(what, "", "laneway lab fault --help"),
+        LabError::Start { program, error } => {
+            let what = format!("cannot run `{program}` on a host of the lab");
+            Failure::environment(what, error.to_string(), "laneway lab run -- hostname")
+        }
         LabError::Probe(_) => {
             let cause = "a link does not have its planned rate or latency; the machine may be busy";
             Failure::environment(what, cause, "--no-probe, lower rates, or an idle machine")

@@ -1,19 +1,9 @@
 //! `laneway lab run`: a command on the first host of a lab, with what MPI libraries need.
 
-use std::io;
-use std::os::unix::process::ExitStatusExt;
-use std::process::Child;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
-
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
-use laneway_lab::{
-    Done, LabError, LabName, Link, Plan, Recorder, Timetable, command as host_command,
-    die_with_owner, mpi, read_plan,
-};
+use laneway_lab::{Done, LabName, Plan, Run, read_plan};
 
 use crate::links::RecordFile;
 
@@ -66,22 +56,32 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let file = file.map(|file| RecordFile::from(file)).transpose()?;
     let every = record::every(matches)?;
     let (lab, plan, stands) = find(matches)?;
-    let run = Run { host: host(matches, &plan)?, timetable: read_timetable(matches, &lab, &plan)? };
+    let host = host(matches, &plan)?;
+    let timetable = read_timetable(matches, &lab, &plan)?;
+    let words: Vec<String> = matches.get_many("command").unwrap_or_default().cloned().collect();
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(Failure::usage("no command is named", "", "laneway lab run -- hostname"));
+    };
+    let (every, timetable) = (file.as_ref().map(|_| every), timetable.as_ref());
+    let run = Run { host: &host, program, arguments, every, timetable };
     // Who is interrupted ends the faults of its timetable first; the command is, too.
     let stop = on_signal(&[libc::SIGINT]);
     let guard = match stands {
         true => None,
         false => Some(up::build(matches, &lab, &plan)?.0),
     };
-    let ended = run.in_lab(matches, &lab, &plan, file.as_ref().map(|_| every), stop);
+    // Faults are told while they happen.
+    let ended = run.run(&lab, &plan, stop, |done: &Done| {
+        eprintln!("fault: {:.6} s {} {}", done.done, done.part, done.fault);
+    });
     if let Some(guard) = guard {
         guard.remove().map_err(failure)?;
     }
-    let (code, links) = ended?;
-    if let (Some(file), Some(links)) = (file, links) {
+    let ended = ended.map_err(failure)?;
+    if let (Some(file), Some(links)) = (file, ended.links) {
         record::save(&file, &lab, links)?;
     }
-    std::process::exit(code)
+    std::process::exit(ended.code)
 }
 
 /// The lab of this run: one that stands, or one to be built for it.
@@ -115,68 +115,4 @@ fn host(matches: &ArgMatches, plan: &Plan) -> Result<String, Failure> {
         return Err(Failure::usage(what, format!("its hosts are {cause}"), "laneway lab status"));
     }
     Ok(host.clone())
-}
-
-/// What the command line asked for, checked.
-struct Run {
-    host: String,
-    timetable: Option<Timetable>,
-}
-
-impl Run {
-    /// Runs the command, with a record and a timetable beside it where they are wanted.
-    fn in_lab(
-        &self,
-        matches: &ArgMatches,
-        lab: &LabName,
-        plan: &Plan,
-        every: Option<Duration>,
-        stop: &AtomicBool,
-    ) -> Result<(i32, Option<Vec<Link>>), Failure> {
-        let recorder = every.map(|_| Recorder::new(lab, plan)).transpose().map_err(failure)?;
-        let words: Vec<&String> = matches.get_many("command").unwrap_or_default().collect();
-        let Some((program, arguments)) = words.split_first() else {
-            return Err(Failure::usage("no command is named", "", "laneway lab run -- hostname"));
-        };
-        let mut process = host_command(lab, &self.host, program).map_err(failure)?;
-        process.args(arguments).envs(mpi::environment(lab, plan));
-        die_with_owner(&mut process);
-        let child = process.spawn().map_err(|error| not_started(program, &error))?;
-        thread::scope(|scope| {
-            let record = recorder.zip(every);
-            let record =
-                record.map(|(recorder, every)| scope.spawn(move || recorder.record(every, stop)));
-            let faults = self.timetable.as_ref();
-            let faults = faults.map(|table| scope.spawn(|| break_down(table, lab, stop)));
-            let code = wait(child);
-            stop.store(true, Ordering::Release);
-            let links = record.map(|thread| joined(thread.join())).transpose().map_err(failure)?;
-            if let Some(thread) = faults {
-                joined(thread.join()).map_err(failure)?;
-            }
-            Ok((code.map_err(|error| not_started(program, &error))?, links))
-        })
-    }
-}
-
-fn joined<T>(ended: thread::Result<Result<T, LabError>>) -> Result<T, LabError> {
-    ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// Faults are told while they happen.
-fn break_down(table: &Timetable, lab: &LabName, stop: &AtomicBool) -> Result<(), LabError> {
-    table.run(lab, stop, |done: &Done| {
-        eprintln!("fault: {:.6} s {} {}", done.done, done.part, done.fault);
-    })
-}
-
-/// Waits for the command; its code, or 128 and the signal that ended it, as shells tell it.
-fn wait(mut child: Child) -> io::Result<i32> {
-    let status = child.wait()?;
-    Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
-}
-
-fn not_started(program: &str, error: &io::Error) -> Failure {
-    let what = format!("cannot run `{program}` on a host of the lab");
-    Failure::environment(what, error.to_string(), "laneway lab run -- hostname")
 }

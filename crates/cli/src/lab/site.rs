@@ -3,10 +3,10 @@
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use laneway_core::Failure;
 use laneway_lab::{LabError, Options, Plan};
-use laneway_sim::platform::{Platform, parse_rate, parse_time};
+use laneway_sim::platform::{parse_rate, parse_time};
 
 use super::failure;
-use crate::words;
+use crate::{platform, words};
 
 pub fn args() -> Vec<Arg> {
     vec![
@@ -67,7 +67,7 @@ pub fn plan(matches: &ArgMatches) -> Result<Option<Plan>, Failure> {
         (None, Some(sites)) => sites_spec(sites, text("wan"))?,
         (None, None) => return Ok(None),
     };
-    let platform = Platform::read(&spec).map_err(|error| error.into_failure())?;
+    let platform = platform::read(&spec)?;
     let number = |name: &str| matches.get_one::<u64>(name).copied().unwrap_or(1);
     let options = Options {
         cards: number("cards") as usize,

@@ -87,6 +87,11 @@ fn refused(error: ModelError) -> RankError {
             failure.try_this = format!("--budget {}, or fewer or shorter --sizes", 4.0 * seconds);
             failure.into()
         }
+        ModelError::Schedule(_) => {
+            let mut failure = error.failure();
+            failure.try_this = "laneway check, which shows the algorithm that is wrong".into();
+            failure.into()
+        }
         other => other.failure().into(),
     }
 }

@@ -3,19 +3,20 @@
 mod record;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_coll::{Algorithm, default_algorithm};
 use laneway_core::units::{counted, format_size};
-use laneway_core::{Collective, Document, Exit, Failure, Observer as _, Row, Shape};
+use laneway_core::{Collective, Document, Exit, Failure, Row, Shape};
 use laneway_draw::timeline::{Recording, Timeline};
+use laneway_sim::SimError;
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
-use laneway_sim::{Observer, Outcome, SimError, Simulation};
+use laneway_sites::{NotSimulated, Run, Simulated};
 
 use crate::output::{self, Output};
+use crate::platform;
 use crate::progress::Bar;
 use crate::words::{self, Chosen};
 use record::Wanted;
@@ -98,19 +99,12 @@ struct Plan {
 /// Bytes of a run that is drawn, where nobody says.
 const DRAWN: u64 = 64 << 10;
 
-/// Why a run has no outcome.
-enum NoOutcome {
-    /// The algorithm does not serve the shape.
-    Refused(String),
-    Failed(Failure),
-}
-
 impl Plan {
     fn from(matches: &ArgMatches) -> Result<Plan, Failure> {
         let list = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
         let collectives = words::collectives("sim", list("op"))?;
         let spec = matches.get_one::<String>("platform").map_or("", String::as_str);
-        let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
+        let platform = platform::read(spec)?;
         let hosts = platform.hosts();
         let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(hosts);
         if !(1..=hosts).contains(&ranks) {
@@ -147,32 +141,18 @@ impl Plan {
         }
     }
 
-    fn root_of(&self, collective: Collective) -> Option<u32> {
-        collective.has_root().then_some(self.root)
-    }
-
-    fn shape(&self, collective: Collective, size: u64) -> Shape {
-        let root = self.root_of(collective).unwrap_or(0);
-        let hosts: Vec<u32> = (0..self.ranks).collect();
-        let placement = Arc::new(self.platform.placement(&hosts));
-        Shape::new(collective, self.ranks, size).with_root(root).with_placement(placement)
+    fn calls(&self) -> Simulated<'_> {
+        Simulated { platform: &self.platform, ranks: self.ranks, root: self.root }
     }
 
     /// Every run: an algorithm and a size.
-    fn runs(&self) -> Vec<(Chosen, u64)> {
-        let sizes = |chosen: &Chosen| match chosen.collective {
-            Collective::Barrier => vec![0],
-            _ => self.sizes.clone(),
-        };
-        let of = |&chosen: &Chosen| sizes(&chosen).into_iter().map(move |size| (chosen, size));
-        let mut all: Vec<(Chosen, u64)> = self.chosen.iter().flat_map(of).collect();
-        let place = |op: Collective| self.chosen.iter().position(|one| one.collective == op);
-        all.sort_by_key(|(chosen, size)| (place(chosen.collective), *size));
-        all
+    fn runs(&self) -> Vec<Run> {
+        let of = |chosen: &Chosen| (chosen.collective, chosen.algorithm, chosen.params);
+        Run::each(&self.chosen.iter().map(of).collect::<Vec<_>>(), &self.sizes)
     }
 
     /// The run, where one algorithm and one size are asked for.
-    fn one_run(&self, what: &str) -> Result<(Chosen, u64), Failure> {
+    fn one_run(&self, what: &str) -> Result<Run, Failure> {
         let &[run] = &self.runs()[..] else {
             let cause = format!("{} algorithms, {} sizes", self.chosen.len(), self.sizes.len());
             let name = self.chosen.first().map_or("binomial", |first| first.algorithm.name);
@@ -182,38 +162,27 @@ impl Plan {
     }
 
     /// What a picture of one run is called.
-    fn title(&self, chosen: Chosen, size: u64) -> String {
-        let (op, platform) = (chosen.collective.name(), self.platform.name());
-        let (size, ranks) = (format_size(size), self.ranks);
-        let ranks = counted(ranks, "rank");
-        format!("{op} {}, {size}, {ranks} on {platform}", chosen.algorithm.name)
+    fn title(&self, run: &Run) -> String {
+        let (op, platform) = (run.collective.name(), self.platform.name());
+        let (size, ranks) = (format_size(run.size), counted(self.ranks, "rank"));
+        format!("{op} {}, {size}, {ranks} on {platform}", run.algorithm.name)
     }
 
     fn env(&self) -> Row {
         Row::new().with("backend", format!("sim:{}", self.platform.name()))
     }
+}
 
-    /// One algorithm with one size, watched where somebody wants to.
-    fn simulate(
-        &self,
-        Chosen { collective, algorithm, params }: Chosen,
-        size: u64,
-        observer: Option<&mut (dyn Observer + Send)>,
-        progress: &dyn laneway_core::Observer,
-    ) -> Result<Outcome, NoOutcome> {
-        let schedule = algorithm.schedule(&self.shape(collective, size), &params);
-        let schedule = schedule.map_err(|refusal| NoOutcome::Refused(refusal.0))?;
-        let mut simulation = Simulation::new(&self.platform).progress(progress);
-        if let Some(observer) = observer {
-            simulation = simulation.observed(observer);
-        }
-        let failed = |error| NoOutcome::Failed(unsimulated(algorithm, error));
-        simulation.run(&*schedule).map_err(failed)
+/// What the screen shows of a run that has no outcome; `what` is what it was for.
+fn refused(what: &str, error: NotSimulated) -> Failure {
+    match error {
+        NotSimulated::Failed { algorithm, error } => unsimulated(algorithm, error),
+        why => Failure::usage(what, why.to_string(), "laneway info algorithms"),
     }
 }
 
-fn unsimulated(algorithm: &Algorithm, error: SimError) -> Failure {
-    let what = format!("{} cannot be simulated", algorithm.name);
+fn unsimulated(algorithm: &str, error: SimError) -> Failure {
+    let what = format!("{algorithm} cannot be simulated");
     let try_this = match error {
         SimError::Partition { .. } => "`until = \"2s\"` in the [[event]] that takes the link down",
         _ => "report this with the command line",
@@ -234,34 +203,13 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     if let Some(record) = record {
         record.write(&plan)?;
     }
-    let mut rows = Vec::new();
-    let mut refused = Vec::new();
-    let runs = plan.runs();
-    let bar = Bar::working();
-    for (number, &(chosen, size)) in runs.iter().enumerate() {
-        let Chosen { collective, algorithm, params } = chosen;
-        // Of several runs, those that are over are counted; of a single one its rounds.
-        let what = format!("{} {}", collective.name(), algorithm.name);
-        bar.progress(number as u64, runs.len() as u64, &what);
-        let inside: &dyn laneway_core::Observer = if runs.len() == 1 { &*bar } else { &() };
-        match plan.simulate(chosen, size, None, inside) {
-            Err(NoOutcome::Failed(failure)) => return Err(failure),
-            Err(NoOutcome::Refused(why)) => refused.push(format!("{}: {why}", algorithm.name)),
-            Ok(outcome) => rows.push(
-                Row::new()
-                    .with("op", collective.name())
-                    .with("algorithm", algorithm.label(&params))
-                    .with("ranks", plan.ranks)
-                    .with("root", plan.root_of(collective))
-                    .with("size_bytes", size)
-                    .with("time_us", outcome.finish * 1e6)
-                    .with("messages", outcome.messages)
-                    .with("bytes", outcome.bytes),
-            ),
-        }
-    }
-    refused.dedup();
-    refused.iter().for_each(|line| output::note(&format!("left out {line}")));
+    let times = plan.calls().rows(&plan.runs(), &*Bar::working());
+    let times = times.map_err(|error| refused("nothing was simulated", error))?;
+    let line = |(algorithm, why): &(&Algorithm, String)| format!("{}: {why}", algorithm.name);
+    let mut left_out: Vec<String> = times.refused.iter().map(line).collect();
+    left_out.dedup();
+    left_out.iter().for_each(|line| output::note(&format!("left out {line}")));
+    let rows = times.rows;
     if rows.is_empty() {
         let what = "nothing was simulated";
         let cause = "no chosen algorithm serves this shape";
@@ -274,16 +222,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 fn draw(plan: &Plan, file: &Path) -> Result<(), Failure> {
-    let (chosen, size) = plan.one_run("a timeline shows one run")?;
+    let run = plan.one_run("a timeline shows one run")?;
     let mut recording = Recording::default();
-    let drawn = plan.simulate(chosen, size, Some(&mut recording), &*Bar::working());
-    drawn.map_err(|error| match error {
-        NoOutcome::Failed(failure) => failure,
-        NoOutcome::Refused(why) => {
-            Failure::usage("nothing to draw", why, "laneway info algorithms")
-        }
-    })?;
-    let title = plan.title(chosen, size);
+    let drawn = plan.calls().run(&run, Some(&mut recording), &*Bar::working());
+    drawn.map_err(|error| refused("nothing to draw", error))?;
+    let title = plan.title(&run);
     let (platform, ranks) = (&plan.platform, plan.ranks);
     let sites = (0..ranks).map(|rank| platform.site_of(rank).unwrap_or(0)).collect();
     let (resources, site_names) = (platform.resources(), platform.site_names());

@@ -1,15 +1,14 @@
 //! `laneway sim --record`: what each link carried over time, as rows or as a picture.
 
 use clap::{Arg, ArgMatches};
-use laneway_coll::Algorithm;
 use laneway_core::{Failure, Row};
 use laneway_report::links::{Interval, LinkUse};
 use laneway_sim::platform::parse_time;
 use laneway_sim::{LinkLoad, LinkRecord, RecordError, record_links};
+use laneway_sites::Run;
 
 use super::Plan;
 use crate::links::RecordFile;
-use crate::words::Chosen;
 
 pub fn args() -> [Arg; 2] {
     [
@@ -28,8 +27,7 @@ pub fn args() -> [Arg; 2] {
 pub struct Wanted {
     file: RecordFile,
     every: Option<f64>,
-    chosen: Chosen,
-    size: u64,
+    run: Run,
 }
 
 impl Wanted {
@@ -40,18 +38,18 @@ impl Wanted {
             None => None,
             Some(text) => Some(interval(text)?),
         };
-        let (chosen, size) = plan.one_run("a record shows one run")?;
-        Ok(Some(Wanted { file, every, chosen, size }))
+        let run = plan.one_run("a record shows one run")?;
+        Ok(Some(Wanted { file, every, run }))
     }
 
     /// Runs the schedule and writes what each link carried.
     pub fn write(&self, plan: &Plan) -> Result<(), Failure> {
-        let Chosen { collective, algorithm, params } = self.chosen;
+        let Run { collective, algorithm, params, size } = self.run;
         let refused = |why| Failure::usage("nothing to record", why, "laneway info algorithms");
-        let schedule = algorithm.schedule(&plan.shape(collective, self.size), &params);
+        let schedule = algorithm.schedule(&plan.calls().shape(collective, size), &params);
         let schedule = schedule.map_err(|refusal| refused(refusal.0))?;
         let record = record_links(&plan.platform, &*schedule, self.every);
-        let record = record.map_err(|error| failure(algorithm, error))?;
+        let record = record.map_err(|error| failure(algorithm.name, error))?;
         if record.links.is_empty() {
             let cause = "no byte passed a link";
             return Err(Failure::usage("nothing to record", cause, "--ranks 2 --sizes 64K"));
@@ -61,16 +59,16 @@ impl Wanted {
             .with("op", collective.name())
             .with("algorithm", algorithm.name)
             .with("ranks", plan.ranks)
-            .with("root", plan.root_of(collective))
-            .with("size_bytes", self.size)
+            .with("root", plan.calls().root_of(collective))
+            .with("size_bytes", size)
             .with("time_us", record.finish * 1e6)
             .with("every_us", record.intervals.begin(1) * 1e6);
-        let title = plan.title(self.chosen, self.size);
+        let title = plan.title(&self.run);
         self.file.write(&title, link_uses(record), plan.env(), params)
     }
 }
 
-fn failure(algorithm: &Algorithm, error: RecordError) -> Failure {
+fn failure(algorithm: &str, error: RecordError) -> Failure {
     let cause = error.to_string();
     match error {
         RecordError::Sim(error) => super::unsimulated(algorithm, error),

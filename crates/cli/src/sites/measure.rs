@@ -15,6 +15,7 @@ use laneway_sites::found::{Findings, brief_rows, limits, platform_text};
 use crate::measure::{export, memory, rule};
 use crate::output::{self, Output};
 use crate::placed::{self, Placed};
+use crate::platform;
 use crate::progress::Bar;
 use crate::session::{self, RankError};
 use crate::words;
@@ -197,6 +198,6 @@ fn finish(wanted: &Wanted, found: &Found, env: laneway_core::Row) -> Result<(), 
     }
     let text = platform_text(found, &limits);
     // What is saved can be read.
-    Platform::parse(file, &text).map_err(|error| error.into_failure())?;
+    Platform::parse(file, &text).map_err(platform::refused)?;
     output::replace(Path::new(file), &text)
 }

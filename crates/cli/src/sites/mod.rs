@@ -12,6 +12,7 @@ use laneway_sim::platform::Platform;
 use laneway_sites::{Calls, ChoiceError, LanesError, Sites};
 
 use crate::output::{self, Output};
+use crate::platform;
 use crate::progress::Bar;
 use crate::words;
 
@@ -83,7 +84,7 @@ impl Plan {
     fn from(matches: &ArgMatches) -> Result<Plan, Failure> {
         let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
         let spec = matches.get_one::<String>("platform").map_or("", String::as_str);
-        let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
+        let platform = platform::read(spec)?;
         let operations = words::collectives("sites --op", texts("op"))?;
         let sizes = words::sizes(texts("sizes"))?;
         let root = matches.get_one::<u32>("root").copied().unwrap_or(0);

@@ -2,33 +2,32 @@
 //! their answers compared with the definition of the collective.
 //!
 //! ```
-//! use laneway_coll::bytes::{Plan, Tally};
+//! use laneway_coll::bytes::{self, Plan};
 //! use laneway_core::Collective;
 //! use laneway_sim::{Program, platform::Platform};
 //!
 //! let platform = Platform::read("cluster:4").expect("a platform");
 //! let end = Program::new(&platform, 4).run(|comm| {
 //!     let plan = Plan::new(&[Collective::Bcast], &[], vec![0, 7, 1024]).expect("algorithms");
-//!     let mut tally = Tally::default();
-//!     for group in plan.groups(comm.size(), false) {
-//!         let outcomes = group.run(comm, None, 0, &mut |_| ()).expect("a cluster that works");
-//!         tally.add(&Tally::of(&outcomes));
-//!     }
-//!     tally
+//!     let groups = plan.groups(comm.size(), false);
+//!     bytes::run(comm, &groups, None, &mut |_| ()).expect("a cluster that works")
 //! });
-//! let tally = end.expect("an end").results[0];
-//! assert!(tally.passed > 0 && tally.failed == 0);
+//! let report = &end.expect("an end").results[0];
+//! assert!(report.tally.passed > 0 && report.tally.failed == 0);
+//! assert_eq!(report.rows.len() as u64, report.tally.passed + report.tally.skipped);
 //! ```
 
 mod case;
 mod content;
 mod memory;
 mod plan;
+mod report;
 mod tally;
 
 pub use case::{Case, Outcome};
 pub use content::{Content, difference};
 pub use plan::{Group, Plan, UnknownAlgorithm};
+pub use report::{Report, run};
 pub use tally::Tally;
 
 use laneway_core::{Comm, CommError};

@@ -1,6 +1,6 @@
 //! How many calls were right, and what all ranks know of each.
 
-use laneway_core::{Comm, CommError, talk};
+use laneway_core::{Comm, CommError, Row, talk};
 
 use super::case::Outcome;
 
@@ -34,6 +34,12 @@ impl Tally {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+    }
+
+    /// The counts by their names.
+    pub fn row(&self) -> Row {
+        let row = Row::new().with("passed", self.passed).with("failed", self.failed);
+        row.with("skipped", self.skipped)
     }
 }
 

@@ -149,7 +149,7 @@ impl Bundle {
         places.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, r), x| (l.min(x), r.max(x)))
     }
 
-    /// What the bar says, for above all lines.
+    /// What the bar says, on its left end and above all lines.
     pub fn draw_label(&self, panel: &Panel, style: Style) -> String {
         if !style.labels {
             return String::new();
@@ -158,13 +158,13 @@ impl Bundle {
         let cables: u32 = self.wires().map(|wire| panel.wires[&wire].cables).sum();
         let what = format!("{cables} cables, each below with each above");
         format!(
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"15\" fill=\"#fff\" \
-             fill-opacity=\"0.85\"/><text x=\"{:.1}\" y=\"{:.1}\" fill=\"#234\">{what}</text>\n",
-            left + 4.0,
-            self.y - 20.0,
-            svg::width_of(&what, 11.0) + 6.0,
-            left + 7.0,
-            self.y - 8.5
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"18\" rx=\"9\" fill=\"#fff\" \
+             stroke=\"#8fa3b8\"/><text x=\"{:.1}\" y=\"{:.1}\" fill=\"#234\">{what}</text>\n",
+            left - 5.0,
+            self.y - 9.0,
+            svg::width_of(&what, 11.0) + 16.0,
+            left + 3.0,
+            self.y + 4.0
         )
     }
 }

@@ -118,7 +118,7 @@ fn mark(top: f64, x: f64, wide: f64, fill: &str, label: &str) -> String {
 }
 
 /// The colours side by side, the loads at both ends beside them, and below them where the least
-/// and the most are.
+/// and the most are, unless they are those at the ends.
 fn band(scale: Scale, top: f64) -> String {
     const STEPS: u32 = 60;
     const STEP: f64 = 4.0;
@@ -156,8 +156,11 @@ fn band(scale: Scale, top: f64) -> String {
         let both = format!("{} to {}", figure(scale.least), figure(scale.most));
         write((least + most) / 2.0, top + 39.0, "middle", &both);
     } else {
-        write(least, top + 39.0, "middle", &figure(scale.least));
-        write(most, top + 39.0, "middle", &figure(scale.most));
+        let ends = [figure(scale.low), figure(scale.high)];
+        let below = [(least, figure(scale.least)), (most, figure(scale.most))];
+        for (x, label) in below.into_iter().filter(|(_, label)| !ends.contains(label)) {
+            write(x, top + 39.0, "middle", &label);
+        }
     }
     let _ = writeln!(
         text,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use laneway_topo::cost::Parts;
 use laneway_topo::{End, Host, Port, routing};
 
 use super::bundles::{Bundled, bundle};
@@ -342,12 +343,16 @@ pub fn page(panels: &[Panel], subject: &Subject, heat: Option<&Heat>) -> String 
 
 /// The line below the title: what one panel shows, or how large the fabric of all is.
 fn what_it_is(subject: &Subject, first: &Panel, columns: usize) -> String {
-    let parts = laneway_topo::cost::Parts::of(subject.plan());
-    let links = parts.cables[1] + parts.cables[2];
-    let size = format!(
-        "{} hosts, {} switches, {links} cables between switches",
-        parts.hosts, parts.switches
-    );
+    let counts = |parts: &Parts| {
+        let links = parts.cables[1] + parts.cables[2];
+        [u64::from(parts.hosts), u64::from(parts.switches), links]
+    };
+    let (plan, left) = (counts(&Parts::of(subject.plan())), counts(&Parts::of(subject.left())));
+    let [hosts, switches, links] = [0, 1, 2].map(|of| match left[of] == plan[of] {
+        true => plan[of].to_string(),
+        false => format!("{} of {}", left[of], plan[of]),
+    });
+    let size = format!("{hosts} hosts, {switches} switches, {links} cables between switches");
     let note = if first.note.is_empty() { String::new() } else { format!(", {}", first.note) };
     match (first.title.is_empty() || columns > 1, subject.is_found()) {
         (false, _) => format!("{}{note}: {size}", first.title),

@@ -100,7 +100,7 @@ pub fn figure_10() -> Result<Part, PaperError> {
         let (op, label) = ("largest fabrics by ports of a switch", formula.kind.to_string());
         curves.push(Curve::new(op, label, points));
     }
-    let title = "nodes";
+    let (up, along) = ("nodes", "ports of a switch");
     Ok(Part {
         name: "figure-10",
         heading: "Figure 10: the largest number of nodes, p = 4 to 64",
@@ -108,7 +108,7 @@ pub fn figure_10() -> Result<Part, PaperError> {
         curves,
         commands: Vec::new(),
         remarks: Vec::new(),
-        axes: Axes { across: "at", unit: Some("nodes"), title, drawn: Drawn::Lines },
+        axes: Axes { across: "at", unit: Some("nodes"), up, along, drawn: Drawn::Lines },
     })
 }
 

@@ -156,7 +156,7 @@ impl Traffic {
             curves: bars.into(),
             commands: Vec::new(),
             remarks: Vec::new(),
-            axes: axes("throughput by d"),
+            axes: axes("throughput", "d"),
         })
     }
 
@@ -207,7 +207,7 @@ impl Traffic {
             curves: bars.into(),
             commands: Vec::new(),
             remarks: Vec::new(),
-            axes: axes("throughput by d"),
+            axes: axes("throughput", "d"),
         })
     }
 
@@ -252,7 +252,7 @@ impl Traffic {
             curves: curves.collect(),
             commands: Vec::new(),
             remarks: Vec::new(),
-            axes: axes("100 random permutations"),
+            axes: axes("share of messages", "conflicts of a message in 100 random permutations"),
         })
     }
 }
@@ -261,6 +261,6 @@ fn bars(op: &'static str) -> [Curve; 3] {
     KINDS.map(|kind| Curve::new(op, kind, Vec::new()))
 }
 
-fn axes(title: &'static str) -> Axes {
-    Axes { across: "at", unit: None, title, drawn: Drawn::Bars }
+fn axes(up: &'static str, along: &'static str) -> Axes {
+    Axes { across: "at", unit: None, up, along, drawn: Drawn::Bars }
 }

@@ -1,6 +1,6 @@
 //! Figure 2: the timing methods find the same times, but where ranks do not begin together.
 
-use super::typed::{Point, Run};
+use super::measured::{Point, Run};
 use super::{Compared, OPERATIONS};
 use crate::part::{Axes, Claim, Curve, Part};
 

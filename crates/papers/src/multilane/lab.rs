@@ -34,7 +34,8 @@ const CHOSEN: &str = "chosen";
 const AXES: Axes = Axes {
     across: "lanes",
     unit: Some("ms"),
-    title: "time in ms over the number of lanes",
+    up: "time in ms",
+    along: "number of lanes",
     drawn: Drawn::Even,
 };
 

@@ -17,7 +17,8 @@ const NEAR: f64 = 1.03;
 const AXES: Axes = Axes {
     across: "lanes",
     unit: Some("s"),
-    title: "time in s over the number of links",
+    up: "time in s",
+    along: "number of links",
     drawn: Drawn::Even,
 };
 

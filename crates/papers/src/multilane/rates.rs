@@ -15,7 +15,8 @@ const POINTS: f64 = 150.0;
 const AXES: Axes = Axes {
     across: "at_ms",
     unit: Some("Mbit/s"),
-    title: "the WAN's rate in Mbit/s over ms",
+    up: "rate of the WAN in Mbit/s",
+    along: "time in ms",
     drawn: Drawn::Steps,
 };
 

@@ -26,7 +26,8 @@ const ALL_AT_ONCE: u32 = 2 * HOSTS;
 const AXES: Axes = Axes {
     across: "size_bytes",
     unit: Some("ms"),
-    title: "time in ms over the size of a block",
+    up: "time in ms",
+    along: "size of a block",
     drawn: Drawn::Tenfold,
 };
 

@@ -65,7 +65,7 @@ pub fn part() -> Result<Part, PaperError> {
         claims,
         remarks: remarks(&jump, multi),
         curves: Vec::new(),
-        axes: Axes { across: "at", unit: None, title: "", drawn: Drawn::Not },
+        axes: Axes { across: "at", unit: None, up: "", along: "", drawn: Drawn::Not },
     })
 }
 

@@ -1,8 +1,9 @@
-//! The command that measures in a lab, run as a person would type it, for a limited time.
+//! The command that measures in a lab, run as a person would type it, for a limited time: ranks of
+//! an MPI are processes of a program, and a lab that may have to be killed needs one of its own.
 
 use std::io::Read;
 use std::path::Path;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,8 +11,6 @@ use laneway_core::Collective;
 use laneway_lab::{LabName, die_with_owner, down};
 use laneway_report::figure::plain;
 use laneway_report::{Record, read};
-
-use crate::typed::command;
 
 /// The whole run, the lab's building among it.
 const LIMIT: Duration = Duration::from_secs(85);
@@ -65,7 +64,14 @@ impl Plan<'_> {
     pub fn run(&self, program: &Path) -> Result<Vec<Seen>, String> {
         let launcher = launcher().ok_or("there is no mpirun on the path")?;
         let words = self.words(launcher, &program.to_string_lossy());
-        let mut command = command(program, words);
+        let mut command = Command::new(program);
+        command.args(words).stdin(Stdio::null());
+        // What is typed is all that counts, whatever the environment says.
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("LANEWAY_") {
+                command.env_remove(name);
+            }
+        }
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         die_with_owner(&mut command);
         let mut child = command.spawn().map_err(|error| error.to_string())?;

@@ -42,7 +42,13 @@ pub fn part() -> Result<Part, PaperError> {
         claims,
         remarks: remarks(at_5, at_20, one_way),
         curves,
-        axes: Axes { across: "latency_ms", unit: Some("Mbit/s"), title: "", drawn: Drawn::Not },
+        axes: Axes {
+            across: "latency_ms",
+            unit: Some("Mbit/s"),
+            up: "",
+            along: "",
+            drawn: Drawn::Not,
+        },
     })
 }
 

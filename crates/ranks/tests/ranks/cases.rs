@@ -115,7 +115,7 @@ fn refusals() -> Vec<Case> {
             3,
             &[("TEST_DEVICES", "no-such-dev")],
             3,
-            &["rank ", "no-such-dev cannot be a path", "this host has ", "laneway path info"],
+            &["rank ", "no-such-dev cannot be a path", "this host has ", "ip -brief address"],
         ),
         refused(
             "a program that starts nothing",

@@ -89,7 +89,7 @@ impl PlatformError {
             }
             Fault::Word => (
                 "the platform has an unknown, misplaced or missing key",
-                "laneway info platforms; docs/platforms.md lists the keys",
+                "docs/platforms.md lists the keys",
             ),
             Fault::Value => {
                 let cause = "rates and sizes are above 0, times have a unit and an order";
@@ -120,8 +120,7 @@ impl PlatformError {
         let word = self.place.file.split([':', ',']).next().unwrap_or_default();
         let near = nearest(word, GENERATORS.iter().map(|generator| generator.name));
         let meant = GENERATORS.iter().find(|generator| Some(generator.name) == near);
-        let example = meant.map_or(usual, |generator| generator.example);
-        format!("{example}; laneway info platforms lists all")
+        meant.map_or(usual, |generator| generator.example).to_string()
     }
 }
 

@@ -158,7 +158,7 @@ impl Platform {
             return Err("receive-buffer".to_string());
         }
         if !self.changes.is_empty() {
-            return Err("[[event]]: the lab has a timetable of its own (laneway lab fault)".into());
+            return Err("[[event]]: a lab has a timetable of its own".into());
         }
         Ok(())
     }

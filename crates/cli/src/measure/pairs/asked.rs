@@ -4,10 +4,11 @@ use clap::ArgMatches;
 use laneway_core::Failure;
 use laneway_measure::pairs::{Gate, Sites, Survey};
 use laneway_sim::Network;
-use laneway_sim::platform::{Platform, parse_rate};
+use laneway_sim::platform::parse_rate;
 
 use super::refuse;
 use crate::measure::rule;
+use crate::platform;
 use crate::words::{self, PARTS, share};
 
 pub struct Asked {
@@ -69,7 +70,7 @@ fn parse_sites(given: Option<&str>, backend: Option<&str>) -> Result<Sites, Fail
     let Some(spec) = backend.and_then(|backend| backend.strip_prefix("sim:")) else {
         return Ok(Sites::Domains);
     };
-    let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
+    let platform = platform::read(spec)?;
     Ok(Sites::Known((0..platform.hosts()).map(|host| platform.site_of(host)).collect()))
 }
 

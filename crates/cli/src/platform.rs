@@ -1,0 +1,23 @@
+//! The platform that a person named, and which verb helps where there is none.
+
+use laneway_core::Failure;
+use laneway_sim::platform::{Fault, Platform, PlatformError};
+
+/// Reads the platform of a file or a generator.
+pub fn read(spec: &str) -> Result<Platform, Failure> {
+    Platform::read(spec).map_err(refused)
+}
+
+/// What the screen shows of a platform that cannot be used.
+pub fn refused(error: PlatformError) -> Failure {
+    let fault = error.fault;
+    let mut failure = error.into_failure();
+    match fault {
+        Fault::Unknown | Fault::Syntax => {
+            failure.try_this += "; laneway info platforms lists all";
+        }
+        Fault::Word => failure.try_this = format!("laneway info platforms; {}", failure.try_this),
+        _ => {}
+    }
+    failure
+}
