@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_backend::Watchdog;
 use laneway_coll::bytes::{Case, Group, Outcome, Plan, Tally};
-use laneway_core::units::format_size;
+use laneway_core::units::{counted, format_size};
 use laneway_core::{Collective, Comm, Document, Exit, Failure, Placement, Row, Shape, talk};
 
 use crate::output::{self, Output};
@@ -126,7 +126,7 @@ fn checked(
         let summary = Some(summary(&tally));
         let full = Document { verb: "check", env, params, rows, summary };
         let brief = Document { rows: brief, ..full.clone() };
-        output.write(&full, Some(&brief))?;
+        output.write_said(&full, Some(&brief), &[sentence(&tally)])?;
     }
     let nothing = tally.passed + tally.failed == 0;
     if nothing {
@@ -152,6 +152,13 @@ fn too_large(comm: &dyn Comm, groups: &[Group]) -> Option<String> {
 fn summary(tally: &Tally) -> Row {
     let row = Row::new().with("passed", tally.passed).with("failed", tally.failed);
     row.with("skipped", tally.skipped)
+}
+
+/// The same in words.
+fn sentence(tally: &Tally) -> String {
+    let Tally { passed, failed, skipped, .. } = tally;
+    let (calls, was) = (counted(*passed, "call"), if *skipped == 1 { "was" } else { "were" });
+    format!("{calls} passed, {failed} failed and {skipped} {was} skipped.")
 }
 
 /// One line for people: an algorithm, and the first thing to know about it.

@@ -99,6 +99,27 @@ impl Output {
         };
         print(&self.render(self.format, shown))
     }
+
+    /// The same; where a person reads, sentences say what the rows add up to.
+    pub fn write_said<S: AsRef<str>>(
+        &self,
+        document: &Document,
+        brief: Option<&Document>,
+        sentences: &[S],
+    ) -> Result<(), Failure> {
+        let brief = Document { summary: None, ..brief.unwrap_or(document).clone() };
+        self.write(document, Some(&brief))?;
+        if self.format != Format::Table || sentences.is_empty() {
+            return Ok(());
+        }
+        let gap = if brief.rows.is_empty() {
+            ""
+        } else {
+            "
+"
+        };
+        print(&format!("{gap}{}", paragraphs(sentences)))
+    }
 }
 
 /// As wide as the terminal, or as `COLUMNS` says, or 80; with colour as clap has it: on a terminal,

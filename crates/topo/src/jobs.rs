@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use laneway_core::Row;
 use laneway_core::node_list::{compress, expand};
+use laneway_core::units::counted;
 
 use crate::alltoall::SAMPLED_PHASES;
 use crate::conflicts::Counter;
@@ -171,9 +172,8 @@ fn names(machine: &Machine, job: &Job) -> Vec<String> {
 }
 
 /// Everything about a job in one row; and whether no two of its messages meet.
-pub fn row(machine: &Machine, job: &Job) -> (Row, bool) {
-    let (worst, proof) = conflicts(machine, job);
-    let row = Row::new()
+pub fn row(machine: &Machine, job: &Job, worst: u32, proof: &str) -> Row {
+    Row::new()
         .with("topology", machine.spec.clone())
         .with("size", job.hosts.len() as u64)
         .with("shape", job.shape.map(|shape| shape.to_string()))
@@ -183,8 +183,22 @@ pub fn row(machine: &Machine, job: &Job) -> (Row, bool) {
         .with("phases_over_bound", job.phases() as f64 / job.bound as f64)
         .with("conflicts_max", worst)
         .with("proof", proof)
-        .with("nodes", compress(&names(machine, job)));
-    (row, worst <= 1)
+        .with("nodes", compress(&names(machine, job)))
+}
+
+/// What a row of a job says, in words; `worst` and `proof` are its [`conflicts`].
+pub fn sentence(machine: &Machine, job: &Job, worst: u32, proof: &str) -> String {
+    let shape = job.shape.map_or(String::new(), |shape| format!(" of shape {shape}"));
+    format!(
+        "A job of {}{shape} on {}: {}. Its all-to-all takes {}, and no order without conflicts \
+         takes fewer than {}. A link carries {} of a phase at most (proof: {proof}).",
+        counted(job.hosts.len() as u64, "node"),
+        machine.spec,
+        compress(&names(machine, job)),
+        counted(job.phases(), "phase"),
+        job.bound,
+        counted(worst, "message"),
+    )
 }
 
 /// Whom each node sends to in some of the phases; nothing where it rests.

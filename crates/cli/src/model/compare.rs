@@ -101,13 +101,22 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             let verb = "model-compare";
             // Rows of calls do not tell it.
             let hold = found.iter().filter(|one| one.holds).map(|one| one.kind.name());
-            let hold = Row::new().with("hold", hold.collect::<Vec<_>>().join(","));
-            let summary = matches.get_flag("cells").then_some(hold);
+            let hold: Vec<&str> = hold.collect();
+            let sentence = matches.get_flag("cells").then(|| who_holds(&hold));
+            let summary = sentence.as_ref().map(|_| Row::new().with("hold", hold.join(",")));
             let document = Document { verb, env: environment, params, rows, summary };
-            output.write(&document, None)?;
+            output.write_said(&document, None, sentence.as_slice())?;
         }
         Ok::<Exit, RankError>(Exit::Done)
     })
+}
+
+fn who_holds(models: &[&str]) -> String {
+    match models {
+        [] => "No model holds.".to_string(),
+        [one] => format!("One model holds: {one}."),
+        all => format!("These models hold: {}.", all.join(", ")),
+    }
 }
 
 fn row(one: &Comparison) -> Row {

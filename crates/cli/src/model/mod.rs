@@ -8,7 +8,6 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_draw::Format;
 use laneway_model::{Fitted, ModelError, Request};
 
 use crate::output::{self, Output};
@@ -155,12 +154,7 @@ fn print_model(output: &Output, fitted: &Fitted, env: Row) -> Result<(), Failure
     let params = Row::new().with("model", kind.name()).with("hosts", fitted.hosts.join(","));
     let rows = fitted.rows();
     let document = Document { verb: "model", env, params, rows, summary: Some(summary) };
-    let brief = Document { summary: None, ..document.clone() };
-    output.write(&document, Some(&brief))?;
-    match output.format {
-        Format::Table => output::print(&format!("\n{}", output::paragraphs(&sentences(fitted)))),
-        _ => Ok(()),
-    }
+    output.write_said(&document, None, &sentences(fitted))
 }
 
 /// The same in words.

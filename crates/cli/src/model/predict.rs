@@ -5,7 +5,6 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::{Comm, Document, Exit, Failure, Row, Shape, Stage};
-use laneway_draw::Format;
 use laneway_draw::predicted::{Curve, Drawing, Mark};
 use laneway_measure::Rule;
 use laneway_model::{Call, Choice, Crossover, Fitted, Meter, Parameter, crossovers, predict_some};
@@ -224,11 +223,7 @@ fn finish(asked: &Asked, env: Row, measured: &[Parameter]) -> Result<(), Failure
         .with("root", root);
     let summary = Some(Row::new().with("crossovers", sentences.join(" ")));
     let document = Document { verb: "model-predict", env, params, rows, summary };
-    let brief = Document { summary: None, ..document.clone() };
-    asked.output.write(&document, Some(&brief))?;
-    if asked.output.format == Format::Table && !sentences.is_empty() {
-        output::print(&format!("\n{}", output::paragraphs(&sentences)))?;
-    }
+    asked.output.write_said(&document, None, &sentences)?;
     match (asked.text("svg"), &asked.predicted[..]) {
         (Some(file), [one]) => {
             output::replace(Path::new(file), &drawing(asked, one, measured).draw())

@@ -185,11 +185,8 @@ fn finish(wanted: &Wanted, found: &Found, env: laneway_core::Row) -> Result<(), 
         rows: findings.rows(),
         summary: Some(findings.summary(&sentences)),
     };
-    let brief = Document { rows: brief_rows(&document.rows), summary: None, ..document.clone() };
-    wanted.output.write(&document, Some(&brief))?;
-    if wanted.output.format == Format::Table {
-        output::print(&format!("\n{}", output::paragraphs(&sentences)))?;
-    }
+    let brief = Document { rows: brief_rows(&document.rows), ..document.clone() };
+    wanted.output.write_said(&document, Some(&brief), &sentences)?;
     let Some(file) = wanted.text("output") else { return Ok(()) };
     if !found.is_measured() {
         output::note(&format!("{file} is not written: not every figure was measured"));

@@ -6,7 +6,9 @@ use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use laneway_core::units::counted;
 use laneway_core::{Collective, Document, Exit, Failure, Row};
+use laneway_report::table::significant;
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
 use laneway_sites::{Calls, ChoiceError, LanesError, Sites};
@@ -110,8 +112,8 @@ impl Plan {
         Document { verb: "sites", env: Row::new(), params, rows, summary }
     }
 
-    /// What is chosen, or all that was tried.
-    fn choose(&self, all: bool) -> Result<Document, Failure> {
+    /// What is chosen, or all that was tried, and how.
+    fn choose(&self, all: bool) -> Result<(Document, Option<String>), Failure> {
         let begun = Instant::now();
         let choices = self.calls().choose(all, &*Bar::working()).map_err(failure)?;
         let choosing_ms = begun.elapsed().as_secs_f64() * 1e3;
@@ -122,11 +124,14 @@ impl Plan {
             output::note(&format!("the bound is set by {}", choices.limits.join(", ")));
         }
         let summary = Row::new().with("simulated", choices.simulated);
-        Ok(self.document(choices.rows, Some(summary.with("choosing_ms", choosing_ms))))
+        let summary = Some(summary.with("choosing_ms", choosing_ms));
+        let simulated = counted(choices.simulated, "simulation");
+        let sentence = format!("Chosen by {simulated} in {} ms.", significant(choosing_ms));
+        Ok((self.document(choices.rows, summary), Some(sentence)))
     }
 
     /// The multi-lane paper's algorithm for each number of lanes.
-    fn over_lanes(&self, range: &str) -> Result<Document, Failure> {
+    fn over_lanes(&self, range: &str) -> Result<(Document, Option<String>), Failure> {
         let lanes = lane_range(range)?;
         let times = self.calls().over_lanes(lanes, &*Bar::working());
         let times = times.map_err(|error| no_lanes(error, range))?;
@@ -142,7 +147,7 @@ impl Plan {
                 best.overlapped
             ));
         }
-        Ok(self.document(times.rows, None))
+        Ok((self.document(times.rows, None), None))
     }
 }
 
@@ -191,11 +196,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let output = Output::from(matches)?;
     let plan = Plan::from(matches)?;
-    let document = match matches.get_one::<String>("lanes") {
+    let (document, sentence) = match matches.get_one::<String>("lanes") {
         Some(range) => plan.over_lanes(range)?,
         None => plan.choose(matches.get_flag("all"))?,
     };
-    output.write(&document, None)?;
+    output.write_said(&document, None, sentence.as_slice())?;
     Ok(Exit::Done)
 }
 

@@ -38,6 +38,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let found = discovered(text("found"))?;
     let compared = compare(&plan, &found.fabric).map_err(refuse)?;
     let params = Row::new().with("plan", text("plan")).with("found", text("found"));
-    machine::write(&output, params, compared.rows(), Some(compared.summary()))?;
+    let summary = Some((compared.summary(), compared.sentence()));
+    machine::write_summed(&output, params, compared.rows(), summary)?;
     Ok(machine::exit(compared.differences.is_empty()))
 }
