@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 use laneway_backend::Watchdog;
 use laneway_coll::bytes::{Case, Group, Outcome, Plan, Tally};
 use laneway_core::units::{counted, format_size};
@@ -31,13 +31,7 @@ pub fn command() -> Command {
              mpirun -n 5 laneway check             over the MPI that started it\n  \
              laneway check --ranks 4 --format json | jq .summary",
         )
-        .arg(
-            Arg::new("op")
-                .value_name("OP")
-                .action(ArgAction::Append)
-                .value_delimiter(',')
-                .help("Operations to check, comma-separated or one by one [default: all]"),
-        )
+        .arg(words::ops_arg().help("Operations, comma-separated: bcast,scatter [default: all]"))
         .arg(
             Arg::new("algorithm")
                 .long("algorithm")
@@ -45,8 +39,9 @@ pub fn command() -> Command {
                 .value_delimiter(',')
                 .help("Algorithms: binomial,knomial:radix=3,native [default: all]"),
         )
-        .arg(words::sizes_arg("0,1,7,1K,64K+1").help(
-            "Bytes of a block or vector, elements for reductions: 8,1K or ranges 8:4M, 0:100K:+1K",
+        .arg(words::sizes_arg(
+            "Bytes of a block or vector, elements for reductions",
+            "0,1,7,1K,64K+1",
         ))
         .arg(placed::arg().help(
             "A platform: algorithms take rank r to be on its host r [default: of --backend sim:P]",
@@ -56,7 +51,7 @@ pub fn command() -> Command {
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
-    let collectives = collectives(matches)?;
+    let collectives = words::ops("check", matches, "all")?;
     let mut names: Vec<String> =
         matches.get_many("algorithm").unwrap_or_default().cloned().collect();
     if names.iter().any(|name| name == "all") {
@@ -74,14 +69,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         unserved.iter().filter(|_| comm.rank() == 0).for_each(|line| output::note(line));
         checked(comm, &plan, sites.as_deref(), &output)
     })
-}
-
-fn collectives(matches: &ArgMatches) -> Result<Vec<Collective>, Failure> {
-    let names = matches.get_many("op").unwrap_or_default();
-    match words::collectives("check", names)? {
-        all if all.is_empty() => Ok(Collective::ALL.to_vec()),
-        chosen => Ok(chosen),
-    }
 }
 
 /// Runs the plan on this rank; rank 0 prints.

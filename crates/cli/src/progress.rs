@@ -16,12 +16,19 @@ use laneway_core::Observer;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The time left is told anew so often, where nothing is measured meanwhile.
 const TICK: Duration = Duration::from_secs(1);
+/// The shortest time left that is told: nothing takes 0 s.
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// The bar of this process, which leaves its line to whatever else is printed.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
-    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&SHOWN)
+}
+
+/// What is behind a lock, also when who held it panicked.
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Prints something above the bar.
@@ -43,6 +50,8 @@ pub fn clear() {
 /// Draws itself on one line of stderr.
 pub struct Progress {
     bar: ProgressBar,
+    /// What is being done, which the bar shows behind its figures.
+    what: Arc<Mutex<String>>,
     begun: Instant,
     shown: bool,
     /// Redraws the bar until it is dropped.
@@ -58,14 +67,20 @@ impl Progress {
     fn begin(total: u64, is_shown: bool, ticks: bool) -> Progress {
         let target = ProgressDrawTarget::hidden();
         let bar = ProgressBar::with_draw_target(Some(total), target);
-        if let Ok(style) = ProgressStyle::with_template("[{bar:30}] {pos}/{len}, {left}: {msg}") {
-            bar.set_style(style.progress_chars("#>-").with_key("left", write_left));
+        let what = Arc::new(Mutex::new(String::new()));
+        let told = what.clone();
+        let write_what = move |_: &ProgressState, text: &mut dyn Write| {
+            _ = text.write_str(&locked(&told));
+        };
+        if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len}, {left}: {what}") {
+            let style = style.progress_chars("#>-").with_key("what", write_what);
+            bar.set_style(style.with_key("left", write_left));
         }
         if is_shown {
             *shown() = Some(bar.clone());
         }
         let ticker = (is_shown && ticks).then(|| ticker(bar.clone()));
-        Progress { bar, begun: Instant::now(), shown: is_shown, ticker }
+        Progress { bar, what, begun: Instant::now(), shown: is_shown, ticker }
     }
 
     /// So many of so many that were not known before.
@@ -73,29 +88,42 @@ impl Progress {
         if self.shown && self.bar.is_finished() {
             *self = Progress::begin(all as u64, self.shown, self.ticker.is_some());
         }
-        self.bar.set_length(all as u64);
-        self.at(done, what);
+        self.show(done, Some(all), what);
     }
 
     /// So many are done, and this is next.
     pub fn at(&mut self, done: usize, what: &str) {
+        self.show(done, None, what);
+    }
+
+    fn show(&mut self, done: usize, all: Option<usize>, what: &str) {
         if !self.shown {
             return;
         }
         if self.bar.is_hidden() && self.begun.elapsed() > PATIENCE {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.set_position(done as u64);
-        self.bar.set_message(what.to_string());
+        what.clone_into(&mut locked(&self.what));
+        // All of it at once: no line has the figures of one stage and the name of another.
+        self.bar.update(|state| {
+            if let Some(all) = all {
+                state.set_len(all as u64);
+            }
+            state.set_pos(done as u64);
+        });
     }
 }
 
-/// The time left, as soon as something tells it.
+/// The time that is left of this stage, as soon as something tells it. Others may follow, of which
+/// nothing is known.
 fn write_left(state: &ProgressState, text: &mut dyn Write) {
+    let is_done = state.len().is_some_and(|all| state.pos() >= all);
+    let eta = state.eta();
     // A name that is too long is cut, as the whole line is.
-    _ = match state.pos() {
-        0 => text.write_str("time left unknown"),
-        _ => write!(text, "{:#} left", HumanDuration(state.eta())),
+    _ = match is_done {
+        true => text.write_str("stage done"),
+        false if state.pos() == 0 || eta.is_zero() => text.write_str("time left unknown"),
+        false => write!(text, "{:#} left of stage", HumanDuration(eta.max(SHORTEST))),
     };
 }
 
@@ -150,9 +178,9 @@ impl Bar {
 
 impl Observer for Bar {
     fn progress(&self, done: u64, all: u64, what: &str) {
-        let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = locked(&self.0);
         // Of threads that share a stage one may come late.
-        let is_late = done > 0 && done < progress.bar.position() && progress.bar.message() == what;
+        let is_late = done > 0 && done < progress.bar.position() && *locked(&progress.what) == what;
         if !is_late {
             progress.of(done as usize, all as usize, what);
         }

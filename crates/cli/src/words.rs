@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use clap::Arg;
+use clap::{Arg, ArgAction, ArgMatches};
 use laneway_coll::{Algorithm, Params, find};
 use laneway_core::error::nearest;
 use laneway_core::units::{format_size, parse_size};
@@ -30,7 +30,7 @@ pub fn collective(verb: &str, name: &str) -> Result<Collective, Failure> {
 const ALL: &str = "all";
 
 /// Comma-separated operations, each once; `all` is every one.
-pub fn collectives<'a>(
+fn collectives<'a>(
     verb: &str,
     names: impl Iterator<Item = &'a String>,
 ) -> Result<Vec<Collective>, Failure> {
@@ -48,6 +48,34 @@ pub fn collectives<'a>(
         }
     }
     Ok(once)
+}
+
+/// The operations that a verb takes: `bcast,reduce`, or one by one.
+pub fn ops_arg() -> Arg {
+    Arg::new("op")
+        .value_name("OP")
+        .value_delimiter(',')
+        .action(ArgAction::Append)
+        .help("Operations, comma-separated: bcast,scatter, or all")
+}
+
+/// The option that took them once: `--op bcast,reduce`.
+pub fn old_ops_arg(long: &'static str) -> Arg {
+    Arg::new(OLD_OPS).long(long).value_delimiter(',').conflicts_with("op").hide(true)
+}
+
+const OLD_OPS: &str = "old-op";
+
+/// What [`ops_arg`] was given, else `usual`, comma-separated too.
+pub fn ops(verb: &str, matches: &ArgMatches, usual: &str) -> Result<Vec<Collective>, Failure> {
+    let old = matches.try_get_many::<String>(OLD_OPS).ok().flatten();
+    match matches.get_many::<String>("op").or(old) {
+        Some(names) => collectives(verb, names),
+        None => {
+            let usual: Vec<String> = usual.split(',').map(str::to_string).collect();
+            collectives(verb, usual.iter())
+        }
+    }
 }
 
 /// An algorithm of an operation, with its parameters.
@@ -115,15 +143,15 @@ pub fn svg_file(text: &str) -> Result<String, String> {
     }
 }
 
-/// `--sizes`, with what holds without it.
-pub fn sizes_arg(usual: &'static str) -> Arg {
+/// `--sizes`: what they are the sizes of, and those that hold without it.
+pub fn sizes_arg(of: &str, usual: &'static str) -> Arg {
     Arg::new("sizes")
         .long("sizes")
         .value_name("S,T")
         .value_delimiter(',')
         .allow_hyphen_values(true)
         .default_value(usual)
-        .help("Bytes: 8,1K or ranges 8:4M, 0:100K:+1K, 8:4M:*4")
+        .help(format!("{of}: 8,1K or ranges 8:4M, 0:100K:+1K, 8:4M:*4"))
 }
 
 /// Sizes and ranges of sizes, rising and each once: `8,1K`, `8:4M`, `0:100K:+1K`.

@@ -35,12 +35,17 @@ pub fn args(usual: &Rule) -> [Arg; 7] {
             .conflicts_with("precision"),
         text("level", "L", format!("Confidence level of the interval [default: {level}%]"))
             .conflicts_with("alpha"),
-        text(
-            "budget",
-            "TIME",
-            format!("Time for a point, on the ranks' clock: 5, 5s, 500ms [default: {budget}s]"),
-        ),
+        budget_arg(*budget),
     ]
+}
+
+/// `--budget`, which is the time of each point in every verb that has it.
+pub fn budget_arg(usual: f64) -> Arg {
+    Arg::new("budget")
+        .long("budget")
+        .value_name("TIME")
+        .allow_negative_numbers(true)
+        .help(format!("Time for each point, on the ranks' clock: 5, 5s, 500ms [default: {usual}s]"))
 }
 
 /// A number, if it was given.

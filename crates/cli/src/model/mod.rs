@@ -45,20 +45,22 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 /// What the experiments of an estimation are asked for with; `sizes` is the name of their sizes.
 fn experiment_arguments(sizes: &'static str) -> [Arg; 4] {
-    let seconds = "Time for the whole estimation, on the ranks' clock: 60, 60s, 2min";
+    let seconds = "Time for all experiments together, on the ranks' clock: 60, 60s, 2min";
+    let sized = words::sizes_arg("Message bytes of the experiments", "1K,4K,32K,256K,1M");
     [
-        Arg::new(sizes)
-            .long(sizes)
-            .value_name("S,T")
-            .value_delimiter(',')
-            .default_value("1K,4K,32K,256K,1M")
-            .help("Message sizes of the experiments, in bytes"),
+        sized.id(sizes).long(sizes),
         Arg::new("precision")
             .long("precision")
             .value_name("P")
             .default_value("1%")
             .help("Repeat each experiment until its interval is this narrow"),
-        Arg::new("budget").long("budget").value_name("TIME").default_value("60s").help(seconds),
+        Arg::new("total-budget")
+            .long("total-budget")
+            // As it was called when `--budget` was the time of each point in other verbs.
+            .alias("budget")
+            .value_name("TIME")
+            .default_value("60s")
+            .help(seconds),
         Arg::new("sequential")
             .long("sequential")
             .action(ArgAction::SetTrue)
@@ -72,7 +74,7 @@ fn request(matches: &ArgMatches, sizes: &str) -> Result<Request, Failure> {
     let sizes = matches.get_many::<String>(sizes).unwrap_or_default();
     let sizes = words::sizes(sizes)?;
     let precision = words::share("precision", text("precision"), words::PARTS, "1%")?;
-    let budget = words::seconds("budget", text("budget"))?;
+    let budget = words::seconds("total-budget", text("total-budget"))?;
     let parallel = !matches.get_flag("sequential");
     Ok(Request { sizes, precision, parallel, budget, gaps: false })
 }
@@ -83,7 +85,8 @@ fn refused(error: ModelError) -> RankError {
         ModelError::Comm(error) => error.into(),
         ModelError::Budget { seconds, .. } => {
             let mut failure = error.failure();
-            failure.try_this = format!("--budget {}, or fewer or shorter --sizes", 4.0 * seconds);
+            let more = 4.0 * seconds;
+            failure.try_this = format!("--total-budget {more}, or fewer or shorter --sizes");
             failure.into()
         }
         other => other.failure().into(),

@@ -11,6 +11,7 @@ use laneway_model::{Call, Choice, Crossover, Fitted, Meter, Parameter, crossover
 
 use super::{load, refused};
 use crate::measure::export;
+use crate::measure::rule::budget_arg;
 use crate::output::{self, Output};
 use crate::progress::Bar;
 use crate::session::{self, RankError};
@@ -35,13 +36,7 @@ pub fn command() -> Command {
              laneway model predict gather --model tonight.toml --root 3 --svg gather.svg\n  \
              mpirun -n 4 laneway model predict bcast --model tonight.toml --measure",
         )
-        .arg(
-            Arg::new("op")
-                .value_name("OP")
-                .value_delimiter(',')
-                .required(true)
-                .help("The operations, comma-separated: bcast,scatter, or all"),
-        )
+        .arg(words::ops_arg().required(true))
         .arg(
             Arg::new("model")
                 .long("model")
@@ -57,14 +52,7 @@ pub fn command() -> Command {
                 .default_value("all")
                 .help("Algorithms, such as binomial or knomial:radix=4, or all"),
         )
-        .arg(
-            Arg::new("sizes")
-                .long("sizes")
-                .value_name("S,T")
-                .value_delimiter(',')
-                .default_value("1K,16K,256K,1M")
-                .help("Bytes of a rank's block, or of the vector"),
-        )
+        .arg(words::sizes_arg("Bytes of a rank's block, or of the vector", "1K,16K,256K,1M"))
         .arg(
             Arg::new("root")
                 .long("root")
@@ -79,6 +67,7 @@ pub fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Also time every call, and print both"),
         )
+        .arg(budget_arg(Rule::default().budget).requires("measure"))
         .arg(
             Arg::new("svg")
                 .long("svg")
@@ -121,8 +110,7 @@ impl Asked<'_> {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
-    let ops = matches.get_many::<String>("op").unwrap_or_default();
-    let ops = words::collectives("model predict", ops)?;
+    let ops = words::ops("model predict", matches, "")?;
     if let (Some(file), [first, _, ..]) = (matches.get_one::<String>("svg"), &ops[..]) {
         let what = format!("{} operations do not fit into one picture", ops.len());
         let try_this = format!("laneway model predict {} --svg {file} …", first.name());
@@ -198,6 +186,10 @@ fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> 
         )
         .into());
     }
+    let mut rule = Rule::default();
+    if let Some(budget) = asked.text("budget") {
+        rule.budget = words::seconds("budget", budget)?;
+    }
     let meter = Meter::new(comm).map_err(refused)?;
     let mut all = Vec::new();
     let bar = Bar::measuring(comm.rank() == 0);
@@ -205,7 +197,7 @@ fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> 
     for (call, row) in stage.over(asked.calls()) {
         let Call { collective, ranks, root } = call;
         let shape = Shape::new(collective, ranks, row.bytes).with_root(root);
-        let time = meter.time(&shape, row.algorithm, row.params, &Rule::default());
+        let time = meter.time(&shape, row.algorithm, row.params, &rule);
         all.extend(time.map_err(refused)?);
     }
     Ok(all)

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use laneway_coll::{Algorithm, default_algorithm};
 use laneway_core::units::{counted, format_size};
 use laneway_core::{Collective, Document, Exit, Failure, Observer as _, Row, Shape};
@@ -33,14 +33,7 @@ pub fn command() -> Command {
              laneway sim scatter --algorithm windowed --platform two-sites:8x8,latency=20ms \
              --sizes 4M --record wan.svg",
         )
-        .arg(
-            Arg::new("op")
-                .value_name("OP")
-                .required(true)
-                .value_delimiter(',')
-                .action(ArgAction::Append)
-                .help("Operations, comma-separated: bcast,scatter"),
-        )
+        .arg(words::ops_arg().required(true))
         .arg(
             Arg::new("platform")
                 .long("platform")
@@ -68,7 +61,7 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(u32))
                 .default_value("0"),
         )
-        .arg(words::sizes_arg("8,1K,64K,1M"))
+        .arg(words::sizes_arg("Bytes", "8,1K,64K,1M"))
         .arg(
             Arg::new("timeline")
                 .long("timeline")
@@ -108,7 +101,7 @@ enum NoOutcome {
 impl Plan {
     fn from(matches: &ArgMatches) -> Result<Plan, Failure> {
         let list = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
-        let collectives = words::collectives("sim", list("op"))?;
+        let collectives = words::ops("sim", matches, "")?;
         let spec = matches.get_one::<String>("platform").map_or("", String::as_str);
         let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
         let hosts = platform.hosts();

@@ -41,7 +41,7 @@ pub fn command() -> Command {
              limits the rates, how many lanes the multi-lane paper's model chooses, on which \
              hosts, and in which order sites are served.\n\nExamples:\n  \
              mpirun -n 16 laneway sites measure -o found.toml\n  \
-             laneway sites --platform found.toml --op scatter,gather --sizes 1M\n  \
+             laneway sites scatter,gather --platform found.toml --sizes 1M\n  \
              laneway lab run --sites 2x4 --wan 5ms,25Mbit -- mpirun laneway sites measure\n  \
              laneway sites measure --backend sim:two-sites:8x8,connection=250Mbit\n  \
              mpirun -n 16 laneway sites measure --sites sites.toml --message 4M --every",
@@ -61,14 +61,7 @@ pub fn command() -> Command {
         .arg(Arg::new("message").long("message").value_name("M").help(
             "Bytes of the longest message [default: 40 ms of traffic between sites, 20 ms inside]",
         ))
-        .arg(
-            Arg::new("sizes")
-                .long("sizes")
-                .value_name("S,T")
-                .value_delimiter(',')
-                .default_value("64K,1M")
-                .help("Blocks for which a number of lanes is given, comma-separated"),
-        )
+        .arg(words::sizes_arg("Bytes of blocks for which a number of lanes is given", "64K,1M"))
         .arg(
             Arg::new("every").long("every").action(ArgAction::SetTrue).help(
                 "Measure every number of pairs, not only 1, 2, 3, 4, 6, 8, 12, … and the last",

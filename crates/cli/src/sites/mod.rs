@@ -26,8 +26,8 @@ pub fn command() -> Command {
              --lanes: the time of the multi-lane paper's algorithm for each number of lanes, and \
              what its cost model predicts.\n\n\
              Examples:\n  \
-             laneway sites --platform two-sites:32x32 --op scatter,gather --sizes 16K,256K,4M\n  \
-             laneway sites --platform two-sites:16x16 --op bcast,allreduce --sizes 1M --all\n  \
+             laneway sites scatter,gather --platform two-sites:32x32 --sizes 16K,256K,4M\n  \
+             laneway sites bcast,allreduce --platform two-sites:16x16 --sizes 1M --all\n  \
              laneway sites --platform sites:32,16,8,uplink=10Gbit --sizes 1M --root 40 --all\n  \
              laneway sites --platform two-sites:32x32 --sizes 4M --lanes 1:32\n  \
              mpirun -n 16 laneway sites measure -o found.toml    then --platform found.toml",
@@ -40,14 +40,11 @@ pub fn command() -> Command {
                 .help("A TOML file, or a generator: two-sites:8x8, sites:32,16,8, …"),
         )
         .arg(
-            Arg::new("op")
-                .long("op")
-                .value_name("OP,OP")
-                .value_delimiter(',')
-                .default_value("scatter")
-                .help("The operations, comma-separated"),
+            words::ops_arg()
+                .help("Operations, comma-separated: bcast,scatter, or all [default: scatter]"),
         )
-        .arg(words::sizes_arg("1K,16K,256K,4M"))
+        .arg(words::old_ops_arg("op"))
+        .arg(words::sizes_arg("Bytes", "1K,16K,256K,4M"))
         .arg(
             Arg::new("root")
                 .long("root")
@@ -86,7 +83,7 @@ impl Plan {
         let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
         let spec = matches.get_one::<String>("platform").map_or("", String::as_str);
         let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
-        let operations = words::collectives("sites --op", texts("op"))?;
+        let operations = words::ops("sites", matches, "scatter")?;
         let sizes = words::sizes(texts("sizes"))?;
         let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
         let hosts = platform.hosts();
@@ -179,7 +176,8 @@ fn no_lanes(error: LanesError, range: &str) -> Failure {
             )
         }
         LanesError::Operation(_) => {
-            Failure::usage("only scatter and gather have lanes", cause, "--op scatter,gather")
+            let try_this = format!("laneway sites scatter,gather --lanes {range}");
+            Failure::usage("only scatter and gather have lanes", cause, try_this)
         }
         LanesError::Choice(error) => failure(error),
         _ => Failure::usage(
