@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use laneway_core::error::nearest;
+use laneway_core::units::counted;
 use laneway_core::{Comm, CommError, Exit, Failure};
 use laneway_local::{Launch, LocalError, MOST_RANKS, Transport};
 use laneway_measure::cores::Cores;
@@ -57,7 +58,7 @@ pub enum Notice {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Notice::UsualRanks(ranks) => write!(f, "{ranks} ranks on this machine"),
+            Notice::UsualRanks(ranks) => write!(f, "{} on this machine", counted(*ranks, "rank")),
             Notice::Crowded { crowd, .. } => write!(f, "{crowd}"),
         }
     }
@@ -274,16 +275,19 @@ impl Backend {
             let cause = "a launcher started several processes, and each would simulate all ranks";
             return Err(Failure::usage(what, cause, "the same command without the launcher"));
         }
-        let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
+        let platform =
+            Platform::read(spec).map_err(|error| error.into_failure_of("--backend sim:"))?;
         let hosts = platform.hosts();
         let most = hosts.min(MOST_RANKS);
         let ranks = self.ranks.unwrap_or(hosts);
         if ranks > most {
             let what = format!("cannot simulate {ranks} ranks");
             let cause = format!(
-                "{spec} has {hosts} hosts, and programs run on at most {MOST_RANKS}: here {most}"
+                "{spec} has {}, and programs run on at most {MOST_RANKS}: here {most}",
+                counted(hosts, "host")
             );
-            let schedules = format!("{most} ranks; schedules are simulated on more (laneway sim)");
+            let schedules =
+                format!("--ranks {most}; schedules are simulated on more (laneway sim)");
             return Err(Failure::usage(what, cause, schedules));
         }
         let ended = Program::new(&platform, ranks).run(|comm| self.perform(comm, part));

@@ -159,7 +159,8 @@ pub fn sizes<'a>(texts: impl Iterator<Item = &'a String>) -> Result<Vec<u64>, Fa
     let texts: Vec<&str> = texts.map(String::as_str).collect();
     let all = size_list::parse(&texts.join(",")).map_err(|cause| {
         let what = format!("invalid sizes `{}`", texts.join(","));
-        Failure::usage(what, cause, "--sizes 8,1K, --sizes 8:4M, or --sizes 0:100K:+1K")
+        let is_range = texts.iter().any(|text| text.contains(':'));
+        Failure::usage(what, cause, if is_range { "--sizes 8:4M" } else { "--sizes 8,1K" })
     })?;
     all.iter().try_for_each(|&bytes| refuse_large(bytes))?;
     Ok(all)

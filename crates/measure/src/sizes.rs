@@ -26,6 +26,9 @@ fn range(item: &str, sizes: &mut Vec<u64>) -> Result<(), String> {
         sizes.push(first);
         return Ok(());
     };
+    if last.is_empty() {
+        return Err("the end of the range is missing".to_string());
+    }
     let (last, step) = (parse_size(last)?, parts.next().unwrap_or("*2"));
     if parts.next().is_some() {
         return Err("a range is FIRST:LAST or FIRST:LAST:STEP".to_string());

@@ -213,7 +213,7 @@ fn describe(run: &Run) -> String {
     let mut names: Vec<String> = run.rows.iter().filter_map(|row| row.op().map(plain)).collect();
     names.sort();
     names.dedup();
-    format!("{} rows of {}", run.rows.len(), names.join(", "))
+    format!("{} of {}", counted(run.rows.len() as u64, "row"), names.join(", "))
 }
 
 fn judge(pair: Pair<'_>, columns: &[&'static str], rule: &Rule, simulated: bool) -> Point {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use laneway_core::Row;
 use laneway_core::node_list::{compress, expand};
-use laneway_core::units::counted;
+use laneway_core::units::{are, counted};
 
 use crate::alltoall::SAMPLED_PHASES;
 use crate::conflicts::Counter;
@@ -67,8 +67,9 @@ pub fn plan(
 
 fn placed(ground: &Ground, free: &[Host], size: usize, seed: u64) -> Result<Vec<Host>, Error> {
     if !(1..=free.len()).contains(&size) {
-        let cause = format!("{} nodes are free, and a job has at least one", free.len());
-        let what = format!("cannot place a job of {size} nodes");
+        let nodes = counted(free.len() as u64, "node");
+        let cause = format!("{nodes} {} free, and a job has at least one", are(free.len() as u64));
+        let what = format!("cannot place a job of {}", counted(size as u64, "node"));
         return Err(Error::new(ErrorKind::Size, what, cause).with_hint(free.len().to_string()));
     }
     let placed = place(ground, free, size, seed);

@@ -103,12 +103,14 @@ impl Plan {
         let list = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
         let collectives = words::ops("sim", matches, "")?;
         let spec = matches.get_one::<String>("platform").map_or("", String::as_str);
-        let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
+        let platform =
+            Platform::read(spec).map_err(|error| error.into_failure_of("--platform "))?;
         let hosts = platform.hosts();
         let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(hosts);
         if !(1..=hosts).contains(&ranks) {
-            let cause = format!("{spec} has {hosts} hosts, and a host runs one rank");
-            let what = format!("cannot simulate {ranks} ranks");
+            let have = counted(hosts, "host");
+            let cause = format!("{spec} has {have}, and a host runs one rank");
+            let what = format!("cannot simulate {}", counted(ranks, "rank"));
             return Err(Failure::usage(what, cause, format!("--ranks {hosts}")));
         }
         let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
@@ -167,7 +169,8 @@ impl Plan {
     /// The run, where one algorithm and one size are asked for.
     fn one_run(&self, what: &str) -> Result<(Chosen, u64), Failure> {
         let &[run] = &self.runs()[..] else {
-            let cause = format!("{} algorithms, {} sizes", self.chosen.len(), self.sizes.len());
+            let algorithms = counted(self.chosen.len() as u64, "algorithm");
+            let cause = format!("{algorithms}, {}", counted(self.sizes.len() as u64, "size"));
             let name = self.chosen.first().map_or("binomial", |first| first.algorithm.name);
             return Err(Failure::usage(what, cause, format!("--algorithm {name} --sizes 64K")));
         };

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use laneway_core::error::nearest;
 use laneway_core::units::counted;
 use laneway_core::{Collective, Document, Exit, Failure, Row};
 use laneway_report::table::significant;
@@ -82,8 +83,10 @@ impl Plan {
     fn from(matches: &ArgMatches) -> Result<Plan, Failure> {
         let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
         let spec = matches.get_one::<String>("platform").map_or("", String::as_str);
-        let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
-        let operations = words::ops("sites", matches, "scatter")?;
+        let platform =
+            Platform::read(spec).map_err(|error| error.into_failure_of("--platform "))?;
+        let operations =
+            words::ops("sites", matches, "scatter").map_err(|refused| meant(refused, matches))?;
         let sizes = words::sizes(texts("sizes"))?;
         let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
         let hosts = platform.hosts();
@@ -145,6 +148,15 @@ impl Plan {
             ));
         }
         Ok((self.document(times.rows, None), None))
+    }
+}
+
+/// A word that is no operation may be the verb.
+fn meant(refused: Failure, matches: &ArgMatches) -> Failure {
+    let mut words = matches.get_many::<String>("op").unwrap_or_default();
+    match words.any(|word| nearest(word, ["measure"]).is_some()) {
+        true => Failure::usage(refused.what, refused.cause, "laneway sites measure"),
+        false => refused,
     }
 }
 

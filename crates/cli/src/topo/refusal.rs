@@ -19,7 +19,7 @@ pub fn refuse(error: Error) -> Failure {
         ErrorKind::TooLarge if hint.is_empty() => {
             "--topology mlfm:d=18, without --fail".to_string()
         }
-        ErrorKind::Part => format!("--fail link:{hint}/1, --fail switch:{hint}, --fail link"),
+        ErrorKind::Part => format!("--fail {hint}"),
         ErrorKind::Schedule if hint.is_empty() => {
             "--schedule shift, or --schedule alltoall/bruck; laneway info algorithms".to_string()
         }

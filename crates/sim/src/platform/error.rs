@@ -115,6 +115,17 @@ impl PlatformError {
         Failure::usage(what, cause, try_this)
     }
 
+    /// The same, where the platform came behind an option, such as `--platform `: what to try is
+    /// the option with a platform.
+    pub fn into_failure_of(self, option: &str) -> Failure {
+        let is_platform = matches!(self.fault, Fault::Unknown | Fault::Syntax | Fault::Size);
+        let mut failure = self.into_failure();
+        if is_platform {
+            failure.try_this.insert_str(0, option);
+        }
+        failure
+    }
+
     /// What can be typed for the generator that was meant.
     fn example(&self, usual: &str) -> String {
         let word = self.place.file.split([':', ',']).next().unwrap_or_default();
@@ -127,7 +138,10 @@ impl PlatformError {
 
 impl fmt::Display for PlatformError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.reason)
+        match self.place.file.is_empty() {
+            true => f.write_str(&self.reason),
+            false => write!(f, "{}: {}", self.place, self.reason),
+        }
     }
 }
 
