@@ -329,7 +329,8 @@ fn completions_and_manual_pages() {
 
 #[test]
 fn bash_completes_lists_and_names() {
-    let script = stdout(&laneway(&["completions", "bash"]));
+    let file = std::env::temp_dir().join(format!("laneway-completions-{}", std::process::id()));
+    std::fs::write(&file, stdout(&laneway(&["completions", "bash"]))).expect("a script");
     for (typed, wanted) in [
         ("measure coll bcast,red", "bcast,reduce"),
         ("sites scatter,gather,all", "scatter,gather,allgather"),
@@ -342,8 +343,9 @@ fn bash_completes_lists_and_names() {
         let words: Vec<&str> = std::iter::once("laneway").chain(typed.split(' ')).collect();
         let [.., before, last] = &words[..] else { panic!("no words") };
         let asked = format!(
-            "{script}\nCOMP_WORDS=({}); COMP_CWORD={}; _laneway laneway '{last}' '{before}'\n\
+            "source {}\nCOMP_WORDS=({}); COMP_CWORD={}; _laneway laneway '{last}' '{before}'\n\
              printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            file.display(),
             words.join(" "),
             words.len() - 1
         );
@@ -352,6 +354,7 @@ fn bash_completes_lists_and_names() {
         assert!(offered.lines().any(|line| line.starts_with(wanted)), "{typed}: {offered:?}");
         assert!(!offered.contains(",-"), "options are in no list: {offered}");
     }
+    std::fs::remove_file(&file).expect("removed");
 }
 
 #[test]

@@ -310,7 +310,7 @@ mod tests {
         let at = html.find("<p>rank 1 is slow</p><p>it sends at &lt;half&gt;</p>");
         let at = at.unwrap_or_else(|| panic!("no verdict in\n{html}"));
         assert!(at < html.find("<h2>Charts").expect("charts"));
-        for part in ["verdict bad", "<dt>healthy</dt><dd>no</dd>", "1 of 5 rows are flagged."] {
+        for part in ["verdict bad", "<dt>healthy</dt><dd>no</dd>", "1 of 5 rows is flagged."] {
             assert!(html.contains(part), "{part} is missing in\n{html}");
         }
     }

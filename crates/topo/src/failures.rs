@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(named(&fabric, "host:node3"), Ok(Part::Host(3)));
         fabric.fail(link);
         let twice = named(&fabric, "link:vertex-0-0/3").expect_err("it is gone");
-        assert_eq!(twice.hint.as_deref(), Some("vertex-0-0"));
+        assert_eq!(twice.hint.as_deref(), Some("link:vertex-0-0/4"));
         for _ in 0..100 {
             let drawn = named(&fabric, "link").expect("cables are left");
             assert_ne!(drawn, link);

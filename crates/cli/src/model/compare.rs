@@ -21,8 +21,8 @@ pub fn command() -> Command {
             "All models are fitted to the same experiments. Every algorithm of the operations is \
              timed at every size, and predicted by each model. One row per model: whether it \
              holds, and the median, 95th percentile and maximum of its error. --total-budget \
-             is that of the experiments; all timed calls together get as much again. Exit code 4: the \
-             budget of the experiments was not sufficient.\n\n\
+             is that of the experiments; all timed calls together get as much again. Exit code 4: \
+             the budget of the experiments was not sufficient.\n\n\
              Examples:\n  \
              laneway model compare --backend sim:cluster:8,send=5us,receive=4us\n  \
              mpirun -n 4 laneway model compare scatter,gather --sizes 1K,64K\n  \

@@ -110,7 +110,7 @@ fn sentence(look: &Snapshot) -> String {
         silent => format!("; {silent} did not answer"),
     };
     let have = if look.processes() == 1 { "has" } else { "have" };
-    format!("{processes} {have} {connections}, {armed} of them with a path to move to{silent}.")
+    format!("{processes} {have} {connections}, {armed} of them armed{silent}.")
 }
 
 fn own_row(what: &'static str, seen: &Seen) -> Row {
