@@ -56,15 +56,25 @@ pub struct Progress {
     shown: bool,
     /// Redraws the bar until it is dropped.
     ticker: Option<Sender<()>>,
+    left: Left,
+}
+
+/// What the bar knows the end of.
+#[derive(Clone, Copy)]
+enum Left {
+    /// The whole work.
+    OfAll,
+    /// A stage: others may follow, of which nothing is known.
+    OfStage,
 }
 
 impl Progress {
     /// `shown` is false on ranks that do not print.
     pub fn new(total: usize, shown: bool) -> Progress {
-        Progress::begin(total as u64, shown && stderr().is_terminal(), false)
+        Progress::begin(total as u64, shown && stderr().is_terminal(), false, Left::OfAll)
     }
 
-    fn begin(total: u64, is_shown: bool, ticks: bool) -> Progress {
+    fn begin(total: u64, is_shown: bool, ticks: bool, left: Left) -> Progress {
         let target = ProgressDrawTarget::hidden();
         let bar = ProgressBar::with_draw_target(Some(total), target);
         let what = Arc::new(Mutex::new(String::new()));
@@ -74,19 +84,21 @@ impl Progress {
         };
         if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len}, {left}: {what}") {
             let style = style.progress_chars("#>-").with_key("what", write_what);
+            let write_left =
+                move |state: &ProgressState, text: &mut dyn Write| left.write(state, text);
             bar.set_style(style.with_key("left", write_left));
         }
         if is_shown {
             *shown() = Some(bar.clone());
         }
         let ticker = (is_shown && ticks).then(|| ticker(bar.clone()));
-        Progress { bar, what, begun: Instant::now(), shown: is_shown, ticker }
+        Progress { bar, what, begun: Instant::now(), shown: is_shown, ticker, left }
     }
 
     /// So many of so many that were not known before.
     pub fn of(&mut self, done: usize, all: usize, what: &str) {
         if self.shown && self.bar.is_finished() {
-            *self = Progress::begin(all as u64, self.shown, self.ticker.is_some());
+            *self = Progress::begin(all as u64, self.shown, self.ticker.is_some(), self.left);
         }
         self.show(done, Some(all), what);
     }
@@ -114,17 +126,22 @@ impl Progress {
     }
 }
 
-/// The time that is left of this stage, as soon as something tells it. Others may follow, of which
-/// nothing is known.
-fn write_left(state: &ProgressState, text: &mut dyn Write) {
-    let is_done = state.len().is_some_and(|all| state.pos() >= all);
-    let eta = state.eta();
-    // A name that is too long is cut, as the whole line is.
-    _ = match is_done {
-        true => text.write_str("stage done"),
-        false if state.pos() == 0 || eta.is_zero() => text.write_str("time left unknown"),
-        false => write!(text, "{:#} left of stage", HumanDuration(eta.max(SHORTEST))),
-    };
+impl Left {
+    /// The time left, as soon as something tells it.
+    fn write(self, state: &ProgressState, text: &mut dyn Write) {
+        let is_done = state.len().is_some_and(|all| state.pos() >= all);
+        let eta = state.eta();
+        // A name that is too long is cut, as the whole line is.
+        _ = match (is_done, self) {
+            (true, Left::OfAll) => text.write_str("done"),
+            (true, Left::OfStage) => text.write_str("stage done"),
+            (false, _) if state.pos() == 0 || eta.is_zero() => text.write_str("time left unknown"),
+            (false, left) => {
+                let of = if matches!(left, Left::OfStage) { " of stage" } else { "" };
+                write!(text, "{:#} left{of}", HumanDuration(eta.max(SHORTEST)))
+            }
+        };
+    }
 }
 
 impl Drop for Progress {
@@ -165,14 +182,15 @@ impl Bar {
         static WORKING: OnceLock<Arc<Bar>> = OnceLock::new();
         let is_first = laneway_mpi::launched_rank().is_none_or(|rank| rank == 0);
         let is_shown = stderr().is_terminal() && is_first && !is_rank();
-        let begin = || Arc::new(Bar(Mutex::new(Progress::begin(0, is_shown, true))));
+        let begin = || Arc::new(Bar(Mutex::new(Progress::begin(0, is_shown, true, Left::OfStage))));
         WORKING.get_or_init(begin).clone()
     }
 
     /// For ranks that measure: nothing is drawn but when they tell something. `shown` is false on
     /// ranks that do not print.
     pub fn measuring(shown: bool) -> Bar {
-        Bar(Mutex::new(Progress::new(0, shown)))
+        let is_shown = shown && stderr().is_terminal();
+        Bar(Mutex::new(Progress::begin(0, is_shown, false, Left::OfStage)))
     }
 }
 
