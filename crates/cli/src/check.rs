@@ -59,8 +59,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let sizes = words::sizes(matches.get_many("sizes").unwrap_or_default())?;
     let plan = Plan::new(&collectives, &names, sizes).map_err(|unknown| {
-        let what = laneway_coll::refused_name(&unknown.name);
-        Failure::usage(what, unknown.why, "laneway info algorithms")
+        words::unknown_algorithm(&unknown.name, unknown.why, collectives.len())
     })?;
     let output = Output::from(matches)?;
     let sites = placed::from_args(matches);

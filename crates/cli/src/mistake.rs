@@ -167,12 +167,15 @@ impl<'a> Verb<'a> {
             Some(ContextValue::Strings(values)) => values.first().cloned(),
             _ => None,
         };
-        let has_option = |line: &String| line.split_whitespace().any(|word| word == option);
         let usual = |arg: &Arg| {
             arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned())
         };
         let long = option.strip_prefix("--");
         let named = |arg: &&Arg| long.is_some() && arg.get_long() == long;
+        let short = self.command.get_arguments().find(named).and_then(Arg::get_short);
+        let short = short.map(|letter| format!("-{letter}"));
+        let is_option = |word: &str| word == option || Some(word) == short.as_deref();
+        let has_option = |line: &String| line.split_whitespace().any(is_option);
         valid
             .or_else(|| self.command.get_arguments().find(named).and_then(usual))
             .map(|value| format!("{option} {value}"))

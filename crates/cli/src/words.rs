@@ -113,11 +113,17 @@ pub fn algorithms<'a>(
     let served = |name: &str| collectives.iter().any(|&collective| find(collective, name).is_ok());
     match names.iter().zip(unknown).find(|(name, why)| why.is_some() && !served(name)) {
         Some((name, why)) => {
-            let what = laneway_coll::refused_name(name);
-            Err(Failure::usage(what, why.unwrap_or_default(), "laneway info algorithms"))
+            Err(unknown_algorithm(name, why.unwrap_or_default(), collectives.len()))
         }
         None => Ok(all),
     }
+}
+
+/// A name that none of so many operations has; `why` is what one of them says.
+pub fn unknown_algorithm(name: &str, why: String, operations: usize) -> Failure {
+    let is_all = why.ends_with(&format!("has no algorithm `{name}`")) && operations > 1;
+    let cause = if is_all { "none of these operations has it".to_string() } else { why };
+    Failure::usage(laneway_coll::refused_name(name), cause, "laneway info algorithms")
 }
 
 /// What is to be said of operations that have none of the algorithms.

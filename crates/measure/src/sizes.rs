@@ -9,7 +9,12 @@ const MOST_SIZES: usize = 100_000;
 pub fn parse(text: &str) -> Result<Vec<u64>, String> {
     let mut sizes = Vec::new();
     for item in text.split(',') {
-        range(item, &mut sizes).map_err(|reason| format!("`{item}`: {reason}"))?;
+        range(item, &mut sizes).map_err(|reason| {
+            match reason.starts_with(&format!("`{item}`")) {
+                true => reason,
+                false => format!("`{item}`: {reason}"),
+            }
+        })?;
         if sizes.len() > MOST_SIZES {
             return Err(format!("`{item}`: more than {MOST_SIZES} sizes"));
         }

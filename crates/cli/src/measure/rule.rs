@@ -108,7 +108,10 @@ pub fn rule(matches: &ArgMatches, usual: &Rule) -> Result<(Rule, bool), Failure>
     match rule.objection() {
         Some(cause) => {
             let what = "invalid stopping rule";
-            let try_this = "--min-reps 6 --max-reps 1000 --precision 1% --budget 5";
+            let try_this = match text("reps") {
+                Some(_) => "--reps 40",
+                None => "--min-reps 6 --max-reps 1000 --precision 1% --budget 5",
+            };
             Err(Failure::usage(what, cause, try_this))
         }
         None => Ok((rule, text("alpha").is_some() || text("precision").is_some())),

@@ -123,7 +123,7 @@ fn show(matches: &ArgMatches) -> Result<Exit, Failure> {
 fn load(file: &str) -> Result<Fitted, Failure> {
     let text = std::fs::read_to_string(Path::new(file)).map_err(|error| {
         let what = format!("{file} cannot be read");
-        Failure::environment(what, error.to_string(), "laneway model fit -o FILE.toml")
+        Failure::environment(what, error.to_string(), format!("laneway model fit -o {file}"))
     })?;
     Fitted::load(file, &text).map_err(|error| error.failure())
 }

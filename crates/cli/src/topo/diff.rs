@@ -32,7 +32,13 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         Some(file) => discovered(file)?.fabric,
         None => {
             let named = topology(text("plan"));
-            Fabric::of(&*named.map_err(|error| refuse_topology(error, text("plan")))?)
+            let refused = |error| {
+                let mut refused = refuse_topology(error, text("plan"), "laneway topo diff ");
+                let command = refused.try_this.split(';').next().unwrap_or_default();
+                refused.try_this = format!("{command} {}", text("found"));
+                refused
+            };
+            Fabric::of(&*named.map_err(refused)?)
         }
     };
     let found = discovered(text("found"))?;

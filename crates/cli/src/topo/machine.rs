@@ -99,7 +99,8 @@ pub fn unrouted(matches: &ArgMatches) -> Result<Machine, Failure> {
 
 /// Whole, and with its own forwarding.
 pub fn named(spec: &str) -> Result<Machine, Failure> {
-    Machine::observed(spec, Bar::working()).map_err(|error| refuse_topology(error, spec))
+    let machine = Machine::observed(spec, Bar::working());
+    machine.map_err(|error| refuse_topology(error, spec, "--topology "))
 }
 
 /// A fabric from a file, in any format that is known.

@@ -47,7 +47,8 @@ pub fn command() -> Command {
         .arg(
             Arg::new("svg")
                 .long("svg")
-                .value_name("FILE")
+                .value_name("FILE.svg")
+                .value_parser(crate::words::svg_file)
                 .help("Also draw the first stop's schedules as SVG"),
         )
 }
