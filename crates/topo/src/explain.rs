@@ -112,7 +112,7 @@ pub fn failures(machine: &Machine) -> Vec<String> {
         loss.cables_gone,
         counted(loss.cables as u64, "cable"),
         counted(loss.hosts_cut_off.len() as u64, "host"),
-        counted(loss.pairs_apart as u64, "pair")
+        counted(loss.pairs_apart, "pair")
     ));
     lines
 }
