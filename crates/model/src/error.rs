@@ -93,7 +93,7 @@ impl ModelError {
                         _ => format!("{asked} ranks are"),
                     }
                 ),
-                &format!("--ranks {model}, or laneway model fit on that many ranks"),
+                "as many ranks as the model has hosts, or estimate it anew",
             ),
             ModelError::File { name, line, why } => usage(
                 &format!("{name}:{line}: not a model"),

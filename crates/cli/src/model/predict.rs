@@ -7,7 +7,9 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::{Comm, Document, Exit, Failure, Row, Shape, Stage};
 use laneway_draw::predicted::{Curve, Drawing, Mark};
 use laneway_measure::Rule;
-use laneway_model::{Call, Choice, Crossover, Fitted, Meter, Parameter, crossovers, predict_some};
+use laneway_model::{
+    Call, Choice, Crossover, Fitted, Meter, ModelError, Parameter, crossovers, predict_some,
+};
 
 use super::{load, refused};
 use crate::measure::export;
@@ -132,7 +134,17 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let call = Call { collective, ranks, root };
         let own = chosen.iter().filter(|one| one.collective == collective);
         let own: Vec<Choice> = own.map(|one| (one.algorithm, one.params)).collect();
-        let rows = predict_some(&fitted, &call, &own, &sizes).map_err(|error| error.failure())?;
+        let rows = predict_some(&fitted, &call, &own, &sizes).map_err(|error| {
+            let hosts = match error {
+                ModelError::Ranks { model, .. } => Some(model),
+                _ => None,
+            };
+            let mut failure = error.failure();
+            if let Some(hosts) = hosts {
+                failure.try_this = format!("--ranks {hosts}, or laneway model fit with more ranks");
+            }
+            failure
+        })?;
         let crossings = crossovers(&fitted, &call, &rows).map_err(|error| error.failure())?;
         predicted.push(Predicted { call, rows, crossings });
     }

@@ -152,9 +152,9 @@ fn proofs() -> Result<(), Failure> {
     let took_ms = begun.elapsed().as_millis();
     say(&format!(
         "   {proved} algorithms, which serve {} operations, {PROVED} ranks each, eager and \
-         rendezvous sends:\n   {steps} steps walked in {took_ms} ms. Every send meets its receive, no \
-         byte is read before it\n   is written or touched while in flight, nothing deadlocks, and the \
-         result is what the\n   operation means.\n",
+         rendezvous sends:\n   {steps} steps walked in {took_ms} ms. Every send meets its \
+         receive, no byte is read before it\n   is written or touched while in flight, nothing \
+         deadlocks, and the result is what the\n   operation means.\n",
         Collective::ALL.iter().filter(|&&served| algorithms(served).next().is_some()).count()
     ))?;
     for refusal in refused {
