@@ -22,7 +22,7 @@ pub fn judge(object: &Path, seed: u64) -> Result<Judged, String> {
     let exported =
         Exported::of(files, drawn.hosts, drawn.settings.clone(), &format!("models-{seed}"))?;
     let mut words = vec!["model", "compare", "--cells", "--sizes", SIZES, "--format", "json"];
-    words.extend(["--budget", BUDGET]);
+    words.extend(["--total-budget", BUDGET]);
     let text =
         exported.run(&[], object, &words).map_err(|why| format!("{why}\n  {}", drawn.what))?;
     let run = read("a platform", &text).map_err(|error| error.to_string())?;

@@ -4,12 +4,13 @@ use std::fmt;
 use std::path::PathBuf;
 
 use laneway_core::error::nearest;
+use laneway_core::units::counted;
 use laneway_core::{Comm, CommError, Exit, Failure};
 use laneway_local::{Launch, LocalError, MOST_RANKS, Transport};
 use laneway_measure::cores::Cores;
 use laneway_measure::{Crowd, crowded};
 use laneway_mpi::MpiError;
-use laneway_sim::platform::{GENERATORS, Platform};
+use laneway_sim::platform::{Fault, GENERATORS, Platform, PlatformError};
 use laneway_sim::{Network as _, Program, SimError};
 
 use crate::handshake;
@@ -57,7 +58,7 @@ pub enum Notice {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Notice::UsualRanks(ranks) => write!(f, "{ranks} ranks on this machine"),
+            Notice::UsualRanks(ranks) => write!(f, "{} on this machine", counted(*ranks, "rank")),
             Notice::Crowded { crowd, .. } => write!(f, "{crowd}"),
         }
     }
@@ -274,14 +275,15 @@ impl Backend {
             let cause = "a launcher started several processes, and each would simulate all ranks";
             return Err(Failure::usage(what, cause, "the same command without the launcher"));
         }
-        let platform = Platform::read(spec).map_err(|error| error.into_failure())?;
+        let platform = Platform::read(spec).map_err(no_platform)?;
         let hosts = platform.hosts();
         let most = hosts.min(MOST_RANKS);
         let ranks = self.ranks.unwrap_or(hosts);
         if ranks > most {
             let what = format!("cannot simulate {ranks} ranks");
             let cause = format!(
-                "{spec} has {hosts} hosts, and programs run on at most {MOST_RANKS}: here {most}"
+                "{spec} has {}, and programs run on at most {MOST_RANKS}: here {most}",
+                counted(hosts, "host")
             );
             let schedules = format!("{most} ranks; a schedule alone is simulated on more");
             return Err(Failure::usage(what, cause, schedules));
@@ -360,6 +362,16 @@ fn exit_of(code: i32) -> Exit {
         4 => Exit::Precision,
         code => std::process::exit(code),
     }
+}
+
+/// What to try instead of a platform that is none is a backend.
+fn no_platform(error: PlatformError) -> Failure {
+    let is_unknown = matches!(error.fault, Fault::Unknown | Fault::Syntax | Fault::Size);
+    let mut failure = error.into_failure();
+    if is_unknown {
+        failure.try_this.insert_str(0, "sim:");
+    }
+    failure
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 use laneway_backend::Watchdog;
-use laneway_coll::bytes::{self, Case, Group, Plan};
-use laneway_core::units::format_size;
+use laneway_coll::bytes::{self, Case, Group, Plan, Tally};
+use laneway_core::units::{counted, format_size};
 use laneway_core::{Collective, Comm, Document, Exit, Failure, Placement, Row, Shape, talk};
 
 use crate::output::{self, Output};
@@ -31,13 +31,7 @@ pub fn command() -> Command {
              mpirun -n 5 laneway check             over the MPI that started it\n  \
              laneway check --ranks 4 --format json | jq .summary",
         )
-        .arg(
-            Arg::new("op")
-                .value_name("OP")
-                .action(ArgAction::Append)
-                .value_delimiter(',')
-                .help("Operations to check, comma-separated or one by one [default: all]"),
-        )
+        .arg(words::ops_arg().help("Operations, comma-separated: bcast,scatter [default: all]"))
         .arg(
             Arg::new("algorithm")
                 .long("algorithm")
@@ -45,8 +39,9 @@ pub fn command() -> Command {
                 .value_delimiter(',')
                 .help("Algorithms: binomial,knomial:radix=3,native [default: all]"),
         )
-        .arg(words::sizes_arg("0,1,7,1K,64K+1").help(
-            "Bytes of a block or vector, elements for reductions: 8,1K or ranges 8:4M, 0:100K:+1K",
+        .arg(words::sizes_arg(
+            "Bytes of a block or vector, elements for reductions",
+            "0,1,7,1K,64K+1",
         ))
         .arg(placed::arg().help(
             "A platform: algorithms take rank r to be on its host r [default: of --backend sim:P]",
@@ -56,7 +51,7 @@ pub fn command() -> Command {
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
-    let collectives = collectives(matches)?;
+    let collectives = words::ops("check", matches, "all")?;
     let mut names: Vec<String> =
         matches.get_many("algorithm").unwrap_or_default().cloned().collect();
     if names.iter().any(|name| name == "all") {
@@ -64,8 +59,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let sizes = words::sizes(matches.get_many("sizes").unwrap_or_default())?;
     let plan = Plan::new(&collectives, &names, sizes).map_err(|unknown| {
-        let what = laneway_coll::refused_name(&unknown.name);
-        Failure::usage(what, unknown.why, "laneway info algorithms")
+        words::unknown_algorithm(&unknown.name, unknown.why, collectives.len())
     })?;
     let output = Output::from(matches)?;
     let sites = placed::from_args(matches);
@@ -74,14 +68,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         unserved.iter().filter(|_| comm.rank() == 0).for_each(|line| output::note(line));
         checked(comm, &plan, sites.as_deref(), &output)
     })
-}
-
-fn collectives(matches: &ArgMatches) -> Result<Vec<Collective>, Failure> {
-    let names = matches.get_many("op").unwrap_or_default();
-    match words::collectives("check", names)? {
-        all if all.is_empty() => Ok(Collective::ALL.to_vec()),
-        chosen => Ok(chosen),
-    }
 }
 
 /// Runs the plan on this rank; rank 0 prints.
@@ -120,7 +106,7 @@ fn checked(
         let (rows, summary) = (report.rows, Some(tally.row()));
         let full = Document { verb: "check", env, params, rows, summary };
         let brief = Document { rows: report.brief, ..full.clone() };
-        output.write(&full, Some(&brief))?;
+        output.write_said(&full, Some(&brief), &[sentence(&tally)])?;
     }
     let nothing = tally.passed + tally.failed == 0;
     if nothing {
@@ -141,4 +127,11 @@ fn too_large(comm: &dyn Comm, groups: &[Group]) -> Option<String> {
         let (need, available) = (need >> 20, available >> 20);
         format!("size {} needs about {need} MiB of {available} MiB", format_size(size))
     })
+}
+
+/// How many calls came out how, in words.
+fn sentence(tally: &Tally) -> String {
+    let Tally { passed, failed, skipped, .. } = tally;
+    let (calls, was) = (counted(*passed, "call"), if *skipped == 1 { "was" } else { "were" });
+    format!("{calls} passed, {failed} failed and {skipped} {was} skipped.")
 }

@@ -64,7 +64,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("threshold", threshold)
         .with("level", level);
     let (rows, env, summary) = (found.rows(), Row::new(), Some(found.summary()));
-    output.write(&Document { verb: "compare", env, params, rows, summary }, None)?;
+    let document = Document { verb: "compare", env, params, rows, summary };
+    output.write_said(&document, None, &[found.sentence()])?;
     let counts = |p: &&Point| matches!(p.verdict, Verdict::Slower | Verdict::Faster);
     let differ: Vec<&Point> = found.points.iter().filter(counts).collect();
     let single = differ.iter().filter(|point| point.is_single_launch).count();

@@ -43,7 +43,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let topic = matches.get_one::<String>("topic").map_or("env", String::as_str);
     if topic == "algorithms" {
         let full = algorithms();
-        output.write(&full, Some(&brief(&full)))?;
+        let sentence = format!("There are {} algorithms.", full.rows.len());
+        output.write_said(&full, Some(&brief(&full)), &[sentence])?;
         return Ok(Exit::Done);
     }
     if topic == "flags" {

@@ -38,7 +38,8 @@ pub fn failure(command: &Command, args: &[OsString], error: &Error) -> Failure {
     let tip = parts.iter().find_map(|part| part.strip_prefix("tip: "));
     // What clap would pass behind `--` is no value of ours.
     let tip = tip.filter(|tip| !tip.starts_with("to pass") && is_near(what, tip));
-    let try_this = verb.with_option(args, error).or_else(|| verb.meant(error));
+    let try_this = with_flag(args, error).or_else(|| verb.with_option(args, error));
+    let try_this = try_this.or_else(|| verb.meant(error));
     let try_this = try_this.or_else(|| tip.map(str::to_string));
     let try_this = try_this.or_else(|| verb.instead(error)).unwrap_or_else(|| verb.help());
     Failure::usage(format!("{}{quote}", what.trim_end_matches(':')), cause, try_this)
@@ -55,6 +56,21 @@ fn is_near(what: &str, tip: &str) -> bool {
         }
         _ => true,
     }
+}
+
+/// What was typed, with the options without values that others of it need.
+fn with_flag(args: &[OsString], error: &Error) -> Option<String> {
+    let missing = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) => missing,
+        _ => return None,
+    };
+    let is_missing = error.kind() == ErrorKind::MissingRequiredArgument;
+    let is_flag = |word: &String| word.starts_with("--") && !word.contains('<');
+    let typed: Option<Vec<&str>> = args.iter().skip(1).map(|word| word.to_str()).collect();
+    let typed =
+        typed.filter(|words| words.iter().all(|word| !word.contains(char::is_whitespace)))?;
+    let all = || format!("laneway {} {}", typed.join(" "), missing.join(" "));
+    (is_missing && missing.iter().all(is_flag)).then(all)
 }
 
 /// The verb that was typed, as far as there is such a verb.
@@ -151,12 +167,15 @@ impl<'a> Verb<'a> {
             Some(ContextValue::Strings(values)) => values.first().cloned(),
             _ => None,
         };
-        let has_option = |line: &String| line.split_whitespace().any(|word| word == option);
         let usual = |arg: &Arg| {
             arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned())
         };
         let long = option.strip_prefix("--");
         let named = |arg: &&Arg| long.is_some() && arg.get_long() == long;
+        let short = self.command.get_arguments().find(named).and_then(Arg::get_short);
+        let short = short.map(|letter| format!("-{letter}"));
+        let is_option = |word: &str| word == option || Some(word) == short.as_deref();
+        let has_option = |line: &String| line.split_whitespace().any(is_option);
         valid
             .or_else(|| self.command.get_arguments().find(named).and_then(usual))
             .map(|value| format!("{option} {value}"))
@@ -210,6 +229,10 @@ mod tests {
             ("laneway topo cost --nodes x", "laneway topo cost --nodes 6000"),
             ("laneway topo export -t mlfm:d=4 --as png", "--as ibsim"),
             ("laneway measure coll bcast --quiet", "laneway measure coll --help"),
+            (
+                "laneway model predict bcast --model m.toml --budget 1s",
+                "laneway model predict bcast --model m.toml --budget 1s --measure",
+            ),
             ("laneway nothing", "laneway --help"),
             ("laneway mesure", "laneway measure --help"),
             ("laneway topo chek", "laneway topo check --topology mlfm:d=18"),

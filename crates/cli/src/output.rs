@@ -1,7 +1,7 @@
 //! Where everything that the command says leaves it: results to stdout, all else to stderr.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -98,6 +98,27 @@ impl Output {
             _ => document,
         };
         print(&self.render(self.format, shown))
+    }
+
+    /// The same; where a person reads, sentences say what the rows add up to.
+    pub fn write_said<S: AsRef<str>>(
+        &self,
+        document: &Document,
+        brief: Option<&Document>,
+        sentences: &[S],
+    ) -> Result<(), Failure> {
+        let brief = Document { summary: None, ..brief.unwrap_or(document).clone() };
+        self.write(document, Some(&brief))?;
+        if self.format != Format::Table || sentences.is_empty() {
+            return Ok(());
+        }
+        let gap = if brief.rows.is_empty() {
+            ""
+        } else {
+            "
+"
+        };
+        print(&format!("{gap}{}", paragraphs(sentences)))
     }
 }
 
@@ -208,12 +229,50 @@ pub fn note(text: &str) {
     progress::aside(|| _ = writeln!(io::stderr(), "{}", lines.join("\n")));
 }
 
-/// Shows a failure and gives its exit code. Its lines stay whole: commands are copied from them.
+/// Shows a failure and gives its exit code.
 pub fn show(failure: Failure) -> Exit {
     progress::clear();
+    let stderr = io::stderr();
+    let width = width_of(&stderr).filter(|_| stderr.is_terminal());
     // At once, so that what other ranks say does not come between.
-    let _ = io::stderr().write_all(format!("{failure}\n").as_bytes());
+    let _ = stderr.lock().write_all(folded(&failure, width).as_bytes());
     failure.exit
+}
+
+/// A failure as wide as the terminal. What to try is broken only between the things to try:
+/// commands are copied from it.
+fn folded(failure: &Failure, width: Option<usize>) -> String {
+    const INDENT: usize = "error: ".len();
+    let text = failure.to_string();
+    let Some(room) = width.map(|width| width.saturating_sub(INDENT).max(1)) else {
+        return text + "\n";
+    };
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let (head, rest) = line.split_at_checked(INDENT).unwrap_or(("", line));
+        let folded = match head.starts_with("try:") {
+            true => between_commands(rest, room),
+            false => table::wrap(rest, Some(room)),
+        };
+        lines.push(head.to_string() + &folded.replace('\n', &format!("\n{}", " ".repeat(INDENT))));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Broken behind commas and semicolons alone, where that is needed.
+fn between_commands(text: &str, room: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let text = text.replace(", ", ",\n").replace("; ", ";\n");
+    for part in text.lines() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + part.chars().count() <= room => {
+                line.push(' ');
+                line.push_str(part);
+            }
+            _ => lines.push(part.to_string()),
+        }
+    }
+    lines.join("\n")
 }
 
 /// What a command line asks for.
@@ -261,3 +320,22 @@ static SEE_STDOUT: extern "C" fn() = {
     }
     see_stdout
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_folded_and_commands_are_not() {
+        let cause = "the operations are barrier, bcast, scatter, gather and a few more of them";
+        let try_this = "laneway measure coll bcast --ranks 4, or laneway info algorithms";
+        let failure = Failure::usage("unknown operation `shout`", cause, try_this);
+        let wanted = "error: unknown operation `shout`\n\
+                      cause: the operations are barrier, bcast,\n       \
+                      scatter, gather and a few more of\n       them\n\
+                      try:   laneway measure coll bcast --ranks 4,\n       \
+                      or laneway info algorithms\n";
+        assert_eq!(folded(&failure, Some(42)), wanted);
+        assert_eq!(folded(&failure, None), format!("{failure}\n"));
+    }
+}

@@ -16,12 +16,19 @@ use laneway_core::Observer;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The time left is told anew so often, where nothing is measured meanwhile.
 const TICK: Duration = Duration::from_secs(1);
+/// The shortest time left that is told: nothing takes 0 s.
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// The bar of this process, which leaves its line to whatever else is printed.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
-    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&SHOWN)
+}
+
+/// What is behind a lock, also when who held it panicked.
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Prints something above the bar.
@@ -43,60 +50,98 @@ pub fn clear() {
 /// Draws itself on one line of stderr.
 pub struct Progress {
     bar: ProgressBar,
+    /// What is being done, which the bar shows behind its figures.
+    what: Arc<Mutex<String>>,
     begun: Instant,
     shown: bool,
     /// Redraws the bar until it is dropped.
     ticker: Option<Sender<()>>,
+    left: Left,
+}
+
+/// What the bar knows the end of.
+#[derive(Clone, Copy)]
+enum Left {
+    /// The whole work.
+    OfAll,
+    /// A stage: others may follow, of which nothing is known.
+    OfStage,
 }
 
 impl Progress {
     /// `shown` is false on ranks that do not print.
     pub fn new(total: usize, shown: bool) -> Progress {
-        Progress::begin(total as u64, shown && stderr().is_terminal(), false)
+        Progress::begin(total as u64, shown && stderr().is_terminal(), false, Left::OfAll)
     }
 
-    fn begin(total: u64, is_shown: bool, ticks: bool) -> Progress {
+    fn begin(total: u64, is_shown: bool, ticks: bool, left: Left) -> Progress {
         let target = ProgressDrawTarget::hidden();
         let bar = ProgressBar::with_draw_target(Some(total), target);
-        if let Ok(style) = ProgressStyle::with_template("[{bar:30}] {pos}/{len}, {left}: {msg}") {
-            bar.set_style(style.progress_chars("#>-").with_key("left", write_left));
+        let what = Arc::new(Mutex::new(String::new()));
+        let told = what.clone();
+        let write_what = move |_: &ProgressState, text: &mut dyn Write| {
+            _ = text.write_str(&locked(&told));
+        };
+        if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len}, {left}: {what}") {
+            let style = style.progress_chars("#>-").with_key("what", write_what);
+            let write_left =
+                move |state: &ProgressState, text: &mut dyn Write| left.write(state, text);
+            bar.set_style(style.with_key("left", write_left));
         }
         if is_shown {
             *shown() = Some(bar.clone());
         }
         let ticker = (is_shown && ticks).then(|| ticker(bar.clone()));
-        Progress { bar, begun: Instant::now(), shown: is_shown, ticker }
+        Progress { bar, what, begun: Instant::now(), shown: is_shown, ticker, left }
     }
 
     /// So many of so many that were not known before.
     pub fn of(&mut self, done: usize, all: usize, what: &str) {
         if self.shown && self.bar.is_finished() {
-            *self = Progress::begin(all as u64, self.shown, self.ticker.is_some());
+            *self = Progress::begin(all as u64, self.shown, self.ticker.is_some(), self.left);
         }
-        self.bar.set_length(all as u64);
-        self.at(done, what);
+        self.show(done, Some(all), what);
     }
 
     /// So many are done, and this is next.
     pub fn at(&mut self, done: usize, what: &str) {
+        self.show(done, None, what);
+    }
+
+    fn show(&mut self, done: usize, all: Option<usize>, what: &str) {
         if !self.shown {
             return;
         }
         if self.bar.is_hidden() && self.begun.elapsed() > PATIENCE {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.set_position(done as u64);
-        self.bar.set_message(what.to_string());
+        what.clone_into(&mut locked(&self.what));
+        // All of it at once: no line has the figures of one stage and the name of another.
+        self.bar.update(|state| {
+            if let Some(all) = all {
+                state.set_len(all as u64);
+            }
+            state.set_pos(done as u64);
+        });
     }
 }
 
-/// The time left, as soon as something tells it.
-fn write_left(state: &ProgressState, text: &mut dyn Write) {
-    // A name that is too long is cut, as the whole line is.
-    _ = match state.pos() {
-        0 => text.write_str("time left unknown"),
-        _ => write!(text, "{:#} left", HumanDuration(state.eta())),
-    };
+impl Left {
+    /// The time left, as soon as something tells it.
+    fn write(self, state: &ProgressState, text: &mut dyn Write) {
+        let is_done = state.len().is_some_and(|all| state.pos() >= all);
+        let eta = state.eta();
+        // A name that is too long is cut, as the whole line is.
+        _ = match (is_done, self) {
+            (true, Left::OfAll) => text.write_str("done"),
+            (true, Left::OfStage) => text.write_str("stage done"),
+            (false, _) if state.pos() == 0 || eta.is_zero() => text.write_str("time left unknown"),
+            (false, left) => {
+                let of = if matches!(left, Left::OfStage) { " of stage" } else { "" };
+                write!(text, "{:#} left{of}", HumanDuration(eta.max(SHORTEST)))
+            }
+        };
+    }
 }
 
 impl Drop for Progress {
@@ -137,22 +182,23 @@ impl Bar {
         static WORKING: OnceLock<Arc<Bar>> = OnceLock::new();
         let is_first = laneway_mpi::launched_rank().is_none_or(|rank| rank == 0);
         let is_shown = stderr().is_terminal() && is_first && !is_rank();
-        let begin = || Arc::new(Bar(Mutex::new(Progress::begin(0, is_shown, true))));
+        let begin = || Arc::new(Bar(Mutex::new(Progress::begin(0, is_shown, true, Left::OfStage))));
         WORKING.get_or_init(begin).clone()
     }
 
     /// For ranks that measure: nothing is drawn but when they tell something. `shown` is false on
     /// ranks that do not print.
     pub fn measuring(shown: bool) -> Bar {
-        Bar(Mutex::new(Progress::new(0, shown)))
+        let is_shown = shown && stderr().is_terminal();
+        Bar(Mutex::new(Progress::begin(0, is_shown, false, Left::OfStage)))
     }
 }
 
 impl Observer for Bar {
     fn progress(&self, done: u64, all: u64, what: &str) {
-        let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = locked(&self.0);
         // Of threads that share a stage one may come late.
-        let is_late = done > 0 && done < progress.bar.position() && progress.bar.message() == what;
+        let is_late = done > 0 && done < progress.bar.position() && *locked(&progress.what) == what;
         if !is_late {
             progress.of(done as usize, all as usize, what);
         }

@@ -95,9 +95,17 @@ pub fn local(transport: Transport, ranks: u32) -> Backend {
     Backend::local(transport).with_ranks(ranks).with_notices(print_notice)
 }
 
+/// The backend of a name; one that is unknown is answered with names of others.
+fn named(name: &str) -> Result<Backend, Failure> {
+    laneway_backend::open(name).map_err(|mut refused| {
+        refused.try_this.insert_str(0, "--backend ");
+        refused
+    })
+}
+
 fn backend(matches: &ArgMatches, ranks: Option<u32>, purpose: Purpose) -> Result<Backend, Failure> {
     let name = matches.get_one::<String>("backend");
-    let backend = match name.map(|name| laneway_backend::open(name)).transpose()? {
+    let backend = match name.map(|name| named(name)).transpose()? {
         Some(backend) if backend.is_net() => {
             let devices = name.and_then(|name| name.strip_prefix("net:"));
             Backend::over_network(net::network(matches, devices)?)
@@ -132,7 +140,13 @@ pub fn run(backend: &Backend, part: Part) -> Result<Exit, Failure> {
     if backend.starts_processes() {
         output::ensure_open()?;
     }
-    backend.run(part)
+    backend.run(part).map_err(|mut refused| {
+        // A platform that is none is answered with a backend.
+        if refused.try_this.starts_with("sim:") {
+            refused.try_this.insert_str(0, "--backend ");
+        }
+        refused
+    })
 }
 
 /// What `info env` says without ranks: this machine, and the MPI library that would be used.

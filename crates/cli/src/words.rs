@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use clap::Arg;
+use clap::{Arg, ArgAction, ArgMatches};
 use laneway_coll::{Algorithm, Params, find};
 use laneway_core::error::nearest;
 use laneway_core::units::{format_size, parse_size};
@@ -30,7 +30,7 @@ pub fn collective(verb: &str, name: &str) -> Result<Collective, Failure> {
 const ALL: &str = "all";
 
 /// Comma-separated operations, each once; `all` is every one.
-pub fn collectives<'a>(
+fn collectives<'a>(
     verb: &str,
     names: impl Iterator<Item = &'a String>,
 ) -> Result<Vec<Collective>, Failure> {
@@ -48,6 +48,34 @@ pub fn collectives<'a>(
         }
     }
     Ok(once)
+}
+
+/// The operations that a verb takes: `bcast,reduce`, or one by one.
+pub fn ops_arg() -> Arg {
+    Arg::new("op")
+        .value_name("OP")
+        .value_delimiter(',')
+        .action(ArgAction::Append)
+        .help("Operations, comma-separated: bcast,scatter, or all")
+}
+
+/// The option that took them once: `--op bcast,reduce`.
+pub fn old_ops_arg(long: &'static str) -> Arg {
+    Arg::new(OLD_OPS).long(long).value_delimiter(',').conflicts_with("op").hide(true)
+}
+
+const OLD_OPS: &str = "old-op";
+
+/// What [`ops_arg`] was given, else `usual`, comma-separated too.
+pub fn ops(verb: &str, matches: &ArgMatches, usual: &str) -> Result<Vec<Collective>, Failure> {
+    let old = matches.try_get_many::<String>(OLD_OPS).ok().flatten();
+    match matches.get_many::<String>("op").or(old) {
+        Some(names) => collectives(verb, names),
+        None => {
+            let usual: Vec<String> = usual.split(',').map(str::to_string).collect();
+            collectives(verb, usual.iter())
+        }
+    }
 }
 
 /// An algorithm of an operation, with its parameters.
@@ -85,11 +113,17 @@ pub fn algorithms<'a>(
     let served = |name: &str| collectives.iter().any(|&collective| find(collective, name).is_ok());
     match names.iter().zip(unknown).find(|(name, why)| why.is_some() && !served(name)) {
         Some((name, why)) => {
-            let what = laneway_coll::refused_name(name);
-            Err(Failure::usage(what, why.unwrap_or_default(), "laneway info algorithms"))
+            Err(unknown_algorithm(name, why.unwrap_or_default(), collectives.len()))
         }
         None => Ok(all),
     }
+}
+
+/// A name that none of so many operations has; `why` is what one of them says.
+pub fn unknown_algorithm(name: &str, why: String, operations: usize) -> Failure {
+    let is_all = why.ends_with(&format!("has no algorithm `{name}`")) && operations > 1;
+    let cause = if is_all { "none of these operations has it".to_string() } else { why };
+    Failure::usage(laneway_coll::refused_name(name), cause, "laneway info algorithms")
 }
 
 /// What is to be said of operations that have none of the algorithms.
@@ -115,15 +149,15 @@ pub fn svg_file(text: &str) -> Result<String, String> {
     }
 }
 
-/// `--sizes`, with what holds without it.
-pub fn sizes_arg(usual: &'static str) -> Arg {
+/// `--sizes`: what they are the sizes of, and those that hold without it.
+pub fn sizes_arg(of: &str, usual: &'static str) -> Arg {
     Arg::new("sizes")
         .long("sizes")
         .value_name("S,T")
         .value_delimiter(',')
         .allow_hyphen_values(true)
         .default_value(usual)
-        .help("Bytes: 8,1K or ranges 8:4M, 0:100K:+1K, 8:4M:*4")
+        .help(format!("{of}: 8,1K or ranges 8:4M, 0:100K:+1K, 8:4M:*4"))
 }
 
 /// Sizes and ranges of sizes, rising and each once: `8,1K`, `8:4M`, `0:100K:+1K`.
@@ -131,7 +165,8 @@ pub fn sizes<'a>(texts: impl Iterator<Item = &'a String>) -> Result<Vec<u64>, Fa
     let texts: Vec<&str> = texts.map(String::as_str).collect();
     let all = size_list::parse(&texts.join(",")).map_err(|cause| {
         let what = format!("invalid sizes `{}`", texts.join(","));
-        Failure::usage(what, cause, "--sizes 8,1K, --sizes 8:4M, or --sizes 0:100K:+1K")
+        let is_range = texts.iter().any(|text| text.contains(':'));
+        Failure::usage(what, cause, if is_range { "--sizes 8:4M" } else { "--sizes 8,1K" })
     })?;
     all.iter().try_for_each(|&bytes| refuse_large(bytes))?;
     Ok(all)

@@ -319,9 +319,42 @@ fn completions_and_manual_pages() {
     let output = laneway(&["man", dir.to_str().expect("a readable name")]);
     assert!(output.status.success(), "{}", stderr(&output));
     let page = std::fs::read_to_string(dir.join("laneway-check.1")).expect("a page");
-    assert!(page.contains("Examples"), "{page}");
+    assert!(page.contains(".SH NOTES\n") && page.contains(".SH EXAMPLES\n"), "{page}");
+    assert!(!page.contains("EXTRA"), "{page}");
+    let page = std::fs::read_to_string(dir.join("laneway.1")).expect("a page");
+    assert!(page.contains(".SH EXIT STATUS\n") && !page.contains("help(1)"), "{page}");
     std::fs::remove_dir_all(&dir).expect("removed");
     refused(&["man", "/proc/none"], &[], 3, &[]);
+}
+
+#[test]
+fn bash_completes_lists_and_names() {
+    let file = std::env::temp_dir().join(format!("laneway-completions-{}", std::process::id()));
+    std::fs::write(&file, stdout(&laneway(&["completions", "bash"]))).expect("a script");
+    for (typed, wanted) in [
+        ("measure coll bcast,red", "bcast,reduce"),
+        ("sites scatter,gather,all", "scatter,gather,allgather"),
+        ("model compare bca", "bcast"),
+        ("model fit --model hockney-p", "hockney-pairs"),
+        ("sim bcast --algorithm binomial,ri", "binomial,ring"),
+        ("topo check --routing up", "up-down"),
+        ("topo diff ml", "mlfm"),
+    ] {
+        let words: Vec<&str> = std::iter::once("laneway").chain(typed.split(' ')).collect();
+        let [.., before, last] = &words[..] else { panic!("no words") };
+        let asked = format!(
+            "source {}\nCOMP_WORDS=({}); COMP_CWORD={}; _laneway laneway '{last}' '{before}'\n\
+             printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            file.display(),
+            words.join(" "),
+            words.len() - 1
+        );
+        let shell = Command::new("bash").args(["-c", &asked]).output().expect("bash runs");
+        let offered = stdout(&shell);
+        assert!(offered.lines().any(|line| line.starts_with(wanted)), "{typed}: {offered:?}");
+        assert!(!offered.contains(",-"), "options are in no list: {offered}");
+    }
+    std::fs::remove_file(&file).expect("removed");
 }
 
 #[test]

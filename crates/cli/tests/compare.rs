@@ -117,7 +117,8 @@ fresh          8      -  1.000       -       -       -  unknown  only in new
 
 The same in all rows: op bcast, ranks 16.
 
-1 slower, 1 faster, 1 same, 3 unknown, 1 only old, 1 only new.
+Of 6 points, 1 is slower, 1 faster, 1 the same and 3 unknown; \
+1 is only in the old run and 1 is only in the new run.
 ";
     assert_eq!(stdout(&output), wanted);
     assert_eq!(output.status.code(), Some(1));

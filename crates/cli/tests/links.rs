@@ -118,7 +118,7 @@ fn wrong_words_are_refused() {
     let sim = |words: &str| format!("sim scatter --algorithm linear --platform cluster:4 {words}");
     for (words, says) in [
         (sim("--sizes 1K --record x.png"), "--record links.json"),
-        (sim("--sizes 1K,2K --record x.json"), "1 algorithms, 2 sizes"),
+        (sim("--sizes 1K,2K --record x.json"), "1 algorithm, 2 sizes"),
         ("sim scatter,gather --sizes 1K --record x.json".into(), "one run"),
         (sim("--sizes 1K --record x.json --every 0"), "longer than 0"),
         (sim("--sizes 1K --record x.json --every 5"), "--every 1ms"),

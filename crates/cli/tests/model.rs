@@ -152,8 +152,8 @@ fn what_makes_no_sense_is_refused() {
     let cases: [(Vec<&str>, i32, &str); 9] = [
         (with(&["--model", "logp"]), 2, "unknown model"),
         (with(&["--sizes", "0"]), 2, "no size"),
-        (with(&["--budget", "0"]), 2, "--budget 5s"),
-        (with(&["--budget", "1e-7"]), 4, "--budget 0.0000004,"),
+        (with(&["--total-budget", "0"]), 2, "--total-budget 5s"),
+        (with(&["--budget", "1e-7"]), 4, "--total-budget 0.0000004,"),
         (with(&["--precision", "2"]), 2, "precision"),
         (with(&["-o", "/no/such/folder/m.toml"]), 3, "/no/such/folder"),
         (vec!["model", "fit", "--backend", "sim:cluster:1"], 2, "too few ranks"),
@@ -251,7 +251,7 @@ fn all_models_are_compared_in_one_table() {
     for (words, code, says) in [
         (["--ops", "shout"], 2, "operation `shout`"),
         (["--fit-sizes", "0"], 2, "size"),
-        (["--budget", "0"], 2, "budget"),
+        (["--total-budget", "0"], 2, "budget"),
         (["--export", "/no/such/folder/rows.json"], 3, "/no/such/folder"),
     ] {
         let output = laneway(&[&asked[..], &words].concat());

@@ -58,10 +58,11 @@ fn long_work_has_a_bar_on_a_terminal_and_none_elsewhere() {
     assert!(output.status.success(), "{text}");
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert_eq!(stdout.lines().count(), 2, "{stdout}");
-    assert!(text.contains(" left: phases counted"), "no bar: {text:?}");
+    assert!(text.contains(" left of stage: phases counted"), "no bar: {text:?}");
+    assert!(!text.contains(" 0s left"), "nothing takes 0 s: {text:?}");
     assert!(first.is_some_and(|first| first >= Duration::from_secs(2)), "{first:?}");
     // What was last written cleared the line.
-    let last = text.rsplit("left: ").next().unwrap_or_default();
+    let last = text.rsplit("phases counted").next().unwrap_or_default();
     assert!(last.contains("\u{1b}[2K"), "the bar stays: {last:?}");
     let piped = random(trials).output().expect("it starts");
     assert!(piped.stderr.is_empty(), "{}", String::from_utf8_lossy(&piped.stderr));

@@ -60,10 +60,14 @@ fn errors(output: &Output) -> String {
 fn a_plan_in_a_file_lacks_only_its_prefix() {
     let here = Folder::new();
     here.done(&["export", "-t", "mlfm:d=2", "--as", "ibsim", "-o", "found.txt"]);
-    for args in [&["diff", "found.txt", "found.txt"][..], &["check", "-t", "found.txt"]] {
+    for (args, advised) in [
+        (&["diff", "found.txt", "found.txt"][..], "laneway topo diff file:found.txt found.txt"),
+        (&["check", "-t", "found.txt"], "--topology file:found.txt"),
+    ] {
         let output = here.topo(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(errors(&output).ends_with("try:   file:found.txt\n"), "{}", errors(&output));
+        let end = format!("try:   {advised}\n");
+        assert!(errors(&output).ends_with(&end), "{}", errors(&output));
     }
 }
 

@@ -40,15 +40,20 @@ pub fn format_size(bytes: u64) -> String {
     bytes.to_string()
 }
 
-/// A number of things: `1 rank`, `2 ranks`, `1 switch`, `3 switches`.
+/// A number of things: `1 rank`, `2 ranks`, `1 switch`, `3 switches`, `2 processes`.
 pub fn counted(count: impl Into<u64>, thing: &str) -> String {
     let count = count.into();
-    let end = match thing.ends_with("ch") {
+    let end = match thing.ends_with("ch") || thing.ends_with('s') {
         _ if count == 1 => "",
         true => "es",
         false => "s",
     };
     format!("{count} {thing}{end}")
+}
+
+/// What so many things do: one `is`, two `are`.
+pub fn are(count: impl Into<u64>) -> &'static str {
+    if count.into() == 1 { "is" } else { "are" }
 }
 
 #[cfg(test)]
@@ -59,6 +64,7 @@ mod tests {
     fn one_thing_is_no_two_things() {
         assert_eq!([0u32, 1, 2].map(|n| counted(n, "rank")), ["0 ranks", "1 rank", "2 ranks"]);
         assert_eq!([1u64, 3].map(|n| counted(n, "switch")), ["1 switch", "3 switches"]);
+        assert_eq!([0u32, 1, 2].map(are), ["are", "is", "are"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod rows;
 use std::fmt::Write;
 
 use laneway_core::Value;
+use laneway_core::units::{are, counted};
 use laneway_report::Run;
 use laneway_report::figure::{Chart, charts, plain};
 use laneway_report::table::significant;
@@ -39,8 +40,10 @@ pub fn pictured(title: &str, runs: &[Run], shown: &[Picture]) -> String {
     let title = escaped(title);
     let rows: usize = runs.iter().map(|run| run.rows.len()).sum();
     let count = match runs {
-        [run] => format!("{} · {rows} rows", escaped(&run.source)),
-        runs => format!("{} runs · {rows} rows", runs.len()),
+        [run] => format!("{} · {}", escaped(&run.source), counted(rows as u64, "row")),
+        runs => {
+            format!("{} · {}", counted(runs.len() as u64, "run"), counted(rows as u64, "row"))
+        }
     };
     let body = [
         verdicts(runs),
@@ -104,7 +107,7 @@ fn is_well(run: &Run) -> Option<bool> {
 }
 
 /// How many of what is not well, where a summary counts it.
-fn counted(run: &Run) -> Option<String> {
+fn how_many_bad(run: &Run) -> Option<String> {
     run.summary.iter().find_map(|(name, value)| match value {
         Value::Whole(count) if BAD.contains(&name.as_ref()) => Some(match count {
             0 => format!("none {name}"),
@@ -132,7 +135,7 @@ fn verdicts(runs: &[Run]) -> String {
         let _ = write!(cards, "<div class=\"{class}\"><h3>{heading}</h3>");
         let mut brief = String::new();
         let is_said = run.summary.iter().any(|(name, _)| SAID.contains(&name.as_ref()));
-        if let Some(count) = counted(run).filter(|_| !is_said) {
+        if let Some(count) = how_many_bad(run).filter(|_| !is_said) {
             let _ = write!(cards, "<p>{count}</p>");
         }
         for (name, value) in &run.summary {
@@ -153,8 +156,9 @@ fn verdicts(runs: &[Run]) -> String {
             let _ = write!(cards, "<dl class=\"brief\">{brief}</dl>");
         }
         if flagged > 0 {
-            let all = run.rows.len();
-            let _ = write!(cards, "<p class=\"warn\">{flagged} of {all} rows are flagged.</p>");
+            let (flagged, all) = (flagged as u64, counted(run.rows.len() as u64, "row"));
+            let are = are(flagged);
+            let _ = write!(cards, "<p class=\"warn\">{flagged} of {all} {are} flagged.</p>");
         }
         cards += "</div>\n";
     }
@@ -306,7 +310,7 @@ mod tests {
         let at = html.find("<p>rank 1 is slow</p><p>it sends at &lt;half&gt;</p>");
         let at = at.unwrap_or_else(|| panic!("no verdict in\n{html}"));
         assert!(at < html.find("<h2>Charts").expect("charts"));
-        for part in ["verdict bad", "<dt>healthy</dt><dd>no</dd>", "1 of 5 rows are flagged."] {
+        for part in ["verdict bad", "<dt>healthy</dt><dd>no</dd>", "1 of 5 rows is flagged."] {
             assert!(html.contains(part), "{part} is missing in\n{html}");
         }
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use laneway_core::units::counted;
 use laneway_report::links::Interval;
 pub use laneway_report::links::LinkRecord;
 
@@ -85,8 +86,11 @@ pub fn page(title: &str, records: &[LinkRecord]) -> String {
     let note = escaped(&note(shown.len(), rest));
     let _ = writeln!(html, "</div><p>{note}</p></section>");
     let count = match records {
-        [_] => format!("{} links", charts.len()),
-        records => format!("{} records · {} links", records.len(), charts.len()),
+        [_] => counted(charts.len() as u64, "link"),
+        records => {
+            let links = counted(charts.len() as u64, "link");
+            format!("{} · {links}", counted(records.len() as u64, "record"))
+        }
     };
     html::frame(&escaped(title), &count, &html)
 }

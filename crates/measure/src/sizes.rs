@@ -9,7 +9,12 @@ const MOST_SIZES: usize = 100_000;
 pub fn parse(text: &str) -> Result<Vec<u64>, String> {
     let mut sizes = Vec::new();
     for item in text.split(',') {
-        range(item, &mut sizes).map_err(|reason| format!("`{item}`: {reason}"))?;
+        range(item, &mut sizes).map_err(|reason| {
+            match reason.starts_with(&format!("`{item}`")) {
+                true => reason,
+                false => format!("`{item}`: {reason}"),
+            }
+        })?;
         if sizes.len() > MOST_SIZES {
             return Err(format!("`{item}`: more than {MOST_SIZES} sizes"));
         }
@@ -26,6 +31,9 @@ fn range(item: &str, sizes: &mut Vec<u64>) -> Result<(), String> {
         sizes.push(first);
         return Ok(());
     };
+    if last.is_empty() {
+        return Err("the end of the range is missing".to_string());
+    }
     let (last, step) = (parse_size(last)?, parts.next().unwrap_or("*2"));
     if parts.next().is_some() {
         return Err("a range is FIRST:LAST or FIRST:LAST:STEP".to_string());

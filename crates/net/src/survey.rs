@@ -18,6 +18,7 @@ use std::io;
 use std::net::IpAddr;
 
 use laneway_core::Row;
+use laneway_core::units::{are, counted};
 
 use crate::advice::{self, Choice, Finding, WhyNot};
 use crate::interfaces::{self, Interface, InterfaceError};
@@ -153,12 +154,15 @@ impl Survey {
             .with("findings", said.join(" "))
     }
 
+    fn usable(&self) -> u64 {
+        self.interfaces.iter().filter(|found| WhyNot::of(found).is_none()).count() as u64
+    }
+
     /// What the rows add up to.
     pub fn summary(&self) -> Row {
-        let usable = self.interfaces.iter().filter(|found| WhyNot::of(found).is_none()).count();
         let summary = Row::new()
             .with("devices", self.interfaces.len() as u64)
-            .with("usable", usable as u64)
+            .with("usable", self.usable())
             .with("path_pairs", self.pairs().len() as u64);
         match &self.unreached()[..] {
             [] => summary,
@@ -208,8 +212,10 @@ impl Survey {
     pub fn sentences(&self) -> Vec<String> {
         // The rows say why an interface cannot be used.
         let is_new = |finding: &&Finding| !matches!(finding, Finding::Unusable { .. });
-        let mut lines: Vec<String> =
-            self.all_findings().filter(is_new).map(ToString::to_string).collect();
+        let (devices, usable) = (self.interfaces.len() as u64, self.usable());
+        let devices = counted(devices, "device");
+        let mut lines = vec![format!("{usable} of {devices} {} usable.", are(usable))];
+        lines.extend(self.all_findings().filter(is_new).map(ToString::to_string));
         let pairs = self.choice.pairs.iter();
         lines
             .extend(pairs.map(|pair| {

@@ -16,6 +16,7 @@ mod matching;
 use std::fmt;
 
 use laneway_core::Row;
+use laneway_core::units::{are, counted};
 
 use crate::figure::{Metric, plain};
 use crate::run::{Record, Run};
@@ -135,6 +136,29 @@ impl Comparison {
             .with("only_old", self.present(Presence::OnlyOld) as u64)
             .with("only_new", self.present(Presence::OnlyNew) as u64)
     }
+
+    /// The same in words.
+    pub fn sentence(&self) -> String {
+        let count = |verdict: Verdict| self.count(verdict) as u64;
+        let (slower, faster) = (count(Verdict::Slower), count(Verdict::Faster));
+        let (same, unknown) = (count(Verdict::Same), count(Verdict::Unknown));
+        let points = counted(self.points.len() as u64, "point");
+        let mut said = format!(
+            "Of {points}, {slower} {} slower, {faster} faster, {same} the same and {unknown} \
+             unknown",
+            are(slower)
+        );
+        let only = [(Presence::OnlyOld, "old"), (Presence::OnlyNew, "new")];
+        let only = only.map(|(presence, run)| (self.present(presence) as u64, run));
+        let only = only.into_iter().filter(|(count, _)| *count > 0);
+        let only: Vec<String> = only
+            .map(|(count, run)| format!("{count} {} only in the {run} run", are(count)))
+            .collect();
+        if !only.is_empty() {
+            said += &format!("; {}", only.join(" and "));
+        }
+        said + "."
+    }
 }
 
 /// No figure of one run has its like in the other.
@@ -189,7 +213,7 @@ fn describe(run: &Run) -> String {
     let mut names: Vec<String> = run.rows.iter().filter_map(|row| row.op().map(plain)).collect();
     names.sort();
     names.dedup();
-    format!("{} rows of {}", run.rows.len(), names.join(", "))
+    format!("{} of {}", counted(run.rows.len() as u64, "row"), names.join(", "))
 }
 
 fn judge(pair: Pair<'_>, columns: &[&'static str], rule: &Rule, simulated: bool) -> Point {

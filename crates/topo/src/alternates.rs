@@ -6,6 +6,7 @@
 //! So it has a way out and a way back, and dies with any part of either.
 
 use laneway_core::Row;
+use laneway_core::units::counted;
 
 use crate::error::{Error, ErrorKind};
 use crate::explain::lost as describe_lost;
@@ -288,17 +289,38 @@ impl Alternates {
     /// What both paths pass, in one row.
     pub fn summary(&self, wiring: &dyn Wiring) -> Row {
         let (cables, switches) = self.shares();
-        let name = |part: &Part| match *part {
-            Part::Link(switch, port) => wiring.port_name(switch, port),
-            Part::Switch(switch) => wiring.switch_name(switch),
-            Part::Host(host) => wiring.host_name(host),
-        };
-        let names: Vec<String> = self.shared.iter().map(name).collect();
+        let names = self.shared_names(wiring);
         let known = self.alternate.is_some();
         Row::new()
             .with("candidates", self.candidates as u64)
             .with("shared_cables", known.then_some(cables as u64))
             .with("shared_switches", known.then_some(switches as u64))
             .with("shared", (!names.is_empty()).then(|| names.join(" ")))
+    }
+
+    /// The same in words.
+    pub fn sentence(&self, wiring: &dyn Wiring) -> String {
+        let (cables, switches) = self.shares();
+        let candidates = counted(self.candidates as u64, "candidate");
+        if self.alternate.is_none() {
+            return format!("There is no alternate path among {candidates}.");
+        }
+        let chosen = format!("The alternate is one of {candidates}");
+        if self.shared.is_empty() {
+            return format!("{chosen} and shares no cable and no switch with the primary path.");
+        }
+        let (cables, switches) =
+            (counted(cables as u64, "cable"), counted(switches as u64, "switch"));
+        let names = self.shared_names(wiring).join(" ");
+        format!("{chosen} and shares {cables} and {switches} with the primary path: {names}.")
+    }
+
+    fn shared_names(&self, wiring: &dyn Wiring) -> Vec<String> {
+        let name = |part: &Part| match *part {
+            Part::Link(switch, port) => wiring.port_name(switch, port),
+            Part::Switch(switch) => wiring.switch_name(switch),
+            Part::Host(host) => wiring.host_name(host),
+        };
+        self.shared.iter().map(name).collect()
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use laneway_core::Row;
+use laneway_core::units::{are, counted};
 
 use crate::error::Error;
 use crate::map::Map;
@@ -162,6 +163,23 @@ impl Compared {
             .with("missing", count("missing"))
             .with("extra", count("extra"))
             .with("compared_by", if self.by_name { "name" } else { "structure" })
+    }
+
+    /// The same in words.
+    pub fn sentence(&self) -> String {
+        let kinds = ["wrong", "missing", "extra"].map(|kind| {
+            let all = self.differences.iter();
+            (all.filter(|difference| difference.parts().0 == kind).count() as u64, kind)
+        });
+        let by = if self.by_name { "name" } else { "structure" };
+        if self.differences.is_empty() {
+            return format!("Every cable is where it was planned, compared by {by}.");
+        }
+        let kinds = kinds.into_iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = kinds
+            .map(|(count, kind)| format!("{} {} {kind}", counted(count, "cable"), are(count)))
+            .collect();
+        format!("{}, compared by {by}.", parts.join(", "))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Sentences about what was found in a fabric, for whoever shows results to a person.
 
+use laneway_core::units::counted;
+
 use crate::failures::part_name;
 use crate::machine::Machine;
 use crate::prove::{Agents, Asked, Proof};
@@ -106,11 +108,11 @@ pub fn failures(machine: &Machine) -> Vec<String> {
         format!("; {} keeps {:.1} % of its uplinks", whole.switch_name(switch), 100.0 * share)
     });
     lines.push(format!(
-        "lost: {} of {} cables between switches, {} hosts, {} pairs of hosts{narrowest}",
+        "lost: {} of {} between switches, {}, {} of hosts{narrowest}",
         loss.cables_gone,
-        loss.cables,
-        loss.hosts_cut_off.len(),
-        loss.pairs_apart
+        counted(loss.cables as u64, "cable"),
+        counted(loss.hosts_cut_off.len() as u64, "host"),
+        counted(loss.pairs_apart, "pair")
     ));
     lines
 }

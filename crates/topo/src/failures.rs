@@ -11,7 +11,7 @@ use crate::wiring::{End, Port, Switch, Wiring};
 pub fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part, Error> {
     let refused = |cause: String| {
         let what = format!("cannot take out `{word}`");
-        Error::new(ErrorKind::Part, what, cause).with_hint(fabric.switch_name(0))
+        Error::new(ErrorKind::Part, what, cause).with_hint(example(fabric, word))
     };
     let switch = |name: &str| {
         fabric.switch_by_name(name).ok_or_else(|| refused(format!("unknown switch `{name}`")))
@@ -57,7 +57,17 @@ pub fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part,
                 _ => Err(refused(format!("{name} has ports 1 to {ports}"))),
             }
         }
-        _ => Err(refused("a part is a link, a switch or a host".into())),
+        _ => Err(refused("a part is link:SWITCH/PORT, switch:NAME or host:NAME".into())),
+    }
+}
+
+/// A part that can be taken out, of the kind that a word begins with.
+fn example(fabric: &Fabric, word: &str) -> String {
+    let link = links(fabric).first().map(|&(switch, port)| fabric.port_name(switch, port));
+    match (word.split(':').next(), link) {
+        (Some("host"), _) if fabric.hosts() > 0 => format!("host:{}", fabric.host_name(0)),
+        (Some("switch"), _) | (_, None) => format!("switch:{}", fabric.switch_name(0)),
+        (_, Some(link)) => format!("link:{link}"),
     }
 }
 
@@ -97,7 +107,7 @@ mod tests {
         assert_eq!(named(&fabric, "host:node3"), Ok(Part::Host(3)));
         fabric.fail(link);
         let twice = named(&fabric, "link:vertex-0-0/3").expect_err("it is gone");
-        assert_eq!(twice.hint.as_deref(), Some("vertex-0-0"));
+        assert_eq!(twice.hint.as_deref(), Some("link:vertex-0-0/4"));
         for _ in 0..100 {
             let drawn = named(&fabric, "link").expect("cables are left");
             assert_ne!(drawn, link);

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use laneway_core::Row;
 use laneway_core::node_list::{compress, expand};
+use laneway_core::units::{are, counted};
 
 use crate::alltoall::SAMPLED_PHASES;
 use crate::conflicts::Counter;
@@ -66,8 +67,9 @@ pub fn plan(
 
 fn placed(ground: &Ground, free: &[Host], size: usize, seed: u64) -> Result<Vec<Host>, Error> {
     if !(1..=free.len()).contains(&size) {
-        let cause = format!("{} nodes are free, and a job has at least one", free.len());
-        let what = format!("cannot place a job of {size} nodes");
+        let nodes = counted(free.len() as u64, "node");
+        let cause = format!("{nodes} {} free, and a job has at least one", are(free.len() as u64));
+        let what = format!("cannot place a job of {}", counted(size as u64, "node"));
         return Err(Error::new(ErrorKind::Size, what, cause).with_hint(free.len().to_string()));
     }
     let placed = place(ground, free, size, seed);
@@ -171,9 +173,8 @@ fn names(machine: &Machine, job: &Job) -> Vec<String> {
 }
 
 /// Everything about a job in one row; and whether no two of its messages meet.
-pub fn row(machine: &Machine, job: &Job) -> (Row, bool) {
-    let (worst, proof) = conflicts(machine, job);
-    let row = Row::new()
+pub fn row(machine: &Machine, job: &Job, worst: u32, proof: &str) -> Row {
+    Row::new()
         .with("topology", machine.spec.clone())
         .with("size", job.hosts.len() as u64)
         .with("shape", job.shape.map(|shape| shape.to_string()))
@@ -183,8 +184,22 @@ pub fn row(machine: &Machine, job: &Job) -> (Row, bool) {
         .with("phases_over_bound", job.phases() as f64 / job.bound as f64)
         .with("conflicts_max", worst)
         .with("proof", proof)
-        .with("nodes", compress(&names(machine, job)));
-    (row, worst <= 1)
+        .with("nodes", compress(&names(machine, job)))
+}
+
+/// What a row of a job says, in words; `worst` and `proof` are its [`conflicts`].
+pub fn sentence(machine: &Machine, job: &Job, worst: u32, proof: &str) -> String {
+    let shape = job.shape.map_or(String::new(), |shape| format!(" of shape {shape}"));
+    format!(
+        "A job of {}{shape} on {}: {}. Its all-to-all takes {}, and no order without conflicts \
+         takes fewer than {}. A link carries {} of a phase at most (proof: {proof}).",
+        counted(job.hosts.len() as u64, "node"),
+        machine.spec,
+        compress(&names(machine, job)),
+        counted(job.phases(), "phase"),
+        job.bound,
+        counted(worst, "message"),
+    )
 }
 
 /// Whom each node sends to in some of the phases; nothing where it rests.

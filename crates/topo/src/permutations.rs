@@ -79,4 +79,15 @@ impl Trials {
             .with("lost", self.all.lost)
             .with("histogram", shares.collect::<Vec<f64>>())
     }
+
+    /// The histogram in words.
+    pub fn sentence(&self) -> String {
+        let messages = self.messages() as f64;
+        let share = |count: u64| format!("{:.1} %", 100.0 * count as f64 / messages);
+        let shares = (0..).zip(&self.all.flows).skip(1);
+        let shares: Vec<String> = shares
+            .map(|(conflict, &count)| format!("{} have conflict {conflict}", share(count)))
+            .collect();
+        format!("Of {} messages, {}.", self.messages(), shares.join(", "))
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use laneway_core::units::counted;
 use laneway_core::{Observer, Row};
 
 use crate::cost::Parts;
@@ -116,6 +117,18 @@ pub fn row(file: &str, found: &Fabric, recognised: Option<&Recognised>) -> Row {
 }
 
 impl Recognised {
+    /// What a row of the whole fabric says, in words.
+    pub fn sentence(&self, file: &str, found: &Fabric) -> String {
+        format!(
+            "{file} is {}: {}, {} and {}, with {}.",
+            self.plan.spec(),
+            counted(found.switches(), "switch"),
+            counted(found.hosts(), "host"),
+            counted(Parts::of(found).all_cables(), "cable"),
+            counted(self.differences.len() as u64, "difference"),
+        )
+    }
+
     /// A row for each switch and host of the found fabric: what it is in the plan.
     pub fn rows(&self, found: &Fabric) -> Vec<Row> {
         let row = |kind: &str, found: String, planned: Option<String>| {

@@ -1,6 +1,7 @@
 //! `laneway lab down`: removes a lab, or what is left of one.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use laneway_core::units::counted;
 use laneway_core::{Exit, Failure};
 use laneway_lab::{LabName, Removed, down};
 
@@ -27,7 +28,9 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let name = lab.as_str();
         match down(&lab) {
             Ok(Removed { namespaces, processes, .. }) => {
-                eprintln!("{name}: {namespaces} namespaces and {processes} processes removed");
+                let namespaces = counted(namespaces as u64, "namespace");
+                let processes = counted(processes as u64, "process");
+                eprintln!("{name}: {namespaces} and {processes} removed");
             }
             Err(error) => ended = ended.and(Err(failure(error))),
         }

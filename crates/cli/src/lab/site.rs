@@ -67,7 +67,7 @@ pub fn plan(matches: &ArgMatches) -> Result<Option<Plan>, Failure> {
         (None, Some(sites)) => sites_spec(sites, text("wan"))?,
         (None, None) => return Ok(None),
     };
-    let platform = platform::read(&spec)?;
+    let platform = platform::read("--platform ", &spec)?;
     let number = |name: &str| matches.get_one::<u64>(name).copied().unwrap_or(1);
     let options = Options {
         cards: number("cards") as usize,

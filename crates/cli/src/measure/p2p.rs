@@ -45,7 +45,7 @@ pub fn command() -> Command {
                 .value_parser(Experiment::all().map(Experiment::name).collect::<Vec<_>>())
                 .default_value("latency"),
         )
-        .arg(words::sizes_arg("8,1K,64K,1M"))
+        .arg(words::sizes_arg("Bytes", "8,1K,64K,1M"))
         .arg(refine::arg())
         .arg(text(
             "pairs",

@@ -56,12 +56,7 @@ pub fn args() -> Vec<Arg> {
     };
     let methods = Method::ALL.map(Method::name);
     let own = vec![
-        Arg::new("op")
-            .value_name("OP")
-            .required(true)
-            .value_delimiter(',')
-            .action(ArgAction::Append)
-            .help("Operations: bcast,scatter, ..."),
+        words::ops_arg().required(true),
         text(
             "algorithm",
             "A,B",
@@ -72,7 +67,7 @@ pub fn args() -> Vec<Arg> {
             .value_delimiter(',')
             .value_parser(Form::ALL.map(Form::name))
             .default_value(Form::default().name()),
-        words::sizes_arg("8,1K,64K"),
+        words::sizes_arg("Bytes", "8,1K,64K"),
         refine::arg(),
         placed::arg(),
         number::<u32>("root", "R", "The root rank [default: 0]"),
@@ -127,7 +122,7 @@ impl Plan {
         let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
         let count = |name: &str| matches.get_one::<u32>(name).copied();
         let list = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
-        let collectives = words::collectives("measure coll", list("op"))?;
+        let collectives = words::ops("measure coll", matches, "")?;
         let sizes = words::sizes(list("sizes"))?;
         let gate = |name: &str| {
             Isolation::parse(text(name).unwrap_or_default()).map_err(|cause| {

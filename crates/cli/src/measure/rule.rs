@@ -35,12 +35,17 @@ pub fn args(usual: &Rule) -> [Arg; 7] {
             .conflicts_with("precision"),
         text("level", "L", format!("Confidence level of the interval [default: {level}%]"))
             .conflicts_with("alpha"),
-        text(
-            "budget",
-            "TIME",
-            format!("Time for a point, on the ranks' clock: 5, 5s, 500ms [default: {budget}s]"),
-        ),
+        budget_arg(*budget),
     ]
+}
+
+/// `--budget`, which is the time of each point in every verb that has it.
+pub fn budget_arg(usual: f64) -> Arg {
+    Arg::new("budget")
+        .long("budget")
+        .value_name("TIME")
+        .allow_negative_numbers(true)
+        .help(format!("Time for each point, on the ranks' clock: 5, 5s, 500ms [default: {usual}s]"))
 }
 
 /// A number, if it was given.
@@ -103,7 +108,10 @@ pub fn rule(matches: &ArgMatches, usual: &Rule) -> Result<(Rule, bool), Failure>
     match rule.objection() {
         Some(cause) => {
             let what = "invalid stopping rule";
-            let try_this = "--min-reps 6 --max-reps 1000 --precision 1% --budget 5";
+            let try_this = match text("reps") {
+                Some(_) => "--reps 40",
+                None => "--min-reps 6 --max-reps 1000 --precision 1% --budget 5",
+            };
             Err(Failure::usage(what, cause, try_this))
         }
         None => Ok((rule, text("alpha").is_some() || text("precision").is_some())),

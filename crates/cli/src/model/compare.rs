@@ -12,36 +12,27 @@ use crate::session::{self, RankError};
 use crate::words;
 use laneway_core::talk;
 
+const USUAL_OPS: &str = "scatter,gather,bcast";
+
 pub fn command() -> Command {
     Command::new("compare")
         .about("Fits every model, times calls, and prints how far each model is off")
         .after_help(
             "All models are fitted to the same experiments. Every algorithm of the operations is \
              timed at every size, and predicted by each model. One row per model: whether it \
-             holds, and the median, 95th percentile and maximum of its error. The budget is that \
-             of the experiments; all timed calls together get as much again. Exit code 4: the \
-             budget of the experiments was not sufficient.\n\n\
+             holds, and the median, 95th percentile and maximum of its error. --total-budget \
+             is that of the experiments; all timed calls together get as much again. Exit code 4: \
+             the budget of the experiments was not sufficient.\n\n\
              Examples:\n  \
              laneway model compare --backend sim:cluster:8,send=5us,receive=4us\n  \
-             mpirun -n 4 laneway model compare --ops scatter,gather --sizes 1K,64K\n  \
+             mpirun -n 4 laneway model compare scatter,gather --sizes 1K,64K\n  \
              laneway model compare --backend sim:cluster:8,send=5us --format json",
         )
-        .arg(
-            Arg::new("ops")
-                .long("ops")
-                .value_name("OP,OP")
-                .value_delimiter(',')
-                .default_value("scatter,gather,bcast")
-                .help("The operations"),
-        )
-        .arg(
-            Arg::new("calls")
-                .long("sizes")
-                .value_name("S,T")
-                .value_delimiter(',')
-                .default_value("1,1K,16K,256K,1M")
-                .help("Bytes of a rank's block, or of the vector"),
-        )
+        .arg(words::ops_arg().help(
+            "Operations, comma-separated: bcast,scatter, or all [default: scatter,gather,bcast]",
+        ))
+        .arg(words::old_ops_arg("ops"))
+        .arg(words::sizes_arg("Bytes of a rank's block, or of the vector", "1,1K,16K,256K,1M"))
         .arg(
             Arg::new("cells")
                 .long("cells")
@@ -55,9 +46,8 @@ pub fn command() -> Command {
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
-    let many = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
-    let ops = words::collectives("model compare --ops", many("ops"))?;
-    let sizes = words::sizes(many("calls"))?;
+    let ops = words::ops("model compare", matches, USUAL_OPS)?;
+    let sizes = words::sizes(matches.get_many("sizes").unwrap_or_default())?;
     let request = Request { gaps: true, ..request(matches, "fit-sizes")? };
     session::run(&session::measuring(matches)?, &|comm| {
         export::refuse(comm, matches.get_one::<String>("export").map(String::as_str))?;
@@ -71,7 +61,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
                 Exit::Precision,
                 "no call took a time above zero",
                 "no algorithm serves these operations here, or the clock is too coarse",
-                "--ops scatter,gather,bcast --sizes 1K,64K",
+                "laneway model compare scatter,gather,bcast --sizes 1K,64K",
             )
             .into());
         }
@@ -101,13 +91,22 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             let verb = "model-compare";
             // Rows of calls do not tell it.
             let hold = found.iter().filter(|one| one.holds).map(|one| one.kind.name());
-            let hold = Row::new().with("hold", hold.collect::<Vec<_>>().join(","));
-            let summary = matches.get_flag("cells").then_some(hold);
+            let hold: Vec<&str> = hold.collect();
+            let sentence = matches.get_flag("cells").then(|| who_holds(&hold));
+            let summary = sentence.as_ref().map(|_| Row::new().with("hold", hold.join(",")));
             let document = Document { verb, env: environment, params, rows, summary };
-            output.write(&document, None)?;
+            output.write_said(&document, None, sentence.as_slice())?;
         }
         Ok::<Exit, RankError>(Exit::Done)
     })
+}
+
+fn who_holds(models: &[&str]) -> String {
+    match models {
+        [] => "No model holds.".to_string(),
+        [one] => format!("One model holds: {one}."),
+        all => format!("These models hold: {}.", all.join(", ")),
+    }
 }
 
 fn row(one: &Comparison) -> Row {

@@ -33,7 +33,7 @@ pub fn command() -> Command {
              saved for inspection, and predicts nothing. 4: the budget was not sufficient.\n\n\
              Examples:\n  \
              mpirun -n 4 laneway model fit --model lmo -o tonight.toml\n  \
-             laneway model fit --model loggp --sizes 1K,8K,64K --budget 10\n  \
+             laneway model fit --model loggp --sizes 1K,8K,64K --total-budget 10\n  \
              laneway model fit --backend sim:mpiblib16,receive-buffer=none --platform out.toml\n  \
              laneway model fit --backend sim:cluster:8 --sweep -o swept.toml",
             kinds.join("\n")

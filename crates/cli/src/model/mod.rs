@@ -8,7 +8,6 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_draw::Format;
 use laneway_model::{ALL_EAGER, Fitted, ModelError, Request};
 
 use crate::output::{self, Output};
@@ -46,20 +45,22 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 /// What the experiments of an estimation are asked for with; `sizes` is the name of their sizes.
 fn experiment_arguments(sizes: &'static str) -> [Arg; 4] {
-    let seconds = "Time for the whole estimation, on the ranks' clock: 60, 60s, 2min";
+    let seconds = "Time for all experiments together, on the ranks' clock: 60, 60s, 2min";
+    let sized = words::sizes_arg("Message bytes of the experiments", "1K,4K,32K,256K,1M");
     [
-        Arg::new(sizes)
-            .long(sizes)
-            .value_name("S,T")
-            .value_delimiter(',')
-            .default_value("1K,4K,32K,256K,1M")
-            .help("Message sizes of the experiments, in bytes"),
+        sized.id(sizes).long(sizes),
         Arg::new("precision")
             .long("precision")
             .value_name("P")
             .default_value("1%")
             .help("Repeat each experiment until its interval is this narrow"),
-        Arg::new("budget").long("budget").value_name("TIME").default_value("60s").help(seconds),
+        Arg::new("total-budget")
+            .long("total-budget")
+            // As it was called when `--budget` was the time of each point in other verbs.
+            .alias("budget")
+            .value_name("TIME")
+            .default_value("60s")
+            .help(seconds),
         Arg::new("sequential")
             .long("sequential")
             .action(ArgAction::SetTrue)
@@ -73,7 +74,7 @@ fn request(matches: &ArgMatches, sizes: &str) -> Result<Request, Failure> {
     let sizes = matches.get_many::<String>(sizes).unwrap_or_default();
     let sizes = words::sizes(sizes)?;
     let precision = words::share("precision", text("precision"), words::PARTS, "1%")?;
-    let budget = words::seconds("budget", text("budget"))?;
+    let budget = words::seconds("total-budget", text("total-budget"))?;
     let parallel = !matches.get_flag("sequential");
     Ok(Request { sizes, precision, parallel, budget, gaps: false })
 }
@@ -84,7 +85,8 @@ fn refused(error: ModelError) -> RankError {
         ModelError::Comm(error) => error.into(),
         ModelError::Budget { seconds, .. } => {
             let mut failure = error.failure();
-            failure.try_this = format!("--budget {}, or fewer or shorter --sizes", 4.0 * seconds);
+            let more = 4.0 * seconds;
+            failure.try_this = format!("--total-budget {more}, or fewer or shorter --sizes");
             failure.into()
         }
         ModelError::Schedule(_) => {
@@ -126,7 +128,7 @@ fn show(matches: &ArgMatches) -> Result<Exit, Failure> {
 fn load(file: &str) -> Result<Fitted, Failure> {
     let text = std::fs::read_to_string(Path::new(file)).map_err(|error| {
         let what = format!("{file} cannot be read");
-        Failure::environment(what, error.to_string(), "laneway model fit -o FILE.toml")
+        Failure::environment(what, error.to_string(), format!("laneway model fit -o {file}"))
     })?;
     Fitted::load(file, &text).map_err(|error| error.failure())
 }
@@ -160,12 +162,7 @@ fn print_model(output: &Output, fitted: &Fitted, env: Row) -> Result<(), Failure
     let params = Row::new().with("model", kind.name()).with("hosts", fitted.hosts.join(","));
     let rows = fitted.rows();
     let document = Document { verb: "model", env, params, rows, summary: Some(summary) };
-    let brief = Document { summary: None, ..document.clone() };
-    output.write(&document, Some(&brief))?;
-    match output.format {
-        Format::Table => output::print(&format!("\n{}", output::paragraphs(&sentences(fitted)))),
-        _ => Ok(()),
-    }
+    output.write_said(&document, None, &sentences(fitted))
 }
 
 /// The same in words.

@@ -5,13 +5,15 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::{Comm, Document, Exit, Failure, Row, Shape, Stage};
-use laneway_draw::Format;
 use laneway_draw::predicted::{Curve, Drawing, Mark};
 use laneway_measure::Rule;
-use laneway_model::{Call, Choice, Crossover, Fitted, Meter, Parameter, crossovers, predict_some};
+use laneway_model::{
+    Call, Choice, Crossover, Fitted, Meter, ModelError, Parameter, crossovers, predict_some,
+};
 
 use super::{load, refused};
 use crate::measure::export;
+use crate::measure::rule::budget_arg;
 use crate::output::{self, Output};
 use crate::progress::Bar;
 use crate::session::{self, RankError};
@@ -36,13 +38,7 @@ pub fn command() -> Command {
              laneway model predict gather --model tonight.toml --root 3 --svg gather.svg\n  \
              mpirun -n 4 laneway model predict bcast --model tonight.toml --measure",
         )
-        .arg(
-            Arg::new("op")
-                .value_name("OP")
-                .value_delimiter(',')
-                .required(true)
-                .help("The operations, comma-separated: bcast,scatter, or all"),
-        )
+        .arg(words::ops_arg().required(true))
         .arg(
             Arg::new("model")
                 .long("model")
@@ -58,14 +54,7 @@ pub fn command() -> Command {
                 .default_value("all")
                 .help("Algorithms, such as binomial or knomial:radix=4, or all"),
         )
-        .arg(
-            Arg::new("sizes")
-                .long("sizes")
-                .value_name("S,T")
-                .value_delimiter(',')
-                .default_value("1K,16K,256K,1M")
-                .help("Bytes of a rank's block, or of the vector"),
-        )
+        .arg(words::sizes_arg("Bytes of a rank's block, or of the vector", "1K,16K,256K,1M"))
         .arg(
             Arg::new("root")
                 .long("root")
@@ -80,6 +69,7 @@ pub fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Also time every call, and print both"),
         )
+        .arg(budget_arg(Rule::default().budget).requires("measure"))
         .arg(
             Arg::new("svg")
                 .long("svg")
@@ -122,8 +112,7 @@ impl Asked<'_> {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
-    let ops = matches.get_many::<String>("op").unwrap_or_default();
-    let ops = words::collectives("model predict", ops)?;
+    let ops = words::ops("model predict", matches, "")?;
     if let (Some(file), [first, _, ..]) = (matches.get_one::<String>("svg"), &ops[..]) {
         let what = format!("{} operations do not fit into one picture", ops.len());
         let try_this = format!("laneway model predict {} --svg {file} …", first.name());
@@ -145,7 +134,17 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         let call = Call { collective, ranks, root };
         let own = chosen.iter().filter(|one| one.collective == collective);
         let own: Vec<Choice> = own.map(|one| (one.algorithm, one.params)).collect();
-        let rows = predict_some(&fitted, &call, &own, &sizes).map_err(|error| error.failure())?;
+        let rows = predict_some(&fitted, &call, &own, &sizes).map_err(|error| {
+            let hosts = match error {
+                ModelError::Ranks { model, .. } => Some(model),
+                _ => None,
+            };
+            let mut failure = error.failure();
+            if let Some(hosts) = hosts {
+                failure.try_this = format!("--ranks {hosts}, or laneway model fit with more ranks");
+            }
+            failure
+        })?;
         let crossings = crossovers(&fitted, &call, &rows).map_err(|error| error.failure())?;
         predicted.push(Predicted { call, rows, crossings });
     }
@@ -199,6 +198,10 @@ fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> 
         )
         .into());
     }
+    let mut rule = Rule::default();
+    if let Some(budget) = asked.text("budget") {
+        rule.budget = words::seconds("budget", budget)?;
+    }
     let meter = Meter::new(comm).map_err(refused)?;
     let mut all = Vec::new();
     let bar = Bar::measuring(comm.rank() == 0);
@@ -206,7 +209,7 @@ fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> 
     for (call, row) in stage.over(asked.calls()) {
         let Call { collective, ranks, root } = call;
         let shape = Shape::new(collective, ranks, row.bytes).with_root(root);
-        let time = meter.time(&shape, row.algorithm, row.params, &Rule::default());
+        let time = meter.time(&shape, row.algorithm, row.params, &rule);
         all.extend(time.map_err(refused)?);
     }
     Ok(all)
@@ -224,11 +227,7 @@ fn finish(asked: &Asked, env: Row, measured: &[Parameter]) -> Result<(), Failure
         .with("root", root);
     let summary = Some(Row::new().with("crossovers", sentences.join(" ")));
     let document = Document { verb: "model-predict", env, params, rows, summary };
-    let brief = Document { summary: None, ..document.clone() };
-    asked.output.write(&document, Some(&brief))?;
-    if asked.output.format == Format::Table && !sentences.is_empty() {
-        output::print(&format!("\n{}", output::paragraphs(&sentences)))?;
-    }
+    asked.output.write_said(&document, None, &sentences)?;
     match (asked.text("svg"), &asked.predicted[..]) {
         (Some(file), [one]) => {
             output::replace(Path::new(file), &drawing(asked, one, measured).draw())

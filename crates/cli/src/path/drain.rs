@@ -72,7 +72,8 @@ fn change(matches: &ArgMatches, drains: bool) -> Result<Exit, Failure> {
     let asked = if drains { watch::drain(word, pid) } else { watch::undrain(word, pid) };
     let asked = asked.map_err(|error| failure(error, pid))?;
     let (env, rows, summary) = (Row::new(), asked.rows(), Some(asked.summary()));
-    output.write(&Document { verb: "path", env, params, rows, summary }, None)?;
+    let document = Document { verb: "path", env, params, rows, summary };
+    output.write_said(&document, None, &[asked.sentence()])?;
     asked.silent.iter().for_each(|why| output::note(why));
     if !asked.silent.is_empty() {
         return Ok(Exit::Environment);

@@ -64,12 +64,7 @@ fn fault_args() -> [Arg; 10] {
             .value_delimiter(',')
             .default_value("carrier-sender,carrier-receiver,drop,one-way-out,one-way-back")
             .help("The faults, comma-separated, or `all`"),
-        Arg::new("sizes")
-            .long("sizes")
-            .value_name("LIST")
-            .value_delimiter(',')
-            .default_value("64")
-            .help("Bytes of a message, comma-separated"),
+        words::sizes_arg("Bytes of a message", "64"),
         Arg::new("faults")
             .long("faults")
             .value_name("N")

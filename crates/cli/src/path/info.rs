@@ -6,7 +6,6 @@ use std::net::IpAddr;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use laneway_core::error::nearest;
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_draw::Format;
 use laneway_net::PathName;
 use laneway_net::survey::{Survey, SurveyError};
 
@@ -64,10 +63,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         rows: survey.rows(),
         summary: Some(survey.summary()),
     };
-    output.write(&full, Some(&brief(&full, !peers.is_empty())))?;
-    if output.format == Format::Table {
-        output::print(&format!("\n{}", output::paragraphs(&survey.sentences())))?;
-    }
+    output.write_said(&full, Some(&brief(&full, !peers.is_empty())), &survey.sentences())?;
     Ok(if survey.unreached().is_empty() { Exit::Done } else { Exit::Gate })
 }
 

@@ -12,6 +12,9 @@ use super::{load, name_runs, refuse_to_replace};
 use crate::links::ending;
 use crate::output;
 
+/// What writes a record of links.
+const RECORD: &str = "laneway sim bcast --platform cluster:16 --record links.json";
+
 pub fn command() -> Command {
     Command::new("links")
         .about("Draws the rates of links over time, several records on the same axes")
@@ -64,13 +67,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     refuse_to_replace(target, &files)?;
     let mut records = Vec::new();
     for (file, name) in files.iter().zip(name_runs(&files)) {
-        let uses = links::read(&load(file)?).map_err(|cause| {
+        let run = load(file).map_err(|why| Failure::new(why.exit, why.what, why.cause, RECORD))?;
+        let uses = links::read(&run).map_err(|cause| {
             let what = format!("`{file}` is not a record of links");
-            Failure::usage(
-                what,
-                cause,
-                "laneway sim bcast --platform cluster:16 --record links.json",
-            )
+            Failure::usage(what, cause, RECORD)
         })?;
         records.push(LinkRecord { name, uses });
     }

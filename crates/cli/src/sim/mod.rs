@@ -5,7 +5,7 @@ mod record;
 use std::path::Path;
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command, value_parser};
 use laneway_coll::{Algorithm, default_algorithm};
 use laneway_core::units::{counted, format_size};
 use laneway_core::{Collective, Document, Exit, Failure, Row, Shape};
@@ -34,14 +34,7 @@ pub fn command() -> Command {
              laneway sim scatter --algorithm windowed --platform two-sites:8x8,latency=20ms \
              --sizes 4M --record wan.svg",
         )
-        .arg(
-            Arg::new("op")
-                .value_name("OP")
-                .required(true)
-                .value_delimiter(',')
-                .action(ArgAction::Append)
-                .help("Operations, comma-separated: bcast,scatter"),
-        )
+        .arg(words::ops_arg().required(true))
         .arg(
             Arg::new("platform")
                 .long("platform")
@@ -69,7 +62,7 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(u32))
                 .default_value("0"),
         )
-        .arg(words::sizes_arg("8,1K,64K,1M"))
+        .arg(words::sizes_arg("Bytes", "8,1K,64K,1M"))
         .arg(
             Arg::new("timeline")
                 .long("timeline")
@@ -102,14 +95,15 @@ const DRAWN: u64 = 64 << 10;
 impl Plan {
     fn from(matches: &ArgMatches) -> Result<Plan, Failure> {
         let list = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
-        let collectives = words::collectives("sim", list("op"))?;
+        let collectives = words::ops("sim", matches, "")?;
         let spec = matches.get_one::<String>("platform").map_or("", String::as_str);
-        let platform = platform::read(spec)?;
+        let platform = platform::read("--platform ", spec)?;
         let hosts = platform.hosts();
         let ranks = matches.get_one::<u32>("ranks").copied().unwrap_or(hosts);
         if !(1..=hosts).contains(&ranks) {
-            let cause = format!("{spec} has {hosts} hosts, and a host runs one rank");
-            let what = format!("cannot simulate {ranks} ranks");
+            let have = counted(hosts, "host");
+            let cause = format!("{spec} has {have}, and a host runs one rank");
+            let what = format!("cannot simulate {}", counted(ranks, "rank"));
             return Err(Failure::usage(what, cause, format!("--ranks {hosts}")));
         }
         let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
@@ -154,7 +148,8 @@ impl Plan {
     /// The run, where one algorithm and one size are asked for.
     fn one_run(&self, what: &str) -> Result<Run, Failure> {
         let &[run] = &self.runs()[..] else {
-            let cause = format!("{} algorithms, {} sizes", self.chosen.len(), self.sizes.len());
+            let algorithms = counted(self.chosen.len() as u64, "algorithm");
+            let cause = format!("{algorithms}, {}", counted(self.sizes.len() as u64, "size"));
             let name = self.chosen.first().map_or("binomial", |first| first.algorithm.name);
             return Err(Failure::usage(what, cause, format!("--algorithm {name} --sizes 64K")));
         };

@@ -42,7 +42,7 @@ pub fn command() -> Command {
              limits the rates, how many lanes the multi-lane paper's model chooses, on which \
              hosts, and in which order sites are served.\n\nExamples:\n  \
              mpirun -n 16 laneway sites measure -o found.toml\n  \
-             laneway sites --platform found.toml --op scatter,gather --sizes 1M\n  \
+             laneway sites scatter,gather --platform found.toml --sizes 1M\n  \
              laneway lab run --sites 2x4 --wan 5ms,25Mbit -- mpirun laneway sites measure\n  \
              laneway sites measure --backend sim:two-sites:8x8,connection=250Mbit\n  \
              mpirun -n 16 laneway sites measure --sites sites.toml --message 4M --every",
@@ -62,14 +62,7 @@ pub fn command() -> Command {
         .arg(Arg::new("message").long("message").value_name("M").help(
             "Bytes of the longest message [default: 40 ms of traffic between sites, 20 ms inside]",
         ))
-        .arg(
-            Arg::new("sizes")
-                .long("sizes")
-                .value_name("S,T")
-                .value_delimiter(',')
-                .default_value("64K,1M")
-                .help("Blocks for which a number of lanes is given, comma-separated"),
-        )
+        .arg(words::sizes_arg("Bytes of blocks for which a number of lanes is given", "64K,1M"))
         .arg(
             Arg::new("every").long("every").action(ArgAction::SetTrue).help(
                 "Measure every number of pairs, not only 1, 2, 3, 4, 6, 8, 12, … and the last",
@@ -186,11 +179,8 @@ fn finish(wanted: &Wanted, found: &Found, env: laneway_core::Row) -> Result<(), 
         rows: findings.rows(),
         summary: Some(findings.summary(&sentences)),
     };
-    let brief = Document { rows: brief_rows(&document.rows), summary: None, ..document.clone() };
-    wanted.output.write(&document, Some(&brief))?;
-    if wanted.output.format == Format::Table {
-        output::print(&format!("\n{}", output::paragraphs(&sentences)))?;
-    }
+    let brief = Document { rows: brief_rows(&document.rows), ..document.clone() };
+    wanted.output.write_said(&document, Some(&brief), &sentences)?;
     let Some(file) = wanted.text("output") else { return Ok(()) };
     if !found.is_measured() {
         output::note(&format!("{file} is not written: not every figure was measured"));
@@ -198,6 +188,6 @@ fn finish(wanted: &Wanted, found: &Found, env: laneway_core::Row) -> Result<(), 
     }
     let text = platform_text(found, &limits);
     // What is saved can be read.
-    Platform::parse(file, &text).map_err(platform::refused)?;
+    Platform::parse(file, &text).map_err(|error| platform::refused("", error))?;
     output::replace(Path::new(file), &text)
 }

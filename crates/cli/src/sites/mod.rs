@@ -6,7 +6,10 @@ use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
+use laneway_core::error::nearest;
+use laneway_core::units::counted;
 use laneway_core::{Collective, Document, Exit, Failure, Row};
+use laneway_report::table::significant;
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
 use laneway_sites::{Calls, ChoiceError, LanesError, Sites};
@@ -25,8 +28,8 @@ pub fn command() -> Command {
              --lanes: the time of the multi-lane paper's algorithm for each number of lanes, and \
              what its cost model predicts.\n\n\
              Examples:\n  \
-             laneway sites --platform two-sites:32x32 --op scatter,gather --sizes 16K,256K,4M\n  \
-             laneway sites --platform two-sites:16x16 --op bcast,allreduce --sizes 1M --all\n  \
+             laneway sites scatter,gather --platform two-sites:32x32 --sizes 16K,256K,4M\n  \
+             laneway sites bcast,allreduce --platform two-sites:16x16 --sizes 1M --all\n  \
              laneway sites --platform sites:32,16,8,uplink=10Gbit --sizes 1M --root 40 --all\n  \
              laneway sites --platform two-sites:32x32 --sizes 4M --lanes 1:32\n  \
              mpirun -n 16 laneway sites measure -o found.toml    then --platform found.toml",
@@ -39,14 +42,11 @@ pub fn command() -> Command {
                 .help("A TOML file, or a generator: two-sites:8x8, sites:32,16,8, …"),
         )
         .arg(
-            Arg::new("op")
-                .long("op")
-                .value_name("OP,OP")
-                .value_delimiter(',')
-                .default_value("scatter")
-                .help("The operations, comma-separated"),
+            words::ops_arg()
+                .help("Operations, comma-separated: bcast,scatter, or all [default: scatter]"),
         )
-        .arg(words::sizes_arg("1K,16K,256K,4M"))
+        .arg(words::old_ops_arg("op"))
+        .arg(words::sizes_arg("Bytes", "1K,16K,256K,4M"))
         .arg(
             Arg::new("root")
                 .long("root")
@@ -84,8 +84,9 @@ impl Plan {
     fn from(matches: &ArgMatches) -> Result<Plan, Failure> {
         let texts = |name: &str| matches.get_many::<String>(name).unwrap_or_default();
         let spec = matches.get_one::<String>("platform").map_or("", String::as_str);
-        let platform = platform::read(spec)?;
-        let operations = words::collectives("sites --op", texts("op"))?;
+        let platform = platform::read("--platform ", spec)?;
+        let operations =
+            words::ops("sites", matches, "scatter").map_err(|refused| meant(refused, matches))?;
         let sizes = words::sizes(texts("sizes"))?;
         let root = matches.get_one::<u32>("root").copied().unwrap_or(0);
         let hosts = platform.hosts();
@@ -111,8 +112,8 @@ impl Plan {
         Document { verb: "sites", env: Row::new(), params, rows, summary }
     }
 
-    /// What is chosen, or all that was tried.
-    fn choose(&self, all: bool) -> Result<Document, Failure> {
+    /// What is chosen, or all that was tried, and how.
+    fn choose(&self, all: bool) -> Result<(Document, Option<String>), Failure> {
         let begun = Instant::now();
         let choices = self.calls().choose(all, &*Bar::working()).map_err(failure)?;
         let choosing_ms = begun.elapsed().as_secs_f64() * 1e3;
@@ -123,11 +124,14 @@ impl Plan {
             output::note(&format!("the bound is set by {}", choices.limits.join(", ")));
         }
         let summary = Row::new().with("simulated", choices.simulated);
-        Ok(self.document(choices.rows, Some(summary.with("choosing_ms", choosing_ms))))
+        let summary = Some(summary.with("choosing_ms", choosing_ms));
+        let simulated = counted(choices.simulated, "simulation");
+        let sentence = format!("Chosen by {simulated} in {} ms.", significant(choosing_ms));
+        Ok((self.document(choices.rows, summary), Some(sentence)))
     }
 
     /// The multi-lane paper's algorithm for each number of lanes.
-    fn over_lanes(&self, range: &str) -> Result<Document, Failure> {
+    fn over_lanes(&self, range: &str) -> Result<(Document, Option<String>), Failure> {
         let lanes = lane_range(range)?;
         let times = self.calls().over_lanes(lanes, &*Bar::working());
         let times = times.map_err(|error| no_lanes(error, range))?;
@@ -143,7 +147,16 @@ impl Plan {
                 best.overlapped
             ));
         }
-        Ok(self.document(times.rows, None))
+        Ok((self.document(times.rows, None), None))
+    }
+}
+
+/// A word that is no operation may be the verb.
+fn meant(refused: Failure, matches: &ArgMatches) -> Failure {
+    let mut words = matches.get_many::<String>("op").unwrap_or_default();
+    match words.any(|word| nearest(word, ["measure"]).is_some()) {
+        true => Failure::usage(refused.what, refused.cause, "laneway sites measure"),
+        false => refused,
     }
 }
 
@@ -175,7 +188,8 @@ fn no_lanes(error: LanesError, range: &str) -> Failure {
             )
         }
         LanesError::Operation(_) => {
-            Failure::usage("only scatter and gather have lanes", cause, "--op scatter,gather")
+            let try_this = format!("laneway sites scatter,gather --lanes {range}");
+            Failure::usage("only scatter and gather have lanes", cause, try_this)
         }
         LanesError::Choice(error) => failure(error),
         _ => Failure::usage(
@@ -192,11 +206,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let output = Output::from(matches)?;
     let plan = Plan::from(matches)?;
-    let document = match matches.get_one::<String>("lanes") {
+    let (document, sentence) = match matches.get_one::<String>("lanes") {
         Some(range) => plan.over_lanes(range)?,
         None => plan.choose(matches.get_flag("all"))?,
     };
-    output.write(&document, None)?;
+    output.write_said(&document, None, sentence.as_slice())?;
     Ok(Exit::Done)
 }
 

@@ -49,6 +49,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         rows.push(counted.row(&machine));
     }
     let params = Row::new().with("topology", machine.spec.clone()).with("seed", seed);
-    machine::write(&output, params, rows, None)?;
+    machine::write(&output, params, rows)?;
     Ok(machine::exit(!is_short))
 }

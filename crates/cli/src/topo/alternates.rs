@@ -68,7 +68,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("to", names(&far).join(" "))
         .with("paths", table.paths());
     let (rows, summary) = match alternates(wiring, &table, &near, &far) {
-        Ok(found) => (found.rows(wiring, &own.identity), Some(found.summary(wiring))),
+        Ok(found) => {
+            let summary = (found.summary(wiring), found.sentence(wiring));
+            (found.rows(wiring, &own.identity), Some(summary))
+        }
         Err(reason @ NoPath::Lost(_)) => {
             output::note(&reason.describe(wiring));
             (Vec::new(), None)
@@ -85,6 +88,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         );
     }
     let has_two = rows.len() == 2;
-    machine::write(&output, params, rows, summary)?;
+    machine::write_summed(&output, params, rows, summary)?;
     Ok(machine::exit(has_two))
 }

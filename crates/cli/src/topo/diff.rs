@@ -32,12 +32,19 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         Some(file) => discovered(file)?.fabric,
         None => {
             let named = topology(text("plan"));
-            Fabric::of(&*named.map_err(|error| refuse_topology(error, text("plan")))?)
+            let refused = |error| {
+                let mut refused = refuse_topology(error, text("plan"), "laneway topo diff ");
+                let command = refused.try_this.split(';').next().unwrap_or_default();
+                refused.try_this = format!("{command} {}", text("found"));
+                refused
+            };
+            Fabric::of(&*named.map_err(refused)?)
         }
     };
     let found = discovered(text("found"))?;
     let compared = compare(&plan, &found.fabric).map_err(refuse)?;
     let params = Row::new().with("plan", text("plan")).with("found", text("found"));
-    machine::write(&output, params, compared.rows(), Some(compared.summary()))?;
+    let summary = Some((compared.summary(), compared.sentence()));
+    machine::write_summed(&output, params, compared.rows(), summary)?;
     Ok(machine::exit(compared.differences.is_empty()))
 }

@@ -43,11 +43,14 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             let what = format!("cannot map `{file}`");
             return Err(Failure::usage(what, cause, format!("laneway topo import {file}")));
         }
-        (Some(recognised), true) => (recognised.rows(&fabric), Some(row)),
+        (Some(recognised), true) => {
+            let sentence = recognised.sentence(file, &fabric);
+            (recognised.rows(&fabric), Some((row, sentence)))
+        }
         (_, false) => (vec![row], None),
     };
     let differences = recognised.iter().flat_map(|found| &found.differences);
     machine::notes(differences.map(ToString::to_string));
-    machine::write(&output, Row::new().with("file", file), rows, summary)?;
+    machine::write_summed(&output, Row::new().with("file", file), rows, summary)?;
     Ok(Exit::Done)
 }

@@ -64,7 +64,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let list = if text("nodes").is_some() { "nodes" } else { "free" };
     let job = jobs::plan(&machine, wanted, text("free"), seed)
         .map_err(|error| refused(error, list, machine.mesh().is_some()))?;
-    let (row, has_no_conflict) = jobs::row(&machine, &job);
+    let (worst, proof) = jobs::conflicts(&machine, &job);
+    let row = jobs::row(&machine, &job, worst, &proof);
     if let Some(file) = text("schedule") {
         output::replace(Path::new(file), &jobs::pairs(&machine, &job))?;
     }
@@ -74,11 +75,12 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         Some(word) => {
             let rows = jobs::partners(&machine, &job, range("phase", word, job.phases())?);
             let try_this = "--phase 0, or --schedule FILE";
-            (rows.map_err(|error| advise(error, try_this))?, Some(row))
+            let sentence = jobs::sentence(&machine, &job, worst, &proof);
+            (rows.map_err(|error| advise(error, try_this))?, Some((row, sentence)))
         }
     };
-    machine::write(&output, params, rows, summary)?;
-    Ok(machine::exit(has_no_conflict))
+    machine::write_summed(&output, params, rows, summary)?;
+    Ok(machine::exit(worst <= 1))
 }
 
 /// What to try where there is no such job.

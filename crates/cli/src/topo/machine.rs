@@ -99,7 +99,8 @@ pub fn unrouted(matches: &ArgMatches) -> Result<Machine, Failure> {
 
 /// Whole, and with its own forwarding.
 pub fn named(spec: &str) -> Result<Machine, Failure> {
-    Machine::observed(spec, Bar::working()).map_err(|error| refuse_topology(error, spec))
+    let machine = Machine::observed(spec, Bar::working());
+    machine.map_err(|error| refuse_topology(error, spec, "--topology "))
 }
 
 /// A fabric from a file, in any format that is known.
@@ -119,13 +120,20 @@ pub fn notes(lines: impl IntoIterator<Item = String>) {
 }
 
 /// Prints rows with the parameters that they are for.
-pub fn write(
+pub fn write(output: &Output, params: Row, rows: Vec<Row>) -> Result<(), Failure> {
+    output.write(&Document { verb: "topo", env: Row::new(), params, rows, summary: None }, None)
+}
+
+/// The same, with what the rows add up to, as figures and in words.
+pub fn write_summed(
     output: &Output,
     params: Row,
     rows: Vec<Row>,
-    summary: Option<Row>,
+    summary: Option<(Row, String)>,
 ) -> Result<(), Failure> {
-    output.write(&Document { verb: "topo", env: Row::new(), params, rows, summary }, None)
+    let (summary, sentence) = summary.unzip();
+    let document = Document { verb: "topo", env: Row::new(), params, rows, summary };
+    output.write_said(&document, None, sentence.as_slice())
 }
 
 /// The exit code of a verb that proves something.

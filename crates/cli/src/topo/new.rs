@@ -37,6 +37,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let row = Parts::of(machine.wiring()).row(&machine.spec, machine.wiring());
     let params = Row::new().with("topology", machine.spec.clone());
-    machine::write(&output, params, vec![row], None)?;
+    machine::write(&output, params, vec![row])?;
     Ok(Exit::Done)
 }

@@ -1,7 +1,7 @@
 //! `laneway topo random`: what permutations drawn at random leave of the bandwidth.
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_core::{Exit, Failure, Row};
+use laneway_core::{Document, Exit, Failure, Row};
 use laneway_topo::permutations::draw;
 
 use super::machine;
@@ -41,6 +41,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let number = |name: &str| matches.get_one::<u64>(name).copied().unwrap_or(1);
     let trials = draw(&machine, number("trials"), number("seed"), matches.get_flag("fixed-points"));
     let params = Row::new().with("topology", machine.spec.clone());
-    machine::write(&output, params, vec![trials.row(&machine)], None)?;
+    let rows = vec![trials.row(&machine)];
+    let document = Document { verb: "topo", env: Row::new(), params, rows, summary: None };
+    let brief = document.rows.iter().map(|row| row.only(|name| name != "histogram"));
+    let brief = Document { rows: brief.collect(), ..document.clone() };
+    output.write_said(&document, Some(&brief), &[trials.sentence()])?;
     Ok(machine::exit(trials.all.lost == 0))
 }

@@ -11,15 +11,16 @@ pub fn refuse(error: Error) -> Failure {
     let try_this = match error.kind {
         ErrorKind::Malformed if error.cause.contains("guid2lid") => "--lids GUID2LID".to_string(),
         ErrorKind::Unreadable | ErrorKind::Malformed if hint.is_empty() => {
-            "the output of ibnetdiscover, or of `laneway topo export`".to_string()
+            "ibnetdiscover > found.txt, or laneway topo export -t mlfm:d=8 --as ibsim > found.txt"
+                .to_string()
         }
         ErrorKind::Topology => format!("{hint}; laneway info topologies lists all"),
-        ErrorKind::Engine => format!("{hint}; laneway info engines lists all"),
+        ErrorKind::Engine => format!("--routing {hint}; laneway info engines lists all"),
         ErrorKind::Empty => "a file with hosts, switches and cables".to_string(),
         ErrorKind::TooLarge if hint.is_empty() => {
             "--topology mlfm:d=18, without --fail".to_string()
         }
-        ErrorKind::Part => format!("--fail link:{hint}/1, --fail switch:{hint}, --fail link"),
+        ErrorKind::Part => format!("--fail {hint}"),
         ErrorKind::Schedule if hint.is_empty() => {
             "--schedule shift, or --schedule alltoall/bruck; laneway info algorithms".to_string()
         }
@@ -39,12 +40,18 @@ pub fn refuse(error: Error) -> Failure {
     advise(error, try_this)
 }
 
-/// A refusal of a topology; the name of a file lacks only its prefix.
-pub fn refuse_topology(error: Error, spec: &str) -> Failure {
-    match error.kind == ErrorKind::Topology && Path::new(spec).is_file() {
-        true => advise(error, format!("file:{spec}")),
-        false => refuse(error),
+/// A refusal of a topology, which came behind `before`, such as `--topology `; the name of a file
+/// lacks only its prefix.
+pub fn refuse_topology(error: Error, spec: &str, before: &str) -> Failure {
+    let is_topology = error.kind == ErrorKind::Topology;
+    if is_topology && Path::new(spec).is_file() {
+        return advise(error, format!("{before}file:{spec}"));
     }
+    let mut failure = refuse(error);
+    if is_topology {
+        failure.try_this.insert_str(0, before);
+    }
+    failure
 }
 
 /// A refusal with what its verb knows to try.

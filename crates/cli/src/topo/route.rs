@@ -73,7 +73,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     };
     output::replace(Path::new(file), &tables.text(&machine, &own))?;
     let params = Row::new().with("topology", machine.spec.clone());
-    machine::write(&output, params, vec![tables.row(&machine, file, change)], None)?;
+    machine::write(&output, params, vec![tables.row(&machine, file, change)])?;
     let has_loop = change.is_some_and(|change| change.with_credit_loop > 0);
     Ok(machine::exit(tables.hold() && !has_loop))
 }

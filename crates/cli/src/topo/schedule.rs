@@ -49,6 +49,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let (rows, arrive) = schedule::rows(&machine, &*order.phases, sources, phases)
         .map_err(|error| advise(error, "--source 0, or --phase 0"))?;
     let params = Row::new().with("topology", machine.spec.clone());
-    machine::write(&output, params, rows, None)?;
+    machine::write(&output, params, rows)?;
     Ok(machine::exit(arrive && !order.is_short(&machine)))
 }

@@ -109,7 +109,7 @@ fn act(
         shell::run(command, LONGEST).map_err(|error| failed(command, error))?;
     }
     let params = Row::new().with("file", file);
-    machine::write(output, params, vec![rerouted.row(file, reload.is_some())], None)
+    machine::write(output, params, vec![rerouted.row(file, reload.is_some())])
 }
 
 fn failed(command: &str, error: std::io::Error) -> Failure {

@@ -47,7 +47,8 @@ pub fn command() -> Command {
         .arg(
             Arg::new("svg")
                 .long("svg")
-                .value_name("FILE")
+                .value_name("FILE.svg")
+                .value_parser(crate::words::svg_file)
                 .help("Also draw the first stop's schedules as SVG"),
         )
 }
@@ -150,11 +151,11 @@ fn proofs() -> Result<(), Failure> {
     }
     let took_ms = begun.elapsed().as_millis();
     say(&format!(
-        "   {proved} algorithms of {} operations, {PROVED} ranks each, eager and rendezvous \
-         sends:\n   {steps} steps walked in {took_ms} ms. Every send meets its receive, no byte \
-         is read before it\n   is written or touched while in flight, nothing deadlocks, and the \
-         result is what the\n   operation means.\n",
-        all().map(|a| a.family).collect::<std::collections::BTreeSet<_>>().len()
+        "   {proved} algorithms, which serve {} operations, {PROVED} ranks each, eager and \
+         rendezvous sends:\n   {steps} steps walked in {took_ms} ms. Every send meets its \
+         receive, no byte is read before it\n   is written or touched while in flight, nothing \
+         deadlocks, and the result is what the\n   operation means.\n",
+        Collective::ALL.iter().filter(|&&served| algorithms(served).next().is_some()).count()
     ))?;
     for refusal in refused {
         say(&format!("   not asked: {refusal}\n"))?;

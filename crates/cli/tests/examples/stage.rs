@@ -182,7 +182,19 @@ pub fn examples_of_docs(root: &Path) -> Vec<(String, String)> {
         let text = fs::read_to_string(&file).expect("a page");
         let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
         let mut set = String::new();
-        for (number, line) in text.lines().enumerate() {
+        // A command goes on behind a backslash; its place is that of its first line.
+        let lines = text.lines().enumerate().map(|(number, line)| (number, line.to_string()));
+        let lines = lines.fold(Vec::<(usize, String)>::new(), |mut all, (number, line)| {
+            match all.last_mut() {
+                Some((_, begun)) if begun.starts_with("    ") && begun.ends_with(" \\") => {
+                    begun.truncate(begun.len() - 1);
+                    begun.push_str(line.trim_start());
+                }
+                _ => all.push((number, line)),
+            }
+            all
+        });
+        for (number, line) in &lines {
             let Some(line) = line.strip_prefix("    ") else { continue };
             let line = line.strip_prefix("$ ").unwrap_or(line);
             let first = line.split_whitespace().next().unwrap_or_default();

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::PI;
 use std::fmt::Write;
 
+use laneway_core::units::counted;
 use laneway_topo::{End, Port, Switch, Wiring, graph};
 
 use super::layout::{Layout, Shape, Spot};
@@ -122,17 +123,21 @@ pub fn layout(wiring: &dyn Wiring) -> Layout<'_> {
             let x = 110.0 + step * (number as f64 + 0.5);
             spots.push(spot(wiring, &levels, &pile, (x, y), step));
         }
-        let hosts = if level == 0 { format!(", {} hosts", wiring.hosts()) } else { String::new() };
+        let hosts = match level {
+            0 => format!(", {}", counted(wiring.hosts(), "host")),
+            _ => String::new(),
+        };
+        let switches = counted(count as u64, "switch");
         // Writing to a string cannot fail.
         let _ = writeln!(
             backdrop,
             "<text x=\"8\" y=\"{:.0}\" font-size=\"12\" fill=\"#445\">level {}</text>\
-             <text x=\"8\" y=\"{:.0}\" fill=\"#667\">{count} switches</text>",
+             <text x=\"8\" y=\"{:.0}\" fill=\"#667\">{switches}</text>",
             y - 2.0,
             level + 1,
             y + 12.0
         );
-        words.push(format!("level {}: {count} switches{hosts}", level + 1));
+        words.push(format!("level {}: {switches}{hosts}", level + 1));
     }
     let mut words = vec![words.join("; ")];
     if is_piled {

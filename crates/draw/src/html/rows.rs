@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use laneway_core::Value;
-use laneway_core::units::format_size;
+use laneway_core::units::{counted, format_size};
 use laneway_report::figure::plain;
 use laneway_report::run::Fields;
 use laneway_report::table::{cell, significant};
@@ -21,7 +21,7 @@ const NAMED: usize = 12;
 fn name(run: &Run, row: &Record, several: bool) -> String {
     let words = [row.op(), row.get("algorithm")].into_iter().flatten().map(plain);
     let mut words: Vec<String> = words.collect();
-    words.extend(row.get("ranks").map(|ranks| format!("{} ranks", plain(ranks))));
+    words.extend(row.number("ranks").map(|ranks| counted(ranks as u64, "rank")));
     words.extend(row.number("size_bytes").map(|size| format!("{} B", format_size(size as u64))));
     words.extend(several.then(|| format!("({})", run.name)));
     words.join(" ")

@@ -6,6 +6,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use laneway_core::Row;
+use laneway_core::units::{are, counted};
 
 use super::look::{LIMIT, find, snapshot};
 use crate::control::{self, Answered, Change};
@@ -124,6 +125,22 @@ impl Drained {
         }
         let had = sum(|change| change.primary_before);
         summary.with("moved", had.saturating_sub(self.stay())).with("stay", self.stay())
+    }
+
+    /// The same in words.
+    pub fn sentence(&self) -> String {
+        let paths = self.changed.len() as u64;
+        let sum = |of: fn(&Change) -> u64| -> u64 {
+            self.changed.iter().map(|changed| of(&changed.change)).sum()
+        };
+        let (are, paths) = (are(paths), counted(paths, "path"));
+        if !self.drains {
+            let alternate = counted(sum(|change| change.alternate_after), "connection");
+            return format!("{paths} {are} in use again, as the alternate path of {alternate}.");
+        }
+        let moved = sum(|change| change.primary_before).saturating_sub(self.stay());
+        let moved = counted(moved, "connection");
+        format!("{paths} {are} drained: {moved} moved away, {} stayed.", self.stay())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use laneway_core::units::counted;
 use laneway_core::{Row, Value};
 use laneway_path::{MigrationState, Nanos, QpState};
 
@@ -25,6 +26,8 @@ pub struct Rows {
     pub connections: Vec<Row>,
     /// What they add up to.
     pub summary: Row,
+    /// The same in words.
+    pub sentence: String,
 }
 
 impl Rows {
@@ -32,7 +35,8 @@ impl Rows {
     /// connections of a service are summed up by their peers or states, unless all are to be
     /// listed.
     pub fn new(look: &Snapshot, before: Option<(&Snapshot, f64)>, lists_all: bool) -> Rows {
-        let mut rows = Rows { paths: Vec::new(), connections: Vec::new(), summary: summary(look) };
+        let (summary, sentence) = (summary(look), sentence(look));
+        let mut rows = Rows { paths: Vec::new(), connections: Vec::new(), summary, sentence };
         for seen in &look.seen {
             let paths = seen.status.paths.iter();
             rows.paths.extend(paths.map(|path| path_row(seen, path, before)));
@@ -93,6 +97,20 @@ fn summary(look: &Snapshot) -> Row {
         0 => row,
         silent => row.with("silent", silent as u64),
     }
+}
+
+fn sentence(look: &Snapshot) -> String {
+    let all = || look.seen.iter().flat_map(|seen| &seen.status.connections);
+    let is_armed = |one: &&ConnectionStatus| one.migration == MigrationState::Armed;
+    let processes = counted(look.processes() as u64, "process");
+    let connections = counted(all().count() as u64, "connection");
+    let armed = all().filter(is_armed).count() as u64;
+    let silent = match look.silent.len() as u64 {
+        0 => String::new(),
+        silent => format!("; {silent} did not answer"),
+    };
+    let have = if look.processes() == 1 { "has" } else { "have" };
+    format!("{processes} {have} {connections}, {armed} of them armed{silent}.")
 }
 
 fn own_row(what: &'static str, seen: &Seen) -> Row {

@@ -126,7 +126,10 @@ impl PlatformError {
 
 impl fmt::Display for PlatformError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.reason)
+        match self.place.file.is_empty() {
+            true => f.write_str(&self.reason),
+            false => write!(f, "{}: {}", self.place, self.reason),
+        }
     }
 }
 

@@ -95,7 +95,9 @@ pub(super) fn unknown(spec: &str) -> PlatformError {
         Some(near) => format!("did you mean {near}?"),
         None => format!("the generators are {}", names().collect::<Vec<_>>().join(", ")),
     };
-    let reason = format!("neither a file nor a generator; {hint}");
+    let what =
+        if spec.is_empty() { "no platform is named" } else { "neither a file nor a generator" };
+    let reason = format!("{what}; {hint}");
     Place::new(spec, 0).refuse(Fault::Unknown, reason)
 }
 

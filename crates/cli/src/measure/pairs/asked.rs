@@ -49,11 +49,15 @@ fn parse_gate(text: &str) -> Result<Gate, Failure> {
     let has_unit = text.ends_with(|c: char| c.is_ascii_alphabetic());
     let begins = text.starts_with(|c: char| c.is_ascii_digit() || c == '.');
     if !(has_unit && begins) {
-        return share("min-bw", text, PARTS, "90%").map(Gate::Share);
+        return share("min-bw", text, PARTS, "90%").map(Gate::Share).map_err(|refused| {
+            let what = format!("`{text}` is no bandwidth for --min-bw");
+            let cause = "it is a share of the usual, such as 90%, or a rate, such as 12GB/s";
+            Failure::usage(what, cause, format!("{}, or --min-bw 12GB/s", refused.try_this))
+        });
     }
     parse_rate(text).map(Gate::Rate).map_err(|cause| {
         let what = format!("unknown bandwidth `{text}`");
-        Failure::usage(what, cause, "--min-bw 12GB/s or --min-bw 90%")
+        Failure::usage(what, cause, "--min-bw 12GB/s, or --min-bw 90%")
     })
 }
 
@@ -70,7 +74,7 @@ fn parse_sites(given: Option<&str>, backend: Option<&str>) -> Result<Sites, Fail
     let Some(spec) = backend.and_then(|backend| backend.strip_prefix("sim:")) else {
         return Ok(Sites::Domains);
     };
-    let platform = platform::read(spec)?;
+    let platform = platform::read("--backend sim:", spec)?;
     Ok(Sites::Known((0..platform.hosts()).map(|host| platform.site_of(host)).collect()))
 }
 

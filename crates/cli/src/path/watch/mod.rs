@@ -173,12 +173,13 @@ fn document(rows: Vec<Row>, summary: Option<Row>) -> Document {
 /// For a person: a table of the paths, and one of the connections.
 fn tables(rows: &Rows) -> String {
     let paths = document(rows.brief_paths(), None);
-    let connections = document(rows.brief_connections(), Some(rows.summary.clone()));
+    let connections = document(rows.brief_connections(), None);
     let gap = if rows.paths.is_empty() { "" } else { "\n" };
     // A column that comes and goes would make a table that is shown again and again hard to read.
     let style = Style { width: None, all_columns: true, ..Style::default() };
     let [paths, connections] = [paths, connections].map(|rows| render_as(&rows, &style));
-    format!("{paths}{gap}{connections}")
+    let below = if rows.connections.is_empty() { "" } else { "\n" };
+    format!("{paths}{gap}{connections}{below}{}\n", rows.sentence)
 }
 
 /// What stands under the tables of a terminal.
