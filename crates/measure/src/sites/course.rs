@@ -127,6 +127,8 @@ impl Course<'_> {
             if sites > 2 {
                 self.shared(Kind::Out, site)?;
                 self.shared(Kind::Into, site)?;
+                self.to_all(Kind::FromOne, site)?;
+                self.to_all(Kind::ToOne, site)?;
             }
             self.beside(Kind::OutBeside, site)?;
             self.beside(Kind::IntoBeside, site)?;
@@ -387,12 +389,15 @@ impl Found {
     /// The flows that brought the most from one site to another, the fewest of equals.
     pub fn fullest(&self, from: usize, to: usize) -> Option<&Rated> {
         let kinds = [Kind::Pairs, Kind::FromOne, Kind::ToOne, Kind::Many];
-        let mut all: Vec<&Rated> =
-            kinds.iter().flat_map(|&kind| self.way(kind, from, to)).collect();
-        all.sort_by_key(|rated| rated.flows.len());
-        let most = all.iter().map(|rated| rated.sum()).fold(0.0, f64::max);
-        all.into_iter().find(|rated| rated.sum() >= 0.98 * most)
+        fullest(kinds.iter().flat_map(|&kind| self.way(kind, from, to)).collect())
     }
+}
+
+/// Those that have the most together, the fewest of equals.
+pub(super) fn fullest(mut all: Vec<&Rated>) -> Option<&Rated> {
+    all.sort_by_key(|rated| rated.flows.len());
+    let most = all.iter().map(|rated| rated.sum()).fold(0.0, f64::max);
+    all.into_iter().find(|rated| rated.sum() >= 0.98 * most)
 }
 
 /// Numbers of pairs up to the most: all of the first, then each and one and a half times each power
