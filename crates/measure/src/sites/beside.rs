@@ -42,7 +42,7 @@ impl Course<'_> {
 
     /// Several connections of the first host of a site to all other sites at once, where those to
     /// one site do not fill its card: too few hosts may be at each to show a card of its own.
-    pub(super) fn to_all(&mut self, kind: Kind, site: usize) -> Result<(), CommError> {
+    pub(super) fn first_to_all(&mut self, kind: Kind, site: usize) -> Result<(), CommError> {
         let out = kind == Kind::FromOne;
         let card = self.found.card_rates(self.found.members(site)[0])[usize::from(!out)];
         let ways = self.found.ways_of_first(site, out);
@@ -124,12 +124,12 @@ impl Found {
         let others = (0..self.sites.len()).filter(|other| *other != site);
         let ways = others.flat_map(|other| self.way_of_first(site, other, out));
         let free = |rated: &&Rated| rated.sum() >= self.alone(rated) / 2.0;
-        let all = ways.chain(self.to_all(site, out)).filter(free);
+        let all = ways.chain(self.first_to_all(site, out)).filter(free);
         all.max_by(|one, other| one.least().total_cmp(&other.least()))
     }
 
     /// What the first host of a site has to all others at once, or from them, if it was measured.
-    pub fn to_all(&self, site: usize, out: bool) -> Option<&Rated> {
+    pub fn first_to_all(&self, site: usize, out: bool) -> Option<&Rated> {
         let kind = if out { Kind::FromOne } else { Kind::ToOne };
         self.meeting(kind, meeting(out, site))
     }

@@ -127,8 +127,8 @@ impl Course<'_> {
             if sites > 2 {
                 self.shared(Kind::Out, site)?;
                 self.shared(Kind::Into, site)?;
-                self.to_all(Kind::FromOne, site)?;
-                self.to_all(Kind::ToOne, site)?;
+                self.first_to_all(Kind::FromOne, site)?;
+                self.first_to_all(Kind::ToOne, site)?;
             }
             self.beside(Kind::OutBeside, site)?;
             self.beside(Kind::IntoBeside, site)?;

@@ -179,7 +179,7 @@ fn wan_card(found: &Found, site: usize, card: f64, out: bool) -> Option<f64> {
         let (kind, ends) =
             if out { (Kind::Out, [Some(site), None]) } else { (Kind::Into, [None, Some(site)]) };
         let most = found.meeting(kind, ends).map_or(f64::INFINITY, Rated::sum);
-        own(found.to_all(site, out)?, ways, most)
+        own(found.first_to_all(site, out)?, ways, most)
     };
     let seen = others.filter_map(to_one_site).chain(to_all()).reduce(f64::max);
     seen.or_else(|| has_another(found, site, card, out).then_some(card))
