@@ -39,6 +39,8 @@ struct Far {
     connections: f64,
     /// That two hosts can have.
     each: f64,
+    /// Bytes a second of all connections that the root can have.
+    most: f64,
 }
 
 impl Call<'_> {
@@ -84,6 +86,8 @@ impl Call<'_> {
         let Some(across) = host.wan_card.and_then(|card| self.rate(card)) else {
             return self.bound.time;
         };
+        // Messages of one pair that wait for each other have its connections and no more.
+        let across = if self.platform.in_order() { across.min(far.most) } else { across };
         let blocks = self.shape.blocks();
         let all = (0..self.shape.ranks).filter(|rank| *rank != self.shape.root);
         let all: f64 = all.map(|rank| blocks.len(rank) as f64).sum();
@@ -113,9 +117,14 @@ impl Call<'_> {
 
     fn far(&self) -> Option<Far> {
         let blocks = self.shape.blocks();
-        let mut far =
-            Far { ranks: 0, bytes: 0.0, latency: f64::INFINITY, connections: 0.0, each: 1.0 };
-        far.each = f64::from(self.platform.connections());
+        let mut far = Far {
+            ranks: 0,
+            bytes: 0.0,
+            latency: f64::INFINITY,
+            connections: 0.0,
+            each: f64::from(self.platform.connections()),
+            most: 0.0,
+        };
         let root = self.hosts[self.shape.root as usize];
         for rank in (0..self.shape.ranks).filter(|rank| self.is_far(*rank)) {
             let (host, mut route) = (self.hosts[rank as usize], Route::default());
@@ -129,6 +138,7 @@ impl Call<'_> {
             far.bytes += bytes;
             far.latency = far.latency.min(route.latency);
             far.connections += bytes / route.most;
+            far.most += far.each * route.most;
         }
         (far.bytes > 0.0).then_some(far)
     }

@@ -168,6 +168,19 @@ fn a_choice_does_not_rest_on_eager_messages() {
     }
 }
 
+/// What a root's connections carry to five hosts is less than either card has.
+#[test]
+fn a_card_that_connections_cannot_fill_decides_nothing() {
+    let chosen = |wan: &str| {
+        let spec = format!("two-sites:10x5,rate=6Gbit,wan-rate={wan},wan=100Gbit");
+        let platform = platform(&format!("{spec},connection=280Mbit"));
+        let shape = |op: Collective| Shape::new(op, 15, 1 << 20).with_root(3);
+        let sites = Sites::one_each(&platform);
+        BOTH.map(|op| sites.choose(&shape(op)).expect("a choice").best.spelled())
+    };
+    assert_eq!(chosen("4Gbit"), chosen("6Gbit"));
+}
+
 const ACROSS: [Collective; 5] = [
     Collective::Bcast,
     Collective::Allgather,

@@ -9,12 +9,8 @@ use laneway_measure::sites::{Asked, Found, Kind, measure_sites};
 use laneway_sim::platform::{Layout, Platform};
 use laneway_sim::{Network, Program};
 use laneway_sites::Sites;
-use laneway_sites::found::{Limits, helpers, lanes, limits, platform_text};
+use laneway_sites::found::{HostLimits, Limits, helpers, lanes, limits, platform_text};
 use laneway_stats::SplitMix64;
-
-fn below(draws: &mut SplitMix64, end: u64) -> u64 {
-    draws.next_u64() % end
-}
 
 /// Between two numbers, each of their powers as likely.
 fn scale(draws: &mut SplitMix64, low: f64, high: f64) -> f64 {
@@ -24,19 +20,19 @@ fn scale(draws: &mut SplitMix64, low: f64, high: f64) -> f64 {
 /// The text of a platform of two or three sites, and how many hosts it has.
 fn drawn(seed: u64) -> (String, u32) {
     let draws = &mut SplitMix64::new(seed);
-    let sites = 2 + below(draws, 2) as usize;
-    let counts: Vec<u64> = (0..sites).map(|_| 2 + below(draws, 11)).collect();
+    let sites = 2 + draws.index(2);
+    let counts: Vec<u64> = (0..sites).map(|_| 2 + draws.index(11) as u64).collect();
     let fewest = counts.iter().copied().min().unwrap_or(2) as f64;
-    let cards: Vec<f64> = match below(draws, 3) {
+    let cards: Vec<f64> = match draws.index(3) {
         0 => (0..sites).map(|_| scale(draws, 1e8, 1e10)).collect(),
         _ => vec![scale(draws, 1e8, 1e10); sites],
     };
     let slowest = cards.iter().copied().fold(f64::INFINITY, f64::min);
     let one = slowest / scale(draws, 1.0, 32.0);
-    let wan_card = (below(draws, 4) == 0).then(|| slowest * scale(draws, 0.05, 1.0));
+    let wan_card = (draws.index(4) == 0).then(|| slowest * scale(draws, 0.05, 1.0));
     let capacity = one.min(wan_card.unwrap_or(one)) * scale(draws, 0.7, 2.0 * fewest);
     let (mut uplink, mut rate, mut aggregate) = (None, None, None);
-    match below(draws, 4) {
+    match draws.index(4) {
         0 => uplink = Some(capacity),
         1 => aggregate = Some(capacity),
         2 => rate = Some(capacity),
@@ -54,7 +50,7 @@ fn drawn(seed: u64) -> (String, u32) {
     }
     let mut order: Vec<usize> =
         counts.iter().enumerate().flat_map(|(site, &count)| vec![site; count as usize]).collect();
-    if below(draws, 2) == 0 {
+    if draws.index(2) == 0 {
         // Round robin: one of each site in its turn.
         let mut left = counts.clone();
         let mut turns = (0..sites).cycle();
@@ -67,7 +63,7 @@ fn drawn(seed: u64) -> (String, u32) {
             Some(site)
         })
         .collect();
-    } else if below(draws, 2) == 0 {
+    } else if draws.index(2) == 0 {
         order.reverse();
     }
     for (number, &site) in order.iter().enumerate() {
@@ -80,7 +76,7 @@ fn drawn(seed: u64) -> (String, u32) {
             let _ = writeln!(text, "wan-rate = \"{}\"", bits(card));
         }
     }
-    let limited = below(draws, 8) > 0;
+    let limited = draws.index(8) > 0;
     let _ = writeln!(text, "[wan]\nlatency = \"1ms\"");
     if let Some(aggregate) = aggregate {
         let _ = writeln!(text, "aggregate = \"{}\"", bits(aggregate));
@@ -249,6 +245,43 @@ fn sites_that_were_told_may_be_single_hosts() {
     let written = platform_text(&found, &limits);
     let again = Platform::parse("found", &written).expect("it can be read");
     assert_eq!(again.site_names(), ["a", "b", "c"]);
+}
+
+/// Three connections to a site do not fill the card for other sites, six to two sites do.
+#[test]
+fn a_card_for_other_sites_is_no_uplink() {
+    let spec = "sites:3,3,3,rate=1Gbit,wan-rate=100Mbit,connection=20Mbit";
+    let limits = limits(&measured(&Platform::read(spec).expect("a platform")));
+    for host in &limits.hosts {
+        for rate in [host.wan_out, host.wan_into] {
+            let rate = rate.expect("a card for other sites");
+            assert!((rate / 12.5e6 - 1.0).abs() < 0.01, "{host:?}");
+        }
+    }
+    assert_eq!(limits.uplinks, [[None, None]; 3]);
+}
+
+/// Three hosts do not fill the uplink, five do: two send to one site and three to the other.
+#[test]
+fn an_uplink_wider_than_a_few_cards_is_found() {
+    let spec = "sites:6,2,3,rate=4Gbit,wan-rate=300Mbit,uplink=1Gbit";
+    let limits = limits(&measured(&Platform::read(spec).expect("a platform")));
+    for uplink in limits.uplinks[0] {
+        let uplink = uplink.expect("an uplink");
+        assert!((uplink / 125e6 - 1.0).abs() < 0.01, "{uplink}");
+    }
+}
+
+/// A second card of which what crosses is only a twentieth of the card inside.
+#[test]
+fn a_second_card_is_found_by_slow_connections() {
+    let spec = "two-sites:5x5,rate=2Gbit,wan-rate=1Gbit,connection=20Mbit";
+    let one_card = "two-sites:5x5,rate=2Gbit,connection=20Mbit";
+    for (spec, cards) in [(spec, 2), (one_card, 1)] {
+        let limits = limits(&measured(&Platform::read(spec).expect("a platform")));
+        let has_two = |host: &HostLimits| host.wan_out.is_some() && host.wan_into.is_some();
+        assert!(limits.hosts.iter().all(|host| has_two(host) == (cards == 2)), "{spec}");
+    }
 }
 
 #[test]

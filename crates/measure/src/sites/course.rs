@@ -127,6 +127,8 @@ impl Course<'_> {
             if sites > 2 {
                 self.shared(Kind::Out, site)?;
                 self.shared(Kind::Into, site)?;
+                self.first_to_all(Kind::FromOne, site)?;
+                self.first_to_all(Kind::ToOne, site)?;
             }
             self.beside(Kind::OutBeside, site)?;
             self.beside(Kind::IntoBeside, site)?;
@@ -151,7 +153,7 @@ impl Course<'_> {
             true => size / 2,
             false => self.short(),
         };
-        let mut work = Work { size, short, buffer, delay: self.delay(flows) };
+        let mut work = Work { size, short, buffer, delays: self.delays(flows) };
         rate_flows(self.comm, rule, flows, &mut work, self.asked.alive)
     }
 
@@ -171,26 +173,23 @@ impl Course<'_> {
         }
     }
 
-    /// How long this rank waits so that what it sends arrives with what comes from farther away.
-    fn delay(&self, flows: &[Flow]) -> f64 {
+    /// How long each of this rank's messages waits so that it begins with those that go farther.
+    fn delays(&self, flows: &[Flow]) -> Vec<f64> {
         let site = |rank: Rank| {
             self.found.hosts.iter().find(|host| host.rank == rank).map_or(0, |host| host.site)
         };
-        let Some(first) = flows.first() else { return 0.0 };
+        let Some(first) = flows.first() else { return Vec::new() };
         // The first sender's word to start, and then the message.
-        let arrival = |flow: &Flow| {
+        let begins = |flow: &Flow| {
             let word = match first.from == flow.from {
                 true => 0.0,
                 false => self.found.latency(site(first.from), site(flow.from)),
             };
             word + self.found.latency(site(flow.from), site(flow.to))
         };
-        let same_target = flows.iter().all(|flow| site(flow.to) == site(first.to));
-        let own = flows.iter().find(|flow| flow.from == self.comm.rank());
-        match own.filter(|_| same_target) {
-            Some(own) => flows.iter().map(arrival).fold(0.0, f64::max) - arrival(own),
-            None => 0.0,
-        }
+        let last = flows.iter().map(begins).fold(0.0, f64::max);
+        let own = flows.iter().filter(|flow| flow.from == self.comm.rank());
+        own.map(|flow| last - begins(flow)).collect()
     }
 
     pub(super) fn add(
@@ -387,12 +386,15 @@ impl Found {
     /// The flows that brought the most from one site to another, the fewest of equals.
     pub fn fullest(&self, from: usize, to: usize) -> Option<&Rated> {
         let kinds = [Kind::Pairs, Kind::FromOne, Kind::ToOne, Kind::Many];
-        let mut all: Vec<&Rated> =
-            kinds.iter().flat_map(|&kind| self.way(kind, from, to)).collect();
-        all.sort_by_key(|rated| rated.flows.len());
-        let most = all.iter().map(|rated| rated.sum()).fold(0.0, f64::max);
-        all.into_iter().find(|rated| rated.sum() >= 0.98 * most)
+        fullest(kinds.iter().flat_map(|&kind| self.way(kind, from, to)).collect())
     }
+}
+
+/// Those that have the most together, the fewest of equals.
+pub(super) fn fullest(mut all: Vec<&Rated>) -> Option<&Rated> {
+    all.sort_by_key(|rated| rated.flows.len());
+    let most = all.iter().map(|rated| rated.sum()).fold(0.0, f64::max);
+    all.into_iter().find(|rated| rated.sum() >= 0.98 * most)
 }
 
 /// Numbers of pairs up to the most: all of the first, then each and one and a half times each power

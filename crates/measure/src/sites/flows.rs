@@ -22,9 +22,9 @@ pub struct Work {
     pub short: usize,
     /// Room for the long one, of who sends or receives.
     pub buffer: Vec<u8>,
-    /// Seconds that a sender waits after all have met: a message from a nearer site leaves later,
-    /// so that all are under way at once.
-    pub delay: f64,
+    /// Seconds that each of this rank's own messages waits after all have met: those that begin
+    /// sooner leave later, so that all are under way at once.
+    pub delays: Vec<f64>,
 }
 
 /// One message of so many bytes for each flow, and an empty answer to each; on a sender the seconds
@@ -62,7 +62,7 @@ pub fn once(
     for &receiver in &to {
         comm.recv(Some(receiver), Some(WORD), &mut [])?;
     }
-    send(comm, &senders(flows), &to, buffer, work.delay)
+    send(comm, &senders(flows), &to, buffer, &work.delays)
 }
 
 /// Each of them once, in the order of the flows.
@@ -123,7 +123,7 @@ fn send(
     senders: &[Rank],
     receivers: &[Rank],
     data: &[u8],
-    delay: f64,
+    delays: &[f64],
 ) -> Result<Vec<f64>, CommError> {
     let answers = receivers.len();
     let mut queue = comm.queue();
@@ -137,10 +137,13 @@ fn send(
     }
     meet(comm, senders)?;
     let clock = comm.clock();
-    clock.sleep_until(clock.now() + delay);
     let begun = clock.now();
-    for (number, &to) in receivers.iter().enumerate() {
-        let slot = (answers + number) as Slot;
+    let delay = |number: usize| delays.get(number).copied().unwrap_or(0.0);
+    let mut order: Vec<usize> = (0..answers).collect();
+    order.sort_by(|&a, &b| delay(a).total_cmp(&delay(b)));
+    for number in order {
+        clock.sleep_until(begun + delay(number));
+        let (slot, to) = ((answers + number) as Slot, receivers[number]);
         // SAFETY: the data is borrowed, and so unchanged, until this function returns.
         let progress = unsafe { queue.send(slot, to, DATA, data.as_ptr(), data.len()) }?;
         done.extend((progress == Progress::Done).then_some(slot));

@@ -50,9 +50,9 @@ pub enum Kind {
     Inside,
     /// One for each of P pairs of hosts, P at each site: b_WAN(P) of the multi-lane paper.
     Pairs,
-    /// From one host to several.
+    /// From one host to several, of one site or of all others.
     FromOne,
-    /// From several hosts to one.
+    /// From several hosts to one, of one site or of all others.
     ToOne,
     /// Several for each pair.
     Many,
@@ -132,6 +132,12 @@ impl Found {
         let ends = (Some(from), Some(to));
         let chosen = move |row: &&Row| row.kind == kind && (row.from, row.to) == ends;
         self.rows.iter().filter(chosen).map(|row| &row.rated)
+    }
+
+    /// The row of one kind with these ends, of which one may be several sites.
+    pub fn meeting(&self, kind: Kind, ends: [Option<usize>; 2]) -> Option<&Rated> {
+        let chosen = |row: &&Row| row.kind == kind && [row.from, row.to] == ends;
+        self.rows.iter().find(chosen).map(|row| &row.rated)
     }
 
     /// The fastest that a host was seen to send inside its site, and to receive, in bytes a second;

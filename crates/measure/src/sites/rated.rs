@@ -39,6 +39,12 @@ impl Rated {
         ends.map(|rate| rate * self.flows.len() as f64)
     }
 
+    /// What all would have if each had as much as the slowest.
+    pub fn least(&self) -> f64 {
+        let slowest = self.rates.iter().copied().fold(f64::INFINITY, f64::min);
+        slowest.min(self.each.value) * self.flows.len() as f64
+    }
+
     /// Where messages of one pair may wait for each other, only what all have together counts.
     pub fn as_one(mut self) -> Rated {
         let count = self.flows.len().max(1) as f64;

@@ -5,7 +5,7 @@
 
 use laneway_core::Rank;
 use laneway_measure::p2p::Estimate;
-use laneway_measure::sites::{Found, Kind, NARROWER, Rated, Row};
+use laneway_measure::sites::{Found, Kind, NARROWER, Rated};
 use laneway_sim::Congestion;
 
 /// Figures nearer than this part count as the same.
@@ -142,50 +142,67 @@ fn one(found: &Found, from: usize, to: usize) -> Option<f64> {
     found.way(Kind::Pairs, from, to).next().map(|rated| rated.each.value)
 }
 
-/// Several connections of one host that have less than they should show a card for other sites; so
-/// do those that have more than the card inside, alone or beside flows inside. All hosts of the
-/// site are taken to have the same.
+/// The cards for other sites of a site's hosts, which are taken to have the same.
 fn wan_cards(found: &Found, limits: &mut Limits, site: usize) {
-    let others = || (0..found.sites.len()).filter(move |other| *other != site);
-    let seen = |kind: Kind, from: usize, to: usize, card: f64| {
-        let rated = found.way(kind, from, to).next()?;
-        let (one, count) = (one(found, from, to)?, rated.flows.len() as f64);
-        let most = found.fullest(from, to).map_or(f64::INFINITY, Rated::sum);
-        // As many connections of several hosts may have less than fewer of them.
-        let most = most * congestion(found, from, to).0.part(rated.flows.len());
-        let expected = (count * one).min(card).min(most);
-        let [low, high] = rated.sum_between();
-        let is_own = high < NARROWER * expected || low > card / NARROWER;
-        is_own.then(|| rated.sum())
-    };
     let members = found.members(site);
     let HostLimits { out, into, .. } = limits.hosts[members[0]];
-    // Flows that would be squeezed by those inside on one card, and are not, have another. Else:
-    // with two cards, half of what crosses comes on top of the flows inside; with one, nothing: a
-    // quarter decides. What nothing showed the limit of is taken to be like the card inside.
-    let beside = |kind: Kind, card: f64| {
-        let own = |row: &&Row| row.kind == kind && row.from.or(row.to) == Some(site);
-        let rated = &found.rows.iter().find(own)?.rated;
-        let across = found.across(site, kind == Kind::OutBeside)?;
-        let has_another = match found.is_squeezed(across, card, site) {
-            true => {
-                rated.rates.iter().rev().take(across.flows.len()).sum::<f64>() > KEPT * across.sum()
-            }
-            false => {
-                let low = rated.together.interval.map_or(rated.together.value, |i| i.low);
-                low > card + across.sum() / 4.0
-            }
-        };
-        has_another.then_some(card)
-    };
-    let most = |rates: Vec<f64>| rates.into_iter().reduce(f64::max);
-    let wan_out = most(others().filter_map(|to| seen(Kind::FromOne, site, to, out)).collect());
-    let wan_into = most(others().filter_map(|from| seen(Kind::ToOne, from, site, into)).collect());
-    let wan_out = wan_out.or(beside(Kind::OutBeside, out));
-    let wan_into = wan_into.or(beside(Kind::IntoBeside, into));
+    let [wan_out, wan_into] =
+        [(out, true), (into, false)].map(|(card, out)| wan_card(found, site, card, out));
     for host in members {
         limits.hosts[host].wan_out = wan_out;
         limits.hosts[host].wan_into = wan_into;
+    }
+}
+
+/// Several connections of one host that have less than they should show a card for other sites; so
+/// do those that have more than the card inside, alone or beside flows inside.
+fn wan_card(found: &Found, site: usize, card: f64, out: bool) -> Option<f64> {
+    let others = (0..found.sites.len()).filter(|other| *other != site);
+    // Where several hosts have no more than this one, it is not its card that limits it.
+    let own = |rated: &Rated, alone: f64, most: f64| {
+        let [low, high] = rated.sum_between();
+        let is_own = high < NARROWER * alone.min(card).min(most) || low > card / NARROWER;
+        is_own.then(|| rated.sum())
+    };
+    let to_one_site = |other: usize| {
+        let (from, to, kind) =
+            if out { (site, other, Kind::FromOne) } else { (other, site, Kind::ToOne) };
+        let rated = found.way(kind, from, to).next()?;
+        let count = rated.flows.len();
+        let most = found.fullest(from, to).map_or(f64::INFINITY, Rated::sum);
+        // As many connections of several hosts may have less than fewer of them.
+        let most = most * congestion(found, from, to).0.part(count);
+        own(rated, one(found, from, to)? * count as f64, most)
+    };
+    let to_all = || {
+        let ways = found.ways_of_first(site, out).into_iter().map(Rated::sum).sum();
+        let (kind, ends) =
+            if out { (Kind::Out, [Some(site), None]) } else { (Kind::Into, [None, Some(site)]) };
+        let most = found.meeting(kind, ends).map_or(f64::INFINITY, Rated::sum);
+        own(found.first_to_all(site, out)?, ways, most)
+    };
+    let seen = others.filter_map(to_one_site).chain(to_all()).reduce(f64::max);
+    seen.or_else(|| has_another(found, site, card, out).then_some(card))
+}
+
+/// Flows that would be squeezed by those inside on one card, and are not, have another. Else: with
+/// two cards, half of what crosses comes on top of the flows inside; with one, nothing: a quarter
+/// decides. What nothing showed the limit of is taken to be like the card inside.
+fn has_another(found: &Found, site: usize, card: f64, out: bool) -> bool {
+    let (kind, ends) = match out {
+        true => (Kind::OutBeside, [Some(site), None]),
+        false => (Kind::IntoBeside, [None, Some(site)]),
+    };
+    let (beside, across) = (found.meeting(kind, ends), found.across(site, out));
+    let Some((rated, across)) = beside.zip(across) else { return false };
+    match found.is_squeezed(across, card, site) {
+        true => {
+            rated.rates.iter().rev().take(across.flows.len()).sum::<f64>() > KEPT * across.sum()
+        }
+        false => {
+            let low = rated.together.interval.map_or(rated.together.value, |i| i.low);
+            low > card + across.least() / 4.0
+        }
     }
 }
 
@@ -283,18 +300,17 @@ fn congestion(found: &Found, from: usize, to: usize) -> (Congestion, Option<f64>
 
 /// What all ways of a site have together, where it is less than what each has alone.
 fn uplink(found: &Found, limits: &Limits, kind: Kind, ends: [Option<usize>; 2]) -> Option<f64> {
-    let row = found.rows.iter().find(|row| row.kind == kind && [row.from, row.to] == ends)?;
+    let rated = found.meeting(kind, ends)?;
     let site = |rank: Rank| found.hosts.iter().find(|host| host.rank == rank).map(|host| host.site);
     let alone = |from: Rank, to: Rank| {
         let way = site(from).zip(site(to)).and_then(|(from, to)| limits.way(from, to));
         way.map_or(f64::INFINITY, |way| way.one)
     };
-    let cards = expected(found, limits, &row.rated, alone);
+    let cards = expected(found, limits, rated, alone);
     let ways = limits.ways.iter().filter(|way| match ends {
         [Some(site), _] => way.from == site,
         [_, to] => Some(way.to) == to,
     });
     let each: f64 = ways.map(|way| way.most).sum();
-    let sum = row.rated.sum();
-    (row.rated.sum_between()[1] < NARROWER * cards.min(each)).then_some(sum)
+    (rated.sum_between()[1] < NARROWER * cards.min(each)).then(|| rated.sum())
 }
