@@ -272,6 +272,18 @@ fn an_uplink_wider_than_a_few_cards_is_found() {
     }
 }
 
+/// Two sites are as far from the third to a hundredth, as far as measuring tells.
+#[test]
+fn sites_that_are_equally_far_have_one_latency() {
+    let mut found = measured(&Platform::read("sites:2,2,2,latency=5ms").expect("a platform"));
+    let [there, back] = [2, 6];
+    (found.latencies[there], found.latencies[back]) = (5.05e-3, 5.05e-3);
+    let text = platform_text(&found, &limits(&found));
+    let mut far: Vec<&str> = text.split("[[between]]").skip(1).collect();
+    far = far.into_iter().filter_map(|part| part.lines().nth(2)).collect();
+    assert!(far.len() == 3 && far.windows(2).all(|two| two[0] == two[1]), "{far:?}");
+}
+
 /// A second card of which what crosses is only a twentieth of the card inside.
 #[test]
 fn a_second_card_is_found_by_slow_connections() {

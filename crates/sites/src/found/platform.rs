@@ -9,6 +9,10 @@ use super::limits::{HostLimits, Limits, WayLimits};
 /// Rates nearer than this part are written as one.
 const ALIKE: f64 = 0.1;
 
+/// And latencies between sites, which say whom a root serves first: measuring must not order sites
+/// that are equally far.
+const AS_FAR: f64 = 0.03;
+
 /// Names of a platform have at most so many letters.
 const MOST_LETTERS: usize = 64;
 
@@ -46,11 +50,29 @@ pub fn platform_text(found: &Found, limits: &Limits) -> String {
             card(&mut text, ["wan-rate", "wan-rate-out", "wan-rate-in"], rates);
         }
     }
-    let sites = found.sites.len();
-    for (a, b) in (0..sites).flat_map(|a| (a + 1..sites).map(move |b| (a, b))) {
-        between(&mut text, found, limits, a, b);
+    for (ends, latency) in distances(found) {
+        between(&mut text, found, limits, ends, latency);
     }
     text
+}
+
+/// The latency between any two sites; of those that are alike, their mean.
+fn distances(found: &Found) -> Vec<([usize; 2], f64)> {
+    let sites = found.sites.len();
+    let ends = (0..sites).flat_map(|a| (a + 1..sites).map(move |b| [a, b]));
+    let mut all: Vec<([usize; 2], f64)> =
+        ends.map(|[a, b]| ([a, b], found.latency(a, b))).collect();
+    all.sort_by(|one, other| one.1.total_cmp(&other.1));
+    let mut rest = &mut all[..];
+    while let Some(&(_, nearest)) = rest.first() {
+        let count = rest.partition_point(|(_, latency)| *latency <= (1.0 + AS_FAR) * nearest);
+        let (alike, others) = rest.split_at_mut(count.max(1));
+        let mean = alike.iter().map(|(_, latency)| latency).sum::<f64>() / alike.len() as f64;
+        alike.iter_mut().for_each(|(_, latency)| *latency = mean);
+        rest = others;
+    }
+    all.sort_by_key(|(ends, _)| *ends);
+    all
 }
 
 const NOT_MEASURED: &str = "\
@@ -93,8 +115,8 @@ fn one_way(limits: &Limits, from: usize, to: usize) -> Option<f64> {
     }
 }
 
-fn between(text: &mut String, found: &Found, limits: &Limits, a: usize, b: usize) {
-    let latency = microseconds(found.latency(a, b));
+fn between(text: &mut String, found: &Found, limits: &Limits, ends: [usize; 2], latency: f64) {
+    let ([a, b], latency) = (ends, microseconds(latency));
     let names = [a, b].map(|site| plain(&found.sites[site]));
     let [one, other] = &names;
     let _ =
