@@ -98,7 +98,7 @@ impl ModelError {
             ModelError::File { name, line, why } => usage(
                 &format!("{name}:{line}: not a model"),
                 why.clone(),
-                "laneway model fit -o tonight.toml, which writes one; docs/model.md has the format",
+                "a file that the estimation wrote; docs/model.md has the format",
             ),
             ModelError::Refused { why } => usage("no such call", why.clone(), "another algorithm"),
             ModelError::Schedule(error) => {

@@ -130,7 +130,13 @@ fn load(file: &str) -> Result<Fitted, Failure> {
         let what = format!("{file} cannot be read");
         Failure::environment(what, error.to_string(), format!("laneway model fit -o {file}"))
     })?;
-    Fitted::load(file, &text).map_err(|error| error.failure())
+    Fitted::load(file, &text).map_err(|error| {
+        let mut failure = error.failure();
+        if let ModelError::File { .. } = error {
+            failure.try_this = "laneway model fit -o tonight.toml, which writes one".into();
+        }
+        failure
+    })
 }
 
 /// Prints a model: a row for each parameter, and what is to be known of the whole.

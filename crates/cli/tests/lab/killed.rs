@@ -72,7 +72,7 @@ fn what_a_guard_could_not_remove_is_found_by_name() {
     assert_eq!(left(&name).len(), 1);
     let output = laneway(&["lab", "down", "--lab", &name]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("1 namespaces and 1 processes removed"), "{said}");
+    assert!(said.contains("1 namespace and 1 process removed"), "{said}");
     assert!(!sleeper.wait().expect("it ends").success(), "it was killed");
     assert!(left(&name).is_empty());
 }
