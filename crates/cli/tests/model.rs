@@ -149,11 +149,12 @@ fn what_makes_no_sense_is_refused() {
     std::fs::write(&wrong.0, "schema = \"laneway.model/1\"\nmodel = \"lmo\"\n").expect("written");
     let here = ["model", "fit", "--backend", "sim:cluster:4"];
     let with = |more: &[&'static str]| [&here[..], more].concat();
-    let cases: [(Vec<&str>, i32, &str); 9] = [
+    let cases: [(Vec<&str>, i32, &str); 10] = [
         (with(&["--model", "logp"]), 2, "unknown model"),
         (with(&["--sizes", "0"]), 2, "no size"),
         (with(&["--total-budget", "0"]), 2, "--total-budget 5s"),
-        (with(&["--budget", "1e-7"]), 4, "--total-budget 0.0000004,"),
+        (with(&["--budget", "1e-7"]), 4, "--total-budget 0.1,"),
+        (with(&["--sizes", "8,8"]), 2, "round trips of a second size are missing"),
         (with(&["--precision", "2"]), 2, "precision"),
         (with(&["-o", "/no/such/folder/m.toml"]), 3, "/no/such/folder"),
         (vec!["model", "fit", "--backend", "sim:cluster:1"], 2, "too few ranks"),

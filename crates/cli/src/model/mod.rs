@@ -72,7 +72,12 @@ fn experiment_arguments(sizes: &'static str) -> [Arg; 4] {
 fn request(matches: &ArgMatches, sizes: &str) -> Result<Request, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let sizes = matches.get_many::<String>(sizes).unwrap_or_default();
-    let sizes = words::sizes(sizes)?;
+    let typed = sizes.len();
+    let mut sizes = words::sizes(sizes)?;
+    if sizes.len() == 1 && typed > 1 {
+        // One size typed several times is a mistake, and no line.
+        sizes.push(sizes[0]);
+    }
     let precision = words::share("precision", text("precision"), words::PARTS, "1%")?;
     let budget = words::seconds("total-budget", text("total-budget"))?;
     let parallel = !matches.get_flag("sequential");
@@ -83,10 +88,10 @@ fn request(matches: &ArgMatches, sizes: &str) -> Result<Request, Failure> {
 fn refused(error: ModelError) -> RankError {
     match error {
         ModelError::Comm(error) => error.into(),
-        ModelError::Budget { seconds, .. } => {
+        ModelError::Budget { seconds, spent, .. } => {
             let mut failure = error.failure();
-            let more = 4.0 * seconds;
-            failure.try_this = format!("--total-budget {more}, or fewer or shorter --sizes");
+            let more = (4.0 * seconds.max(spent)).max(0.1);
+            failure.try_this = format!("--total-budget {more:.1}, or fewer or shorter --sizes");
             failure.into()
         }
         ModelError::Schedule(_) => {

@@ -59,6 +59,10 @@ impl Request {
         let mut sizes = self.sizes.clone();
         sizes.sort_unstable();
         sizes.dedup();
+        if let (&[one], true) = (&sizes[..], self.sizes.len() > 1) {
+            let why = format!("all sizes are {one} B: round trips of a second size are missing");
+            return Err(ModelError::Sizes { why });
+        }
         sizes.retain(|&size| size > 0);
         match sizes.last() {
             None => {
