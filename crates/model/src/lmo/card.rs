@@ -201,7 +201,7 @@ mod tests {
         assert!((found.value / 5.2e-9 - 1.0).abs() < 0.01, "{found:?}");
         // Two were late, and eight were not.
         assert_eq!(card(&[&two, &fan(8, 0.0)]), None);
-        // Two fill no card of which eight take little.
+        // Two alone do not fill it, and eight do.
         assert!(card(&[&fan(2, 0.0), &eight]).is_some());
     }
 
