@@ -163,6 +163,9 @@ fn against_ibdmchk(dir: &Path) -> Result<(), String> {
     ibdmchk.arg("-f").arg(dir.join("opensm.fdbs")).arg("-m").arg(dir.join("opensm.mcfdbs"));
     let output = ibdmchk.output().map_err(|error| format!("ibdmchk: {error}"))?;
     let theirs = processor(libc::RUSAGE_CHILDREN) - before;
+    if output.status.code() == Some(127) {
+        return Err("ibdmchk is not installed (Debian: ibutils)".into());
+    }
     let said = String::from_utf8_lossy(&output.stdout);
     if !said.contains("-I- no credit loops found") && !said.contains("no credit loops") {
         return Err(format!("ibdmchk did not come to its end: {:?}", said.lines().last()));

@@ -288,7 +288,9 @@ impl<N: Number> Scratch<N> {
     /// Does not ask whether a message arrives; whoever finds that some do not takes them back.
     #[inline(always)]
     fn pass(&mut self, to: usize, way: &[N]) {
-        way.iter().for_each(|&link| N::add(&mut self.counts, link));
+        for &link in way {
+            N::add(&mut self.counts, link);
+        }
         self.arrivals[to] = N::more(self.arrivals[to]);
     }
 
@@ -313,7 +315,6 @@ impl<N: Number> Scratch<N> {
         } else {
             0
         };
-        let most = |counts: &[N::Count]| counts.iter().copied().max().unwrap_or_default();
         let worst = most(&self.counts[..self.nowhere]).max(most(&self.arrivals));
         let worst: u32 = worst.max(1.into()).into();
         tally.lost += lost;
@@ -331,14 +332,25 @@ impl<N: Number> Scratch<N> {
             if way[0].at() == self.lost {
                 return;
             }
-            let last = self.arrivals[to];
-            let conflict = way.iter().map(|link| self.counts[link.at()]).fold(last, Ord::max);
+            let mut conflict = self.arrivals[to];
+            for link in way {
+                conflict = conflict.max(self.counts[link.at()]);
+            }
             tally.flows[conflict.into() as usize] += 1;
             met += 1;
         });
         // Those that keep their message to themselves meet nobody.
         tally.flows[1] += partners.len() as u64 - lost - met;
     }
+}
+
+#[inline(always)]
+fn most<C: Copy + Default + Ord>(counts: &[C]) -> C {
+    let mut most = C::default();
+    for &count in counts {
+        most = most.max(count);
+    }
+    most
 }
 
 /// Every message to another host, by its destination and the ways of its switch to all hosts.

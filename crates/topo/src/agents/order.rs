@@ -4,6 +4,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::RangeInclusive;
 
 use crate::engines::heights::Heights;
 use crate::graph::Graph;
@@ -15,6 +16,9 @@ pub(super) struct Order {
     pub waits: Waits,
     /// How many links changes may still look at.
     effort: u64,
+    /// The last walk that came by each link, and how many walks there were.
+    seen: Vec<u32>,
+    walks: u32,
 }
 
 /// Looking at so many links takes some tenths of a second.
@@ -58,18 +62,24 @@ impl Order {
                 }
             }
         }
-        Order { places, waits, effort: MOST_EFFORT }
+        Order { seen: vec![0; places.len()], places, waits, effort: MOST_EFFORT, walks: 0 }
     }
 
     /// Lets a link wait for another, if that closes no credit loop.
     pub fn insert(&mut self, link: u32, next: u32) -> bool {
         let (first, last) = (self.place(next), self.place(link));
         if first < last {
-            let ahead = self.collect(next, |waits, at| waits.after(at).collect(), first..=last);
+            if self.effort == 0 {
+                return false;
+            }
+            let between = first..=last;
+            let ahead =
+                self.collect(next, &between, |waits, at, near| near.extend(waits.after(at)));
             if self.effort == 0 || ahead.contains(&link) {
                 return false;
             }
-            let behind = self.collect(link, |waits, at| waits.before(at).collect(), first..=last);
+            let behind =
+                self.collect(link, &between, |waits, at, near| near.extend(waits.before(at)));
             self.exchange(behind, ahead);
         }
         self.waits.add_links(link, next);
@@ -80,18 +90,26 @@ impl Order {
     fn collect(
         &mut self,
         from: u32,
-        step: impl Fn(&Waits, u32) -> Vec<u32>,
-        between: std::ops::RangeInclusive<u32>,
+        between: &RangeInclusive<u32>,
+        step: impl Fn(&Waits, u32, &mut Vec<u32>),
     ) -> Vec<u32> {
-        let mut seen = std::collections::BTreeSet::from([from]);
-        let mut next = vec![from];
+        self.walks += 1;
+        self.seen[from as usize] = self.walks;
+        let (mut found, mut next, mut near) = (vec![from], vec![from], Vec::new());
         while let Some(link) = next.pop() {
-            let near = step(&self.waits, link);
+            near.clear();
+            step(&self.waits, link, &mut near);
             self.effort = self.effort.saturating_sub(near.len() as u64 + 1);
-            let fits = |link: &u32| between.contains(&self.places[*link as usize]);
-            next.extend(near.into_iter().filter(fits).filter(|&link| seen.insert(link)));
+            for &link in &near {
+                let at = link as usize;
+                if between.contains(&self.places[at]) && self.seen[at] != self.walks {
+                    self.seen[at] = self.walks;
+                    found.push(link);
+                    next.push(link);
+                }
+            }
         }
-        seen.into_iter().collect()
+        found
     }
 
     /// Puts some links before others, on the places that they all have.
