@@ -7,10 +7,11 @@
 
 mod check;
 mod compare;
-mod generate;
+mod completions;
 mod info;
 mod lab;
 mod links;
+mod man;
 mod measure;
 mod mistake;
 mod model;
@@ -56,8 +57,8 @@ static VERBS: &[Verb] = &[
     Verb { command: topo::command, run: topo::run },
     Verb { command: lab::command, run: lab::run },
     Verb { command: path::command, run: path::run },
-    Verb { command: generate::completions_command, run: generate::completions },
-    Verb { command: generate::man_command, run: generate::man },
+    Verb { command: completions::command, run: completions::run },
+    Verb { command: man::command, run: man::run },
 ];
 
 /// The whole command line, from which help, completions and manual pages are made.

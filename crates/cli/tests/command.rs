@@ -328,36 +328,6 @@ fn completions_and_manual_pages() {
 }
 
 #[test]
-fn bash_completes_lists_and_names() {
-    let file = std::env::temp_dir().join(format!("laneway-completions-{}", std::process::id()));
-    std::fs::write(&file, stdout(&laneway(&["completions", "bash"]))).expect("a script");
-    for (typed, wanted) in [
-        ("measure coll bcast,red", "bcast,reduce"),
-        ("sites scatter,gather,all", "scatter,gather,allgather"),
-        ("model compare bca", "bcast"),
-        ("model fit --model hockney-p", "hockney-pairs"),
-        ("sim bcast --algorithm binomial,ri", "binomial,ring"),
-        ("topo check --routing up", "up-down"),
-        ("topo diff ml", "mlfm"),
-    ] {
-        let words: Vec<&str> = std::iter::once("laneway").chain(typed.split(' ')).collect();
-        let [.., before, last] = &words[..] else { panic!("no words") };
-        let asked = format!(
-            "source {}\nCOMP_WORDS=({}); COMP_CWORD={}; _laneway laneway '{last}' '{before}'\n\
-             printf '%s\\n' \"${{COMPREPLY[@]}}\"",
-            file.display(),
-            words.join(" "),
-            words.len() - 1
-        );
-        let shell = Command::new("bash").args(["-c", &asked]).output().expect("bash runs");
-        let offered = stdout(&shell);
-        assert!(offered.lines().any(|line| line.starts_with(wanted)), "{typed}: {offered:?}");
-        assert!(!offered.contains(",-"), "options are in no list: {offered}");
-    }
-    std::fs::remove_file(&file).expect("removed");
-}
-
-#[test]
 fn the_tour_shows_its_stops() {
     let dir = std::env::temp_dir().join(format!("laneway-tour-{}.svg", std::process::id()));
     let output = laneway(&["tour", "--svg", dir.to_str().expect("a readable name")]);

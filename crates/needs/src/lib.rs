@@ -27,6 +27,8 @@ pub enum Need {
     /// OpenSM and the simulator of InfiniBand fabrics.
     Fabric,
     Gnuplot,
+    /// fish and zsh.
+    Shells,
     Cmake,
     Cbindgen,
     PkgConfig,
@@ -47,11 +49,12 @@ pub enum Need {
 }
 
 impl Need {
-    pub const ALL: [Need; 15] = [
+    pub const ALL: [Need; 16] = [
         Need::Mpi,
         Need::Simgrid,
         Need::Fabric,
         Need::Gnuplot,
+        Need::Shells,
         Need::Cmake,
         Need::Cbindgen,
         Need::PkgConfig,
@@ -72,6 +75,7 @@ impl Need {
             Need::Simgrid => "simgrid",
             Need::Fabric => "fabric",
             Need::Gnuplot => "gnuplot",
+            Need::Shells => "shells",
             Need::Cmake => "cmake",
             Need::Cbindgen => "cbindgen",
             Need::PkgConfig => "pkg-config",

@@ -1,6 +1,5 @@
-//! Completions and manual pages, made from the definition of the command line itself.
-
-use std::path::Path;
+//! Completions for shells, made from the definition of the command line itself. The generator
+//! knows no lists, and for fish no arguments without an option: these are added here.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -12,30 +11,39 @@ use laneway_topo::engines::ENGINES;
 
 use crate::output;
 
-pub fn completions_command() -> Command {
+pub fn command() -> Command {
     Command::new("completions")
         .about("Prints the completions for a shell")
         .after_help(
             "Examples:\n  laneway completions bash > /etc/bash_completion.d/laneway\n  \
-             laneway completions fish > ~/.config/fish/completions/laneway.fish",
+             laneway completions fish > ~/.config/fish/completions/laneway.fish\n  \
+             laneway completions zsh > ~/.zfunc/_laneway",
         )
         .arg(
             Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)),
         )
 }
 
-pub fn completions(matches: &ArgMatches) -> Result<Exit, Failure> {
+pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let shell = *matches.get_one::<Shell>("shell").expect("clap requires it");
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut with_values(crate::command()), "laneway", &mut text);
     let text = String::from_utf8_lossy(&text);
-    output::print(&if shell == Shell::Bash { with_lists(&text) } else { text.into_owned() })?;
+    output::print(&match shell {
+        Shell::Bash => for_bash(&text),
+        Shell::Fish => for_fish(&text),
+        Shell::Zsh => for_zsh(&text),
+        _ => text.into_owned(),
+    })?;
     Ok(Exit::Done)
 }
 
+/// Arguments that take several names, comma-separated.
+const LISTS: [&str; 2] = ["op", "algorithm"];
+
 /// Of a list such as `bcast,reduce`, bash completes the word behind the last comma; where nothing
 /// is offered, a file may be meant.
-const LISTS: &str = r#"_laneway_offer() {
+const BASH_OFFER: &str = r#"_laneway_offer() {
     local before=""
     if [[ "${cur}" == *,* && " $1 " == *" ${cur%%,*} "* ]]; then
         before="${cur%,*},"
@@ -50,7 +58,7 @@ const LISTS: &str = r#"_laneway_offer() {
 
 "#;
 
-fn with_lists(script: &str) -> String {
+fn for_bash(script: &str) -> String {
     let line = |line: &str| {
         let (indent, call) = line.split_at(line.len() - line.trim_start().len());
         let words = call.strip_prefix("COMPREPLY=(").map(|call| call.trim_start());
@@ -60,58 +68,60 @@ fn with_lists(script: &str) -> String {
             None => format!("{line}\n"),
         }
     };
-    LISTS.to_string() + &script.lines().map(line).collect::<String>()
+    BASH_OFFER.to_string() + &script.lines().map(line).collect::<String>()
 }
 
-pub fn man_command() -> Command {
-    Command::new("man")
-        .about("Writes the manual pages into a folder")
-        .after_help("Examples:\n  laneway man ./man1\n  man ./man1/laneway-measure-coll.1")
-        .arg(Arg::new("dir").value_name("DIR").required(true))
+fn for_zsh(script: &str) -> String {
+    LISTS.iter().fold(script.to_string(), |script, list| {
+        let words = offered("", list).join(" ");
+        script.replace(&format!(":({words})'"), &format!(":_values -s , {list} {words}'"))
+    })
 }
 
-pub fn man(matches: &ArgMatches) -> Result<Exit, Failure> {
-    let dir = matches.get_one::<String>("dir").expect("clap requires it");
-    let failed = |error: std::io::Error| {
-        let what = format!("cannot write manual pages into `{dir}`");
-        Failure::environment(what, error.to_string(), "a folder in which you can create files")
+fn for_fish(script: &str) -> String {
+    let several = |list: &str| {
+        let words = offered("", list).join(" ");
+        format!(r"(__fish_complete_list , 'string join \n {words}')")
     };
-    std::fs::create_dir_all(dir).map_err(failed)?;
-    let mut command = without_help(crate::command());
-    command.build();
-    write_pages(Path::new(dir), &command, "laneway").map_err(failed)?;
-    Ok(Exit::Done)
-}
-
-/// Without the verb `help`, which has no page.
-fn without_help(command: Command) -> Command {
-    command.disable_help_subcommand(true).mut_subcommands(without_help)
-}
-
-/// What stands below the options, under headings of manual pages.
-fn with_headings(page: &str) -> String {
-    let Some((page, extra)) = page.split_once(".SH EXTRA\n") else { return page.to_string() };
-    let extra = extra.replacen("Exit codes: ", ".SH EXIT STATUS\n", 1);
-    match extra.split_once("Examples:\n") {
-        Some(("", examples)) => format!("{page}.SH EXAMPLES\n{examples}"),
-        Some((notes, examples)) => {
-            format!("{page}.SH NOTES\n{}\n.SH EXAMPLES\n{examples}", notes.trim_end())
+    let mut script = LISTS.iter().fold(script.to_string(), |script, list| {
+        let words: Vec<String> =
+            offered("", list).iter().map(|name| format!("{name}\\t''")).collect();
+        script.replace(&words.join("\n"), &several(list))
+    });
+    each_verb(&with_values(crate::command()), &mut Vec::new(), &mut |verbs, argument| {
+        let names = match argument.get_id().as_str() {
+            list if LISTS.contains(&list) => several(list),
+            _ => names_of(argument).join(" "),
+        };
+        if names.is_empty() {
+            return;
         }
-        None => format!("{page}.SH NOTES\n{extra}"),
-    }
+        let seen =
+            verbs[1..].iter().map(|verb| format!("; and __fish_seen_subcommand_from {verb}"));
+        let condition =
+            format!("__fish_laneway_using_subcommand {}{}", verbs[0], seen.collect::<String>());
+        script += &format!("complete -c laneway -n \"{condition}\" -a \"{names}\"\n");
+    });
+    script
 }
 
-/// The page of a command and those of its verbs: `laneway-measure-coll.1`.
-fn write_pages(dir: &Path, command: &Command, name: &str) -> std::io::Result<()> {
-    let mut text = Vec::new();
-    clap_mangen::Man::new(command.clone().name(name.to_string())).render(&mut text)?;
-    let file = dir.join(format!("{name}.1"));
-    std::fs::write(&file, with_headings(&String::from_utf8_lossy(&text)))?;
-    output::note(&format!("wrote {}", file.display()));
-    for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set()) {
-        write_pages(dir, verb, &format!("{name}-{}", verb.get_name()))?;
+fn names_of(argument: &Arg) -> Vec<String> {
+    let values = argument.get_possible_values();
+    values.iter().map(|value| value.get_name().to_string()).collect()
+}
+
+/// The arguments without an option of each verb, with the words that lead to it.
+fn each_verb<'c>(
+    command: &'c Command,
+    verbs: &mut Vec<&'c str>,
+    visit: &mut dyn FnMut(&[&str], &Arg),
+) {
+    for verb in command.get_subcommands() {
+        verbs.push(verb.get_name());
+        verb.get_positionals().for_each(|argument| visit(verbs, argument));
+        each_verb(verb, verbs, visit);
+        verbs.pop();
     }
-    Ok(())
 }
 
 /// The command with the names that a shell can offer: operations, algorithms, fabrics, engines,
