@@ -87,6 +87,13 @@ pub struct Fault {
     pub period: Option<f64>,
 }
 
+impl Fault {
+    /// What begins it, or what ends it.
+    pub(crate) fn actions(&self, begins: bool) -> &[Action] {
+        if begins { &self.begin } else { &self.end }
+    }
+}
+
 /// One direction of a card, or both.
 #[derive(Clone, Copy, PartialEq)]
 enum Direction {

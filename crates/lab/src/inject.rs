@@ -1,5 +1,6 @@
 //! Carries out faults, at once or by a timetable, and logs each with its time.
 
+use std::collections::VecDeque;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,7 @@ use crate::error::LabError;
 use crate::fault::{Action, Fault, parse};
 use crate::name::LabName;
 use crate::plan::Plan;
-use crate::system::{RealTime, batch_within, processes, signal, within};
+use crate::system::{RealTime, Started, processes, signal, within};
 use crate::wan;
 
 /// A host has processes that start others: they are looked for until none is new.
@@ -20,6 +21,10 @@ const MOST_FLAPS: f64 = 100_000.0;
 const STEP: Duration = Duration::from_millis(20);
 /// A sleep is late by about so much; the rest is waited for awake.
 const AWAKE: Duration = Duration::from_micros(300);
+
+/// How long before its time the tools of a fault are started, and those of how many at once.
+const AHEAD: f64 = 0.02;
+const MOST_AHEAD: usize = 32;
 
 /// Something that was done to a lab.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,17 +143,26 @@ impl Timetable {
         mut tell: impl FnMut(&Done),
     ) -> Result<(), LabError> {
         let _real_time = RealTime::request();
-        let zero = monotonic();
         let mut open = vec![false; self.faults.len()];
         let mut ended = Ok(());
-        for step in &self.steps {
-            if !wait_until(zero + step.at, stop) {
+        let mut ready = VecDeque::new();
+        // A timetable begins when the tools of its first faults are ready.
+        self.prepare(0, AHEAD, &mut ready);
+        let zero = monotonic();
+        for (number, step) in self.steps.iter().enumerate() {
+            let planned = zero + step.at;
+            if !wait_until(planned - AHEAD, stop) {
                 break;
             }
+            self.prepare(number, monotonic() - zero + AHEAD, &mut ready);
             let fault = &self.faults[step.fault];
+            let prepared = ready.pop_front().unwrap_or_else(|| Ready::new(fault, step.begins));
+            if !wait_until(planned, stop) {
+                break;
+            }
             // What has half begun is ended as well.
             open[step.fault] = step.begins && fault.length.is_some() && !fault.end.is_empty();
-            match carry_out(lab, fault, step.begins, zero + step.at) {
+            match prepared.and_then(|prepared| prepared.carry_out(lab, planned)) {
                 Ok(done) => tell(&done),
                 Err(error) => {
                     ended = Err(error);
@@ -164,7 +178,23 @@ impl Timetable {
         }
         ended
     }
+
+    /// Starts the tools of the steps from one on that come before an instant and have none yet;
+    /// not beyond a host that is frozen or killed, because its tools would be, too.
+    fn prepare<'f>(&'f self, from: usize, until: f64, ready: &mut Prepared<'f>) {
+        let coming = self.steps[from..].iter().take(MOST_AHEAD);
+        let coming = coming.map(|step| (step.at, step.begins, &self.faults[step.fault]));
+        let is_near = |&(at, begins, fault): &(f64, bool, &Fault)| {
+            let mut actions = fault.actions(begins).iter();
+            at <= until && !actions.any(|action| matches!(action, Action::Signal { .. }))
+        };
+        for (_, begins, fault) in coming.take_while(is_near).skip(ready.len()) {
+            ready.push_back(Ready::new(fault, begins));
+        }
+    }
 }
+
+type Prepared<'f> = VecDeque<Result<Ready<'f>, LabError>>;
 
 /// Sleeps until an instant; false when told to stop before.
 fn wait_until(instant: f64, stop: &AtomicBool) -> bool {
@@ -191,21 +221,50 @@ pub fn carry_out(
     begins: bool,
     planned: f64,
 ) -> Result<Done, LabError> {
-    let (actions, part) = if begins { (&fault.begin, "begin") } else { (&fault.end, "end") };
-    let begun = monotonic();
-    // Two directions at once: each starts a tool, which takes a millisecond or two.
-    thread::scope(|scope| {
-        let others: Vec<_> =
-            actions.iter().skip(1).map(|action| scope.spawn(|| act(lab, action))).collect();
-        let first = actions.first().map_or(Ok(()), |action| act(lab, action));
-        let ended = others
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        ended.fold(first, Result::and)
-    })?;
-    let done = Done { planned, begun, done: monotonic(), fault: fault.words.clone(), part };
-    log(lab, &done)?;
-    Ok(done)
+    Ready::new(fault, begins)?.carry_out(lab, planned)
+}
+
+/// The beginning or the end of a fault, with the tools that it needs.
+struct Ready<'f> {
+    fault: &'f Fault,
+    part: &'static str,
+    actions: Vec<(&'f Action, Option<Started>)>,
+}
+
+impl<'f> Ready<'f> {
+    fn new(fault: &'f Fault, begins: bool) -> Result<Ready<'f>, LabError> {
+        let part = if begins { "begin" } else { "end" };
+        let with_tool = |action: &'f Action| {
+            let started = match action {
+                Action::Tool { tool, namespace, .. } => Some(Started::within(tool, namespace)?),
+                _ => None,
+            };
+            Ok((action, started))
+        };
+        let actions = fault.actions(begins).iter();
+        let actions = actions.map(with_tool).collect::<Result<_, LabError>>()?;
+        Ok(Ready { fault, part, actions })
+    }
+
+    fn carry_out(self, lab: &LabName, planned: f64) -> Result<Done, LabError> {
+        let begun = monotonic();
+        // Two directions at once.
+        thread::scope(|scope| {
+            let mut actions = self.actions.into_iter();
+            let first = actions.next();
+            let others: Vec<_> =
+                actions.map(|(action, tool)| scope.spawn(move || act(lab, action, tool))).collect();
+            let first = first.map_or(Ok(()), |(action, tool)| act(lab, action, tool));
+            let ended = others.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            ended.fold(first, Result::and)
+        })?;
+        let (fault, part) = (self.fault.words.clone(), self.part);
+        let done = Done { planned, begun, done: monotonic(), fault, part };
+        log(lab, &done)?;
+        Ok(done)
+    }
 }
 
 /// A line of the lab's own log.
@@ -219,13 +278,13 @@ fn log(lab: &LabName, done: &Done) -> Result<(), LabError> {
         .map_err(|error| LabError::system(format!("writing {}", file.display()), error))
 }
 
-fn act(lab: &LabName, action: &Action) -> Result<(), LabError> {
+fn act(lab: &LabName, action: &Action, tool: Option<Started>) -> Result<(), LabError> {
     match action {
         Action::Link { namespace, device, up } => {
             let said = |error| LabError::system(format!("setting {device} up or down"), error);
             within(namespace, || set_link(device, *up))?.map_err(said)
         }
-        Action::Tool { tool, namespace, lines } => batch_within(tool, namespace, lines),
+        Action::Tool { lines, .. } => tool.map_or(Ok(()), |tool| tool.feed(lines)),
         Action::Wan(command) => wan::request(lab, command).map(|_| ()),
         Action::Signal { host, signal: number } => {
             let mut known = Vec::new();

@@ -1,7 +1,7 @@
 //! What a lab asks of the system: namespaces entered, `ip` and `tc` run, processes found.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -83,43 +83,71 @@ pub fn die_with_owner(command: &mut Command) {
 }
 
 /// Runs `ip` or `tc` with one command a line; each namespace has its own call.
-pub(crate) fn batch(tool: &str, namespace: Option<&str>, lines: &str) -> Result<(), LabError> {
+pub(crate) fn batch(
+    tool: &'static str,
+    namespace: Option<&str>,
+    lines: &str,
+) -> Result<(), LabError> {
+    if lines.is_empty() {
+        return Ok(());
+    }
     let mut command = Command::new(tool);
     if let Some(namespace) = namespace {
         command.args(["-n", namespace]);
     }
     // A tool must not go on building after whoever started it was killed.
     die_with_owner(&mut command);
-    feed(command, tool, lines)
+    Started::new(command, tool)?.feed(lines)
 }
 
-/// Like [`batch`], from within the namespace and for a change of what stands, which is quicker.
-pub(crate) fn batch_within(tool: &str, namespace: &str, lines: &str) -> Result<(), LabError> {
-    within(namespace, || feed(Command::new(tool), tool, lines))?
+/// A tool that was started and waits for its lines: to start it takes longer than what it does.
+pub(crate) struct Started {
+    tool: &'static str,
+    child: Child,
 }
 
-/// Gives a tool its lines, and waits for it.
-fn feed(mut command: Command, tool: &str, lines: &str) -> Result<(), LabError> {
-    if lines.is_empty() {
-        return Ok(());
+impl Started {
+    /// From within a namespace, for a change of what stands, which is quicker than [`batch`].
+    pub fn within(tool: &'static str, namespace: &str) -> Result<Started, LabError> {
+        within(namespace, || Started::new(Command::new(tool), tool))?
     }
-    command.args(["-b", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let started = |error| LabError::system(format!("starting {tool}"), error);
-    let mut child = command.spawn().map_err(started)?;
-    if let Some(mut input) = child.stdin.take() {
-        // A tool that ends early says why on its other channel.
-        _ = input.write_all(lines.as_bytes());
+
+    fn new(mut command: Command, tool: &'static str) -> Result<Started, LabError> {
+        command.args(["-b", "-"]).stdin(Stdio::piped()).stdout(Stdio::null());
+        let child = command.stderr(Stdio::piped()).spawn();
+        let child = child.map_err(|error| LabError::system(format!("starting {tool}"), error))?;
+        Ok(Started { tool, child })
     }
-    wait_for_end(&mut child, tool)?;
-    let output = child.wait_with_output().map_err(started)?;
-    if output.status.success() {
-        return Ok(());
+
+    /// Gives it its lines, and waits for it.
+    pub fn feed(mut self, lines: &str) -> Result<(), LabError> {
+        if let Some(mut input) = self.child.stdin.take() {
+            // A tool that ends early says why on its other channel.
+            _ = input.write_all(lines.as_bytes());
+        }
+        wait_for_end(&mut self.child, self.tool)?;
+        let mut said = String::new();
+        let ended = |error| LabError::system(format!("waiting for {}", self.tool), error);
+        if let Some(mut errors) = self.child.stderr.take() {
+            errors.read_to_string(&mut said).map_err(ended)?;
+        }
+        if self.child.wait().map_err(ended)?.success() {
+            return Ok(());
+        }
+        let said = said.trim().replace('\n', "; ");
+        // It tells the line by its number.
+        let number = said.rsplit("-:").next().and_then(|number| number.parse::<usize>().ok());
+        let line = number.and_then(|number| lines.lines().nth(number.checked_sub(1)?));
+        Err(LabError::Tool { command: format!("{} {}", self.tool, line.unwrap_or_default()), said })
     }
-    let said = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
-    // It tells the line by its number.
-    let number = said.rsplit("-:").next().and_then(|number| number.parse::<usize>().ok());
-    let line = number.and_then(|number| lines.lines().nth(number.checked_sub(1)?));
-    Err(LabError::Tool { command: format!("{tool} {}", line.unwrap_or_default()), said })
+}
+
+impl Drop for Started {
+    /// One that got no lines has done nothing.
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
 }
 
 /// A tool says why it fails before it ends; one that neither speaks nor ends is killed.

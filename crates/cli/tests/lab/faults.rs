@@ -260,6 +260,27 @@ fn a_timetable_does_all_it_says_and_logs_it() {
     assert!(pair.passes(LONG), "all is well after it");
 }
 
+/// Tools that were started in time for the next fault must not be frozen with the host.
+#[test]
+fn a_frozen_host_does_not_hold_up_the_faults_that_follow() {
+    if !needs() {
+        return;
+    }
+    let lab = Standing::up("frozen", &["--sites", "1x2", "--no-probe"]);
+    let file = std::env::temp_dir().join(format!("laneway-lab-frozen-{}", std::process::id()));
+    let lines = "30ms freeze node0 for 60ms\n35ms drop node0 for 20ms\n40ms drop node1 for 5ms\n";
+    std::fs::write(&file, lines).expect("a file");
+    let name = file.display().to_string();
+    let words = ["lab", "fault", "--lab", &lab.name, "--timetable", &name, "--format", "json"];
+    let done = rows(&succeed(&words));
+    _ = std::fs::remove_file(&file);
+    assert_eq!(done.len(), 6, "each begins and ends");
+    let late = done.iter().map(|row| row["late_us"].as_f64().expect("a figure"));
+    assert!(late.fold(0.0, f64::max) < 5e6, "{done:?}");
+    let mut pair = Pair::new(&lab, "node0", "node1");
+    assert!(pair.passes(LONG), "all is well after it");
+}
+
 #[test]
 fn a_command_that_is_interrupted_ends_its_fault() {
     if !needs() {
