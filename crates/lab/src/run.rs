@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use crate::enter::command;
@@ -66,15 +66,15 @@ impl Run<'_> {
             let faults = faults.map(|table| scope.spawn(move || table.run(lab, stop, told)));
             let code = wait(child);
             stop.store(true, Ordering::Release);
-            let links = record.map(|thread| joined(thread.join())).transpose()?;
-            faults.map(|thread| joined(thread.join())).transpose()?;
+            let links = record.map(joined).transpose()?;
+            faults.map(joined).transpose()?;
             Ok(Ended { code: code.map_err(not_started)?, links })
         })
     }
 }
 
-fn joined<T>(ended: thread::Result<Result<T, LabError>>) -> Result<T, LabError> {
-    ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+fn joined<T>(thread: ScopedJoinHandle<T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn wait(mut child: Child) -> io::Result<i32> {

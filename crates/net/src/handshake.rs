@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_by_those_who_know_the_secret() {
-        let job = Secret::from_bytes(&[1; 32]).expect("long enough").sealer;
-        let other = Secret::from_bytes(&[2; 32]).expect("long enough").sealer;
+        let job = Secret::from_bytes(&[1; 32]).expect("long enough").sealer();
+        let other = Secret::from_bytes(&[2; 32]).expect("long enough").sealer();
         for kind in KINDS {
             for paths in [0, 1, 8] {
                 let bytes = write(&packet(kind, paths), &job);
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn random_bytes_are_refused_even_with_a_right_tag() {
-        let job = Secret::none().sealer;
+        let job = Secret::none().sealer();
         let mut random = SplitMix64::new(5);
         for _ in 0..20_000 {
             let mut bytes: Vec<u8> =
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_challenge_is_of_one_address_and_time() {
-        let own = Secret::none().sealer;
+        let own = Secret::none().sealer();
         let (a, b): (SocketAddr, SocketAddr) =
             (([10, 0, 0, 1], 5).into(), ([10, 0, 0, 1], 6).into());
         let first = challenge(&own, &[1; 16], a, 3);

@@ -24,17 +24,22 @@ pub const TAG_BYTES: usize = 16;
 const JOB: [u64; 4] =
     [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344, 0xa409_3822_299f_31d0, 0x082e_fa98_ec4e_6c89];
 
-/// What makes and checks tags.
-#[derive(Clone, Copy)]
+/// What makes and checks tags: a hasher that has taken in the key. That takes half as long as a
+/// packet does, and is done once.
+#[derive(Clone)]
 pub struct Sealer {
-    key: Key,
+    keyed: HighwayHasher,
 }
 
 impl Sealer {
+    fn new(key: [u64; 4]) -> Sealer {
+        Sealer { keyed: HighwayHasher::new(Key(key)) }
+    }
+
     /// The tag of what these parts are together.
     #[inline]
     pub fn tag(&self, parts: &[&[u8]]) -> [u8; TAG_BYTES] {
-        let mut hasher = HighwayHasher::new(self.key);
+        let mut hasher = self.keyed.clone();
         parts.iter().for_each(|part| hasher.append(part));
         let [a, b] = hasher.finalize128();
         let mut tag = [0; TAG_BYTES];
@@ -53,9 +58,13 @@ impl Sealer {
 
     /// A key of its own for what is named.
     pub fn derive(&self, name: &[u8]) -> Sealer {
-        let mut hasher = HighwayHasher::new(self.key);
+        Sealer::new(self.key_of(name))
+    }
+
+    fn key_of(&self, name: &[u8]) -> [u64; 4] {
+        let mut hasher = self.keyed.clone();
         hasher.append(name);
-        Sealer { key: Key(hasher.finalize256()) }
+        hasher.finalize256()
     }
 }
 
@@ -66,13 +75,28 @@ impl std::fmt::Debug for Sealer {
 }
 
 /// A job's secret; without one, only loopback addresses are served.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Secret {
-    pub(crate) sealer: Sealer,
+    key: [u64; 4],
     pub(crate) is_known: bool,
 }
 
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
 impl Secret {
+    fn named(name: &[u8], is_known: bool) -> Secret {
+        Secret { key: Sealer::new(JOB).key_of(name), is_known }
+    }
+
+    /// What the job itself seals with.
+    pub(crate) fn sealer(&self) -> Sealer {
+        Sealer::new(self.key)
+    }
+
     /// Whether it is a secret at all.
     pub fn is_known(&self) -> bool {
         self.is_known
@@ -80,7 +104,7 @@ impl Secret {
 
     /// For processes of one machine that need none: everybody there can reach them.
     pub fn none() -> Secret {
-        Secret { sealer: Sealer { key: Key(JOB) }.derive(b"none"), is_known: false }
+        Secret::named(b"none", false)
     }
 
     /// At least 16 bytes.
@@ -89,7 +113,7 @@ impl Secret {
             return Err(NetError::ShortSecret { bytes: bytes.len() });
         }
         let name = [b"job".as_slice(), bytes].concat();
-        Ok(Secret { sealer: Sealer { key: Key(JOB) }.derive(&name), is_known: true })
+        Ok(Secret::named(&name, true))
     }
 
     /// The secret in a file that nobody but its owner can read.
@@ -136,8 +160,8 @@ mod tests {
     #[test]
     fn a_tag_is_of_every_byte_and_of_its_key() {
         let secret = Secret::from_bytes(b"sixteen bytes at least").expect("long enough");
-        let sealer = secret.sealer.derive(b"one direction");
-        let other = secret.sealer.derive(b"the other");
+        let sealer = secret.sealer().derive(b"one direction");
+        let other = secret.sealer().derive(b"the other");
         let body: Vec<u8> = (0..200).collect();
         let mut packet = body.clone();
         packet.extend(sealer.tag(&[&body[..32], &body[32..]]));
@@ -164,7 +188,11 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("a mode");
         let read = Secret::from_file(&file).expect("mode 0600");
         let given = Secret::from_bytes(b"0123456789abcdef0123456789abcdef").expect("long enough");
-        assert_eq!(read.sealer.tag(&[b"x"]), given.sealer.tag(&[b"x"]), "the line's end is none");
+        assert_eq!(
+            read.sealer().tag(&[b"x"]),
+            given.sealer().tag(&[b"x"]),
+            "the line's end is none"
+        );
         fs::write(&file, "short\n").expect("a file");
         assert!(matches!(Secret::from_file(&file), Err(NetError::ShortSecret { bytes: 5 })));
         fs::write(&file, vec![b'x'; MOST_BYTES + 1]).expect("a file");

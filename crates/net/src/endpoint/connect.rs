@@ -158,7 +158,7 @@ impl Endpoint {
                 opening.apart = (opening.apart * 3 / 2).min(MOST_AGAIN);
                 let packet = opening.packet();
                 let to = opening.peers[path];
-                send(&mut self.wires[path], &self.secret.sealer, to, &packet);
+                send(&mut self.wires[path], &self.secret.sealer(), to, &packet);
             }
         }
         for number in gone {
@@ -176,7 +176,7 @@ impl Endpoint {
         from: SocketAddr,
         packet: &[u8],
     ) {
-        let packet = read(packet, &self.secret.sealer);
+        let packet = read(packet, &self.secret.sealer());
         let taken = packet.is_some_and(|packet| match packet.kind {
             Kind::Hello => self.on_hello(now, path, from, &packet),
             Kind::Open => self.on_open(now, path, from, &packet),
@@ -191,7 +191,7 @@ impl Endpoint {
             let accepter = challenge(&self.own, &hello.opener, from, now / SLOT);
             let offer = Offer { addresses: Vec::new(), ..hello.offer.clone() };
             let packet = Packet { kind: Kind::Challenge, opener: hello.opener, accepter, offer };
-            send(&mut self.wires[path], &self.secret.sealer, from, &packet);
+            send(&mut self.wires[path], &self.secret.sealer(), from, &packet);
         }
         self.accepts
     }
@@ -226,13 +226,13 @@ impl Endpoint {
             addresses: self.addresses(),
         };
         let packet = Packet { kind: Kind::Accepted, opener: open.opener, accepter, offer };
-        send(&mut self.wires[path], &self.secret.sealer, from, &packet);
+        send(&mut self.wires[path], &self.secret.sealer(), from, &packet);
         true
     }
 
     fn accept(&mut self, now: Nanos, open: &Packet) -> Result<(), NetError> {
         let own = self.offer(open.offer.label, open.offer.primary)?;
-        let [opens, seals] = keys(&self.secret.sealer, &open.opener, &open.accepter);
+        let [opens, seals] = keys(&self.secret.sealer(), &open.opener, &open.accepter);
         let agreed = Agreed { own: &own, peer: &open.offer, leads: false, seals, opens };
         self.begin(now, agreed, What::Accepted { label: open.offer.label })?;
         let accepted = Accepted { number: own.number, accepter: open.accepter, since: now };
@@ -261,7 +261,7 @@ impl Endpoint {
         };
         let Some(at) = self.opening.iter().position(is) else { return false };
         let opening = self.opening.swap_remove(at);
-        let [seals, opens] = keys(&self.secret.sealer, &packet.opener, &packet.accepter);
+        let [seals, opens] = keys(&self.secret.sealer(), &packet.opener, &packet.accepter);
         let agreed = Agreed { own: &opening.offer, peer: &packet.offer, leads: true, seals, opens };
         let begun = self.begin(now, agreed, What::Connected);
         if begun.is_err() {

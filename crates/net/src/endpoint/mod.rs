@@ -213,7 +213,7 @@ impl Endpoint {
             carriers,
             paths,
             secret,
-            own: secret.sealer.derive(&random::<32>()?),
+            own: secret.sealer().derive(&random::<32>()?),
             accepts,
             setup,
             ends: Vec::new(),

@@ -213,7 +213,7 @@ impl Addressed for Software {
         let leads = own.drawn < peer.drawn;
         let (opener, accepter) =
             if leads { (&own.drawn, &peer.drawn) } else { (&peer.drawn, &own.drawn) };
-        let [first, second] = keys(&self.secret.sealer, opener, accepter);
+        let [first, second] = keys(&self.secret.sealer(), opener, accepter);
         let (seals, opens) = if leads { (first, second) } else { (second, first) };
         let ends = Ends {
             number: own.number,
