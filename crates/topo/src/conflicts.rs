@@ -360,8 +360,8 @@ fn each_way<N>(ways: &Ways<N>, partners: &[Host], mut visit: impl FnMut(usize, &
     let ends = firsts.clone().skip(1).chain([partners.len()]);
     for (first, end) in firsts.zip(ends) {
         let row = &ways.links[ways.begin[first]..][..partners.len() * ways.hops];
-        for (from, &to) in (first..end).zip(&partners[first..end]) {
-            if to as usize != from {
+        for (at, &to) in partners[first..end].iter().enumerate() {
+            if to as usize != first + at {
                 visit(to as usize, row);
             }
         }

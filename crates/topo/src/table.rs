@@ -62,6 +62,7 @@ impl Table {
     }
 
     /// A switch's ports by destination; [`NO_PORT`] where it knows no way.
+    #[inline]
     pub fn row_of(&self, switch: Switch) -> &[Port] {
         let wide = self.destinations() as usize;
         &self.ports[switch as usize * wide..][..wide]
