@@ -1,6 +1,8 @@
 //! The flags of measured rows: a word where a figure must be read with care. Whoever puts one on a
 //! row takes the constant; [`FLAGS`] says what each means and what to do about it.
 
+use laneway_core::{Row, Value};
+
 /// The interval is wider than was aimed at.
 pub const PRECISION: &str = "precision";
 /// It was given up as another one is surely faster.
@@ -43,6 +45,17 @@ pub struct Flag {
     pub sentence: &'static str,
     /// What to do.
     pub advice: &'static str,
+}
+
+/// A row whose flags have spaces between them, where a table may break them.
+pub(crate) fn spaced(mut row: Row) -> Row {
+    for (name, value) in &mut row.0 {
+        match value {
+            Value::Text(text) if name == "flags" => *text = text.replace(',', ", "),
+            _ => {}
+        }
+    }
+    row
 }
 
 /// What is known of a flag by its name.
