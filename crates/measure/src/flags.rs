@@ -5,8 +5,8 @@ use laneway_core::{Row, Value};
 
 /// The interval is wider than was aimed at.
 pub const PRECISION: &str = "precision";
-/// It was given up as another one is surely faster.
-pub const LOST_THE_RACE: &str = "lost the race";
+/// In a race it was stopped, as another one is faster.
+pub const STOPPED_EARLY: &str = "stopped early: slower";
 /// There was one repetition, which tells no interval.
 pub const SINGLE: &str = "single";
 /// The interval is Student's of the mean, as samples are too few for one of the median.
@@ -81,8 +81,8 @@ pub static FLAGS: &[Flag] = &[
         advice: "Allow more repetitions and time, quiet the machine, or ask for less precision.",
     },
     Flag {
-        name: LOST_THE_RACE,
-        sentence: "Another algorithm is surely faster, so this one was not measured to the end.",
+        name: STOPPED_EARLY,
+        sentence: "Another algorithm is faster (in --race), so this one was not measured to the end.",
         advice: "Nothing; without a race it is measured as precisely as the others.",
     },
     Flag {

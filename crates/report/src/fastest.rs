@@ -53,8 +53,9 @@ struct Outcome {
 ///     row.with("time_us", us).with("ci_low_us", us - 1.0).with("ci_high_us", us + 1.0)
 /// };
 /// let rows = [row("ring", 10.0), row("chain", 11.0), row("native", 18.0)];
-/// let answer = "Fastest at 64 KiB: ring and chain (indistinguishable); native is 1.8 times slower";
-/// assert_eq!(laneway_report::fastest(&rows), [format!("{answer}.")]);
+/// let winners = "Fastest at 64 KiB: ring and chain (indistinguishable)";
+/// let answer = format!("{winners}; native is 1.8 times slower.");
+/// assert_eq!(laneway_report::fastest(&rows), [answer]);
 /// ```
 pub fn fastest(rows: &[Row]) -> Vec<String> {
     let mut contests: Vec<(Job, Option<u64>, Vec<Contender>)> = Vec::new();
