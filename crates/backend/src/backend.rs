@@ -222,6 +222,9 @@ impl Backend {
         if let Some(comm) = attached {
             return Ok(self.perform_apart(&comm, part));
         }
+        if !matches!(self.kind, Kind::Local(_)) {
+            laneway_mpi::refuse_unjoined_task()?;
+        }
         match &self.kind {
             Kind::Mpi(library) => self.run_mpi(library.clone(), part),
             Kind::Sim(platform) => self.simulate(platform, part),

@@ -52,6 +52,9 @@ pub fn run(
         let try_this = "laneway measure … --launches 5 --launcher \"mpirun -n 4\"";
         return Err(Failure::usage(what, cause, try_this));
     }
+    if launcher.is_some() {
+        laneway_mpi::refuse_unjoined_task()?;
+    }
     let file = matches.get_one::<String>("export").map(String::as_str);
     if let Some(cause) = export::objection(file) {
         return Err(export::failure(file, cause));
