@@ -84,7 +84,7 @@ pub static FLAGS: &[Flag] = &[
     },
     Flag {
         name: STOPPED_EARLY,
-        sentence: "Another algorithm is faster (in --race), so this one was not measured to the end.",
+        sentence: "Another algorithm of the race is faster, so measuring this one stopped early.",
         advice: "Nothing; without a race it is measured as precisely as the others.",
     },
     Flag {

@@ -118,7 +118,8 @@ fn answer(found: &[Comparison]) -> String {
         _ => format!(" {} hold too.", listed(&others)),
     };
     format!(
-        "{begin}: {}, off by {} in the median, {} at the 95th percentile and {} at most ({}).{others}",
+        "{begin}: {}, off by {} in the median, {} at the 95th percentile and {} at most \
+         ({}).{others}",
         best.kind.name(),
         percent(best.median),
         percent(best.tail),

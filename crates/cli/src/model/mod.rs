@@ -9,6 +9,7 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_model::{ALL_EAGER, Fitted, ModelError, Request};
+use laneway_sim::platform::similar_file;
 
 use crate::output::{self, Output};
 use crate::session::RankError;
@@ -141,9 +142,14 @@ fn show(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 /// A model from a file.
 fn load(file: &str) -> Result<Fitted, Failure> {
+    let file = words::file(file);
     let text = std::fs::read_to_string(Path::new(file)).map_err(|error| {
-        let what = format!("{file} cannot be read");
-        Failure::environment(what, error.to_string(), format!("laneway model fit -o {file}"))
+        let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+        let what =
+            format!("{file} {}", if is_missing { "does not exist" } else { "cannot be read" });
+        let similar = similar_file(Path::new(file)).filter(|_| is_missing);
+        let try_this = similar.unwrap_or_else(|| format!("laneway model fit -o {file}"));
+        Failure::environment(what, error.to_string(), try_this)
     })?;
     Fitted::load(file, &text).map_err(|error| {
         let mut failure = error.failure();
