@@ -15,6 +15,8 @@ pub const STUDENT: &str = "student";
 pub const DEPENDENT: &str = "dependent";
 /// Nothing says how sure the figure is.
 pub const NO_INTERVAL: &str = "no interval";
+/// Too few launches for an interval: their range stands in its place.
+pub const RANGE: &str = "range";
 /// The time is 0 or less: nothing was measured.
 pub const NO_TIME: &str = "no time";
 /// There were no bytes to send, or nobody to send them to.
@@ -103,7 +105,12 @@ pub static FLAGS: &[Flag] = &[
     Flag {
         name: NO_INTERVAL,
         sentence: "There is no interval: too few samples or launches, or some without a time.",
-        advice: "Take more repetitions or five launches; do not compare the figure as it is.",
+        advice: "Take more repetitions or six launches; do not compare the figure as it is.",
+    },
+    Flag {
+        name: RANGE,
+        sentence: "Too few launches for an interval: ci_low_us to ci_high_us is their range.",
+        advice: "Take six or more launches (at the usual level of 95 %).",
     },
     Flag {
         name: RESOLUTION,

@@ -1,5 +1,6 @@
 //! The command where something is missing or broken: it ends with the right exit code and says why.
 
+mod intervals;
 mod launchers;
 
 use std::process::{Command, Output, Stdio};
