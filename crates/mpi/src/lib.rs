@@ -65,7 +65,7 @@ pub use comm::{Attribute, MpiComm};
 pub use error::MpiError;
 pub use flavour::Family;
 pub use found::Found;
-pub use launcher::{launched, launched_rank};
+pub use launcher::{launched, launched_rank, refuse_unjoined_task};
 pub use simulation::is_simulated;
 pub use start::{init, init_with_threads, open};
 pub use threads::ThreadLevel;
