@@ -100,7 +100,8 @@ impl Output {
         print(&self.render(self.format, shown))
     }
 
-    /// The same; where a person reads, sentences say what the rows add up to.
+    /// The same; where a person reads, sentences end it and say what the rows add up to, the answer
+    /// to the question of the command last.
     pub fn write_said<S: AsRef<str>>(
         &self,
         document: &Document,
@@ -109,16 +110,19 @@ impl Output {
     ) -> Result<(), Failure> {
         let brief = Document { summary: None, ..brief.unwrap_or(document).clone() };
         self.write(document, Some(&brief))?;
-        if self.format != Format::Table || sentences.is_empty() {
-            return Ok(());
+        match brief.rows.is_empty() && self.format == Format::Table {
+            true => print(&paragraphs(sentences)),
+            false => self.answer(sentences),
         }
-        let gap = if brief.rows.is_empty() {
-            ""
-        } else {
-            "
-"
-        };
-        print(&format!("{gap}{}", paragraphs(sentences)))
+    }
+
+    /// Ends a table with the sentences that answer the question of the command. Every verb that
+    /// compares ends with its answer: it is the last that a terminal shows.
+    pub fn answer<S: AsRef<str>>(&self, sentences: &[S]) -> Result<(), Failure> {
+        match self.format == Format::Table && !sentences.is_empty() {
+            true => print(&format!("\n{}", paragraphs(sentences))),
+            false => Ok(()),
+        }
     }
 }
 

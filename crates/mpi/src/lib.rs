@@ -67,7 +67,7 @@ pub use comm::{Attribute, MpiComm};
 pub use error::MpiError;
 pub use flavour::Family;
 pub use found::Found;
-pub use launcher::{launched, launched_rank};
+pub use launcher::{launched, launched_rank, refuse_unjoined_task};
 pub use program::{ProgramCall, ProgramOperator, ProgramSide, ProgramType, ProgramTypes};
 pub use simulation::is_simulated;
 pub use start::{init, init_with_threads, open};

@@ -8,7 +8,7 @@ use super::{Style, align, cell, sentence, worth_a_column};
 const FOLDED: usize = 10;
 
 /// A column for each row, headed by the row's first value, and a line for each of the others; what
-/// is the same everywhere stands below. As many columns as the terminal has room for, and the
+/// is common to all stands below. As many columns as the terminal has room for, and the
 /// others below them.
 ///
 /// ```
@@ -17,7 +17,7 @@ const FOLDED: usize = 10;
 ///
 /// let row = |name: &str, nodes: u32| Row::new().with("fabric", name).with("nodes", nodes);
 /// let rows = [row("mesh:d=4", 80), row("fat-tree-3-half:d=4", 64)];
-/// let rows = rows.map(|row| row.with("ports", 8u32)).to_vec();
+/// let rows = rows.map(|row| row.with("ranks", 8u32)).to_vec();
 /// let (env, params) = (Row::new(), Row::new());
 /// let document = Document { verb: "t", env, params, rows, summary: None };
 /// let text = turned(&document, &Style::default());
@@ -25,7 +25,7 @@ const FOLDED: usize = 10;
 /// assert_eq!(lines[0], "                   fat-tree-");
 /// assert_eq!(lines[1], "fabric  mesh:d=4  3-half:d=4");
 /// assert_eq!(lines[2], "nodes         80          64");
-/// assert_eq!(lines[4], "The same in all columns: ports 8.");
+/// assert_eq!(lines[4], "Common to all columns: ranks 8.");
 /// ```
 pub fn turned(document: &Document, style: &Style) -> String {
     let rows = &document.rows[..];
