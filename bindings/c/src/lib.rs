@@ -8,7 +8,7 @@
 //! of them. What a function answers is an exit code of the command, or a code of connections. No
 //! panic leaves it.
 //!
-//! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call.rs`, `sites.rs`, `models.rs` and
+//! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call/`, `sites.rs`, `models.rs` and
 //! `compare.rs`; `arguments.rs` reads what C gives, `settings.rs` keeps what holds for several
 //! calls, `together.rs` makes the ranks agree on all of it.
 

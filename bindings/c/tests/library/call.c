@@ -358,6 +358,28 @@ static void make_types(void) {
   MPI_Op_create(add_ints_apart, 1, &add_apart);
 }
 
+// Two numbers wherever they are, by their addresses; and elements in descending order.
+static void addresses(void) {
+  int first = rank == 1 ? 7 : -1, second = rank == 1 ? 8 : -1, lengths[] = {1, 1};
+  int down[6] = {0}, up[6] = {0, 1, 2, 3, 4, 5};
+  MPI_Aint at[2];
+  MPI_Datatype both, back;
+  MPI_Get_address(&first, at);
+  MPI_Get_address(&second, at + 1);
+  MPI_Type_create_hindexed(2, lengths, at, MPI_INT, &both);
+  MPI_Type_commit(&both);
+  EXPECT(laneway_bcast("binomial", MPI_BOTTOM, 1, both, 1, MPI_COMM_WORLD) == LANEWAY_DONE);
+  EXPECT(first == 7 && second == 8);
+  MPI_Type_create_resized(MPI_INT, 0, -(MPI_Aint)sizeof(int), &back);
+  MPI_Type_commit(&back);
+  int *buffer = rank == 0 ? up : down;
+  EXPECT(laneway_bcast("linear", buffer + (rank ? 5 : 0), 6, rank ? back : MPI_INT, 0,
+                       MPI_COMM_WORLD) == LANEWAY_DONE);
+  for (int i = 0; i < 6; i++) EXPECT(buffer[i] == (rank ? 5 - i : i));
+  MPI_Type_free(&both);
+  MPI_Type_free(&back);
+}
+
 static laneway_call_options allreduce_of(MPI_Datatype type, MPI_Op op) {
   laneway_call_options call = LANEWAY_CALL_OPTIONS;
   call.operation = LANEWAY_ALLREDUCE;
@@ -503,6 +525,7 @@ int main(int argc, char **argv) {
   every_algorithm(argc - 1, argv + 1, MPI_COMM_WORLD);
   every_operator();
   padded_elements();
+  addresses();
   EXPECT(laneway_barrier("dissemination", turned_comm) == LANEWAY_DONE);
   wrong_options();
   wrong_datatypes();

@@ -219,10 +219,13 @@ impl<'c> ProgramTypes<'c> {
             let part = &mut into[at..at + length.bytes];
             let (to, room, mut position) = (part.as_mut_ptr(), length.bytes as i32, 0);
             let (pack, comm) = (self.ways.calls.pack, self.comm.handle());
-            // SAFETY: the elements are readable, and the part has room for them.
-            let code =
-                unsafe { pack(from, length.elements, ty.handle, to, room, &mut position, comm) };
-            self.moved("MPI_Pack", code, position, room)
+            let place = Place { address: from as usize, elements: length.elements, ty: ty.handle };
+            self.with_address(place, |Place { address, elements, ty }| {
+                let from = address as *const u8;
+                // SAFETY: the elements are readable, and the part has room for them.
+                let code = unsafe { pack(from, elements, ty, to, room, &mut position, comm) };
+                self.moved("MPI_Pack", code, position, room)
+            })
         })
     }
 
@@ -251,12 +254,13 @@ impl<'c> ProgramTypes<'c> {
             let part = &from[at..at + length.bytes];
             let (bytes, mut position) = (length.bytes as i32, 0);
             let (unpack, comm) = (self.ways.calls.unpack, self.comm.handle());
-            // SAFETY: the elements are writable, and the part has the data of all of them.
-            let code = unsafe {
-                let from = part.as_ptr();
-                unpack(from, bytes, &mut position, to, length.elements, ty.handle, comm)
-            };
-            self.moved("MPI_Unpack", code, position, bytes)
+            let place = Place { address: to as usize, elements: length.elements, ty: ty.handle };
+            self.with_address(place, |Place { address, elements, ty }| {
+                let (from, to) = (part.as_ptr(), address as *mut u8);
+                // SAFETY: the elements are writable, and the part has the data of all of them.
+                let code = unsafe { unpack(from, bytes, &mut position, to, elements, ty, comm) };
+                self.moved("MPI_Unpack", code, position, bytes)
+            })
         })
     }
 
@@ -283,6 +287,37 @@ impl<'c> ProgramTypes<'c> {
         Ok(())
     }
 
+    /// Does `work` for elements, those of MPI_BOTTOM from another address: MPICH 4.0 refuses to pack
+    /// from NULL.
+    fn with_address(
+        &self,
+        place: Place,
+        work: impl FnOnce(Place) -> Result<(), CommError>,
+    ) -> Result<(), CommError> {
+        const SHIFT: isize = 64;
+        let back = -SHIFT;
+        if place.address != 0 {
+            return work(place);
+        }
+        let (mpi, mut shifted) = (self.comm.mpi(), 0 as Handle);
+        let functions = &mpi.tables.functions;
+        // SAFETY: there is one entry of each, and the result goes to a word of our own.
+        let code = unsafe {
+            let (length, offset, ty) =
+                (&raw const place.elements, &raw const back, &raw const place.ty);
+            (functions.type_create_struct)(1, length, offset, ty, &mut shifted)
+        };
+        mpi.check("MPI_Type_create_struct", code)?;
+        // SAFETY: the datatype was just made.
+        let code = unsafe { (functions.type_commit)(&mut shifted) };
+        let done = mpi
+            .check("MPI_Type_commit", code)
+            .and_then(|()| work(Place { address: SHIFT as usize, elements: 1, ty: shifted }));
+        // SAFETY: it is used no more.
+        unsafe { (functions.type_free)(&mut shifted) };
+        done
+    }
+
     /// The verdict on a call that packs or unpacks. An MPI that adds something of its own to packed
     /// data cannot be served.
     fn moved(
@@ -307,6 +342,13 @@ impl<'c> ProgramTypes<'c> {
         let element = u32::try_from(ty.extent).unwrap_or(0).max(1);
         Reduction::User(Arc::new(Local { reduce_local, ty: *ty, op: *op, element }))
     }
+}
+
+/// Elements in memory.
+struct Place {
+    address: usize,
+    elements: i32,
+    ty: Handle,
 }
 
 /// Elements that are packed by one call.
