@@ -1,5 +1,6 @@
 //! The command where something is missing or broken: it ends with the right exit code and says why.
 
+mod budget;
 mod intervals;
 mod launchers;
 
