@@ -369,7 +369,8 @@ fn exit_of(code: i32) -> Exit {
 
 /// What to try instead of a platform that is none is a backend.
 fn no_platform(error: PlatformError) -> Failure {
-    let is_unknown = matches!(error.fault, Fault::Unknown | Fault::Syntax | Fault::Size);
+    let is_unknown =
+        matches!(error.fault, Fault::Unknown | Fault::Missing | Fault::Syntax | Fault::Size);
     let mut failure = error.into_failure();
     if is_unknown {
         failure.try_this.insert_str(0, "sim:");

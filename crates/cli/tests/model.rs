@@ -183,7 +183,7 @@ fn what_makes_no_sense_is_refused() {
         (with(&["--precision", "2"]), 2, "precision"),
         (with(&["-o", "/no/such/folder/m.toml"]), 3, "/no/such/folder"),
         (vec!["model", "fit", "--backend", "sim:cluster:1"], 2, "too few ranks"),
-        (vec!["model", "show", "/no/such/model.toml"], 3, "cannot be read"),
+        (vec!["model", "show", "/no/such/model.toml"], 3, "does not exist"),
         (vec!["model", "predict", "scatter", "--model", wrong.name()], 2, "not a model"),
     ];
     for (words, code, part) in cases {

@@ -17,10 +17,15 @@ const PASSING: &str = "1:1";
 const UNLIMITED: f64 = 12.5e9;
 /// Counters of the kernel end there.
 const MOST_BYTES: f64 = 4e9;
-/// Bytes that may leave at once beyond a rate: what a timer may be late by on a busy machine, which
-/// would be lost otherwise; at least so many.
-const LEAST_BURST: f64 = 3200.0;
-const BURST_SECONDS: f64 = 4e-3;
+/// Bytes that may leave at once after a pause: at least a packet, and what a card carries while a
+/// timer is late. With more, a short message would pass faster than its card.
+const LEAST_BURST: f64 = 2200.0;
+const BURST_SECONDS: f64 = 17.6e-6;
+/// The kernel hands over so many bytes as one packet, which passes whole: at least two packets of
+/// Ethernet, and on fast cards what takes so long, or a processor could not keep up.
+const LEAST_OFFLOAD: f64 = 3028.0;
+const OFFLOAD_SECONDS: f64 = 24e-6;
+const MOST_OFFLOAD: f64 = 65_536.0;
 /// What a socket holds, in every namespace: set, not inherited. A sender may hold four times what
 /// is under way on the longest way, so that it fills it, what its card sends while it does not run,
 /// and at least this. The more it holds, the earlier a send is over that the network has not
@@ -180,8 +185,11 @@ fn build_host(lab: &LabName, plan: &Plan, host: &Host) -> Result<(), LabError> {
     let mut rates = String::new();
     for path in 0..plan.paths() {
         let card = card(path);
-        _ = writeln!(lines, "addr add {}/24 dev {card}\nlink set {card} up", address(path, host));
-        rates.push_str(&shaping(&card, rates_of(host, path).0));
+        let (rate, _) = rates_of(host, path);
+        let (address, offload) = (address(path, host), offload(rate));
+        _ = writeln!(lines, "addr add {address}/24 dev {card}");
+        _ = writeln!(lines, "link set {card} gso_max_size {offload} up");
+        rates.push_str(&shaping(&card, rate));
     }
     for path in 0..plan.paths() {
         lines.push_str(&routes(plan, host, path));
@@ -226,6 +234,12 @@ pub(crate) fn shaping(device: &str, rate: Option<f64>) -> String {
         rate_class("add", device, Some(rate)),
         queue_of(rate).min(MOST_BYTES as u64)
     )
+}
+
+/// The bytes of TCP that a card takes as one packet.
+fn offload(rate: Option<f64>) -> u64 {
+    let rate = rate.unwrap_or(UNLIMITED);
+    (rate * OFFLOAD_SECONDS).clamp(LEAST_OFFLOAD, MOST_OFFLOAD) as u64
 }
 
 /// The line that gives what passes its rate.

@@ -116,7 +116,7 @@ impl Point {
             self.note(flags::DEPENDENT);
         }
         if self.lost {
-            self.note(flags::LOST_THE_RACE);
+            self.note(flags::STOPPED_EARLY);
         } else if !self.reached {
             self.note(flags::PRECISION);
         }

@@ -133,6 +133,7 @@ fn measured(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, RankE
         let shown = Document { rows: brief_rows(&full.rows), ..full.clone() };
         output.write(&full, Some(&shown))?;
         bounds::explain(&full.rows);
+        output.answer(&laneway_report::fastest(&full.rows))?;
     }
     let missed = swept.without_figure || plan.strict && swept.imprecise;
     Ok(match (swept.wrong, missed) {

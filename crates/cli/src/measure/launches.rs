@@ -100,6 +100,7 @@ pub fn run(
     let shown = brief(&full.rows);
     output.write(&full, Some(&Document { rows: shown, ..full.clone() }))?;
     bounds::explain(&full.rows);
+    output.answer(&laneway_report::fastest(&full.rows))?;
     Ok(Some(exit))
 }
 
@@ -185,11 +186,12 @@ mod tests {
     use laneway_measure::flags;
     use laneway_report::launches;
 
-    /// The flags that merging puts on rows are those that are explained.
+    /// The flags that the report crate puts on rows, or reads, are those that are explained.
     #[test]
     fn flags_have_the_same_names_everywhere() {
         assert_eq!(launches::MIXED_TIMING, flags::MIXED_TIMING);
         assert_eq!(launches::NO_INTERVAL, flags::NO_INTERVAL);
+        assert_eq!(laneway_report::fastest::STOPPED_EARLY, flags::STOPPED_EARLY);
         assert_eq!(launches::RANGE, flags::RANGE);
     }
 }
