@@ -244,6 +244,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
     if STDOUT_CLOSED.load(Ordering::Relaxed) {
         return Err(failed("it is closed".into()));
     }
+    if !text.is_empty() && !IS_READ.load(Ordering::Relaxed) {
+        if !is_heard() {
+            return Err(failed("the pipe is closed, and nothing of them was read".into()));
+        }
+        IS_READ.store(true, Ordering::Relaxed);
+    }
     progress::clear();
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -252,6 +258,9 @@ pub fn print(text: &str) -> Result<(), Failure> {
         written => written.map_err(|error| failed(error.to_string())),
     }
 }
+
+/// Whether a part of the results went to a reader.
+static IS_READ: AtomicBool = AtomicBool::new(false);
 
 /// Whether somebody can still read the results: the end of `laneway path watch | head`.
 pub fn is_heard() -> bool {
