@@ -4,6 +4,7 @@
 mod lab;
 mod lanes;
 mod rates;
+mod regimes;
 mod sizes;
 mod table_1;
 mod testbed;
@@ -22,7 +23,7 @@ use crate::{Paper, Request};
 /// What is reproduced of it.
 pub static PAPER: Paper = Paper {
     name: "multilane",
-    about: "Table 1 and figures 4, 5 and 7 to 10 of the multi-lane scatter and gather",
+    about: "Section 3.2, table 1, figures 1, 4, 5, 7 to 10 of the multi-lane scatter and gather",
     effort: "All parts but `lab` run in virtual time on the simulated testbed, two sites with 32 \
              hosts each, and take a second. `lab` measures real MPI on 2 x 8 hosts of a lab and \
              takes about a minute; without root, namespaces or an MPI it is not measured, with the \
@@ -37,7 +38,9 @@ pub static PAPER: Paper = Paper {
     reproduce,
 };
 
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 11] = [
+    "figure-1",
+    "section-3.2",
     "table-1",
     "window",
     "figure-4",
@@ -75,6 +78,8 @@ pub fn reproduce(request: &Request, observer: &dyn Observer) -> Result<Vec<Part>
 
 fn one(part: &'static str, request: &Request) -> Result<Part, PaperError> {
     match part {
+        "figure-1" => regimes::figure_1(),
+        "section-3.2" => regimes::section_3_2(),
         "table-1" => table_1::part(),
         "window" => window::part(),
         "figure-4" => sizes::figure_4(),
