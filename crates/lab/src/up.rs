@@ -32,7 +32,9 @@ const MOST_OFFLOAD: f64 = 65_536.0;
 /// carried yet.
 const BUFFER_SECONDS: f64 = 4e-3;
 const LEAST_SEND_BUFFER: f64 = 128.0 * 1024.0;
-const RECEIVE_BUFFERS: &str = "4096 131072 16777216";
+const LEAST_RECEIVE_BUFFER: u64 = 4096;
+const RECEIVE_BUFFER: u64 = 131_072;
+const MOST_RECEIVE_BUFFER: u64 = 16 << 20;
 
 /// The network beside the others, at a host.
 const MANAGEMENT_CARD: &str = "mgmt";
@@ -272,9 +274,13 @@ const FASTEST: f64 = 1.25e9;
 fn settle(namespace: &str, plan: &Plan, forward: bool) -> Result<(), LabError> {
     let forward = if forward { "1" } else { "0" };
     let send_buffers = format!("4096 16384 {}", send_buffer(plan));
+    let most = plan.options.receive_buffer.unwrap_or(MOST_RECEIVE_BUFFER);
+    // One that is asked for is there from the beginning.
+    let first = plan.options.receive_buffer.unwrap_or(RECEIVE_BUFFER);
+    let receive_buffers = format!("{LEAST_RECEIVE_BUFFER} {first} {most}");
     let settings = [
         ("ipv4/ip_forward", forward),
-        ("ipv4/tcp_rmem", RECEIVE_BUFFERS),
+        ("ipv4/tcp_rmem", &receive_buffers),
         ("ipv4/tcp_wmem", &send_buffers),
         // One that takes the emulator's even pace for a full queue stays at half its rate.
         ("ipv4/tcp_congestion_control", "reno"),
