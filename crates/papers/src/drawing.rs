@@ -271,15 +271,9 @@ mod tests {
             let points = (0..40).map(|at| (at, (number + at + 1) as f64)).collect();
             Curve::new(op, format!("a label that goes on and on {number} ").repeat(4), points)
         };
-        Part {
-            name: "figure-1",
-            heading: "",
-            commands: Vec::new(),
-            claims: Vec::new(),
-            remarks: Vec::new(),
-            curves: (0..5).map(curve).collect(),
-            axes: part::Axes { across: "at", unit: None, up: "time in us", along: "pairs", drawn },
-        }
+        let axes = part::Axes { across: "at", unit: None, up: "time in us", along: "pairs", drawn };
+        let curves = (0..5).map(curve).collect();
+        Part { curves, ..Part::new("figure-1", part::How::Counted, "", axes) }
     }
 
     #[test]

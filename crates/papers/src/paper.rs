@@ -1,9 +1,10 @@
 //! A paper as data: what it is called, which parts it has, and what a reader must know of them.
 
-use laneway_core::{Document, Row};
+use laneway_core::Observer;
 
 use crate::error::PaperError;
-use crate::part::{Claim, Part};
+use crate::part::{How, Part};
+use crate::request::Request;
 
 /// What the stage of all parts is called.
 pub(crate) const PARTS_DONE: &str = "parts of the paper";
@@ -20,93 +21,77 @@ pub struct Paper {
     pub effort: &'static str,
     /// The names of its parts, in the order of the paper.
     pub parts: &'static [&'static str],
+    /// Those that take minutes, which a quick run leaves out.
+    pub slow: &'static [&'static str],
     /// One of them that is a drawing.
     pub drawn: &'static str,
     /// What a reader must know of all figures.
     pub notes: &'static [&'static str],
-    /// The page of the documentation that says more.
+    /// The page of the documentation that says more, and numbers the reasons for differences.
     pub page: &'static str,
     /// The simulated machine that it runs on, if anything runs.
     pub platform: Option<&'static str>,
+    /// Whether clocks of this machine are read, so that nothing may disturb it.
+    pub measures: bool,
+    /// The wanted parts in the order of the paper.
+    pub reproduce: fn(&Request, &dyn Observer) -> Result<Vec<Part>, PaperError>,
 }
 
 impl Paper {
-    /// The wanted parts in the order of the paper; all where none is named.
-    pub(crate) fn chosen(&self, wanted: &[&str]) -> Result<Vec<&'static str>, PaperError> {
-        if let Some(part) = wanted.iter().find(|part| !self.parts.contains(part)) {
-            return Err(PaperError::UnknownPart { paper: self.name, part: (*part).into() });
+    /// The parts that are asked for, in the order of the paper.
+    pub fn chosen(&self, request: &Request) -> Result<Vec<&'static str>, PaperError> {
+        let wanted = &request.parts;
+        if let Some(part) = wanted.iter().find(|part| !self.parts.contains(&part.as_str())) {
+            return Err(PaperError::UnknownPart { paper: self.name, part: part.clone() });
         }
-        let is_wanted = |part: &&str| wanted.is_empty() || wanted.contains(part);
+        let is_wanted = |part: &&str| match wanted.is_empty() {
+            true => !(request.quick && self.slow.contains(part)),
+            false => wanted.iter().any(|wanted| wanted == part),
+        };
         Ok(self.parts.iter().copied().filter(is_wanted).collect())
     }
-
-    /// What was found, for a program: a row for each claim and each point of a curve.
-    pub fn document(&self, parts: &[Part]) -> Document {
-        let claims = || parts.iter().flat_map(|part| &part.claims).filter_map(Claim::holds);
-        let count = |wanted: bool| claims().filter(|holds| *holds == wanted).count() as u64;
-        Document {
-            verb: "reproduce",
-            env: match self.platform {
-                Some(platform) => Row::new().with("backend", format!("sim:{platform}")),
-                None => Row::new(),
-            },
-            params: Row::new()
-                .with("paper", self.name)
-                .with("notes", self.notes.join(" "))
-                .with("remarks", remarks(parts))
-                .with("commands", commands(parts)),
-            rows: parts.iter().flat_map(Part::rows).collect(),
-            summary: Some(Row::new().with("hold", count(true)).with("differ", count(false))),
-        }
-    }
 }
 
-/// What was run, a line each; several parts may rest on one run.
-fn commands(parts: &[Part]) -> String {
-    let mut all: Vec<&str> = Vec::new();
-    for line in parts.iter().flat_map(|part| &part.commands) {
-        if !all.contains(&line.as_str()) {
-            all.push(line);
-        }
-    }
-    all.join("\n")
-}
-
-/// What contradicts the paper, a line each; nothing where nothing has to be said.
-fn remarks(parts: &[Part]) -> Option<String> {
-    let all = parts
-        .iter()
-        .flat_map(|part| part.remarks.iter().map(|remark| format!("{}: {remark}", part.name)));
-    let all: Vec<String> = all.collect();
-    (!all.is_empty()).then(|| all.join("\n"))
+/// A part, or the reason why it is not there: what other parts have found is kept.
+pub(crate) fn kept(name: &'static str, how: How, found: Result<Part, PaperError>) -> Part {
+    found.unwrap_or_else(|why| Part { how, ..Part::not_measured(name, why) })
 }
 
 #[cfg(test)]
 mod tests {
-    use laneway_core::Value;
-
+    use super::*;
     use crate::{PAPERS, fullmesh};
 
     #[test]
     fn parts_come_in_the_order_of_the_paper_and_unknown_ones_are_refused() {
         let paper = &fullmesh::PAPER;
-        let chosen = paper.chosen(&["figure-9", "table-1"]).expect("parts");
-        assert_eq!(chosen, ["table-1", "figure-9"]);
-        assert_eq!(paper.chosen(&[]).expect("all"), paper.parts);
-        let error = paper.chosen(&["figure-99"]).expect_err("no such part");
+        let chosen = |parts: &[&str]| paper.chosen(&Request::of(parts));
+        assert_eq!(chosen(&["figure-9", "table-1"]).expect("parts"), ["table-1", "figure-9"]);
+        assert_eq!(chosen(&[]).expect("all"), paper.parts);
+        let error = chosen(&["figure-99"]).expect_err("no such part");
         assert_eq!(error.to_string(), "unknown part `figure-99` of the paper fullmesh");
         for paper in PAPERS {
             assert!(paper.parts.contains(&paper.drawn), "{}", paper.name);
+            assert!(paper.slow.iter().all(|part| paper.parts.contains(part)), "{}", paper.name);
         }
     }
 
     #[test]
-    fn a_document_counts_the_claims() {
-        let parts = fullmesh::reproduce(&["table-1"], &()).expect("a table");
-        let document = fullmesh::PAPER.document(&parts);
-        let summary = document.summary.expect("a summary");
-        assert_eq!(summary.get("hold"), Some(&Value::Whole(18)));
-        assert_eq!(summary.get("differ"), Some(&Value::Whole(0)));
-        assert_eq!(document.rows.len(), 18);
+    fn a_quick_run_leaves_out_what_takes_minutes_unless_it_is_named() {
+        for paper in PAPERS {
+            let quick = Request { quick: true, ..Request::default() };
+            let chosen = paper.chosen(&quick).expect("parts");
+            assert_eq!(chosen.len(), paper.parts.len() - paper.slow.len());
+            for slow in paper.slow {
+                let named = Request { quick: true, ..Request::of(&[slow]) };
+                assert_eq!(paper.chosen(&named).expect("a part"), [*slow]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_that_failed_is_kept_with_its_reason() {
+        let part = kept("lab", How::Lab, Err(PaperError::testbed("no root")));
+        assert_eq!(part.missing, ["the testbed cannot be simulated: no root"]);
     }
 }

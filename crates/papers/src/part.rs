@@ -1,19 +1,36 @@
-//! One table or figure of a paper, reproduced: what was claimed and what came of it here.
+//! One table or figure of a paper, reproduced: its claims, its curves, and what is not there.
+
+use std::fmt;
 
 use laneway_core::units::format_size;
 use laneway_core::{Row, Value};
 
-/// A figure of ours beside that of the paper, and what the paper says of it.
-#[derive(Clone, Debug)]
-pub struct Claim {
-    what: String,
-    /// A plain ratio has none.
-    unit: Option<&'static str>,
-    /// None where the paper gives words or a drawing alone.
-    paper: Option<f64>,
-    ours: f64,
-    /// What must be for the claim to hold, and whether it is; none where a figure is only shown.
-    verdict: Option<(&'static str, bool)>,
+use crate::claim::Claim;
+
+/// Where the figures of a part come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum How {
+    /// Counted or computed: the same everywhere, and no clock is involved.
+    Counted,
+    /// Run in virtual time on a simulated platform.
+    Simulated,
+    /// Measured on this machine, over its loopback interface.
+    Loopback,
+    /// Measured on this machine, between hosts of a lab.
+    Lab,
+}
+
+impl How {
+    /// In one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            How::Counted => "counted",
+            How::Simulated => "simulated",
+            How::Loopback => "loopback",
+            How::Lab => "lab",
+        }
+    }
 }
 
 /// What the points of curves are, and how they are drawn.
@@ -98,6 +115,8 @@ impl Curve {
 pub struct Part {
     /// As in [`crate::Paper::parts`].
     pub name: &'static str,
+    /// Where its figures come from.
+    pub how: How,
     /// What was done, in a sentence.
     pub heading: &'static str,
     /// What was run, as a person would type it; none where the library was called.
@@ -106,140 +125,58 @@ pub struct Part {
     pub claims: Vec<Claim>,
     /// Where ours contradicts the paper, and what was tried to explain it: a sentence or two each.
     pub remarks: Vec<String>,
+    /// What the call asked for and was not measured, with its reason: a line each. What was
+    /// measured is kept.
+    pub missing: Vec<String>,
     /// Those of a panel stand together.
     pub curves: Vec<Curve>,
     /// What the points of the curves are.
     pub axes: Axes,
 }
 
-impl Claim {
-    /// A figure with its unit.
-    pub fn of(what: impl Into<String>, unit: &'static str, paper: Option<f64>, ours: f64) -> Claim {
-        Claim { unit: Some(unit), ..Claim::ratio_of(what, paper, ours) }
-    }
-
-    /// A plain ratio or count.
-    pub fn ratio_of(what: impl Into<String>, paper: Option<f64>, ours: f64) -> Claim {
-        Claim { what: what.into(), unit: None, paper, ours, verdict: None }
-    }
-
-    /// A plain ratio or count that the paper does not give.
-    pub fn own_ratio(what: impl Into<String>, ours: f64) -> Claim {
-        Claim::ratio_of(what, None, ours)
-    }
-
-    /// Seconds that the paper does not give.
-    pub fn own_seconds(what: impl Into<String>, ours: f64) -> Claim {
-        Claim::of(what, "s", None, ours)
-    }
-
-    /// Seconds of the paper and ours.
-    pub fn seconds(what: impl Into<String>, paper: f64, ours: f64) -> Claim {
-        Claim::of(what, "s", Some(paper), ours)
-    }
-
-    /// Ours must be what the paper says.
-    pub fn equal(self) -> Claim {
-        let paper = self.paper.unwrap_or(f64::NAN);
-        self.asked("equal", |ours| (ours / paper - 1.0).abs() < 1e-9)
-    }
-
-    /// Says what must be, and whether it is. Nothing is claimed of what was not measured: no figure
-    /// of ours is 0.
-    pub fn asked(self, words: &'static str, holds: impl Fn(f64) -> bool) -> Claim {
-        let measured = self.ours.is_finite() && self.ours > 0.0;
-        Claim { verdict: Some((words, measured && holds(self.ours))), ..self }
-    }
-
-    /// What the figure is.
-    pub fn what(&self) -> &str {
-        &self.what
-    }
-
-    /// The paper's figure; none where it gives words or a drawing alone.
-    pub fn paper(&self) -> Option<f64> {
-        self.paper
-    }
-
-    /// Our figure.
-    pub fn ours(&self) -> f64 {
-        self.ours
-    }
-
-    /// Whether the claim holds; none where a figure is only shown.
-    pub fn holds(&self) -> Option<bool> {
-        self.verdict.map(|(_, holds)| holds)
-    }
-
-    fn ratio(&self) -> Option<f64> {
-        self.paper.map(|paper| self.ours / paper)
-    }
-
-    /// For people: what, the paper's figure, ours, their ratio and the verdict.
-    pub(crate) fn cells(&self) -> Vec<String> {
-        let unit = self.unit.map_or(String::new(), |unit| format!(" {unit}"));
-        // Counts are whole, and so is what they are set beside.
-        let is_count = |number: f64| number.fract() == 0.0 && number > 1.0;
-        let counts = self.unit.is_none() && is_count(self.ours) && self.paper.is_none_or(is_count);
-        let format = |number: f64| if counts { format!("{number}") } else { brief(number) };
-        let number = |number: Option<f64>| number.map_or(String::new(), format);
-        let verdict = match self.verdict {
-            None => String::new(),
-            Some((asked, true)) => format!("holds: {asked}"),
-            Some((asked, false)) => format!("DIFFERS: not {asked}"),
-        };
-        let with_unit = |text: String| if text.is_empty() { text } else { text + &unit };
-        vec![
-            self.what.clone(),
-            with_unit(number(self.paper)),
-            with_unit(format(self.ours)),
-            self.ratio().map_or(String::new(), brief),
-            verdict,
-        ]
-    }
-}
-
 impl Part {
-    /// Whether no claim differs.
-    pub fn holds(&self) -> bool {
-        self.claims.iter().all(|claim| claim.holds() != Some(false))
+    /// A part without figures yet.
+    pub fn new(name: &'static str, how: How, heading: &'static str, axes: Axes) -> Part {
+        let (commands, claims, remarks, missing, curves) = Default::default();
+        Part { name, how, heading, commands, claims, remarks, missing, curves, axes }
     }
 
-    /// Everything in one form, for programs: claims first, then the points of the curves.
-    pub fn rows(&self) -> Vec<Row> {
+    /// A part that is not there, with the reason.
+    pub fn not_measured(name: &'static str, why: impl fmt::Display) -> Part {
+        const NOTHING: Axes =
+            Axes { across: "at", unit: None, up: "", along: "", drawn: Drawn::Not };
+        let missing = vec![why.to_string()];
+        Part { missing, ..Part::new(name, How::Counted, "Not measured", NOTHING) }
+    }
+
+    /// Everything in one form, for programs: claims first, then the points of the curves, then what
+    /// was not measured.
+    pub fn rows(&self, paper: &str) -> Vec<Row> {
+        let start = |what: &str, at: Value| {
+            Row::new()
+                .with("paper", paper)
+                .with("part", self.name)
+                .with("how", self.how.name())
+                .with("what", what)
+                .with(self.axes.across, at)
+        };
         let mut rows = Vec::new();
         for claim in &self.claims {
-            rows.push(
-                Row::new()
-                    .with("part", self.name)
-                    .with("what", claim.what.as_str())
-                    .with(self.axes.across, Value::Nothing)
-                    .with("unit", claim.unit)
-                    .with("paper", claim.paper)
-                    .with("ours", claim.ours)
-                    .with("ratio", claim.ratio())
-                    .with("holds", claim.holds())
-                    .with("asked", claim.verdict.map(|(asked, _)| asked)),
-            );
+            rows.push(claim.columns(start(claim.what(), Value::Nothing)));
         }
         for curve in &self.curves {
             for (number, &(at, figure)) in curve.points.iter().enumerate() {
-                let interval = curve.intervals.get(number);
-                let row = Row::new()
-                    .with("part", self.name)
-                    .with("what", format!("{}: {}", curve.op, curve.label))
-                    .with(self.axes.across, at)
-                    .with("unit", self.axes.unit)
-                    .with("paper", Value::Nothing)
-                    .with("ours", figure)
-                    .with("ratio", Value::Nothing)
-                    .with("holds", Value::Nothing)
-                    .with("asked", Value::Nothing);
-                rows.push(match interval {
+                let what = format!("{}: {}", curve.op, curve.label);
+                let shown = Claim::shown(what, self.axes.unit, None, figure);
+                let row = shown.columns(start(shown.what(), at.into()));
+                rows.push(match curve.intervals.get(number) {
                     Some((low, high)) => row.with("ci_low", *low).with("ci_high", *high),
                     None => row,
                 });
             }
+        }
+        for what in &self.missing {
+            rows.push(Claim::missing(what).columns(start(what, Value::Nothing)));
         }
         rows
     }
@@ -253,7 +190,8 @@ impl Part {
 
     /// Whether there is something to draw.
     pub fn is_drawn(&self) -> bool {
-        self.axes.drawn != Drawn::Not && !self.curves.is_empty()
+        let has_points = self.curves.iter().any(|curve| !curve.points.is_empty());
+        self.axes.drawn != Drawn::Not && has_points
     }
 }
 
@@ -274,29 +212,29 @@ pub(crate) mod tests {
 
     pub fn part(ours: f64) -> Part {
         let claim = Claim::ratio_of("a over b", Some(4.0), ours);
-        let claim = claim.asked("at least 3: it grows", |ratio| ratio >= 3.0);
-        let shown = Claim::seconds("a", 2.0, 1.0);
-        let (claims, axes) = (vec![shown, claim], Axes::TIMES);
-        let (commands, curves, remarks) = Default::default();
-        Part { name: "p", heading: "P", commands, claims, remarks, curves, axes }
+        let claims = vec![Claim::seconds("a", 2.0, 1.0), claim.at_least(3.0, "it grows")];
+        Part { claims, ..Part::new("p", How::Simulated, "P", Axes::TIMES) }
     }
 
     #[test]
-    fn a_claim_holds_or_differs_and_a_figure_is_only_shown() {
-        let (held, differs) = (part(3.0), part(2.0));
-        assert!(held.holds() && !differs.holds());
-        let rows = differs.rows();
-        assert_eq!(rows[0].get("holds"), Some(&Value::Nothing));
-        assert_eq!(rows[1].get("holds"), Some(&Value::Truth(false)));
-        assert_eq!(rows[1].get("ratio"), Some(&Value::Real(0.5)));
-    }
-
-    #[test]
-    fn no_figure_holds_nothing() {
-        for nothing in [f64::NAN, f64::INFINITY] {
-            assert!(!part(nothing).holds(), "{nothing}");
+    fn a_part_is_rows_of_claims_points_and_what_is_missing() {
+        let missing = vec!["figure 9: the lab needs root".to_owned()];
+        let curves = vec![Curve::new("gather", "root", vec![(8, 1.5)])];
+        let rows = Part { missing, curves, ..part(2.0) }.rows("multilane");
+        let text = |row: &Row, name: &str| match row.get(name) {
+            Some(Value::Text(text)) => text.clone(),
+            _ => String::new(),
+        };
+        let verdicts: Vec<String> = rows.iter().map(|row| text(row, "verdict")).collect();
+        assert_eq!(verdicts, ["", "differs", "", "not measured"]);
+        for row in &rows {
+            assert_eq!(
+                (text(row, "paper").as_str(), text(row, "how").as_str()),
+                ("multilane", "simulated")
+            );
         }
-        let small = Claim::ratio_of("a", None, 0.0).asked("below 1", |ratio| ratio < 1.0);
-        assert_eq!(small.holds(), Some(false));
+        assert_eq!(rows[1].get("ratio"), Some(&Value::Real(0.5)));
+        assert_eq!(rows[2].get("size_bytes"), Some(&Value::Whole(8)));
+        assert_eq!(text(&rows[3], "what"), "figure 9: the lab needs root");
     }
 }

@@ -1,44 +1,49 @@
 //! The path-migration paper (Vishnu, Mamidala, Narravula, Panda): its figures 5 to 8, measured over
-//! the UDP driver between two hosts of a lab.
+//! the UDP driver between two hosts of a lab, or over loopback where no lab can be built.
 
 mod completion;
+mod hosts;
 mod latency;
 mod pairs;
 mod transitions;
 
-use std::path::PathBuf;
-
 use laneway_core::Observer;
 use laneway_stats::{median, median_interval, sorted};
 
-use crate::Paper;
 use crate::error::PaperError;
-use crate::part::{Axes, Claim, Curve, Drawn, Part};
-use laneway_drill::{Stage, StageOptions};
+use crate::paper::kept;
+use crate::part::{Axes, Curve, Drawn, Part};
+use crate::{Claim, Paper, Request};
+use hosts::Hosts;
 
 /// What is reproduced of it.
 pub static PAPER: Paper = Paper {
     name: "path-migration",
     about: "Figures 5 to 8 of automatic path migration: transitions and latency over queue pairs",
-    effort: "Two hosts of a lab with two cards each, real UDP between them. It needs root and \
-             takes less than a minute; where it cannot run, parts are left out, with the reason.",
+    effort: "Two hosts of a lab with two cards each, real UDP between them, which needs root; \
+             where no lab can be built, two addresses of the loopback interface. It takes less \
+             than a minute.",
     parts: &PARTS,
+    slow: &[],
     drawn: "figure-6",
     notes: NOTES,
-    page: "docs/path.md",
+    page: "docs/papers/path-migration.md",
     platform: None,
+    measures: true,
+    reproduce,
 };
 
 const PARTS: [&str; 5] = ["figure-5", "figure-6", "figure-7", "figure-8", "completion"];
 
 const NOTES: &[&str] = &[
-    "note: both ends are threads of one process in namespaces of their own; every packet passes \
-     two virtual cards and a switch of the kernel, at 10 Gbit/s. The paper measured InfiniBand \
-     cards of 2004, so that times compare in their shape alone.",
+    "note: both ends are threads of one process. In a lab they are in namespaces of their own, and \
+     every packet passes two virtual cards and a switch of the kernel, at 10 Gbit/s; over loopback \
+     paths are two addresses, and the endpoint is informed of a fault as by its device. The paper \
+     measured InfiniBand cards of 2004, so that times compare in their shape alone.",
     "note: a queue pair is a connection of laneway-net. Whoever moves packets of an endpoint takes \
      its events, too: what the paper gives to its asynchronous thread is done between messages.",
     "note: the figures are drawings without numbers: what the text says of them is what is \
-     compared, and the bounds of verdicts are ours (docs/path.md).",
+     compared.",
 ];
 
 /// What a part has found.
@@ -46,15 +51,59 @@ const NOTES: &[&str] = &[
 struct Found {
     claims: Vec<Claim>,
     remarks: Vec<String>,
+    missing: Vec<String>,
     curves: Vec<Curve>,
 }
 
-/// One part: what it is called, and what is done for it with so many pairs at most.
+/// What a part measures with: the two ends, and how much is asked for.
+struct Bench<'a> {
+    hosts: Hosts,
+    request: &'a Request,
+    observer: &'a dyn Observer,
+}
+
+impl Bench<'_> {
+    /// The largest number of pairs.
+    fn most(&self) -> usize {
+        const QUICK: usize = 64;
+        let pairs = self.request.pairs;
+        if self.request.quick { pairs.min(QUICK) } else { pairs }
+    }
+
+    /// How often each figure is measured.
+    fn repetitions(&self) -> usize {
+        if self.request.quick { 5 } else { 11 }
+    }
+
+    /// The places of a curve, each with a step of the bar, until the time is over; what is left
+    /// out is missing.
+    fn over<T: Copy + std::fmt::Display>(
+        &self,
+        what: &'static str,
+        places: &[T],
+        found: &mut Found,
+        mut measure: impl FnMut(T) -> Result<(), PaperError>,
+    ) -> Result<(), PaperError> {
+        let stage = laneway_core::Stage::new(self.observer, what, places.len() as u64);
+        for (done, place) in places.iter().enumerate() {
+            if self.request.is_over() {
+                let left: Vec<String> = places[done..].iter().map(T::to_string).collect();
+                found.missing.push(format!("{what}: {} (the budget is spent)", left.join(", ")));
+                break;
+            }
+            measure(*place)?;
+            stage.step();
+        }
+        Ok(())
+    }
+}
+
+/// One part: what it is called, and what is done for it.
 struct Experiment {
     name: &'static str,
     heading: &'static str,
     axes: Axes,
-    run: fn(&Stage, usize, &dyn Observer) -> Result<Found, PaperError>,
+    run: fn(&Bench) -> Result<Found, PaperError>,
 }
 
 const OVER_PAIRS: Axes = Axes {
@@ -109,48 +158,26 @@ const EXPERIMENTS: [Experiment; 5] = [
     },
 ];
 
-/// What its experiments need.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The largest number of queue pairs.
-    pub pairs: usize,
-    /// The command `laneway`, which guards the lab.
-    pub program: PathBuf,
-}
-
-impl Default for Options {
-    /// 512 pairs; `laneway` is found by the search path.
-    fn default() -> Options {
-        Options { pairs: 512, program: "laneway".into() }
-    }
-}
-
-/// The wanted parts in the order of the paper, all where none is named; tells how far it is. Where
-/// no lab can be built a part has a remark on why it was left out.
-pub fn reproduce(
-    wanted: &[&str],
-    options: &Options,
-    observer: &dyn Observer,
-) -> Result<Vec<Part>, PaperError> {
-    let chosen = PAPER.chosen(wanted)?;
-    let program = options.program.clone();
-    let stage = Stage::build(&StageOptions { rate: "10Gbit".into(), one_switch: false, program });
-    let stage = stage.map_err(|error| error.to_string());
+/// The wanted parts in the order of the paper, all where none is named; tells how far it is.
+pub fn reproduce(request: &Request, observer: &dyn Observer) -> Result<Vec<Part>, PaperError> {
+    let chosen = PAPER.chosen(request)?;
+    let bench = Bench { hosts: Hosts::build(request)?, request, observer };
     let is_chosen = |part: &&Experiment| chosen.contains(&part.name);
     let parts = EXPERIMENTS.iter().filter(is_chosen).map(|experiment| {
         let Experiment { name, heading, axes, run } = *experiment;
-        let found = match &stage {
-            Ok(stage) => run(stage, options.pairs, observer)?,
-            Err(why) => Found { remarks: vec![format!("Left out: {why}.")], ..Found::default() },
-        };
-        let Found { claims, remarks, curves } = found;
-        Ok(Part { name, heading, commands: Vec::new(), claims, remarks, curves, axes })
+        let how = bench.hosts.how();
+        let found = run(&bench).map(|found| {
+            let Found { claims, mut remarks, missing, curves } = found;
+            if let Hosts::Loopback { why, .. } = &bench.hosts {
+                remarks.push(format!("Over loopback, as there is no lab: {why}."));
+            }
+            Part { claims, remarks, missing, curves, ..Part::new(name, how, heading, axes) }
+        });
+        kept(name, how, found)
     });
     let parts = parts.collect();
-    if let Ok(stage) = stage {
-        stage.remove()?;
-    }
-    parts
+    bench.hosts.remove()?;
+    Ok(parts)
 }
 
 /// 1, 2, 4 and so on, up to this.

@@ -2,7 +2,8 @@
 
 use laneway_report::table::{Style, align, wrap};
 
-use crate::part::{Claim, Curve, Part, brief};
+use crate::Claim;
+use crate::part::{Curve, Part, brief};
 
 /// Lines of a table of curves at most; programs get all points.
 const SHOWN: usize = 20;
@@ -23,7 +24,9 @@ impl Part {
         let commands = self.commands.iter().map(|line| command(line, style.width));
         let heading = wrap(self.heading, style.width) + "\n" + &commands.collect::<String>();
         let mut sections = vec![heading, claims(&self.claims, style.width)];
-        sections.extend(self.remarks.iter().map(|remark| wrap(remark, style.width) + "\n"));
+        let missing = self.missing.iter().map(|what| format!("Not measured: {what}."));
+        let sentences = self.remarks.iter().cloned().chain(missing);
+        sections.extend(sentences.map(|sentence| wrap(&sentence, style.width) + "\n"));
         for op in self.operations() {
             let unit = self.axes.unit.map_or(String::new(), |unit| format!(", {unit}"));
             let title = wrap(&format!("{op}{unit}"), style.width);
@@ -213,7 +216,7 @@ mod tests {
         let words = "a mean over all sizes that were sent";
         let claim = |at: u64| {
             let what = format!("{words}, {at}").repeat(if at.is_multiple_of(5) { 2 } else { 1 });
-            Claim::own_ratio(what, 1.5).asked("above 1: as the text says", |ratio| ratio > 1.0)
+            Claim::own_ratio(what, 1.5).above(1.0, "as the text says")
         };
         let part = Part { claims: (0..10).map(claim).collect(), ..part(3.0) };
         let text = part.text();
@@ -246,7 +249,7 @@ mod tests {
         let curve = Curve::new("gather", "root", points);
         let part = Part { curves: vec![curve], ..part(3.0) };
         assert_eq!(part.text().matches("1.50").count(), SHOWN);
-        assert_eq!(part.rows().len(), 2 + 100);
+        assert_eq!(part.rows("p").len(), 2 + 100);
     }
 
     #[test]

@@ -4,8 +4,9 @@ use laneway_coll::MeshOrder;
 use laneway_core::{Phases, Rank};
 use laneway_topo::order::Shift;
 
-use super::{DEGREES, TABLE, printed};
-use crate::part::{Claim, Curve, Part};
+use super::{DEGREES, TABLE, counted, printed};
+use crate::Claim;
+use crate::part::{Curve, Part};
 
 /// The paper's example has switches of six ports.
 const EXAMPLE: u32 = 3;
@@ -14,13 +15,13 @@ pub fn figure_4() -> Part {
     let printed = printed::lines(printed::FIGURE_4);
     let (claims, curves) = compared(&printed, 0, &Shift::new(9));
     Part {
-        name: "figure-4",
-        heading: "Figure 4: the shift, 9 nodes: destinations as printed, by phase and in all",
         claims,
         curves,
-        commands: Vec::new(),
-        remarks: Vec::new(),
-        axes: TABLE,
+        ..counted(
+            "figure-4",
+            "Figure 4: the shift, 9 nodes: destinations as printed, by phase and in all",
+            TABLE,
+        )
     }
 }
 
@@ -28,14 +29,14 @@ pub fn figure_7() -> Part {
     let printed = printed::lines(printed::FIGURE_7);
     let (claims, curves) = compared(&printed, 0, &MeshOrder::new(EXAMPLE));
     Part {
-        name: "figure-7",
-        heading: "Figure 7: within the first layer, d = 3: destinations as printed, by phase and \
-                  in all",
         claims,
         curves,
-        commands: Vec::new(),
-        remarks: Vec::new(),
-        axes: TABLE,
+        ..counted(
+            "figure-7",
+            "Figure 7: within the first layer, d = 3: destinations as printed, by phase and \
+                  in all",
+            TABLE,
+        )
     }
 }
 
@@ -43,14 +44,14 @@ pub fn figure_8() -> Part {
     let printed = printed::lines(printed::FIGURE_8);
     let (claims, curves) = compared(&printed, 12, &MeshOrder::new(EXAMPLE));
     Part {
-        name: "figure-8",
-        heading: "Figure 8: from the first layer to the second, d = 3: destinations as printed, by \
-                  phase and in all",
         claims,
         curves,
-        commands: Vec::new(),
-        remarks: Vec::new(),
-        axes: TABLE,
+        ..counted(
+            "figure-8",
+            "Figure 8: from the first layer to the second, d = 3: destinations as printed, by \
+                  phase and in all",
+            TABLE,
+        )
     }
 }
 
@@ -138,7 +139,9 @@ pub fn equations() -> Part {
     claims.extend([
         Claim::ratio_of("d = 3, as printed: destinations as they must be", Some(all), {
             (found.destinations - found.wrong) as f64
-        }),
+        })
+        .equal()
+        .known(1, 540.0, 540.0),
         count("d = 3, as printed: wrong destinations".into(), found.wrong),
         count("d = 3, as printed: of these, no node at all".into(), found.outside),
         count(
@@ -162,15 +165,14 @@ pub fn equations() -> Part {
         claims.push(Claim::ratio_of(what, phases, found.permutations as f64).equal());
     }
     Part {
-        name: "equations",
-        heading: "Equations (2) and (3): in print (2) forgets the source's layer, and neither \
+        claims,
+        ..counted(
+            "equations",
+            "Equations (2) and (3): in print (2) forgets the source's layer, and neither \
                   wraps around after the last.\nCorrected, for node (l, v, o) in phase i, with \
                   k = i / d(d+1): layer l + k mod d, number o + i mod d, vertex\nv + ((o + i/d) \
                   mod d) + 1 mod d+1 while i mod d(d+1) < d^2, then v",
-        claims,
-        curves: Vec::new(),
-        commands: Vec::new(),
-        remarks: Vec::new(),
-        axes: TABLE,
+            TABLE,
+        )
     }
 }

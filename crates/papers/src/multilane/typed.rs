@@ -3,7 +3,7 @@
 
 use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{self, Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,9 @@ use laneway_lab::{LabName, die_with_owner, down};
 use laneway_report::figure::plain;
 use laneway_report::{Record, read};
 
-/// The whole run, the lab's building among it.
+use crate::Request;
+
+/// The whole run, the lab's building among it, where the call has no budget.
 const LIMIT: Duration = Duration::from_secs(85);
 /// How long a lab's guard may take to remove it.
 const REMOVAL: Duration = Duration::from_secs(15);
@@ -29,6 +31,12 @@ pub struct Seen {
     pub size: u64,
     pub time: f64,
     pub interval: (f64, f64),
+}
+
+/// What a run has measured, and why that is not all.
+pub struct Ran {
+    pub seen: Vec<Seen>,
+    pub missing: Option<String>,
 }
 
 /// What is measured where.
@@ -60,10 +68,25 @@ impl Plan<'_> {
         format!("laneway {}", self.words(launcher, "laneway").join(" "))
     }
 
-    /// Runs it: what was measured, or why nothing was. No lab is left.
-    pub fn run(&self, program: &Path) -> Result<Vec<Seen>, String> {
+    /// Runs it for as long as the call may take: what was measured, and why not all was. No lab is
+    /// left.
+    pub fn run(&self, request: &Request) -> Ran {
+        let folder = std::env::temp_dir().join(format!("laneway-reproduce-{}", process::id()));
+        let ran = self.run_in(&folder, request);
+        // It is in the folder for temporary files, should it stay.
+        _ = std::fs::remove_dir_all(&folder);
+        ran.unwrap_or_else(|why| Ran { seen: Vec::new(), missing: Some(why) })
+    }
+
+    fn run_in(&self, folder: &Path, request: &Request) -> Result<Ran, String> {
         let launcher = launcher().ok_or("there is no mpirun on the path")?;
-        let words = self.words(launcher, &program.to_string_lossy());
+        std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        // What is done stands there when the command is killed.
+        let rows = folder.join("rows.json");
+        let limit = request.left(LIMIT);
+        let program = &request.program;
+        let mut words = self.words(launcher, &program.to_string_lossy());
+        words.extend(["--export".to_owned(), rows.to_string_lossy().into_owned()]);
         let mut command = Command::new(program);
         command.args(words).stdin(Stdio::null());
         // What is typed is all that counts, whatever the environment says.
@@ -72,20 +95,25 @@ impl Plan<'_> {
                 command.env_remove(name);
             }
         }
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
         die_with_owner(&mut command);
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let lab =
             LabName::new(&format!("run-{}", child.id())).map_err(|error| error.to_string())?;
-        let (out, err) = (text(child.stdout.take()), text(child.stderr.take()));
-        let ended = wait(&mut child);
+        let err = text(child.stderr.take());
+        let ended = wait(&mut child, limit);
         remove(&lab);
-        let [out, err] = [out, err].map(|thread| thread.join().unwrap_or_default());
-        match ended {
-            None => Err(format!("it did not end within {} s", LIMIT.as_secs())),
-            Some(status) if status.success() => self.rows(&out),
-            Some(status) => Err(said(&err).unwrap_or_else(|| status.to_string())),
-        }
+        let err = err.join().unwrap_or_default();
+        let seen = std::fs::read_to_string(&rows).map_or(Ok(Vec::new()), |text| self.rows(&text));
+        let seen = seen.unwrap_or_default();
+        let asked = 2 * self.algorithms.len() * self.sizes.split(',').count();
+        let short = format!("{} of {asked} figures were measured", seen.len());
+        let missing = match ended {
+            None => Some(format!("{short} within {} s; --budget gives it more", limit.as_secs())),
+            Some(status) if status.success() => (seen.len() != asked).then_some(short),
+            Some(status) => Some(said(&err).unwrap_or_else(|| status.to_string())),
+        };
+        Ok(Ran { seen, missing })
     }
 
     fn rows(&self, text: &str) -> Result<Vec<Seen>, String> {
@@ -99,11 +127,7 @@ impl Plan<'_> {
             let algorithm = self.algorithms.get(place).cloned().unwrap_or_default();
             all.push(Seen { algorithm, ..seen });
         }
-        let asked = 2 * self.algorithms.len() * self.sizes.split(',').count();
-        match all.len() == asked && found.rows.len() == asked {
-            true => Ok(all),
-            false => Err(format!("{} of {asked} figures were measured", all.len())),
-        }
+        Ok(all)
     }
 }
 
@@ -127,9 +151,9 @@ fn text<R: Read + Send + 'static>(from: Option<R>) -> thread::JoinHandle<String>
 }
 
 /// How the command ended; none where it had to be killed.
-fn wait(child: &mut Child) -> Option<ExitStatus> {
+fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let begun = Instant::now();
-    while begun.elapsed() < LIMIT {
+    while begun.elapsed() < limit {
         match child.try_wait() {
             Ok(Some(status)) => return Some(status),
             Ok(None) => thread::sleep(MOMENT),

@@ -3,9 +3,11 @@
 
 use laneway_core::Collective;
 
+use super::simulated;
 use super::testbed::{Reading, Testbed, WINDOW};
+use crate::Claim;
 use crate::error::PaperError;
-use crate::part::{Axes, Claim, Curve, Drawn, Part, brief};
+use crate::part::{Axes, Curve, Drawn, Part, brief};
 
 /// paper: multilane 5.2: the latencies of its figures, in milliseconds.
 const LATENCIES: [u32; 2] = [5, 20];
@@ -17,12 +19,9 @@ pub fn part() -> Result<Part, PaperError> {
     let mbit = |what: &str, paper, ours| Claim::of(what, "Mbit/s", paper, ours);
     let one_way = rate(5, Reading::OneWay, WINDOW)?;
     let claims = vec![
-        mbit("a connection at 5 ms, L is the round trip", Some(250.0), at_5)
-            .asked("within 10 %", |rate| (225.0..=275.0).contains(&rate)),
-        mbit("a connection at 20 ms (figure 8), L is the round trip", None, at_20)
-            .asked("within 10 % of 65 to 70", |rate| (58.5..=77.0).contains(&rate)),
-        mbit("a connection at 20 ms (figure 7), L is the round trip", Some(125.0), at_20)
-            .asked("within 10 %", |rate| (112.5..=137.5).contains(&rate)),
+        mbit("a connection at 5 ms, L is the round trip", Some(250.0), at_5),
+        mbit("a connection at 20 ms (figure 8: 65 to 70), L is the round trip", None, at_20),
+        mbit("a connection at 20 ms (figure 7), L is the round trip", Some(125.0), at_20),
         mbit("a connection at 5 ms, L is one way", Some(250.0), one_way),
         mbit("a connection at 20 ms, L is one way", None, rate(20, Reading::OneWay, WINDOW)?),
         mbit("5 ms one way, twice the window", Some(250.0), rate(5, Reading::OneWay, 2 * WINDOW)?),
@@ -35,21 +34,13 @@ pub fn part() -> Result<Part, PaperError> {
         let (op, label) = ("what a connection gets at L milliseconds", reading.words());
         curves.push(Curve::new(op, label, points));
     }
-    Ok(Part {
-        name: "window",
-        heading: "Section 5.1: what one connection gets from 156 KB for each round trip",
-        commands: vec![near.command(Collective::Scatter, "--algorithm single-lane --sizes 4M")],
-        claims,
-        remarks: remarks(at_5, at_20, one_way),
-        curves,
-        axes: Axes {
-            across: "latency_ms",
-            unit: Some("Mbit/s"),
-            up: "",
-            along: "",
-            drawn: Drawn::Not,
-        },
-    })
+    let axes =
+        Axes { across: "latency_ms", unit: Some("Mbit/s"), up: "", along: "", drawn: Drawn::Not };
+    let heading = "Section 5.1: what one connection gets from 156 KB for each round trip. The \
+                   window is an input, chosen to give 250 Mbit/s at 5 ms: nothing is judged";
+    let commands = vec![near.command(Collective::Scatter, "--algorithm single-lane --sizes 4M")];
+    let remarks = remarks(at_5, at_20, one_way);
+    Ok(Part { commands, claims, remarks, curves, ..simulated("window", heading, axes) })
 }
 
 fn remarks(at_5: f64, at_20: f64, one_way: f64) -> Vec<String> {

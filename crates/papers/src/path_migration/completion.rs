@@ -2,17 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use laneway_core::Observer;
 use laneway_path::MigrationState;
 use laneway_stats::median;
 
-use super::Found;
 use super::pairs::{Pairs, micros};
+use super::{Bench, Found};
+use crate::Claim;
 use crate::error::PaperError;
-use crate::part::{Claim, brief};
-use laneway_drill::Stage;
-
-const REPETITIONS: usize = 11;
+use crate::part::brief;
 
 /// Microseconds of one request on all pairs: the whole, and what noticing took of it.
 struct Seen {
@@ -20,9 +17,9 @@ struct Seen {
     noticing: Vec<f64>,
 }
 
-fn by(pairs: &mut Pairs, query: bool) -> Result<Seen, PaperError> {
+fn by(pairs: &mut Pairs, repetitions: usize, query: bool) -> Result<Seen, PaperError> {
     let mut seen = Seen { whole: Vec::new(), noticing: Vec::new() };
-    for repetition in 0..=REPETITIONS {
+    for repetition in 0..=repetitions {
         let (begun, mut noticing) = (Instant::now(), Duration::ZERO);
         let mut pending = pairs.ids().to_vec();
         pairs.request_loading()?;
@@ -49,9 +46,15 @@ fn by(pairs: &mut Pairs, query: bool) -> Result<Seen, PaperError> {
     Ok(seen)
 }
 
-pub fn part(stage: &Stage, most: usize, _observer: &dyn Observer) -> Result<Found, PaperError> {
-    let mut pairs = Pairs::open(stage, most)?;
-    let (events, queries) = (by(&mut pairs, false)?, by(&mut pairs, true)?);
+pub fn part(bench: &Bench) -> Result<Found, PaperError> {
+    let (most, repetitions) = (bench.most(), bench.repetitions());
+    if bench.request.is_over() {
+        let missing = vec!["events and queries (the budget is spent)".to_owned()];
+        return Ok(Found { missing, ..Found::default() });
+    }
+    let mut pairs = Pairs::open(&bench.hosts, most)?;
+    let [events, queries] = [false, true].map(|query| by(&mut pairs, repetitions, query));
+    let (events, queries) = (events?, queries?);
     let middle = |samples: &[f64]| median(samples).unwrap_or(f64::NAN);
     let each = |samples: &[f64]| 1e3 * middle(samples) / most as f64;
     let mut found = Found::default();
@@ -62,7 +65,9 @@ pub fn part(stage: &Stage, most: usize, _observer: &dyn Observer) -> Result<Foun
         ]);
     }
     let ratio = middle(&queries.noticing) / middle(&events.noticing);
-    found.claims.push(Claim::ratio_of("noticing by queries over events", None, ratio));
+    let claim = Claim::ratio_of("noticing by queries over events", None, ratio);
+    let claim = claim.above(1.0, "the cost of querying is higher than that of the notification");
+    found.claims.push(claim.known(5, 0.2, 1.0));
     let verdict = match ratio {
         ratio if ratio > 1.25 => "dearer, as in the paper",
         ratio if ratio < 0.8 => "cheaper, other than in the paper",

@@ -3,27 +3,28 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use laneway_core::Observer;
 use laneway_path::MigrationState;
 use laneway_stats::{median, quantile, sorted};
 
+use super::hosts::Hosts;
 use super::pairs::{MOST_BYTES, Pairs, micros};
-use super::{Found, Medians, powers};
+use super::{Bench, Found, Medians, powers};
 use crate::error::PaperError;
-use crate::part::{Claim, brief};
-use laneway_drill::Stage;
+use crate::part::brief;
+use crate::{Bound, Claim, Printed};
 
 /// Messages of a repetition that nothing disturbs, and those before all that are not counted.
 const UNDISTURBED: usize = 100;
 const WARM_UP: usize = 50;
-const REPETITIONS: usize = 11;
 /// Bytes of figure 7.
 const BYTES: usize = 128;
 const SIZES: [usize; 6] = [1, 4, 16, 64, 256, MOST_BYTES];
 /// How long a fault may take to be noticed.
 const NOTICED: Duration = Duration::from_secs(10);
-/// The end of the paper's axis.
+/// paper: path-migration, figure 8: the end of the axis, below which all its curves are.
 const AXIS_US: f64 = 400.0;
+/// "Flat", "constant", "the same": a ratio that rounds to 1.
+const SAME: Printed = Printed::new(1.0, 1.0);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Disturbance {
@@ -65,11 +66,11 @@ struct Usual {
     p99: f64,
 }
 
-fn undisturbed(pairs: &mut Pairs, bytes: usize) -> Result<Usual, PaperError> {
+fn undisturbed(pairs: &mut Pairs, bytes: usize, repetitions: usize) -> Result<Usual, PaperError> {
     let count = pairs.ids().len();
     trips(pairs, bytes, WARM_UP.max(count))?;
-    let samples = trips(pairs, bytes, REPETITIONS * UNDISTURBED.max(count))?;
-    let means = samples.chunks(samples.len() / REPETITIONS).map(mean).collect();
+    let samples = trips(pairs, bytes, repetitions * UNDISTURBED.max(count))?;
+    let means = samples.chunks(samples.len() / repetitions).map(mean).collect();
     let p99 = quantile(&sorted(&samples), 0.99).unwrap_or(f64::NAN);
     Ok(Usual { means, p99 })
 }
@@ -100,40 +101,56 @@ fn request(pairs: &mut Pairs, bytes: usize, what: Disturbance) -> Result<Vec<f64
 }
 
 /// The messages from the one that met a fault until the last event of it; then it is repaired.
-fn strike(pairs: &mut Pairs, stage: &Stage, bytes: usize) -> Result<Vec<f64>, PaperError> {
-    let words = format!("carrier {}:eth{}", stage.sender(), pairs.primary()?.0);
-    let samples = thread::scope(|scope| {
-        let striker = scope.spawn(|| stage.fault(&words, true));
+fn strike(pairs: &mut Pairs, hosts: &Hosts, bytes: usize) -> Result<Vec<f64>, PaperError> {
+    let path = pairs.primary()?;
+    if hosts.informs() {
+        let begun = Instant::now();
+        pairs.on_carrier(path, false);
+        let mut samples = vec![micros(begun.elapsed()) + pairs.trip(bytes)?];
+        while !pairs.are(MigrationState::Migrated) {
+            samples.push(pairs.trip(bytes)?);
+            noticed(begun)?;
+        }
+        pairs.on_carrier(path, true);
+        return Ok(samples);
+    }
+    let (samples, fault) = thread::scope(|scope| {
+        let striker = scope.spawn(|| hosts.strike(path));
         let (begun, mut samples) = (Instant::now(), Vec::new());
         while !pairs.are(MigrationState::Migrated) {
             let took = pairs.trip(bytes)?;
             if pairs.count(MigrationState::Migrated) > 0 {
                 samples.push(took);
             }
-            if begun.elapsed() > NOTICED {
-                let what = "the pairs did not leave a path without a carrier";
-                let seconds = NOTICED.as_secs();
-                return Err(PaperError::Stuck { what: what.into(), seconds });
-            }
+            noticed(begun)?;
         }
-        striker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        Ok(samples)
+        let fault = striker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Ok::<_, PaperError>((samples, fault))
     })?;
-    stage.fault(&words, false)?;
+    hosts.repair(fault)?;
     Ok(samples)
+}
+
+/// Refuses to wait any longer for a fault to be noticed.
+fn noticed(begun: Instant) -> Result<(), PaperError> {
+    if begun.elapsed() <= NOTICED {
+        return Ok(());
+    }
+    let what = "the pairs did not leave a path without a carrier".into();
+    Err(PaperError::Stuck { what, seconds: NOTICED.as_secs() })
 }
 
 /// Disturbs messages once, and adds what they saw. The pairs are in the state before it.
 fn disturb(
     pairs: &mut Pairs,
-    stage: &Stage,
+    hosts: &Hosts,
     bytes: usize,
     what: Disturbance,
     usual: &Usual,
     seen: &mut Seen,
 ) -> Result<(), PaperError> {
     let samples = match what {
-        Disturbance::Fault => strike(pairs, stage, bytes)?,
+        Disturbance::Fault => strike(pairs, hosts, bytes)?,
         _ => request(pairs, bytes, what)?,
     };
     let after = trips(pairs, bytes, pairs.ids().len())?;
@@ -149,45 +166,61 @@ fn middle(samples: &[f64]) -> f64 {
 }
 
 /// One pair that no module was called for.
-fn original(stage: &Stage, bytes: usize) -> Result<Usual, PaperError> {
-    undisturbed(&mut Pairs::open(stage, 1)?, bytes)
+fn original(bench: &Bench, bytes: usize) -> Result<Usual, PaperError> {
+    undisturbed(&mut Pairs::open(&bench.hosts, 1)?, bytes, bench.repetitions())
 }
 
-pub fn figure_7(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<Found, PaperError> {
-    let counts = powers(most);
-    let alone = middle(&original(stage, BYTES)?.means);
+pub fn figure_7(bench: &Bench) -> Result<Found, PaperError> {
+    let counts = powers(bench.most());
+    let mut found = Found::default();
     let (mut quiet, mut loading, mut migration) =
         (Medians::default(), Medians::default(), Medians::default());
     let mut last = [Seen::default(), Seen::default()];
-    let what = "numbers of pairs, latency";
-    for &count in laneway_core::Stage::new(observer, what, counts.len() as u64).over(&counts) {
-        let mut pairs = Pairs::open(stage, count)?;
-        let usual = undisturbed(&mut pairs, BYTES)?;
+    bench.over("numbers of pairs, latency", &counts, &mut found, |count| {
+        let (hosts, repetitions) = (&bench.hosts, bench.repetitions());
+        let mut pairs = Pairs::open(hosts, count)?;
+        let usual = undisturbed(&mut pairs, BYTES, repetitions)?;
         let [mut armed, mut migrated] = [Seen::default(), Seen::default()];
-        for _ in 0..REPETITIONS {
-            disturb(&mut pairs, stage, BYTES, Disturbance::Loading, &usual, &mut armed)?;
-            disturb(&mut pairs, stage, BYTES, Disturbance::Migration, &usual, &mut migrated)?;
+        for _ in 0..repetitions {
+            disturb(&mut pairs, hosts, BYTES, Disturbance::Loading, &usual, &mut armed)?;
+            disturb(&mut pairs, hosts, BYTES, Disturbance::Migration, &usual, &mut migrated)?;
         }
         quiet.add(count, &usual.means);
         loading.add(count, &armed.means);
         migration.add(count, &migrated.means);
         last = [armed, migrated];
-    }
-    let mut found = Found::default();
-    found.claims.push(Claim::of("original: one pair, 128 B", "us", None, alone));
-    let count = counts.last().copied().unwrap_or(1);
+        Ok(())
+    })?;
+    let Some(count) = quiet.points.last().map(|point| point.0) else { return Ok(found) };
+    let alone = quiet.points.first().map_or(f64::NAN, |point| point.1);
+    found.claims.push(Claim::of("one pair, 128 B, undisturbed", "us", None, alone));
     let all = [Disturbance::Loading, Disturbance::Migration];
     for ((what, medians), seen) in all.into_iter().zip([&loading, &migration]).zip(&last) {
         let name = what.name();
+        let affected = middle(&seen.affected);
         found.claims.extend([
             Claim::of(format!("{name}: mean latency, {count} pairs"), "us", None, medians.last()),
+            Claim::ratio_of(
+                format!("{name}: mean latency over the undisturbed, {count} pairs"),
+                None,
+                medians.last() / quiet.last(),
+            )
+            .above(1.0, "requests add significant overhead to the ongoing communication"),
             Claim::ratio_of(format!("{name}: largest over smallest mean"), None, medians.range())
-                .asked("at most 2: flat over the number of pairs", |ratio| ratio <= 2.0),
+                .printed(SAME, "almost a flat curve")
+                .known(3, 1.5, 2000.0),
             Claim::ratio_of(
                 format!("{name}: messages that it affects, {count} pairs"),
                 Some(count as f64),
-                middle(&seen.affected),
+                affected,
             ),
+            Claim::ratio_of(
+                format!("{name}: affected messages over pairs, {count} pairs"),
+                Some(1.0),
+                affected / count as f64,
+            )
+            .printed(Printed::new(1.0, 0.1), "very close to the number of QPs")
+            .known(3, 0.0, 2.0),
             Claim::ratio_of(
                 format!("{name}: messages until the last event, {count} pairs"),
                 None,
@@ -197,10 +230,8 @@ pub fn figure_7(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<F
     }
     found.remarks.push(format!(
         "The paper's card moves one pair after the other beside the messages, so that about as \
-         many messages as there are pairs are slowed a little. Here a request for all pairs is \
-         carried out at once by whoever sends the next message: {} of {count} messages are slowed \
-         when paths are loaded and {} when they are changed, and the one that carries it \
-         out pays for all of them.",
+         many messages as there are pairs are slowed a little. Here {} of {count} messages are \
+         slowed when paths are loaded and {} when they are changed.",
         brief(middle(&last[0].affected)),
         brief(middle(&last[1].affected)),
     ));
@@ -212,50 +243,57 @@ pub fn figure_7(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<F
     Ok(found)
 }
 
-pub fn figure_8(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<Found, PaperError> {
+pub fn figure_8(bench: &Bench) -> Result<Found, PaperError> {
     let all = [Disturbance::Loading, Disturbance::Migration, Disturbance::Fault];
     let (mut alone, mut medians) = (Medians::default(), all.map(|_| Medians::default()));
-    let mut pairs = Pairs::open(stage, most)?;
-    let what = "sizes of messages, latency";
-    for bytes in laneway_core::Stage::new(observer, what, SIZES.len() as u64).over(SIZES) {
-        alone.add(bytes, &original(stage, bytes)?.means);
-        let usual = undisturbed(&mut pairs, bytes)?;
+    let mut found = Found::default();
+    let (hosts, repetitions) = (&bench.hosts, bench.repetitions());
+    let mut pairs = None;
+    bench.over("sizes of messages, latency", &SIZES, &mut found, |bytes| {
+        alone.add(bytes, &original(bench, bytes)?.means);
+        let pairs = match &mut pairs {
+            Some(pairs) => pairs,
+            none => none.insert(Pairs::open(hosts, bench.most())?),
+        };
+        let usual = undisturbed(pairs, bytes, repetitions)?;
         let mut seen = all.map(|_| Seen::default());
-        for _ in 0..REPETITIONS {
+        for _ in 0..repetitions {
             for (what, seen) in all.into_iter().zip(&mut seen) {
                 if what == Disturbance::Fault {
                     pairs.load()?;
                 }
-                disturb(&mut pairs, stage, bytes, what, &usual, seen)?;
+                disturb(pairs, hosts, bytes, what, &usual, seen)?;
             }
         }
         for (medians, seen) in medians.iter_mut().zip(&seen) {
             medians.add(bytes, &seen.means);
         }
+        Ok(())
+    })?;
+    if alone.points.is_empty() {
+        return Ok(found);
     }
-    let mut found = Found::default();
     let names = ["original"].into_iter().chain(all.map(Disturbance::name));
     for (name, medians) in names.zip([&alone].into_iter().chain(&medians)) {
         let figures: Vec<f64> = medians.points.iter().map(|point| point.1).collect();
         found.claims.extend([
-            Claim::of(
-                format!("{name}: mean latency, the paper's axis ends here"),
-                "us",
-                Some(AXIS_US),
-                middle(&figures),
-            ),
+            Claim::of(format!("{name}: mean latency"), "us", None, middle(&figures))
+                .asked(Bound::AtMost(AXIS_US), "the paper's axis ends there")
+                .known(3, AXIS_US, 100_000.0),
             Claim::ratio_of(format!("{name}: largest over smallest of all sizes"), None, {
                 medians.range()
             })
-            .asked("at most 2: constant in size", |ratio| ratio <= 2.0),
+            .printed(SAME, "almost the same with increasing message size")
+            .known(4, 1.5, 6.0),
         ]);
         found.curves.push(medians.curve("latency", name));
     }
     found.remarks.push(format!(
-        "A fault costs the message that it meets up to {} us: the device is asked every \
-         millisecond while a message is under way, and all {most} pairs move at once, not each \
-         when its turn comes.",
-        brief(medians[2].points.iter().map(|point| point.1).fold(0.0, f64::max))
+        "A fault costs the message that it meets up to {} us: a device is asked every millisecond \
+         while a message is under way, and all {} pairs move at once, not each when its turn \
+         comes.",
+        brief(medians[2].points.iter().map(|point| point.1).fold(0.0, f64::max)),
+        bench.most(),
     ));
     Ok(found)
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use laneway_net::{ConnectionId, Endpoint, NetError, Setup, What, now};
 use laneway_path::{Bundle, Event, MigrationState, OnArmed, OnMigrated, PathId, Policy};
 
+use super::hosts::Hosts;
 use crate::error::PaperError;
-use laneway_drill::Stage;
 
 /// How long anything may take.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -55,9 +55,9 @@ fn stuck(what: &str) -> PaperError {
 }
 
 impl Pairs {
-    pub fn open(stage: &Stage, count: usize) -> Result<Pairs, PaperError> {
-        let endpoint = stage.on_both_paths(0, setup())?;
-        let peer = stage.on_both_paths(1, setup())?;
+    pub fn open(hosts: &Hosts, count: usize) -> Result<Pairs, PaperError> {
+        let endpoint = hosts.endpoint(0, setup())?;
+        let peer = hosts.endpoint(1, setup())?;
         let (to, far) = (peer.addresses(), Arc::new(Far::default()));
         let shared = Arc::clone(&far);
         let thread = thread::spawn(move || echo(peer, count, &shared));
@@ -91,6 +91,11 @@ impl Pairs {
     /// The path that the first pair uses.
     pub fn primary(&self) -> Result<PathId, PaperError> {
         Ok(self.endpoint.get(self.ids[0])?.primary())
+    }
+
+    /// Informs the near end of a carrier, as a device would.
+    pub fn on_carrier(&mut self, path: PathId, up: bool) {
+        self.endpoint.on_carrier(path, up);
     }
 
     fn set(&mut self, place: usize, state: MigrationState) {

@@ -1,15 +1,13 @@
 //! Figures 5 and 6: how long all pairs take from one migration state to the next.
 
-use laneway_core::Observer;
 use laneway_stats::Line;
 
 use super::pairs::Pairs;
-use super::{Found, Medians, powers};
+use super::{Bench, Found, Medians, powers};
 use crate::error::PaperError;
-use crate::part::{Claim, brief};
-use laneway_drill::Stage;
+use crate::part::brief;
+use crate::{Claim, Printed};
 
-const REPETITIONS: usize = 11;
 /// The most pairs of figure 5.
 const FEW: usize = 32;
 const PANEL: &str = "transitions";
@@ -22,13 +20,12 @@ struct Times {
     followed: Medians,
 }
 
-fn measure(stage: &Stage, counts: &[usize], observer: &dyn Observer) -> Result<Times, PaperError> {
+fn measure(bench: &Bench, counts: &[usize], found: &mut Found) -> Result<Times, PaperError> {
     let mut times = Times::default();
-    let what = "numbers of pairs that change state";
-    for &count in laneway_core::Stage::new(observer, what, counts.len() as u64).over(counts) {
-        let mut pairs = Pairs::open(stage, count)?;
+    bench.over("numbers of pairs that change state", counts, found, |count| {
+        let mut pairs = Pairs::open(&bench.hosts, count)?;
         let (mut armed, mut migrated, mut followed) = (Vec::new(), Vec::new(), Vec::new());
-        for repetition in 0..=REPETITIONS {
+        for repetition in 0..=bench.repetitions() {
             let (loading, [here, there]) = (pairs.load()?, pairs.migrate()?);
             // The first one finds cold caches and unknown neighbours.
             if repetition > 0 {
@@ -40,7 +37,8 @@ fn measure(stage: &Stage, counts: &[usize], observer: &dyn Observer) -> Result<T
         times.armed.add(count, &armed);
         times.migrated.add(count, &migrated);
         times.followed.add(count, &followed);
-    }
+        Ok(())
+    })?;
     Ok(times)
 }
 
@@ -56,8 +54,20 @@ fn line(medians: &Medians) -> Option<(Line, f64)> {
     Some((line, 1.0 - left / total))
 }
 
-fn tell(times: &Times, paper: f64, is_asked: bool) -> Found {
-    let mut found = Found::default();
+/// What the text says of one figure.
+struct Said {
+    /// Armed-Migrated over Migrated-Armed.
+    ratio: Printed,
+    middle: f64,
+    words: &'static str,
+    /// The ranges of known differences: the ratio's, and those of the growth of both transitions.
+    known: [Known; 3],
+}
+
+/// The number of a reason, and its range.
+type Known = (u8, f64, f64);
+
+fn tell(times: &Times, said: &Said, found: &mut Found) {
     let all = [
         ("Migrated-Armed", &times.armed),
         ("Armed-Migrated", &times.migrated),
@@ -67,31 +77,54 @@ fn tell(times: &Times, paper: f64, is_asked: bool) -> Found {
         let (slope, start, fits) = line(medians).map_or((f64::NAN, f64::NAN, f64::NAN), |found| {
             (found.0.slope, found.0.intercept, found.1)
         });
-        let fits = Claim::ratio_of(format!("{name}: R2 of a straight line"), None, fits);
         found.claims.extend([
             Claim::of(format!("{name}: time of all pairs"), "us", None, medians.last()),
             Claim::of(format!("{name}: for each pair more"), "us", None, slope),
             Claim::of(format!("{name}: where the line begins"), "us", None, start),
-            match is_asked {
-                true => fits.asked("at least 0.95: linear", |fits| fits >= 0.95),
-                false => fits,
-            },
+            Claim::ratio_of(format!("{name}: R2 of a straight line"), None, fits),
         ]);
         found.curves.push(medians.curve(PANEL, name));
+    }
+    let [ratio_known, growth @ ..] = said.known;
+    for ((name, medians), (reason, low, high)) in all.into_iter().zip(growth) {
+        let what = format!("{name}: time for a pair, most over an eighth of the pairs");
+        let claim = Claim::ratio_of(what, Some(1.0), growth_of(medians));
+        let claim = claim.printed(Printed::new(1.0, 1.0), "a linear trend");
+        found.claims.push(claim.known(reason, low, high));
     }
     for (what, medians) in [("here", &times.migrated), ("at both ends", &times.followed)] {
         let ratio = medians.last() / times.armed.last();
         let what = format!("Armed-Migrated {what} over Migrated-Armed, all pairs");
-        found.claims.push(Claim::ratio_of(what, Some(paper), ratio));
+        let claim = Claim::ratio_of(what, Some(said.middle), ratio);
+        let (reason, low, high) = ratio_known;
+        found.claims.push(match medians.points.is_empty() {
+            true => claim,
+            false => claim.printed(said.ratio, said.words).known(reason, low, high),
+        });
     }
-    found
 }
 
-pub fn figure_5(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<Found, PaperError> {
+/// The time for a pair with the most pairs over that with an eighth of them: 1 where time grows as
+/// their number.
+fn growth_of(medians: &Medians) -> f64 {
+    let Some((most, time)) = medians.points.last().copied() else { return f64::NAN };
+    let few = medians.points.iter().find(|point| point.0 >= most.div_ceil(8));
+    let (few, before) = few.copied().unwrap_or((most, time));
+    (time / most as f64) / (before / few as f64)
+}
+
+pub fn figure_5(bench: &Bench) -> Result<Found, PaperError> {
     let mut counts: Vec<usize> = vec![1, 2, 4, 8, 12, 16, 20, 24, 28, FEW];
-    counts.retain(|count| *count <= most);
-    let times = measure(stage, &counts, observer)?;
-    let mut found = tell(&times, 1.30, false);
+    counts.retain(|count| *count <= bench.most());
+    let mut found = Found::default();
+    let times = measure(bench, &counts, &mut found)?;
+    let said = Said {
+        ratio: Printed::new(1.30, 0.1),
+        middle: 1.30,
+        words: "around 30 % more time",
+        known: [(1, 0.001, 1.25), (2, 0.05, 0.5), (2, 0.05, 3.0)],
+    };
+    tell(&times, &said, &mut found);
     found.remarks.push(format!(
         "Migrated-Armed takes {} us even for one pair: the far end is not informed before, loads \
          the path when the first request arrives, and answers the next one, 2 ms later. \
@@ -102,20 +135,16 @@ pub fn figure_5(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<F
     Ok(found)
 }
 
-pub fn figure_6(stage: &Stage, most: usize, observer: &dyn Observer) -> Result<Found, PaperError> {
-    let times = measure(stage, &powers(most), observer)?;
-    let mut found = tell(&times, 1.16, true);
-    let each = |medians: &Medians, count: usize| {
-        let at = medians.points.iter().find(|point| point.0 == count as u64);
-        at.map_or(f64::NAN, |point| point.1 / count as f64)
+pub fn figure_6(bench: &Bench) -> Result<Found, PaperError> {
+    let mut found = Found::default();
+    let times = measure(bench, &powers(bench.most()), &mut found)?;
+    let said = Said {
+        ratio: Printed::new(1.16, 0.01),
+        middle: 1.16,
+        words: "around 16 %",
+        known: [(1, 0.001, 1.25), (2, 0.05, 3.0), (2, 0.05, 3.0)],
     };
-    let (few, many) = (most.div_ceil(8).next_power_of_two(), most.next_power_of_two());
-    let many = if many > most { many / 2 } else { many };
-    for (name, medians) in [("Migrated-Armed", &times.armed), ("Armed-Migrated", &times.migrated)] {
-        let ratio = each(medians, many) / each(medians, few);
-        let what = format!("{name}: time for a pair, {many} over {few} pairs");
-        found.claims.push(Claim::ratio_of(what, None, ratio));
-    }
+    tell(&times, &said, &mut found);
     found.remarks.push(format!(
         "A migration is {} here: it is a decision of one end, which informs the other one in a \
          packet; loading is a handshake with packets of full length in both directions, twice.",
@@ -148,5 +177,9 @@ mod tests {
         }
         assert!(super::line(&square).expect("points").1 < 0.95);
         assert!((medians.range() - 212.0 / 23.0).abs() < 1e-9);
+        // From 8 to 64: 212 / 64 over 44 / 8.
+        assert!((growth_of(&medians) - 212.0 / 44.0 / 8.0).abs() < 1e-9);
+        assert!((growth_of(&square) - 8.0).abs() < 1e-9, "it grows with the square");
+        assert!(growth_of(&Medians::default()).is_nan());
     }
 }
