@@ -20,6 +20,10 @@ pub const MOST_CARDS: usize = 8;
 pub const MOST_LAN_LATENCY: f64 = 100e-6;
 /// The network beside the others, that no fault touches.
 const MANAGEMENT: u8 = 255;
+/// The kernel gives a socket no less.
+pub(crate) const LEAST_RECEIVE_BUFFER: u64 = 4096;
+/// The longest packets must fit.
+const LEAST_SWITCH_QUEUE: u64 = 4096;
 /// Bytes that may wait before a rate, at least, and the seconds that they may wait.
 const LEAST_QUEUE: f64 = 512.0 * 1024.0;
 const QUEUE_SECONDS: f64 = 0.02;
@@ -40,6 +44,8 @@ pub struct Options {
     /// What a socket's receive buffer holds at most; windows of the platform are then what the
     /// kernel announces of it, about 6 tenths, and connections are not paced to them.
     pub receive_buffer: Option<u64>,
+    /// Bytes that may wait at a port of a switch; none: 20 ms, at least 512 KiB.
+    pub switch_queue: Option<u64>,
 }
 
 impl Default for Options {
@@ -51,6 +57,7 @@ impl Default for Options {
             queue_bytes: None,
             seed: 1,
             receive_buffer: None,
+            switch_queue: None,
         }
     }
 }
@@ -165,13 +172,16 @@ impl Plan {
         let mut text = String::new();
         let rate = |rate: Option<f64>| rate.map_or("-".to_string(), |rate| rate.to_string());
         let card = |card: CardRates| format!("{} {}", rate(card.out), rate(card.into));
-        let Options { cards, one_switch, management, queue_bytes, seed, receive_buffer } =
-            self.options;
-        let [queue, buffer] = [queue_bytes, receive_buffer]
-            .map(|bytes| bytes.map_or("-".to_string(), |bytes| bytes.to_string()));
+        let Options { cards, one_switch, management, queue_bytes, seed, .. } = self.options;
+        let sizes = [queue_bytes, self.options.receive_buffer, self.options.switch_queue];
+        let [queue, buffer, ports] =
+            sizes.map(|bytes| bytes.map_or("-".to_string(), |bytes| bytes.to_string()));
         // Writing into a string cannot fail.
         _ = writeln!(text, "platform {}", self.platform);
-        _ = writeln!(text, "options {cards} {one_switch} {management} {queue} {seed} {buffer}");
+        _ = writeln!(
+            text,
+            "options {cards} {one_switch} {management} {queue} {seed} {buffer} {ports}"
+        );
         for site in &self.sites {
             _ = writeln!(text, "site {site}");
         }
@@ -219,7 +229,7 @@ impl Plan {
     fn take(&mut self, words: &[&str]) -> Option<()> {
         match *words {
             ["platform", ref name @ ..] => self.platform = name.join(" "),
-            ["options", cards, one_switch, management, queue, seed, buffer] => {
+            ["options", cards, one_switch, management, queue, seed, buffer, ports] => {
                 self.options = Options {
                     cards: cards.parse().ok()?,
                     one_switch: one_switch.parse().ok()?,
@@ -227,6 +237,7 @@ impl Plan {
                     queue_bytes: optional(queue)?,
                     seed: seed.parse().ok()?,
                     receive_buffer: optional(buffer)?,
+                    switch_queue: optional(ports)?,
                 };
             }
             ["site", name] => self.sites.push(name.to_string()),
@@ -267,6 +278,12 @@ fn optional<T: std::str::FromStr>(word: &str) -> Option<Option<T>> {
 fn check(layout: &Layout, options: &Options) -> Result<(), String> {
     if !(1..=MOST_CARDS).contains(&options.cards) {
         return Err(format!("{} cards: a host has 1 to {MOST_CARDS}", options.cards));
+    }
+    if options.receive_buffer.is_some_and(|bytes| bytes < LEAST_RECEIVE_BUFFER) {
+        return Err(format!("a receive buffer of less than {LEAST_RECEIVE_BUFFER} B"));
+    }
+    if options.switch_queue.is_some_and(|bytes| bytes < LEAST_SWITCH_QUEUE) {
+        return Err(format!("a switch whose ports hold less than {LEAST_SWITCH_QUEUE} B"));
     }
     if layout.sites.len() > MOST_SITES {
         return Err(format!("{} sites: at most {MOST_SITES}", layout.sites.len()));

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use crate::error::LabError;
 use crate::name::{LabName, card, partition_switch, port, switch};
-use crate::plan::{Host, Plan, address, gateway, management_address, queue_of};
+use crate::plan::{
+    Host, LEAST_RECEIVE_BUFFER, Plan, address, gateway, management_address, queue_of,
+};
 use crate::system::{batch, is_root, within};
 use crate::wan;
 
@@ -32,7 +34,6 @@ const MOST_OFFLOAD: f64 = 65_536.0;
 /// carried yet.
 const BUFFER_SECONDS: f64 = 4e-3;
 const LEAST_SEND_BUFFER: f64 = 128.0 * 1024.0;
-const LEAST_RECEIVE_BUFFER: u64 = 4096;
 const RECEIVE_BUFFER: u64 = 131_072;
 const MOST_RECEIVE_BUFFER: u64 = 16 << 20;
 
@@ -158,7 +159,7 @@ fn build_site(lab: &LabName, plan: &Plan, site: usize) -> Result<(), LabError> {
         for path in 0..plan.paths() {
             let (port, switch) = (port(number, path), switch(on(path)));
             _ = writeln!(lines, "link set {port} master {switch} up");
-            rates.push_str(&shaping(&port, rates_of(host, path).1));
+            rates.push_str(&shaping(&port, rates_of(host, path).1, plan.options.switch_queue));
         }
         if host.wan_card.is_some() {
             // What comes from other sites goes through the second card.
@@ -191,7 +192,7 @@ fn build_host(lab: &LabName, plan: &Plan, host: &Host) -> Result<(), LabError> {
         let (address, offload) = (address(path, host), offload(rate));
         _ = writeln!(lines, "addr add {address}/24 dev {card}");
         _ = writeln!(lines, "link set {card} gso_max_size {offload} up");
-        rates.push_str(&shaping(&card, rate));
+        rates.push_str(&shaping(&card, rate, None));
     }
     for path in 0..plan.paths() {
         lines.push_str(&routes(plan, host, path));
@@ -228,13 +229,14 @@ pub(crate) fn rates_of(host: &Host, path: usize) -> (Option<f64>, Option<f64>) {
 
 /// Lines for `tc` that hold a device to a rate, in bytes a second. One without a rate has the same
 /// parts, so that faults find them.
-pub(crate) fn shaping(device: &str, rate: Option<f64>) -> String {
+fn shaping(device: &str, rate: Option<f64>, queue: Option<u64>) -> String {
     let rate = rate.unwrap_or(UNLIMITED);
+    let queue = queue.unwrap_or(queue_of(rate));
     format!(
         "qdisc add dev {device} root handle 1: htb default 1\n{}\
          qdisc add dev {device} parent {PASSING} handle 2: bfifo limit {}\n",
         rate_class("add", device, Some(rate)),
-        queue_of(rate).min(MOST_BYTES as u64)
+        queue.min(MOST_BYTES as u64)
     )
 }
 
