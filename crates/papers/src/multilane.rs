@@ -4,6 +4,7 @@
 mod lab;
 mod lanes;
 mod rates;
+mod regimes;
 mod sizes;
 mod table_1;
 mod tcp;
@@ -23,7 +24,7 @@ use crate::{Paper, Request};
 /// What is reproduced of it.
 pub static PAPER: Paper = Paper {
     name: "multilane",
-    about: "Table 1 and figures 4, 5 and 7 to 10 of the multi-lane scatter and gather",
+    about: "Section 3.2, table 1, figures 1, 4, 5, 7 to 10 of the multi-lane scatter and gather",
     effort: "All parts but `lab` and `tcp-*` run in virtual time on the simulated testbed, two \
              sites with 32 hosts each, and take a second. `lab` measures real MPI on 2 x 8 hosts \
              of a lab and takes about a minute; `tcp-*` on 2 x 32 hosts, at a quarter of the \
@@ -48,7 +49,9 @@ pub static PAPER: Paper = Paper {
     reproduce,
 };
 
-const PARTS: [&str; 16] = [
+const PARTS: [&str; 18] = [
+    "figure-1",
+    "section-3.2",
     "table-1",
     "window",
     "figure-4",
@@ -93,6 +96,8 @@ pub fn reproduce(request: &Request, observer: &dyn Observer) -> Result<Vec<Part>
 
 fn one(part: &'static str, request: &Request) -> Result<Part, PaperError> {
     match part {
+        "figure-1" => regimes::figure_1(),
+        "section-3.2" => regimes::section_3_2(),
         "table-1" => table_1::part(),
         "window" => window::part(),
         "figure-4" => sizes::figure_4(),
