@@ -60,6 +60,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("the lab needs Linux: network namespaces and TUN devices");
 
+mod arrivals;
 mod down;
 pub mod emulator;
 mod enter;
@@ -78,6 +79,7 @@ mod system;
 mod up;
 pub mod wan;
 
+pub use arrivals::Arrivals;
 pub use down::{Removed, down};
 pub use enter::command;
 pub use error::LabError;

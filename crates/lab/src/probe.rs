@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::arrivals::Arrivals;
 use crate::error::LabError;
 use crate::name::{LabName, card};
 use crate::plan::{Host, Plan, address};
@@ -20,6 +21,11 @@ const MOST_RATE: f64 = 1.25e8;
 /// How far a figure may be off, as a part of it; a latency by so many seconds besides.
 const TOLERANCE: f64 = 0.1;
 const SLACK: f64 = 1e-3;
+/// What is sent at once after a pause, and how far its rate may be off; not where it would take
+/// longer than a rate is seen.
+const BURSTS: [(usize, f64); 2] = [(64 << 10, TOLERANCE), (16 << 10, 0.3)];
+const BURST_LOOKS: usize = 5;
+const PAUSE: Duration = Duration::from_millis(10);
 const LIMIT: Duration = Duration::from_secs(5);
 const PIECE: usize = 16 << 10;
 /// A message of a round trip, with its headers.
@@ -43,11 +49,14 @@ pub struct Seen {
     pub planned_latency: f64,
     /// Bytes a second of one connection, and what the plan says; none where nothing limits it.
     pub rate: Option<(f64, f64)>,
+    /// Bytes a second of 64 KiB that are sent at once after a pause; none between sites, and where
+    /// nothing limits it.
+    pub burst: Option<f64>,
 }
 
 /// Probes every host from the first of its site, and between any two sites one pair of hosts in
-/// each direction: first whether all answer in time, then the rates. An error names the first way
-/// that is not as planned.
+/// each direction: first whether all answer in time, then the rates, and inside a site the rates of
+/// short bursts after a pause. An error names the first way that is not as planned.
 pub fn probe(lab: &LabName, plan: &Plan) -> Result<Vec<Seen>, LabError> {
     let mut seen = Vec::new();
     for way in ways(plan) {
@@ -57,6 +66,9 @@ pub fn probe(lab: &LabName, plan: &Plan) -> Result<Vec<Seen>, LabError> {
         let planned = plan.rate_of_one(way.from, way.to);
         if way.full && planned <= MOST_RATE {
             seen.rate = Some((retry_probe(|| rate(lab, *way, planned))?, planned));
+            if way.from.site == way.to.site {
+                seen.burst = retry_probe(|| bursts(lab, *way, planned))?;
+            }
         }
     }
     Ok(seen.into_iter().map(|(_, seen)| seen).collect())
@@ -125,7 +137,7 @@ fn latency(lab: &LabName, plan: &Plan, way: Way) -> Result<Seen, LabError> {
         return Err(way.refused(&format!("takes {seen:.3} ms where {planned:.3} ms are planned")));
     }
     let (from, to, card) = (from.name.clone(), to.name.clone(), card(path));
-    Ok(Seen { from, to, card, latency, planned_latency, rate: None })
+    Ok(Seen { from, to, card, latency, planned_latency, rate: None, burst: None })
 }
 
 /// A look at how many bytes a second one connection carries.
@@ -138,6 +150,36 @@ fn rate(lab: &LabName, way: Way, planned: f64) -> Result<f64, LabError> {
         return Err(way.refused(&what));
     }
     Ok(rate)
+}
+
+/// A look at what passes at once after a pause: a busy machine may delay some of it, so that the
+/// fastest must not be too slow, and none too fast. The first size counts.
+fn bursts(lab: &LabName, way: Way, planned: f64) -> Result<Option<f64>, LabError> {
+    let Way { from, to, path, .. } = way;
+    let arrivals = Arrivals::new(lab, to, path)?;
+    let mut ends = connect(lab, from, to, path)?;
+    let mut seen = None;
+    for (bytes, tolerance) in BURSTS {
+        if bytes as f64 > SECONDS * planned {
+            continue;
+        }
+        let mut fastest = 0.0_f64;
+        for _ in 0..BURST_LOOKS {
+            thread::sleep(PAUSE);
+            let rate = arrivals.rate_of_burst(&mut ends, bytes);
+            fastest = fastest.max(rate.map_err(|error| nothing_passes(from, to, path, &error))?);
+        }
+        if !((1.0 - tolerance) * planned..=(1.0 + tolerance) * planned).contains(&fastest) {
+            let (seen, planned, size) = (8e-6 * fastest, 8e-6 * planned, bytes >> 10);
+            let what = format!(
+                "carries {size} KiB after a pause at {seen:.1} Mbit/s where {planned:.1} Mbit/s \
+                 are planned"
+            );
+            return Err(way.refused(&what));
+        }
+        seen = seen.or(Some(fastest));
+    }
+    Ok(seen)
 }
 
 fn nothing_passes(from: &Host, to: &Host, path: usize, error: &io::Error) -> LabError {

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use crate::error::LabError;
 use crate::name::{LabName, card, partition_switch, port, switch};
-use crate::plan::{Host, Plan, address, gateway, management_address, queue_of};
+use crate::plan::{
+    Host, LEAST_RECEIVE_BUFFER, Plan, address, gateway, management_address, queue_of,
+};
 use crate::system::{batch, is_root, within};
 use crate::wan;
 
@@ -17,17 +19,23 @@ const PASSING: &str = "1:1";
 const UNLIMITED: f64 = 12.5e9;
 /// Counters of the kernel end there.
 const MOST_BYTES: f64 = 4e9;
-/// Bytes that may leave at once beyond a rate: what a timer may be late by on a busy machine, which
-/// would be lost otherwise; at least so many.
-const LEAST_BURST: f64 = 3200.0;
-const BURST_SECONDS: f64 = 4e-3;
+/// Bytes that may leave at once after a pause: at least a packet, and what a card carries while a
+/// timer is late. With more, a short message would pass faster than its card.
+const LEAST_BURST: f64 = 2200.0;
+const BURST_SECONDS: f64 = 17.6e-6;
+/// The kernel hands over so many bytes as one packet, which passes whole: at least two packets of
+/// Ethernet, and on fast cards what takes so long, or a processor could not keep up.
+const LEAST_OFFLOAD: f64 = 3028.0;
+const OFFLOAD_SECONDS: f64 = 24e-6;
+const MOST_OFFLOAD: f64 = 65_536.0;
 /// What a socket holds, in every namespace: set, not inherited. A sender may hold four times what
 /// is under way on the longest way, so that it fills it, what its card sends while it does not run,
 /// and at least this. The more it holds, the earlier a send is over that the network has not
 /// carried yet.
 const BUFFER_SECONDS: f64 = 4e-3;
 const LEAST_SEND_BUFFER: f64 = 128.0 * 1024.0;
-const RECEIVE_BUFFERS: &str = "4096 131072 16777216";
+const RECEIVE_BUFFER: u64 = 131_072;
+const MOST_RECEIVE_BUFFER: u64 = 16 << 20;
 
 /// The network beside the others, at a host.
 const MANAGEMENT_CARD: &str = "mgmt";
@@ -151,7 +159,7 @@ fn build_site(lab: &LabName, plan: &Plan, site: usize) -> Result<(), LabError> {
         for path in 0..plan.paths() {
             let (port, switch) = (port(number, path), switch(on(path)));
             _ = writeln!(lines, "link set {port} master {switch} up");
-            rates.push_str(&shaping(&port, rates_of(host, path).1));
+            rates.push_str(&shaping(&port, rates_of(host, path).1, plan.options.switch_queue));
         }
         if host.wan_card.is_some() {
             // What comes from other sites goes through the second card.
@@ -180,8 +188,11 @@ fn build_host(lab: &LabName, plan: &Plan, host: &Host) -> Result<(), LabError> {
     let mut rates = String::new();
     for path in 0..plan.paths() {
         let card = card(path);
-        _ = writeln!(lines, "addr add {}/24 dev {card}\nlink set {card} up", address(path, host));
-        rates.push_str(&shaping(&card, rates_of(host, path).0));
+        let (rate, _) = rates_of(host, path);
+        let (address, offload) = (address(path, host), offload(rate));
+        _ = writeln!(lines, "addr add {address}/24 dev {card}");
+        _ = writeln!(lines, "link set {card} gso_max_size {offload} up");
+        rates.push_str(&shaping(&card, rate, None));
     }
     for path in 0..plan.paths() {
         lines.push_str(&routes(plan, host, path));
@@ -218,14 +229,21 @@ pub(crate) fn rates_of(host: &Host, path: usize) -> (Option<f64>, Option<f64>) {
 
 /// Lines for `tc` that hold a device to a rate, in bytes a second. One without a rate has the same
 /// parts, so that faults find them.
-pub(crate) fn shaping(device: &str, rate: Option<f64>) -> String {
+fn shaping(device: &str, rate: Option<f64>, queue: Option<u64>) -> String {
     let rate = rate.unwrap_or(UNLIMITED);
+    let queue = queue.unwrap_or(queue_of(rate));
     format!(
         "qdisc add dev {device} root handle 1: htb default 1\n{}\
          qdisc add dev {device} parent {PASSING} handle 2: bfifo limit {}\n",
         rate_class("add", device, Some(rate)),
-        queue_of(rate).min(MOST_BYTES as u64)
+        queue.min(MOST_BYTES as u64)
     )
+}
+
+/// The bytes of TCP that a card takes as one packet.
+fn offload(rate: Option<f64>) -> u64 {
+    let rate = rate.unwrap_or(UNLIMITED);
+    (rate * OFFLOAD_SECONDS).clamp(LEAST_OFFLOAD, MOST_OFFLOAD) as u64
 }
 
 /// The line that gives what passes its rate.
@@ -258,9 +276,13 @@ const FASTEST: f64 = 1.25e9;
 fn settle(namespace: &str, plan: &Plan, forward: bool) -> Result<(), LabError> {
     let forward = if forward { "1" } else { "0" };
     let send_buffers = format!("4096 16384 {}", send_buffer(plan));
+    let most = plan.options.receive_buffer.unwrap_or(MOST_RECEIVE_BUFFER);
+    // One that is asked for is there from the beginning.
+    let first = plan.options.receive_buffer.unwrap_or(RECEIVE_BUFFER);
+    let receive_buffers = format!("{LEAST_RECEIVE_BUFFER} {first} {most}");
     let settings = [
         ("ipv4/ip_forward", forward),
-        ("ipv4/tcp_rmem", RECEIVE_BUFFERS),
+        ("ipv4/tcp_rmem", &receive_buffers),
         ("ipv4/tcp_wmem", &send_buffers),
         // One that takes the emulator's even pace for a full queue stays at half its rate.
         ("ipv4/tcp_congestion_control", "reno"),

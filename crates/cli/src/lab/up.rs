@@ -71,5 +71,6 @@ fn row(seen: &Seen) -> Row {
         .with("latency_us", 1e6 * seen.latency)
         .with("planned_latency_us", 1e6 * seen.planned_latency)
         .with("rate_mbit", seen.rate.map(|(rate, _)| mbit(rate)))
+        .with("burst_mbit", seen.burst.map(mbit))
         .with("planned_rate_mbit", seen.rate.map(|(_, planned)| mbit(planned)))
 }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use laneway_lab::{carried, connect};
+use laneway_lab::{Arrivals, carried, connect};
 
 use crate::standing::{Standing, laneway, needs, refused, rows, succeed};
 
@@ -64,6 +64,57 @@ fn a_window_limits_a_connection_over_its_round_trip() {
         (0.9..=1.1).contains(&(part / payload))
     });
     assert!(holds, "parts of the rate: {seen:?}");
+}
+
+#[test]
+fn a_card_carries_short_bursts_at_its_rate_after_any_pause() {
+    if !needs() {
+        return;
+    }
+    let lab = Standing::up("bursts", &["--sites", "1x3", "--no-probe"]);
+    let (name, plan) = (lab.lab(), lab.plan());
+    let (from, to, planned) = (&plan.hosts[1], &plan.hosts[2], 1e9 / 8.0);
+    let arrivals = Arrivals::new(&name, to, 0).expect("what arrives");
+    let mut ends = connect(&name, from, to, 0).expect("a connection");
+    for (kib, tolerance) in [(16, 0.3), (64, 0.1), (256, 0.1), (1024, 0.1), (4096, 0.1)] {
+        for pause in [0, 5, 100] {
+            let mut seen = Vec::new();
+            // A busy machine delays some, and hastens none: the fastest of some tells the rate.
+            let holds = (0..TRIES).any(|_| {
+                let parts = (0..5).map(|_| {
+                    thread::sleep(Duration::from_millis(pause));
+                    let rate = arrivals.rate_of_burst(&mut ends, kib << 10);
+                    rate.expect("bytes that arrive") / planned
+                });
+                let fastest = parts.fold(0.0, f64::max);
+                seen.push(fastest);
+                (1.0 - tolerance..=1.0 + tolerance).contains(&fastest)
+            });
+            assert!(holds, "{kib} KiB after {pause} ms, parts of the rate: {seen:?}");
+        }
+    }
+}
+
+#[test]
+fn the_probe_finds_a_card_that_saves_up_its_rate() {
+    if !needs() {
+        return;
+    }
+    let lab = Standing::up("saved", &["--sites", "1x2", "--no-probe"]);
+    let (name, plan) = (lab.lab(), lab.plan());
+    let probed = laneway_lab::probe(&name, &plan).expect("links as planned");
+    let burst = probed[0].burst.expect("a burst was seen") * 8e-6;
+    assert!((900.0..=1100.0).contains(&burst), "{burst} Mbit/s");
+    // What 4 ms of a card carry may leave at once, in large packets.
+    let lines = "tc class change dev eth0 parent 1: classid 1:1 htb rate 1gbit burst 500k cburst \
+                 500k; ip link set eth0 gso_max_size 65536";
+    assert!(lab.run(&["sh", "-c", lines]).status.success());
+    let port = ["netns", "exec", &format!("laneway.{}.site.0", lab.name), "tc"];
+    let class = "class change dev h1c0 parent 1: classid 1:1 htb rate 1gbit burst 500k cburst 500k";
+    let change = std::process::Command::new("ip").args(port).args(class.split(' ')).status();
+    assert!(change.expect("ip starts").success());
+    let why = laneway_lab::probe(&name, &plan).expect_err("a card that saves up");
+    assert!(why.to_string().contains("from node0 to node1 carries 64 KiB after a pause"), "{why}");
 }
 
 #[test]
@@ -130,9 +181,19 @@ fn many_hosts_are_up_and_down_at_once() {
     if !needs() {
         return;
     }
-    let begun = Instant::now();
-    let lab = Standing::up("many", &["--sites", "2x32", "--wan", "5ms", "--no-probe"]);
-    let up = begun.elapsed();
+    let build = || {
+        let begun = Instant::now();
+        let lab = Standing::up("many", &["--sites", "2x32", "--wan", "5ms", "--no-probe"]);
+        (begun.elapsed(), lab)
+    };
+    let (mut up, mut lab) = build();
+    for _ in 1..TRIES {
+        if up.as_secs() < 1 {
+            break;
+        }
+        drop(lab);
+        (up, lab) = build();
+    }
     let status = rows(&succeed(&["lab", "status", "--format", "json"]));
     let own = status.iter().filter(|row| row["lab"] == lab.name.as_str());
     assert_eq!(own.count(), 64);
@@ -141,7 +202,6 @@ fn many_hosts_are_up_and_down_at_once() {
     drop(lab);
     let down = begun.elapsed();
     assert!(crate::standing::left(&name).is_empty());
-    // Ten seconds and five were asked for; a busy machine may take twice that.
-    assert!(up.as_secs() < 20 && down.as_secs() < 10, "up {up:?}, down {down:?}");
+    assert!(up.as_secs() < 1 && down.as_secs() < 10, "up {up:?}, down {down:?}");
     refused(&laneway(&["lab", "run", "--lab", &name, "--", "true"]), 3, "does not exist");
 }
