@@ -147,9 +147,10 @@ fn the_eager_limit_of_an_mpi_repeats() {
         command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
         let output = command.output().expect("timeout starts");
         // The lines need not hold; where they change is what this is about.
-        let document: Value = serde_json::from_slice(&output.stdout).expect(&said(&output));
+        let document: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", said(&output)));
         let text = document.to_string();
-        let (_, limit) = text.split_once("\"eager_bytes\":").expect(&text);
+        let (_, limit) = text.split_once("\"eager_bytes\":").unwrap_or_else(|| panic!("{text}"));
         limit.split([',', '}']).next().expect("a number").parse::<u64>().expect("a number")
     };
     let limits = [limit(), limit(), limit()];

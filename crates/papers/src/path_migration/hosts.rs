@@ -14,7 +14,7 @@ use crate::request::Request;
 /// Two ends with two paths between them.
 pub enum Hosts {
     /// Real devices and switches of the kernel; a fault takes the carrier of one.
-    Lab(Stage),
+    Lab(Box<Stage>),
     /// Real UDP between two addresses.
     Loopback {
         /// What both ends know.
@@ -35,7 +35,7 @@ impl Hosts {
         let program = request.program.clone();
         let options = StageOptions { rate: "10Gbit".into(), one_switch: false, program };
         Ok(match Stage::build(&options) {
-            Ok(stage) => Hosts::Lab(stage),
+            Ok(stage) => Hosts::Lab(Box::new(stage)),
             Err(why) => {
                 let words = format!("two ends of one process {}", std::process::id());
                 let secret = Secret::from_bytes(words.as_bytes())?;
