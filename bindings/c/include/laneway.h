@@ -874,9 +874,9 @@ int laneway_time_round_trips(int comm,
 // - "trips": "10", round trips without a shorter one that end a comparison, by offset alone;
 // - "resync": "50", repetitions between two comparisons, for global timing;
 // - "series": "100", calls of one series, for loop timing;
-// - "cache": "warm", "cold" or a size as in "cold:64M": whether each call of a collective has other
-//   buffers, which cycle through so much memory (256 MiB), so that they are not in the cache. The
-//   buffers of a function are the caller's affair.
+// - "cache": "warm", "cold" or a size as in "cold:64M": whether each call of a collective has
+//   other buffers, which cycle through so much memory (256 MiB), so that they are not in the
+//   cache. The buffers of a function are the caller's affair.
 //
 // # Safety
 // Both are C strings, or the value is NULL.

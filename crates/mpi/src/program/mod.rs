@@ -287,8 +287,8 @@ impl<'c> ProgramTypes<'c> {
         Ok(())
     }
 
-    /// Does `work` for elements, those of MPI_BOTTOM from another address: MPICH 4.0 refuses to pack
-    /// from NULL.
+    /// Does `work` for elements, those of MPI_BOTTOM from another address: MPICH 4.0 refuses to
+    /// pack from NULL.
     fn with_address(
         &self,
         place: Place,
@@ -303,9 +303,8 @@ impl<'c> ProgramTypes<'c> {
         let functions = &mpi.tables.functions;
         // SAFETY: there is one entry of each, and the result goes to a word of our own.
         let code = unsafe {
-            let (length, offset, ty) =
-                (&raw const place.elements, &raw const back, &raw const place.ty);
-            (functions.type_create_struct)(1, length, offset, ty, &mut shifted)
+            let (length, ty) = (&raw const place.elements, &raw const place.ty);
+            (functions.type_create_struct)(1, length, &raw const back, ty, &mut shifted)
         };
         mpi.check("MPI_Type_create_struct", code)?;
         // SAFETY: the datatype was just made.
