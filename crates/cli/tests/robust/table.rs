@@ -1,6 +1,7 @@
-//! The table of `table.txt`: what every verb does where something is missing or broken. The file has
-//! the command lines and what is expected of them; `LANEWAY_REGENERATE=1` writes anew what the
-//! commands do now, to be reviewed.
+//! The table of `table.txt`: what every verb does where something is missing or broken.
+//!
+//! The file has the command lines and what is expected of them; `LANEWAY_REGENERATE=1` writes anew
+//! what the commands do now, to be reviewed.
 //!
 //! A case is a line `  NAME: WORDS` and under it the exit code and the first line of stderr, or of
 //! stdout where stderr has none. The words are those of the command, in a folder with the files of
