@@ -469,8 +469,9 @@ int laneway_call_by_handles(int comm,
 // Compares two files of measurements, JSON or CSV of laneway or text of OSU or IMB, as `laneway
 // compare` does: points are matched by operation, algorithm, ranks and size, and a difference
 // counts where it exceeds `threshold` (0.05 is 5 %) and is no chance. The counts go to `out`,
-// which may be NULL. LANEWAY_WRONG: something is slower; the counts are there, and
-// laneway_last_error() names the point that lost the most. No MPI is needed.
+// which may be NULL. LANEWAY_WRONG: something is slower, or a file is
+// incomplete or lacks points of the other; the counts are there, and laneway_last_error() names
+// the point that lost the most, or what is missing. No MPI is needed.
 //
 // # Safety
 // The texts are C strings, and `out` is NULL or has room.

@@ -30,8 +30,9 @@ pub struct Comparison {
 /// Compares two files of measurements, JSON or CSV of laneway or text of OSU or IMB, as `laneway
 /// compare` does: points are matched by operation, algorithm, ranks and size, and a difference
 /// counts where it exceeds `threshold` (0.05 is 5 %) and is no chance. The counts go to `out`,
-/// which may be NULL. LANEWAY_WRONG: something is slower; the counts are there, and
-/// laneway_last_error() names the point that lost the most. No MPI is needed.
+/// which may be NULL. LANEWAY_WRONG: something is slower, or a file is
+/// incomplete or lacks points of the other; the counts are there, and laneway_last_error() names
+/// the point that lost the most, or what is missing. No MPI is needed.
 ///
 /// # Safety
 /// The texts are C strings, and `out` is NULL or has room.
@@ -86,7 +87,14 @@ fn compared(
         let cause = format!("{}: {:.2} times as long as before", name(worst), slowdown(worst));
         Failure::new(Exit::Gate, what, cause, "repeat the launches before you trust single ones")
     });
-    Ok((counts, slower))
+    Ok((counts, slower.or_else(|| missing(&found))))
+}
+
+/// What to say where a run is not complete or lacks points of the other.
+fn missing(found: &laneway_report::compare::Comparison) -> Option<Failure> {
+    let what = "not all points were compared";
+    let try_this = "files of two runs that came to their end, with the same points";
+    found.gap().map(|gap| Failure::new(Exit::Gate, what, gap, try_this))
 }
 
 /// How many times as long it takes as before.

@@ -53,6 +53,11 @@ pub enum Notice {
         /// Of the run.
         ranks: u32,
     },
+    /// A signal has ended the ranks, and ends this process next.
+    Interrupted {
+        /// Its number.
+        signal: i32,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -60,6 +65,7 @@ impl fmt::Display for Notice {
         match self {
             Notice::UsualRanks(ranks) => write!(f, "{} on this machine", counted(*ranks, "rank")),
             Notice::Crowded { crowd, .. } => write!(f, "{crowd}"),
+            Notice::Interrupted { signal } => write!(f, "interrupted by signal {signal}"),
         }
     }
 }
@@ -231,7 +237,7 @@ impl Backend {
             Kind::Net(network) => {
                 refuse_in_simulation("the net backend starts real processes")?;
                 hosts::refuse_launched()?;
-                network.launch(self.ranks, || self.usual_ranks()).map(exit_of)
+                network.launch(self.ranks, || self.usual_ranks()).map(|code| self.ended(code))
             }
             Kind::Usual if laneway_mpi::launched().is_some() => self.run_mpi(None, part),
             Kind::Local(transport) => self.launch(*transport),
@@ -313,7 +319,15 @@ impl Backend {
         refuse_in_simulation("the local backend starts real processes")?;
         let ranks = self.ranks.unwrap_or_else(|| self.usual_ranks());
         let code = Launch { ranks, transport, limit: None }.run();
-        code.map(exit_of).map_err(LocalError::into_failure)
+        code.map(|code| self.ended(code)).map_err(LocalError::into_failure)
+    }
+
+    /// The exit of the ranks that this process had started.
+    fn ended(&self, code: i32) -> Exit {
+        if code > SIGNALLED {
+            (self.notify)(&Notice::Interrupted { signal: code - SIGNALLED });
+        }
+        exit_of(code)
     }
 
     fn run_mpi(&self, library: Option<PathBuf>, part: Part) -> Result<Exit, Failure> {
@@ -353,6 +367,9 @@ fn refuse_in_simulation(cause: &str) -> Result<(), Failure> {
     let cause = format!("{cause}, and this process is a simulation");
     Err(Failure::usage(what, cause, "the backend mpi, or the same program without smpirun"))
 }
+
+/// Codes above this stand for signals.
+const SIGNALLED: i32 = 128;
 
 /// The exit that a number means. Ctrl-C and its like are 128 and the signal, as shells count: with
 /// those this process ends at once.

@@ -1,8 +1,10 @@
 //! `laneway compare`: two files of measurements point by point, and a gate for what became slower.
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use laneway_core::units::counted;
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_report::compare::{Point, Rule, Verdict, compare};
+use laneway_report::Extent;
+use laneway_report::compare::{Outliers, Point, Rule, Verdict, compare};
 
 use crate::output::{self, Output};
 use crate::report::load;
@@ -18,11 +20,14 @@ pub fn command() -> Command {
              not hold 1: from the samples where both files kept them, else from the intervals of \
              both figures, else by the threshold alone, which the note says. Figures of single \
              launches on a real machine count beyond 25 %, and are unknown below that. For \
-             bandwidths higher is better.\n\n\
-             Exit codes: 0 nothing is slower, 1 something is, 2 nothing can be compared.\n\n\
+             bandwidths higher is better. A file of a run that was stopped, or that lacks points \
+             of the other, fails unless --allow-missing is given.\n\n\
+             Exit codes: 0 nothing is slower, 1 something is or is missing, 2 nothing can be \
+             compared.\n\n\
              Examples:\n  \
              laneway compare before.json after.json\n  \
              laneway compare osu-old.txt osu-new.txt --threshold 10%\n  \
+             laneway compare all-sizes.json some-sizes.json --allow-missing\n  \
              laneway compare imb.txt run.json --format json | jq .summary",
         )
         .arg(Arg::new("old").value_name("OLD").required(true).help("What was measured before"))
@@ -41,6 +46,18 @@ pub fn command() -> Command {
                 .default_value("95%")
                 .help("How sure the interval of a ratio is, where it comes from samples"),
         )
+        .arg(
+            Arg::new("allow-missing")
+                .long("allow-missing")
+                .action(ArgAction::SetTrue)
+                .help("Compare what both files have: a run that was stopped may pass"),
+        )
+        .arg(
+            Arg::new("all")
+                .long("all")
+                .action(ArgAction::SetTrue)
+                .help("Print every point, also of many pairs of ranks"),
+        )
         .args(output::args())
 }
 
@@ -50,7 +67,9 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let level = share("level", text("level"), LEVELS, "95%")?;
     let output = Output::from(matches)?;
     let (old, new) = (load(text("old"))?, load(text("new"))?);
-    let found = compare(&old, &new, &Rule { threshold, level }).map_err(|nothing| {
+    let allow_missing = matches.get_flag("allow-missing");
+    let rule = Rule { threshold, level, allow_missing };
+    let found = compare(&old, &new, &rule).map_err(|nothing| {
         let what = format!("nothing in `{}` and `{}` can be compared", old.name, new.name);
         Failure::usage(
             what,
@@ -62,10 +81,34 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("old", text("old"))
         .with("new", text("new"))
         .with("threshold", threshold)
-        .with("level", level);
+        .with("level", level)
+        .with("allow_missing", allow_missing);
     let (rows, env, summary) = (found.rows(), Row::new(), Some(found.summary()));
     let document = Document { verb: "compare", env, params, rows, summary };
-    output.write_said(&document, None, &[found.sentence()])?;
+    let outliers = found.outliers().filter(|_| !matches.get_flag("all"));
+    let (brief, mut sentences) = match outliers {
+        Some(Outliers { rows, rest, mut sums, .. }) => {
+            sums.push(match rest {
+                0 => "Only points that stand out are shown; --all prints every point.".into(),
+                rest => {
+                    format!("{} stand out; --all prints them.", counted(rest as u64, "more point"))
+                }
+            });
+            (Some(Document { rows, ..document.clone() }), sums)
+        }
+        None => (None, vec![found.sentence()]),
+    };
+    let is_refused = !allow_missing && found.gap().is_some();
+    let allow = if is_refused { " --allow-missing accepts that." } else { "" };
+    sentences.push(found.answer() + allow);
+    output.write_said(&document, brief.as_ref(), &sentences)?;
+    for run in [&old, &new] {
+        if run.source.starts_with("laneway.") && run.extent == Extent::Unknown {
+            let (file, counts) =
+                (&run.name, "an older laneway wrote it, and it counts as complete");
+            output::note(&format!("{file} does not say whether it is complete: {counts}"));
+        }
+    }
     let counts = |p: &&Point| matches!(p.verdict, Verdict::Slower | Verdict::Faster);
     let differ: Vec<&Point> = found.points.iter().filter(counts).collect();
     let single = differ.iter().filter(|point| point.is_single_launch).count();
@@ -76,7 +119,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             differ.len()
         ));
     }
-    Ok(if found.count(Verdict::Slower) > 0 { Exit::Gate } else { Exit::Done })
+    Ok(if found.passes() { Exit::Done } else { Exit::Gate })
 }
 
 const THRESHOLDS: [f64; 2] = [0.0, 10.0];

@@ -9,6 +9,7 @@ mod check;
 mod compare;
 mod completions;
 mod info;
+mod journal;
 mod lab;
 mod links;
 mod man;

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
@@ -13,6 +14,7 @@ use laneway_draw::Format;
 use laneway_draw::html::{self, Picture};
 use laneway_report::{Run, table};
 
+use crate::journal::{self, Journal, Step};
 use crate::{mistake, progress};
 
 /// The arguments of every verb that prints rows.
@@ -35,6 +37,8 @@ pub fn args() -> [Arg; 2] {
 pub struct Output {
     pub format: Format,
     export: Option<(String, Format)>,
+    /// Of a run that is not at its end.
+    journal: Mutex<Option<Journal>>,
     /// Drawings that a page shows before its rows.
     pictures: Vec<Picture>,
 }
@@ -57,7 +61,15 @@ impl Output {
                 }
             }
         };
-        Ok(Output { format, export, pictures: Vec::new() })
+        if let Some((file, _)) = &export {
+            journal::expect(Path::new(file));
+        }
+        Ok(Output { format, export, journal: Mutex::new(None), pictures: Vec::new() })
+    }
+
+    /// The format of the export file, if one is wanted.
+    pub fn export_format(&self) -> Option<Format> {
+        self.export.as_ref().map(|(_, format)| *format)
     }
 
     /// With drawings, which a page shows and other formats leave out.
@@ -67,21 +79,54 @@ impl Output {
 
     fn render(&self, format: Format, document: &Document) -> String {
         match format {
-            Format::Html if !self.pictures.is_empty() => {
-                let title = format!("laneway {}", document.verb);
-                html::pictured(&title, &[Run::from(document)], &self.pictures)
-            }
+            Format::Html if !self.pictures.is_empty() => self.page(document),
             Format::Table => table::render_as(document, &table_style()),
             format => format.render(document),
         }
     }
 
-    /// Writes the export file anew, if one is wanted: what is done survives a crash.
+    fn page(&self, document: &Document) -> String {
+        let title = format!("laneway {}", document.verb);
+        html::pictured(&title, &[Run::from(document)], &self.pictures)
+    }
+
+    /// Writes the export file of a run that is complete, if one is wanted.
     pub fn save(&self, document: &Document) -> Result<(), Failure> {
-        match &self.export {
-            Some((file, format)) => replace(Path::new(file), &self.render(*format, document)),
-            None => Ok(()),
+        let Some((file, format)) = &self.export else { return Ok(()) };
+        let text = match format {
+            Format::Html if !self.pictures.is_empty() => self.page(document),
+            format => format.export(document, None),
+        };
+        replace(Path::new(file), &text)?;
+        if let Some(journal) = self.journal().take() {
+            journal.finish();
         }
+        Ok(())
+    }
+
+    /// Whether [`Output::keep`] keeps something: a pipe or a device takes the complete run alone.
+    pub fn keeps(&self) -> bool {
+        let is_file = |file: &str| std::fs::metadata(file).map_or(true, |found| found.is_file());
+        self.journal().is_some() || self.export.as_ref().is_some_and(|(file, _)| is_file(file))
+    }
+
+    /// Keeps what a run has measured so far, in the journal and, at most once a second, in the
+    /// export file; a run that is killed leaves both. `all` is the document with all rows.
+    pub fn keep(&self, step: &Step, all: impl FnOnce() -> Document) -> Result<(), Failure> {
+        let Some((file, format)) = self.export.as_ref().filter(|_| self.keeps()) else {
+            return Ok(());
+        };
+        let mut kept = self.journal();
+        let journal = match &mut *kept {
+            Some(journal) => journal,
+            none => none.insert(Journal::begin(Path::new(file), step)?),
+        };
+        journal.append(step.added)?;
+        journal.render(|| replace(Path::new(file), &format.export(&all(), Some(&step.done))))
+    }
+
+    fn journal(&self) -> MutexGuard<'_, Option<Journal>> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Prints the document; `brief` stands in for it where a person reads.

@@ -3,13 +3,14 @@
 mod links;
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{IsTerminal, Read, stdout};
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure};
 use laneway_draw::html;
-use laneway_report::{Run, read};
+use laneway_report::compare::{Rule, compare};
+use laneway_report::{Extent, Run, read};
 
 use crate::{output, words};
 
@@ -22,8 +23,9 @@ pub fn command() -> Command {
         .after_help(
             "The page is one file that needs no network: a chart for each operation with the \
              intervals of its figures, the map of pairs, how samples spread, flags, all rows in a \
-             table that can be sorted, and where each run was made. Files are JSON or CSV of \
-             laneway, or output of OSU or IMB.\n\nExamples:\n  \
+             table that can be sorted, and where each run was made. Further files are compared \
+             with the first. Files are JSON or CSV of laneway, or output of OSU or IMB.\n\n\
+             Examples:\n  \
              laneway report run.json -o run.html\n  \
              laneway report monday.json tuesday.json osu.txt -o week.html --title \"This week\"\n  \
              laneway report links sim.json lab.json -o links.svg",
@@ -43,7 +45,7 @@ pub fn command() -> Command {
                 .short('o')
                 .long("output")
                 .value_name("FILE.html")
-                .help("Write the page to FILE [default: standard output]"),
+                .help("Write the page to FILE [default: standard output, unless a terminal]"),
         )
         .arg(Arg::new("title").long("title").value_name("T").help("The heading of the page"))
 }
@@ -54,6 +56,11 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let files: Vec<&String> = matches.get_many("run").unwrap_or_default().collect();
     let target = matches.get_one::<String>("output");
+    if target.is_none() && stdout().is_terminal() {
+        let cause = "standard output is a terminal, and the page is HTML for a browser";
+        let try_this = format!("laneway report {} -o report.html", names_of(&files));
+        return Err(Failure::usage("the page has no file to go to", cause, try_this));
+    }
     refuse_to_replace(target, &files)?;
     let mut runs = Vec::new();
     for (file, name) in files.iter().zip(name_runs(&files)) {
@@ -69,7 +76,26 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             output::note(&format!("wrote {file}"));
         }
     }
+    for (run, file) in runs.iter().zip(&files) {
+        if let Extent::Incomplete(done) = &run.extent {
+            let done = if done.is_empty() { "it was stopped early" } else { done };
+            output::note(&format!("{file} is incomplete: {done}; the page shows what is missing"));
+        }
+    }
+    if let Some((first, others)) = runs.split_first() {
+        for run in others {
+            if let Ok(found) = compare(first, run, &Rule::default()) {
+                let (old, new, answer) = (&first.name, &run.name, found.answer());
+                output::note(&format!("{new} compared with {old}: {answer}"));
+            }
+        }
+    }
     Ok(Exit::Done)
+}
+
+/// The files as words of a command.
+fn names_of(files: &[&String]) -> String {
+    files.iter().map(|file| file.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// What each file is called on a page: its name without folder and ending, where no other file has

@@ -8,7 +8,7 @@ use laneway_core::{Exit, Failure, Row};
 use laneway_local::Transport;
 use laneway_measure::sizes;
 
-use crate::{output, progress};
+use crate::{journal, output, progress};
 
 pub use laneway_backend::{RankError, environment, is_rank};
 
@@ -119,8 +119,11 @@ fn backend(matches: &ArgMatches, ranks: Option<u32>, purpose: Purpose) -> Result
     Ok(backend.with_purpose(purpose).with_notices(print_notice))
 }
 
-/// What a person is told of a run, and which option helps.
+/// What a person reads of a run, and which option helps.
 fn print_notice(notice: &Notice) {
+    if let Notice::Interrupted { .. } = notice {
+        return journal::say_left();
+    }
     let advice = match notice {
         Notice::UsualRanks(_) => "; --ranks N for another number".to_string(),
         Notice::Crowded { crowd, .. } if crowd.cores == 1 => String::new(),
@@ -141,6 +144,9 @@ pub fn run(backend: &Backend, part: Part) -> Result<Exit, Failure> {
         output::ensure_open()?;
     }
     backend.run(part).map_err(|mut refused| {
+        if backend.starts_processes() {
+            journal::say_left();
+        }
         // A platform that is none is answered with a backend.
         if refused.try_this.starts_with("sim:") {
             refused.try_this.insert_str(0, "--backend ");

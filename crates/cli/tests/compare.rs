@@ -119,11 +119,20 @@ Common to all rows: op bcast, ranks 16.
 
 Of 6 points, 1 is slower, 1 faster, 1 the same and 3 unknown; \
 1 is only in the old run and 1 is only in the new run.
+Slower: 1 of 6 points, the most bcast ring at 8 B, by a factor of 1.200. \
+Not all was compared: OLD lacks 1 point of NEW; NEW lacks 1 point of OLD. \
+--allow-missing accepts that.
 ";
-    assert_eq!(stdout(&output), wanted);
+    assert_eq!(stdout(&output).replace(&old, "OLD").replace(&new, "NEW"), wanted);
     assert_eq!(output.status.code(), Some(1));
     let (code, json) = compared(&[&old, &new, "--threshold", "25%"]);
+    assert_eq!((code, &json["summary"]["slower"]), (Some(1), &Value::from(0)));
+    let (code, json) = compared(&[&old, &new, "--threshold", "25%", "--allow-missing"]);
     assert_eq!((code, &json["summary"]["slower"]), (Some(0), &Value::from(0)));
+    assert_eq!(
+        (&json["summary"]["ok"], &json["summary"]["missing_new"]),
+        (&true.into(), &1.into())
+    );
     assert_eq!(json["schema"], "laneway.compare/1");
     let (code, json) = compared(&[&old, &new, "--threshold", "1%"]);
     assert_eq!((code, &json["rows"][3]["verdict"]), (Some(1), &Value::from("slower")));
@@ -134,7 +143,7 @@ Of 6 points, 1 is slower, 1 faster, 1 the same and 3 unknown; \
     // Single launches of the same thing differ by as much as a fifth: nobody knows.
     let launch = format!("{}, \"ci_scope\": \"launch\"", interval(9.9, 10.1));
     let near = folder.file("near.json", ours(&[row("ring", 8, 10.0, &launch)]));
-    let (code, json) = compared(&[&near, &new]);
+    let (code, json) = compared(&[&near, &new, "--allow-missing"]);
     assert_eq!((code, &json["rows"][0]["verdict"]), (Some(0), &Value::from("unknown")));
     assert_eq!(json["rows"][0]["note"], "single launch, not significant");
     let launch = format!("{}, \"ci_scope\": \"launch\"", interval(7.9, 8.1));
@@ -144,6 +153,109 @@ Of 6 points, 1 is slower, 1 faster, 1 the same and 3 unknown; \
     assert_eq!(json["rows"][0]["note"], "single launch");
     let warned = stderr(&laneway(&["compare", &launch, &new]));
     assert!(warned.contains("1 of 1 differences rest on single launches"), "{warned}");
+}
+
+/// What a run that was stopped has left passes no gate, in whatever format it was written.
+#[test]
+fn a_run_that_was_stopped_passes_no_gate() {
+    let folder = Folder::new("compare-stopped");
+    let all: Vec<String> = [8, 64, 512, 4096].map(|size| row("ring", size, 2.0, "")).into();
+    let params = "\"params\": {\"sizes\": \"8,64,512,4K\"}";
+    let marked = |rows: &[String], mark: &str| {
+        ours(rows).replacen("\"env\"", &format!("{mark}, {params}, \"env\""), 1)
+    };
+    let whole = folder.file("whole.json", marked(&all, "\"complete\": true"));
+    let part = [&all[..1], &all[2..]].concat();
+    let stopped = "\"complete\": false, \"done\": \"3 of 4 points\"";
+    let stopped = folder.file("stopped.json", marked(&part, stopped));
+    let mut names = "op,algorithm,ranks,size_bytes,time_us,complete\n".to_owned();
+    let line = |size: u32, mark: bool| format!("bcast,ring,16,{size},2.0,{mark}\n");
+    for size in [8, 64, 512] {
+        names += &line(size, false);
+    }
+    let csv = folder.file("whole.csv", names.clone() + &line(4096, true));
+    // Cut off at a line, and within a number.
+    let short = folder.file("short.csv", &names);
+    let torn = folder.file("torn.csv", names.clone() + "bcast,ring,16,4096,2");
+    let osu = |mark: &str| {
+        format!("# OSU MPI Broadcast Latency Test\n# Size  Latency (us)\n8 2.0\n{mark}")
+    };
+    let text = folder.file("stopped.txt", osu("# incomplete: 1 of 4 points\n"));
+    let other = folder.file("other.txt", osu("# complete\n"));
+    for (old, new, says) in [
+        (&whole, &stopped, "stopped.json is incomplete (3 of 4 points); "),
+        (&stopped, &whole, "stopped.json lacks 1 point of "),
+        (&stopped, &stopped, "stopped.json is incomplete"),
+        (&csv, &short, "short.csv is incomplete (3 rows); "),
+        (&short, &short, "short.csv is incomplete (3 rows)"),
+        (&other, &text, "stopped.txt is incomplete (1 of 4 points)"),
+    ] {
+        let output = laneway(&["compare", old, new]);
+        assert_eq!(output.status.code(), Some(1), "{old} {new}: {}", stdout(&output));
+        let last = stdout(&output).lines().last().map(str::to_owned).unwrap_or_default();
+        assert!(last.contains(says) && last.contains("--allow-missing"), "{last}");
+        let output = laneway(&["compare", old, new, "--allow-missing"]);
+        assert_eq!(output.status.code(), Some(0), "{old} {new}: {}", stdout(&output));
+    }
+    refused(&["compare", &csv, &torn], 2, "5 fields under 6 names");
+    for (old, new) in [(&whole, &whole), (&csv, &csv), (&other, &other), (&whole, &csv)] {
+        let output = laneway(&["compare", old, new]);
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+        assert!(stdout(&output).ends_with("\nNothing is slower.\n"), "{}", stdout(&output));
+    }
+    // An older file has no mark, which is said.
+    let older = folder.file("older.json", ours(&all));
+    let output = laneway(&["compare", &older, &whole]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("older.json does not say whether it is complete"));
+
+    // The page has two lines around what is missing, and says so; and what compare says.
+    let page = folder.path("page.html");
+    let output = laneway(&["report", &stopped, "-o", &page]);
+    assert!(stderr(&output).contains("stopped.json is incomplete: 3 of 4 points"));
+    let html = std::fs::read_to_string(&page).expect("the page");
+    assert!(html.contains("<p>This run is incomplete: 3 of 4 points.</p>"), "{html}");
+    let parts = |html: &str| ["<polyline", "class=\"gap\""].map(|part| html.matches(part).count());
+    assert_eq!(parts(&html), [2, 1]);
+    let output = laneway(&["report", &whole, &stopped, "-o", &page]);
+    let says = "Nothing is slower. Not all was compared: stopped is incomplete (3 of 4 points)";
+    assert!(stderr(&output).contains(&format!("stopped compared with whole: {says}")));
+    let html = std::fs::read_to_string(&page).expect("the page");
+    assert!(html.contains("<h3>stopped compared with whole</h3>") && html.contains(says));
+}
+
+/// Pairs grow with the square of the ranks: what stands out is shown, and the rest on demand.
+#[test]
+fn many_pairs_are_summed_up() {
+    let folder = Folder::new("compare-many");
+    let pairs = |slow: Option<(u32, u32)>| {
+        let pairs = (0..12).flat_map(|to| (0..to).map(move |from| (from, to)));
+        let rows: Vec<String> = pairs
+            .map(|(from, to)| {
+                let us = if slow == Some((from, to)) { 9.0 } else { 2.5 };
+                let ends = format!("\"from\": {from}, \"to\": {to}");
+                format!("\"pattern\": \"latency\", {ends}, \"size_bytes\": 8, \"time_us\": {us}")
+            })
+            .collect();
+        ours(&rows)
+    };
+    let old = folder.file("old.json", pairs(None));
+    let new = folder.file("new.json", pairs(Some((3, 7))));
+    let brief = laneway(&["compare", &old, &new]);
+    assert_eq!(brief.status.code(), Some(1));
+    let text = stdout(&brief);
+    assert!(text.lines().count() < 16, "{text}");
+    for says in [
+        "latency: 66 points, 1 slower, 0 faster, 65 the same, 0 unknown; ratios from 1.000 to",
+        "--all prints every point",
+        "Slower: 1 of 66 points, the most latency from rank 3 to 7 at 8 B, by a factor of 3.600.\n",
+    ] {
+        assert!(text.replace('\n', " ").contains(&says.replace('\n', " ")), "{says}\n{text}");
+    }
+    let all = stdout(&laneway(&["compare", &old, &new, "--all"]));
+    assert!(all.lines().filter(|line| line.contains("same")).count() >= 65, "{all}");
+    let (_, json) = compared(&[&old, &new]);
+    assert_eq!(json["rows"].as_array().map(Vec::len), Some(66));
 }
 
 /// An interval that reaches 0 is no missing interval: nothing is sure about such a figure.

@@ -47,7 +47,7 @@ pub use exec::Exec;
 pub use observer::{Observer, Stage};
 pub use placement::{Location, Placement};
 pub use reduce::{Combine, DataType, ReduceOp, Reduction};
-pub use row::{Document, Row, Value};
+pub use row::{Document, Partial, Row, Value};
 pub use run::{At, Port, Progress, Run, Slot};
 pub use schedule::{ANY, Buf, Chan, Phases, Rank, Round, Schedule, Span, Step, own_partners, span};
 pub use shape::{BadShape, Collective, Layout, Place, Shape};

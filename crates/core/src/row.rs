@@ -158,18 +158,45 @@ impl Document {
     }
 }
 
-/// A map of `schema`, `tool`, `env`, `params`, `rows` and, where rows add up, `summary`.
-impl Serialize for Document {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("schema", &self.schema())?;
+/// A document of a run that is not at its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Partial<'a> {
+    /// What there is so far.
+    pub document: &'a Document,
+    /// How much that is: `96 of 476 points`.
+    pub done: &'a str,
+}
+
+impl Partial<'_> {
+    fn members<M: SerializeMap>(self, mut map: M, is_complete: bool) -> Result<M::Ok, M::Error> {
+        let document = self.document;
+        map.serialize_entry("schema", &document.schema())?;
         map.serialize_entry("tool", Document::tool())?;
-        map.serialize_entry("env", &self.env)?;
-        map.serialize_entry("params", &self.params)?;
-        map.serialize_entry("rows", &self.rows)?;
-        if let Some(summary) = &self.summary {
+        map.serialize_entry("complete", &is_complete)?;
+        if !is_complete {
+            map.serialize_entry("done", self.done)?;
+        }
+        map.serialize_entry("env", &document.env)?;
+        map.serialize_entry("params", &document.params)?;
+        map.serialize_entry("rows", &document.rows)?;
+        if let Some(summary) = &document.summary {
             map.serialize_entry("summary", summary)?;
         }
         map.end()
+    }
+}
+
+/// A map of `schema`, `tool`, `complete`, `env`, `params`, `rows` and, where rows add up,
+/// `summary`.
+impl Serialize for Document {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Partial { document: self, done: "" }.members(serializer.serialize_map(None)?, true)
+    }
+}
+
+/// The same map with `done` behind `complete`, which is false.
+impl Serialize for Partial<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.members(serializer.serialize_map(None)?, false)
     }
 }

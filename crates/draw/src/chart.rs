@@ -42,7 +42,8 @@ pub fn draw(chart: &Chart) -> String {
         let (low, high) = point.interval.unwrap_or((point.figure, point.figure));
         [low, high, point.figure]
     });
-    let x = Axis::sizes(points().map(|point| point.size_bytes), (LEFT, RIGHT));
+    let gaps = chart.curves.iter().flat_map(|curve| &curve.gaps).copied();
+    let x = Axis::sizes(points().map(|point| point.size_bytes).chain(gaps), (LEFT, RIGHT));
     let y = Axis::times(ends, (BOTTOM, TOP));
     let name = escaped(&format!("{}: {} over size", chart.op, chart.metric.title()));
     let mut svg = format!(
@@ -63,12 +64,14 @@ pub fn draw(chart: &Chart) -> String {
     svg + "</svg>\n"
 }
 
-/// One curve: the band of its intervals, the line, and a mark with its figures for each point.
+/// One curve: the band of its intervals, the line, a mark with its figures for each point, and a
+/// cross at the axis for each size that is missing, where the line is broken.
 fn draw_curve(curve: &Curve, number: usize, x: &Axis, y: &Axis) -> String {
     let place = |size: f64, value: f64| format!("{:.1},{:.1}", x.at(size), y.at(value));
     let mut svg = format!("<g class=\"{}\">", class(number));
     // A band spans neighbours that both have an interval; a lone interval is a bar.
-    for pair in curve.points.windows(2) {
+    let parts = curve.parts();
+    for pair in parts.iter().flat_map(|part| part.windows(2)) {
         if let (Some(a), Some(b)) = (pair[0].interval, pair[1].interval) {
             let (left, right) = (pair[0].size_bytes, pair[1].size_bytes);
             let corners =
@@ -76,13 +79,25 @@ fn draw_curve(curve: &Curve, number: usize, x: &Axis, y: &Axis) -> String {
             let _ = write!(svg, "<polygon class=\"band\" points=\"{}\"/>", corners.join(" "));
         }
     }
-    let line: Vec<String> = curve.points.iter().map(|p| place(p.size_bytes, p.figure)).collect();
-    let _ = write!(
-        svg,
-        "<polyline points=\"{}\" stroke-dasharray=\"{}\"/>",
-        line.join(" "),
-        svg::dashes(number)
-    );
+    for part in parts {
+        let line: Vec<String> = part.iter().map(|p| place(p.size_bytes, p.figure)).collect();
+        let _ = write!(
+            svg,
+            "<polyline points=\"{}\" stroke-dasharray=\"{}\"/>",
+            line.join(" "),
+            svg::dashes(number)
+        );
+    }
+    for gap in &curve.gaps {
+        let says = format!("{}\n{} B: missing", curve.label, format_size(*gap as u64));
+        let _ = write!(
+            svg,
+            "<path class=\"gap\" d=\"M{0:.1} {1}l8 8m0 -8l-8 8\"><title>{2}</title></path>",
+            x.at(*gap) - 4.0,
+            BOTTOM - 10.0,
+            escaped(&says)
+        );
+    }
     for point in &curve.points {
         let (across, up) = (x.at(point.size_bytes), y.at(point.figure));
         let mut says = format!(
@@ -175,6 +190,21 @@ mod tests {
         assert_eq!(svg.matches("class=\"dot\"").count(), 3);
         assert!(svg.contains("1K B: 20.00 [19.00, 21.50]"), "{svg}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+
+    #[test]
+    fn no_line_passes_a_point_that_is_missing() {
+        let point = |size_bytes| Point { size_bytes, figure: 2.0, interval: Some((1.0, 3.0)) };
+        let points = vec![point(8.0), point(512.0), point(4096.0)];
+        let curve =
+            |gaps| Curve { label: "a".into(), points: points.clone(), gaps, ..Curve::default() };
+        let drawn = |gaps| {
+            let (op, curves) = ("x".into(), vec![curve(gaps)]);
+            let svg = draw(&Chart { op, metric: Metric::Time, curves });
+            ["<polyline", "class=\"band\"", "class=\"gap\""].map(|part| svg.matches(part).count())
+        };
+        assert_eq!(drawn(vec![]), [1, 2, 0]);
+        assert_eq!(drawn(vec![64.0, 8192.0]), [2, 1, 2]);
     }
 
     #[test]

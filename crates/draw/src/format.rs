@@ -1,6 +1,6 @@
 //! All that a document can be written as: the formats of rows, and the pictures that know one.
 
-use laneway_core::Document;
+use laneway_core::{Document, Partial};
 use laneway_report::{Format as Rows, Run};
 
 use crate::{gnuplot, html};
@@ -73,6 +73,20 @@ impl Format {
         match self {
             Format::Gnuplot => Rows::Osu.shows(document),
             format => format.rows().is_none_or(|rows| rows.shows(document)),
+        }
+    }
+
+    /// The text of a file, which says whether the run is complete: `done` is how much of it there
+    /// is, `None` if all of it.
+    pub fn export(self, document: &Document, done: Option<&str>) -> String {
+        let run = || match done {
+            None => Run::from(document),
+            Some(done) => Run::from(&Partial { document, done }),
+        };
+        match (self.rows(), self) {
+            (Some(rows), _) => rows.export(document, done),
+            (None, Format::Gnuplot) => gnuplot::draw(&run()),
+            (None, _) => html::render(&format!("laneway {}", document.verb), &[run()]),
         }
     }
 

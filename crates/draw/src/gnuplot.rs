@@ -2,14 +2,25 @@
 //! as error bars.
 
 use std::fmt::Write;
+use std::slice;
 
 use laneway_core::Document;
-use laneway_report::Run;
 use laneway_report::figure::charts;
+use laneway_report::{Extent, Run};
+
+use crate::map::Map;
 
 /// The whole script.
 pub fn render(document: &Document) -> String {
-    let charts = charts(&[Run::from(document)]);
+    draw(&Run::from(document))
+}
+
+/// The script of a run; of pairs of ranks it draws the map.
+pub fn draw(run: &Run) -> String {
+    let charts = charts(slice::from_ref(run));
+    if let Some(map) = Map::of(run).filter(|_| charts.is_empty()) {
+        return map.script() + &mark(run);
+    }
     let mut text = String::from(
         "# gnuplot -p FILE.gp shows this;\n\
          # gnuplot -e \"set terminal svg; set output 'FILE.svg'\" FILE.gp draws it into a file.\n\
@@ -27,11 +38,15 @@ pub fn render(document: &Document) -> String {
         let mut curves = Vec::new();
         for (own, curve) in chart.curves.iter().enumerate() {
             let _ = writeln!(text, "\n$data{number} << EOD");
-            for point in &curve.points {
-                let (low, high) = point.interval.unwrap_or((point.figure, point.figure));
-                let (size, figure) = (point.size_bytes, point.figure);
-                // A logarithmic axis has no place for 0: it stands where a half would.
-                let _ = writeln!(text, "{:?} {figure:?} {low:?} {high:?}", size.max(0.5));
+            for (number, part) in curve.parts().into_iter().enumerate() {
+                // An empty line breaks the curve.
+                text += if number > 0 { "\n" } else { "" };
+                for point in part {
+                    let (low, high) = point.interval.unwrap_or((point.figure, point.figure));
+                    let (size, figure) = (point.size_bytes, point.figure);
+                    // A logarithmic axis has no place for 0: it stands where a half would.
+                    let _ = writeln!(text, "{:?} {figure:?} {low:?} {high:?}", size.max(0.5));
+                }
             }
             text += "EOD\n";
             let label = quoted(&curve.label);
@@ -51,7 +66,16 @@ pub fn render(document: &Document) -> String {
          set multiplot layout {},1\n{plots}\nunset multiplot\n",
         charts.len()
     );
-    text
+    text + &mark(run)
+}
+
+/// A last line that says whether the run is complete, where that is known.
+fn mark(run: &Run) -> String {
+    match &run.extent {
+        Extent::Complete => "# complete\n".into(),
+        Extent::Incomplete(done) => format!("# incomplete: {done}\n"),
+        Extent::Unknown => String::new(),
+    }
 }
 
 /// Text in single quotes, in which gnuplot interprets nothing.
@@ -100,6 +124,7 @@ set ylabel 'bandwidth (MB/s)'
 plot $data2 using 1:2:3:4 with yerrorlines dashtype 1 title 'stream'
 
 unset multiplot
+# complete
 ";
         let body = text.find("$data0").map(|at| &text[at..]);
         assert_eq!(body, Some(wanted));

@@ -1,19 +1,21 @@
 //! A page for people: the verdict, charts, the spread of samples, flags, every row and the
 //! environment, in one file that needs no network.
 
+mod compared;
 mod rows;
 
 use std::fmt::Write;
 
 use laneway_core::Value;
 use laneway_core::units::{are, counted};
-use laneway_report::Run;
 use laneway_report::figure::{Chart, charts, plain};
 use laneway_report::table::significant;
+use laneway_report::{Extent, Run};
 
 use crate::chart;
 use crate::map::Map;
 use crate::svg::{escaped, inline};
+use compared::comparisons;
 use rows::{environments, flags, flags_of, spreads, table};
 
 const STYLE: &str = include_str!("page.css");
@@ -47,6 +49,7 @@ pub fn pictured(title: &str, runs: &[Run], shown: &[Picture]) -> String {
     };
     let body = [
         verdicts(runs),
+        comparisons(runs),
         pictures(shown),
         maps(runs),
         figures(&charts(runs)),
@@ -123,16 +126,21 @@ fn verdicts(runs: &[Run]) -> String {
     let mut cards = String::new();
     for run in runs {
         let flagged = run.rows.iter().filter(|row| !flags_of(row).is_empty()).count();
-        if run.summary.is_empty() && flagged == 0 {
+        if run.summary.is_empty() && flagged == 0 && !run.extent.is_incomplete() {
             continue;
         }
         let class = match is_well(run) {
+            _ if run.extent.is_incomplete() => "card verdict bad",
             Some(true) => "card verdict good",
             Some(false) => "card verdict bad",
             None => "card verdict",
         };
         let heading = if runs.len() > 1 { escaped(&run.name) } else { String::new() };
         let _ = write!(cards, "<div class=\"{class}\"><h3>{heading}</h3>");
+        if let Extent::Incomplete(done) = &run.extent {
+            let done = if done.is_empty() { "it was stopped early" } else { done };
+            let _ = write!(cards, "<p>This run is incomplete: {}.</p>", escaped(done));
+        }
         let mut brief = String::new();
         let is_said = run.summary.iter().any(|(name, _)| SAID.contains(&name.as_ref()));
         if let Some(count) = how_many_bad(run).filter(|_| !is_said) {

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use laneway_core::{Comm, Failure, Value};
 use laneway_measure::p2p::Pattern;
 use laneway_measure::p2p::sweep::{
-    Experiment, Figures, Next, Observer, PatternError, PatternSweep, Ranks, Refusal, copies,
+    Done, Experiment, Figures, Next, Observer, PatternError, PatternSweep, Ranks, Refusal, copies,
 };
 use laneway_sim::{Program, platform::Platform};
 
@@ -60,8 +60,9 @@ impl Observer for Heard {
         self.0.borrow_mut().push(format!("{done} of {all}: {} {size}", experiment.name()));
     }
 
-    fn save(&self, figures: &Figures) -> Result<(), Failure> {
-        self.0.borrow_mut().push(format!("{} rows", figures.rows().len()));
+    fn save(&self, done: &Done) -> Result<(), Failure> {
+        assert_eq!(done.added().len(), 1);
+        self.0.borrow_mut().push(format!("{} rows of {}", done.figures.rows().len(), done.all));
         Ok(())
     }
 }
@@ -79,7 +80,7 @@ fn an_observer_hears_every_point() {
     points.sort_by_key(|line| line.split(' ').next_back().map(str::to_string));
     assert!(points[0].ends_with("latency 16") && points[1].ends_with("latency 8"), "{points:?}");
     let rows: Vec<&String> = heard[0].iter().skip(1).step_by(2).collect();
-    assert_eq!(rows, ["1 rows", "2 rows"]);
+    assert_eq!(rows, ["1 rows of 2", "2 rows of 2"]);
 }
 
 #[test]

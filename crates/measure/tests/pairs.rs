@@ -27,6 +27,8 @@ impl Observer for Heard {
         assert_eq!((findings.verdict.is_none(), findings.node_rows().len()), (true, 0));
         assert!(findings.pair_rows().iter().all(|row| row.get("slow") == Some(&Value::Nothing)));
         let pairs = findings.pairs.len();
+        let added = unfinished.added().pairs;
+        assert!(added.len() == 2 && added.iter().all(|pair| findings.pairs.contains(pair)));
         self.lines.borrow_mut().push(format!("{pairs} pairs, {}", findings.sentences()[0]));
         match self.fails {
             true => Err(Failure::environment("no room", "a full disk", "another disk")),

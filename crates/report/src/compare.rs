@@ -11,17 +11,19 @@
 //! assert_eq!(found.count(Verdict::Same), 1);
 //! ```
 
+mod answer;
 mod matching;
 
 use std::fmt;
 
-use laneway_core::units::{are, counted};
+use laneway_core::units::counted;
 use laneway_core::{Row, Value};
 use laneway_stats::sorted;
 
 use crate::figure::{Metric, plain};
 use crate::launches::{SCOPE_LAUNCH, SCOPE_LAUNCHES, SCOPE_RANGE};
-use crate::run::{Record, Run, finite};
+use crate::run::{Extent, Record, Run, finite};
+pub use answer::Outliers;
 use matching::{Pair, columns, identity, pairs, size, split_figures};
 
 /// When a difference counts.
@@ -31,11 +33,13 @@ pub struct Rule {
     pub threshold: f64,
     /// How sure the interval of a ratio is, where it comes from samples.
     pub level: f64,
+    /// Whether a run that is not complete, or lacks points of the other, may pass.
+    pub allow_missing: bool,
 }
 
 impl Default for Rule {
     fn default() -> Rule {
-        Rule { threshold: 0.05, level: 0.95 }
+        Rule { threshold: 0.05, level: 0.95, allow_missing: false }
     }
 }
 
@@ -76,6 +80,15 @@ pub enum Presence {
     OnlyNew,
 }
 
+/// The run that lacks a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// That of before.
+    Old,
+    /// That of now.
+    New,
+}
+
 /// One point of both runs, or of one alone.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -102,65 +115,33 @@ pub struct Point {
     pub note: String,
 }
 
+/// A run that was compared.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Side {
+    /// What a reader knows it by.
+    pub name: String,
+    /// How much of the run it is.
+    pub extent: Extent,
+}
+
+impl Side {
+    fn of(run: &Run) -> Side {
+        Side { name: run.name.clone(), extent: run.extent.clone() }
+    }
+}
+
 /// All points of two runs.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
     /// Curves in the order of their first rows, sizes rising.
     pub points: Vec<Point>,
-}
-
-impl Comparison {
-    /// How many points have this verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
-        self.points.iter().filter(|point| point.verdict == verdict).count()
-    }
-
-    /// How many points are in these runs.
-    pub fn present(&self, presence: Presence) -> usize {
-        self.points.iter().filter(|point| point.presence == presence).count()
-    }
-
-    /// A row for each point; a figure stands under its unit.
-    pub fn rows(&self) -> Vec<Row> {
-        let rates = self.points.iter().any(|point| point.metric == Metric::Bandwidth);
-        self.points.iter().map(|point| point.row(rates)).collect()
-    }
-
-    /// How many there are of each verdict.
-    pub fn summary(&self) -> Row {
-        let count = |verdict: Verdict| self.count(verdict) as u64;
-        Row::new()
-            .with("slower", count(Verdict::Slower))
-            .with("faster", count(Verdict::Faster))
-            .with("same", count(Verdict::Same))
-            .with("unknown", count(Verdict::Unknown))
-            .with("only_old", self.present(Presence::OnlyOld) as u64)
-            .with("only_new", self.present(Presence::OnlyNew) as u64)
-    }
-
-    /// The same in words.
-    pub fn sentence(&self) -> String {
-        let count = |verdict: Verdict| self.count(verdict) as u64;
-        let (slower, faster) = (count(Verdict::Slower), count(Verdict::Faster));
-        let (same, unknown) = (count(Verdict::Same), count(Verdict::Unknown));
-        let points = counted(self.points.len() as u64, "point");
-        let mut said = format!(
-            "Of {points}, {slower} {} slower, {faster} faster, {same} the same and {unknown} \
-             unknown",
-            are(slower)
-        );
-        let only = [(Presence::OnlyOld, "old"), (Presence::OnlyNew, "new")];
-        let only = only.map(|(presence, run)| (self.present(presence) as u64, run));
-        let only = only.into_iter().filter(|(count, _)| *count > 0);
-        let only: Vec<String> = only
-            .map(|(count, run)| format!("{count} {} only in the {run} run", are(count)))
-            .collect();
-        if !only.is_empty() {
-            said += &format!("; {}", only.join(" and "));
-        }
-        said + "."
-    }
+    /// The run of before.
+    pub old: Side,
+    /// The run of now.
+    pub new: Side,
+    allow_missing: bool,
 }
 
 /// No figure of one run has its like in the other.
@@ -186,6 +167,7 @@ impl std::error::Error for NothingInCommon {}
 /// Matches the points of two runs by operation, algorithm, ranks and size, and by whatever else
 /// both tell apart, and judges each.
 pub fn compare(old: &Run, new: &Run, rule: &Rule) -> Result<Comparison, NothingInCommon> {
+    let sides = [Side::of(old), Side::of(new)];
     // CSV does not tell the size of a survey.
     let sized = size(old).is_some() && size(new).is_some();
     let (old, new) = (split_figures(old, sized), split_figures(new, sized));
@@ -199,7 +181,8 @@ pub fn compare(old: &Run, new: &Run, rule: &Rule) -> Result<Comparison, NothingI
     if points.iter().all(|point| point.ratio.is_none()) {
         return Err(NothingInCommon { old: describe(&old), new: describe(&new) });
     }
-    Ok(Comparison { points })
+    let [old, new] = sides;
+    Ok(Comparison { points, old, new, allow_missing: rule.allow_missing })
 }
 
 fn is_simulated(run: &Run) -> bool {
@@ -343,6 +326,15 @@ impl Point {
         match self.metric {
             Metric::Time => self.ratio,
             Metric::Bandwidth => self.ratio.map(f64::recip),
+        }
+    }
+
+    /// The run that lacks its figure, if the other has one.
+    pub fn missing_in(&self) -> Option<Missing> {
+        match (self.presence, self.old, self.new) {
+            (Presence::OnlyOld, ..) | (Presence::Both, Some(_), None) => Some(Missing::New),
+            (Presence::OnlyNew, ..) | (Presence::Both, None, Some(_)) => Some(Missing::Old),
+            _ => None,
         }
     }
 

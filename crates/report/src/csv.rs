@@ -2,22 +2,39 @@
 //! back more strictly than that crate does.
 
 use ::csv::{ReaderBuilder, StringRecord, Terminator, WriterBuilder};
+use laneway_core::units::counted;
 use laneway_core::{Document, Value};
 
-use crate::run::{ReadError, Record, finite};
+use crate::run::{Extent, ReadError, Record, finite};
 
 /// The rows as CSV, under the names that any of them has.
 pub fn render(document: &Document) -> String {
-    let names = crate::columns(document);
+    render_as(document, None)
+}
+
+/// The same with a last column `complete`, which is true in the last row of a complete run alone:
+/// so a file that was cut off at a line is incomplete as well.
+pub fn render_marked(document: &Document, is_complete: bool) -> String {
+    render_as(document, Some(is_complete))
+}
+
+const MARK: &str = "complete";
+
+fn render_as(document: &Document, is_complete: Option<bool>) -> String {
+    let mut names = crate::columns(document);
     if names.is_empty() {
         return String::new();
     }
+    names.retain(|name| is_complete.is_none() || *name != MARK);
     let mut writer = WriterBuilder::new().terminator(Terminator::Any(b'\n')).from_writer(vec![]);
     // Memory takes every byte, and all lines have as many fields: nothing can be refused.
-    writer.write_record(&names).expect("a header is CSV");
-    for row in &document.rows {
+    let mark = is_complete.map(|_| MARK);
+    writer.write_record(names.iter().copied().chain(mark)).expect("a header is CSV");
+    for (number, row) in document.rows.iter().enumerate() {
         let fields = names.iter().map(|name| row.get(name).map_or(String::new(), field));
-        writer.write_record(fields).expect("a row is CSV");
+        let is_last = number + 1 == document.rows.len();
+        let mark = is_complete.map(|is_complete| (is_complete && is_last).to_string());
+        writer.write_record(fields.chain(mark)).expect("a row is CSV");
     }
     let bytes = writer.into_inner().expect("memory takes every byte");
     String::from_utf8(bytes).expect("CSV is text")
@@ -75,6 +92,20 @@ pub fn read(text: &str) -> Result<Vec<Record>, ReadError> {
         rows.push(record);
     }
     if names.is_empty() { Err(ReadError::Empty) } else { Ok(rows) }
+}
+
+/// What the column `complete` says of the run, which leaves the rows.
+pub fn take_extent(rows: &mut [Record]) -> Extent {
+    let mark = rows.last().and_then(|row| row.fields.iter().find(|(name, _)| name == MARK));
+    let extent = match mark {
+        None => Extent::Unknown,
+        Some((_, Value::Truth(true))) => Extent::Complete,
+        Some(_) => Extent::Incomplete(counted(rows.len() as u64, "row")),
+    };
+    if extent != Extent::Unknown {
+        rows.iter_mut().for_each(|row| row.fields.retain(|(name, _)| name != MARK));
+    }
+    extent
 }
 
 /// The number of the line that a record begins on, which empty lines may stand before.

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use laneway_core::Value;
+use laneway_core::units::parse_size;
 
-use crate::run::{Record, Run};
+use crate::run::{Extent, Record, Run};
 
 /// The columns, beside the operation and the size, by which two rows are told apart.
 pub const IDENTITY: [&str; 11] = [
@@ -95,6 +96,18 @@ pub struct Curve {
     pub algorithms: Vec<(f64, String)>,
     /// Its points.
     pub points: Vec<Point>,
+    /// Sizes that were asked for and have no point: a line does not pass them.
+    pub gaps: Vec<f64>,
+}
+
+impl Curve {
+    /// Its points, parted where one is missing in between.
+    pub fn parts(&self) -> Vec<&[Point]> {
+        let is_whole = |a: &Point, b: &Point| {
+            !self.gaps.iter().any(|gap| (a.size_bytes..b.size_bytes).contains(gap))
+        };
+        self.points.chunk_by(is_whole).collect()
+    }
 }
 
 /// All curves of one operation.
@@ -111,28 +124,30 @@ pub struct Chart {
 /// The charts of some runs, in the order in which the operations first appear.
 pub fn charts(runs: &[Run]) -> Vec<Chart> {
     let changes = Changes::of(runs);
+    let planned: Vec<BTreeSet<u64>> = runs.iter().map(planned_sizes).collect();
     // All pairs of many ranks are as many curves: none is looked for by going through the others.
     let (mut ops, mut places, mut groups) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-    for (run, row) in runs.iter().flat_map(|run| run.rows.iter().map(move |row| (run, row))) {
+    let numbered = runs.iter().enumerate();
+    for (number, row) in numbered.flat_map(|(at, run)| run.rows.iter().map(move |row| (at, row))) {
+        let run = &runs[number];
         let op = row.op().map_or("rows".into(), plain);
         let first = *ops.entry(op.clone()).or_insert_with(|| {
             groups.extend(
-                Metric::ALL.map(|metric| (op.clone(), metric, Vec::<(&str, Curve)>::new())),
+                Metric::ALL.map(|metric| (op.clone(), metric, Vec::<(usize, Curve)>::new())),
             );
             groups.len() - Metric::ALL.len()
         });
-        for (number, metric) in Metric::ALL.into_iter().enumerate() {
+        for (kind, metric) in Metric::ALL.into_iter().enumerate() {
             let Some((size_bytes, (figure, interval))) =
                 row.number("size_bytes").zip(metric.of(row))
             else {
                 continue;
             };
-            let group = first + number;
+            let group = first + kind;
             let curves = &mut groups[group].2;
             let (identity, algorithms) = changes.identity(&run.name, row);
-            let place = *places.entry((group, &run.name, identity.clone())).or_insert_with(|| {
-                let (label, points) = (String::new(), Vec::new());
-                curves.push((&run.name, Curve { label, identity, algorithms, points }));
+            let place = *places.entry((group, number, identity.clone())).or_insert_with(|| {
+                curves.push((number, Curve { identity, algorithms, ..Curve::default() }));
                 curves.len() - 1
             });
             // A logarithm has no place for an interval that reaches 0 or has no end.
@@ -142,9 +157,42 @@ pub fn charts(runs: &[Run]) -> Vec<Chart> {
         }
     }
     groups.retain(|(_, _, curves)| !curves.is_empty());
-    groups
-        .into_iter()
-        .map(|(op, metric, curves)| Chart { curves: labelled(&op, curves), op, metric })
+    let mut charts = Vec::new();
+    for (op, metric, mut curves) in groups {
+        for (number, curve) in &mut curves {
+            curve.points.sort_by(|a, b| a.size_bytes.total_cmp(&b.size_bytes));
+            curve.gaps = gaps(&op, &planned[*number], curve, &runs[*number].extent);
+        }
+        let curves = curves.into_iter().map(|(number, curve)| (&*runs[number].name, curve));
+        charts.push(Chart { curves: labelled(&op, curves.collect()), op, metric });
+    }
+    charts
+}
+
+/// The sizes that a run was asked for, as its parameters have them. CSV has none: of a run that was
+/// stopped, each curve should have the sizes of all others.
+fn planned_sizes(run: &Run) -> BTreeSet<u64> {
+    let sizes = run.params.iter().find(|(name, _)| name == "sizes").map(|(_, sizes)| plain(sizes));
+    match sizes {
+        Some(sizes) => sizes.split(',').filter_map(|size| parse_size(size).ok()).collect(),
+        None if run.extent.is_incomplete() => {
+            let sizes = run.rows.iter().filter_map(|row| row.number("size_bytes"));
+            sizes.map(|size| size as u64).collect()
+        }
+        None => BTreeSet::new(),
+    }
+}
+
+/// The sizes that a curve lacks. In a complete run they were left out on purpose, and count only
+/// between its points.
+fn gaps(op: &str, planned: &BTreeSet<u64>, curve: &Curve, extent: &Extent) -> Vec<f64> {
+    let size = |point: Option<&Point>| point.map_or(0.0, |point| point.size_bytes);
+    let (first, last) = (size(curve.points.first()), size(curve.points.last()));
+    let has = |size: f64| curve.points.iter().any(|point| point.size_bytes == size);
+    let planned = planned.iter().map(|size| *size as f64).filter(|_| op != "barrier");
+    planned
+        .filter(|size| extent.is_incomplete() || (first..last).contains(size))
+        .filter(|size| !has(*size))
         .collect()
 }
 
@@ -255,7 +303,6 @@ fn labelled(op: &str, mut curves: Vec<(&str, Curve)>) -> Vec<Curve> {
             words.push(format!("({run})"));
         }
         curve.label = words.join(" ");
-        curve.points.sort_by(|a, b| a.size_bytes.total_cmp(&b.size_bytes));
     }
     curves.into_iter().map(|(_, curve)| curve).collect()
 }
@@ -326,6 +373,29 @@ mod tests {
         rows.push(row("ring", 8, 3.0));
         let labels: Vec<String> = drawn(&rows).into_iter().map(|curve| curve.label).collect();
         assert_eq!(labels, ["ring", "linear"]);
+    }
+
+    #[test]
+    fn a_size_that_is_missing_parts_a_curve() {
+        let row = |size: u32| Row::new().with("op", "bcast").with("size_bytes", size);
+        let row = |size: u32| Record::from(&row(size).with("time_us", f64::from(size)));
+        let run = |sizes: &[u32], extent: Extent| Run {
+            params: vec![("sizes".into(), "8,64,512,4K".into())],
+            rows: sizes.iter().map(|size| row(*size)).collect(),
+            extent,
+            ..Run::default()
+        };
+        let parts = |run: Run| {
+            let curve = charts(&[run]).remove(0).curves.remove(0);
+            (curve.parts().iter().map(|part| part.len()).collect::<Vec<_>>(), curve.gaps)
+        };
+        let stopped = || Extent::Incomplete("3 of 4 points".into());
+        assert_eq!(parts(run(&[8, 64, 512, 4096], Extent::Complete)), (vec![4], vec![]));
+        assert_eq!(parts(run(&[8, 512, 4096], stopped())), (vec![1, 2], vec![64.0]));
+        assert_eq!(parts(run(&[8, 64, 512], stopped())), (vec![3], vec![4096.0]));
+        assert_eq!(parts(run(&[8, 64, 512], Extent::Complete)), (vec![3], vec![]));
+        // A size that was refined is no gap of another curve.
+        assert_eq!(parts(run(&[8, 64, 100, 512, 4096], Extent::Complete)), (vec![5], vec![]));
     }
 
     #[test]

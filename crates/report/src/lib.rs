@@ -28,6 +28,7 @@ pub mod compare;
 pub mod csv;
 pub mod fastest;
 pub mod figure;
+pub mod journal;
 pub mod json;
 pub mod launches;
 pub mod links;
@@ -48,9 +49,9 @@ extern crate self as laneway_report;
 pub use fastest::fastest;
 pub use figure::plain;
 pub use read::read;
-pub use run::{ReadError, Record, Run};
+pub use run::{Extent, ReadError, Record, Run};
 
-use laneway_core::{Document, Row};
+use laneway_core::{Document, Partial, Row};
 
 /// The formats of rows; `laneway-draw` adds those that are pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +105,17 @@ impl Format {
         match self {
             Format::Osu => !figure::charts(&[Run::from(document)]).is_empty(),
             _ => true,
+        }
+    }
+
+    /// The text of a file, which says whether the run is complete: `done` is how much of it there
+    /// is, `None` if all of it. A table has no such mark.
+    pub fn export(self, document: &Document, done: Option<&str>) -> String {
+        match (self, done) {
+            (Format::Json, Some(done)) => json::render_partial(&Partial { document, done }),
+            (Format::Csv, done) => csv::render_marked(document, done.is_none()),
+            (Format::Osu, done) => osu::render_marked(document, done),
+            (Format::Table | Format::Json, _) => self.render(document),
         }
     }
 

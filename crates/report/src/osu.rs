@@ -6,7 +6,7 @@ use std::fmt::Write;
 use laneway_core::{Document, Value};
 
 use crate::figure::{Chart, Metric, charts};
-use crate::run::{ReadError, Record, Run, finite};
+use crate::run::{Extent, ReadError, Record, Run, finite};
 
 /// A block for each operation and algorithm.
 pub fn render(document: &Document) -> String {
@@ -42,6 +42,28 @@ pub fn render(document: &Document) -> String {
         return "# no row has a size and a time or bandwidth\n".into();
     }
     blocks.join("\n")
+}
+
+/// The same with a last line that says whether the run is complete.
+pub fn render_marked(document: &Document, done: Option<&str>) -> String {
+    let mark = match done {
+        None => COMPLETE.to_owned(),
+        Some(done) => format!("{INCOMPLETE}{done}"),
+    };
+    format!("{}{mark}\n", render(document))
+}
+
+const COMPLETE: &str = "# complete";
+const INCOMPLETE: &str = "# incomplete: ";
+
+/// What the text says of the run. Several runs in one file are complete if all of them are.
+pub fn extent(text: &str) -> Extent {
+    let lines = || text.lines().map(str::trim);
+    match lines().find_map(|line| line.strip_prefix(INCOMPLETE)) {
+        Some(done) => Extent::Incomplete(done.to_owned()),
+        None if lines().any(|line| line == COMPLETE) => Extent::Complete,
+        None => Extent::Unknown,
+    }
 }
 
 const OURS: &str = "laneway ";

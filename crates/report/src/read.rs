@@ -1,34 +1,39 @@
-//! A run from the text of a file: our JSON, our CSV, OSU's text or IMB's.
+//! A run from the text of a file: our JSON, our CSV, a journal, OSU's text or IMB's.
 
 use std::collections::BTreeSet;
 
 use laneway_core::Value;
+use laneway_core::units::counted;
 
 use crate::json::{self, Json};
-use crate::run::{ReadError, Record, Run};
-use crate::{csv, imb, osu};
+use crate::run::{Extent, ReadError, Record, Run};
+use crate::{csv, imb, journal, osu};
 
-/// A run from the text of a file: our JSON, our CSV, OSU's text or IMB's, told apart by their
-/// beginnings.
+/// A run from the text of a file: our JSON, our CSV, the journal of a run that was stopped, OSU's
+/// text or IMB's, told apart by their beginnings.
 pub fn read(name: &str, text: &str) -> Result<Run, ReadError> {
     let text = text.trim_start_matches('\u{feff}');
     let start = text.trim_start();
     if start.is_empty() {
         return Err(ReadError::Empty);
     }
-    let mut run = if start.starts_with(['{', '[']) {
+    let mut run = if let Some((head, lines)) = journal::split(start) {
+        from_journal(&head, lines)?
+    } else if start.starts_with(['{', '[']) {
         from_json(&json::parse(text).map_err(ReadError::Json)?)?
     } else {
-        let (source, rows) = if imb::is_imb(text) {
-            ("IMB", imb::read(text)?)
+        let (source, rows, extent) = if imb::is_imb(text) {
+            ("IMB", imb::read(text)?, Extent::Unknown)
         } else if osu::is_osu(text) {
-            ("OSU", osu::read(text)?)
+            ("OSU", osu::read(text)?, osu::extent(text))
         } else if csv::is_csv(text) {
-            ("CSV", csv::read(text)?)
+            let mut rows = csv::read(text)?;
+            let extent = csv::take_extent(&mut rows);
+            ("CSV", rows, extent)
         } else {
             return Err(ReadError::Unknown);
         };
-        Run { source: source.into(), rows, ..Run::default() }
+        Run { source: source.into(), rows, extent, ..Run::default() }
     };
     run.name = name.to_owned();
     Ok(run)
@@ -45,7 +50,6 @@ fn from_json(json: &Json) -> Result<Run, ReadError> {
     let Some(Json::List(rows)) = json.get("rows") else {
         return wrong("it has no list named `rows`");
     };
-    let member = |name: &str| json.get(name).map(record).unwrap_or_default().fields;
     if let Some(number) = rows.iter().position(|row| !matches!(row, Json::Object(_))) {
         return wrong(&format!("row {} is not an object", number + 1));
     }
@@ -56,19 +60,58 @@ fn from_json(json: &Json) -> Result<Run, ReadError> {
             return wrong(&format!("row {} has `{}` twice", number + 1, name.escape_debug()));
         }
     }
-    let tool = match json.get("tool") {
-        Some(Json::Plain(Value::Text(tool))) => tool.clone(),
-        _ => String::new(),
-    };
-    Ok(Run {
-        name: String::new(),
-        source: schema.clone(),
-        tool,
+    let (rows, extent) = (rows.iter().map(record).collect(), extent(json));
+    Ok(Run { source: schema.clone(), rows, extent, ..head(json) })
+}
+
+/// What a document or a journal says beside its rows.
+fn head(json: &Json) -> Run {
+    let member = |name: &str| json.get(name).map(record).unwrap_or_default().fields;
+    Run {
+        source: word(json, "schema"),
+        tool: word(json, "tool"),
         env: member("env"),
         params: member("params"),
-        rows: rows.iter().map(record).collect(),
         summary: member("summary"),
-    })
+        ..Run::default()
+    }
+}
+
+fn word(json: &Json, name: &str) -> String {
+    match json.get(name) {
+        Some(Json::Plain(Value::Text(text))) => text.clone(),
+        _ => String::new(),
+    }
+}
+
+/// Files of before the mark have none, but for surveys of pairs, whose summary says it.
+fn extent(json: &Json) -> Extent {
+    let mark = json.get("complete").or_else(|| json.get("summary")?.get("complete"));
+    match mark {
+        Some(Json::Plain(Value::Truth(true))) => Extent::Complete,
+        Some(Json::Plain(Value::Truth(false))) => Extent::Incomplete(word(json, "done")),
+        _ => Extent::Unknown,
+    }
+}
+
+/// The rows of a run that was stopped. Its last line may be cut off, and counts only if it is
+/// whole.
+fn from_journal(json: &Json, lines: &str) -> Result<Run, ReadError> {
+    let mut rows = Vec::new();
+    let mut rest = lines;
+    while let Some((line, after)) = rest.split_once('\n') {
+        let row = json::parse(line).map_err(ReadError::Json)?;
+        rows.push(record(&row));
+        rest = after;
+    }
+    let planned = word(json, journal::PLANNED);
+    let count = counted(rows.len() as u64, "row");
+    let (rows, count) = match journal::merged(&rows) {
+        Some((merged, launches)) => (merged, counted(launches, "launch")),
+        None => (rows, count),
+    };
+    let done = format!("{count} of a run of {planned}");
+    Ok(Run { rows, extent: Extent::Incomplete(done), ..head(json) })
 }
 
 /// A name that an object has twice.

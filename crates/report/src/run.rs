@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use laneway_core::{Document, Row, Value};
+use laneway_core::{Document, Partial, Row, Value};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -89,6 +89,25 @@ pub(crate) fn finite(word: &str) -> Option<f64> {
     word.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
+/// How much of a run a text holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// The text does not say it: OSU and IMB write no mark, nor did laneway before 0.2.
+    #[default]
+    Unknown,
+    /// All of it.
+    Complete,
+    /// What was done before the run was stopped, in words: `96 of 476 points`.
+    Incomplete(String),
+}
+
+impl Extent {
+    /// Whether the text says that something is missing.
+    pub fn is_incomplete(&self) -> bool {
+        matches!(self, Extent::Incomplete(_))
+    }
+}
+
 /// Everything that one run said.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
@@ -98,6 +117,8 @@ pub struct Run {
     pub source: String,
     /// The program that wrote it.
     pub tool: String,
+    /// How much of the run it is.
+    pub extent: Extent,
     /// Where it was measured.
     pub env: Fields,
     /// What was asked for.
@@ -108,13 +129,16 @@ pub struct Run {
     pub summary: Fields,
 }
 
-/// A map of `name`, `source`, `tool`, `env`, `params`, `rows` and `summary`.
+/// A map of `name`, `source`, `tool`, `complete` (null if unknown), `env`, `params`, `rows` and
+/// `summary`.
 impl Serialize for Run {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &self.name)?;
         map.serialize_entry("source", &self.source)?;
         map.serialize_entry("tool", &self.tool)?;
+        let is_complete = (self.extent != Extent::Unknown).then(|| !self.extent.is_incomplete());
+        map.serialize_entry("complete", &is_complete)?;
         map.serialize_entry("env", &Row(self.env.clone()))?;
         map.serialize_entry("params", &Row(self.params.clone()))?;
         map.serialize_entry("rows", &self.rows)?;
@@ -130,11 +154,18 @@ impl From<&Document> for Run {
             name: format!("laneway {}", document.verb),
             source: document.schema(),
             tool: Document::tool().to_owned(),
+            extent: Extent::Complete,
             env: fields(&document.env),
             params: fields(&document.params),
             rows: document.rows.iter().map(Record::from).collect(),
             summary: document.summary.as_ref().map(fields).unwrap_or_default(),
         }
+    }
+}
+
+impl From<&Partial<'_>> for Run {
+    fn from(partial: &Partial<'_>) -> Run {
+        Run { extent: Extent::Incomplete(partial.done.to_owned()), ..partial.document.into() }
     }
 }
 

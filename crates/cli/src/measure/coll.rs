@@ -1,14 +1,16 @@
 //! `laneway measure coll`: collective operations, by any method, on any backend.
 
 use std::cell::RefCell;
+use std::slice;
 
 use clap::{ArgMatches, Command};
 use laneway_backend::Watchdog;
 use laneway_core::{Comm, Document, Exit, Failure, Row};
-use laneway_measure::sweep::{Case, Observer, STRAIGHT, SweepError, brief};
+use laneway_measure::sweep::{Case, Done, Observer, STRAIGHT, SweepError, brief};
 
 use super::plan::{self, Plan};
 use super::{bounds, export, launches, p2p};
+use crate::journal::Step;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::session::{self, RankError};
@@ -71,8 +73,10 @@ impl Observer for Attendant<'_> {
         self.progress.borrow_mut().of(done, all, next.collective.name());
     }
 
-    fn save(&self, rows: &[Row]) -> Result<(), Failure> {
-        self.output.save(&Document { rows: rows.to_vec(), ..self.document.clone() })
+    fn save(&self, done: &Done) -> Result<(), Failure> {
+        let (document, added) = (&self.document, slice::from_ref(done.row));
+        let step = Step::new(document, added, (done.count(), done.planned), "point");
+        self.output.keep(&step, || Document { rows: done.rows(), ..document.clone() })
     }
 }
 
@@ -129,8 +133,9 @@ fn measured(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, RankE
         return Err(plan::failure(&nothing, sweep).into());
     }
     if is_first && swept.has_points {
-        let full = Document { rows: swept.rows(), ..document };
-        let shown = Document { rows: brief_rows(&full.rows), ..full.clone() };
+        let rows: Vec<Row> = swept.points.into_iter().map(|point| point.row).collect();
+        let shown = Document { rows: brief_rows(&rows), ..document.clone() };
+        let full = Document { rows, ..document };
         output.write(&full, Some(&shown))?;
         bounds::explain(&full.rows);
         output.answer(&laneway_report::fastest(&full.rows))?;

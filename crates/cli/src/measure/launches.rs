@@ -7,9 +7,10 @@ use std::process::{Command, Stdio};
 
 use clap::{Arg, ArgMatches, value_parser};
 use laneway_core::{Document, Exit, Failure, Row};
-use laneway_report::{Run, launches, read};
+use laneway_report::{Run, journal, launches, read};
 
 use super::{bounds, decided, export};
+use crate::journal::Step;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 
@@ -92,8 +93,12 @@ pub fn run(
         if exit != Exit::Gate && ended != Exit::Done {
             exit = ended;
         }
+        let head = document(&env, &params, &[], level)?;
+        let added = journal::rows_of_launch(&run, number + 1);
         runs.push(run);
-        output.save(&document(&env, &params, &runs, level)?)?;
+        let step = Step::new(&head, &added, (runs.len(), launches as usize), "launch");
+        let merged = document(&env, &params, &runs, level)?;
+        output.keep(&step, || merged)?;
     }
     drop(progress);
     let full = document(&env, &params, &runs, level)?;

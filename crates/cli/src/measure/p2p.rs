@@ -10,9 +10,10 @@ use laneway_backend::Watchdog;
 use laneway_core::units::format_size;
 use laneway_core::{Comm, Document, Exit, Failure, Row, talk};
 use laneway_measure::Rule;
-use laneway_measure::p2p::sweep::{Experiment, Figures, Next, Observer, PatternError, brief};
+use laneway_measure::p2p::sweep::{Done, Experiment, Figures, Next, Observer, PatternError, brief};
 
 use super::{export, launches, refine, rule};
+use crate::journal::Step;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::session::{self, RankError};
@@ -138,8 +139,13 @@ impl Observer for Saved<'_> {
         self.progress.borrow_mut().of(next.done, next.all, &what);
     }
 
-    fn save(&self, figures: &Figures) -> Result<(), Failure> {
-        self.output.save(&document(self.asked, self.env, figures.rows()))
+    fn save(&self, done: &Done) -> Result<(), Failure> {
+        if !self.output.keeps() {
+            return Ok(());
+        }
+        let (empty, added) = (document(self.asked, self.env, Vec::new()), done.added());
+        let step = Step::new(&empty, &added, (done.done, done.all), "point");
+        self.output.keep(&step, || Document { rows: done.figures.rows(), ..empty.clone() })
     }
 }
 

@@ -31,12 +31,20 @@ pub struct Unfinished<'a> {
     /// How far it is.
     pub rounds: Rounds,
     found: &'a Found<'a>,
+    /// The pairs of the last round.
+    added: &'a [(Rank, Rank)],
 }
 
 impl Unfinished<'_> {
     /// The pairs that are done, without a verdict: that takes all of them.
     pub fn findings(&self) -> Findings {
         self.found.findings(self.rounds)
+    }
+
+    /// The pairs of the last round alone.
+    pub fn added(&self) -> Findings {
+        let added = self.added.iter().filter_map(|ranks| self.found.looks.get(ranks));
+        self.found.findings_of(added, self.rounds)
     }
 }
 
@@ -105,11 +113,15 @@ impl Found<'_> {
     }
 
     fn findings(&self, rounds: Rounds) -> Findings {
+        self.findings_of(self.looks.values(), rounds)
+    }
+
+    fn findings_of<'l>(&self, looks: impl Iterator<Item = &'l Look>, rounds: Rounds) -> Findings {
         let sizes = self.survey.sizes();
         Findings {
             hosts: self.hosts.clone(),
             sites: self.sites.clone(),
-            pairs: self.looks.values().map(|look| look.pair(sizes)).collect(),
+            pairs: looks.map(|look| look.pair(sizes)).collect(),
             rounds,
             verdict: None,
             survey: self.survey.clone(),
@@ -132,10 +144,11 @@ impl Found<'_> {
             // Its pairs have no rank in common, and so are one round again.
             let looks = prober.transfers(lab, &Plan::of(round.to_vec())?, latencies)?;
             let Some(looks) = looks else { continue };
+            let added: Vec<_> = looks.iter().map(|look| (look.from, look.to)).collect();
             self.add(looks);
             if number + 1 < all {
                 let rounds = Rounds { done: number + 1, all };
-                let unfinished = Unfinished { rounds, found: self };
+                let unfinished = Unfinished { rounds, found: self, added: &added };
                 observer.save(&unfinished).map_err(SurveyError::Observer)?;
             }
         }

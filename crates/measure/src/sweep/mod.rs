@@ -42,5 +42,5 @@ pub use decided::{Decided, point_key};
 pub use error::{Refusal, SweepError};
 pub use plan::{Assume, Case, Choice, Placer, Sweep};
 pub use row::brief;
-pub use run::{Measured, Observer, Swept};
+pub use run::{Done, Measured, Observer, Swept};
 pub use skew::{MOST_OFFSET, Skew};

@@ -26,13 +26,36 @@ pub trait Observer {
     /// On every rank: so many points of a round are done, and this one is next.
     fn progress(&self, _done: usize, _all: usize, _next: &Case) {}
 
-    /// On rank 0, after each point: the rows of all points that are done.
-    fn save(&self, _rows: &[Row]) -> Result<(), Failure> {
+    /// On rank 0, after each point: the new row, and on demand all rows so far.
+    fn save(&self, _done: &Done) -> Result<(), Failure> {
         Ok(())
     }
 }
 
 impl Observer for () {}
+
+/// What a sweep has when a point is done.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Done<'a> {
+    /// Of the point that was measured last.
+    pub row: &'a Row,
+    /// How many points there will be, as far as that is known by now.
+    pub planned: usize,
+    points: &'a [Measured],
+}
+
+impl Done<'_> {
+    /// How many points are done.
+    pub fn count(&self) -> usize {
+        self.points.len()
+    }
+
+    /// The rows of all points that are done, in the order of the final ones.
+    pub fn rows(&self) -> Vec<Row> {
+        self.points.iter().map(|point| point.row.clone()).collect()
+    }
+}
 
 /// A point that was measured.
 #[derive(Clone, Debug)]
@@ -98,6 +121,8 @@ impl Sweep {
             placer,
             observer,
             points: Vec::new(),
+            planned: 0,
+            to_follow: 0,
             refined: false,
             standing: BTreeMap::new(),
             left_out: self.unserved(),
@@ -105,12 +130,12 @@ impl Sweep {
             imprecise: false,
             without_figure: false,
         };
-        for count in counts {
+        for (later, &count) in (0..counts.len()).rev().zip(&counts) {
             let whole = count == comm.size();
             let chosen = (comm.rank() < count).then_some(0);
             let first = if whole { None } else { comm.split(chosen, comm.rank())? };
             if let Some(group) = if whole { Some(comm) } else { first.as_deref() } {
-                running.measure(group)?;
+                running.measure(group, later)?;
             }
             reunite(comm, count, &|| observer.alive())?;
         }
@@ -149,6 +174,10 @@ struct Running<'a> {
     placer: Option<&'a dyn Placer>,
     observer: &'a dyn Observer,
     points: Vec<Measured>,
+    /// Points that were begun.
+    planned: usize,
+    /// Points on numbers of ranks whose turn comes later.
+    to_follow: usize,
     refined: bool,
     /// Of each race, what the rivals surely do not exceed, in seconds.
     standing: BTreeMap<Race, Vec<(Answerer, f64)>>,
@@ -167,8 +196,8 @@ struct Ongoing {
 }
 
 impl Running<'_> {
-    /// Collective: all points on these ranks.
-    fn measure(&mut self, comm: &dyn Comm) -> Result<(), SweepError> {
+    /// Collective: all points on these ranks; `later` more numbers of ranks follow.
+    fn measure(&mut self, comm: &dyn Comm, later: usize) -> Result<(), SweepError> {
         let sweep = self.sweep;
         let own = comm.dup()?;
         let skewed = sweep.skew.map(|skew| skew.of(own.clock(), sweep.seed, own.rank()));
@@ -180,6 +209,7 @@ impl Running<'_> {
         let (isolation, start) = (sweep.isolation, sweep.start);
         let mut stage = Stage { isolation, start, ..Stage::new(&*own, clock) };
         let cases = sweep.cases(comm, self.placer, &sweep.sizes);
+        self.to_follow = later * cases.len();
         let mut random = SplitMix64::new(sweep.seed);
         self.measure_cases(comm, &mut stage, &cases, &mut random)?;
         self.refine(comm, &mut stage, &cases, &mut random)
@@ -199,6 +229,7 @@ impl Running<'_> {
             Some(Ongoing { case: *case, measuring, validated: false })
         };
         let mut open: Vec<Option<Ongoing>> = cases.iter().map(begin).collect();
+        self.planned += cases.len();
         while open.iter().any(Option::is_some) {
             let mut order: Vec<usize> = (0..cases.len()).collect();
             random.shuffle(&mut order);
@@ -263,7 +294,10 @@ impl Running<'_> {
         mut ongoing: Ongoing,
     ) -> Result<Option<Ongoing>, SweepError> {
         self.observer.alive();
-        let Some(mut collective) = self.prepare(comm, &mut ongoing)? else { return Ok(None) };
+        let Some(mut collective) = self.prepare(comm, &mut ongoing)? else {
+            self.planned -= 1;
+            return Ok(None);
+        };
         let mut ready = collective.ready()?;
         let rule = &self.sweep.rule;
         if self.sweep.race {
@@ -288,18 +322,23 @@ impl Running<'_> {
         let is_virtual = comm.clock().is_virtual();
         self.without_figure |= flagged(flags::NO_TIME) || is_virtual && flagged(flags::DEPENDENT);
         let row = row(self.sweep, &ongoing.case, comm.size(), &point, truth, overlap);
-        self.points.push(Measured { ranks: comm.size(), case: ongoing.case, point, row, place });
-        self.order_points();
-        let rows: Vec<Row> = self.points.iter().map(|point| point.row.clone()).collect();
-        self.observer.save(&rows).map_err(SweepError::Observer)?;
+        let measured = Measured { ranks: comm.size(), case: ongoing.case, point, row, place };
+        let at = self.insert(measured);
+        let planned = (self.planned + self.to_follow).max(self.points.len());
+        let done = Done { row: &self.points[at].row, planned, points: &self.points };
+        self.observer.save(&done).map_err(SweepError::Observer)?;
         Ok(None)
     }
 
-    /// As they were asked for.
-    fn order_points(&mut self) {
+    /// Adds a point behind those that were asked for before it, and gives its place.
+    fn insert(&mut self, measured: Measured) -> usize {
         let operations = &self.sweep.collectives;
         let place = |case: &Case| operations.iter().position(|op| *op == case.collective);
-        self.points.sort_by_key(|done| (done.ranks, place(&done.case), done.case.size, done.place));
+        let key = |done: &Measured| (done.ranks, place(&done.case), done.case.size, done.place);
+        let own = key(&measured);
+        let at = self.points.partition_point(|done| key(done) <= own);
+        self.points.insert(at, measured);
+        at
     }
 
     /// What the fastest rival surely does not exceed, in seconds; on rank 0.

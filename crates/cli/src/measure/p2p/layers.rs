@@ -13,6 +13,7 @@ use laneway_report::{Record, csv};
 
 use super::asked::{Asked, refuse};
 use super::{document, is_enough};
+use crate::journal::Step;
 use crate::output::Output;
 use crate::session;
 
@@ -98,9 +99,10 @@ pub fn run(
         return Err(Failure::usage(what, cause, "smaller --sizes"));
     }
     let env = session::alone(&session::local(Transport::default(), 2))?;
-    let mut document = document(asked, &env, Vec::new());
+    let head = document(asked, &env, Vec::new());
+    let mut document = head.clone();
     let mut exit = Exit::Done;
-    for layer in layers {
+    for (number, layer) in layers.iter().enumerate() {
         let (rows, ended) = match layer.name {
             COPY => copy(asked)?,
             MPI => start(matches, launcher::build(&launcher)?, "mpi", ranks)?,
@@ -110,11 +112,13 @@ pub fn run(
             }
         };
         let labelled = |row: Row| Row([Row::new().with("layer", layer.name).0, row.0].concat());
+        let begin = document.rows.len();
         document.rows.extend(rows.into_iter().map(labelled));
         if ended != Exit::Done {
             exit = ended;
         }
-        output.save(&document)?;
+        let step = Step::new(&head, &document.rows[begin..], (number + 1, layers.len()), "layer");
+        output.keep(&step, || document.clone())?;
     }
     if document.rows.is_empty() {
         let cause = "a copy of no bytes takes no time";

@@ -36,4 +36,4 @@ pub use figure::{Figure, brief};
 pub use layers::{FIGURES, Layer, side_by_side};
 pub use options::{MOST_WINDOW, PatternSweep};
 pub use ranks::Ranks;
-pub use run::{Figures, Next, Observer};
+pub use run::{Done, Figures, Next, Observer};

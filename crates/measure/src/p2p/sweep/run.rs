@@ -1,6 +1,7 @@
 //! The run of a sweep of patterns: its points in a shuffled order, then more where curves bend.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use laneway_core::{Comm, CommError, Failure, Rank, Row, talk};
 use laneway_stats::SplitMix64;
@@ -41,13 +42,34 @@ pub trait Observer {
     /// On every rank, before each point.
     fn progress(&self, _next: Next) {}
 
-    /// On rank 0, after each point: what there is so far.
-    fn save(&self, _figures: &Figures) -> Result<(), Failure> {
+    /// On rank 0, after each point: what it has added, and what there is so far.
+    fn save(&self, _done: &Done) -> Result<(), Failure> {
         Ok(())
     }
 }
 
 impl Observer for () {}
+
+/// What a sweep has when a point is done.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Done<'a> {
+    /// Everything so far.
+    pub figures: &'a Figures,
+    /// Points that are done.
+    pub done: usize,
+    /// Points that are known by now.
+    pub all: usize,
+    /// Of the point that was measured last.
+    added: Range<usize>,
+}
+
+impl Done<'_> {
+    /// The rows of the point that was measured last.
+    pub fn added(&self) -> Vec<Row> {
+        self.figures.rows_of(self.added.clone())
+    }
+}
 
 /// What a sweep has found.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,10 +97,17 @@ impl Figures {
         Figures { refined: false, figures, tick, seed: sweep.seed, rule: sweep.rule }
     }
 
-    pub(super) fn add(&mut self, experiment: usize, figures: Vec<Figure>) {
-        self.figures.extend(figures.into_iter().map(|figure| Placed { experiment, figure }));
-        // Stable: figures of one point stay in their order.
-        self.figures.sort_by_key(|placed| (placed.experiment, placed.figure.size()));
+    /// Adds the figures of a point behind those that were asked for before them, in their order;
+    /// gives their places.
+    pub(super) fn add(&mut self, experiment: usize, figures: Vec<Figure>) -> Range<usize> {
+        let Some(size) = figures.first().map(Figure::size) else { return 0..0 };
+        let is_before =
+            |placed: &Placed| (placed.experiment, placed.figure.size()) <= (experiment, size);
+        let at = self.figures.partition_point(is_before);
+        let count = figures.len();
+        let placed = figures.into_iter().map(|figure| Placed { experiment, figure });
+        self.figures.splice(at..at, placed);
+        at..at + count
     }
 
     /// In the order of the experiments, sizes rising.
@@ -88,7 +117,12 @@ impl Figures {
 
     /// All of them as rows.
     pub fn rows(&self) -> Vec<Row> {
-        self.iter().map(|figure| figure.row(self.tick, self.seed, &self.rule)).collect()
+        self.rows_of(0..self.figures.len())
+    }
+
+    fn rows_of(&self, places: Range<usize>) -> Vec<Row> {
+        let row = |placed: &Placed| placed.figure.row(self.tick, self.seed, &self.rule);
+        self.figures[places].iter().map(row).collect()
     }
 
     /// Whether something that was to be measured has no figure.
@@ -151,7 +185,7 @@ impl PatternSweep {
         let mut points: Vec<Point> = places.flat_map(point).collect();
         SplitMix64::new(self.seed).shuffle(&mut points);
         let figures = Figures::new(self, tick);
-        let mut running = Running { sweep: self, lab: &lab, observer, figures };
+        let mut running = Running { sweep: self, lab: &lab, observer, points_done: 0, figures };
         running.measure(&points)?;
         running.refine()?;
         Ok((comm.rank() == 0).then_some(running.figures))
@@ -163,24 +197,28 @@ struct Running<'a> {
     sweep: &'a PatternSweep,
     lab: &'a Lab<'a>,
     observer: &'a dyn Observer,
+    points_done: usize,
     figures: Figures,
 }
 
 impl Running<'_> {
     /// Collective: these points in their order.
     fn measure(&mut self, points: &[Point]) -> Result<(), PatternError> {
-        for (done, &Point { experiment, size }) in points.iter().enumerate() {
+        for (number, &Point { experiment, size }) in points.iter().enumerate() {
             let next = Next {
-                done,
+                done: number,
                 all: points.len(),
                 experiment: self.sweep.experiments[experiment],
                 size,
             };
             self.observer.progress(next);
             let figures = self.point(next.experiment, size as usize)?;
-            self.figures.add(experiment, figures);
+            let added = self.figures.add(experiment, figures);
+            self.points_done += 1;
             if self.lab.comm.rank() == 0 {
-                self.observer.save(&self.figures).map_err(PatternError::Observer)?;
+                let (done, left) = (self.points_done, points.len() - number - 1);
+                let done = Done { figures: &self.figures, done, all: done + left, added };
+                self.observer.save(&done).map_err(PatternError::Observer)?;
             }
         }
         Ok(())
