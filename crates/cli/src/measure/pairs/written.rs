@@ -11,7 +11,7 @@ use laneway_core::{Document, Failure, Row, Value};
 use laneway_draw::Format;
 use laneway_draw::map::{Map, explain_shades};
 use laneway_measure::pairs::{Findings, Observer, Rounds, Unfinished};
-use laneway_report::Run;
+use laneway_report::{Run, prometheus};
 
 use crate::output::{self, Output};
 use crate::progress::Progress;
@@ -21,6 +21,7 @@ pub struct Written {
     format: Format,
     export: Option<(String, Format)>,
     svg: Option<String>,
+    prometheus: Option<String>,
     /// Print what is to blame and nothing else.
     suspects: bool,
 }
@@ -47,7 +48,7 @@ impl Written {
             let try_this = "--suspects with --format table, json, csv or html";
             return Err(Failure::usage("no map of suspects alone", cause, try_this));
         }
-        Ok(Written { format, export, svg: text("svg"), suspects })
+        Ok(Written { format, export, svg: text("svg"), prometheus: text("prometheus"), suspects })
     }
 
     /// Prints and saves all of it.
@@ -55,6 +56,9 @@ impl Written {
         let document = findings.document(env);
         if let Some((file, format)) = &self.export {
             output::replace(Path::new(file), &render(*format, &document))?;
+        }
+        if let Some(file) = &self.prometheus {
+            output::replace(Path::new(file), &prometheus::pairs(&document))?;
         }
         self.print(findings, &document)?;
         match &self.svg {
