@@ -86,6 +86,45 @@ impl Output {
 
     /// Prints the document; `brief` stands in for it where a person reads.
     pub fn write(&self, document: &Document, brief: Option<&Document>) -> Result<(), Failure> {
+        self.write_as(document, |output| {
+            let shown = match (output.format, brief) {
+                (Format::Table, Some(brief)) => brief,
+                _ => document,
+            };
+            output.render(output.format, shown)
+        })
+    }
+
+    /// The same; where a person reads, an answer in sentences comes first, and then a table.
+    pub fn write_answered<S: AsRef<str>>(
+        &self,
+        document: &Document,
+        answer: &[S],
+        table: impl FnOnce(&table::Style) -> String,
+    ) -> Result<(), Failure> {
+        self.write_as(document, |output| match output.format {
+            Format::Table => {
+                let table = table(&table_style());
+                let gap = if table.is_empty() || answer.is_empty() { "" } else { "\n" };
+                format!("{}{gap}{table}", paragraphs(answer))
+            }
+            format => output.render(format, document),
+        })
+    }
+
+    /// The same; where a person reads, it is this line.
+    pub fn write_line(&self, document: &Document, line: &str) -> Result<(), Failure> {
+        self.write_as(document, |output| match output.format {
+            Format::Table => format!("{line}\n"),
+            format => output.render(format, document),
+        })
+    }
+
+    fn write_as(
+        &self,
+        document: &Document,
+        text: impl FnOnce(&Output) -> String,
+    ) -> Result<(), Failure> {
         let formats = [Some(self.format), self.export.as_ref().map(|(_, format)| *format)];
         if let Some(format) = formats.into_iter().flatten().find(|format| !format.shows(document)) {
             let what = format!("there is nothing to write as {}", format.name());
@@ -93,11 +132,7 @@ impl Output {
             return Err(Failure::usage(what, cause, "--format table, or --format json"));
         }
         self.save(document)?;
-        let shown = match (self.format, brief) {
-            (Format::Table, Some(brief)) => brief,
-            _ => document,
-        };
-        print(&self.render(self.format, shown))
+        print(&text(self))
     }
 
     /// The same; where a person reads, sentences end it and say what the rows add up to, the answer
@@ -209,6 +244,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
     if STDOUT_CLOSED.load(Ordering::Relaxed) {
         return Err(failed("it is closed".into()));
     }
+    if !text.is_empty() && !IS_READ.load(Ordering::Relaxed) {
+        if !is_heard() {
+            return Err(failed("the pipe is closed, and nothing of them was read".into()));
+        }
+        IS_READ.store(true, Ordering::Relaxed);
+    }
     progress::clear();
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -217,6 +258,9 @@ pub fn print(text: &str) -> Result<(), Failure> {
         written => written.map_err(|error| failed(error.to_string())),
     }
 }
+
+/// Whether a part of the results went to a reader.
+static IS_READ: AtomicBool = AtomicBool::new(false);
 
 /// Whether somebody can still read the results: the end of `laneway path watch | head`.
 pub fn is_heard() -> bool {

@@ -215,16 +215,18 @@ fn refuse_large(bytes: u64) -> Result<(), Failure> {
 
 /// A time above 0 in seconds: `5`, `5s`, `500ms`, `2min`.
 pub fn seconds(name: &str, text: &str) -> Result<f64, Failure> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let factor = match &text[digits.len()..] {
-        "" | "s" => Some(1.0),
-        "us" => Some(1e-6),
-        "ms" => Some(1e-3),
-        "min" => Some(60.0),
-        "h" => Some(3600.0),
+    let digits = text.trim_end_matches(char::is_alphabetic);
+    // Divided, not multiplied: 5 / 1000 is the number nearest to 0.005.
+    let in_seconds = |number: f64| match &text[digits.len()..] {
+        "" | "s" => Some(number),
+        "ns" => Some(number / 1e9),
+        "us" | "µs" => Some(number / 1e6),
+        "ms" => Some(number / 1e3),
+        "min" => Some(number * 60.0),
+        "h" => Some(number * 3600.0),
         _ => None,
     };
-    let number = digits.parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
+    let number = digits.parse::<f64>().ok().and_then(in_seconds);
     number.filter(|seconds| *seconds > 0.0 && seconds.is_finite()).ok_or_else(|| {
         let what = format!("`{text}` is not a time for --{name}");
         Failure::usage(what, "a time is above 0, in seconds or with a unit", format!("--{name} 5s"))
@@ -262,6 +264,7 @@ mod tests {
             (read("500ms"), read("2min"), read("1h")),
             (Some(0.5), Some(120.0), Some(3600.0))
         );
+        assert_eq!((read("20µs"), read("20us"), read("1ns")), (Some(2e-5), Some(2e-5), Some(1e-9)));
         for text in ["", "s", "0", "-1", "-1s", "5 s", "5d", "nan", "inf", "1e400"] {
             assert_eq!(read(text), None, "{text}");
         }

@@ -19,4 +19,12 @@ impl Answerer {
             Answerer::Native => "native",
         }
     }
+
+    /// The name with its parameters where they are not the usual ones.
+    pub fn label(&self) -> String {
+        match self {
+            Answerer::Ours(algorithm, params) => algorithm.label(params),
+            Answerer::Native => self.name().to_owned(),
+        }
+    }
 }

@@ -20,6 +20,10 @@ pub const MOST_CARDS: usize = 8;
 pub const MOST_LAN_LATENCY: f64 = 100e-6;
 /// The network beside the others, that no fault touches.
 const MANAGEMENT: u8 = 255;
+/// The kernel gives a socket no less.
+pub(crate) const LEAST_RECEIVE_BUFFER: u64 = 4096;
+/// The longest packets must fit.
+const LEAST_SWITCH_QUEUE: u64 = 4096;
 /// Bytes that may wait before a rate, at least, and the seconds that they may wait.
 const LEAST_QUEUE: f64 = 512.0 * 1024.0;
 const QUEUE_SECONDS: f64 = 0.02;
@@ -37,11 +41,24 @@ pub struct Options {
     pub queue_bytes: Option<u64>,
     /// Of all that is random between the sites.
     pub seed: u64,
+    /// What a socket's receive buffer holds at most; windows of the platform are then what the
+    /// kernel announces of it, about 6 tenths, and connections are not paced to them.
+    pub receive_buffer: Option<u64>,
+    /// Bytes that may wait at a port of a switch; none: 20 ms, at least 512 KiB.
+    pub switch_queue: Option<u64>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { cards: 1, one_switch: false, management: false, queue_bytes: None, seed: 1 }
+        Options {
+            cards: 1,
+            one_switch: false,
+            management: false,
+            queue_bytes: None,
+            seed: 1,
+            receive_buffer: None,
+            switch_queue: None,
+        }
     }
 }
 
@@ -119,13 +136,21 @@ impl Plan {
         latency(a, b) + latency(b, a)
     }
 
-    /// What a way leaves one connection: its rate, or its window for each round trip. Kernels take
-    /// the window of a route for a rough hint, so that it is paced as well.
-    pub fn paced(&self, way: &Way) -> Option<f64> {
+    /// What a way leaves one connection: its rate, or its window for each round trip.
+    fn rate_of_connection(&self, way: &Way) -> Option<f64> {
         let trip = self.round_trip(way.from, way.to);
         let window = way.window.map(|bytes| bytes as f64 / trip);
         let both = [way.connection, window].into_iter().flatten();
         both.reduce(f64::min).filter(|rate| rate.is_finite())
+    }
+
+    /// What one connection of a way is paced to. Kernels take the window of a route for a rough
+    /// hint, so that it is paced as well, unless receive buffers hold it.
+    pub fn paced(&self, way: &Way) -> Option<f64> {
+        match self.options.receive_buffer {
+            Some(_) => way.connection.filter(|rate| rate.is_finite()),
+            None => self.rate_of_connection(way),
+        }
     }
 
     /// What limits one connection between two hosts, in bytes a second; infinite without a limit.
@@ -139,7 +164,7 @@ impl Plan {
         let least = cards.fold(f64::INFINITY, f64::min);
         let Some(way) = self.way(from.site, to.site) else { return least };
         let pipes = way.pipes.iter().map(|pipe| self.pipes[*pipe].rate);
-        pipes.fold(least, f64::min).min(self.paced(way).unwrap_or(f64::INFINITY))
+        pipes.fold(least, f64::min).min(self.rate_of_connection(way).unwrap_or(f64::INFINITY))
     }
 
     /// The plan as text, for [`Plan::parse`].
@@ -147,11 +172,16 @@ impl Plan {
         let mut text = String::new();
         let rate = |rate: Option<f64>| rate.map_or("-".to_string(), |rate| rate.to_string());
         let card = |card: CardRates| format!("{} {}", rate(card.out), rate(card.into));
-        let Options { cards, one_switch, management, queue_bytes, seed } = self.options;
-        let queue = queue_bytes.map_or("-".to_string(), |bytes| bytes.to_string());
+        let Options { cards, one_switch, management, queue_bytes, seed, .. } = self.options;
+        let sizes = [queue_bytes, self.options.receive_buffer, self.options.switch_queue];
+        let [queue, buffer, ports] =
+            sizes.map(|bytes| bytes.map_or("-".to_string(), |bytes| bytes.to_string()));
         // Writing into a string cannot fail.
         _ = writeln!(text, "platform {}", self.platform);
-        _ = writeln!(text, "options {cards} {one_switch} {management} {queue} {seed}");
+        _ = writeln!(
+            text,
+            "options {cards} {one_switch} {management} {queue} {seed} {buffer} {ports}"
+        );
         for site in &self.sites {
             _ = writeln!(text, "site {site}");
         }
@@ -199,13 +229,15 @@ impl Plan {
     fn take(&mut self, words: &[&str]) -> Option<()> {
         match *words {
             ["platform", ref name @ ..] => self.platform = name.join(" "),
-            ["options", cards, one_switch, management, queue, seed] => {
+            ["options", cards, one_switch, management, queue, seed, buffer, ports] => {
                 self.options = Options {
                     cards: cards.parse().ok()?,
                     one_switch: one_switch.parse().ok()?,
                     management: management.parse().ok()?,
                     queue_bytes: optional(queue)?,
                     seed: seed.parse().ok()?,
+                    receive_buffer: optional(buffer)?,
+                    switch_queue: optional(ports)?,
                 };
             }
             ["site", name] => self.sites.push(name.to_string()),
@@ -246,6 +278,12 @@ fn optional<T: std::str::FromStr>(word: &str) -> Option<Option<T>> {
 fn check(layout: &Layout, options: &Options) -> Result<(), String> {
     if !(1..=MOST_CARDS).contains(&options.cards) {
         return Err(format!("{} cards: a host has 1 to {MOST_CARDS}", options.cards));
+    }
+    if options.receive_buffer.is_some_and(|bytes| bytes < LEAST_RECEIVE_BUFFER) {
+        return Err(format!("a receive buffer of less than {LEAST_RECEIVE_BUFFER} B"));
+    }
+    if options.switch_queue.is_some_and(|bytes| bytes < LEAST_SWITCH_QUEUE) {
+        return Err(format!("a switch whose ports hold less than {LEAST_SWITCH_QUEUE} B"));
     }
     if layout.sites.len() > MOST_SITES {
         return Err(format!("{} sites: at most {MOST_SITES}", layout.sites.len()));
@@ -311,7 +349,9 @@ mod tests {
             "sites:2,3,4,window=156K,uplink=1Gbit",
             "two-sites:2x2,wan-rate=100Mbit",
         ] {
-            let made = plan(spec, Options { management: true, ..Options::default() }).expect(spec);
+            let options =
+                Options { management: true, receive_buffer: Some(9), ..Options::default() };
+            let made = plan(spec, options).expect(spec);
             assert_eq!(Plan::parse(&made.to_text()), Ok(made), "{spec}");
         }
     }
@@ -324,7 +364,11 @@ mod tests {
         assert_eq!(made.rate_of_one(&made.hosts[0], &made.hosts[1]), 1e9 / 8.0);
         let made = plan("two-sites:2x2,latency=5ms,window=10000", Options::default()).expect(spec);
         assert_eq!(made.rate_of_one(&made.hosts[0], &made.hosts[2]), 1e6);
-        assert_eq!(made.ways[0].connection, None);
+        assert_eq!((made.ways[0].connection, made.paced(&made.ways[0])), (None, Some(1e6)));
+        let options = Options { receive_buffer: Some(17_000), ..Options::default() };
+        let made = plan("two-sites:2x2,latency=5ms,window=10000", options).expect(spec);
+        assert_eq!(made.rate_of_one(&made.hosts[0], &made.hosts[2]), 1e6);
+        assert_eq!(made.paced(&made.ways[0]), None, "sockets hold the window");
     }
 
     #[test]

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use crate::error::LabError;
 use crate::name::{LabName, card, partition_switch, port, switch};
-use crate::plan::{Host, Plan, address, gateway, management_address, queue_of};
+use crate::plan::{
+    Host, LEAST_RECEIVE_BUFFER, Plan, address, gateway, management_address, queue_of,
+};
 use crate::system::{batch, is_root, within};
 use crate::wan;
 
@@ -32,7 +34,8 @@ const MOST_OFFLOAD: f64 = 65_536.0;
 /// carried yet.
 const BUFFER_SECONDS: f64 = 4e-3;
 const LEAST_SEND_BUFFER: f64 = 128.0 * 1024.0;
-const RECEIVE_BUFFERS: &str = "4096 131072 16777216";
+const RECEIVE_BUFFER: u64 = 131_072;
+const MOST_RECEIVE_BUFFER: u64 = 16 << 20;
 
 /// The network beside the others, at a host.
 const MANAGEMENT_CARD: &str = "mgmt";
@@ -156,7 +159,7 @@ fn build_site(lab: &LabName, plan: &Plan, site: usize) -> Result<(), LabError> {
         for path in 0..plan.paths() {
             let (port, switch) = (port(number, path), switch(on(path)));
             _ = writeln!(lines, "link set {port} master {switch} up");
-            rates.push_str(&shaping(&port, rates_of(host, path).1));
+            rates.push_str(&shaping(&port, rates_of(host, path).1, plan.options.switch_queue));
         }
         if host.wan_card.is_some() {
             // What comes from other sites goes through the second card.
@@ -189,7 +192,7 @@ fn build_host(lab: &LabName, plan: &Plan, host: &Host) -> Result<(), LabError> {
         let (address, offload) = (address(path, host), offload(rate));
         _ = writeln!(lines, "addr add {address}/24 dev {card}");
         _ = writeln!(lines, "link set {card} gso_max_size {offload} up");
-        rates.push_str(&shaping(&card, rate));
+        rates.push_str(&shaping(&card, rate, None));
     }
     for path in 0..plan.paths() {
         lines.push_str(&routes(plan, host, path));
@@ -226,13 +229,14 @@ pub(crate) fn rates_of(host: &Host, path: usize) -> (Option<f64>, Option<f64>) {
 
 /// Lines for `tc` that hold a device to a rate, in bytes a second. One without a rate has the same
 /// parts, so that faults find them.
-pub(crate) fn shaping(device: &str, rate: Option<f64>) -> String {
+fn shaping(device: &str, rate: Option<f64>, queue: Option<u64>) -> String {
     let rate = rate.unwrap_or(UNLIMITED);
+    let queue = queue.unwrap_or(queue_of(rate));
     format!(
         "qdisc add dev {device} root handle 1: htb default 1\n{}\
          qdisc add dev {device} parent {PASSING} handle 2: bfifo limit {}\n",
         rate_class("add", device, Some(rate)),
-        queue_of(rate).min(MOST_BYTES as u64)
+        queue.min(MOST_BYTES as u64)
     )
 }
 
@@ -272,9 +276,13 @@ const FASTEST: f64 = 1.25e9;
 fn settle(namespace: &str, plan: &Plan, forward: bool) -> Result<(), LabError> {
     let forward = if forward { "1" } else { "0" };
     let send_buffers = format!("4096 16384 {}", send_buffer(plan));
+    let most = plan.options.receive_buffer.unwrap_or(MOST_RECEIVE_BUFFER);
+    // One that is asked for is there from the beginning.
+    let first = plan.options.receive_buffer.unwrap_or(RECEIVE_BUFFER);
+    let receive_buffers = format!("{LEAST_RECEIVE_BUFFER} {first} {most}");
     let settings = [
         ("ipv4/ip_forward", forward),
-        ("ipv4/tcp_rmem", RECEIVE_BUFFERS),
+        ("ipv4/tcp_rmem", &receive_buffers),
         ("ipv4/tcp_wmem", &send_buffers),
         // One that takes the emulator's even pace for a full queue stays at half its rate.
         ("ipv4/tcp_congestion_control", "reno"),

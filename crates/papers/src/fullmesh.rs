@@ -53,7 +53,7 @@ const NOTES: &[&str] = &[
     "note: the paper does not say how its fat trees forward; ours choose the cable up by the \
      destination's number (d-mod-k), with which a shift has no conflict. In the half tree \
      neighbours share a cable instead, which gives the paper's figures; d-mod-k is set beside it.",
-    "note: random permutations are those without fixed points, 10,000 at d = 4, 1,000 at d = 8 and \
+    "note: random permutations are those without fixed points, 10,000 at d = 4, 300 at d = 8 and \
      100 at d = 18 (the paper: 100 each), seed 1; the paper's seed is not known. Standard errors \
      are over permutations.",
     "note: figures 10 and 13 to 17 are drawings without numbers: what the text says of them is \

@@ -3,6 +3,7 @@
 mod cluster;
 mod figure_1;
 mod figure_2;
+mod incast;
 mod measured;
 mod p2p;
 mod table_1;
@@ -10,8 +11,8 @@ mod table_1;
 use laneway_core::{Observer, Stage};
 
 use crate::error::PaperError;
-use crate::paper::PARTS_DONE;
-use crate::part::Part;
+use crate::paper::{PARTS_DONE, kept};
+use crate::part::{How, Part};
 use crate::{Paper, Request};
 pub use cluster::Cluster;
 use cluster::{OPERATIONS, PLATFORM};
@@ -21,10 +22,12 @@ use measured::Run;
 pub static PAPER: Paper = Paper {
     name: "mpiblib",
     about: "Table 1, figures 1 and 2 and the point-to-point experiment of MPIBlib",
-    effort: "Everything runs in virtual time on the simulated cluster mpiblib16, whose clocks have \
-             offsets and drift; it takes seconds.",
-    parts: &["figure-1", "table-1", "figure-2", "p2p"],
-    slow: &[],
+    effort: "All parts but `incast` run in virtual time on the simulated cluster mpiblib16, whose \
+             clocks have offsets and drift, and take seconds. `incast` measures Open MPI over TCP \
+             on 16 hosts of a lab, and takes a minute; without root, namespaces or an MPI it is \
+             not measured, with the reason.",
+    parts: &["figure-1", "table-1", "figure-2", "p2p", "incast"],
+    slow: &["incast"],
     drawn: "figure-1",
     notes: NOTES,
     page: "docs/papers/mpiblib.md",
@@ -105,6 +108,9 @@ pub fn reproduce(request: &Request, observer: &dyn Observer) -> Result<Vec<Part>
     }
     if wants("p2p") {
         parts.push(p2p::part(&cluster)?);
+    }
+    if wants("incast") {
+        parts.push(kept("incast", How::Lab, incast::part(request)));
     }
     Ok(parts)
 }

@@ -4,10 +4,12 @@
 mod lab;
 mod lanes;
 mod rates;
+mod regimes;
 mod sizes;
 mod table_1;
+mod tcp;
 mod testbed;
-mod typed;
+pub(crate) mod typed;
 mod window;
 
 use laneway_core::{Collective, Observer, Stage};
@@ -22,13 +24,23 @@ use crate::{Paper, Request};
 /// What is reproduced of it.
 pub static PAPER: Paper = Paper {
     name: "multilane",
-    about: "Table 1 and figures 4, 5 and 7 to 10 of the multi-lane scatter and gather",
-    effort: "All parts but `lab` run in virtual time on the simulated testbed, two sites with 32 \
-             hosts each, and take a second. `lab` measures real MPI on 2 x 8 hosts of a lab and \
-             takes about a minute; without root, namespaces or an MPI it is not measured, with the \
-             reason.",
+    about: "Section 3.2, table 1, figures 1, 4, 5, 7 to 10 of the multi-lane scatter and gather",
+    effort: "All parts but `lab` and `tcp-*` run in virtual time on the simulated testbed, two \
+             sites with 32 hosts each, and take a second. `lab` measures real MPI on 2 x 8 hosts \
+             of a lab and takes about a minute; `tcp-*` on 2 x 32 hosts, at a quarter of the \
+             paper's rates, and take ten minutes. Without root, namespaces or an MPI they are not \
+             measured, with the reason.",
     parts: &PARTS,
-    slow: &["lab"],
+    slow: &[
+        "lab",
+        "tcp-figure-4",
+        "tcp-figure-5",
+        "tcp-figure-7",
+        "tcp-figure-8",
+        "tcp-figure-9",
+        "tcp-figure-10",
+        "tcp-own",
+    ],
     drawn: "figure-9",
     notes: NOTES,
     page: "docs/papers/multilane.md",
@@ -37,7 +49,9 @@ pub static PAPER: Paper = Paper {
     reproduce,
 };
 
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 18] = [
+    "figure-1",
+    "section-3.2",
     "table-1",
     "window",
     "figure-4",
@@ -47,6 +61,13 @@ const PARTS: [&str; 9] = [
     "figure-9",
     "figure-10",
     "lab",
+    "tcp-figure-4",
+    "tcp-figure-5",
+    "tcp-figure-7",
+    "tcp-figure-8",
+    "tcp-figure-9",
+    "tcp-figure-10",
+    "tcp-own",
 ];
 
 const NOTES: &[&str] = &[
@@ -75,6 +96,8 @@ pub fn reproduce(request: &Request, observer: &dyn Observer) -> Result<Vec<Part>
 
 fn one(part: &'static str, request: &Request) -> Result<Part, PaperError> {
     match part {
+        "figure-1" => regimes::figure_1(),
+        "section-3.2" => regimes::section_3_2(),
         "table-1" => table_1::part(),
         "window" => window::part(),
         "figure-4" => sizes::figure_4(),
@@ -83,6 +106,13 @@ fn one(part: &'static str, request: &Request) -> Result<Part, PaperError> {
         "figure-8" => rates::figure_8(),
         "figure-9" => lanes::figure_9(),
         "figure-10" => lanes::figure_10(),
+        "tcp-figure-4" => Ok(kept(part, How::Lab, tcp::figure_4(request))),
+        "tcp-figure-5" => Ok(kept(part, How::Lab, tcp::figure_5(request))),
+        "tcp-figure-7" => Ok(kept(part, How::Lab, tcp::figure_7(request))),
+        "tcp-figure-8" => Ok(kept(part, How::Lab, tcp::figure_8(request))),
+        "tcp-figure-9" => Ok(kept(part, How::Lab, tcp::figure_9(request))),
+        "tcp-figure-10" => Ok(kept(part, How::Lab, tcp::figure_10(request))),
+        "tcp-own" => Ok(kept(part, How::Lab, tcp::own(request))),
         _ => Ok(kept(part, How::Lab, lab::part(request))),
     }
 }

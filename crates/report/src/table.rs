@@ -14,7 +14,7 @@ use laneway_core::{Document, Row, Value};
 
 use fit::{Cell, Grid};
 pub use sentence::wrap;
-pub use turned::turned;
+pub use turned::{record, turned, turned_with};
 
 /// How a table is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,6 +42,13 @@ pub fn args() -> Vec<Arg> {
             .long("queue")
             .value_name("SIZE")
             .help("Bytes in a queue of the WAN [default: 20 ms at its rate, at least 512K]"),
+        Arg::new("switch-queue").long("switch-queue").value_name("SIZE").help(
+            "Bytes in the queue of a switch's port [default: 20 ms at its rate, at least 512K]",
+        ),
+        Arg::new("receive-buffer").long("receive-buffer").value_name("SIZE").help(
+            "Receive buffer of every socket, which holds a connection to about 0.6 SIZE in \
+                 each round trip; a window of the platform is then not paced [default: 16M]",
+        ),
         Arg::new("lab-seed")
             .long("seed")
             .value_name("N")
@@ -75,6 +82,8 @@ pub fn plan(matches: &ArgMatches) -> Result<Option<Plan>, Failure> {
         management: matches.get_flag("management"),
         queue_bytes: text("queue").map(words::size).transpose()?,
         seed: number("lab-seed"),
+        switch_queue: text("switch-queue").map(words::size).transpose()?,
+        receive_buffer: text("receive-buffer").map(words::size).transpose()?,
     };
     let plan = Plan::new(&platform, options);
     plan.map(Some).map_err(|what| failure(LabError::Unbuildable(what)))

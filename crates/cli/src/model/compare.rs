@@ -11,7 +11,6 @@ use crate::progress::Bar;
 use crate::session::{self, RankError};
 use crate::words;
 use laneway_core::talk;
-use laneway_report::fastest::listed;
 
 const USUAL_OPS: &str = "scatter,gather,bcast";
 
@@ -110,16 +109,14 @@ fn answer(found: &[Comparison]) -> String {
     let Some(best) = found.iter().min_by(order) else { return "No model was fitted.".into() };
     let percent = |part: f64| format!("{:.1} %", 100.0 * part);
     let begin = if best.holds { "Most accurate" } else { "No model holds; the least inaccurate" };
-    let others = found.iter().filter(|one| one.holds && one.kind != best.kind);
-    let others: Vec<String> = others.map(|one| one.kind.name().to_string()).collect();
-    let others = match others.len() {
-        0 => String::new(),
-        1 => format!(" {} holds too.", others[0]),
-        _ => format!(" {} hold too.", listed(&others)),
-    };
+    let next = found.iter().filter(|one| one.holds && one.kind != best.kind).min_by(order);
+    let next = next.map_or(String::new(), |one| {
+        let (median, tail) = (percent(one.median), percent(one.tail));
+        format!("; next is {}, off by {median} and {tail}", one.kind.name())
+    });
     format!(
         "{begin}: {}, off by {} in the median, {} at the 95th percentile and {} at most \
-         ({}).{others}",
+         ({}){next}.",
         best.kind.name(),
         percent(best.median),
         percent(best.tail),

@@ -200,7 +200,7 @@ fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> 
     }
     let mut rule = Rule::default();
     if let Some(budget) = asked.text("budget") {
-        rule.budget = words::seconds("budget", budget)?;
+        rule = rule.with_budget(words::seconds("budget", budget)?);
     }
     let meter = Meter::new(comm).map_err(refused)?;
     let mut all = Vec::new();

@@ -105,7 +105,7 @@ mod tests {
         let rows = vec![pair(0, 1), pair(0, 2).with("slow_in", "latency")];
         let map = Map::of(&run(rows)).expect("a map");
         assert_eq!(map.shades(), ["\\.L", "#\\\\", "L\\\\"]);
-        assert!(explain_shades().contains("# 20 %"));
+        assert!(explain_shades().contains("# from 20 %"));
     }
 
     #[test]

@@ -16,8 +16,8 @@ const LOOKS: u32 = 20;
 
 /// So many sends of a size have to wait before it counts as one that waits.
 const TRIES: u32 = 4;
-/// On a real clock a later try is this many seconds longer, times 4 for each further one: a process
-/// that somebody else keeps from running is back by then.
+/// A later try has this many seconds more, times 4 for each further one: a process that is kept
+/// from running is back by then.
 const LONGER_S: f64 = 1e-3;
 
 /// Collective: the longest message, as far as was tried, whose send is over while the receiver has
@@ -28,12 +28,13 @@ pub fn eager_bytes(
     patience: &dyn Fn(usize) -> f64,
 ) -> Result<usize, CommError> {
     let mut room = Vec::new();
-    let longer = if comm.clock().is_virtual() { 0.0 } else { LONGER_S };
-    longest(&mut |bytes, attempt| {
+    // In virtual time every process runs when it can.
+    let tries = if comm.clock().is_virtual() { 1 } else { TRIES };
+    longest(tries, &mut |bytes, attempt| {
         room.resize(bytes, 1);
         let mut word = [0.0];
         if comm.rank() == flow.from {
-            let more = if attempt == 0 { 0.0 } else { longer };
+            let more = if attempt == 0 { 0.0 } else { LONGER_S };
             let patience = (patience(bytes) + more) * f64::from(4u32.pow(attempt));
             word[0] = f64::from(u8::from(send(comm, flow, &room, patience)?));
         } else if comm.rank() == flow.to {
@@ -48,12 +49,13 @@ pub fn eager_bytes(
 /// The longest size that leaves at once, by a search over powers of two and then between two of
 /// them. `leaves(bytes, attempt)` tries a size once. A send that is over proves that its size
 /// leaves at once; one that waits may have been kept by something else, so a size counts as waiting
-/// only if every try of it waits, each with more patience than the one before.
+/// only if every one of its tries waits, each with more patience than the one before.
 fn longest(
+    tries: u32,
     leaves: &mut dyn FnMut(usize, u32) -> Result<bool, CommError>,
 ) -> Result<usize, CommError> {
     let mut leaves = |bytes: usize| -> Result<bool, CommError> {
-        for attempt in 0..TRIES {
+        for attempt in 0..tries {
             if leaves(bytes, attempt)? {
                 return Ok(true);
             }
@@ -120,7 +122,7 @@ mod tests {
         for limit in [100, 480, 3840, 65_536, LONGEST_TRIED] {
             let mut wrong = 0;
             for _ in 0..100 {
-                let found = longest(&mut |bytes, attempt| {
+                let found = longest(TRIES, &mut |bytes, attempt| {
                     // With more patience fewer of them are still kept.
                     let kept = draws.uniform() < 0.3 / f64::from(4u32.pow(attempt));
                     Ok(bytes <= limit && !kept)
@@ -131,6 +133,6 @@ mod tests {
             }
             assert!(wrong <= 1, "{limit}: {wrong} of 100 searches ended too low");
         }
-        assert_eq!(longest(&mut |_, _| Ok(false)).expect("no rank fails"), 0);
+        assert_eq!(longest(TRIES, &mut |_, _| Ok(false)).expect("no rank fails"), 0);
     }
 }

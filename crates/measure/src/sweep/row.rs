@@ -2,7 +2,7 @@
 
 use laneway_core::{Form, Row, Value};
 
-use super::plan::{Case, Sweep};
+use super::plan::{Case, Choice, Sweep};
 use crate::{Method, Point, flags};
 
 fn us(seconds: f64) -> f64 {
@@ -66,6 +66,15 @@ pub(super) fn row(
             .with("rank_min_us", us(means.iter().copied().fold(f64::INFINITY, f64::min)))
             .with("rank_avg_us", us(average))
             .with("rank_max_us", us(means.iter().copied().fold(0.0, f64::max)));
+    }
+    // Rows of one algorithm with several settings are told apart by them.
+    let has_settings = |choice: &Choice| match choice {
+        Choice::Named(name) => name.contains(':'),
+        Choice::Chosen => true,
+        _ => false,
+    };
+    if sweep.choices.iter().any(has_settings) {
+        row = row.with("spelled", case.answerer.label());
     }
     if sweep.forms.contains(&Form::NonBlocking) {
         row = row.with("overlap_percent", overlap_percent);

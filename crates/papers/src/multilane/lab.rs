@@ -1,6 +1,8 @@
 //! The paper's experiment scaled down, with real MPI in a lab: 2 x 8 hosts at a tenth of the rates
 //! and an eighth of the block, beside what the cost model and the simulator say of the same.
 
+use std::time::Duration;
+
 use laneway_coll::find;
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Shape};
@@ -8,7 +10,7 @@ use laneway_sim::platform::Platform;
 use laneway_sites::model::{Form, TwoSites};
 use laneway_sites::{Sharing, Sites};
 
-use super::typed::{Plan, Ran, Seen};
+use super::typed::{CHOSEN, Plan, Ran, Ranks, Seen};
 use super::{largest_difference, modelled};
 use crate::error::PaperError;
 use crate::part::{Axes, Curve, Drawn, How, Part, brief};
@@ -28,7 +30,8 @@ const SIZES: [u64; 2] = [SMALL, LARGE];
 const OPERATIONS: [Collective; 2] = [Collective::Scatter, Collective::Gather];
 const NATIVE: &str = "native";
 const SINGLE: &str = "single-lane";
-const CHOSEN: &str = "chosen";
+/// How long it may take without a budget.
+const USUAL: Duration = Duration::from_secs(85);
 
 const AXES: Axes = Axes {
     across: "lanes",
@@ -43,10 +46,19 @@ type Points = Vec<(u64, f64)>;
 pub fn part(request: &Request) -> Result<Part, PaperError> {
     let algorithms = algorithms();
     let sizes = SIZES.map(format_size).join(",");
-    let plan =
-        Plan { platform: PLATFORM, ranks: RANKS, algorithms: &algorithms, sizes: &sizes, reps: 3 };
+    let plan = Plan {
+        lab: vec!["--platform", PLATFORM],
+        ranks: RANKS,
+        by: Ranks::Mpi,
+        operations: &OPERATIONS,
+        algorithms: &algorithms,
+        sizes: &sizes,
+        reps: 3,
+        recorded: None,
+        usual: USUAL,
+    };
     let part = Part { commands: vec![plan.line()], ..Part::new("lab", How::Lab, HEADING, AXES) };
-    let Ran { seen, missing } = plan.run(request);
+    let Ran { seen, missing, .. } = plan.run(request);
     let part = Part { missing: missing.into_iter().collect(), ..part };
     match seen.is_empty() {
         true => Ok(part),
@@ -119,7 +131,7 @@ impl Lab {
             let seen = |lanes| Some((lanes, self.of(op, &name(lanes), LARGE)?));
             let all: Vec<(u32, &Seen)> = counts().filter_map(seen).collect();
             let points = all.iter().map(|(lanes, seen)| ((*lanes).into(), seen.time)).collect();
-            let intervals = all.iter().map(|(_, seen)| seen.interval).collect();
+            let intervals = all.iter().map(|(_, seen)| seen.range()).collect();
             Curve { intervals, ..Curve::new(op.name(), label, points) }
         };
         [

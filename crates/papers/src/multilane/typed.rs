@@ -2,20 +2,20 @@
 //! an MPI are processes of a program, and a lab that may have to be killed needs one of its own.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{self, Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use laneway_coll::find;
 use laneway_core::Collective;
 use laneway_lab::{LabName, die_with_owner, down};
 use laneway_report::figure::plain;
+use laneway_report::links::{self, LinkUse};
 use laneway_report::{Record, read};
 
 use crate::Request;
 
-/// The whole run, the lab's building among it, where the call has no budget.
-const LIMIT: Duration = Duration::from_secs(85);
 /// How long a lab's guard may take to remove it.
 const REMOVAL: Duration = Duration::from_secs(15);
 const MOMENT: Duration = Duration::from_millis(20);
@@ -30,42 +30,94 @@ pub struct Seen {
     pub algorithm: String,
     pub size: u64,
     pub time: f64,
-    pub interval: (f64, f64),
+    /// None of a single repetition.
+    pub interval: Option<(f64, f64)>,
+    /// The longest repetition.
+    pub most: f64,
+}
+
+impl Seen {
+    /// Between what the time may be.
+    pub fn range(&self) -> (f64, f64) {
+        self.interval.unwrap_or((self.time, self.time))
+    }
 }
 
 /// What a run has measured, and why that is not all.
+#[derive(Default)]
 pub struct Ran {
     pub seen: Vec<Seen>,
+    /// What every link carried, where that was recorded.
+    pub links: Vec<LinkUse>,
     pub missing: Option<String>,
+}
+
+/// Who starts the ranks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Ranks {
+    /// An MPI library, over TCP.
+    Mpi,
+    /// laneway itself, over its own connections.
+    Own,
 }
 
 /// What is measured where.
 pub struct Plan<'a> {
-    pub platform: &'a str,
+    /// What the lab is made of: words of `lab run`.
+    pub lab: Vec<&'a str>,
     pub ranks: u32,
+    pub by: Ranks,
+    pub operations: &'a [Collective],
     pub algorithms: &'a [String],
     pub sizes: &'a str,
     pub reps: u32,
+    /// How often the rates of links are recorded.
+    pub recorded: Option<&'a str>,
+    /// How long the whole run may take where the call has no budget, the lab's building among it.
+    pub usual: Duration,
+}
+
+/// Where a run leaves what it found.
+struct Files {
+    rows: PathBuf,
+    links: PathBuf,
 }
 
 impl Plan<'_> {
     /// The command's words after `laneway`; ranks run `program`.
-    fn words(&self, launcher: &str, program: &str) -> Vec<String> {
+    fn words(&self, launcher: &str, program: &str, record: &str) -> Vec<String> {
         let (ranks, reps) = (self.ranks.to_string(), self.reps.to_string());
-        let algorithms = self.algorithms.join(",");
-        let lab = ["lab", "run", "--platform", self.platform, "--no-probe", "--"];
-        let launch = [launcher, "-n", &ranks, program, "measure", "coll", "scatter,gather"];
+        let (algorithms, operations) = (self.algorithms.join(","), names(self.operations));
+        let mut words = vec!["lab", "run"];
+        words.extend(&self.lab);
+        words.push("--no-probe");
+        if let Some(every) = self.recorded {
+            words.extend(["--record", record, "--every", every]);
+        }
+        words.push("--");
+        let measure = ["measure", "coll", &operations];
+        match self.by {
+            Ranks::Mpi => {
+                words.extend([launcher, "-n", &ranks, program]);
+                words.extend(measure);
+            }
+            Ranks::Own => {
+                words.push(program);
+                words.extend(measure);
+                words.extend(["--backend", "net", "--ranks", &ranks]);
+            }
+        }
+        words.extend(["--algorithm", &algorithms, "--sizes", self.sizes]);
         // Of three repetitions the smallest and the largest enclose the median in 3 of 4 cases.
-        let how = ["--reps", &reps, "--level", "75%", "--timing", "maximum", "--format", "json"];
-        let what = ["--algorithm", &algorithms, "--sizes", self.sizes];
-        let words = lab.iter().chain(&launch).chain(&what).chain(&how);
-        words.map(|word| word.to_string()).collect()
+        words.extend(["--reps", &reps, "--level", "75%", "--timing", "maximum"]);
+        words.extend(["--format", "json"]);
+        words.into_iter().map(str::to_owned).collect()
     }
 
     /// As a person types it.
     pub fn line(&self) -> String {
         let launcher = launcher().unwrap_or("mpirun");
-        format!("laneway {}", self.words(launcher, "laneway").join(" "))
+        format!("laneway {}", self.words(launcher, "laneway", "wan.json").join(" "))
     }
 
     /// Runs it for as long as the call may take: what was measured, and why not all was. No lab is
@@ -75,18 +127,20 @@ impl Plan<'_> {
         let ran = self.run_in(&folder, request);
         // It is in the folder for temporary files, should it stay.
         _ = std::fs::remove_dir_all(&folder);
-        ran.unwrap_or_else(|why| Ran { seen: Vec::new(), missing: Some(why) })
+        ran.unwrap_or_else(|why| Ran { missing: Some(why), ..Ran::default() })
     }
 
     fn run_in(&self, folder: &Path, request: &Request) -> Result<Ran, String> {
-        let launcher = launcher().ok_or("there is no mpirun on the path")?;
+        let launcher = launcher().or((self.by == Ranks::Own).then_some(""));
+        let launcher = launcher.ok_or("there is no mpirun on the path")?;
         std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
         // What is done stands there when the command is killed.
-        let rows = folder.join("rows.json");
-        let limit = request.left(LIMIT);
+        let files = Files { rows: folder.join("rows.json"), links: folder.join("links.json") };
+        let limit = request.left(self.usual);
         let program = &request.program;
-        let mut words = self.words(launcher, &program.to_string_lossy());
-        words.extend(["--export".to_owned(), rows.to_string_lossy().into_owned()]);
+        let links = files.links.to_string_lossy();
+        let mut words = self.words(launcher, &program.to_string_lossy(), &links);
+        words.extend(["--export".to_owned(), files.rows.to_string_lossy().into_owned()]);
         let mut command = Command::new(program);
         command.args(words).stdin(Stdio::null());
         // What is typed is all that counts, whatever the environment says.
@@ -104,31 +158,55 @@ impl Plan<'_> {
         let ended = wait(&mut child, limit);
         remove(&lab);
         let err = err.join().unwrap_or_default();
-        let seen = std::fs::read_to_string(&rows).map_or(Ok(Vec::new()), |text| self.rows(&text));
-        let seen = seen.unwrap_or_default();
-        let asked = 2 * self.algorithms.len() * self.sizes.split(',').count();
+        Ok(self.found(&files, ended, &err, limit))
+    }
+
+    /// What is in the files, and why that is not all.
+    fn found(&self, files: &Files, ended: Option<ExitStatus>, err: &str, limit: Duration) -> Ran {
+        let read_from = |file: &Path| {
+            let text = std::fs::read_to_string(file).ok()?;
+            read("lab", &text).ok()
+        };
+        let rows = read_from(&files.rows).map(|run| run.rows).unwrap_or_default();
+        let seen = self.rows(&rows);
+        let links = read_from(&files.links).and_then(|run| links::read(&run).ok());
+        let sizes = self.sizes.split(',').count();
+        let asked = self.operations.len() * self.algorithms.len() * sizes;
         let short = format!("{} of {asked} figures were measured", seen.len());
         let missing = match ended {
             None => Some(format!("{short} within {} s; --budget gives it more", limit.as_secs())),
             Some(status) if status.success() => (seen.len() != asked).then_some(short),
-            Some(status) => Some(said(&err).unwrap_or_else(|| status.to_string())),
+            Some(status) => Some(said(err).unwrap_or_else(|| status.to_string())),
         };
-        Ok(Ran { seen, missing })
+        Ran { seen, links: links.unwrap_or_default(), missing }
     }
 
-    fn rows(&self, text: &str) -> Result<Vec<Seen>, String> {
-        let found = read("lab", text).map_err(|error| error.to_string())?;
-        let mut all: Vec<Seen> = Vec::new();
-        for row in &found.rows {
-            let Some(seen) = seen(row) else { continue };
-            // A row names what was chosen; of one call, rows are in the order of the algorithms.
-            let alike = |one: &&Seen| (one.op, one.size) == (seen.op, seen.size);
-            let place = all.iter().filter(alike).count();
-            let algorithm = self.algorithms.get(place).cloned().unwrap_or_default();
-            all.push(Seen { algorithm, ..seen });
+    /// By the names that were asked for, also where some are not there yet.
+    fn rows(&self, rows: &[Record]) -> Vec<Seen> {
+        let mut all = Vec::new();
+        for (row, seen) in rows.iter().filter_map(|row| Some((row, seen(row)?))) {
+            let column = row.get("spelled").or_else(|| row.get("algorithm"));
+            let spelled = column.map(plain).unwrap_or_default();
+            let is = |asked: &&String| label(seen.op, asked) == spelled;
+            // What was chosen is none of the others, which would have answered for it.
+            let chosen = || self.algorithms.iter().find(|asked| *asked == CHOSEN);
+            let algorithm = self.algorithms.iter().find(is).or_else(chosen);
+            all.extend(algorithm.map(|name| Seen { algorithm: name.clone(), ..seen }));
         }
-        Ok(all)
+        all
     }
+}
+
+/// What laneway chooses for the sites.
+pub const CHOSEN: &str = "chosen";
+
+/// An algorithm as rows spell it.
+fn label(op: Collective, asked: &str) -> String {
+    find(op, asked).map_or_else(|_| asked.to_owned(), |(found, params)| found.label(&params))
+}
+
+fn names(operations: &[Collective]) -> String {
+    operations.iter().map(|op| op.name()).collect::<Vec<_>>().join(",")
 }
 
 fn launcher() -> Option<&'static str> {
@@ -193,6 +271,7 @@ fn seen(row: &Record) -> Option<Seen> {
         algorithm: String::new(),
         size: row.number("size_bytes")? as u64,
         time: ms("time_us").filter(|time| *time > 0.0)?,
-        interval: (ms("ci_low_us")?, ms("ci_high_us")?),
+        interval: ms("ci_low_us").zip(ms("ci_high_us")),
+        most: ms("max_us")?,
     })
 }
