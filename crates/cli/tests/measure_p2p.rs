@@ -384,7 +384,9 @@ fn a_slow_host_is_named_drawn_and_fails_the_gate() {
                 [[event]]\nat = \"0s\"\nhost = \"node4\"\nfactor = 0.1\n";
     let (platform, svg) = (File::with("slow.toml", text), File::new("pairs.svg"));
     let backend = format!("sim:{}", platform.name());
+    let metrics = File::new("pairs.prom");
     let args = ["pairs", "--backend", &backend, "--svg", svg.name()];
+    let args = [&args[..], &["--prometheus", metrics.name()]].concat();
     let found = document(&[&args[..], &["--min-bw", "90%"]].concat(), 1);
     assert_eq!(found["schema"], "laneway.measure-pairs/1");
     assert_eq!(found["rows"].as_array().map(Vec::len), Some(15));
@@ -393,6 +395,19 @@ fn a_slow_host_is_named_drawn_and_fails_the_gate() {
         (&found["summary"]["slow_pairs"], &found["summary"]["healthy"]),
         (&5.into(), &false.into())
     );
+    let text = std::fs::read_to_string(metrics.name()).expect("the metrics");
+    for line in [
+        "laneway_pairs_healthy 0",
+        "laneway_pairs_slow_pairs 5",
+        "laneway_pairs_host_slow{host=\"node3\"} 0",
+        "laneway_pairs_host_slow{host=\"node4\"} 1",
+        "laneway_pairs_host_slow_pairs{host=\"node4\"} 5",
+        "laneway_pairs_slow{from=\"3\",to=\"4\",from_host=\"node3\",to_host=\"node4\"} 1",
+    ] {
+        assert!(text.lines().any(|other| other == line), "{line} is not in {text}");
+    }
+    assert_eq!(text.matches("\nlaneway_pairs_bandwidth_bytes_per_second{").count(), 30, "{text}");
+    assert_eq!(text.matches("\nlaneway_pairs_latency_seconds{").count(), 15, "{text}");
     let picture = std::fs::read_to_string(svg.name()).expect("the picture");
     assert_eq!(picture.matches("</title></rect>").count(), 30, "a cell for each pair and way");
     assert!(picture.contains("fill=\"#b00020\">node4 4"), "{picture}");

@@ -111,7 +111,7 @@ fn sent_bytes(document: &Value, pid: u32, path: &str) -> u64 {
 /// samples, no sample twice, labels in quotes, values that are numbers. The samples.
 fn check_prometheus(text: &str) -> BTreeSet<String> {
     let (mut metric, mut typed, mut samples) = (String::new(), String::new(), BTreeSet::new());
-    let mut metrics = BTreeSet::new();
+    let (mut metrics, mut is_histogram) = (BTreeSet::new(), false);
     assert!(text.ends_with('\n'));
     for line in text.lines() {
         if let Some(help) = line.strip_prefix("# HELP ") {
@@ -120,16 +120,18 @@ fn check_prometheus(text: &str) -> BTreeSet<String> {
         } else if let Some(kind) = line.strip_prefix("# TYPE ") {
             let (name, kind) = kind.split_once(' ').expect("a name and a type");
             assert_eq!(name, metric);
-            assert!(["gauge", "counter"].contains(&kind), "{line}");
+            assert!(["gauge", "counter", "histogram"].contains(&kind), "{line}");
             assert_eq!(kind == "counter", name.ends_with("_total"), "{line}");
-            typed = name.to_string();
+            (typed, is_histogram) = (name.to_string(), kind == "histogram");
         } else {
             let end = line.find(['{', ' ']).expect("a value");
-            assert_eq!(
-                (&line[..end], typed.as_str()),
-                (metric.as_str(), metric.as_str()),
-                "{line}"
-            );
+            let parts = ["_bucket", "_sum", "_count"];
+            let part = parts.iter().find(|part| is_histogram && line[..end].ends_with(**part));
+            let name = line[..end].strip_suffix(part.unwrap_or(&"")).expect("its part");
+            assert_eq!((name, typed.as_str()), (metric.as_str(), metric.as_str()), "{line}");
+            assert_eq!(is_histogram, part.is_some(), "{line}");
+            // What is for the whole host has no numbers of processes.
+            assert!(!(metric.contains("_host_") && line.contains("pid=")), "{line}");
             assert!(metric.starts_with("laneway_path_"), "{line}");
             let (name, value) = line.rsplit_once(' ').expect("a value");
             assert!(value.parse::<f64>().is_ok_and(f64::is_finite), "{line}");
@@ -232,6 +234,23 @@ fn check_metrics(folder: &Folder, at: u32) {
     has(&["laneway_path_connections", &pid, "state=\"RTS\"", "device=\"p1\"} 1"]);
     has(&["laneway_path_migrations_total", &pid, "} 1"]);
     has(&["laneway_path_processes 2"]);
+    // Sums of both processes.
+    let host = samples.iter().filter(|line| line.starts_with("laneway_path_host_connections{"));
+    let counts = host.filter_map(|line| line.rsplit_once(' ')?.1.parse::<u64>().ok());
+    assert_eq!(counts.sum::<u64>(), 2, "{text}");
+    has(&["laneway_path_host_migrations_total 2"]);
+    has(&["laneway_path_host_round_trip_seconds_bucket{le=\"0.000008\"}"]);
+    has(&["laneway_path_host_stall_seconds_bucket{le=\"+Inf\"} 0"]);
+    let value = |name: &str| {
+        let line = samples.iter().find_map(|line| line.strip_prefix(&format!("{name} ")));
+        line.and_then(|value| value.parse::<f64>().ok()).unwrap_or_else(|| panic!("{name}: {text}"))
+    };
+    let [count, sum] =
+        ["count", "sum"].map(|part| value(&format!("laneway_path_host_round_trip_seconds_{part}")));
+    assert!(count > 10.0 && (1e-7..1.0).contains(&(sum / count)), "{count} trips in {sum} s");
+    let table = said(&folder.path(&["watch", "--once"]));
+    assert!(table.contains("10.7.0.1:7471") && table.contains(&at.to_string()), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     _ = std::fs::remove_file(metrics);
 }
 
@@ -339,7 +358,7 @@ fn one_path_cannot_be_left_and_a_watch_ends_with_its_program() {
     let text = folder.path(&["watch", "--once"]);
     for part in [
         "received_bytes",
-        "migration ",
+        "waiting ",
         "2 processes have 2 connections, 0 of them armed",
         "MIGRATED",
     ] {

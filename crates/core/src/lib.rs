@@ -30,6 +30,7 @@ mod in_flight;
 pub mod node_list;
 pub mod observer;
 pub mod placement;
+pub mod prometheus;
 pub mod reduce;
 pub mod row;
 pub mod run;

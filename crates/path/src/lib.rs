@@ -31,6 +31,7 @@ pub mod wire;
 
 mod congestion;
 mod detection;
+mod histogram;
 mod incoming;
 mod outgoing;
 mod replay;
@@ -39,6 +40,7 @@ mod route;
 pub use bundle::Bundle;
 pub use connection::{Config, Connection, Counters, Departure, Event, Modify, Refusal, Why};
 pub use encoding::{AckTimeout, NotReadyTimer, Retries};
+pub use histogram::Histogram;
 pub use manager::{FailBack, Manager, OnArmed, OnMigrated, Policy};
 pub use outgoing::Payload;
 pub use state::{Cause, MigrationState, QpState};

@@ -110,11 +110,12 @@ impl Route {
         self.next_serial.saturating_sub(u64::from(behind))
     }
 
-    /// The peer has had this packet for `delay`.
-    pub fn on_echo(&mut self, now: Nanos, serial: u64, delay: Nanos) {
+    /// The peer has had this packet for `delay`; the round trip, if it is news.
+    pub fn on_echo(&mut self, now: Nanos, serial: u64, delay: Nanos) -> Option<Nanos> {
         if serial >= self.next_serial || self.heard_of.is_some_and(|known| serial <= known) {
-            return;
+            return None;
         }
+        let mut seen = None;
         self.heard_of = Some(serial);
         self.on_heard(now);
         while let Some(&(number, at)) = self.sent.front() {
@@ -124,9 +125,12 @@ impl Route {
             self.sent.pop_front();
             if number == serial {
                 self.heard_sent_at = Some(at);
-                self.on_trip(now, (now - at.min(now)).saturating_sub(delay).max(1));
+                let trip = (now - at.min(now)).saturating_sub(delay).max(1);
+                self.on_trip(now, trip);
+                seen = Some(trip);
             }
         }
+        seen
     }
 
     fn on_trip(&mut self, now: Nanos, last: Nanos) {

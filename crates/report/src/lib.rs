@@ -33,6 +33,7 @@ pub mod json;
 pub mod launches;
 pub mod links;
 pub mod osu;
+pub mod prometheus;
 mod read;
 pub mod run;
 pub mod table;

@@ -30,6 +30,7 @@ pub fn command() -> Command {
              mpirun -n 64 laneway measure pairs --min-bw 12GB/s --suspects    only what is slow\n  \
              mpirun -n 64 laneway measure pairs --export pairs.json    for laneway report\n  \
              mpirun -n 16 laneway measure pairs --sites 8,8\n  \
+             mpirun -n 64 laneway measure pairs --prometheus /var/lib/node_exporter/pairs.prom\n  \
              laneway measure pairs --backend sim:two-sites:8x8",
         )
         .arg(Arg::new("min-bw").long("min-bw").value_name("P").help(
@@ -72,6 +73,10 @@ pub fn command() -> Command {
                 .value_parser(words::svg_file)
                 .help("Draw all pairs as a map, the slow ones dark"),
         )
+        .arg(Arg::new("prometheus").long("prometheus").value_name("FILE").help(
+            "Write the figures of pairs and hosts and the verdict to FILE in the text format of \
+             Prometheus",
+        ))
         .args(rule::args(&Survey::RULE))
         .args(session::args())
         .args(output::args())
@@ -84,6 +89,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     session::run(&session::measuring(matches)?, &|comm| {
         export::refuse(comm, text("export"))?;
         export::refuse(comm, text("svg"))?;
+        export::refuse(comm, text("prometheus"))?;
         survey(comm, &asked, &written)
     })
 }

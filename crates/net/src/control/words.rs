@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 use std::str::{FromStr, SplitWhitespace};
 
-use laneway_path::{Counters, MigrationState, Nanos, QpState};
+use laneway_path::{Counters, Histogram, MigrationState, Nanos, QpState};
 
 use crate::endpoint::Dropped;
 use crate::path_name::PathName;
@@ -138,6 +138,10 @@ impl Status {
         line(format_args!("dropped {strange} {misplaced} {forged} {refused}"));
         let totals = numbers(&self.totals).map(|number| number.to_string());
         line(format_args!("totals {}", totals.join(" ")));
+        for (kind, seen) in [("trips", &self.totals.trips), ("stalls", &self.totals.stalls)] {
+            let counts = seen.counts.map(|count| count.to_string());
+            line(format_args!("{kind} {} {}", seen.sum, counts.join(" ")));
+        }
         for one in &self.connections {
             let ConnectionStatus { number, peer, state, migration, primary, .. } = one;
             let alternate = one.alternate.map_or("-".into(), |path| path.to_string());
@@ -178,6 +182,8 @@ impl Status {
                 self.dropped = Dropped { strange, misplaced, forged, refused };
             }
             "totals" => self.totals = counters(all(words)?),
+            "trips" => self.totals.trips = histogram(words)?,
+            "stalls" => self.totals.stalls = histogram(words)?,
             "connection" => self.connections.push(connection(words)?),
             _ => return None,
         }
@@ -283,6 +289,11 @@ fn next_if_any<T: FromStr>(words: &mut SplitWhitespace<'_>) -> Option<Option<T>>
 fn all<const N: usize>(words: &mut SplitWhitespace<'_>) -> Option<[u64; N]> {
     let read: Option<Vec<u64>> = words.map(|word| word.parse().ok()).collect();
     read?.try_into().ok()
+}
+
+fn histogram(words: &mut SplitWhitespace<'_>) -> Option<Histogram> {
+    let sum = next(words)?;
+    Some(Histogram { counts: all(words)?, sum })
 }
 
 fn numbers(totals: &Counters) -> [u64; 10] {

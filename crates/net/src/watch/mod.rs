@@ -4,13 +4,15 @@
 //! [`crate::control`] asks one process after the other; this module asks all of a user at once.
 //!
 //! ```
-//! use laneway_net::watch::{Rows, metrics, snapshot};
+//! use laneway_net::watch::{Rows, Sums, metrics, snapshot};
 //!
 //! let look = snapshot(None)?;
 //! for row in Rows::new(&look, None, false).paths {
 //!     println!("{:?} {:?}", row.get("pid"), row.get("path"));
 //! }
-//! assert!(metrics(&look).contains("laneway_path_processes"));
+//! let mut sums = Sums::new();
+//! sums.add(&look);
+//! assert!(metrics(&look, &sums).contains("laneway_path_processes"));
 //! # Ok::<(), laneway_net::NetError>(())
 //! ```
 
@@ -18,8 +20,10 @@ mod drain;
 mod look;
 mod prometheus;
 mod rows;
+mod sums;
 
 pub use drain::{Changed, DrainError, Drained, drain, undrain};
 pub use look::{Seen, Snapshot, snapshot};
 pub use prometheus::metrics;
 pub use rows::Rows;
+pub use sums::Sums;

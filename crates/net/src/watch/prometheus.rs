@@ -1,19 +1,18 @@
 //! What was seen in the text format of Prometheus, for a collector that reads a file.
 
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write};
 
-use laneway_path::Counters;
+use laneway_core::prometheus::{Labels, Page};
+use laneway_path::{Counters, Histogram};
 
 use super::look::{Seen, Snapshot};
+use super::sums::{Sums, limits};
 use crate::control::{ConnectionStatus, PathStatus};
 
-/// Names and values of labels.
-type Labels = Vec<(&'static str, String)>;
-
-/// What was seen as the text of a file that a collector of Prometheus reads.
-pub fn metrics(look: &Snapshot) -> String {
-    let mut page = Page(String::new());
+/// What was seen as the text of a file that a collector of Prometheus reads: for each process, and
+/// for this host without the numbers of processes (`laneway_path_host_…`).
+pub fn metrics(look: &Snapshot, sums: &Sums) -> String {
+    let mut page = Page::new("laneway_path_");
     let processes = [(Labels::new(), look.processes())];
     page.metric("processes", "gauge", "Processes that answered.", processes);
     page.metric(
@@ -25,7 +24,56 @@ pub fn metrics(look: &Snapshot) -> String {
     paths(&mut page, look);
     connections(&mut page, look);
     totals(&mut page, look);
-    page.0
+    host(&mut page, look, sums);
+    page.text()
+}
+
+/// Sums over all processes.
+fn host(page: &mut Page, look: &Snapshot, sums: &Sums) {
+    let mut counts: BTreeMap<Labels, u64> = BTreeMap::new();
+    for seen in &look.seen {
+        for one in &seen.status.connections {
+            *counts.entry(state_labels(seen, one).split_off(OWN_LABELS)).or_default() += 1;
+        }
+    }
+    let help = "Connections of this host, by state, migration, and primary path.";
+    page.metric("host_connections", "gauge", help, counts);
+    let all = look.seen.iter().flat_map(|seen| &seen.status.connections);
+    let waiting = all.map(|one| one.waiting_messages).sum::<u64>();
+    let help = "Messages of this host that have not arrived.";
+    page.metric("host_waiting_messages", "gauge", help, [(Labels::new(), waiting)]);
+    for (way, name) in [(0, "sent"), (1, "received")] {
+        let traffic = |bytes: bool| {
+            let each = sums.sum.traffic.iter();
+            each.map(move |(device, both)| {
+                let count = if bytes { both[way].bytes } else { both[way].packets };
+                (vec![("device", device.clone())], count)
+            })
+        };
+        let help = format!("Packets {name} by this host through a device.");
+        page.metric(&format!("host_{name}_packets_total"), "counter", &help, traffic(false));
+        let help = format!("Bytes {name} by this host through a device.");
+        page.metric(&format!("host_{name}_bytes_total"), "counter", &help, traffic(true));
+    }
+    let Counters { migrations, suspicions, sent_again, duplicates, replayed, .. } =
+        sums.sum.counters;
+    for (name, help, count) in [
+        ("migrations", "Migrations of connections.", migrations),
+        ("suspicions", "Suspected failures of a primary path.", suspicions),
+        ("sent_again", "Packets sent more than once.", sent_again),
+        ("duplicates", "Packets received twice.", duplicates),
+        ("replayed", "Packets replayed or received too late.", replayed),
+    ] {
+        page.metric(&format!("host_{name}_total"), "counter", help, [(Labels::new(), count)]);
+    }
+    let Counters { trips, stalls, .. } = &sums.sum.counters;
+    let mut times = |name: &str, help: &str, seen: &Histogram| {
+        let sample = (Labels::new(), seen.counts.to_vec(), seen.sum as f64 / 1e9);
+        page.histogram(name, help, &limits(), [sample]);
+    };
+    times("host_round_trip_seconds", "Round trips of packets.", trips);
+    let help = "How long messages had waited when a connection left a dead path.";
+    times("host_stall_seconds", help, stalls);
 }
 
 fn paths(page: &mut Page, look: &Snapshot) {
@@ -102,6 +150,9 @@ fn totals(page: &mut Page, look: &Snapshot) {
     page.metric("dropped_packets_total", "counter", "Dropped packets of unknown senders.", dropped);
 }
 
+/// How many labels say which service it is.
+const OWN_LABELS: usize = 3;
+
 fn labels(seen: &Seen) -> Labels {
     vec![
         ("pid", seen.pid.to_string()),
@@ -128,44 +179,13 @@ fn state_labels(seen: &Seen, one: &ConnectionStatus) -> Labels {
     labels
 }
 
-/// The text of a file.
-struct Page(String);
-
-impl Page {
-    fn metric<V: Display>(
-        &mut self,
-        name: &str,
-        kind: &str,
-        help: &str,
-        samples: impl IntoIterator<Item = (Labels, V)>,
-    ) {
-        // A string takes everything.
-        _ = writeln!(self.0, "# HELP laneway_path_{name} {help}");
-        _ = writeln!(self.0, "# TYPE laneway_path_{name} {kind}");
-        for (labels, value) in samples {
-            let pair = |(name, value): &(&str, String)| format!("{name}=\"{}\"", escape(value));
-            let labels: Vec<String> = labels.iter().map(pair).collect();
-            let labels = match labels.is_empty() {
-                true => String::new(),
-                false => format!("{{{}}}", labels.join(",")),
-            };
-            _ = writeln!(self.0, "laneway_path_{name}{labels} {value}");
-        }
-    }
-}
-
-fn escape(value: &str) -> String {
-    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn labels_are_escaped_and_a_page_without_processes_says_so() {
-        assert_eq!(escape("a\\b\"c\nd"), "a\\\\b\\\"c\\nd");
-        let text = metrics(&Snapshot::default());
+    fn a_page_without_processes_says_so() {
+        let text = metrics(&Snapshot::default(), &Sums::new());
         assert!(text.contains("\nlaneway_path_processes 0\n"), "{text}");
         assert!(text.lines().all(|line| line.starts_with("# ") || line.ends_with(" 0")), "{text}");
     }

@@ -52,15 +52,38 @@ impl Rows {
         self.paths.iter().map(brief_path).collect()
     }
 
-    /// The connections for a table, without what is less used.
+    /// The connections for a table, in few columns.
     pub fn brief_connections(&self) -> Vec<Row> {
         let is_single = |row: &Row| row.get("connections") == Some(&Value::Whole(1));
-        let mut left_out = vec!["what", "service", "program", "number"];
-        if self.connections.iter().all(is_single) {
-            left_out.push("connections");
-        }
-        self.connections.iter().map(|row| without(row, &left_out)).collect()
+        let counts = !self.connections.iter().all(is_single);
+        self.connections.iter().map(|row| brief_connection(row, counts)).collect()
     }
+}
+
+/// The state of the migration, with that of the queue pair where it is not RTS; both paths in one
+/// column.
+fn brief_connection(row: &Row, counts: bool) -> Row {
+    let text = |name: &str| match row.get(name) {
+        Some(Value::Text(text)) => text.clone(),
+        _ => String::new(),
+    };
+    let state = match text("state").as_str() {
+        "RTS" => text("migration"),
+        other => format!("{other} {}", text("migration")),
+    };
+    let paths = [text("primary"), text("alternate")].join(" ");
+    let value = |name: &str| row.get(name).cloned().unwrap_or(Value::Nothing);
+    let brief = Row::new()
+        .with("pid", value("pid"))
+        .with("peer", value("peer"))
+        .with("state", state)
+        .with("paths", paths.trim_end());
+    let brief = if counts { brief.with("count", value("connections")) } else { brief };
+    brief
+        .with("waiting", value("waiting"))
+        .with("moved", value("migrations"))
+        .with("again", value("sent_again"))
+        .with("trip_us", value("round_trip_us"))
 }
 
 fn without(row: &Row, names: &[&str]) -> Row {
@@ -80,8 +103,12 @@ fn brief_path(row: &Row) -> Row {
         left_out.extend(["sent_bytes", "received_bytes"]);
     }
     let mut brief = without(row, &left_out);
-    for cell in brief.0.iter_mut().filter(|(name, _)| *name == "drained") {
-        *cell = ("state".into(), state.into());
+    for cell in &mut brief.0 {
+        match &*cell.0 {
+            "drained" => *cell = ("state".into(), state.into()),
+            "connections" => cell.0 = "used_by".into(),
+            _ => {}
+        }
     }
     brief
 }

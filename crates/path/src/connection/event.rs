@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::PathId;
 use crate::state::{Attribute, Cause, MigrationState, QpState};
+use crate::{Histogram, PathId};
 
 /// What happened, with the message, the receive or the paths that it happened to.
 #[allow(missing_docs)]
@@ -72,6 +72,10 @@ pub struct Counters {
     pub migrations: u64,
     /// How often the primary path was asked whether it is alive.
     pub suspicions: u64,
+    /// Round trips that were seen, over all paths.
+    pub trips: Histogram,
+    /// How long messages had waited for a sign of the peer when the connection left a dead path.
+    pub stalls: Histogram,
 }
 
 impl Counters {
@@ -87,6 +91,8 @@ impl Counters {
         self.unexpected += other.unexpected;
         self.migrations += other.migrations;
         self.suspicions += other.suspicions;
+        self.trips.add(&other.trips);
+        self.stalls.add(&other.stalls);
     }
 }
 

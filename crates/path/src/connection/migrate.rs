@@ -187,6 +187,9 @@ impl Connection {
         if !self.step(cause) {
             return;
         }
+        if cause == Cause::Failure && !self.outgoing.is_empty() {
+            self.counters.stalls.count(now - self.waiting_since.min(now));
+        }
         let from = std::mem::replace(&mut self.primary, to);
         (self.alternate, self.arming, self.watch, self.suspicion) = (None, None, None, None);
         self.epoch = epoch;

@@ -69,8 +69,9 @@ impl Connection {
             Body::Answer { path: asked, id, delay_us, queued } => {
                 if let Some(route) = self.routes.get_mut(usize::from(asked.0)) {
                     let serial = route.extend(id);
-                    route.on_echo(now, serial, Nanos::from(delay_us) * 1000);
+                    let trip = route.on_echo(now, serial, Nanos::from(delay_us) * 1000);
                     route.queued_there = queued;
+                    trip.into_iter().for_each(|trip| self.counters.trips.count(trip));
                 }
             }
             Body::Arm { bytes } => self.on_arm(now, path, bytes),
@@ -100,7 +101,9 @@ impl Connection {
         let paths = self.routes.len();
         let known = || echoes.iter().filter(|echo| usize::from(echo.path.0) < paths);
         for echo in known() {
-            self.route(echo.path).on_echo(now, echo.serial, Nanos::from(echo.delay_us) * 1000);
+            let delay = Nanos::from(echo.delay_us) * 1000;
+            let trip = self.route(echo.path).on_echo(now, echo.serial, delay);
+            trip.into_iter().for_each(|trip| self.counters.trips.count(trip));
         }
         let ranges = early.iter().map(|range| {
             let start = expects + u64::from(range.after);

@@ -9,7 +9,7 @@ use laneway_core::{Document, Failure, Row, Value};
 use laneway_draw::Format;
 use laneway_draw::map::{Map, explain_shades};
 use laneway_measure::pairs::{Findings, Observer, Rounds, Unfinished};
-use laneway_report::Run;
+use laneway_report::{Run, prometheus};
 
 use crate::journal::Step;
 use crate::output::{self, Output};
@@ -19,6 +19,7 @@ use crate::progress::Progress;
 pub struct Written {
     output: Output,
     svg: Option<String>,
+    prometheus: Option<String>,
     /// Print what is to blame and nothing else.
     suspects: bool,
 }
@@ -40,13 +41,16 @@ impl Written {
             let try_this = "--suspects with --format table, json, csv or html";
             return Err(Failure::usage("no map of suspects alone", cause, try_this));
         }
-        Ok(Written { output, svg: text("svg"), suspects })
+        Ok(Written { output, svg: text("svg"), prometheus: text("prometheus"), suspects })
     }
 
     /// Prints and saves all of it.
     pub fn finish(&self, findings: &Findings, env: Row) -> Result<(), Failure> {
         let document = findings.document(env);
         self.output.save(&document)?;
+        if let Some(file) = &self.prometheus {
+            output::replace(Path::new(file), &prometheus::pairs(&document))?;
+        }
         self.print(findings, &document)?;
         match &self.svg {
             Some(file) => {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_draw::Format;
-use laneway_net::watch::{Rows, Snapshot, metrics, snapshot};
+use laneway_net::watch::{Rows, Snapshot, Sums, metrics, snapshot};
 use laneway_report::table::{Style, render_as};
 use laneway_sim::platform::parse_time;
 
@@ -36,8 +36,10 @@ pub fn command() -> Command {
              path can take over), waiting messages, migrations, retransmitted packets and the \
              round trip. More than 32 connections of a program are grouped by peer or state.\n\n\
              With --prometheus the file is rewritten at every update, and nothing is printed if \
-             standard output is not a terminal. Programs have their control sockets in \
-             $LANEWAY_CONTROL_DIR, or in /tmp/laneway-UID.\n\n\
+             standard output is not a terminal. It has metrics of each process, and \
+             laneway_path_host_... of all of them, with histograms of round trips and stalls. \
+             Programs have their control sockets in $LANEWAY_CONTROL_DIR, or in \
+             /tmp/laneway-UID.\n\n\
              Examples:\n  \
              laneway path watch\n  \
              laneway path watch --once --format json\n  \
@@ -101,7 +103,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 impl Watch<'_> {
     fn once(&self) -> Result<Exit, Failure> {
         let look = snapshot(self.pid).map_err(failure)?;
-        self.save(&look)?;
+        self.save(&look, &mut Sums::new())?;
         if look.seen.is_empty() {
             return Err(match look.silent.first() {
                 None => nobody(self.pid),
@@ -116,8 +118,9 @@ impl Watch<'_> {
         Ok(Exit::Done)
     }
 
-    fn save(&self, look: &Snapshot) -> Result<(), Failure> {
-        self.file.map_or(Ok(()), |file| output::replace(file, &metrics(look)))
+    fn save(&self, look: &Snapshot, sums: &mut Sums) -> Result<(), Failure> {
+        sums.add(look);
+        self.file.map_or(Ok(()), |file| output::replace(file, &metrics(look, sums)))
     }
 
     fn print(&self, rows: &Rows) -> Result<(), Failure> {
@@ -132,10 +135,10 @@ impl Watch<'_> {
     fn live(&self, every: Duration, over: &AtomicBool) -> Result<Exit, Failure> {
         let terminal = stdout().is_terminal() && self.output.format == Format::Table;
         let mut before: Option<(Snapshot, Instant)> = None;
-        let mut was_there = false;
+        let (mut was_there, mut sums) = (false, Sums::new());
         while !over.load(Ordering::Acquire) && output::is_heard() {
             let (look, at) = (snapshot(self.pid).map_err(failure)?, Instant::now());
-            self.save(&look)?;
+            self.save(&look, &mut sums)?;
             let is_there = !look.seen.is_empty() || !look.silent.is_empty();
             if self.pid.is_some() && !is_there {
                 // The one process that was watched has ended.
@@ -176,7 +179,8 @@ fn tables(rows: &Rows) -> String {
     let connections = document(rows.brief_connections(), None);
     let gap = if rows.paths.is_empty() { "" } else { "\n" };
     // A column that comes and goes would make a table that is shown again and again hard to read.
-    let style = Style { width: None, all_columns: true, ..Style::default() };
+    let width = Some(screen::columns());
+    let style = Style { width, all_columns: true, ..Style::default() };
     let [paths, connections] = [paths, connections].map(|rows| render_as(&rows, &style));
     let below = if rows.connections.is_empty() { "" } else { "\n" };
     format!("{paths}{gap}{connections}{below}{}\n", rows.sentence)

@@ -6,6 +6,11 @@ pub fn draw(text: &str) -> String {
     format!("\x1b[H\x1b[J{}", fit(text, lines, columns))
 }
 
+/// How wide tables may be: as the terminal, and 80 columns without one.
+pub fn columns() -> usize {
+    size().map_or(80, |[_, columns]| columns)
+}
+
 /// Lines and columns of the terminal.
 fn size() -> Option<[usize; 2]> {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
