@@ -46,7 +46,6 @@ int main(int argc, char **argv) {
     return code;
   }
 
-  const int out = ROWS * COLUMNS * (int)sizeof(double), back = ROWS * (int)sizeof(double);
   double *matrix = room(rank == 0 ? (size_t)ranks * ROWS * COLUMNS : 0);
   double *products = room(rank == 0 ? (size_t)ranks * ROWS : 0);
   double *rows = room(ROWS * COLUMNS), *mine = room(ROWS), *vector = room(COLUMNS);
@@ -57,11 +56,14 @@ int main(int argc, char **argv) {
   }
 
   double begun = MPI_Wtime();
-  must(laneway_bcast(MPI_COMM_WORLD, how, vector, COLUMNS * (int)sizeof(double), 0), "the vector");
-  must(laneway_scatter(MPI_COMM_WORLD, how, matrix, rows, out, 0), "the rows");
+  MPI_Comm world = MPI_COMM_WORLD;
+  must(laneway_bcast(how, vector, COLUMNS, MPI_DOUBLE, 0, world), "the vector");
+  must(laneway_scatter(how, matrix, ROWS * COLUMNS, MPI_DOUBLE, rows, ROWS * COLUMNS, MPI_DOUBLE, 0,
+                       world), "the rows");
   for (int i = 0; i < ROWS; i++)
     for (int j = 0; j < COLUMNS; j++) mine[i] += rows[i * COLUMNS + j] * vector[j];
-  must(laneway_gather(MPI_COMM_WORLD, how, mine, products, back, 0), "the products");
+  must(laneway_gather(how, mine, ROWS, MPI_DOUBLE, products, ROWS, MPI_DOUBLE, 0, world),
+       "the products");
   double took = MPI_Wtime() - begun;
 
   if (rank == 0) {
@@ -74,7 +76,7 @@ int main(int argc, char **argv) {
     char name[256] = "native";
     double predicted = 0;
     if (told)
-      must(laneway_choice(MPI_COMM_WORLD, "scatter", out, 0, name, sizeof name, &predicted),
+      must(laneway_choice(MPI_COMM_WORLD, "scatter", ROWS * COLUMNS * (int)sizeof(double), 0, name, sizeof name, &predicted),
            "the choice");
     printf("rows by %s in %.3f s: %d of %d products wrong\n", name, took, wrong, ranks * ROWS);
     if (wrong) MPI_Abort(MPI_COMM_WORLD, LANEWAY_WRONG);

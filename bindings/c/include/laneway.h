@@ -40,25 +40,6 @@
 // Paths: the peer did not answer in time, or has another secret.
 #define LANEWAY_NO_ANSWER 7
 
-// On the root alone, until the others have confirmed, less what a confirmation takes.
-#define LANEWAY_ROOT 0
-
-// On every rank by its own clock; the longest counts.
-#define LANEWAY_MAXIMUM 1
-
-// From the first entry to the last exit on one clock, after a barrier.
-#define LANEWAY_GLOBAL 2
-
-// All ranks begin at an agreed instant; from the first entry to the last exit.
-#define LANEWAY_START_TIME 3
-
-// Series of calls without isolation, the total of each over its length, as IMB does; the longest
-// of the ranks counts. Calls overlap, so it is not the time of one.
-#define LANEWAY_LOOP 4
-
-// Each rank's part alone, acknowledged: of bcast and scatter, linear and binomial.
-#define LANEWAY_TASKS 5
-
 // What the thread does when an alternate path is armed: nothing.
 #define LANEWAY_ON_ARMED_NOTHING 0
 
@@ -167,12 +148,126 @@
 // The alternate path can take over.
 #define LANEWAY_MIGRATION_ARMED 2
 
+// The collective operations of MPI.
+typedef enum laneway_operation {
+  LANEWAY_BARRIER = 1,
+  LANEWAY_BCAST,
+  LANEWAY_SCATTER,
+  LANEWAY_SCATTERV,
+  LANEWAY_GATHER,
+  LANEWAY_GATHERV,
+  LANEWAY_REDUCE,
+  LANEWAY_ALLREDUCE,
+  LANEWAY_ALLGATHER,
+  LANEWAY_ALLGATHERV,
+  LANEWAY_ALLTOALL,
+  LANEWAY_ALLTOALLV,
+  LANEWAY_REDUCE_SCATTER,
+  LANEWAY_REDUCE_SCATTER_BLOCK,
+  LANEWAY_SCAN,
+  LANEWAY_EXSCAN,
+} laneway_operation;
+
+// What the elements of a datatype are, as laneway.h recognises it.
+typedef enum laneway_element {
+  // A derived datatype, or one that no reduction of MPI takes.
+  LANEWAY_ELEMENT_OTHER,
+  LANEWAY_ELEMENT_I8,
+  LANEWAY_ELEMENT_I16,
+  LANEWAY_ELEMENT_I32,
+  LANEWAY_ELEMENT_I64,
+  LANEWAY_ELEMENT_U8,
+  LANEWAY_ELEMENT_U16,
+  LANEWAY_ELEMENT_U32,
+  LANEWAY_ELEMENT_U64,
+  LANEWAY_ELEMENT_F32,
+  LANEWAY_ELEMENT_F64,
+  // MPI_BYTE.
+  LANEWAY_ELEMENT_BYTE,
+  // A number and an index, for MPI_MINLOC and MPI_MAXLOC.
+  LANEWAY_ELEMENT_PAIR,
+  LANEWAY_ELEMENT_LONG_DOUBLE,
+  LANEWAY_ELEMENT_COMPLEX,
+  // MPI_C_BOOL.
+  LANEWAY_ELEMENT_BOOL,
+  // MPI_DATATYPE_NULL.
+  LANEWAY_ELEMENT_NULL,
+} laneway_element;
+
+// What a reduction operator is, as laneway.h recognises it.
+typedef enum laneway_operator {
+  // One that the program made with MPI_Op_create.
+  LANEWAY_OPERATOR_USER,
+  LANEWAY_OPERATOR_SUM,
+  LANEWAY_OPERATOR_PROD,
+  LANEWAY_OPERATOR_MIN,
+  LANEWAY_OPERATOR_MAX,
+  LANEWAY_OPERATOR_BAND,
+  LANEWAY_OPERATOR_BOR,
+  LANEWAY_OPERATOR_BXOR,
+  LANEWAY_OPERATOR_LAND,
+  LANEWAY_OPERATOR_LOR,
+  LANEWAY_OPERATOR_LXOR,
+  LANEWAY_OPERATOR_MINLOC,
+  LANEWAY_OPERATOR_MAXLOC,
+  // MPI_REPLACE or MPI_NO_OP, which reduce nothing.
+  LANEWAY_OPERATOR_NOT,
+  // MPI_OP_NULL.
+  LANEWAY_OPERATOR_NULL,
+} laneway_operator;
+
+// The methods by which an operation is timed.
+typedef enum laneway_timing {
+  // On the root alone, until the others have confirmed, less what a confirmation takes.
+  LANEWAY_ROOT,
+  // On every rank by its own clock; the longest counts.
+  LANEWAY_MAXIMUM,
+  // From the first entry to the last exit on one clock, after a barrier.
+  LANEWAY_GLOBAL,
+  // All ranks begin at an agreed instant; from the first entry to the last exit.
+  LANEWAY_START_TIME,
+  // Series of calls without isolation, the total of each over its length, as IMB does; the
+  // longest of the ranks counts. Calls overlap, so it is not the time of one.
+  LANEWAY_LOOP,
+  // Each rank's part alone, acknowledged: of bcast and scatter, linear and binomial.
+  LANEWAY_TASKS,
+} laneway_timing;
+
 // A model of a network, behind a pointer.
 typedef struct laneway_model laneway_model;
 
 // All connections of a process over the same paths. It is a name and no address: a handle that was
 // closed is refused like one that never was.
 typedef struct laneway_paths laneway_paths;
+
+// The options of a call as the library takes them, with the Fortran handles of datatypes and
+// operators: laneway_call of laneway.h fills it from a laneway_call_options.
+typedef struct laneway_call_arguments {
+  // The size of this struct, in bytes; a later version may have more members.
+  size_t size;
+  // A name that `laneway info algorithms` prints, "native" or "chosen".
+  const char *algorithm;
+  const void *sendbuf;
+  const int *sendcounts;
+  const int *sdispls;
+  void *recvbuf;
+  const int *recvcounts;
+  const int *rdispls;
+  // A laneway_operation.
+  int operation;
+  int sendcount;
+  int sendtype;
+  // A laneway_element.
+  int sendelement;
+  int recvcount;
+  int recvtype;
+  // A laneway_element.
+  int recvelement;
+  int op;
+  // A laneway_operator.
+  int operator_kind;
+  int root;
+} laneway_call_arguments;
 
 // How many points of two files came out how.
 typedef struct laneway_comparison {
@@ -356,22 +451,20 @@ const char *laneway_last_error(void);
 // where there is no such point. It stays until the thread's next measurement.
 const char *laneway_last_flags(int point);
 
-// Collective over `comm`: does an operation by an algorithm of ours, by what is best where its
-// ranks are if that is "chosen" (laneway_place_ranks says where), or by MPI's own if "native":
-// barrier, bcast, scatter, gather, allgather or alltoall of `size` bytes (of one rank's block, or
-// of the vector). `in` and `out` are the buffers of the MPI function of that name, apart from each
-// other, and may be NULL where they hold nothing; a broadcast has `out` alone. As in MPI, all
-// ranks give matching arguments.
+// The word by which the other functions know a laneway_operation, for example "allreduce"; NULL
+// for what is none.
+const char *laneway_operation_name(int operation);
+
+// Collective over `comm`: does an MPI collective by an algorithm of ours, by the fastest for the
+// places of its ranks if that is "chosen" (laneway_place_ranks says where they are), or by the
+// function of the MPI library if "native". Programs in C call laneway_call. As in MPI, all ranks
+// give matching arguments.
 //
 // # Safety
-// Texts are C strings, and the buffers are as long as the operation needs them.
-int laneway_call(int comm,
-                 const char *operation,
-                 const char *algorithm,
-                 const void *in,
-                 void *out,
-                 int size,
-                 int root);
+// `arguments` is NULL or points to as many bytes as its `size` says; texts are C strings, handles
+// are live, and buffers and lists are as the MPI function of that name takes them.
+int laneway_call_by_handles(int comm,
+                            const struct laneway_call_arguments *arguments);
 
 // Compares two files of measurements, JSON or CSV of laneway or text of OSU or IMB, as `laneway
 // compare` does: points are matched by operation, algorithm, ranks and size, and a difference
@@ -771,20 +864,31 @@ int laneway_time_round_trips(int comm,
 // holds at first, which is named first here:
 //
 // - "root": "0", the root of operations that have one, and the rank whose clock root timing reads;
-// - "confirmation": "messages", "reduce" or "barrier", how the root learns that all are done, for
+// - "confirmation": "barrier", "reduce" or "messages", how the root learns that all are done, for
 //   root timing;
 // - "isolation": "barrier", "double-barrier", each also with an algorithm as in
 //   "barrier:dissemination" or "barrier:native", "reduce", "p2p" or "none": what keeps repetitions
 //   apart; start time and loop need none;
 // - "start": "none" or any isolation: what all pass after it, right before a repetition;
 // - "sync": "tree" or "offset", how clocks are compared, for global and start time;
+// - "trips": "10", round trips without a shorter one that end a comparison, by offset alone;
 // - "resync": "50", repetitions between two comparisons, for global timing;
-// - "series": "100", calls of one series, for loop timing.
+// - "series": "100", calls of one series, for loop timing;
+// - "cache": "warm", "cold" or a size as in "cold:64M": whether each call of a collective has
+//   other buffers, which cycle through so much memory (256 MiB), so that they are not in the
+//   cache. The buffers of a function are the caller's affair.
 //
 // # Safety
 // Both are C strings, or the value is NULL.
 int laneway_set(const char *name,
                 const char *value);
+
+// The value of a setting for this thread's next measurements, as laneway_set takes it; NULL for an
+// unknown name. The text stays until the thread's next call of this function.
+//
+// # Safety
+// The name is a C string or NULL.
+const char *laneway_setting(const char *name);
 
 // Collective over `comm`: says on which hosts of a platform its ranks are, so that laneway_call
 // takes the algorithm "chosen". The platform is a file, or a generator as "two-sites:8x8"; that
@@ -986,14 +1090,10 @@ typedef int laneway_gatherv_function(
     const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root, MPI_Comm comm);
 
 // What follows, up to the functions themselves, is how they tell the library what a call needs.
-enum laneway_kind_ {
-  LANEWAY_SCATTER_, LANEWAY_GATHER_, LANEWAY_ALLGATHER_, LANEWAY_ALLTOALL_, LANEWAY_BCAST_,
-  LANEWAY_REDUCE_, LANEWAY_ALLREDUCE_, LANEWAY_SCATTERV_, LANEWAY_GATHERV_
-};
 
 // A function of any of these types, and its arguments.
 struct laneway_own_ {
-  enum laneway_kind_ kind;
+  enum laneway_operation kind;
   void (*function)(void);
   MPI_Datatype sendtype, recvtype;
   MPI_Op op;
@@ -1070,12 +1170,12 @@ static inline int laneway_describe_blocks_(
 static inline int laneway_describe_(
     void *data, int rank, int ranks, int root, int point, long long *told) {
   const struct laneway_own_ *own = (const struct laneway_own_ *)data;
-  enum laneway_kind_ kind = own->kind;
+  enum laneway_operation kind = own->kind;
   int sent, received, of_sent, of_received, bad, reduces;
   double sends = 1, receives = 1;
   if (own->sendtype == MPI_DATATYPE_NULL || own->recvtype == MPI_DATATYPE_NULL) return 3;
-  if (kind == LANEWAY_SCATTERV_ || kind == LANEWAY_GATHERV_)
-    return laneway_describe_blocks_(own, kind == LANEWAY_GATHERV_, rank, ranks, root, told);
+  if (kind == LANEWAY_SCATTERV || kind == LANEWAY_GATHERV)
+    return laneway_describe_blocks_(own, kind == LANEWAY_GATHERV, rank, ranks, root, told);
   if (!own->sendcounts || !own->recvcounts) return 1;
   sent = own->sendcounts[point];
   received = own->recvcounts[point];
@@ -1085,13 +1185,13 @@ static inline int laneway_describe_(
   if ((long long)sent * of_sent != (long long)received * of_received) return 4;
   told[7] = laneway_mix_(told[7], (long long)sent * of_sent);
   // How many blocks this rank has in each buffer.
-  if (kind == LANEWAY_SCATTER_) sends = rank == root ? ranks : 0;
-  if (kind == LANEWAY_ALLTOALL_) sends = ranks;
-  if (kind == LANEWAY_BCAST_) sends = 0;
-  if (kind == LANEWAY_GATHER_) receives = rank == root ? ranks : 0;
-  if (kind == LANEWAY_ALLGATHER_ || kind == LANEWAY_ALLTOALL_) receives = ranks;
-  if (kind == LANEWAY_REDUCE_) receives = rank == root;
-  reduces = kind == LANEWAY_REDUCE_ || kind == LANEWAY_ALLREDUCE_;
+  if (kind == LANEWAY_SCATTER) sends = rank == root ? ranks : 0;
+  if (kind == LANEWAY_ALLTOALL) sends = ranks;
+  if (kind == LANEWAY_BCAST) sends = 0;
+  if (kind == LANEWAY_GATHER) receives = rank == root ? ranks : 0;
+  if (kind == LANEWAY_ALLGATHER || kind == LANEWAY_ALLTOALL) receives = ranks;
+  if (kind == LANEWAY_REDUCE) receives = rank == root;
+  reduces = kind == LANEWAY_REDUCE || kind == LANEWAY_ALLREDUCE;
   if (reduces) {
     told[4] = laneway_number_(own->sendtype);
     told[5] = of_sent;
@@ -1109,47 +1209,48 @@ static inline int laneway_make_(
   const struct laneway_own_ *o = (const struct laneway_own_ *)data;
 #define LANEWAY_CHOSEN_(type, mpi) (mpis ? mpi : (laneway_##type##_function *)o->function)
   switch (o->kind) {
-    case LANEWAY_SCATTER_:
+    case LANEWAY_SCATTER:
       return LANEWAY_CHOSEN_(scatter, MPI_Scatter)(
           send, o->sendcounts[point], o->sendtype, receive, o->recvcounts[point], o->recvtype,
           root, o->comm);
-    case LANEWAY_GATHER_:
+    case LANEWAY_GATHER:
       return LANEWAY_CHOSEN_(gather, MPI_Gather)(
           send, o->sendcounts[point], o->sendtype, receive, o->recvcounts[point], o->recvtype,
           root, o->comm);
-    case LANEWAY_ALLGATHER_:
+    case LANEWAY_ALLGATHER:
       return LANEWAY_CHOSEN_(allgather, MPI_Allgather)(
           send, o->sendcounts[point], o->sendtype, receive, o->recvcounts[point], o->recvtype,
           o->comm);
-    case LANEWAY_ALLTOALL_:
+    case LANEWAY_ALLTOALL:
       return LANEWAY_CHOSEN_(alltoall, MPI_Alltoall)(
           send, o->sendcounts[point], o->sendtype, receive, o->recvcounts[point], o->recvtype,
           o->comm);
-    case LANEWAY_BCAST_:
+    case LANEWAY_BCAST:
       return LANEWAY_CHOSEN_(bcast, MPI_Bcast)(
           receive, o->recvcounts[point], o->recvtype, root, o->comm);
-    case LANEWAY_REDUCE_:
+    case LANEWAY_REDUCE:
       return LANEWAY_CHOSEN_(reduce, MPI_Reduce)(
           send, receive, o->sendcounts[point], o->sendtype, o->op, root, o->comm);
-    case LANEWAY_ALLREDUCE_:
+    case LANEWAY_ALLREDUCE:
       return LANEWAY_CHOSEN_(allreduce, MPI_Allreduce)(
           send, receive, o->sendcounts[point], o->sendtype, o->op, o->comm);
-    case LANEWAY_SCATTERV_:
+    case LANEWAY_SCATTERV:
       return LANEWAY_CHOSEN_(scatterv, MPI_Scatterv)(
           send, o->sendcounts, o->displs, o->sendtype, receive, o->recvcounts[0], o->recvtype,
           root, o->comm);
-    case LANEWAY_GATHERV_:
+    case LANEWAY_GATHERV:
       return LANEWAY_CHOSEN_(gatherv, MPI_Gatherv)(
           send, o->sendcounts[0], o->sendtype, receive, o->recvcounts, o->displs, o->recvtype,
           root, o->comm);
+    default:
+      return MPI_ERR_OTHER;
   }
 #undef LANEWAY_CHOSEN_
-  return MPI_ERR_OTHER;
 }
 
 // Calls the library for one of these functions.
 static inline int laneway_time_own_(
-    enum laneway_kind_ kind, const char *name, int timing, MPI_Comm comm, void (*function)(void),
+    enum laneway_operation kind, const char *name, int timing, MPI_Comm comm, void (*function)(void),
     MPI_Datatype sendtype, MPI_Datatype recvtype, MPI_Op op, const int *sendcounts,
     const int *recvcounts, const int *displs, int n, int min_reps, int max_reps, double alpha,
     double *T, int *reps, double *a) {
@@ -1188,16 +1289,16 @@ static inline int laneway_time_own_(
   }
 
 #define LANEWAY_MEASURE_OWN_(name, timing) \
-  LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, scatter, LANEWAY_SCATTER_, "Scatter") \
-  LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, gather, LANEWAY_GATHER_, "Gather") \
-  LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, allgather, LANEWAY_ALLGATHER_, "Allgather") \
-  LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, alltoall, LANEWAY_ALLTOALL_, "Alltoall") \
-  LANEWAY_MEASURE_OWN_VECTOR_(name, timing, reduce, LANEWAY_REDUCE_, "Reduce") \
-  LANEWAY_MEASURE_OWN_VECTOR_(name, timing, allreduce, LANEWAY_ALLREDUCE_, "Allreduce") \
+  LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, scatter, LANEWAY_SCATTER, "Scatter") \
+  LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, gather, LANEWAY_GATHER, "Gather") \
+  LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, allgather, LANEWAY_ALLGATHER, "Allgather") \
+  LANEWAY_MEASURE_OWN_BLOCKS_(name, timing, alltoall, LANEWAY_ALLTOALL, "Alltoall") \
+  LANEWAY_MEASURE_OWN_VECTOR_(name, timing, reduce, LANEWAY_REDUCE, "Reduce") \
+  LANEWAY_MEASURE_OWN_VECTOR_(name, timing, allreduce, LANEWAY_ALLREDUCE, "Allreduce") \
   static inline int laneway_measure_own_bcast_##name( \
       MPI_Comm comm, laneway_bcast_function *f, MPI_Datatype type, int n, const int *counts, \
       int min_reps, int max_reps, double alpha, double *T, int *reps, double *a) { \
-    return laneway_time_own_(LANEWAY_BCAST_, "Bcast", timing, comm, (void (*)(void))f, type, \
+    return laneway_time_own_(LANEWAY_BCAST, "Bcast", timing, comm, (void (*)(void))f, type, \
                              type, MPI_OP_NULL, counts, counts, NULL, n, min_reps, max_reps, \
                              alpha, T, reps, a); \
   } \
@@ -1205,7 +1306,7 @@ static inline int laneway_time_own_(
       MPI_Comm comm, laneway_scatterv_function *f, MPI_Datatype sendtype, \
       MPI_Datatype recvtype, const int *sendcounts, const int *displs, int recvcount, \
       int min_reps, int max_reps, double alpha, double *T, int *reps, double *a) { \
-    return laneway_time_own_(LANEWAY_SCATTERV_, "Scatterv", timing, comm, (void (*)(void))f, \
+    return laneway_time_own_(LANEWAY_SCATTERV, "Scatterv", timing, comm, (void (*)(void))f, \
                              sendtype, recvtype, MPI_OP_NULL, sendcounts, &recvcount, displs, 1, \
                              min_reps, max_reps, alpha, T, reps, a); \
   } \
@@ -1213,7 +1314,7 @@ static inline int laneway_time_own_(
       MPI_Comm comm, laneway_gatherv_function *f, MPI_Datatype sendtype, \
       MPI_Datatype recvtype, int sendcount, const int *recvcounts, const int *displs, \
       int min_reps, int max_reps, double alpha, double *T, int *reps, double *a) { \
-    return laneway_time_own_(LANEWAY_GATHERV_, "Gatherv", timing, comm, (void (*)(void))f, \
+    return laneway_time_own_(LANEWAY_GATHERV, "Gatherv", timing, comm, (void (*)(void))f, \
                              sendtype, recvtype, MPI_OP_NULL, &sendcount, recvcounts, displs, 1, \
                              min_reps, max_reps, alpha, T, reps, a); \
   }
@@ -1247,22 +1348,331 @@ static inline int laneway_estimate_model(
   return laneway_estimate_ranks(laneway_comm(comm), model, precision, parallel, budget, out);
 }
 
-// The collectives by an algorithm that was measured; sizes are those of one rank's block (scatter,
-// gather) or of the vector (bcast), in bytes.
+// A collective of MPI by an algorithm that was measured. The members are the arguments of the MPI
+// function of that name; those that it does not have, or that count on the root alone, are not
+// looked at. A broadcast has its buffer, count and datatype in recvbuf, recvcount and recvtype; a
+// reduction has its count or counts and its datatype there, and its input in sendbuf. sendbuf, and
+// of scatter and scatterv the root's recvbuf, may be MPI_IN_PLACE where MPI takes it.
+//
+//   laneway_call_options call = LANEWAY_CALL_OPTIONS;
+//   call.operation = LANEWAY_ALLREDUCE;
+//   call.algorithm = "ring";
+//   call.sendbuf = MPI_IN_PLACE;
+//   call.recvbuf = vector;
+//   call.recvcount = 1000;
+//   call.recvtype = MPI_DOUBLE;
+//   call.op = MPI_SUM;
+//   int code = laneway_call(comm, &call);
+typedef struct laneway_call_options {
+  // Set by LANEWAY_CALL_OPTIONS: a later version may have more members.
+  size_t size;
+  enum laneway_operation operation;
+  // A name that `laneway info algorithms` prints, "native" for MPI's own, or "chosen".
+  const char *algorithm;
+  const void *sendbuf;
+  int sendcount;
+  const int *sendcounts, *sdispls;
+  MPI_Datatype sendtype;
+  void *recvbuf;
+  int recvcount;
+  const int *recvcounts, *rdispls;
+  MPI_Datatype recvtype;
+  MPI_Op op;
+  int root;
+} laneway_call_options;
 
-static inline int laneway_scatter(
-    MPI_Comm comm, const char *algorithm, const void *send, void *receive, int size, int root) {
-  return laneway_call(laneway_comm(comm), "scatter", algorithm, send, receive, size, root);
+// What every laneway_call_options begins with.
+#define LANEWAY_CALL_OPTIONS \
+  {sizeof(laneway_call_options), (enum laneway_operation)0, NULL, NULL, 0, NULL, NULL, \
+   MPI_DATATYPE_NULL, NULL, 0, NULL, NULL, MPI_DATATYPE_NULL, MPI_OP_NULL, 0}
+
+// What the library has to know of a datatype, and its Fortran handle.
+static inline int laneway_element_(MPI_Datatype type, int *handle) {
+  const struct {
+    MPI_Datatype type;
+    int element;
+  } known[] = {
+      {MPI_SIGNED_CHAR, LANEWAY_ELEMENT_I8},
+      {MPI_UNSIGNED_CHAR, LANEWAY_ELEMENT_U8},
+      {MPI_SHORT, LANEWAY_ELEMENT_I16},
+      {MPI_UNSIGNED_SHORT, LANEWAY_ELEMENT_U16},
+      {MPI_INT, LANEWAY_ELEMENT_I32},
+      {MPI_UNSIGNED, LANEWAY_ELEMENT_U32},
+      {MPI_LONG, sizeof(long) == 8 ? LANEWAY_ELEMENT_I64 : LANEWAY_ELEMENT_I32},
+      {MPI_UNSIGNED_LONG, sizeof(long) == 8 ? LANEWAY_ELEMENT_U64 : LANEWAY_ELEMENT_U32},
+      {MPI_LONG_LONG, LANEWAY_ELEMENT_I64},
+      {MPI_UNSIGNED_LONG_LONG, LANEWAY_ELEMENT_U64},
+      {MPI_INT8_T, LANEWAY_ELEMENT_I8},
+      {MPI_INT16_T, LANEWAY_ELEMENT_I16},
+      {MPI_INT32_T, LANEWAY_ELEMENT_I32},
+      {MPI_INT64_T, LANEWAY_ELEMENT_I64},
+      {MPI_UINT8_T, LANEWAY_ELEMENT_U8},
+      {MPI_UINT16_T, LANEWAY_ELEMENT_U16},
+      {MPI_UINT32_T, LANEWAY_ELEMENT_U32},
+      {MPI_UINT64_T, LANEWAY_ELEMENT_U64},
+      {MPI_AINT, LANEWAY_ELEMENT_I64},
+      {MPI_OFFSET, LANEWAY_ELEMENT_I64},
+      {MPI_FLOAT, LANEWAY_ELEMENT_F32},
+      {MPI_DOUBLE, LANEWAY_ELEMENT_F64},
+      {MPI_BYTE, LANEWAY_ELEMENT_BYTE},
+      {MPI_FLOAT_INT, LANEWAY_ELEMENT_PAIR},
+      {MPI_DOUBLE_INT, LANEWAY_ELEMENT_PAIR},
+      {MPI_LONG_INT, LANEWAY_ELEMENT_PAIR},
+      {MPI_2INT, LANEWAY_ELEMENT_PAIR},
+      {MPI_SHORT_INT, LANEWAY_ELEMENT_PAIR},
+      {MPI_LONG_DOUBLE_INT, LANEWAY_ELEMENT_PAIR},
+      {MPI_LONG_DOUBLE, LANEWAY_ELEMENT_LONG_DOUBLE},
+      {MPI_C_FLOAT_COMPLEX, LANEWAY_ELEMENT_COMPLEX},
+      {MPI_C_DOUBLE_COMPLEX, LANEWAY_ELEMENT_COMPLEX},
+      {MPI_C_BOOL, LANEWAY_ELEMENT_BOOL}};
+  size_t i;
+  if (type == MPI_DATATYPE_NULL) return LANEWAY_ELEMENT_NULL;
+#if defined(MPI_ABI_VERSION) && MPI_ABI_VERSION >= 1
+  *handle = MPI_Type_toint(type);
+#else
+  *handle = (int)MPI_Type_c2f(type);
+#endif
+  for (i = 0; i < sizeof known / sizeof *known; i++)
+    if (type == known[i].type) return known[i].element;
+  return LANEWAY_ELEMENT_OTHER;
 }
 
-static inline int laneway_gather(
-    MPI_Comm comm, const char *algorithm, const void *send, void *receive, int size, int root) {
-  return laneway_call(laneway_comm(comm), "gather", algorithm, send, receive, size, root);
+// What the library has to know of an operator, and its Fortran handle.
+static inline int laneway_operator_(MPI_Op op, int *handle) {
+  const struct {
+    MPI_Op op;
+    int kind;
+  } known[] = {
+      {MPI_SUM, LANEWAY_OPERATOR_SUM},       {MPI_PROD, LANEWAY_OPERATOR_PROD},
+      {MPI_MIN, LANEWAY_OPERATOR_MIN},       {MPI_MAX, LANEWAY_OPERATOR_MAX},
+      {MPI_BAND, LANEWAY_OPERATOR_BAND},     {MPI_BOR, LANEWAY_OPERATOR_BOR},
+      {MPI_BXOR, LANEWAY_OPERATOR_BXOR},     {MPI_LAND, LANEWAY_OPERATOR_LAND},
+      {MPI_LOR, LANEWAY_OPERATOR_LOR},       {MPI_LXOR, LANEWAY_OPERATOR_LXOR},
+      {MPI_MINLOC, LANEWAY_OPERATOR_MINLOC}, {MPI_MAXLOC, LANEWAY_OPERATOR_MAXLOC},
+      {MPI_REPLACE, LANEWAY_OPERATOR_NOT},   {MPI_NO_OP, LANEWAY_OPERATOR_NOT}};
+  size_t i;
+  if (op == MPI_OP_NULL) return LANEWAY_OPERATOR_NULL;
+#if defined(MPI_ABI_VERSION) && MPI_ABI_VERSION >= 1
+  *handle = MPI_Op_toint(op);
+#else
+  *handle = (int)MPI_Op_c2f(op);
+#endif
+  for (i = 0; i < sizeof known / sizeof *known; i++)
+    if (op == known[i].op) return known[i].kind;
+  return LANEWAY_OPERATOR_USER;
+}
+
+static inline int laneway_call(MPI_Comm comm, const laneway_call_options *options) {
+  laneway_call_arguments given;
+  int handle = laneway_comm(comm), running = handle != -1;
+  if (!options) return laneway_call_by_handles(handle, NULL);
+  given.size = options->size == sizeof *options ? sizeof given : 0;
+  given.algorithm = options->algorithm;
+  given.sendbuf = options->sendbuf;
+  given.sendcounts = options->sendcounts;
+  given.sdispls = options->sdispls;
+  given.recvbuf = options->recvbuf;
+  given.recvcounts = options->recvcounts;
+  given.rdispls = options->rdispls;
+  given.operation = (int)options->operation;
+  given.sendcount = options->sendcount;
+  given.recvcount = options->recvcount;
+  given.sendtype = given.recvtype = given.op = 0;
+  given.sendelement = given.recvelement = LANEWAY_ELEMENT_NULL;
+  given.operator_kind = LANEWAY_OPERATOR_NULL;
+  given.root = options->root;
+  // Handles are read only if the options were initialised and MPI can be asked.
+  if (running && given.size) {
+    given.sendelement = laneway_element_(options->sendtype, &given.sendtype);
+    given.recvelement = laneway_element_(options->recvtype, &given.recvtype);
+    given.operator_kind = laneway_operator_(options->op, &given.op);
+  }
+  return laneway_call_by_handles(handle, &given);
+}
+
+// The same with the arguments of the MPI functions, after the name of an algorithm.
+
+static inline int laneway_barrier(const char *algorithm, MPI_Comm comm) {
+  laneway_call_options call = LANEWAY_CALL_OPTIONS;
+  call.operation = LANEWAY_BARRIER;
+  call.algorithm = algorithm;
+  return laneway_call(comm, &call);
 }
 
 static inline int laneway_bcast(
-    MPI_Comm comm, const char *algorithm, void *buffer, int size, int root) {
-  return laneway_call(laneway_comm(comm), "bcast", algorithm, NULL, buffer, size, root);
+    const char *algorithm, void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  laneway_call_options call = LANEWAY_CALL_OPTIONS;
+  call.operation = LANEWAY_BCAST;
+  call.algorithm = algorithm;
+  call.recvbuf = buffer;
+  call.recvcount = count;
+  call.recvtype = type;
+  call.root = root;
+  return laneway_call(comm, &call);
 }
+
+// Those that move blocks of one length.
+static inline int laneway_blocks_(
+    enum laneway_operation operation, const char *algorithm, const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+    MPI_Comm comm) {
+  laneway_call_options call = LANEWAY_CALL_OPTIONS;
+  call.operation = operation;
+  call.algorithm = algorithm;
+  call.sendbuf = sendbuf;
+  call.sendcount = sendcount;
+  call.sendtype = sendtype;
+  call.recvbuf = recvbuf;
+  call.recvcount = recvcount;
+  call.recvtype = recvtype;
+  call.root = root;
+  return laneway_call(comm, &call);
+}
+
+static inline int laneway_scatter(
+    const char *algorithm, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return laneway_blocks_(LANEWAY_SCATTER, algorithm, sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, root, comm);
+}
+
+static inline int laneway_gather(
+    const char *algorithm, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return laneway_blocks_(LANEWAY_GATHER, algorithm, sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, root, comm);
+}
+
+static inline int laneway_allgather(
+    const char *algorithm, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return laneway_blocks_(LANEWAY_ALLGATHER, algorithm, sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, 0, comm);
+}
+
+static inline int laneway_alltoall(
+    const char *algorithm, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return laneway_blocks_(LANEWAY_ALLTOALL, algorithm, sendbuf, sendcount, sendtype, recvbuf,
+                         recvcount, recvtype, 0, comm);
+}
+
+// Those that move blocks of differing lengths.
+
+static inline int laneway_scatterv(
+    const char *algorithm, const void *sendbuf, const int *sendcounts, const int *displs,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+    MPI_Comm comm) {
+  laneway_call_options call = LANEWAY_CALL_OPTIONS;
+  call.operation = LANEWAY_SCATTERV;
+  call.algorithm = algorithm;
+  call.sendbuf = sendbuf;
+  call.sendcounts = sendcounts;
+  call.sdispls = displs;
+  call.sendtype = sendtype;
+  call.recvbuf = recvbuf;
+  call.recvcount = recvcount;
+  call.recvtype = recvtype;
+  call.root = root;
+  return laneway_call(comm, &call);
+}
+
+static inline int laneway_collect_(
+    enum laneway_operation operation, const char *algorithm, const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const int *recvcounts, const int *displs,
+    MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  laneway_call_options call = LANEWAY_CALL_OPTIONS;
+  call.operation = operation;
+  call.algorithm = algorithm;
+  call.sendbuf = sendbuf;
+  call.sendcount = sendcount;
+  call.sendtype = sendtype;
+  call.recvbuf = recvbuf;
+  call.recvcounts = recvcounts;
+  call.rdispls = displs;
+  call.recvtype = recvtype;
+  call.root = root;
+  return laneway_call(comm, &call);
+}
+
+static inline int laneway_gatherv(
+    const char *algorithm, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype, int root,
+    MPI_Comm comm) {
+  return laneway_collect_(LANEWAY_GATHERV, algorithm, sendbuf, sendcount, sendtype, recvbuf,
+                          recvcounts, displs, recvtype, root, comm);
+}
+
+static inline int laneway_allgatherv(
+    const char *algorithm, const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int *recvcounts, const int *displs, MPI_Datatype recvtype,
+    MPI_Comm comm) {
+  return laneway_collect_(LANEWAY_ALLGATHERV, algorithm, sendbuf, sendcount, sendtype, recvbuf,
+                          recvcounts, displs, recvtype, 0, comm);
+}
+
+static inline int laneway_alltoallv(
+    const char *algorithm, const void *sendbuf, const int *sendcounts, const int *sdispls,
+    MPI_Datatype sendtype, void *recvbuf, const int *recvcounts, const int *rdispls,
+    MPI_Datatype recvtype, MPI_Comm comm) {
+  laneway_call_options call = LANEWAY_CALL_OPTIONS;
+  call.operation = LANEWAY_ALLTOALLV;
+  call.algorithm = algorithm;
+  call.sendbuf = sendbuf;
+  call.sendcounts = sendcounts;
+  call.sdispls = sdispls;
+  call.sendtype = sendtype;
+  call.recvbuf = recvbuf;
+  call.recvcounts = recvcounts;
+  call.rdispls = rdispls;
+  call.recvtype = recvtype;
+  return laneway_call(comm, &call);
+}
+
+// Those that reduce.
+static inline int laneway_reduction_(
+    enum laneway_operation operation, const char *algorithm, const void *sendbuf, void *recvbuf,
+    int count, const int *recvcounts, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+  laneway_call_options call = LANEWAY_CALL_OPTIONS;
+  call.operation = operation;
+  call.algorithm = algorithm;
+  call.sendbuf = sendbuf;
+  call.recvbuf = recvbuf;
+  call.recvcount = count;
+  call.recvcounts = recvcounts;
+  call.recvtype = type;
+  call.op = op;
+  call.root = root;
+  return laneway_call(comm, &call);
+}
+
+static inline int laneway_reduce(
+    const char *algorithm, const void *sendbuf, void *recvbuf, int count, MPI_Datatype type,
+    MPI_Op op, int root, MPI_Comm comm) {
+  return laneway_reduction_(LANEWAY_REDUCE, algorithm, sendbuf, recvbuf, count, NULL, type, op,
+                            root, comm);
+}
+
+static inline int laneway_reduce_scatter(
+    const char *algorithm, const void *sendbuf, void *recvbuf, const int *recvcounts,
+    MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  return laneway_reduction_(LANEWAY_REDUCE_SCATTER, algorithm, sendbuf, recvbuf, 0, recvcounts,
+                            type, op, 0, comm);
+}
+
+#define LANEWAY_REDUCTION_(name, operation) \
+  static inline int laneway_##name( \
+      const char *algorithm, const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, \
+      MPI_Op op, MPI_Comm comm) { \
+    return laneway_reduction_(operation, algorithm, sendbuf, recvbuf, count, NULL, type, op, 0, \
+                              comm); \
+  }
+
+LANEWAY_REDUCTION_(allreduce, LANEWAY_ALLREDUCE)
+LANEWAY_REDUCTION_(reduce_scatter_block, LANEWAY_REDUCE_SCATTER_BLOCK)
+LANEWAY_REDUCTION_(scan, LANEWAY_SCAN)
+LANEWAY_REDUCTION_(exscan, LANEWAY_EXSCAN)
+
+#undef LANEWAY_REDUCTION_
 
 #endif // LANEWAY_WITHOUT_MPI

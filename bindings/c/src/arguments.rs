@@ -9,12 +9,10 @@ use laneway_measure::operation::Answerer;
 use laneway_measure::timing::{Global, Maximum, Root, Series, StartTime, Tasks};
 use laneway_measure::{Rule, Timing};
 
+use crate::TimingMethod;
 use crate::flags::Flags;
 use crate::settings::{self, Settings};
 use crate::together::mark_of;
-use crate::{
-    LANEWAY_GLOBAL, LANEWAY_LOOP, LANEWAY_MAXIMUM, LANEWAY_ROOT, LANEWAY_START_TIME, LANEWAY_TASKS,
-};
 
 /// The error of a fixed number of repetitions is told at 95 %, where no other is.
 const USUAL_ALPHA: f64 = 0.05;
@@ -90,7 +88,7 @@ pub fn rule(min: c_int, max: c_int, alpha: c_double) -> Result<(Rule, u64), Fail
 
 /// How something is measured.
 pub struct Manner {
-    timing: c_int,
+    timing: TimingMethod,
     pub settings: Settings,
     pub rule: Rule,
     /// Tells it from others.
@@ -99,10 +97,10 @@ pub struct Manner {
 
 impl Manner {
     pub fn new(timing: c_int, min: c_int, max: c_int, alpha: c_double) -> Result<Manner, Failure> {
-        if !(LANEWAY_ROOT..=LANEWAY_TASKS).contains(&timing) {
+        let timing = TimingMethod::of(timing).ok_or_else(|| {
             let cause = format!("there is no timing {timing}");
-            return Err(refused("unknown timing", cause, "LANEWAY_ROOT to LANEWAY_TASKS"));
-        }
+            refused("unknown timing", cause, "LANEWAY_ROOT to LANEWAY_TASKS")
+        })?;
         let (rule, mark) = rule(min, max, alpha)?;
         let settings = settings::current();
         let mark = mark_of([timing as u64, mark, settings.mark()]);
@@ -111,7 +109,7 @@ impl Manner {
 
     /// Whether it is an operation's single tasks that are timed.
     pub fn by_tasks(&self) -> bool {
-        self.timing == LANEWAY_TASKS
+        matches!(self.timing, TimingMethod::LanewayTasks)
     }
 
     /// A function of the caller's has no tasks that anybody knows.
@@ -136,12 +134,12 @@ impl Manner {
     pub fn timing(&self) -> Box<dyn Timing> {
         let Settings { root, confirmation, resync, series, .. } = self.settings;
         match self.timing {
-            LANEWAY_MAXIMUM => Box::new(Maximum),
-            LANEWAY_GLOBAL => Box::new(Global { resync }),
-            LANEWAY_START_TIME => Box::new(StartTime::default()),
-            LANEWAY_LOOP => Box::new(Series { length: series }),
-            LANEWAY_TASKS => Box::new(Tasks::new(root)),
-            _ => Box::new(Root::new(root, confirmation)),
+            TimingMethod::LanewayMaximum => Box::new(Maximum),
+            TimingMethod::LanewayGlobal => Box::new(Global { resync }),
+            TimingMethod::LanewayStartTime => Box::new(StartTime::default()),
+            TimingMethod::LanewayLoop => Box::new(Series { length: series }),
+            TimingMethod::LanewayTasks => Box::new(Tasks::new(root)),
+            TimingMethod::LanewayRoot => Box::new(Root::new(root, confirmation)),
         }
     }
 }

@@ -8,7 +8,7 @@
 //! of them. What a function answers is an exit code of the command, or a code of connections. No
 //! panic leaves it.
 //!
-//! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call.rs`, `sites.rs`, `models.rs` and
+//! Begin with `measure.rs`, then `own.rs`, `experiments.rs`, `call/`, `sites.rs`, `models.rs` and
 //! `compare.rs`; `arguments.rs` reads what C gives, `settings.rs` keeps what holds for several
 //! calls, `together.rs` makes the ranks agree on all of it.
 
@@ -47,19 +47,38 @@ pub const LANEWAY_UNKNOWN: c_int = 6;
 /// Paths: the peer did not answer in time, or has another secret.
 pub const LANEWAY_NO_ANSWER: c_int = 7;
 
-/// On the root alone, until the others have confirmed, less what a confirmation takes.
-pub const LANEWAY_ROOT: c_int = 0;
-/// On every rank by its own clock; the longest counts.
-pub const LANEWAY_MAXIMUM: c_int = 1;
-/// From the first entry to the last exit on one clock, after a barrier.
-pub const LANEWAY_GLOBAL: c_int = 2;
-/// All ranks begin at an agreed instant; from the first entry to the last exit.
-pub const LANEWAY_START_TIME: c_int = 3;
-/// Series of calls without isolation, the total of each over its length, as IMB does; the longest
-/// of the ranks counts. Calls overlap, so it is not the time of one.
-pub const LANEWAY_LOOP: c_int = 4;
-/// Each rank's part alone, acknowledged: of bcast and scatter, linear and binomial.
-pub const LANEWAY_TASKS: c_int = 5;
+/// cbindgen:rename-all=ScreamingSnakeCase
+/// The methods by which an operation is timed.
+#[repr(C)]
+#[derive(Clone, Copy)]
+#[allow(clippy::enum_variant_names, reason = "C has one space of names")]
+pub enum TimingMethod {
+    /// On the root alone, until the others have confirmed, less what a confirmation takes.
+    LanewayRoot,
+    /// On every rank by its own clock; the longest counts.
+    LanewayMaximum,
+    /// From the first entry to the last exit on one clock, after a barrier.
+    LanewayGlobal,
+    /// All ranks begin at an agreed instant; from the first entry to the last exit.
+    LanewayStartTime,
+    /// Series of calls without isolation, the total of each over its length, as IMB does; the
+    /// longest of the ranks counts. Calls overlap, so it is not the time of one.
+    LanewayLoop,
+    /// Each rank's part alone, acknowledged: of bcast and scatter, linear and binomial.
+    LanewayTasks,
+}
+
+impl TimingMethod {
+    const ALL: [TimingMethod; 6] = {
+        use TimingMethod::*;
+        [LanewayRoot, LanewayMaximum, LanewayGlobal, LanewayStartTime, LanewayLoop, LanewayTasks]
+    };
+
+    /// The one that C names by this number.
+    fn of(number: c_int) -> Option<TimingMethod> {
+        TimingMethod::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+}
 
 /// The version of the library, for example "0.1.0".
 #[unsafe(no_mangle)]

@@ -3,8 +3,10 @@
 use std::ffi::{c_char, c_double, c_int, c_void};
 
 use laneway_core::talk::announce_text;
-use laneway_core::{Comm, CommError, Exit, Failure, Shape};
+use laneway_core::{Comm, CommError, Exit, Failure, Rank, Shape};
+use laneway_measure::memory;
 use laneway_measure::operation::Answerer;
+use laneway_measure::p2p::{Cache, Places};
 use laneway_measure::talk::announce;
 use laneway_measure::timing::serves;
 use laneway_measure::{Collective, GlobalClock, Operation, Stage, measure};
@@ -228,6 +230,10 @@ impl<'a> Plan<'a> {
         self.manner.check(comm.size())?;
         let root = if self.collective.has_root() { self.manner.settings.root } else { 0 };
         let (mut reached, mut any) = (true, false);
+        let cache = self.manner.settings.cache;
+        let largest = self.sizes.iter().copied().max().unwrap_or(0) as u64;
+        let largest = Shape::new(self.collective, comm.size(), largest).with_root(root);
+        memory_for(comm, cache, |rank| (largest.in_len(rank), largest.out_len(rank)))?;
         for &size in self.sizes {
             if self.sends_nothing(size, comm.size()) {
                 self.figures.put(f64::NAN, 0, f64::NAN, "no time,nothing sent");
@@ -245,12 +251,36 @@ impl<'a> Plan<'a> {
                 Failure::new(Exit::Gate, "the operation gave a wrong answer", what, try_this)
             });
             agree(comm, wrong.map_or(Ok(()), Err), 0)?;
+            let mut made = made.with_cache(cache);
             let mut ready = made.ready().map_err(broken)?;
             reached &= point(comm, &self.manner, &mut ready, &mut self.figures)?;
         }
         // A sweep from 0 bytes succeeds by its other sizes.
         verdict(reached && any)
     }
+}
+
+/// Collective where caches are to be cold: refuses buffers that this host has no memory for. Each
+/// rank has a length of each of its two buffers.
+pub fn memory_for(
+    comm: &MpiComm,
+    cache: Cache,
+    lengths: impl Fn(Rank) -> (u64, u64),
+) -> Result<(), Failure> {
+    if cache == Cache::Warm {
+        return Ok(());
+    }
+    let sharers = memory::sharers(comm).map_err(broken)?;
+    let need = sharers.iter().fold(0u64, |need, &rank| {
+        let (input, output) = lengths(rank);
+        need.saturating_add(Places::need(cache, input, output))
+    });
+    let (input, output) = lengths(comm.rank());
+    let refusal = memory::objection(need, input.max(output)).map(|cause| {
+        let try_this = "laneway_set(\"cache\", \"cold:64M\"), or fewer ranks on a host";
+        refused("there is not enough memory for cold caches", cause, try_this)
+    });
+    agree(comm, refusal.map_or(Ok(()), Err), 0)
 }
 
 /// Collective: measures one point, and tells every rank; whether it is as precise as was asked.
@@ -262,7 +292,7 @@ pub fn point(
 ) -> Result<bool, Failure> {
     // Messages of the measurement meet none of the operation, which may be ours on `comm`.
     let own = comm.dup().map_err(broken)?;
-    let clock = GlobalClock::new(&*own, manner.settings.sync);
+    let clock = GlobalClock::new(&*own, manner.settings.sync).with_trips(manner.settings.trips);
     let (isolation, start) = (manner.settings.isolation, manner.settings.start);
     let mut stage = Stage { isolation, start, ..Stage::new(&*own, clock) };
     let found = measure(&mut stage, &mut *manner.timing(), operation, &manner.rule);

@@ -7,12 +7,13 @@
 use std::ffi::{c_char, c_double, c_int, c_longlong, c_void};
 
 use laneway_core::{Comm, CommError, Exit, Failure};
+use laneway_measure::p2p::Places;
 use laneway_mpi::MpiComm;
 
 use crate::arguments::{Figures, Manner, length, refused, word};
 use crate::content::{BACKGROUND, Content, fill};
 use crate::flags::measured;
-use crate::measure::{adopted, point, verdict};
+use crate::measure::{adopted, memory_for, point, verdict};
 use crate::together::{agree, mark_of};
 
 /// Writes what a call needs on a rank; 0, or the number of an objection.
@@ -132,12 +133,19 @@ impl Stretch {
     }
 
     /// The address that the function is given; none where there is nothing.
-    fn address(self, bytes: &mut [u8]) -> *mut c_void {
-        if bytes.is_empty() {
+    fn address(self, first: *mut u8, length: usize) -> *mut c_void {
+        if length == 0 {
             return std::ptr::null_mut();
         }
-        bytes.as_mut_ptr().wrapping_offset(-self.low as isize).cast()
+        first.wrapping_offset(-self.low as isize).cast()
     }
+}
+
+/// The two addresses that a function is given.
+#[derive(Clone, Copy)]
+struct Place {
+    from: *mut c_void,
+    to: *mut c_void,
 }
 
 /// A function of the caller's with the arguments of an MPI collective.
@@ -204,6 +212,11 @@ impl Own<'_> {
         points: &[Described],
     ) -> Result<(), Failure> {
         let mut reached = true;
+        let longest = |of: fn(&Described) -> Stretch| {
+            points.iter().map(|point| of(point).len() as u64).max().unwrap_or(0)
+        };
+        let lengths = (longest(|point| point.send), longest(|point| point.receive));
+        memory_for(comm, manner.settings.cache, |_| lengths)?;
         for (at, described) in points.iter().enumerate() {
             let at = at as c_int;
             let buffers = described
@@ -213,9 +226,20 @@ impl Own<'_> {
             let (mut send, mut receive, mut wanted) = agree(comm, buffers, 0)?;
             self.check(comm, at, described, [&mut send, &mut receive, &mut wanted], 0)?;
             let mut code = 0;
-            let (from, to) =
-                (described.send.address(&mut send), described.receive.address(&mut receive));
+            let lengths = (described.send.len(), described.receive.len());
+            let mut cold = Places::new(manner.settings.cache, lengths.0, lengths.1);
+            let of = |from: *const u8, to: *mut u8| Place {
+                from: described.send.address(from.cast_mut(), lengths.0),
+                to: described.receive.address(to, lengths.1),
+            };
+            let places: Vec<Place> = match &mut cold {
+                Some(cold) => cold.pairs().map(|(a, b)| of(a.as_ptr(), b.as_mut_ptr())).collect(),
+                None => vec![of(send.as_ptr(), receive.as_mut_ptr())],
+            };
+            let mut next = places.iter().cycle();
             let mut operation = || {
+                // There is one at least.
+                let Some(&Place { from, to }) = next.next() else { return Ok(()) };
                 // SAFETY: as the caller of the library promises; the buffers are as described.
                 let said = unsafe { (self.make)(self.data, 0, self.root, at, from, to) };
                 code = if code == 0 { said } else { code };
@@ -255,7 +279,9 @@ impl Own<'_> {
             }
         }
         let mut call = |mpis: c_int, bytes: &mut Vec<u8>| {
-            let (from, to) = (from.address(send), to.address(bytes));
+            let (sent, received) = (send.len(), bytes.len());
+            let from = from.address(send.as_mut_ptr(), sent);
+            let to = to.address(bytes.as_mut_ptr(), received);
             // SAFETY: as the caller of the library promises; the buffers are as described.
             unsafe { (self.make)(self.data, mpis, self.root, at, from, to) }
         };

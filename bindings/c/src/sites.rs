@@ -102,7 +102,7 @@ fn no_choice(cause: String) -> Failure {
     refused("nothing can be chosen for this call", cause, "another root or size")
 }
 
-pub fn failure(error: PlaceError) -> Failure {
+fn failure(error: PlaceError) -> Failure {
     match error {
         PlaceError::Refused(failure) => failure,
         PlaceError::UnknownHost { host, platform } => {

@@ -12,6 +12,15 @@ pub fn broken(error: CommError) -> Failure {
     )
 }
 
+/// What MPI itself refused, or failed in.
+pub fn mpi_failed(error: CommError) -> Failure {
+    let try_this = "the arguments that the MPI function of that name takes";
+    match error {
+        CommError::Argument { what } => Failure::usage("an invalid handle", what, try_this),
+        error => Failure::environment("MPI failed in this call", error.to_string(), try_this),
+    }
+}
+
 /// Collective: `own` where every rank has one and all have the same `mark`; else a failure on
 /// every rank, its own where it has one.
 pub fn agree<T>(comm: &dyn Comm, own: Result<T, Failure>, mark: u64) -> Result<T, Failure> {

@@ -222,6 +222,9 @@ impl Backend {
         if let Some(comm) = attached {
             return Ok(self.perform_apart(&comm, part));
         }
+        if !matches!(self.kind, Kind::Local(_)) {
+            laneway_mpi::refuse_unjoined_task()?;
+        }
         match &self.kind {
             Kind::Mpi(library) => self.run_mpi(library.clone(), part),
             Kind::Sim(platform) => self.simulate(platform, part),
@@ -366,7 +369,8 @@ fn exit_of(code: i32) -> Exit {
 
 /// What to try instead of a platform that is none is a backend.
 fn no_platform(error: PlatformError) -> Failure {
-    let is_unknown = matches!(error.fault, Fault::Unknown | Fault::Syntax | Fault::Size);
+    let is_unknown =
+        matches!(error.fault, Fault::Unknown | Fault::Missing | Fault::Syntax | Fault::Size);
     let mut failure = error.into_failure();
     if is_unknown {
         failure.try_this.insert_str(0, "sim:");

@@ -108,6 +108,7 @@ impl Network {
         ranks: Option<u32>,
         usual: impl FnOnce() -> u32,
     ) -> Result<i32, Failure> {
+        refuse_srun_alone(self.starter)?;
         let hosts = self.hosts.hosts()?;
         let slots = hosts.iter().fold(0u32, |sum, host| sum.saturating_add(host.slots));
         let ranks = match ranks {
@@ -123,6 +124,17 @@ impl Network {
     }
 }
 
+/// Outside an allocation srun would ask for one of its own for each rank, or wait for it.
+fn refuse_srun_alone(starter: Starter) -> Result<(), Failure> {
+    let allocated = ["SLURM_JOB_ID", "SLURM_JOBID"].iter().any(|n| std::env::var_os(n).is_some());
+    if starter != Starter::Srun || allocated {
+        return Ok(());
+    }
+    let what = "srun starts ranks within an allocation of Slurm alone";
+    let cause = "this process is in none: SLURM_JOB_ID is not set";
+    Err(Failure::environment(what, cause, "the same command in a job, or under salloc"))
+}
+
 /// A rank that Slurm, or an MPI, has started cannot start others.
 pub(crate) fn refuse_launched() -> Result<(), Failure> {
     match laneway_mpi::launched() {
@@ -134,6 +146,7 @@ pub(crate) fn refuse_launched() -> Result<(), Failure> {
         }
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

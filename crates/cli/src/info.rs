@@ -9,7 +9,7 @@ use laneway_measure::flags::{FLAGS, Flag};
 use laneway_sim::platform::{GENERATORS, Generator};
 
 use crate::output::{self, Output};
-use crate::session;
+use crate::{session, words};
 
 const TOPICS: [&str; 7] =
     ["algorithms", "timings", "flags", "topologies", "engines", "platforms", "env"];
@@ -23,6 +23,7 @@ pub fn command() -> Command {
         .after_help(
             "Examples:\n  \
              laneway info algorithms               every algorithm and its parameters\n  \
+             laneway info algorithms allreduce     those of an operation\n  \
              laneway info timings                  the ways to time an operation\n  \
              laneway info flags                    flags of measured rows: meaning, what to do\n  \
              laneway info topologies               fabrics by formula\n  \
@@ -34,6 +35,7 @@ pub fn command() -> Command {
              LANEWAY_MPI_THREADS=funneled mpirun -n 2 laneway info env   the thread level given",
         )
         .arg(Arg::new("topic").value_parser(TOPICS).default_value("env"))
+        .arg(words::ops_arg().help("With algorithms: those of these operations [default: all]"))
         .args(session::args())
         .args(output::args())
 }
@@ -41,8 +43,13 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let topic = matches.get_one::<String>("topic").map_or("env", String::as_str);
+    if topic != "algorithms" && matches.contains_id("op") {
+        let what = format!("{topic} are not those of an operation");
+        let cause = "operations have algorithms";
+        return Err(Failure::usage(what, cause, "laneway info algorithms bcast"));
+    }
     if topic == "algorithms" {
-        let full = algorithms();
+        let full = algorithms(&words::ops("info algorithms", matches, "all")?);
         let sentence = format!("There are {} algorithms.", full.rows.len());
         output.write_said(&full, Some(&brief(&full)), &[sentence])?;
         return Ok(Exit::Done);
@@ -161,7 +168,7 @@ fn brief(full: &Document) -> Document {
     Document { rows: full.rows.iter().map(shown).collect(), ..full.clone() }
 }
 
-fn algorithms() -> Document {
+fn algorithms(operations: &[Collective]) -> Document {
     let row = |algorithm: &laneway_coll::Algorithm| {
         let forms: Vec<&str> = Collective::ALL
             .into_iter()
@@ -185,7 +192,10 @@ fn algorithms() -> Document {
             .with("what", algorithm.sentence)
             .with("source", algorithm.source)
     };
-    let rows: Vec<Row> = all().map(row).collect();
+    let is_asked = |algorithm: &&laneway_coll::Algorithm| {
+        operations.iter().any(|operation| operation.family() == algorithm.family)
+    };
+    let rows: Vec<Row> = all().filter(is_asked).map(row).collect();
     let summary = Some(Row::new().with("algorithms", rows.len() as u64));
     let params = Row::new().with("topic", "algorithms");
     Document { verb: "info", env: Row::new(), params, rows, summary }

@@ -26,6 +26,7 @@ mod reproduce;
 mod session;
 mod sim;
 mod sites;
+mod time;
 mod topo;
 mod tour;
 mod words;

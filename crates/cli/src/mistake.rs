@@ -7,6 +7,9 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Arg, Command};
 use laneway_core::Failure;
 use laneway_core::error::nearest;
+use laneway_measure::p2p::sweep::Experiment;
+
+use crate::words::known_collective;
 
 /// What the parser of numbers says, and what a person understands.
 const PLAIN_CAUSES: [(&str, &str); 3] = [
@@ -39,7 +42,7 @@ pub fn failure(command: &Command, args: &[OsString], error: &Error) -> Failure {
     // What clap would pass behind `--` is no value of ours.
     let tip = tip.filter(|tip| !tip.starts_with("to pass") && is_near(what, tip));
     let try_this = with_flag(args, error).or_else(|| verb.with_option(args, error));
-    let try_this = try_this.or_else(|| verb.meant(error));
+    let try_this = try_this.or_else(|| verb.longer(args, error)).or_else(|| verb.meant(error));
     let try_this = try_this.or_else(|| tip.map(str::to_string));
     let try_this = try_this.or_else(|| verb.instead(error)).unwrap_or_else(|| verb.help());
     Failure::usage(format!("{}{quote}", what.trim_end_matches(':')), cause, try_this)
@@ -108,6 +111,39 @@ impl<'a> Verb<'a> {
             ErrorKind::InvalidSubcommand => format!("`{}` has no such verb", self.name),
             _ => "the command line is invalid".to_string(),
         }
+    }
+
+    /// What was typed with the words that belong before an operation, a pattern or a verb of
+    /// another verb: `measure bcast`, `info allreduce`, `pairs`.
+    fn longer(&self, args: &[OsString], error: &Error) -> Option<String> {
+        let kind = match error.kind() {
+            ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
+            ErrorKind::InvalidValue if option(error).is_none() => ContextKind::InvalidValue,
+            _ => return None,
+        };
+        let Some(ContextValue::String(typed)) = error.get(kind) else { return None };
+        let operations: Option<Vec<&str>> =
+            typed.split(',').map(|word| Some(known_collective(word)?.name())).collect();
+        let operations = operations.map(|names| names.join(","));
+        let is_pattern = Experiment::all().any(|pattern| pattern.name() == typed);
+        let longer = match (self.name.as_str(), operations) {
+            ("laneway" | "laneway measure", Some(names)) => format!("laneway measure coll {names}"),
+            ("laneway info", Some(names)) => format!("laneway info algorithms {names}"),
+            ("laneway" | "laneway measure", None) if is_pattern => {
+                format!("laneway measure p2p --pattern {typed}")
+            }
+            ("laneway", None) => {
+                let has_it = |verb: &&Command| verb.find_subcommand(typed).is_some();
+                let verb = self.command.get_subcommands().find(has_it)?;
+                format!("laneway {} {typed}", verb.get_name())
+            }
+            _ => return None,
+        };
+        let rest = args.iter().skip_while(|word| word.to_str() != Some(typed.as_str())).skip(1);
+        let rest: Option<Vec<&str>> = rest.map(|word| word.to_str()).collect();
+        let rest =
+            rest.filter(|words| words.iter().all(|word| !word.contains(char::is_whitespace)));
+        Some([vec![longer.as_str()], rest.unwrap_or_default()].concat().join(" "))
     }
 
     /// A verb, or a word of a list, in the place of what is none.
@@ -236,6 +272,11 @@ mod tests {
             ("laneway nothing", "laneway --help"),
             ("laneway mesure", "laneway measure --help"),
             ("laneway topo chek", "laneway topo check --topology mlfm:d=18"),
+            ("laneway measure bcast --ranks 4", "laneway measure coll bcast --ranks 4"),
+            ("laneway MPI_Allreduce", "laneway measure coll allreduce"),
+            ("laneway measure latency", "laneway measure p2p --pattern latency"),
+            ("laneway info allreduce", "laneway info algorithms allreduce"),
+            ("laneway pairs --ranks 4", "laneway measure pairs --ranks 4"),
             ("laneway completions foo", "laneway completions bash"),
             ("laneway topo check mlfm:d=4", "laneway topo check --topology mlfm:d=4"),
             ("laneway topo check -t mlfm:d=4 mlfm:d=5", "laneway topo check --help"),

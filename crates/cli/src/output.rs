@@ -86,6 +86,45 @@ impl Output {
 
     /// Prints the document; `brief` stands in for it where a person reads.
     pub fn write(&self, document: &Document, brief: Option<&Document>) -> Result<(), Failure> {
+        self.write_as(document, |output| {
+            let shown = match (output.format, brief) {
+                (Format::Table, Some(brief)) => brief,
+                _ => document,
+            };
+            output.render(output.format, shown)
+        })
+    }
+
+    /// The same; where a person reads, an answer in sentences comes first, and then a table.
+    pub fn write_answered<S: AsRef<str>>(
+        &self,
+        document: &Document,
+        answer: &[S],
+        table: impl FnOnce(&table::Style) -> String,
+    ) -> Result<(), Failure> {
+        self.write_as(document, |output| match output.format {
+            Format::Table => {
+                let table = table(&table_style());
+                let gap = if table.is_empty() || answer.is_empty() { "" } else { "\n" };
+                format!("{}{gap}{table}", paragraphs(answer))
+            }
+            format => output.render(format, document),
+        })
+    }
+
+    /// The same; where a person reads, it is this line.
+    pub fn write_line(&self, document: &Document, line: &str) -> Result<(), Failure> {
+        self.write_as(document, |output| match output.format {
+            Format::Table => format!("{line}\n"),
+            format => output.render(format, document),
+        })
+    }
+
+    fn write_as(
+        &self,
+        document: &Document,
+        text: impl FnOnce(&Output) -> String,
+    ) -> Result<(), Failure> {
         let formats = [Some(self.format), self.export.as_ref().map(|(_, format)| *format)];
         if let Some(format) = formats.into_iter().flatten().find(|format| !format.shows(document)) {
             let what = format!("there is nothing to write as {}", format.name());
@@ -93,14 +132,11 @@ impl Output {
             return Err(Failure::usage(what, cause, "--format table, or --format json"));
         }
         self.save(document)?;
-        let shown = match (self.format, brief) {
-            (Format::Table, Some(brief)) => brief,
-            _ => document,
-        };
-        print(&self.render(self.format, shown))
+        print(&text(self))
     }
 
-    /// The same; where a person reads, sentences say what the rows add up to.
+    /// The same; where a person reads, sentences end it and say what the rows add up to, the answer
+    /// to the question of the command last.
     pub fn write_said<S: AsRef<str>>(
         &self,
         document: &Document,
@@ -109,16 +145,19 @@ impl Output {
     ) -> Result<(), Failure> {
         let brief = Document { summary: None, ..brief.unwrap_or(document).clone() };
         self.write(document, Some(&brief))?;
-        if self.format != Format::Table || sentences.is_empty() {
-            return Ok(());
+        match brief.rows.is_empty() && self.format == Format::Table {
+            true => print(&paragraphs(sentences)),
+            false => self.answer(sentences),
         }
-        let gap = if brief.rows.is_empty() {
-            ""
-        } else {
-            "
-"
-        };
-        print(&format!("{gap}{}", paragraphs(sentences)))
+    }
+
+    /// Ends a table with the sentences that answer the question of the command. Every verb that
+    /// compares ends with its answer: it is the last that a terminal shows.
+    pub fn answer<S: AsRef<str>>(&self, sentences: &[S]) -> Result<(), Failure> {
+        match self.format == Format::Table && !sentences.is_empty() {
+            true => print(&format!("\n{}", paragraphs(sentences))),
+            false => Ok(()),
+        }
     }
 }
 
@@ -205,6 +244,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
     if STDOUT_CLOSED.load(Ordering::Relaxed) {
         return Err(failed("it is closed".into()));
     }
+    if !text.is_empty() && !IS_READ.load(Ordering::Relaxed) {
+        if !is_heard() {
+            return Err(failed("the pipe is closed, and nothing of them was read".into()));
+        }
+        IS_READ.store(true, Ordering::Relaxed);
+    }
     progress::clear();
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -213,6 +258,9 @@ pub fn print(text: &str) -> Result<(), Failure> {
         written => written.map_err(|error| failed(error.to_string())),
     }
 }
+
+/// Whether a part of the results went to a reader.
+static IS_READ: AtomicBool = AtomicBool::new(false);
 
 /// Whether somebody can still read the results: the end of `laneway path watch | head`.
 pub fn is_heard() -> bool {

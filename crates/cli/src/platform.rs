@@ -12,11 +12,11 @@ pub fn read(option: &str, spec: &str) -> Result<Platform, Failure> {
 pub fn refused(option: &str, error: PlatformError) -> Failure {
     let fault = error.fault;
     let mut failure = error.into_failure();
-    if matches!(fault, Fault::Unknown | Fault::Syntax | Fault::Size) {
+    if matches!(fault, Fault::Unknown | Fault::Missing | Fault::Syntax | Fault::Size) {
         failure.try_this.insert_str(0, option);
     }
     match fault {
-        Fault::Unknown | Fault::Syntax => {
+        Fault::Unknown | Fault::Missing | Fault::Syntax => {
             failure.try_this += "; laneway info platforms lists all";
         }
         Fault::Word => failure.try_this = format!("laneway info platforms; {}", failure.try_this),

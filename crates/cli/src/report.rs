@@ -11,7 +11,7 @@ use laneway_core::{Exit, Failure};
 use laneway_draw::html;
 use laneway_report::{Run, read};
 
-use crate::output;
+use crate::{output, words};
 
 /// No measurement is longer, and a device that never ends would fill the memory.
 const LONGEST_BYTES: u64 = 256 << 20;
@@ -111,7 +111,7 @@ pub fn load(file: &str) -> Result<Run, Failure> {
         Failure::usage(format!("`{file}` is not a file of measurements"), cause, TRY)
     };
     let mut bytes = Vec::new();
-    let opened = File::open(file).map_err(unreadable)?;
+    let opened = File::open(words::file(file)).map_err(unreadable)?;
     opened.take(LONGEST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LONGEST_BYTES {
         return Err(strange(format!("it is longer than {} MiB", LONGEST_BYTES >> 20)));

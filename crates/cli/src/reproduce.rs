@@ -208,7 +208,8 @@ fn ended(judgement: &Judgement, strict: bool) -> Result<Exit, Failure> {
                 0 => "nothing was measured".to_owned(),
                 _ => format!("{} of what was asked for not measured", judgement.missing.len()),
             };
-            let try_this = "--part for what can be measured here, --budget for more time";
+            let try_this =
+                "root for a lab, --budget for more time, or --part for what can be measured here";
             Err(Failure::environment(what, judgement.missing.join("; "), try_this))
         }
     }

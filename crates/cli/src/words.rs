@@ -13,9 +13,32 @@ use laneway_measure::sizes as size_list;
 /// More bytes than any machine holds, and far from overflow.
 const LARGEST: u64 = 1 << 40;
 
+/// The file of an argument: `file:` before its name is understood everywhere.
+pub fn file(text: &str) -> &str {
+    text.strip_prefix("file:").unwrap_or(text)
+}
+
+/// An operation by its own name or that of MPI: `bcast`, `Bcast`, `MPI_Bcast`.
+pub fn known_collective(name: &str) -> Option<Collective> {
+    let lower = name.to_ascii_lowercase().replace('-', "_");
+    Collective::by_name(lower.strip_prefix("mpi_").unwrap_or(&lower))
+}
+
+/// The operation of a non-blocking call of MPI: `MPI_Ibcast`.
+fn nonblocking(name: &str) -> Option<Collective> {
+    known_collective(name.to_ascii_lowercase().strip_prefix("mpi_i")?)
+}
+
 /// An operation by its name; `verb` is who asks, for the example.
 pub fn collective(verb: &str, name: &str) -> Result<Collective, Failure> {
-    Collective::by_name(name).ok_or_else(|| {
+    if let Some(collective) = nonblocking(name) {
+        let op = collective.name();
+        let what = format!("`{name}` is {op} in its non-blocking form");
+        let cause = "an operation has one name, and --form says how it is called";
+        let try_this = format!("laneway measure coll {op} --form nonblocking");
+        return Err(Failure::usage(what, cause, try_this));
+    }
+    known_collective(name).ok_or_else(|| {
         let all = Collective::ALL.map(Collective::name);
         let try_this = match nearest(name, all) {
             Some(near) => format!("laneway {verb} {near}"),
@@ -192,16 +215,18 @@ fn refuse_large(bytes: u64) -> Result<(), Failure> {
 
 /// A time above 0 in seconds: `5`, `5s`, `500ms`, `2min`.
 pub fn seconds(name: &str, text: &str) -> Result<f64, Failure> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let factor = match &text[digits.len()..] {
-        "" | "s" => Some(1.0),
-        "us" => Some(1e-6),
-        "ms" => Some(1e-3),
-        "min" => Some(60.0),
-        "h" => Some(3600.0),
+    let digits = text.trim_end_matches(char::is_alphabetic);
+    // Divided, not multiplied: 5 / 1000 is the number nearest to 0.005.
+    let in_seconds = |number: f64| match &text[digits.len()..] {
+        "" | "s" => Some(number),
+        "ns" => Some(number / 1e9),
+        "us" | "µs" => Some(number / 1e6),
+        "ms" => Some(number / 1e3),
+        "min" => Some(number * 60.0),
+        "h" => Some(number * 3600.0),
         _ => None,
     };
-    let number = digits.parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
+    let number = digits.parse::<f64>().ok().and_then(in_seconds);
     number.filter(|seconds| *seconds > 0.0 && seconds.is_finite()).ok_or_else(|| {
         let what = format!("`{text}` is not a time for --{name}");
         Failure::usage(what, "a time is above 0, in seconds or with a unit", format!("--{name} 5s"))
@@ -239,9 +264,21 @@ mod tests {
             (read("500ms"), read("2min"), read("1h")),
             (Some(0.5), Some(120.0), Some(3600.0))
         );
+        assert_eq!((read("20µs"), read("20us"), read("1ns")), (Some(2e-5), Some(2e-5), Some(1e-9)));
         for text in ["", "s", "0", "-1", "-1s", "5 s", "5d", "nan", "inf", "1e400"] {
             assert_eq!(read(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn operations_have_the_names_of_mpi_too() {
+        for name in ["bcast", "Bcast", "MPI_Bcast", "mpi_bcast"] {
+            assert_eq!(collective("sim", name).ok(), Some(Collective::Bcast), "{name}");
+        }
+        let block = collective("sim", "MPI_Reduce_scatter_block").ok();
+        assert_eq!(block, Some(Collective::ReduceScatterBlock));
+        let failure = collective("sim", "MPI_Iallreduce").expect_err("it does not block");
+        assert_eq!(failure.try_this, "laneway measure coll allreduce --form nonblocking");
     }
 
     #[test]

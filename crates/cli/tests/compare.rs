@@ -115,7 +115,7 @@ binomial      64  10.00  10.20   1.020   1.005   1.035  same
 gone           8  1.000      -       -       -       -  unknown  only in old
 fresh          8      -  1.000       -       -       -  unknown  only in new
 
-The same in all rows: op bcast, ranks 16.
+Common to all rows: op bcast, ranks 16.
 
 Of 6 points, 1 is slower, 1 faster, 1 the same and 3 unknown; \
 1 is only in the old run and 1 is only in the new run.

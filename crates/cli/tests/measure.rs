@@ -268,7 +268,7 @@ fn who_is_surely_slower_leaves_the_race() {
     let flags = |row: &Value| row["flags"].as_str().expect("flags").to_string();
     assert!(alone.iter().all(|row| !flags(row).contains("lost")), "{alone:?}");
     let (slow, fast) = (&raced[0], &raced[1]);
-    assert_eq!((flags(slow), flags(fast)), ("lost the race".into(), String::new()));
+    assert_eq!((flags(slow), flags(fast)), ("stopped early: slower".into(), String::new()));
     assert!(number(slow, "reps") >= 6.0 && number(slow, "reps") < number(&alone[0], "reps"));
     assert!(number(slow, "ci_low_us") > number(fast, "ci_high_us"), "{slow} {fast}");
     assert_eq!(fast["timing"], "start-time");

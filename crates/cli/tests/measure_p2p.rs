@@ -400,7 +400,7 @@ fn a_slow_host_is_named_drawn_and_fails_the_gate() {
     let output = measure(&args);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.contains("node4 (rank 4) is slow: 5 of its 5 pairs"), "{text}");
+    assert!(text.contains("node4 (rank 4) is slow in all 5 pairs"), "{text}");
     assert!(text.contains("@@@@\\@"), "no shades: {text}");
 }
 
@@ -452,6 +452,8 @@ fn a_card_that_is_slow_in_one_direction_fails_the_gate() {
                 direction = \"in\"\nfactor = 0.71\n";
     let found = damaged("inward.toml", text, &["--min-bw", "80%"], 1);
     assert_eq!(found["summary"]["suspects"], "node0 bandwidth in");
+    let verdict = found["summary"]["verdict"].as_str().unwrap_or_default();
+    assert!(verdict.starts_with("node0 (rank 0) receives slowly in all 5 pairs"), "{verdict}");
     for row in found["rows"].as_array().expect("rows") {
         let slow = row["from"] == 0;
         assert_eq!(row["slow"], slow, "{row}");
@@ -530,7 +532,9 @@ fn suspects_stand_alone_and_the_report_has_the_map() {
     // Where nobody is to blame there is no table.
     let output = measure(&["pairs", "--backend", "sim:cluster:3", "--suspects"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(text.starts_with("nothing suspicious") && text.lines().count() == 1, "{text}");
+    let lines: Vec<&str> = text.lines().collect();
+    let wanted = ["slow: below 80 % of the usual", "nothing suspicious: none of 3 pairs is slow"];
+    assert!(lines.len() == 2 && lines[0].starts_with(wanted[0]) && lines[1] == wanted[1], "{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use laneway_needs::{Need, file};
 use serde_json::Value;
 
 fn laneway(words: &[&str]) -> Output {
@@ -131,6 +132,30 @@ fn every_model_is_fitted_and_shown() {
     }
 }
 
+/// On a busy machine one search in five ended at 288 to 2304 B.
+#[test]
+fn the_eager_limit_of_an_mpi_repeats() {
+    let mpirun = "/usr/bin/mpirun.openmpi";
+    if !Need::Mpi.is_met(file(mpirun)) {
+        return;
+    }
+    let limit = || {
+        let mut command = Command::new("timeout");
+        command.args(["60", mpirun, "--oversubscribe", "-n", "2", env!("CARGO_BIN_EXE_laneway")]);
+        command.args(["model", "fit", "--model", "hockney-segments", "--sizes", "1K,64K,256K"]);
+        command.args(["--precision", "20%", "--format", "json"]);
+        command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+        let output = command.output().expect("timeout starts");
+        // The lines need not hold; where they change is what this is about.
+        let document: Value = serde_json::from_slice(&output.stdout).expect(&said(&output));
+        let text = document.to_string();
+        let (_, limit) = text.split_once("\"eager_bytes\":").expect(&text);
+        limit.split([',', '}']).next().expect("a number").parse::<u64>().expect("a number")
+    };
+    let limits = [limit(), limit(), limit()];
+    assert!(limits[0] >= 1024 && limits.iter().all(|other| *other == limits[0]), "{limits:?}");
+}
+
 #[test]
 fn where_no_model_can_hold_nothing_is_predicted() {
     let file = Temporary::new("shared");
@@ -158,7 +183,7 @@ fn what_makes_no_sense_is_refused() {
         (with(&["--precision", "2"]), 2, "precision"),
         (with(&["-o", "/no/such/folder/m.toml"]), 3, "/no/such/folder"),
         (vec!["model", "fit", "--backend", "sim:cluster:1"], 2, "too few ranks"),
-        (vec!["model", "show", "/no/such/model.toml"], 3, "cannot be read"),
+        (vec!["model", "show", "/no/such/model.toml"], 3, "does not exist"),
         (vec!["model", "predict", "scatter", "--model", wrong.name()], 2, "not a model"),
     ];
     for (words, code, part) in cases {

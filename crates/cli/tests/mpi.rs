@@ -232,7 +232,7 @@ fn a_lack_of_one_rank_is_told_by_it() {
         let output = mpi.run(3, Path::new("/bin/sh"), &["-c", &script]);
         let text = text(&output);
         assert!(!output.status.success(), "{name}: {text}");
-        assert_eq!(text.matches("no-such-file.toml cannot be read").count(), 1, "{name}: {text}");
+        assert_eq!(text.matches("no-such-file.toml does not exist").count(), 1, "{name}: {text}");
     }
 }
 

@@ -2,8 +2,11 @@
 //! are known; drills in a lab, and with a server on this machine.
 
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use laneway_needs::{Need, program};
+use laneway_net::{Endpoint, LocalPath, NetError, Notice, Options, Secret, Setup, What};
+use laneway_path::Event;
 use serde_json::Value;
 
 fn laneway(args: &[&str]) -> Output {
@@ -234,6 +237,7 @@ fn drill_with_a_server(serve: &str, drill: &str, connections: u64) {
     assert_eq!(output.status.code(), Some(0), "{said}");
     let row = &json(&output)["rows"][0];
     assert!(row["messages"].as_u64().is_some_and(|count| count > 100), "{row}");
+    assert_eq!(row["unfinished"], false, "{row}");
     assert_eq!((&row["lost"], &row["damaged"]), (&0.into(), &0.into()));
     let served = server.wait_with_output().expect("it ends");
     assert_eq!(served.status.code(), Some(0));
@@ -272,4 +276,45 @@ fn drills_that_cannot_be_say_why() {
     refused(&laneway(&["serve", "--secret", "no-such-file"]), 3, &["no-such-file"]);
     // Nobody serves there.
     refused(&laneway(&["drill", "--to", "127.0.0.1", "--port", "9"]), 3, &["did not answer"]);
+}
+
+/// Sends messages back for a while, then none for 0.4 s, and closes the connection.
+fn serve_until_it_stops(mut endpoint: Endpoint, limit: Duration) -> Result<(), NetError> {
+    let (begun, mut connection) = (Instant::now(), None);
+    while connection.is_none() || begun.elapsed() < limit {
+        endpoint.wait(Duration::from_millis(20));
+        while let Some(Notice { connection: id, what, .. }) = endpoint.poll() {
+            match what {
+                What::Accepted { .. } => {
+                    connection = Some(id);
+                    endpoint.post_receive(id, 0, Vec::with_capacity(64))?;
+                }
+                What::Event(Event::Received { message, .. }) => endpoint.send(id, 0, message)?,
+                What::Event(Event::Sent { message, .. }) => {
+                    endpoint.post_receive(id, 0, message)?
+                }
+                _ => {}
+            }
+        }
+    }
+    std::thread::sleep(Duration::from_millis(400));
+    connection.map_or(Ok(()), |id| endpoint.close(id))
+}
+
+#[test]
+fn a_stall_that_has_not_ended_is_counted() {
+    let paths = vec![LocalPath::at(([127, 0, 0, 1], 0).into())];
+    let options = Options { paths, secret: Secret::none(), accepts: true, setup: Setup::usual() };
+    let endpoint = Endpoint::open(options).expect("an endpoint");
+    let port = endpoint.addresses()[0].port().to_string();
+    let serves = std::thread::spawn(|| serve_until_it_stops(endpoint, Duration::from_secs(1)));
+    let output = laneway(&["drill", "--to", "127.0.0.1", "--port", &port, "--format", "json"]);
+    serves.join().expect("no panic").expect("the connection stood");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("unfinished"), "{said}");
+    let row = &json(&output)["rows"][0];
+    assert_eq!((&row["unfinished"], &row["lost"]), (&true.into(), &1.into()), "{row}");
+    assert!(row["messages"].as_u64().is_some_and(|count| count > 10), "{row}");
+    assert!(row["stall_max_ms"].as_f64().is_some_and(|stall| stall >= 390.0), "{row}");
 }

@@ -38,7 +38,7 @@ fn the_all_to_all_of_the_paper() {
         for kind in ["mlfm", "fat-tree-3"] {
             let spec = format!("{kind}:d={d}");
             let row = &rows(&["alltoall", "--topology", &spec], 0)[0];
-            assert_eq!(number(row, "conflicts_max"), 1.0, "{row}");
+            assert_eq!(number(row, "messages_per_link_max"), 1.0, "{row}");
             assert_eq!(number(row, "throughput_phase_mean"), 1.0, "{row}");
             assert_eq!(number(row, "time_over_ideal"), 1.0, "{row}");
             assert_eq!(row["proof"], "every message");
@@ -81,15 +81,15 @@ fn other_schedules_are_counted() {
         let args = [&["alltoall", "-t", "mlfm:d=3", "--schedule"], words].concat();
         rows(&args, 0).remove(0)
     };
-    assert!(number(&row(&["shift"]), "conflicts_max") > 1.0);
-    assert!(number(&row(&["random", "--seed", "4"]), "conflicts_max") > 1.0);
+    assert!(number(&row(&["shift"]), "messages_per_link_max") > 1.0);
+    assert!(number(&row(&["random", "--seed", "4"]), "messages_per_link_max") > 1.0);
     assert_eq!(number(&row(&["bcast/binomial"]), "phases"), 6.0);
-    assert_eq!(number(&row(&["alltoall/full-mesh"]), "conflicts_max"), 1.0);
+    assert_eq!(number(&row(&["alltoall/full-mesh"]), "messages_per_link_max"), 1.0);
     let pairs = std::env::temp_dir().join(format!("laneway-pairs-{}", std::process::id()));
     std::fs::write(&pairs, "0 3\n1 3\n\n0 1\n").expect("a file");
     let word = format!("file:{}", pairs.display());
     let counted = row(&[&word]);
-    assert_eq!((number(&counted, "phases"), number(&counted, "conflicts_max")), (2.0, 2.0));
+    assert_eq!((number(&counted, "phases"), number(&counted, "messages_per_link_max")), (2.0, 2.0));
     // Who rests sends nothing: four messages to one host are four with a conflict of four.
     std::fs::write(&pairs, "0 5\n1 5\n2 5\n3 5\n").expect("a file");
     let counted = row(&[&word]);
@@ -118,7 +118,10 @@ fn one_ideal_for_every_order() {
     let phases = number(&rows(&[&written[..], &fail].concat(), 0)[0], "phases");
     let read = row(&[&["--schedule", &format!("file:{name}")], &fail[..]].concat());
     std::fs::remove_file(&file).expect("it is there");
-    assert_eq!((number(&read, "ideal_phases"), number(&read, "conflicts_max")), (80.0, 1.0));
+    assert_eq!(
+        (number(&read, "ideal_phases"), number(&read, "messages_per_link_max")),
+        (80.0, 1.0)
+    );
     assert_eq!(number(&read, "time_over_ideal"), phases / 80.0, "{read}");
     let repaired = row(&[&["--schedule", "repaired"], &fail[..]].concat());
     assert_eq!(repaired["time_over_ideal"], read["time_over_ideal"], "{repaired}");
@@ -171,8 +174,8 @@ fn a_found_fabric_with_a_dead_cable_is_repaired() {
         (&found[0]["schedule"], &found[1]["schedule"]),
         (&"native".into(), &"repaired".into())
     );
-    assert!(number(&found[0], "conflicts_max") > 1.0, "{}", found[0]);
-    assert_eq!(number(&found[1], "conflicts_max"), 1.0, "{}", found[1]);
+    assert!(number(&found[0], "messages_per_link_max") > 1.0, "{}", found[0]);
+    assert_eq!(number(&found[1], "messages_per_link_max"), 1.0, "{}", found[1]);
     assert!(1.0 / number(&found[1], "time_over_ideal") >= 0.82, "{}", found[1]);
     assert!(
         told.status.success() && said.contains("missing: vertex-4-4/15 to edge-2-4/13"),
@@ -200,7 +203,7 @@ fn trees_are_repaired_near_the_bound() {
 fn a_mesh_of_128_port_switches_is_proved() {
     let row = &rows(&["alltoall", "--topology", "mlfm:d=64"], 0)[0];
     assert_eq!(number(row, "nodes"), 266_240.0);
-    assert_eq!(number(row, "conflicts_max"), 1.0);
+    assert_eq!(number(row, "messages_per_link_max"), 1.0);
     assert!(row["proof"].as_str().is_some_and(|proof| proof.starts_with("symmetry")), "{row}");
     assert_eq!(rows(&["check", "--topology", "mlfm:d=64"], 0)[0]["holds"], true);
     refused(&["check", "--topology", "mlfm:d=64", "--fail", "link"]);
@@ -213,7 +216,7 @@ fn a_failure_is_told_routed_around_and_repaired() {
     assert_eq!(found[0]["holds"], true);
     let found = rows(&[&["alltoall"], &fail[..]].concat(), 0);
     assert!(number(&found[0], "throughput_phase_mean") < 0.51, "{}", found[0]);
-    assert_eq!(number(&found[1], "conflicts_max"), 1.0);
+    assert_eq!(number(&found[1], "messages_per_link_max"), 1.0);
     assert!(1.0 / number(&found[1], "time_over_ideal") >= 0.82, "{}", found[1]);
     // The table that does not react loses messages, and that is no success.
     let kept = [&["alltoall", "--routing", "native", "--schedule", "native"], &fail[..]].concat();
@@ -230,9 +233,12 @@ fn a_fabric_from_a_file_is_known_again() {
     rows(&["new", "-t", "mlfm:d=3", "-o", &name], 0);
     let spec = format!("file:{name}");
     let found = rows(&["alltoall", "-t", &spec], 0);
-    assert_eq!((number(&found[0], "conflicts_max"), number(&found[0], "phases")), (1.0, 36.0));
+    assert_eq!(
+        (number(&found[0], "messages_per_link_max"), number(&found[0], "phases")),
+        (1.0, 36.0)
+    );
     let found = rows(&["alltoall", "-t", &spec, "--fail", "link:vertex-0-0/4"], 0);
-    assert_eq!(number(&found[1], "conflicts_max"), 1.0);
+    assert_eq!(number(&found[1], "messages_per_link_max"), 1.0);
     std::fs::remove_file(&file).expect("it is there");
 }
 
@@ -248,11 +254,13 @@ fn every_pair_that_is_not_reached_can_be_listed() {
     assert!(text.starts_with("from,to,path\nnode"), "{text}");
 }
 
-/// Both count a pair as unreached if a host has lost its cable, if no cables connect it, or if the
-/// forwarding does not; and both end alike.
+/// All count a pair as unreached if a host has lost its cable, if no cables connect it, or if the
+/// forwarding does not; and all end alike.
 #[test]
-fn a_check_and_an_all_to_all_agree_on_what_is_unreached() {
+fn a_check_a_table_and_an_all_to_all_agree_on_what_is_unreached() {
     let file = std::env::temp_dir().join(format!("laneway-agree-{}.toml", std::process::id()));
+    let table = std::env::temp_dir().join(format!("laneway-agree-{}.lft", std::process::id()));
+    let table = table.display().to_string();
     let name = file.display().to_string();
     rows(&["new", "-t", "fat-tree-2:d=3", "-o", &name], 0);
     let from_file = format!("file:{name}");
@@ -273,10 +281,138 @@ fn a_check_and_an_all_to_all_agree_on_what_is_unreached() {
         for counted in rows(&[&["alltoall"], args].concat(), code) {
             assert_eq!(counted["unreached"], checked[0]["unreached"], "{args:?}: {counted}");
         }
+        let routed = rows(&[&["route", "-o", &table], args].concat(), code);
+        assert_eq!(routed[0]["unreached"], checked[0]["unreached"], "{args:?}: {}", routed[0]);
         let unreached = number(&checked[0], "unreached");
         assert!(pairs.is_nan() || unreached == pairs, "{args:?}: {}", checked[0]);
     }
     std::fs::remove_file(&file).expect("it is there");
+    std::fs::remove_file(&table).expect("it is there");
+}
+
+/// A cable has two ends, and a switch takes its cables with it: what is out already is said, and
+/// the rest is done.
+#[test]
+fn what_is_out_already_is_said_and_not_refused() {
+    let twice = ["--fail", "link:vertex-0-0/5", "--fail", "link:edge-0-1/1"];
+    for (fail, said) in [
+        (
+            &twice[..],
+            "already out: edge-0-1/1 is the other end of the cable vertex-0-0/5 to edge-0-1/1\n",
+        ),
+        (
+            &["--fail", "link:vertex-0-0/5", "--fail", "link:vertex-0-0/5"],
+            "already out: the cable vertex-0-0/5 to edge-0-1/1\n",
+        ),
+        (
+            &["--fail", "switch:edge-0-1", "--fail", "link:vertex-0-0/5"],
+            "already out: the cable vertex-0-0/5 to edge-0-1/1, with edge-0-1\n",
+        ),
+    ] {
+        let output = topo(&[&["check", "-t", "mlfm:d=4"], fail].concat());
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{fail:?}: {text}");
+        assert!(text.contains(said), "{fail:?}: {text}");
+    }
+    // One cable is out, not two.
+    let once = rows(&["alltoall", "-t", "mlfm:d=4", "--fail", "link:vertex-0-0/5"], 0);
+    assert_eq!(rows(&[&["alltoall", "-t", "mlfm:d=4"], &twice[..]].concat(), 0), once);
+    // A port that never had a cable is still refused.
+    assert!(
+        refused(&["check", "-t", "fat-tree-3:d=3", "--fail", "link:top-0-1/6"])
+            .contains("nothing is plugged into")
+    );
+}
+
+/// A person reads the answer first, and then the same lines whatever the answer is and however wide
+/// the terminal is.
+#[test]
+fn the_answer_comes_first_and_the_layout_is_the_same() {
+    let table = std::env::temp_dir().join(format!("laneway-answer-{}.lft", std::process::id()));
+    let table = table.display().to_string();
+    let cut = ["--fail", "switch:vertex-0-0"];
+    let link = ["--fail", "link:vertex-0-0/5", "--schedule", "native"];
+    let of = |verb: &[&str], more: &[&str]| -> Vec<String> {
+        [verb, &["-t", "mlfm:d=4"], more].concat().iter().map(ToString::to_string).collect()
+    };
+    let wrote =
+        format!("Wrote {table}: all 6,320 pairs of hosts are reached, without a credit loop.");
+    let written =
+        format!("Wrote {table}, which does not hold: 620 of 6,320 pairs of hosts are unreached");
+    for (good, answer, bad, other) in [
+        (
+            of(&["alltoall"], &[]),
+            "No conflict: 6,320 pairs, every message counted.",
+            of(&["alltoall"], &link),
+            "Conflicts: in 76 of 80 phases up to 2 messages share a link, first in phase 0 on ",
+        ),
+        (
+            of(&["check"], &[]),
+            "Holds: all 6,320 pairs are reached, without a loop or a credit loop; every pair was",
+            of(&["check"], &cut),
+            "Does not hold: 620 of 6,320 pairs of hosts are unreached (4 hosts have lost their",
+        ),
+        (
+            of(&["random"], &[]),
+            "Random permutations keep 59.5 % of the bandwidth (standard error",
+            of(&["random"], &cut),
+            "Random permutations keep ",
+        ),
+        (of(&["route", "-o", &table], &[]), &wrote, of(&["route", "-o", &table], &cut), &written),
+        (
+            of(&["job", "--size", "16"], &[]),
+            "No conflict: 240 pairs, every message counted. The all-to-all of 16 nodes (shape",
+            of(&["job", "--nodes", "node[0-6,9,31-37]"], &[]),
+            "No conflict: 210 pairs, every message counted. The all-to-all of 15 nodes",
+        ),
+        (
+            of(&["alternates", "node0", "node79"], &[]),
+            "Two paths that share no cable and no switch, of 16 candidates.",
+            of(&["alternates", "node0", "node1"], &[]),
+            "Two paths that share no cable and no switch, of 16 candidates.",
+        ),
+        (
+            of(&["new"], &[]),
+            "mlfm:d=4: 80 nodes, 30 switches",
+            of(&["new"], &cut),
+            "mlfm:d=4: 76 nodes",
+        ),
+        (
+            of(&["cost"], &[]),
+            "mlfm:d=4 with 30 switches of 8 ports and 160 cables, for 80 nodes.",
+            of(&["cost"], &cut),
+            "mlfm:d=4 with 29 switches",
+        ),
+    ] {
+        let shown = |args: &[String], columns: &str| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+            let output = command.arg("topo").args(args).env("COLUMNS", columns).output();
+            String::from_utf8_lossy(&output.expect("it starts").stdout).into_owned()
+        };
+        let labels = |text: &str| -> Vec<String> {
+            let table = text.split_once("\n\n").map_or("", |(_, table)| table);
+            let words = table.lines().filter(|line| !line.starts_with(' '));
+            words.map(|line| line.split(' ').next().unwrap_or("").to_string()).collect()
+        };
+        let flat = |text: &str| text.replace('\n', " ");
+        let (whole, damaged) = (shown(&good, "80"), shown(&bad, "80"));
+        assert!(flat(&whole).starts_with(answer), "{good:?}: {whole}");
+        assert!(flat(&damaged).starts_with(other), "{bad:?}: {damaged}");
+        assert!(labels(&whole).len() > 3, "{good:?}: {whole}");
+        assert_eq!(labels(&whole), labels(&damaged), "{good:?} and {bad:?}");
+        assert_eq!(labels(&whole), labels(&shown(&good, "300")), "{good:?} on a wide terminal");
+    }
+    std::fs::remove_file(&table).expect("it is there");
+}
+
+/// The largest mesh of 36-port switches, as the paper has it.
+#[test]
+fn no_conflict_is_said_in_words() {
+    let output = topo(&["alltoall", "--topology", "mlfm:d=18"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.starts_with("No conflict: 37,890,180 pairs, every message counted.\n"), "{text}");
+    let row = &rows(&["alltoall", "--topology", "mlfm:d=4"], 0)[0];
+    assert!(row["conflicts_max"].is_null() && row["messages_per_link_max"] == 1, "{row}");
 }
 
 /// What cannot be read is no mistake of the command line, whichever verb and argument it is;

@@ -57,17 +57,49 @@ fn errors(output: &Output) -> String {
 }
 
 #[test]
-fn a_plan_in_a_file_lacks_only_its_prefix() {
+fn a_file_is_taken_with_its_prefix_and_without() {
     let here = Folder::new();
-    here.done(&["export", "-t", "mlfm:d=2", "--as", "ibsim", "-o", "found.txt"]);
-    for (args, advised) in [
-        (&["diff", "found.txt", "found.txt"][..], "laneway topo diff file:found.txt found.txt"),
-        (&["check", "-t", "found.txt"], "--topology file:found.txt"),
+    for (format, file) in [("ibsim", "found"), ("lft", "table"), ("guid2lid", "lids")] {
+        here.done(&["export", "-t", "mlfm:d=2", "--as", format, "-o", file]);
+    }
+    fs::write(here.path("pairs"), "0 3\n1 2\n").expect("written");
+    for before in ["", "file:"] {
+        let [found, table, lids, pairs] =
+            ["found", "table", "lids", "pairs"].map(|file| format!("{before}{file}"));
+        let discover = "cat found";
+        for args in [
+            &["diff", "mlfm:d=2", &found][..],
+            &["diff", &found, &found],
+            &["import", &found],
+            &["check", "-t", &found],
+            &["check", "-t", &found, "--routing", &table, "--lids", &lids],
+            &["cost", "-t", &found],
+            &["cost", &found],
+            &["draw", "-t", &found, "-o", "x.svg"],
+            &["alltoall", "-t", &found, "--schedule", &pairs],
+            &["route", "-t", &found, "--from", &table, "-o", "new"],
+            &["job", "-t", &found, "--size", "2", "--schedule", &pairs],
+            &["watch", "--whole", &found, "--discover", discover, "-o", "t", "--once"],
+        ] {
+            here.done(args);
+        }
+        // What is not all pairs is not counted as if it were.
+        let args = ["alltoall", "-t", "mlfm:d=2", "--schedule", &pairs];
+        assert_eq!(here.json(&args, 0)["rows"][0]["unreached"], Value::Null);
+    }
+    for args in [
+        &["check", "-t", "sow.toml"][..],
+        &["check", "-t", "file:sow.toml"],
+        &["diff", "sow.toml", "found"],
+        &["diff", "mlfm:d=2", "file:sow.toml"],
+        &["import", "sow.toml"],
+        &["alltoall", "-t", "mlfm:d=2", "--schedule", "sow.toml"],
+        &["check", "-t", "mlfm:d=2", "--routing", "sow.toml"],
     ] {
         let output = here.topo(args);
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
-        let end = format!("try:   {advised}\n");
-        assert!(errors(&output).ends_with(&end), "{}", errors(&output));
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {}", errors(&output));
+        let first = "error: `sow.toml` does not exist\n";
+        assert!(errors(&output).starts_with(first), "{args:?}: {}", errors(&output));
     }
 }
 
@@ -190,7 +222,7 @@ fn a_dump_of_addresses_is_read_by_a_file_of_them() {
     let checked = &here.json(&[&["check"], &both[..]].concat(), 0)["rows"][0];
     assert_eq!((&checked["unreached"], &checked["holds"]), (&0.into(), &true.into()), "{checked}");
     let counted = &here.json(&[&["alltoall"], &both[..]].concat(), 0)["rows"][0];
-    assert_eq!(counted["conflicts_max"], 1, "{counted}");
+    assert_eq!(counted["messages_per_link_max"], 1, "{counted}");
     // Without them nobody is guessed.
     let output = here.topo(&[&["check", "-t", "mlfm:d=3"], &by[..]].concat());
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
@@ -249,7 +281,7 @@ fn tables_are_written_and_taken_as_a_routing() {
     let row = here.json(&["route", "-t", "mlfm:d=4", "-o", "tables.lft"], 0)["rows"][0].clone();
     assert_eq!((&row["unreached"], &row["credit_loop"]), (&0.into(), &false.into()), "{row}");
     let counted = here.json(&["alltoall", "-t", "mlfm:d=4", "--routing", "tables.lft"], 0);
-    assert_eq!(counted["rows"][0]["conflicts_max"], 1, "{counted}");
+    assert_eq!(counted["rows"][0]["messages_per_link_max"], 1, "{counted}");
     // Truncated in the middle of a line: an error that names it, and no panic.
     let text = fs::read_to_string(here.path("tables.lft")).expect("the tables");
     let half = text.len() / 2;
@@ -700,12 +732,16 @@ fn a_host_without_a_cable_is_named() {
     let row = &here.json(&watch, 1)["rows"][0];
     assert_eq!((&row["unreached"], &row["hosts_unplugged"]), (&22.into(), &1.into()), "{row}");
     let of = [&["-t", "mlfm:d=2"], &cut[..]].concat();
-    // Tables are for those that are left; what a failure has cost is not reached.
-    for (verb, code, pairs) in [(&["check"][..], 1, 22), (&["route", "-o", "r.lft"], 0, 0)] {
-        let row = &here.json(&[verb, &of[..]].concat(), code)["rows"][0];
+    // Tables are for those that are left, and the pairs of the others are unreached in all verbs.
+    for verb in [&["check"][..], &["route", "-o", "r.lft"]] {
+        let row = &here.json(&[verb, &of[..]].concat(), 1)["rows"][0];
         let found = (&row["unreached"], &row["hosts_unplugged"]);
-        assert_eq!(found, (&pairs.into(), &1.into()), "{row}");
+        assert_eq!(found, (&22.into(), &1.into()), "{row}");
     }
+    let export = [&["export", "--as", "lft", "-o", "e.lft"], &of[..]].concat();
+    let output = here.topo(&export);
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    assert!(errors(&output).contains("hosts without a cable: node0\n"), "{}", errors(&output));
     for args in [&watch[..], &[&["check"], &of[..]].concat()] {
         let said = errors(&here.topo(args));
         assert!(said.contains("hosts without a cable: node0\n"), "{said}");
@@ -761,6 +797,80 @@ fn a_host_is_found_by_the_first_word_of_its_name() {
     let summary = here.json(&["diff", "mlfm:d=2", "found"], 1)["summary"].clone();
     let counts = ["wrong", "missing", "extra"].map(|kind| summary[kind].as_u64());
     assert_eq!(counts, [Some(2), Some(0), Some(0)], "{summary}");
+}
+
+/// Every change is one line with its time, however the fabric was first seen.
+#[test]
+fn watching_prints_a_line_for_each_change() {
+    let here = Folder::new();
+    let net = ["export", "-t", "mlfm:d=4", "--as", "ibnetdiscover", "-o", "next"];
+    let show = |fail: &[&str]| {
+        here.done(&[&net[..], fail].concat());
+        fs::rename(here.path("next"), here.path("now")).expect("renamed");
+    };
+    let link = ["--fail", "link:vertex-2-1/6"];
+    show(&link);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+    command.current_dir(&here.0).stderr(Stdio::null());
+    command.stdout(fs::File::create(here.path("lines")).expect("a file"));
+    command.args(["topo", "watch", "--every", "100ms", "-o", "t.lft", "--discover", "cat now"]);
+    let mut watch = command.args(["--reload", "true"]).spawn().expect("it starts");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let await_lines = |count: usize| loop {
+        let text = fs::read_to_string(here.path("lines")).expect("written");
+        if text.lines().count() >= count || Instant::now() > deadline {
+            break text;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    await_lines(1);
+    show(&[]);
+    await_lines(2);
+    show(&["--fail", "switch:edge-0-1", "--fail", "host:node7"]);
+    let text = await_lines(3);
+    let _ = watch.kill();
+    let _ = watch.wait();
+    let cable = "vertex-2-1/6 – edge-1-3/3";
+    let wanted = [
+        (format!("lost {cable}, "), "entries changed, reloaded"),
+        (format!("restored {cable}, "), "entries changed, reloaded"),
+        ("lost edge-0-1 with its 8 cables, vertex-0-1/4 – node7, 158 pairs unreached, ".into(), ""),
+    ];
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), wanted.len(), "{text}");
+    for (line, (begin, end)) in lines.iter().zip(wanted) {
+        let (time, rest) = line.split_once(' ').expect("a time");
+        let digits = time.split(':').all(|part| part.len() == 2 && part.parse::<u8>().is_ok());
+        assert!(time.len() == 8 && digits, "{line}");
+        assert!(rest.starts_with(&begin) && rest.ends_with(end), "{line}: {begin}");
+        let entries = rest.split(", ").find_map(|part| part.strip_suffix(" entries changed"));
+        let entries = entries.and_then(|count| count.parse::<u64>().ok());
+        assert!(entries.is_some_and(|count| count > 0), "{line}");
+    }
+}
+
+/// Without names the plan's cable is named by the switches that lack it.
+#[test]
+fn watching_compares_with_the_plan_that_it_recognises() {
+    let here = Folder::new();
+    let export = ["export", "-t", "mlfm:d=4", "--as", "cables", "-o"];
+    here.done(&[&export[..], &["plan"]].concat());
+    let plan = fs::read_to_string(here.path("plan")).expect("written");
+    let line = "vertex-0-0,8,5,edge-0-1,1,row\n";
+    assert!(plan.contains(line), "{plan}");
+    let found = plan.replace(line, "").replace("vertex-", "rack").replace("edge-", "spine");
+    fs::write(here.path("found"), &found).expect("written");
+    let watch = ["watch", "--discover", "cat found", "-o", "t.lft", "--once"];
+    let row = &here.json(&watch, 0)["rows"][0];
+    assert_eq!(row["topology"], "mlfm:d=4", "{row}");
+    assert_eq!(
+        (&row["cables_lost"], &row["lost"]),
+        (&1.into(), &"rack0-0 – spine0-1".into()),
+        "{row}"
+    );
+    assert!(row["changed_entries"].as_u64().is_some_and(|count| count > 0), "{row}");
+    let time = row["time"].as_str().expect("a time");
+    assert!(time.len() == 25 && time.contains('T'), "{row}");
 }
 
 /// Watching goes on, and tries again, when the tables cannot be loaded.

@@ -31,7 +31,10 @@ fn a_shape_takes_a_phase_for_each_node() {
     let found = row(&["--shape", "2x4x3"]);
     assert_eq!(found["nodes"], "node[0-2,8-10,16-18,24-26,72-74,80-82,88-90,96-98]");
     assert_eq!((&found["phases"], &found["bound"]), (&Value::from(24), &Value::from(24)));
-    assert_eq!((&found["conflicts_max"], &found["is_shaped"]), (&Value::from(1), &true.into()));
+    assert_eq!(
+        (&found["messages_per_link_max"], &found["is_shaped"]),
+        (&Value::from(1), &true.into())
+    );
     let found = row(&["--size", "72", "--free", "node[0-63,100-575]"]);
     assert_eq!((&found["size"], &found["phases"]), (&Value::from(72), &Value::from(72)));
     assert_eq!(found["is_shaped"], true);
@@ -40,7 +43,10 @@ fn a_shape_takes_a_phase_for_each_node() {
 #[test]
 fn any_nodes_come_near_the_bound() {
     let found = row(&["--nodes", "node[3,17,100-160,575]", "--seed", "7"]);
-    assert_eq!((&found["size"], &found["conflicts_max"]), (&Value::from(64), &Value::from(1)));
+    assert_eq!(
+        (&found["size"], &found["messages_per_link_max"]),
+        (&Value::from(64), &Value::from(1))
+    );
     assert_eq!(found["nodes"], "node[3,17,100-160,575]");
     let (phases, bound) = (found["phases"].as_f64(), found["bound"].as_f64());
     let (phases, bound) = (phases.expect("phases"), bound.expect("a bound"));
@@ -81,7 +87,7 @@ fn the_schedule_is_written_and_read() {
     let text = std::fs::read_to_string(&file).expect("the schedule");
     std::fs::remove_file(&file).expect("removed");
     let counted: Value = serde_json::from_slice(&counted.stdout).expect("JSON");
-    assert_eq!(counted["rows"][0]["conflicts_max"], 1);
+    assert_eq!(counted["rows"][0]["messages_per_link_max"], 1);
     assert_eq!(counted["rows"][0]["phases"], found["phases"]);
     assert_eq!(text.lines().filter(|line| line.starts_with("node")).count(), 40 * 39);
 }
@@ -98,7 +104,10 @@ fn trees_and_damaged_machines_serve_jobs() {
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let row = &json["rows"][0];
-        assert_eq!((&row["size"], &row["conflicts_max"]), (&Value::from(20), &Value::from(1)));
+        assert_eq!(
+            (&row["size"], &row["messages_per_link_max"]),
+            (&Value::from(20), &Value::from(1))
+        );
         assert_eq!(row["shape"].is_null(), args[1].starts_with("fat-tree"), "{args:?}");
     }
 }
@@ -116,7 +125,10 @@ fn shapes_after_a_failure() {
     ] {
         let found = row(&["--shape", "2x4x3", "--fail", fail]);
         assert_eq!((&found["phases"], &found["is_shaped"]), (&24.into(), &true.into()), "{fail}");
-        assert_eq!((&found["shape"], &found["conflicts_max"]), (&"2x4x3".into(), &1.into()));
+        assert_eq!(
+            (&found["shape"], &found["messages_per_link_max"]),
+            (&"2x4x3".into(), &1.into())
+        );
         assert_eq!(found["nodes"] == whole["nodes"], stays, "{fail}: {found}");
     }
     let sized = row(&["--size", "72", "--fail", "link"]);
@@ -129,7 +141,10 @@ fn who_is_not_reached_is_not_chosen() {
     let cut: Vec<String> = (9..=16).map(|port| format!("--fail=link:vertex-0-0/{port}")).collect();
     let cut: Vec<&str> = cut.iter().map(String::as_str).collect();
     let found = row(&[&["--size", "30"], &cut[..]].concat());
-    assert_eq!((&found["size"], &found["conflicts_max"]), (&Value::from(30), &Value::from(1)));
+    assert_eq!(
+        (&found["size"], &found["messages_per_link_max"]),
+        (&Value::from(30), &Value::from(1))
+    );
     let refused = job(&[&["--size", "569"], &cut[..]].concat());
     let text = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && text.contains("cannot reach"), "{text}");

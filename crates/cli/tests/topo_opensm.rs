@@ -168,6 +168,9 @@ fn a_cut_of_a_fabric_with_two_paths_is_routed_around_too() {
     a_cut_is_mended(1);
 }
 
+/// The cable that is cut.
+const CUT: &str = "vertex-0-0/5 – edge-0-1/1";
+
 fn a_cut_is_mended(lmc: u8) {
     if !is_here() {
         return;
@@ -214,6 +217,13 @@ fn a_cut_is_mended(lmc: u8) {
     let row = &row["rows"][0];
     assert_eq!(row["topology"], "mlfm:d=4", "{row}");
     assert_eq!((&row["cables_lost"], &row["unreached"]), (&1.into(), &0.into()), "{row}");
+    assert_eq!((&row["lost"], &row["reloaded"]), (&CUT.into(), &true.into()), "{row}");
+    // Without the whole fabric, what is lost is known from the topology that was recognised.
+    let discover = ["--discover", "ibsim-run ibnetdiscover", "-o", &subnet.path("other.lft")];
+    let line = subnet.laneway(&[&["watch", "--once"], &discover[..]].concat());
+    let (_, line) = line.split_once(' ').expect("a time");
+    assert!(line.starts_with(&format!("lost {CUT}, ")) && line.lines().count() == 1, "{line}");
+    assert!(line.ends_with(" entries changed, written\n"), "{line}");
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         let now = installed(&subnet);

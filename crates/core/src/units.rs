@@ -40,6 +40,38 @@ pub fn format_size(bytes: u64) -> String {
     bytes.to_string()
 }
 
+/// Reads a number of things: `6000`, `6k`, `1.5M`; k, M and G are powers of ten, in either case.
+pub fn parse_count(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let power = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" => 3,
+        "m" => 6,
+        "g" => 9,
+        _ => return Err("a count is a whole number, or one with k, M or G: 6000, 6k".into()),
+    };
+    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !all_digits(whole) || !all_digits(part) || part.len() > power {
+        return Err("it is not a whole number".into());
+    }
+    let count = format!("{whole}{part:0<power$}");
+    count.parse().map_err(|_| "the number is too large".into())
+}
+
+/// Writes a number in groups of three digits: `37,890,180`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// A number of things: `1 rank`, `2 ranks`, `1 switch`, `3 switches`, `2 processes`.
 pub fn counted(count: impl Into<u64>, thing: &str) -> String {
     let count = count.into();
@@ -49,6 +81,14 @@ pub fn counted(count: impl Into<u64>, thing: &str) -> String {
         false => "s",
     };
     format!("{count} {thing}{end}")
+}
+
+/// The same with the number in groups of three digits: `37,890,180 pairs`.
+pub fn counted_grouped(count: impl Into<u64>, thing: &str) -> String {
+    let count = count.into();
+    let text = counted(count, thing);
+    let things = text.split_once(' ').map_or("", |(_, things)| things);
+    format!("{} {things}", grouped(count))
 }
 
 /// What so many things do: one `is`, two `are`.
@@ -64,7 +104,28 @@ mod tests {
     fn one_thing_is_no_two_things() {
         assert_eq!([0u32, 1, 2].map(|n| counted(n, "rank")), ["0 ranks", "1 rank", "2 ranks"]);
         assert_eq!([1u64, 3].map(|n| counted(n, "switch")), ["1 switch", "3 switches"]);
+        assert_eq!(counted_grouped(6156u32, "node"), "6,156 nodes");
         assert_eq!([0u32, 1, 2].map(are), ["are", "is", "are"]);
+    }
+
+    #[test]
+    fn counts_have_units_of_ten() {
+        for (text, count) in [
+            ("0", 0),
+            ("6000", 6000),
+            ("6k", 6000),
+            ("6K", 6000),
+            ("1.5M", 1_500_000),
+            ("2g", 2_000_000_000),
+        ] {
+            assert_eq!(parse_count(text), Ok(count), "{text}");
+        }
+        for text in
+            ["", "k", "-1", "1.5", "1.2345k", "6x", "6kk", "1e3", "6 k", "18446744073709552k"]
+        {
+            assert!(parse_count(text).is_err(), "{text}");
+        }
+        assert_eq!([0, 999, 1000, 37_890_180].map(grouped), ["0", "999", "1,000", "37,890,180"]);
     }
 
     #[test]

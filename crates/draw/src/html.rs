@@ -198,7 +198,13 @@ fn figures(charts: &[Chart]) -> String {
     }
     let banded = charts.iter().flat_map(|chart| &chart.curves).flat_map(|curve| &curve.points);
     let banded = banded.into_iter().any(|point| point.interval.is_some());
-    let note = if banded { "Bands and bars are the intervals of the figures." } else { "" };
+    let note = match banded {
+        true => {
+            "Bands and bars are the intervals of the figures; of fewer than six launches, their \
+             range."
+        }
+        false => "",
+    };
     let mut html = format!("<section><h2>Charts</h2><p>{note}</p><div class=\"grid-of\">\n");
     for chart in charts {
         let _ = write!(

@@ -27,8 +27,11 @@ pub struct Verdict {
     pub stall_p50_ms: Option<f64>,
     /// 99 of 100 faults took no longer.
     pub stall_p99_ms: Option<f64>,
-    /// The longest of all faults.
+    /// The longest of all faults; one that had not ended when the traffic did, by its length so
+    /// far.
     pub stall_max_ms: Option<f64>,
+    /// Whether a message was still under way when the traffic ended.
+    pub unfinished: bool,
     /// Messages that came back.
     pub messages: u64,
     /// Messages that never came.
@@ -70,6 +73,10 @@ fn stall_ms(round: &Round, seen: &Seen, struck: &Struck) -> f64 {
 pub fn judge(round: &Round, seen: &Seen) -> Verdict {
     let stalls: Vec<f64> = seen.struck.iter().map(|struck| stall_ms(round, seen, struck)).collect();
     let stalls = sorted(&stalls);
+    // It may have begun when no fault was there to be counted with.
+    let unfinished = seen.client.unfinished();
+    let longest =
+        unfinished.map(|stall| stall as f64 / 1e6).into_iter().chain(stalls.last().copied());
     let all = &seen.client;
     let mb = |rates: Vec<f64>| median(&rates).map(|rate| rate / 1e6);
     let before = seen.struck.iter().map(|s| all.rate(s.begun.saturating_sub(BEFORE), s.begun));
@@ -98,7 +105,8 @@ pub fn judge(round: &Round, seen: &Seen) -> Verdict {
         faults: seen.struck.len(),
         stall_p50_ms: quantile(&stalls, 0.5),
         stall_p99_ms: quantile(&stalls, 0.99),
-        stall_max_ms: stalls.last().copied(),
+        stall_max_ms: longest.reduce(f64::max),
+        unfinished: unfinished.is_some(),
         messages: all.messages(),
         lost,
         duplicated,
@@ -123,6 +131,7 @@ impl Verdict {
             .with("stall_p50_ms", self.stall_p50_ms)
             .with("stall_p99_ms", self.stall_p99_ms)
             .with("stall_max_ms", self.stall_max_ms)
+            .with("unfinished", self.unfinished)
             .with("messages", self.messages)
             .with("lost", self.lost)
             .with("duplicated", self.duplicated)

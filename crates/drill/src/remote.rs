@@ -90,6 +90,7 @@ impl Observed {
             .with("fault", "observed")
             .with("size_bytes", self.bytes as u64)
             .with("stall_max_ms", seen.longest_gap(from, until) as f64 / 1e6)
+            .with("unfinished", seen.unfinished().is_some())
             .with("messages", seen.messages())
             .with("lost", checked.lost(seen.sent))
             .with("duplicated", checked.duplicated)

@@ -1,10 +1,12 @@
 //! The flags of measured rows: a word where a figure must be read with care. Whoever puts one on a
 //! row takes the constant; [`FLAGS`] says what each means and what to do about it.
 
+use laneway_core::{Row, Value};
+
 /// The interval is wider than was aimed at.
 pub const PRECISION: &str = "precision";
-/// It was given up as another one is surely faster.
-pub const LOST_THE_RACE: &str = "lost the race";
+/// In a race it was stopped, as another one is faster.
+pub const STOPPED_EARLY: &str = "stopped early: slower";
 /// There was one repetition, which tells no interval.
 pub const SINGLE: &str = "single";
 /// The interval is Student's of the mean, as samples are too few for one of the median.
@@ -13,6 +15,8 @@ pub const STUDENT: &str = "student";
 pub const DEPENDENT: &str = "dependent";
 /// Nothing says how sure the figure is.
 pub const NO_INTERVAL: &str = "no interval";
+/// Too few launches for an interval: their range stands in its place.
+pub const RANGE: &str = "range";
 /// The time is 0 or less: nothing was measured.
 pub const NO_TIME: &str = "no time";
 /// There were no bytes to send, or nobody to send them to.
@@ -45,6 +49,17 @@ pub struct Flag {
     pub advice: &'static str,
 }
 
+/// A row whose flags have spaces between them, where a table may break them.
+pub(crate) fn spaced(mut row: Row) -> Row {
+    for (name, value) in &mut row.0 {
+        match value {
+            Value::Text(text) if name == "flags" => *text = text.replace(',', ", "),
+            _ => {}
+        }
+    }
+    row
+}
+
 /// What is known of a flag by its name.
 pub fn find(name: &str) -> Option<&'static Flag> {
     FLAGS.iter().find(|flag| flag.name == name)
@@ -68,8 +83,8 @@ pub static FLAGS: &[Flag] = &[
         advice: "Allow more repetitions and time, quiet the machine, or ask for less precision.",
     },
     Flag {
-        name: LOST_THE_RACE,
-        sentence: "Another algorithm is surely faster, so this one was not measured to the end.",
+        name: STOPPED_EARLY,
+        sentence: "Another algorithm of the race is faster, so measuring this one stopped early.",
         advice: "Nothing; without a race it is measured as precisely as the others.",
     },
     Flag {
@@ -90,7 +105,12 @@ pub static FLAGS: &[Flag] = &[
     Flag {
         name: NO_INTERVAL,
         sentence: "There is no interval: too few samples or launches, or some without a time.",
-        advice: "Take more repetitions or five launches; do not compare the figure as it is.",
+        advice: "Take more repetitions or six launches; do not compare the figure as it is.",
+    },
+    Flag {
+        name: RANGE,
+        sentence: "Too few launches for an interval: ci_low_us to ci_high_us is their range.",
+        advice: "Take six or more launches (at the usual level of 95 %).",
     },
     Flag {
         name: RESOLUTION,

@@ -116,7 +116,7 @@ impl Point {
             self.note(flags::DEPENDENT);
         }
         if self.lost {
-            self.note(flags::LOST_THE_RACE);
+            self.note(flags::STOPPED_EARLY);
         } else if !self.reached {
             self.note(flags::PRECISION);
         }
@@ -175,7 +175,12 @@ pub struct Measuring<'t> {
     left: Option<f64>,
     /// In a race: seconds that another one surely does not exceed, on rank 0.
     rival: Option<f64>,
+    /// Whether entries and exits of every repetition are kept.
+    keep_spans: bool,
 }
+
+/// Repetitions of one batch at most: rank 0 collects all numbers of a batch at once.
+const LONGEST_BATCH: u32 = 100_000;
 
 /// So many batches before a race is lost on a real machine, whose spells may favour one.
 const REAL_HEATS: u32 = 3;
@@ -192,7 +197,14 @@ impl<'t> Measuring<'t> {
             next: None,
             left: None,
             rival: None,
+            keep_spans: true,
         }
+    }
+
+    /// Does not keep what every rank did in every repetition ([`Point::spans`]), which takes more
+    /// memory than all else.
+    pub fn without_spans(self) -> Measuring<'t> {
+        Measuring { keep_spans: false, ..self }
     }
 
     /// Stop as soon as this one surely takes longer, by what rank 0 knows; the others only need to
@@ -251,7 +263,7 @@ impl<'t> Measuring<'t> {
             Some(pace) => pace,
             None => self.plan(stage, rule),
         };
-        let pace = Pace { count: pace.count.max(1), ..pace };
+        let pace = Pace { count: pace.count.clamp(1, LONGEST_BATCH), ..pace };
         self.batches += 1;
         let batch = self.timing.batch(stage, operation, pace)?;
         let taken = batch.samples.len() as u32 + batch.rejected;
@@ -287,7 +299,9 @@ impl<'t> Measuring<'t> {
         point.clock_error = point.clock_error.max(batch.clock_error);
         let before = point.by_other_clocks;
         point.by_other_clocks = batch.by_other_clocks.map(|range| range.or(before)).or(before);
-        point.spans.extend(batch.spans);
+        if self.keep_spans {
+            point.spans.extend(batch.spans);
+        }
         for note in batch.notes {
             point.note(note);
         }

@@ -10,6 +10,9 @@ use crate::flags;
 /// Samples that an interval of the median at 95 % needs at least.
 pub const LEAST_SAMPLES: u32 = 6;
 
+/// Repetitions at most where a budget is to end a point: as many samples as memory is for.
+pub const MOST_REPS: u32 = 10_000_000;
+
 /// What is estimated, and how near it must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Aim {
@@ -61,6 +64,11 @@ impl Rule {
     pub fn fixed(reps: u32) -> Rule {
         let budget = f64::INFINITY;
         Rule { min_reps: reps, max_reps: reps, budget, ..Rule::default() }
+    }
+
+    /// With so many seconds for a point, which end it and not a number of repetitions.
+    pub fn with_budget(self, seconds: f64) -> Rule {
+        Rule { budget: seconds, max_reps: self.max_reps.max(MOST_REPS), ..self }
     }
 
     /// Why it cannot be followed, if it cannot.
@@ -124,9 +132,11 @@ impl Rule {
         if have >= self.max_reps || self.may_stop(samples, effect) || spent >= self.budget {
             return 0;
         }
-        // To the next count that is looked at; and no batch goes far beyond the budget.
+        // To the next count that is looked at; and no batch goes far beyond the budget, also where
+        // the machine becomes slower in it.
         let each = (spent / f64::from(have.max(1))).max(1e-9);
-        let affordable = ((self.budget - spent) / each).max(1.0) as u32;
+        let left = (self.budget - spent).min(self.budget / 8.0);
+        let affordable = (left / each).max(1.0) as u32;
         let look = u32::try_from(next_look(samples.len())).unwrap_or(u32::MAX);
         (look - have).min(self.max_reps - have).min(affordable)
     }

@@ -34,6 +34,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod brief;
 mod calls;
 mod carrier;
 mod closed;
@@ -60,6 +61,7 @@ mod read;
 mod rows;
 mod sweep;
 
+pub use brief::Brief;
 pub use calls::{Call, Choice, Crossover, Row, crossovers, predict_all, predict_some};
 pub use closed::closed_form;
 pub use compare::{Cell, Compared, Comparison, compare, time_calls};

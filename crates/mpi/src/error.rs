@@ -15,6 +15,9 @@ use crate::launcher::SMPI_SIZE;
 pub enum MpiError {
     /// No launcher started this process; `because` says what its environment shows.
     NotLaunched { because: String },
+    /// A launcher started this process as one task of several, and passed nothing to it by which
+    /// an MPI could join them.
+    NotJoined { task: Option<u32>, tasks: Option<u32>, because: String },
     /// A library was asked for by name and is not there; `asked_by` says how.
     Missing { path: PathBuf, asked_by: &'static str },
     /// No MPI library in any of these folders.
@@ -39,8 +42,9 @@ pub enum MpiError {
     SelfTest { file: PathBuf, flavour: &'static str, what: String },
     /// MPI could not start.
     Start { call: &'static str, text: String },
-    /// The library does not understand the launcher, so that every rank is alone.
-    Alone { launcher: String, ranks: u32, file: PathBuf },
+    /// The library does not understand the launcher, so that every rank is alone; `ranks` is how
+    /// many there are, as far as the launcher says.
+    Alone { launcher: String, ranks: Option<u32>, file: PathBuf },
     /// A simulator was asked for, as the library of this file or by the marks of its launcher,
     /// outside a simulation.
     NotSimulated { file: Option<PathBuf> },
@@ -60,6 +64,11 @@ impl fmt::Display for MpiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MpiError::NotLaunched { .. } => f.write_str("started without an MPI launcher"),
+            MpiError::NotJoined { task, tasks, .. } => {
+                let task = task.map_or(String::new(), |task| format!(" {task}"));
+                let tasks = tasks.map_or("several".into(), |tasks| tasks.to_string());
+                write!(f, "this process is task{task} of {tasks}, and no MPI can join them")
+            }
             MpiError::Missing { path, .. } => write!(f, "no MPI library at {}", path.display()),
             MpiError::NotFound { .. } => f.write_str("no MPI library was found"),
             MpiError::LauncherWithoutLibrary { launcher, .. } => {
@@ -84,8 +93,11 @@ impl fmt::Display for MpiError {
                 write!(f, "{} does not behave as {flavour} should", file.display())
             }
             MpiError::Start { call, .. } => write!(f, "{call} failed"),
-            MpiError::Alone { launcher, ranks, .. } => {
+            MpiError::Alone { launcher, ranks: Some(ranks), .. } => {
                 write!(f, "{launcher} started {ranks} ranks, but the MPI library sees only one")
+            }
+            MpiError::Alone { launcher, ranks: None, .. } => {
+                write!(f, "{launcher} started this rank, but the MPI library sees no other")
             }
             MpiError::NotSimulated { .. } => f.write_str("this process is not a simulation"),
             MpiError::StartedBefore => f.write_str("MPI was started in this process before"),
@@ -111,7 +123,9 @@ impl MpiError {
 
     fn cause(&self) -> String {
         match self {
-            MpiError::NotLaunched { because } => because.clone(),
+            MpiError::NotLaunched { because } | MpiError::NotJoined { because, .. } => {
+                because.clone()
+            }
             MpiError::NotFound { looked_in }
             | MpiError::LauncherWithoutLibrary { looked_in, .. } => {
                 let folders: Vec<_> = looked_in.iter().map(|p| p.display().to_string()).collect();
@@ -153,6 +167,10 @@ impl MpiError {
         let advice = match self {
             MpiError::NotLaunched { .. } => {
                 "mpirun -n N PROGRAM …, or the backend local, which needs no MPI"
+            }
+            MpiError::NotJoined { .. } => {
+                "the launcher of an MPI, such as mpirun, or the backend local: ranks of this \
+                 machine alone"
             }
             MpiError::Missing { .. } => "LANEWAY_MPI=FILE, or the folder MPI is installed in",
             MpiError::NotFound { .. } => {

@@ -218,6 +218,25 @@ impl Keeping {
     }
 }
 
+table! {
+    /// What it takes to handle datatypes and operators that are not ours.
+    Typing {
+        extent = "MPI_Type_get_extent" (Handle, *mut isize, *mut isize) -> i32;
+        true_extent = "MPI_Type_get_true_extent" (Handle, *mut isize, *mut isize) -> i32;
+        envelope = "MPI_Type_get_envelope"
+            (Handle, *mut i32, *mut i32, *mut i32, *mut i32) -> i32;
+        pack = "MPI_Pack" (*const u8, i32, Handle, *mut u8, i32, *mut i32, Handle) -> i32;
+        unpack = "MPI_Unpack" (*const u8, i32, *mut i32, *mut u8, i32, Handle, Handle) -> i32;
+        op_commutative = "MPI_Op_commutative" (Handle, *mut i32) -> i32;
+    }
+}
+
+impl Typing {
+    pub fn of(library: &Library) -> Result<Typing, MpiError> {
+        Typing::load(library, "")
+    }
+}
+
 /// The functions of every MPI, with counts of type `int`.
 pub type Small = Counted<i32, i32>;
 

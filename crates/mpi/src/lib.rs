@@ -13,7 +13,8 @@
 //! `LANEWAY_MPI_THREADS` names the thread level to ask for (single, funneled, serialized or
 //! multiple).
 //!
-//! A program that has started MPI itself lends its communicators: `adopt.rs`.
+//! A program that has started MPI itself lends its communicators: `adopt.rs`; and its datatypes and
+//! operators: `program/`.
 //!
 //! Begin with `start.rs`, then `comm.rs`, `interface.rs` and `queue.rs`.
 //!
@@ -51,6 +52,7 @@ mod let_go;
 mod library;
 mod member;
 mod native;
+mod program;
 mod queue;
 mod selftest;
 mod simulation;
@@ -65,7 +67,8 @@ pub use comm::{Attribute, MpiComm};
 pub use error::MpiError;
 pub use flavour::Family;
 pub use found::Found;
-pub use launcher::{launched, launched_rank};
+pub use launcher::{launched, launched_rank, refuse_unjoined_task};
+pub use program::{ProgramCall, ProgramOperator, ProgramSide, ProgramType, ProgramTypes};
 pub use simulation::is_simulated;
 pub use start::{init, init_with_threads, open};
 pub use threads::ThreadLevel;

@@ -73,6 +73,7 @@ pub fn init(choice: Option<&Path>) -> Result<MpiComm, MpiError> {
 
 /// As [`init`], asking for a thread level; [`MpiComm::thread_level`] tells what the library gives.
 pub fn init_with_threads(choice: Option<&Path>, asked: ThreadLevel) -> Result<MpiComm, MpiError> {
+    launcher::refuse_unjoined_task()?;
     let launcher = launcher::detect(&launcher::of_process)
         .map_err(|because| MpiError::NotLaunched { because })?;
     let Opened { mpi, found } = open_library(choice)?;
@@ -184,15 +185,16 @@ fn start(mpi: &Mpi, threads: ThreadLevel) -> Result<i32, MpiError> {
     Ok(provided)
 }
 
-/// A library that cannot talk to the launcher starts a world of one rank, many times.
+/// A library that cannot talk to the launcher starts a world of one rank, many times. A launcher
+/// that does not say how many ranks it started is not believed to have started one.
 fn refuse_loneliness(all: &MpiComm) -> Result<(), MpiError> {
     let (world, launcher) = (all.shared(), &all.shared().launcher);
-    match launcher.size {
-        Some(ranks) if ranks > 1 && laneway_core::Comm::size(all) == 1 => Err(MpiError::Alone {
-            launcher: launcher.kind.name().into(),
-            ranks,
-            file: world.found.file.clone(),
-        }),
-        _ => Ok(()),
+    if laneway_core::Comm::size(all) > 1 || launcher.size == Some(1) {
+        return Ok(());
     }
+    Err(MpiError::Alone {
+        launcher: launcher.kind.name().into(),
+        ranks: launcher.size,
+        file: world.found.file.clone(),
+    })
 }

@@ -139,6 +139,7 @@ mod secret;
 mod service;
 mod setup;
 mod socket;
+mod turns;
 mod wire;
 
 pub use carrier::{Carrier, Change};

@@ -344,7 +344,7 @@ impl Claim {
 fn number(number: f64) -> String {
     let text = match number.abs() {
         size if size >= 1000.0 || number.fract() == 0.0 => format!("{number:.0}"),
-        size if size >= 10.0 => format!("{number:.1}"),
+        size if size >= 10.0 => format!("{number:.2}"),
         size if size >= 1.0 => format!("{number:.3}"),
         _ => format!("{number:.4}"),
     };
@@ -408,7 +408,7 @@ mod tests {
     #[test]
     fn a_printed_figure_allows_what_rounds_to_it() {
         let whole = Printed::new(28.7, 0.1);
-        assert_eq!(whole.bound().to_string(), "28.6 to 28.8", "28.65 to 28.75, rounded");
+        assert_eq!(whole.bound().to_string(), "28.65 to 28.75");
         assert!(whole.bound().allows(28.66) && !whole.bound().allows(28.6));
         // 28.7 over 0.8 is anything from 28.65 / 0.85 to 28.75 / 0.75.
         let ratio = whole.over(Printed::new(0.8, 0.1)).bound();

@@ -15,11 +15,13 @@ mod matching;
 
 use std::fmt;
 
-use laneway_core::Row;
 use laneway_core::units::{are, counted};
+use laneway_core::{Row, Value};
+use laneway_stats::sorted;
 
 use crate::figure::{Metric, plain};
-use crate::run::{Record, Run};
+use crate::launches::{SCOPE_LAUNCH, SCOPE_LAUNCHES, SCOPE_RANGE};
+use crate::run::{Record, Run, finite};
 use matching::{Pair, columns, identity, pairs, size, split_figures};
 
 /// When a difference counts.
@@ -243,9 +245,13 @@ fn judge(pair: Pair<'_>, columns: &[&'static str], rule: &Rule, simulated: bool)
     };
     let (Some((old, old_ends)), Some((new, new_ends))) = (old, new) else { return point };
     let mut ratio = new / old;
-    let mut notes = Vec::new();
+    let (mut notes, mut is_too_few) = (Vec::new(), false);
     if let (Metric::Time, Some(found)) = (metric, from_samples(old_row, new_row, rule.level)) {
         (ratio, point.interval) = (found.0, Some(found.1));
+    } else if let Some((ends, launches)) = ranges(metric, old_row, new_row) {
+        point.interval = Some(ends);
+        notes.push(SCOPE_RANGE.into());
+        is_too_few = !simulated && chance_of_separation(launches) > 1.0 - rule.level;
     } else if let Some((old, new)) = old_ends.zip(new_ends) {
         // Holds 1 exactly where the two intervals overlap.
         point.interval = Some((new.0 / old.1, new.1 / old.0));
@@ -258,15 +264,17 @@ fn judge(pair: Pair<'_>, columns: &[&'static str], rule: &Rule, simulated: bool)
         notes.push("no interval".into());
     }
     // Placement and memory differ between launches, and nothing within one shows by how much.
-    let launch = |row: &Record| row.get("ci_scope") == Some(&"launch".into());
-    let launches = launch(old_row) || launch(new_row);
-    point.is_single_launch = point.interval.is_some() && launches && !simulated;
+    let single = has_scope(old_row, SCOPE_LAUNCH) || has_scope(new_row, SCOPE_LAUNCH);
+    point.is_single_launch = point.interval.is_some() && single && !simulated;
     if point.is_single_launch {
         notes.push("single launch".into());
     }
     point.ratio = Some(ratio);
     point.verdict = point.verdict_by(rule.threshold);
-    if point.verdict == Verdict::Unknown {
+    if is_too_few && point.verdict != Verdict::Same {
+        point.verdict = Verdict::Unknown;
+        notes.push("too few launches".into());
+    } else if point.verdict == Verdict::Unknown {
         notes.push("not significant".into());
     }
     point.note = notes.join(", ");
@@ -276,12 +284,44 @@ fn judge(pair: Pair<'_>, columns: &[&'static str], rule: &Rule, simulated: bool)
 /// The ratio of the medians and its interval, where both runs have enough samples.
 fn from_samples(old: &Record, new: &Record, level: f64) -> Option<(f64, (f64, f64))> {
     // Samples of one launch are alike; thrown together, those of several look surer than they are.
-    if [old, new].iter().any(|row| row.get("ci_scope") == Some(&"launches".into())) {
+    let several = [SCOPE_LAUNCHES, SCOPE_RANGE];
+    if [old, new].iter().any(|row| several.iter().any(|scope| has_scope(row, scope))) {
         return None;
     }
     let interval = laneway_stats::ratio_interval(&old.samples_us, &new.samples_us, level)?;
-    let median = |row: &Record| laneway_stats::median(&laneway_stats::sorted(&row.samples_us));
+    let median = |row: &Record| laneway_stats::median(&sorted(&row.samples_us));
     Some((median(new)? / median(old)?, (interval.low, interval.high)))
+}
+
+fn has_scope(row: &Record, scope: &str) -> bool {
+    matches!(row.get("ci_scope"), Some(Value::Text(word)) if word == scope)
+}
+
+/// The estimate of each launch; CSV carries them as words of one field.
+fn launch_times(row: &Record) -> Vec<f64> {
+    match row.get("launch_times_us") {
+        Some(Value::List(times)) => times.clone(),
+        Some(Value::Text(words)) => words.split_whitespace().filter_map(finite).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Where one of two rows has too few launches for an interval: the ends of the ratio between the
+/// ranges of the launches of both, and how many launches each has.
+fn ranges(metric: Metric, old: &Record, new: &Record) -> Option<((f64, f64), [usize; 2])> {
+    if metric != Metric::Time || ![old, new].iter().any(|row| has_scope(row, SCOPE_RANGE)) {
+        return None;
+    }
+    let (old, new) = (sorted(&launch_times(old)), sorted(&launch_times(new)));
+    let ends = (new.first()? / old.last()?, new.last()? / old.first()?);
+    (old.len() > 1 && new.len() > 1).then_some((ends, [old.len(), new.len()]))
+}
+
+/// How probable it is that all of so many samples lie on one side of so many others, where both
+/// have one distribution: of all orders of the samples two are such.
+fn chance_of_separation([few, many]: [usize; 2]) -> f64 {
+    let orders = (1..=few).map(|place| (many + place) as f64 / place as f64).product::<f64>();
+    2.0 / orders
 }
 
 /// What a slow-down of so much says, and how sure it is.
@@ -352,5 +392,13 @@ mod tests {
         assert_eq!(of(0.97, None), Verdict::Same);
         assert_eq!(of(0.8, Some((0.7, 0.9))), Verdict::Faster);
         assert_eq!(of(0.8, Some((0.5, 1.1))), Verdict::Unknown);
+    }
+
+    #[test]
+    fn separate_ranges_of_few_launches_may_be_chance() {
+        for (launches, chance) in [([2, 2], 1.0 / 3.0), ([3, 3], 0.1), ([4, 4], 2.0 / 70.0)] {
+            assert!((chance_of_separation(launches) - chance).abs() < 1e-12, "{launches:?}");
+        }
+        assert!((chance_of_separation([2, 8]) - chance_of_separation([8, 2])).abs() < 1e-12);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use laneway_core::{Row, Value};
-use laneway_stats::{Interval, Summary, log_mean_interval, median, sorted};
+use laneway_stats::{Interval, Summary, median, median_interval, sorted};
 
 use crate::run::{Record, Run};
 
@@ -13,6 +13,15 @@ use crate::run::{Record, Run};
 pub const MIXED_TIMING: &str = "mixed timing";
 /// The flag of a row that has no interval.
 pub const NO_INTERVAL: &str = "no interval";
+/// The flag of a row of too few launches for an interval: it has their range.
+pub const RANGE: &str = "range";
+
+/// `ci_scope` of an interval within one launch.
+pub const SCOPE_LAUNCH: &str = "launch";
+/// `ci_scope` of an interval of the median over launches.
+pub const SCOPE_LAUNCHES: &str = "launches";
+/// `ci_scope` of the range of too few launches for an interval.
+pub const SCOPE_RANGE: &str = "range of launches";
 
 /// What tells points apart. Not the timing, which a launch may have to change.
 const KEY: [&str; 13] = [
@@ -56,7 +65,9 @@ impl fmt::Display for MissingPoint {
 impl std::error::Error for MissingPoint {}
 
 /// A row for each point of the first launch. Of several launches the time is their median, and its
-/// interval of that level is over the launches.
+/// interval of that level is between two of the launches, whatever their distribution. Fewer than
+/// six launches have none at 95 %: the ends are then the shortest and the longest of them, which
+/// the row names a range.
 ///
 /// ```
 /// use laneway_report::{launches, read};
@@ -141,7 +152,7 @@ impl Point<'_> {
         names
     }
 
-    fn flags(&self, mixed: bool, interval: bool) -> String {
+    fn flags(&self, mixed: bool, estimate: &Estimate) -> String {
         let mut flags: Vec<&str> = Vec::new();
         for record in self.records {
             if let Some(Value::Text(text)) = record.get("flags") {
@@ -151,7 +162,9 @@ impl Point<'_> {
         if self.records.len() > 1 {
             // What holds for a launch need not hold for all of them.
             flags.retain(|flag| *flag != NO_INTERVAL);
-            flags.extend((!interval).then_some(NO_INTERVAL));
+            flags.extend(estimate.interval.is_none().then_some(NO_INTERVAL));
+            let is_range = estimate.interval.is_some() && estimate.scope == SCOPE_RANGE;
+            flags.extend(is_range.then_some(RANGE));
         }
         flags.extend(mixed.then_some(MIXED_TIMING));
         flags.sort_unstable();
@@ -169,26 +182,24 @@ impl Point<'_> {
             let [time, mean, median, stddev] =
                 ["time_us", "mean_us", "median_us", "stddev_us"].map(number);
             let error = number("error");
-            return Estimate { time, interval, scope: "launch", error, mean, median, stddev };
+            let scope = SCOPE_LAUNCH;
+            return Estimate { time, interval, scope, error, mean, median, stddev };
         }
         let (summary, median) = (Summary::of(&times), median(&times));
         // What is not positive was not measured, and its launch has flagged it.
         let measured = times.len() == self.records.len() && times.iter().all(|time| *time > 0.0);
-        let interval = median.filter(|_| measured).and_then(|_| {
-            // Times differ by factors, so it is their logarithms that are averaged.
-            let Interval { low, high, level } = log_mean_interval(&times, level)?;
-            // One launch in a bad spell moves the mean, but not the range.
-            let range = sorted(&times);
-            let (least, most) = (range.first()?, range.last()?);
-            Some(Interval { low: low.min(*least), high: high.max(*most), level })
-        });
-        // Nor does it move the median.
+        let ordered = if measured { sorted(&times) } else { Vec::new() };
+        let (interval, scope) = match median_interval(&ordered, level) {
+            Some(interval) => (Some(interval), SCOPE_LAUNCHES),
+            None => (range(&ordered), SCOPE_RANGE),
+        };
+        // One launch in a bad spell moves the mean, but not the median.
         let time = median;
         let half = interval.map(|interval| (interval.high - interval.low) / 2.0);
         Estimate {
             time,
             interval,
-            scope: "launches",
+            scope,
             error: half.zip(time).map(|(half, time)| half / time),
             mean: summary.as_ref().map(|summary| summary.mean),
             median,
@@ -207,9 +218,7 @@ impl Point<'_> {
             let value = match (estimate.column(name), name.as_ref()) {
                 (Some(value), _) => value,
                 (None, "timing") => methods.join("|").into(),
-                (None, "flags") => {
-                    self.flags(methods.len() > 1, estimate.interval.is_some()).into()
-                }
+                (None, "flags") => self.flags(methods.len() > 1, &estimate).into(),
                 (None, name) => self.column(name),
             };
             row = row.with(name.clone(), value);
@@ -237,6 +246,13 @@ impl Point<'_> {
             name => self.middle(name).map_or(self.word(name), Value::from),
         }
     }
+}
+
+/// From the shortest to the longest. With so many launches, and this probability, the median of
+/// all possible launches is within.
+fn range(ordered: &[f64]) -> Option<Interval> {
+    let level = 1.0 - 0.5_f64.powi(ordered.len() as i32 - 1);
+    Some(Interval { low: *ordered.first()?, high: *ordered.last()?, level })
 }
 
 /// A time with what surrounds it, in microseconds.
@@ -328,20 +344,33 @@ mod tests {
     fn several_launches_are_samples_of_the_time() {
         let runs = [2.0, 8.0, 4.0].map(|time| run(time, "root", "no interval"));
         let row = merged(&runs);
-        // Of the logarithms 1, 2, 3 to the base 2: t(0.975, 2) = 4.302653 over the root of 3.
-        let factor = 2f64.powf(4.302_652_73 / 3f64.sqrt());
-        assert!((real(&row, "time_us") - 4.0).abs() < 1e-12);
-        assert!((real(&row, "ci_high_us") / (4.0 * factor) - 1.0).abs() < 1e-6, "{row:?}");
-        assert!((real(&row, "ci_low_us") * factor / 4.0 - 1.0).abs() < 1e-6, "{row:?}");
-        let half = (real(&row, "ci_high_us") - real(&row, "ci_low_us")) / 2.0;
-        assert_eq!(real(&row, "error"), half / real(&row, "time_us"));
-        assert_eq!(row.get("ci_scope"), Some(&"launches".into()));
+        // Three launches are too few for an interval: the ends are those of their range.
+        let [low, time, high] = ["ci_low_us", "time_us", "ci_high_us"].map(|name| real(&row, name));
+        assert_eq!((low, time, high), (2.0, 4.0, 8.0));
+        assert_eq!((real(&row, "ci_level"), real(&row, "error")), (0.75, 0.75));
+        assert_eq!(row.get("ci_scope"), Some(&"range of launches".into()));
         assert!((real(&row, "mean_us") - 14.0 / 3.0).abs() < 1e-12);
         assert!((real(&row, "stddev_us") - (28f64 / 3.0).sqrt()).abs() < 1e-12);
         assert_eq!((real(&row, "median_us"), real(&row, "start_skew_us")), (4.0, 0.4));
         assert_eq!(row.get("reps"), Some(&27u64.into()));
-        // There is an interval now.
-        assert_eq!(row.get("flags"), Some(&"".into()));
+        assert_eq!(row.get("flags"), Some(&"range".into()));
+    }
+
+    #[test]
+    fn six_launches_have_an_interval_of_their_median() {
+        let of = |count: u32| {
+            let runs: Vec<Run> = (1..=count).map(|at| run(f64::from(at), "root", "")).collect();
+            let row = merged(&runs);
+            let [low, high, level] =
+                ["ci_low_us", "ci_high_us", "ci_level"].map(|name| real(&row, name));
+            (low, high, level, row.get("ci_scope").cloned(), row.get("flags").cloned())
+        };
+        let range = (Some("range of launches".into()), Some("range".into()));
+        assert_eq!(of(5), (1.0, 5.0, 0.9375, range.0, range.1));
+        let named = (Some("launches".into()), Some("".into()));
+        assert_eq!(of(6), (1.0, 6.0, 0.96875, named.0.clone(), named.1.clone()));
+        // From nine on a launch in a bad spell is outside.
+        assert_eq!(of(10), (2.0, 9.0, 0.978515625, named.0, named.1));
     }
 
     #[test]
@@ -351,7 +380,7 @@ mod tests {
         for runs in [[one.clone(), other.clone()], [other, one]] {
             let row = merged(&runs);
             assert_eq!(row.get("timing"), Some(&"start-time>maximum|start-time".into()));
-            assert_eq!(row.get("flags"), Some(&"mixed timing,start missed".into()));
+            assert_eq!(row.get("flags"), Some(&"mixed timing,range,start missed".into()));
         }
     }
 

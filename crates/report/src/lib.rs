@@ -5,7 +5,8 @@
 //! given a text and finds the [`Run`] in it.
 //!
 //! Begin with [`Format`], then the file of the format; for reading with [`read()`], for two runs
-//! with [`compare`], for several launches with [`launches`].
+//! with [`compare`], for several launches with [`launches`], for the answer below a table with
+//! [`fastest()`].
 //!
 //! ```
 //! use laneway_core::{Document, Row};
@@ -25,6 +26,7 @@
 
 pub mod compare;
 pub mod csv;
+pub mod fastest;
 pub mod figure;
 pub mod json;
 pub mod launches;
@@ -43,6 +45,7 @@ mod fixture;
 #[cfg(test)]
 extern crate self as laneway_report;
 
+pub use fastest::fastest;
 pub use figure::plain;
 pub use read::read;
 pub use run::{ReadError, Record, Run};

@@ -1,8 +1,10 @@
 //! A table for people: columns as wide as they need to be, figures to the right, words to the left.
 //!
-//! Columns in which no row says anything are left out, and what is the same in all rows stands in
-//! one line below them. A table that is wider than the terminal has its headings folded, its long
-//! texts wrapped, or is turned; nothing is cut off.
+//! A command has the same columns from run to run. Columns without a value in any row are left
+//! out; texts that happen to be empty, such as flags, keep their column. What was asked for
+//! ([`ASKED`]) and is common to all rows stands in one line below them; what was found never does.
+//! A table that is wider than the terminal has its headings folded, its long texts wrapped, or is
+//! turned; nothing is cut off.
 
 mod fit;
 mod sentence;
@@ -12,7 +14,7 @@ use laneway_core::{Document, Row, Value};
 
 use fit::{Cell, Grid};
 pub use sentence::wrap;
-pub use turned::turned;
+pub use turned::{record, turned, turned_with};
 
 /// How a table is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub struct Style {
     pub width: Option<usize>,
     /// Whether words such as "slower" are red.
     pub colour: bool,
-    /// Whether columns stay that are empty or the same in all rows, as they do where a table is
+    /// Whether columns stay that are empty or common to all rows, as they do where a table is
     /// shown again and again.
     pub all_columns: bool,
 }
@@ -31,6 +33,23 @@ impl Default for Style {
         Style { width: Some(80), colour: false, all_columns: false }
     }
 }
+
+/// Columns that say what was asked for, and not what was found. Only these may be common to all
+/// rows and stand below a table: a measured value that is equal in all rows is so by chance.
+pub const ASKED: [&str; 12] = [
+    "op",
+    "algorithm",
+    "form",
+    "ranks",
+    "root",
+    "size_bytes",
+    "timing",
+    "isolation",
+    "pattern",
+    "platform",
+    "topology",
+    "model",
+];
 
 /// The rows as an aligned table for 80 columns, and the summary under it.
 pub fn render(document: &Document) -> String {
@@ -57,7 +76,7 @@ pub fn render_as(document: &Document, style: &Style) -> String {
     parts.join("\n")
 }
 
-/// The columns that are shown, and those that are the same in all rows and are said once.
+/// The columns that are shown, and those that are common to all rows and are printed once.
 fn worth_a_column<'n>(
     rows: &[Row],
     names: &[&'n str],
@@ -66,17 +85,23 @@ fn worth_a_column<'n>(
     let (mut shown, mut same) = (names.to_vec(), Vec::new());
     if !style.all_columns {
         shown.retain(|name| !is_empty(rows, name));
-        let differing = shown.iter().any(|name| !is_same(rows, name));
-        if rows.len() > 1 && differing {
-            same.extend(shown.iter().copied().filter(|name| is_same(rows, name)));
+        let is_common = |name: &&str| ASKED.contains(name) && is_same(rows, name);
+        if rows.len() > 1 && !shown.iter().all(is_common) {
+            same.extend(shown.iter().copied().filter(is_common));
             shown.retain(|name| !same.contains(name));
         }
     }
     (shown, same)
 }
 
+/// Whether no row has a value here. A text may be empty by chance: it keeps its column, unless it
+/// says what was asked for.
 fn is_empty(rows: &[Row], name: &str) -> bool {
-    rows.iter().filter_map(|row| row.get(name)).all(says_nothing)
+    let empty = |value: &Value| match value {
+        Value::Text(_) => ASKED.contains(&name) && says_nothing(value),
+        value => says_nothing(value),
+    };
+    rows.iter().filter_map(|row| row.get(name)).all(empty)
 }
 
 fn says_nothing(value: &Value) -> bool {
@@ -203,21 +228,26 @@ mod tests {
     }
 
     #[test]
-    fn empty_columns_leave_and_what_is_the_same_is_said_once() {
-        let row = |size: u32| {
-            let row = Row::new().with("op", "bcast").with("root", None::<u32>).with("note", "");
-            row.with("size", size).with("ok", false)
+    fn columns_do_not_depend_on_the_values_that_were_found() {
+        let row = |size: u32, note: &str, ok: bool| {
+            let row = Row::new().with("op", "bcast").with("root", None::<u32>);
+            row.with("size", size).with("note", note).with("ok", ok)
         };
-        let both = document(vec![row(8), row(16)], None);
-        assert_eq!(render(&both), "size\n   8\n  16\n\nThe same in all rows: op bcast, ok no.\n");
-        // One row has nothing to be the same as, and rows that do not differ are shown.
-        assert_eq!(render(&document(vec![row(8)], None)), "op     size  ok\nbcast     8  no\n");
-        let alike = render(&document(vec![row(8), row(8)], None));
-        assert_eq!(alike, "op     size  ok\nbcast     8  no\nbcast     8  no\n");
+        let both = document(vec![row(8, "", false), row(16, "", false)], None);
+        let wanted = "size  note  ok\n   8        no\n  16        no\n\n\
+                      Common to all rows: op bcast.\n";
+        assert_eq!(render(&both), wanted);
+        let other = render(&document(vec![row(8, "slow", true), row(8, "", false)], None));
+        let wanted = "size  note  ok\n   8  slow  yes\n   8        no\n\n\
+                      Common to all rows: op bcast.\n";
+        assert_eq!(other, wanted);
+        // One row has nothing in common with others.
+        let one = render(&document(vec![row(8, "", false)], None));
+        assert_eq!(one, "op     size  note  ok\nbcast     8        no\n");
         let style = Style { all_columns: true, ..Style::default() };
         let all = render_as(&both, &style);
         assert!(
-            all.starts_with("op     root  note  size  ok\nbcast     -           8  no"),
+            all.starts_with("op     root  size  note  ok\nbcast     -     8        no"),
             "{all}"
         );
     }

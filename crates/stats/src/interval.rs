@@ -87,19 +87,6 @@ pub fn mean_interval(samples: &[f64], level: f64) -> Option<Interval> {
     (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
 }
 
-/// Student's interval on the logarithms, taken back: for the medians of several launches, which
-/// differ by factors. The variance of times lies between launches, and an interval from the samples
-/// of one launch is too narrow. `None` unless there are two samples or more, all positive.
-pub fn log_mean_interval(samples: &[f64], level: f64) -> Option<Interval> {
-    if samples.iter().any(|&x| x <= 0.0) {
-        return None;
-    }
-    let logarithms: Vec<f64> = samples.iter().map(|x| x.ln()).collect();
-    let Interval { low, high, level } = mean_interval(&logarithms, level)?;
-    let interval = Interval { low: low.exp(), high: high.exp(), level };
-    interval.high.is_finite().then_some(interval)
-}
-
 /// Strictly between 0 and 1.
 pub(crate) fn is_level(share: f64) -> bool {
     share > 0.0 && share < 1.0
@@ -144,8 +131,6 @@ mod tests {
     fn ties_and_refusals() {
         let same = median_interval(&[2.0; 30], 0.95).expect("enough samples");
         assert_eq!((same.low, same.high), (2.0, 2.0));
-        let same = log_mean_interval(&[2.0; 5], 0.95).expect("enough samples");
-        assert!((same.low - 2.0).abs() < 1e-15 && (same.high - 2.0).abs() < 1e-15);
         for level in [0.0, 1.0, -1.0, f64::NAN] {
             assert_eq!(median_interval(&ladder(50), level), None);
             assert_eq!(mean_interval(&ladder(50), level), None);
@@ -153,8 +138,6 @@ mod tests {
         assert_eq!(mean_interval(&[1.0], 0.95), None);
         assert_eq!(mean_interval(&[1.0, f64::NAN], 0.95), None);
         assert_eq!(mean_interval(&[f64::MAX, -f64::MAX], 0.95), None);
-        assert_eq!(log_mean_interval(&[1.0, 0.0], 0.95), None);
-        assert_eq!(log_mean_interval(&[], 0.95), None);
         assert_eq!(median_interval(&[1.0, f64::INFINITY], 0.5), None);
     }
 }

@@ -42,9 +42,7 @@ pub use bootstrap::bootstrap;
 pub use compare::{RankTest, hodges_lehmann, mann_whitney, ratio_interval};
 pub use dependence::{dependent_interval, design_effect};
 pub use histogram::Histogram;
-pub use interval::{
-    Interval, log_mean_interval, mean_interval, median_interval, quantile_interval,
-};
+pub use interval::{Interval, mean_interval, median_interval, quantile_interval};
 pub use line::Line;
 pub use outlier::outliers;
 pub use random::SplitMix64;

@@ -3,8 +3,8 @@
 use laneway_stats::distribution::{binomial_cdf, normal_quantile, t_cdf, t_quantile};
 use laneway_stats::{
     Histogram, Interval, Line, SplitMix64, Summary, bootstrap, enough, hodges_lehmann,
-    log_mean_interval, mann_whitney, mean_interval, median, median_interval, next_look, outliers,
-    quantile, quantile_interval, ratio_interval, sorted, student_error, warm_up,
+    mann_whitney, mean_interval, median, median_interval, next_look, outliers, quantile,
+    quantile_interval, ratio_interval, sorted, student_error, warm_up,
 };
 
 const ODD: [f64; 16] = [
@@ -65,7 +65,6 @@ fn odd_samples() {
         interval(median_interval(&ordered, level));
         interval(quantile_interval(&ordered, share, level));
         interval(mean_interval(&samples, level));
-        interval(log_mean_interval(&samples, level));
         interval(ratio_interval(&samples, &other, level));
         interval(enough(&samples, level, share, 1.0));
         interval(bootstrap(&samples, level, 50, 1, |x| x[0]));

@@ -303,16 +303,17 @@ impl Alternates {
         let (cables, switches) = self.shares();
         let candidates = counted(self.candidates as u64, "candidate");
         if self.alternate.is_none() {
-            return format!("There is no alternate path among {candidates}.");
+            return format!("No alternate path among {candidates}.");
         }
-        let chosen = format!("The alternate is one of {candidates}");
         if self.shared.is_empty() {
-            return format!("{chosen} and shares no cable and no switch with the primary path.");
+            return format!("Two paths that share no cable and no switch, of {candidates}.");
         }
         let (cables, switches) =
             (counted(cables as u64, "cable"), counted(switches as u64, "switch"));
         let names = self.shared_names(wiring).join(" ");
-        format!("{chosen} and shares {cables} and {switches} with the primary path: {names}.")
+        format!(
+            "Two paths that share {cables} and {switches}, the fewest of {candidates}: {names}."
+        )
     }
 
     fn shared_names(&self, wiring: &dyn Wiring) -> Vec<String> {

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use laneway_core::units::{counted_grouped, grouped};
 use laneway_core::{Observer, Row};
 
 use crate::cost::{Distances, Parts, distances_observed, spares};
 use crate::error::{Error, ErrorKind};
 use crate::machine::Machine;
 use crate::topologies::{Bisection, KINDS, Kind};
-use crate::wiring::MOST_PORTS;
+use crate::wiring::{MOST_PORTS, Wiring};
 
 const HOURS_A_YEAR: f64 = 8766.0;
 
@@ -33,6 +34,8 @@ pub struct Figures {
     pub cable_price: Option<f64>,
     /// Days until a new part arrives.
     pub lead_days: Option<f64>,
+    /// Ports of the switches that are bought; without it each switch has the ports of its fabric.
+    pub switch_ports: Option<u32>,
 }
 
 /// What a machine takes.
@@ -72,7 +75,10 @@ pub struct Budget {
 /// ```
 pub fn budget(machine: &Machine, figures: &Figures) -> Budget {
     let wiring = machine.wiring();
-    let parts = Parts::of(wiring);
+    let mut parts = Parts::of(wiring);
+    if let Some(ports) = figures.switch_ports {
+        parts.ports = u64::from(parts.switches) * u64::from(ports);
+    }
     let topology = machine.topology().filter(|_| !machine.is_damaged());
     let (switches, links) = (f64::from(parts.switches), parts.cables[1] + parts.cables[2]);
     let (links, cables) = (links as f64, parts.all_cables() as f64);
@@ -87,7 +93,7 @@ pub fn budget(machine: &Machine, figures: &Figures) -> Budget {
     let hours = figures.lead_days.map(|days| days * 24.0);
     let held = |rate: Option<f64>, count: f64| Some(spares(rate? * count * hours?, CONFIDENCE));
     Budget {
-        ports: (0..wiring.switches()).map(|switch| wiring.ports(switch)).max(),
+        ports: figures.switch_ports.or(largest_switch(wiring)),
         distances: distances_observed(wiring, topology.is_some(), machine.observer()),
         // One node has no halves.
         bisection: topology.filter(|_| parts.hosts > 1).map(|topology| topology.bisection()),
@@ -98,6 +104,79 @@ pub fn budget(machine: &Machine, figures: &Figures) -> Budget {
         spare_cables: held(cable_rate, cables),
         parts,
     }
+}
+
+/// Ports of the largest switch.
+pub fn largest_switch(wiring: &dyn Wiring) -> Option<u32> {
+    (0..wiring.switches()).map(|switch| wiring.ports(switch)).max()
+}
+
+/// What the values of [`Budget::row`] are in.
+pub const UNITS: &[(&str, &str)] = &[
+    ("topology", "unit"),
+    ("nodes", "nodes"),
+    ("switches", "switches"),
+    ("switches_unplugged", "switches"),
+    ("ports", "per switch"),
+    ("ports_used", "ports"),
+    ("ports_unused", "ports"),
+    ("port_efficiency", "nodes/port"),
+    ("cables_rack", "cables"),
+    ("cables_row", "cables"),
+    ("cables_hall", "cables"),
+    ("bisection", "cables/node"),
+    ("bisection_paper", "cables/node"),
+    ("diameter_switches", "switches"),
+    ("shortest_paths_min", "paths"),
+    ("shortest_paths_mean", "paths"),
+    ("disjoint_paths", "paths"),
+    ("switch_pairs_apart", "pairs"),
+    ("is_sampled", "yes or no"),
+    ("power_w", "W"),
+    ("price", "as given"),
+    ("failures_per_year", "parts/year"),
+    ("spare_switches", "switches"),
+    ("spare_cables", "cables"),
+];
+
+/// What a comparison of machines comes to, in words: which takes least, and which takes least among
+/// those with a full bisection. By price where prices are given, else by switches.
+pub fn answer(budgets: &[(&Machine, Budget)]) -> String {
+    let one = |(machine, budget): &(&Machine, Budget)| {
+        let parts = &budget.parts;
+        let ports = budget.ports.map_or(String::new(), |ports| format!(" of {ports} ports"));
+        let price =
+            budget.price.map_or(String::new(), |price| format!(" at {}", grouped(price as u64)));
+        format!(
+            "{} with {}{ports} and {}{price}, for {}",
+            machine.spec,
+            counted_grouped(parts.switches, "switch"),
+            counted_grouped(parts.all_cables(), "cable"),
+            counted_grouped(parts.hosts, "node"),
+        )
+    };
+    let by_price = budgets.iter().all(|(_, budget)| budget.price.is_some());
+    let cost = |budget: &Budget| match budget.price.filter(|_| by_price) {
+        Some(price) => price,
+        None => f64::from(budget.parts.switches),
+    };
+    let least = |wanted: &dyn Fn(&Budget) -> bool| {
+        let wanted = budgets.iter().filter(|(_, budget)| wanted(budget));
+        wanted.min_by(|(_, one), (_, other)| cost(one).total_cmp(&cost(other)))
+    };
+    let Some(first) = least(&|_| true) else { return String::new() };
+    if budgets.len() == 1 {
+        return format!("{}.", one(first));
+    }
+    let what = if by_price { "Lowest price" } else { "Fewest switches" };
+    let is_full = |budget: &Budget| budget.bisection.is_some_and(|cut| cut.per_host >= 1.0);
+    let full = match least(&is_full) {
+        Some(full) if !std::ptr::eq(full, first) => {
+            format!(" With a full bisection (1 cable for each node): {}.", one(full))
+        }
+        _ => String::new(),
+    };
+    format!("{what}: {}.{full}", one(first))
 }
 
 impl Budget {
@@ -120,6 +199,7 @@ impl Budget {
             .with("switches_unplugged", parts.switches_unplugged)
             .with("ports", self.ports)
             .with("ports_used", parts.ports_used)
+            .with("ports_unused", parts.ports.saturating_sub(parts.ports_used))
             .with("port_efficiency", parts.port_efficiency())
             .with("cables_rack", parts.cables[0])
             .with("cables_row", parts.cables[1])
@@ -140,25 +220,45 @@ impl Budget {
     }
 }
 
-/// Of every kind of topology the smallest machine that has so many nodes; and the kinds that have
-/// none, because no switch has the ports.
+/// A kind of topology that is never large enough, and the most nodes that it has.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct TooSmall {
+    /// The kind.
+    pub kind: &'static Kind,
+    /// Nodes of its largest machine of such switches; 0 where there is none.
+    pub nodes: u64,
+}
+
+/// Of every kind of topology the smallest machine that has so many nodes and that switches of so
+/// many ports can be used for; and the kinds that have none.
 pub fn smallest(
     nodes: u64,
+    switch_ports: Option<u32>,
     observer: &Arc<dyn Observer>,
-) -> Result<(Vec<Machine>, Vec<&'static Kind>), Error> {
+) -> Result<(Vec<Machine>, Vec<TooSmall>), Error> {
     let (mut machines, mut missing) = (Vec::new(), Vec::new());
+    let ports = switch_ports.unwrap_or(MOST_PORTS).min(MOST_PORTS);
     for &kind in KINDS {
         let fits = |d: &u32| (*d).is_multiple_of(2) || !kind.only_even;
-        let specs = (kind.least..=MOST_PORTS / 2).filter(fits);
+        let specs = (kind.least..=ports / 2).filter(fits);
         let specs = specs.map(|d| format!("{}:d={d}", kind.name));
-        let mut large = specs.filter_map(|spec| Machine::observed(&spec, observer.clone()).ok());
-        match large.find(|machine| u64::from(machine.whole().hosts()) >= nodes) {
+        let large = specs.filter_map(|spec| Machine::observed(&spec, observer.clone()).ok());
+        let (mut most, mut found) = (0, None);
+        for machine in large {
+            most = u64::from(machine.whole().hosts());
+            if most >= nodes {
+                found = Some(machine);
+                break;
+            }
+        }
+        match found {
             Some(machine) => machines.push(machine),
-            None => missing.push(kind),
+            None => missing.push(TooSmall { kind, nodes: most }),
         }
     }
     if machines.is_empty() {
-        let cause = format!("no topology is that large with switches of {MOST_PORTS} ports");
+        let cause = format!("no topology is that large with switches of {ports} ports");
         let what = format!("no topology has {nodes} nodes");
         return Err(Error::new(ErrorKind::Size, what, cause));
     }

@@ -2,6 +2,7 @@
 //! loop.
 
 use laneway_core::Row;
+use laneway_core::units::{counted, grouped};
 
 use crate::apart::{PathDiversity, path_diversity_observed};
 use crate::explain;
@@ -104,6 +105,38 @@ impl Checked {
         with_paths(row, machine, self.table.as_ref())
     }
 
+    /// What was found, in words.
+    pub fn sentence(&self, machine: &Machine) -> String {
+        let faults = faults(&Faults {
+            pairs: self.proof.pairs + self.cut_off,
+            unreached: self.unreached(),
+            hosts_cut_off: if self.cut_off > 0 { machine.cut_off().len() as u64 } else { 0 },
+            links_in_loop: self.proof.credit_loop.len() as u64,
+            agents_missed: self.agents.as_ref().map_or(0, Agents::missed),
+        });
+        let pairs = grouped(self.proof.pairs);
+        if !faults.is_empty() {
+            return format!("Does not hold: {}.", faults.join("; "));
+        }
+        match (self.is_certain, self.table.as_ref().map_or(1, Table::paths)) {
+            (false, _) => format!("Not proven: no fault was found, and only {}.", self.how),
+            (true, _) if self.table.is_none() => {
+                format!(
+                    "Holds: all pairs are reached, without a loop or a credit loop; {}.",
+                    self.how
+                )
+            }
+            (true, paths) => {
+                let paths =
+                    if paths > 1 { format!(" (times {paths} paths)") } else { String::new() };
+                format!(
+                    "Holds: all {pairs} pairs{paths} are reached, without a loop or a credit loop; \
+                     every pair was examined."
+                )
+            }
+        }
+    }
+
     /// Sentences on everything that is wrong; `all` says where further pairs are to be found.
     pub fn findings(&self, wiring: &dyn Wiring, all: &str) -> Vec<String> {
         let mut lines: Vec<String> =
@@ -115,6 +148,41 @@ impl Checked {
         }
         lines
     }
+}
+
+/// What can be wrong with forwarding, as counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Faults {
+    pub pairs: u64,
+    pub unreached: u64,
+    pub hosts_cut_off: u64,
+    pub links_in_loop: u64,
+    pub agents_missed: u64,
+}
+
+/// Each fault in words.
+pub(crate) fn faults(counts: &Faults) -> Vec<String> {
+    let mut faults = Vec::new();
+    if counts.pairs == 0 {
+        faults.push("no pair of hosts has cables".to_string());
+    }
+    if counts.unreached > 0 {
+        let because = match counts.hosts_cut_off {
+            0 => String::new(),
+            1 => " (1 host has lost its cable)".to_string(),
+            hosts => format!(" ({hosts} hosts have lost their cables)"),
+        };
+        let (unreached, pairs) = (grouped(counts.unreached), grouped(counts.pairs));
+        faults.push(format!("{unreached} of {pairs} pairs of hosts are unreached{because}"));
+    }
+    if counts.links_in_loop > 0 {
+        faults.push(format!("{} can form a credit loop", counted(counts.links_in_loop, "link")));
+    }
+    if counts.agents_missed > 0 {
+        let missed = grouped(counts.agents_missed);
+        faults.push(format!("{missed} pairs of a switch and another part are unreached"));
+    }
+    faults
 }
 
 /// The pairs that a table does not serve, as CSV.
@@ -156,13 +224,13 @@ fn proved(machine: &Machine, table: Option<&Table>) -> (Proof, String, bool) {
     }
     let Followed { mut pairs, mut lost, mut longest, mut astray } =
         follow_pairs(wiring, machine.routing(), SAMPLED_PAIRS, 1, machine.observer());
-    let mut how = format!("{pairs} pairs followed, {astray} of them climb after they descended");
+    let mut how = format!("{pairs} pairs followed, {astray} of them up after down");
     let topology = machine.topology().filter(|_| !machine.is_damaged());
     let standing = topology.and_then(|topology| prove_standing(topology, machine.observer()));
     let certain = machine.mesh().is_some() || standing.is_some();
     if let Some(found) = standing {
         how = format!(
-            "pods are alike: {} pairs represent all, {} of them climb after they descended; {how}",
+            "pods are alike: {} pairs represent all, {} of them up after down; {how}",
             found.pairs, found.astray
         );
         pairs += found.pairs;

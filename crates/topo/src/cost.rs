@@ -1,5 +1,6 @@
 //! What a fabric takes: switches, ports, cables, and what follows from them for who pays.
 
+use laneway_core::units::counted_grouped;
 use laneway_core::{Observer, Row, Stage};
 use laneway_stats::distribution::normal_quantile;
 
@@ -70,6 +71,16 @@ impl Parts {
             .with("cables", self.all_cables())
             .with("node_names", names(wiring.hosts(), &|host| wiring.host_name(host)))
             .with("switch_names", names(wiring.switches(), &|switch| wiring.switch_name(switch)))
+    }
+
+    /// How many there are of everything, in words.
+    pub fn sentence(&self, spec: &str) -> String {
+        format!(
+            "{spec}: {}, {} and {}.",
+            counted_grouped(self.hosts, "node"),
+            counted_grouped(self.switches, "switch"),
+            counted_grouped(self.all_cables(), "cable"),
+        )
     }
 
     /// Cables of any length.

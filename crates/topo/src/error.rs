@@ -5,7 +5,7 @@ use std::path::Path;
 
 use laneway_core::{Exit, Failure};
 
-use crate::formats::ReadError;
+use crate::formats::{ReadError, file_name};
 
 /// What kind of request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +81,11 @@ impl Error {
             true => ErrorKind::Unreadable,
             false => ErrorKind::Malformed,
         };
+        let file = file_name(file);
+        if error.is_unreadable && !file.exists() {
+            let missing = format!("`{}` does not exist", file.display());
+            return Error::new(kind, missing, format!("the {what} is to be read from this file"));
+        }
         let what = format!("cannot read the {what} `{}`", file.display());
         Error::new(kind, what, error.to_string())
     }

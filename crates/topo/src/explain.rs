@@ -80,7 +80,7 @@ pub fn agents(wiring: &dyn Wiring, agents: &Agents) -> Vec<String> {
     }
     for credit_loop in agents.credit_loops.iter().take(NAMED) {
         lines.push(format!(
-            "what switches send themselves closes a credit loop that hosts do not close: {}",
+            "management messages of switches close a credit loop that messages of hosts do not: {}",
             first_links(wiring, credit_loop)
         ));
     }
@@ -104,6 +104,7 @@ pub fn failures(machine: &Machine) -> Vec<String> {
     let failed = machine.failed().iter();
     let mut lines: Vec<String> =
         failed.map(|&part| format!("failed: {}", part_name(whole, part))).collect();
+    lines.extend(machine.already_out().iter().map(|why| format!("already out: {why}")));
     let narrowest = loss.narrowest.map_or(String::new(), |(switch, share)| {
         format!("; {} keeps {:.1} % of its uplinks", whole.switch_name(switch), 100.0 * share)
     });

@@ -8,7 +8,7 @@ use crate::install;
 use crate::machine::Machine;
 use crate::prove::{Agents, Proof, prove_observed};
 use crate::table::Table;
-use crate::wiring::Wiring;
+use crate::wiring::{Host, Wiring};
 
 /// A format of other software.
 pub struct Export {
@@ -30,11 +30,13 @@ pub struct Written {
     pub forwarding: Option<(Table, Proof)>,
     /// The ways of the switches' own messages, where the file has some.
     pub agents: Option<Agents>,
+    /// Hosts that a failure has cut off, where the file has forwarding.
+    pub cut_off: Vec<Host>,
 }
 
 impl From<String> for Written {
     fn from(text: String) -> Written {
-        Written { text, forwarding: None, agents: None }
+        Written { text, forwarding: None, agents: None, cut_off: Vec::new() }
     }
 }
 
@@ -43,6 +45,7 @@ impl Written {
     pub fn holds(&self) -> bool {
         self.forwarding.as_ref().is_none_or(|(_, proof)| proof.holds())
             && self.agents.as_ref().is_none_or(Agents::reach_all)
+            && self.cut_off.is_empty()
     }
 
     /// Sentences on everything that is wrong; `all` says where further pairs are to be found.
@@ -52,6 +55,7 @@ impl Written {
             .flat_map(|(table, proof)| explain::proof(wiring, Some(table), proof, all))
             .collect();
         lines.extend(self.agents.iter().flat_map(|agents| explain::agents(wiring, agents)));
+        lines.extend(explain::unplugged(wiring, &self.cut_off));
         lines
     }
 }
@@ -77,7 +81,8 @@ pub static EXPORTS: &[Export] = &[
             let tables = install::tables(machine, own)?;
             let text = tables.text(machine, own);
             let forwarding = Some((tables.table, tables.proof));
-            Ok(Written { text, forwarding, agents: Some(tables.agents) })
+            let agents = Some(tables.agents);
+            Ok(Written { text, forwarding, agents, cut_off: machine.cut_off() })
         },
     },
     Export {
@@ -110,7 +115,9 @@ pub static EXPORTS: &[Export] = &[
             })?;
             let table = machine.table();
             let proof = prove_observed(wiring, &table, machine.observer());
-            Ok(Written { text, forwarding: Some((table, proof)), agents: None })
+            let forwarding = Some((table, proof));
+            // A platform has the hosts that are left, and no pair of the others.
+            Ok(Written { text, forwarding, agents: None, cut_off: Vec::new() })
         },
     },
     Export {

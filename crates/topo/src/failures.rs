@@ -7,8 +7,14 @@ use crate::error::{Error, ErrorKind};
 use crate::fabric::{Fabric, Part};
 use crate::wiring::{End, Port, Switch, Wiring};
 
-/// The part that a word names. What is drawn still has a cable.
-pub fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part, Error> {
+/// The part of a fabric that a word names; `fabric` is what is left of `whole`. What is drawn still
+/// has a cable; what is named may have lost its cable already (see [`already_out`]).
+pub fn part(
+    whole: &dyn Wiring,
+    fabric: &Fabric,
+    word: &str,
+    draws: &mut SplitMix64,
+) -> Result<Part, Error> {
     let refused = |cause: String| {
         let what = format!("cannot take out `{word}`");
         Error::new(ErrorKind::Part, what, cause).with_hint(example(fabric, word))
@@ -49,7 +55,7 @@ pub fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part,
             match port.parse::<u32>() {
                 Ok(port) if (1..=ports).contains(&port) => {
                     let port = (port - 1) as Port;
-                    if fabric.end(switch, port) == End::Nothing {
+                    if whole.end(switch, port) == End::Nothing {
                         return Err(refused(format!("nothing is plugged into {place}")));
                     }
                     Ok(Part::Link(switch, port))
@@ -59,6 +65,32 @@ pub fn part(fabric: &Fabric, word: &str, draws: &mut SplitMix64) -> Result<Part,
         }
         _ => Err(refused("a part is link:SWITCH/PORT, switch:NAME or host:NAME".into())),
     }
+}
+
+/// Why nothing is left to take out at a port: the cable that `whole` has there is out already, with
+/// one of the parts that have `failed`. None for a cable that is still there, and for other parts.
+pub fn already_out(
+    whole: &dyn Wiring,
+    fabric: &Fabric,
+    failed: &[Part],
+    part: Part,
+) -> Option<String> {
+    let Part::Link(switch, port) = part else { return None };
+    if fabric.end(switch, port) != End::Nothing {
+        return None;
+    }
+    let is_failed = |part: Part| failed.contains(&part);
+    let (own, far) = (whole.port_name(switch, port), whole.end_name(switch, port));
+    let other_end = format!("{own} is the other end of the cable {far} to {own}");
+    Some(match whole.end(switch, port) {
+        _ if is_failed(part) => format!("the cable {own} to {far}"),
+        End::Switch(other, its) if is_failed(Part::Link(other, its)) => other_end,
+        End::Host(host) if is_failed(Part::Host(host)) => other_end,
+        End::Switch(other, _) if is_failed(Part::Switch(other)) => {
+            format!("the cable {own} to {far}, with {}", whole.switch_name(other))
+        }
+        _ => format!("the cable {own} to {far}, with {}", whole.switch_name(switch)),
+    })
 }
 
 /// A part that can be taken out, of the kind that a word begins with.
@@ -99,15 +131,29 @@ mod tests {
 
     #[test]
     fn parts_are_named_or_drawn() {
-        let mut fabric = Fabric::of(&*crate::topology("mlfm:d=2").expect("a mesh"));
+        let whole = crate::topology("mlfm:d=2").expect("a mesh");
+        let mut fabric = Fabric::of(&*whole);
         let mut draws = SplitMix64::new(1);
-        let mut named = |fabric: &Fabric, word: &str| part(fabric, word, &mut draws);
+        let mut named = |fabric: &Fabric, word: &str| part(&*whole, fabric, word, &mut draws);
         let link = named(&fabric, "link:vertex-0-0/3").expect("a cable");
         assert_eq!(part_name(&fabric, link), "the cable vertex-0-0/3 to edge-0-1/1");
         assert_eq!(named(&fabric, "host:node3"), Ok(Part::Host(3)));
         fabric.fail(link);
-        let twice = named(&fabric, "link:vertex-0-0/3").expect_err("it is gone");
-        assert_eq!(twice.hint.as_deref(), Some("link:vertex-0-0/4"));
+        for (word, said) in [
+            ("link:vertex-0-0/3", "the cable vertex-0-0/3 to edge-0-1/1"),
+            (
+                "link:edge-0-1/1",
+                "edge-0-1/1 is the other end of the cable vertex-0-0/3 to edge-0-1/1",
+            ),
+        ] {
+            let part = named(&fabric, word).expect("a cable of the whole fabric");
+            let out = already_out(&*whole, &fabric, &[link], part);
+            assert_eq!(out.as_deref(), Some(said));
+        }
+        let other = named(&fabric, "link:vertex-0-0/4").expect("a cable");
+        assert_eq!(already_out(&*whole, &fabric, &[link], other), None);
+        let unknown = named(&fabric, "link:vertex-0-0/99").expect_err("no such port");
+        assert_eq!(unknown.hint.as_deref(), Some("link:vertex-0-0/4"));
         for _ in 0..100 {
             let drawn = named(&fabric, "link").expect("cables are left");
             assert_ne!(drawn, link);

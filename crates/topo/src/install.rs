@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use laneway_core::Row;
+use laneway_core::units::{counted, grouped};
 
 use crate::addresses::Addressed;
 use crate::agents::to_switches_observed;
 use crate::change::{Ends, apply, steps};
-use crate::check::{with_agents, with_paths};
+use crate::check::{Faults, faults, with_agents, with_paths};
 use crate::error::{Error, ErrorKind};
 use crate::explain;
 use crate::formats::lft;
@@ -31,6 +32,8 @@ pub struct Tables {
     pub agents: Agents,
     /// Hosts without a cable; the tables are for the others.
     pub unplugged: Vec<Host>,
+    /// Pairs, times paths, of hosts that a failure has cut off, as in [`crate::check()`].
+    pub cut_off: u64,
 }
 
 /// The change from installed tables.
@@ -94,15 +97,21 @@ pub fn tables(machine: &Machine, addressed: &Addressed) -> Result<Tables, Error>
         proof: prove_observed(wiring, &table, observer),
         agents: prove_agents_observed(wiring, &table, &to_switches, observer),
         unplugged: machine.unplugged(),
+        cut_off: machine.pairs_cut_off() * u64::from(table.paths()),
         table,
         to_switches,
     })
 }
 
 impl Tables {
-    /// Whether every pair of hosts with a cable is reached, and no credit loop exists.
+    /// Whether every pair of hosts is reached, and no credit loop exists.
     pub fn hold(&self) -> bool {
-        self.proof.holds() && self.agents.reach_all()
+        self.proof.holds() && self.cut_off == 0 && self.agents.reach_all()
+    }
+
+    /// Pairs of hosts, times paths, that are not reached, as [`crate::check()`] counts them.
+    pub fn unreached(&self) -> u64 {
+        self.proof.missed() + self.cut_off
     }
 
     /// The tables as OpenSM reads them.
@@ -162,13 +171,49 @@ impl Tables {
             .with("switches", wiring.switches())
             .with("hosts", wiring.hosts())
             .with("hosts_unplugged", self.unplugged.len() as u64)
-            .with("unreached", self.proof.missed())
+            .with("unreached", self.unreached())
             .with("credit_loop", !self.proof.credit_loop.is_empty())
             .with("changed_entries", change.map(|change| change.entries))
             .with("steps", change.map(|change| change.steps))
             .with("steps_with_credit_loop", change.map(|change| change.with_credit_loop));
         let row = with_agents(row, Some(&self.agents));
         with_paths(row, machine, Some(&self.table))
+    }
+
+    /// What was written to a file, and what is true of it, in words.
+    pub fn sentence(&self, machine: &Machine, file: &str, change: Option<Change>) -> String {
+        let faults = faults(&Faults {
+            pairs: self.proof.pairs + self.cut_off,
+            unreached: self.unreached(),
+            hosts_cut_off: if self.cut_off > 0 { machine.cut_off().len() as u64 } else { 0 },
+            links_in_loop: self.proof.credit_loop.len() as u64,
+            agents_missed: self.agents.missed(),
+        });
+        let mut text = match faults.is_empty() {
+            true => format!(
+                "Wrote {file}: all {} pairs of hosts are reached, without a credit loop.",
+                grouped(self.proof.pairs)
+            ),
+            false => format!("Wrote {file}, which does not hold: {}.", faults.join("; ")),
+        };
+        if let Some(change) = change {
+            let entries = grouped(change.entries);
+            text += &match change.steps {
+                0 => " The installed tables are the same.".to_string(),
+                steps => format!(
+                    " {entries} entries differ from the installed tables: load {} in order, \
+                     {} to {}.",
+                    counted(steps, "step"),
+                    Step::file(file, 1),
+                    Step::file(file, steps)
+                ),
+            };
+            if change.with_credit_loop > 0 {
+                let steps = counted(change.with_credit_loop, "step");
+                text += &format!(" After {steps} links can form a credit loop.");
+            }
+        }
+        text
     }
 
     /// Sentences on everything that is wrong; `all` says where further pairs are to be found.

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use laneway_core::Row;
 use laneway_core::node_list::{compress, expand};
-use laneway_core::units::{are, counted};
+use laneway_core::units::{are, counted, grouped};
 
-use crate::alltoall::SAMPLED_PHASES;
+use crate::alltoall::{EVERY_MESSAGE, SAMPLED_PHASES};
 use crate::conflicts::Counter;
 use crate::error::{Error, ErrorKind};
 use crate::explain;
@@ -159,7 +159,7 @@ pub fn conflicts(machine: &Machine, job: &Job) -> (u32, String) {
     let (routing, observer) = (machine.routing(), machine.observer());
     match Counter::observed(wiring, routing, observer) {
         Ok(counter) => {
-            (counter.count_observed(&order, observer).worst(), "every message".to_string())
+            (counter.count_observed(&order, observer).worst(), EVERY_MESSAGE.to_string())
         }
         Err(_) => {
             let followed = follow_phases(wiring, routing, &order, SAMPLED_PHASES, 1, observer);
@@ -182,23 +182,32 @@ pub fn row(machine: &Machine, job: &Job, worst: u32, proof: &str) -> Row {
         .with("phases", job.phases())
         .with("bound", job.bound)
         .with("phases_over_bound", job.phases() as f64 / job.bound as f64)
-        .with("conflicts_max", worst)
+        .with("messages_per_link_max", worst)
         .with("proof", proof)
         .with("nodes", compress(&names(machine, job)))
 }
 
 /// What a row of a job says, in words; `worst` and `proof` are its [`conflicts`].
 pub fn sentence(machine: &Machine, job: &Job, worst: u32, proof: &str) -> String {
-    let shape = job.shape.map_or(String::new(), |shape| format!(" of shape {shape}"));
+    let shape = job.shape.map_or(String::new(), |shape| format!(" (shape {shape})"));
+    let size = job.hosts.len() as u64;
+    let pairs = grouped(size * size.saturating_sub(1));
+    let conflict = match worst {
+        0 | 1 if proof == EVERY_MESSAGE => {
+            format!("No conflict: {pairs} pairs, every message counted")
+        }
+        0 | 1 => format!("No conflict in {proof}; nothing is known of the others"),
+        _ => format!("Conflicts: up to {worst} messages of a phase share a link"),
+    };
+    let bound = match job.phases().saturating_sub(job.bound) {
+        0 => "no order without conflicts takes fewer".to_string(),
+        _ => format!("no order without conflicts takes fewer than {}", job.bound),
+    };
     format!(
-        "A job of {}{shape} on {}: {}. Its all-to-all takes {}, and no order without conflicts \
-         takes fewer than {}. A link carries {} of a phase at most (proof: {proof}).",
-        counted(job.hosts.len() as u64, "node"),
-        machine.spec,
-        compress(&names(machine, job)),
+        "{conflict}. The all-to-all of {}{shape} takes {}; {bound}. Nodes: {}.",
+        counted(size, "node"),
         counted(job.phases(), "phase"),
-        job.bound,
-        counted(worst, "message"),
+        compress(&names(machine, job)),
     )
 }
 

@@ -15,14 +15,14 @@ use crate::engines::several::several_observed;
 use crate::error::{Error, ErrorKind};
 use crate::fabric::{Fabric, Part};
 use crate::failures;
-use crate::formats::{self, Discovered, Identity};
+use crate::formats::{self, Discovered, Identity, file_name};
 use crate::order::{Renamed, Shift};
 use crate::recognise::{Recognised, recognise};
 use crate::repair::{Loss, lost};
 use crate::routing::Routing;
 use crate::table::Table;
 use crate::topologies::mlfm::{self, FullMesh};
-use crate::topologies::{Topology, topology};
+use crate::topologies::{KINDS, Topology, topology};
 use crate::wiring::{Host, Wiring};
 
 /// The engine for fabrics that have no forwarding of their own.
@@ -62,6 +62,8 @@ pub struct Machine {
     /// What is left of it, where something failed; and what failed.
     damaged: Option<Fabric>,
     failed: Vec<Part>,
+    /// What was named and had failed before, in words.
+    already_out: Vec<String>,
     /// Another forwarding than its own, or its own with detours.
     table: Option<Table>,
     /// The ways to switches that came with a table from a file.
@@ -77,18 +79,30 @@ pub fn discovered(file: &Path) -> Result<Discovered, Error> {
     read.map_err(|error| Error::of_file("fabric", file, &error))
 }
 
+/// The file that a fabric is to be read from, unless a word names a topology: `file:FABRIC`, a file
+/// that exists, or any word with a dot or a slash.
+pub fn fabric_file(word: &str) -> Option<&Path> {
+    let kind = word.split(':').next().unwrap_or(word);
+    let is_topology = KINDS.iter().any(|known| known.name == kind);
+    let path = Path::new(word);
+    match word.strip_prefix("file:") {
+        Some(_) => Some(file_name(path)),
+        None => (!is_topology && (word.contains(['/', '.']) || path.is_file())).then_some(path),
+    }
+}
+
 impl Machine {
-    /// A fabric by formula (`mlfm:d=8`) or from a file (`file:FABRIC`): whole, and with its own
-    /// forwarding.
+    /// A fabric by formula (`mlfm:d=8`) or from a file (see [`fabric_file`]): whole, and with its
+    /// own forwarding.
     pub fn named(spec: &str) -> Result<Machine, Error> {
         Machine::observed(spec, Arc::new(()))
     }
 
     /// The same; whatever is asked of it tells the observer how far it is.
     pub fn observed(spec: &str, observer: Arc<dyn Observer>) -> Result<Machine, Error> {
-        let plan = match spec.strip_prefix("file:") {
+        let plan = match fabric_file(spec) {
             Some(file) => {
-                let found = discovered(Path::new(file))?;
+                let found = discovered(file)?;
                 ensure_sensible(spec, &found.fabric)?;
                 let plan = recognise(&found.fabric).map(Box::new);
                 let table = match &plan {
@@ -104,6 +118,7 @@ impl Machine {
             plan,
             damaged: None,
             failed: Vec::new(),
+            already_out: Vec::new(),
             table: None,
             to_switches: None,
             addressed: None,
@@ -116,8 +131,8 @@ impl Machine {
         &*self.observer
     }
 
-    /// Takes out parts, named or drawn (see [`failures::part`]). Its forwarding leads into what has
-    /// failed until [`Machine::route`].
+    /// Takes out parts, named or drawn (see [`failures::part`]); a cable that is out already is
+    /// only noted. The forwarding leads into what has failed until [`Machine::route`].
     pub fn fail<W: AsRef<str>>(mut self, words: &[W], seed: u64) -> Result<Machine, Error> {
         if words.is_empty() {
             return Ok(self);
@@ -125,9 +140,14 @@ impl Machine {
         let mut fabric = Fabric::of(self.wiring());
         let mut draws = SplitMix64::new(seed);
         for word in words {
-            let part = failures::part(&fabric, word.as_ref(), &mut draws)?;
-            fabric.fail(part);
-            self.failed.push(part);
+            let part = failures::part(self.whole(), &fabric, word.as_ref(), &mut draws)?;
+            match failures::already_out(self.whole(), &fabric, &self.failed, part) {
+                Some(why) => self.already_out.push(why),
+                None => {
+                    fabric.fail(part);
+                    self.failed.push(part);
+                }
+            }
         }
         self.damaged = Some(fabric);
         Ok(self)
@@ -180,6 +200,11 @@ impl Machine {
         &self.failed
     }
 
+    /// What was named to be taken out and was out already, in words.
+    pub fn already_out(&self) -> &[String] {
+        &self.already_out
+    }
+
     /// What that has cost, where something was taken out.
     pub fn loss(&self) -> Option<Loss> {
         self.damaged.as_ref().map(|left| lost(self.whole(), left))
@@ -188,6 +213,17 @@ impl Machine {
     /// Hosts without a cable.
     pub fn unplugged(&self) -> Vec<Host> {
         unplugged(self.wiring())
+    }
+
+    /// Hosts that have lost their cable; those that never had one are not among them.
+    pub fn cut_off(&self) -> Vec<Host> {
+        let had = |host: &Host| self.whole().attached(*host).is_some();
+        self.unplugged().into_iter().filter(had).collect()
+    }
+
+    /// How many hosts never had a cable.
+    pub(crate) fn never_plugged(&self) -> u64 {
+        unplugged(self.whole()).len() as u64
     }
 
     /// Ordered pairs of hosts of which one or both have lost their cable; of hosts that never had

@@ -1,6 +1,7 @@
 //! What permutations drawn at random leave of the bandwidth.
 
 use laneway_core::Row;
+use laneway_core::units::{counted, grouped};
 
 use crate::conflicts::{Counter, Tally};
 use crate::machine::Machine;
@@ -75,9 +76,28 @@ impl Trials {
             .with("seed", self.order.seed)
             .with("throughput_mean", self.mean())
             .with("stderr", self.standard_error())
-            .with("conflicts_max", self.all.worst())
+            .with("messages_per_link_max", self.all.worst())
             .with("lost", self.all.lost)
             .with("histogram", shares.collect::<Vec<f64>>())
+    }
+
+    /// What the trials came to, in words.
+    pub fn answer(&self) -> String {
+        let lost = match self.all.lost {
+            0 => String::new(),
+            lost => format!(" {} do not arrive.", counted(lost, "message")),
+        };
+        let (Some(mean), Some(error)) = (self.mean(), self.standard_error()) else {
+            return format!("No message arrives.{lost}");
+        };
+        format!(
+            "Random permutations keep {:.1} % of the bandwidth (standard error {:.2} % over {} \
+             permutations); up to {} on a link.{lost}",
+            100.0 * mean,
+            100.0 * error,
+            grouped(self.order.phases),
+            counted(self.all.worst(), "message"),
+        )
     }
 
     /// The histogram in words.
@@ -88,6 +108,6 @@ impl Trials {
         let shares: Vec<String> = shares
             .map(|(conflict, &count)| format!("{} have conflict {conflict}", share(count)))
             .collect();
-        format!("Of {} messages, {}.", self.messages(), shares.join(", "))
+        format!("Of {} messages, {}.", grouped(self.messages()), shares.join(", "))
     }
 }

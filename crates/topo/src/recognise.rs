@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use laneway_core::units::counted;
+use laneway_core::units::counted_grouped;
 use laneway_core::{Observer, Row};
 
 use crate::cost::Parts;
@@ -116,19 +116,27 @@ pub fn row(file: &str, found: &Fabric, recognised: Option<&Recognised>) -> Row {
         .with("differences", recognised.map(|known| known.differences.len() as u64))
 }
 
-impl Recognised {
-    /// What a row of the whole fabric says, in words.
-    pub fn sentence(&self, file: &str, found: &Fabric) -> String {
-        format!(
-            "{file} is {}: {}, {} and {}, with {}.",
-            self.plan.spec(),
-            counted(found.switches(), "switch"),
-            counted(found.hosts(), "host"),
-            counted(Parts::of(found).all_cables(), "cable"),
-            counted(self.differences.len() as u64, "difference"),
-        )
+/// What [`row`] says, in words.
+pub fn answer(file: &str, found: &Fabric, recognised: Option<&Recognised>) -> String {
+    let parts = format!(
+        "{}, {} and {}",
+        counted_grouped(found.switches(), "switch"),
+        counted_grouped(found.hosts(), "host"),
+        counted_grouped(Parts::of(found).all_cables(), "cable"),
+    );
+    match recognised {
+        None => format!("{file} is none of the known topologies: {parts}."),
+        Some(known) if known.differences.is_empty() => {
+            format!("{file} is {}: {parts}, all as planned.", known.plan.spec())
+        }
+        Some(known) => {
+            let differences = counted_grouped(known.differences.len() as u64, "difference");
+            format!("{file} is {} with {differences}: {parts}.", known.plan.spec())
+        }
     }
+}
 
+impl Recognised {
     /// A row for each switch and host of the found fabric: what it is in the plan.
     pub fn rows(&self, found: &Fabric) -> Vec<Row> {
         let row = |kind: &str, found: String, planned: Option<String>| {

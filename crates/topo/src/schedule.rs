@@ -58,9 +58,8 @@ impl fmt::Display for Repair {
         let Repair { time, bound, unreached, lost } = self;
         write!(
             f,
-            "repaired: takes as long as {time} phases, and no order over these tables takes less \
-             than {bound}; {unreached} pairs cannot be reached, {lost} could be but not over these \
-             tables"
+            "repaired schedule: {time} phases, lower bound over these tables {bound}; {unreached} \
+             pairs without a path of cables, {lost} pairs that the tables lose"
         )
     }
 }
@@ -76,11 +75,15 @@ pub fn usual_orders(machine: &Machine) -> &'static [&'static str] {
 
 impl Named {
     /// The order that a word means: `native`, `shift`, `random`, `repaired`, an algorithm of the
-    /// registry as `OPERATION/ALGORITHM`, or `file:PAIRS`. The seed is that of `random`.
+    /// registry as `OPERATION/ALGORITHM`, or a file of pairs, with or without `file:` before its
+    /// name. The seed is that of `random`.
     pub fn new(machine: &Machine, name: &str, seed: u64) -> Result<Named, Error> {
         let hosts = machine.wiring().hosts();
+        let is_file =
+            !name.starts_with("file:") && (name.contains('.') || Path::new(name).is_file());
+        let name = &if is_file { format!("file:{name}") } else { name.to_string() };
         let mut repair = None;
-        let phases: Box<dyn Phases + Send + Sync> = match (name, name.split_once('/')) {
+        let phases: Box<dyn Phases + Send + Sync> = match (name.as_str(), name.split_once('/')) {
             ("native", _) => machine.order(),
             ("repaired", _) => {
                 let repaired = machine.repaired()?;

@@ -1,28 +1,30 @@
 //! Watches a fabric that is discovered again and again: what is left of it, and the tables for
 //! that.
 
+mod changes;
+mod words;
+
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use laneway_core::{Observer, Row};
+use laneway_core::Observer;
 
 use crate::agents::to_switches_observed;
 use crate::change::differing;
-use crate::check::with_agents;
-use crate::cost::Parts;
 use crate::engines::balanced;
 use crate::engines::several::several_observed;
 use crate::error::{Error, ErrorKind};
-use crate::explain;
 use crate::fabric::Fabric;
 use crate::formats::identity::is_planned;
 use crate::formats::{self, Discovered, Id, Identity, ReadError, lft};
 use crate::machine::unplugged;
 use crate::map::Map;
 use crate::prove::{Agents, Proof, prove_agents_observed, prove_observed};
-use crate::recognise::recognise;
+use crate::recognise::{Recognised, recognise};
 use crate::reroute::reroute_observed;
 use crate::table::Table;
 use crate::wiring::{Host, Wiring};
+use changes::{Cable, Changes, cables, missing};
 
 /// Reads what a discovery has printed. One that was cut short, without switches or hosts, is
 /// refused: it must not empty the tables.
@@ -43,6 +45,10 @@ struct Whole {
     paths: Table,
     to_switches: Table,
     topology: Option<String>,
+    /// Cables that the topology has and this fabric has not.
+    missing: BTreeSet<Cable>,
+    /// Entries to hosts that are not those of the topology, because of them.
+    detours: u64,
     /// Parts that had another address, or none among others that had one.
     new_addresses: usize,
 }
@@ -53,6 +59,15 @@ fn with_paths(found: &Discovered, fabric: &Fabric, table: Table, observer: &dyn 
         1 => table,
         paths => several_observed(fabric, Some(&table), paths, observer),
     }
+}
+
+/// Entries of a table that are not those of the plan that a damaged fabric follows.
+fn detours(plan: &Recognised, found: &Fabric, table: &Table, observer: &dyn Observer) -> u64 {
+    let planned = match table.paths() {
+        1 => Some(Table::of_observed(&*plan.plan, &*plan.plan, observer)),
+        paths => plan.plan.paths(paths),
+    };
+    planned.map_or(0, |planned| differing(table, &plan.map.table(found, &planned)))
 }
 
 impl Whole {
@@ -72,10 +87,13 @@ impl Whole {
         let own = own.and_then(|own| own.paths(&found.fabric, found.identity.paths()));
         let further = || with_paths(&found, &found.fabric, table.clone(), observer);
         let paths = own.unwrap_or_else(further);
+        let damaged = recognised.as_ref().filter(|plan| !plan.differences.is_empty());
+        let missing = damaged.map(|plan| missing(plan, &found.fabric)).unwrap_or_default();
+        let detours = damaged.map_or(0, |plan| detours(plan, &found.fabric, &paths, observer));
         let topology = recognised.map(|recognised| recognised.plan.spec());
         let to_switches = to_switches_observed(&found.fabric, &paths, observer);
         let new_addresses = if had { new } else { 0 };
-        Ok(Whole { found, table, paths, to_switches, topology, new_addresses })
+        Ok(Whole { found, table, paths, to_switches, topology, missing, detours, new_addresses })
     }
 
     /// The table of what is left of it: a path for each address of a host.
@@ -156,7 +174,17 @@ pub struct Watch {
     whole: Option<Whole>,
     /// What the tables that are installed lead over.
     last: Option<Fabric>,
+    /// What was installed last, for the comparison with what comes next.
+    before: Option<Before>,
     observer: Arc<dyn Observer>,
+}
+
+/// What was installed.
+struct Before {
+    cables: BTreeSet<Cable>,
+    gone: BTreeSet<Cable>,
+    table: Table,
+    to_switches: Table,
 }
 
 /// New tables for what is left of a fabric.
@@ -177,9 +205,18 @@ pub struct Rerouted {
     pub unplugged: Vec<Host>,
     /// Pairs, times paths, that are not reached; those of these hosts are among them.
     pub unreached: u64,
-    /// Cables that the whole fabric had and this has not.
+    /// Cables that the whole fabric had, or the topology that it was recognised as has, and this
+    /// has not.
     pub cables_lost: u64,
-    /// Entries that are not those of the whole fabric.
+    /// What was lost since the tables before, cable by cable: `vertex-2-1/6 – edge-1-3/3`; a switch
+    /// without any cable stands as one. The first time it is all that is missing.
+    pub lost: Vec<String>,
+    /// What was lost and is there again.
+    pub restored: Vec<String>,
+    /// What was not there before.
+    pub new: Vec<String>,
+    /// Entries that are not those of the tables before; the first time those that are not the whole
+    /// fabric's, or its topology's.
     pub changed_entries: u64,
     /// The topology that the whole fabric is, if it is one.
     pub topology: Option<String>,
@@ -187,6 +224,9 @@ pub struct Rerouted {
     pub new_addresses: usize,
     /// Whether other addresses than before were discovered.
     pub is_readdressed: bool,
+    to_switches: Table,
+    gone: BTreeSet<Cable>,
+    is_first: bool,
 }
 
 impl Watch {
@@ -201,7 +241,7 @@ impl Watch {
         observer: Arc<dyn Observer>,
     ) -> Result<Watch, Error> {
         let whole = whole.map(|found| Whole::new(found, &*observer)).transpose()?;
-        Ok(Watch { whole, last: None, observer })
+        Ok(Watch { whole, last: None, before: None, observer })
     }
 
     /// The tables for what is discovered now; nothing where those that are installed are for it.
@@ -225,12 +265,18 @@ impl Watch {
         Ok(Some(Rerouted {
             new_addresses,
             is_readdressed,
-            ..rerouted(whole, left, &*self.observer)
+            ..rerouted(whole, left, self.before.as_ref(), &*self.observer)
         }))
     }
 
     /// Remembers that tables are installed.
     pub fn installed(&mut self, rerouted: Rerouted) {
+        self.before = Some(Before {
+            cables: cables(&rerouted.left),
+            gone: rerouted.gone,
+            table: rerouted.table,
+            to_switches: rerouted.to_switches,
+        });
         self.last = Some(rerouted.left);
     }
 
@@ -249,7 +295,12 @@ impl Watch {
 }
 
 /// Routes what is left of a fabric.
-fn rerouted(whole: &Whole, left: Fabric, observer: &dyn Observer) -> Rerouted {
+fn rerouted(
+    whole: &Whole,
+    left: Fabric,
+    before: Option<&Before>,
+    observer: &dyn Observer,
+) -> Rerouted {
     let table = whole.table_of(&left, observer);
     let to_switches = to_switches_observed(&left, &table, observer);
     let proof = prove_observed(&left, &table, observer);
@@ -259,71 +310,56 @@ fn rerouted(whole: &Whole, left: Fabric, observer: &dyn Observer) -> Rerouted {
         let plugged = u64::from(fabric.hosts()) - unplugged(fabric).len() as u64;
         plugged * plugged.saturating_sub(1) * u64::from(table.paths())
     };
-    let changed = differing(&table, &whole.paths) + differing(&to_switches, &whole.to_switches);
-    let cables = |fabric: &Fabric| Parts::of(fabric).all_cables();
+    let changed = changed_entries(whole, &table, &to_switches, before);
+    let there = cables(&left);
+    let mut gone: BTreeSet<Cable> =
+        cables(&whole.found.fabric).difference(&there).cloned().collect();
+    gone.extend(whole.missing.iter().cloned());
+    let empty = BTreeSet::new();
+    let Changes { lost, restored, new } = Changes::between(
+        before.map_or(&empty, |before| &before.gone),
+        before.map(|before| &before.cables),
+        &gone,
+        &there,
+    );
     Rerouted {
+        lost,
+        restored,
+        new,
+        is_first: before.is_none(),
         text: lft::write_both(&left, &table, &to_switches, &whole.found.identity),
         unplugged: unplugged(&left).into_iter().filter(is_lost).collect(),
         unreached: proof.missed() + pairs(&whole.found.fabric) - pairs(&left),
-        cables_lost: cables(&whole.found.fabric) - cables(&left),
+        cables_lost: gone.len() as u64,
+        gone,
         changed_entries: changed,
         topology: whole.topology.clone(),
         new_addresses: 0,
         is_readdressed: false,
         left,
         table,
+        to_switches,
         proof,
         agents,
     }
 }
 
-impl Rerouted {
-    /// Whether everybody reaches everybody, and no credit loop exists.
-    pub fn holds(&self) -> bool {
-        self.proof.holds() && self.agents.reach_all() && self.unplugged.is_empty()
-    }
-
-    /// Whether the tables can be loaded. A credit loop can stop the whole fabric; dead
-    /// entries stop a few pairs.
-    pub fn is_loadable(&self) -> bool {
-        self.proof.credit_loop.is_empty()
-    }
-
-    /// Sentences on everything that a person should know of it.
-    pub fn findings(&self) -> Vec<String> {
-        let left = &self.left;
-        let mut lines = Vec::new();
-        if self.is_readdressed {
-            lines.push("the discovered addresses have changed".to_string());
-        }
-        if self.new_addresses > 0 {
-            lines.push(format!("{} hosts and switches have new addresses", self.new_addresses));
-        }
-        lines.extend(explain::agents(left, &self.agents));
-        for &(from, to, path) in self.proof.unreached.iter().take(explain::NAMED) {
-            let (from, to) = (left.host_name(from), left.host_name(to));
-            let path =
-                if self.table.paths() > 1 { format!(", path {path}") } else { String::new() };
-            lines.push(format!("no path from {from} to {to}{path}"));
-        }
-        if !self.is_loadable() {
-            lines.push(explain::credit_loop(left, &self.proof.credit_loop));
-        }
-        lines.extend(explain::unplugged(left, &self.unplugged));
-        lines
-    }
-
-    /// All of it in one row.
-    pub fn row(&self, file: &str, is_reloaded: bool) -> Row {
-        let row = Row::new()
-            .with("file", file)
-            .with("topology", self.topology.clone())
-            .with("cables_lost", self.cables_lost)
-            .with("changed_entries", self.changed_entries)
-            .with("hosts_unplugged", self.unplugged.len() as u64)
-            .with("unreached", self.unreached)
-            .with("credit_loop", !self.proof.credit_loop.is_empty())
-            .with("reloaded", is_reloaded);
-        with_agents(row, Some(&self.agents))
-    }
+/// Entries that are not those of the tables before, if those are for the same parts; else those
+/// that are not the whole fabric's.
+fn changed_entries(
+    whole: &Whole,
+    table: &Table,
+    to_switches: &Table,
+    before: Option<&Before>,
+) -> u64 {
+    let is_alike = |one: &Table, other: &Table| {
+        let columns = |table: &Table| (table.switches() > 0).then(|| table.row_of(0).len());
+        one.switches() == other.switches() && columns(one) == columns(other)
+    };
+    let before = before.map(|before| (&before.table, &before.to_switches));
+    let before = before
+        .filter(|(hosts, switches)| is_alike(hosts, table) && is_alike(switches, to_switches));
+    let detours = if before.is_some() { 0 } else { whole.detours };
+    let (hosts, switches) = before.unwrap_or((&whole.paths, &whole.to_switches));
+    differing(table, hosts) + differing(to_switches, switches) + detours
 }

@@ -7,6 +7,8 @@ mod paths;
 use std::path::Path;
 use std::process::Command;
 
+use laneway_coll::algorithms;
+use laneway_core::Collective;
 use laneway_needs::{Need, file, program};
 use mpis::{Installed, all, cargo, finished, source, text, turn};
 
@@ -40,6 +42,36 @@ fn promises_are_kept_under_every_mpi() {
 fn ones_own_functions_are_checked_and_measured_under_every_mpi() {
     let program = source("tests/library/own.c");
     everywhere("own", &program, "one's own as promised on 4 ranks");
+}
+
+/// Every collective and its algorithms, as the program takes them; or MPI's own and one of ours.
+fn words(all: bool) -> Vec<String> {
+    let of = |collective: Collective| {
+        let names = algorithms(collective.family()).map(|algorithm| algorithm.name);
+        let names = ["native"].into_iter().chain(names);
+        let names: Vec<&str> = names.take(if all { usize::MAX } else { 2 }).collect();
+        [collective.name().to_owned(), names.join(",")]
+    };
+    Collective::ALL.into_iter().flat_map(of).collect()
+}
+
+/// What a datatype, an operator or a handle is depends on the MPI; an algorithm does not.
+#[test]
+fn calls_take_what_the_mpi_functions_take_under_every_mpi() {
+    let _turn = turn();
+    let installed = Installed::new("call");
+    for (at, mpi) in all().iter().enumerate() {
+        let begun = std::time::Instant::now();
+        let program = installed.build(mpi, &source("tests/library/call.c"));
+        let words = words(at == 0);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let output = installed.run_with(mpi, 4, &program, &words);
+        let said = text(&output);
+        assert!(output.status.success(), "{}: {:?}\n{said}", mpi.name, output.status);
+        assert!(said.contains("calls as MPI's own on 4 ranks"), "{}:\n{said}", mpi.name);
+        assert!(!said.contains("refused"), "{}:\n{said}", mpi.name);
+        println!("{}: {:.1} s", mpi.name, begun.elapsed().as_secs_f64());
+    }
 }
 
 /// A platform that has this host, where all ranks are, and another site; its name.
@@ -82,6 +114,42 @@ fn models_are_estimated_and_asked_under_every_mpi() {
         let said = text(&output);
         assert!(output.status.success(), "{}:\n{said}", mpi.name);
         assert!(said.contains("a model as promised on 2 ranks"), "{}:\n{said}", mpi.name);
+    }
+}
+
+/// The names of settings and their values, the default first, as the program takes them.
+fn settings_of(lines: &[&str], quote: char) -> Vec<String> {
+    let mut words = Vec::new();
+    for line in lines {
+        let quoted: Vec<&str> = line.split(quote).skip(1).step_by(2).collect();
+        let values = quoted[1..]
+            .iter()
+            .map(|value| value.replace("[:ALGORITHM]", "").replace("cold:SIZE", "cold:64M"));
+        words.extend([quoted[0].to_owned(), values.collect::<Vec<_>>().join(",")]);
+    }
+    words
+}
+
+#[test]
+fn the_page_and_the_header_tell_the_defaults_that_hold() {
+    let page = std::fs::read_to_string(source("../../docs/c.md")).expect("the page");
+    let table = page.split("| name | values, the default first |").nth(1).expect("the table");
+    let rows: Vec<&str> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
+    // The purposes, behind the values, may name other settings.
+    let cells: Vec<String> =
+        rows.iter().map(|row| row.split('|').take(3).collect::<Vec<_>>().join("|")).collect();
+    let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+    let of_page = settings_of(&cells, '`');
+    let header = std::fs::read_to_string(source("include/laneway.h")).expect("the header");
+    // One text each: lines that go on are joined.
+    let list = header.split("which is named first here:").nth(1).expect("the list");
+    let list = list.split("# Safety").next().expect("its end").replace("\n//  ", "");
+    let items: Vec<&str> = list.lines().filter(|line| line.starts_with("// - ")).collect();
+    let of_header = settings_of(&items, '"');
+    assert!(of_page.len() >= 18 && of_page.len() == of_header.len(), "{of_page:?} {of_header:?}");
+    for words in [of_page, of_header] {
+        let line = "settings as described: root, confirmation, isolation";
+        paths::run_with("settings", "tests/library/settings.c", &words, line);
     }
 }
 

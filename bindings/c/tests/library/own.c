@@ -27,6 +27,8 @@ static const int counts[3] = {0, 1, 500};
 // How a function of ours misbehaves.
 enum { WELL, WRONG_BLOCK, TOUCHES_A_GAP, CHANGES_INPUT, ANSWERS_A_CODE, REMEMBERS } manner;
 static int calls;
+// Of the last calls, which differ where caches are to be cold.
+static const void *places[16];
 
 // A linear scatter of any datatypes, as anybody would write it.
 static int my_scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -35,7 +37,7 @@ static int my_scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
   MPI_Aint lb, extent;
   MPI_Comm_rank(comm, &own);
   MPI_Comm_size(comm, &all);
-  calls++;
+  places[calls++ % 16] = recvbuf;
   if (own == root) {
     MPI_Type_get_extent(sendtype, &lb, &extent);
     for (int i = 0; i < all; i++) {
@@ -135,6 +137,14 @@ static void right_answers(void) {
   EXPECT(laneway_measure_own_scatter_maximum(world, my_scatter, MPI_INT, MPI_INT, 1, counts + 2,
                                              counts + 2, 4, 4, 0.1, T, reps, a) == LANEWAY_DONE);
   EXPECT(calls == 1 + 2 + 4 + 1);
+  EXPECT(places[4] == places[5] && places[5] == places[6]);
+  EXPECT(laneway_set("cache", "cold:64K") == LANEWAY_DONE);
+  calls = 0;
+  EXPECT(laneway_measure_own_scatter_maximum(world, my_scatter, MPI_INT, MPI_INT, 1, counts + 2,
+                                             counts + 2, 4, 4, 0.1, T, reps, a) == LANEWAY_DONE);
+  EXPECT(calls == 1 + 2 + 4 + 1 && measured(1));
+  for (int i = 1; i < 6; i++) EXPECT(places[i] != places[i + 1] && places[i] != places[0]);
+  EXPECT(laneway_set("cache", NULL) == LANEWAY_DONE);
   EXPECT(laneway_measure_own_gather_global(world, my_gather, MPI_CHAR, MPI_CHAR, 3, counts, counts,
                                            4, 4, 0.1, T, reps, a) == LANEWAY_DONE && measured(3));
   EXPECT(laneway_measure_own_allgather_start_time(world, my_allgather, MPI_INT, MPI_INT, 3, counts,

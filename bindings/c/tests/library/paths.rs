@@ -14,10 +14,18 @@ use crate::mpis::{Installed, finished, source, text};
 
 /// Builds a program with the plain compiler, runs it, and looks for a line.
 pub fn run(name: &str, program: &str, line: &str) -> String {
+    run_with(name, program, &[], line)
+}
+
+/// The same with arguments; without any, it gets the folder of the installation.
+pub fn run_with(name: &str, program: &str, arguments: &[String], line: &str) -> String {
     let installed = Installed::new(name);
     let program = installed.compile(Path::new("cc"), name, &source(program));
     let mut command = Command::new(program);
-    command.arg(&installed.0).env("LD_LIBRARY_PATH", installed.0.join("lib"));
+    if arguments.is_empty() {
+        command.arg(&installed.0);
+    }
+    command.args(arguments).env("LD_LIBRARY_PATH", installed.0.join("lib"));
     let output = finished(&mut command);
     let said = text(&output);
     assert!(output.status.success(), "{:?}\n{said}", output.status);

@@ -42,6 +42,18 @@ int main(int argc, char **argv) {
   MPI_Comm_free(&copy);
   EXPECT(choice(first) == LANEWAY_DONE);
 
+  // What is chosen takes what MPI takes.
+  double sums[500], own[500];
+  int counts[64], displs[64];
+  for (int i = 0; i < 500; i++) sums[i] = i + rank;
+  EXPECT(laneway_allreduce("chosen", MPI_IN_PLACE, sums, 500, MPI_DOUBLE, MPI_SUM, first) ==
+         LANEWAY_DONE);
+  for (int i = 0; i < 500; i++) EXPECT(sums[i] == ranks * i + ranks * (ranks - 1) / 2);
+  for (int i = 0; i < ranks; i++) counts[i] = 3 * i, displs[i] = 100 * (ranks - 1 - i);
+  EXPECT(laneway_scatterv("chosen", sums, counts, displs, MPI_DOUBLE, own, 3 * rank, MPI_DOUBLE,
+                          ranks - 1, first) == LANEWAY_DONE);
+  for (int i = 0; i < 3 * rank; i++) EXPECT(own[i] == sums[displs[rank] + i]);
+
   // It is freed without having been forgotten. Libraries give a handle again.
   int handle = laneway_comm(first);
   MPI_Comm_free(&first);

@@ -8,10 +8,10 @@ use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure, Row};
 use laneway_lab::{LabName, Link, Passed, Recorder, read_plan};
 use laneway_report::links::{Interval, LinkUse};
-use laneway_sim::platform::parse_time;
 
 use super::{failure, lab_arg, lab_name};
 use crate::links::RecordFile;
+use crate::words;
 
 pub fn command() -> Command {
     Command::new("record")
@@ -49,7 +49,7 @@ pub fn every_arg() -> Arg {
 /// A time of the command line, within bounds that make sense for it.
 fn time(matches: &ArgMatches, name: &str) -> Result<Duration, Failure> {
     let text = matches.get_one::<String>(name).map_or("", String::as_str);
-    match parse_time(text) {
+    match words::seconds(name, text) {
         Ok(seconds) if (1e-3..=3600.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
         _ => {
             let what = format!("`--{name} {text}` is not a time from 1ms to 1h");

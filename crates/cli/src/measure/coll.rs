@@ -30,7 +30,7 @@ pub fn command() -> Command {
              laneway measure coll gather --backend sim:mpiblib16 --sizes 0:100K:+1K --reps 1\n  \
              laneway measure coll scatter --timing root --min-reps 5 --max-reps 100 --alpha 5%\n  \
              laneway measure coll allreduce --ranks 4 --cache cold\n  \
-             laneway measure coll bcast --launches 5 --launcher \"mpirun -n 4\"\n  \
+             laneway measure coll bcast --launches 6 --launcher \"mpirun -n 4\"\n  \
              laneway measure coll bcast --backend sim:two-sites:8x8 --truth --format json\n  \
              laneway measure coll bcast --ranks 2 --clock-offset 0.5 --clock-drift 10",
         )
@@ -133,6 +133,7 @@ fn measured(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, RankE
         let shown = Document { rows: brief_rows(&full.rows), ..full.clone() };
         output.write(&full, Some(&shown))?;
         bounds::explain(&full.rows);
+        output.answer(&laneway_report::fastest(&full.rows))?;
     }
     let missed = swept.without_figure || plan.strict && swept.imprecise;
     Ok(match (swept.wrong, missed) {

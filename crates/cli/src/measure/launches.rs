@@ -22,7 +22,7 @@ pub fn args() -> [Arg; 2] {
             .long("launches")
             .value_name("N")
             .value_parser(value_parser!(u32).range(1..=MOST_LAUNCHES))
-            .help("Run N launches, and compute the interval over the launches"),
+            .help("Run N launches: six or more have an interval over them, fewer their range"),
         Arg::new("launcher")
             .long("launcher")
             .value_name("WORDS")
@@ -49,8 +49,11 @@ pub fn run(
     if let Some(started) = laneway_mpi::launched() {
         let what = "--launches cannot run under a launcher";
         let cause = format!("this process was started by {started:?}");
-        let try_this = "laneway measure … --launches 5 --launcher \"mpirun -n 4\"";
+        let try_this = "laneway measure … --launches 6 --launcher \"mpirun -n 4\"";
         return Err(Failure::usage(what, cause, try_this));
+    }
+    if launcher.is_some() {
+        laneway_mpi::refuse_unjoined_task()?;
     }
     let file = matches.get_one::<String>("export").map(String::as_str);
     if let Some(cause) = export::objection(file) {
@@ -97,6 +100,7 @@ pub fn run(
     let shown = brief(&full.rows);
     output.write(&full, Some(&Document { rows: shown, ..full.clone() }))?;
     bounds::explain(&full.rows);
+    output.answer(&laneway_report::fastest(&full.rows))?;
     Ok(Some(exit))
 }
 
@@ -182,10 +186,12 @@ mod tests {
     use laneway_measure::flags;
     use laneway_report::launches;
 
-    /// The flags that merging puts on rows are those that are explained.
+    /// The flags that the report crate puts on rows, or reads, are those that are explained.
     #[test]
     fn flags_have_the_same_names_everywhere() {
         assert_eq!(launches::MIXED_TIMING, flags::MIXED_TIMING);
         assert_eq!(launches::NO_INTERVAL, flags::NO_INTERVAL);
+        assert_eq!(laneway_report::fastest::STOPPED_EARLY, flags::STOPPED_EARLY);
+        assert_eq!(launches::RANGE, flags::RANGE);
     }
 }

@@ -33,7 +33,7 @@ pub fn command() -> Command {
              mpirun -n 2 laneway measure p2p --pattern bandwidth,bibw --sizes 8:4M\n  \
              mpirun -n 2 laneway measure p2p --sizes 1K,1M --refine 8    protocol switches\n  \
              mpirun -n 16 laneway measure p2p --pattern round-trip --back 0 --pairs all\n  \
-             laneway measure p2p --launches 5 --launcher \"mpirun -n 2\"\n  \
+             laneway measure p2p --launches 6 --launcher \"mpirun -n 2\"\n  \
              laneway measure p2p --pattern logp --backend sim:mpiblib16 --pairs 0:15\n  \
              laneway measure p2p --backend local:memcpy,shm,unix,tcp    layers side by side\n  \
              laneway measure p2p --backend local:memcpy,shm,tcp,mpi --launcher \"mpirun -n 2\"",

@@ -33,8 +33,9 @@ pub fn command() -> Command {
              laneway measure pairs --backend sim:two-sites:8x8",
         )
         .arg(Arg::new("min-bw").long("min-bw").value_name("P").help(
-            "Exit with 1 if a pair is surely slow: below P, such as 90% of the usual bandwidth or \
-             12GB/s, or above --max-latency [default: no gate, and slow is below 80%]",
+            "Exit with 1 if a pair is slow, even at the fast end of its interval: below P, such as \
+             90% of the usual bandwidth or 12GB/s, or above --max-latency [default: no gate, and \
+             slow is below 80%]",
         ))
         .arg(
             Arg::new("max-latency").long("max-latency").value_name("X").help(

@@ -108,7 +108,10 @@ pub fn args() -> Vec<Arg> {
         flag("truth", "On a simulated cluster: also the true time (truth_us)"),
         p2p::cache_arg(),
         flag("keep", "Keep every sample and every rank's entry and exit, in JSON"),
-        flag("race", "Stop early with algorithms that are surely slower than another one"),
+        flag(
+            "race",
+            "Stop early with algorithms that are slower than another one beyond their intervals",
+        ),
     ];
     own.into_iter()
         .chain([decided::arg()])

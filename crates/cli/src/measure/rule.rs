@@ -25,7 +25,11 @@ pub fn args(usual: &Rule) -> [Arg; 7] {
     [
         text("reps", "N", "Exactly N repetitions".into()),
         text("min-reps", "N", format!("At least N repetitions [default: {min_reps}]")),
-        text("max-reps", "N", format!("At most N repetitions [default: {max_reps}]")),
+        text(
+            "max-reps",
+            "N",
+            format!("At most N repetitions [default: {max_reps}; with --budget no limit but time]"),
+        ),
         text(
             "precision",
             "P",
@@ -103,7 +107,9 @@ pub fn rule(matches: &ArgMatches, usual: &Rule) -> Result<(Rule, bool), Failure>
         return Err(Failure::usage(what, cause, try_this));
     }
     if let Some(budget) = text("budget") {
-        rule.budget = seconds("budget", budget)?;
+        let budget = seconds("budget", budget)?;
+        let limited = text("max-reps").is_some() || rule.is_fixed();
+        rule = if limited { Rule { budget, ..rule } } else { rule.with_budget(budget) };
     }
     match rule.objection() {
         Some(cause) => {

@@ -7,6 +7,7 @@ use laneway_measure::clock::MOST_DRIFT;
 use laneway_measure::sweep::{MOST_OFFSET, Skew};
 
 use super::rule::number;
+use crate::words;
 
 pub fn args() -> [Arg; 2] {
     let text = |name: &'static str, value: &'static str, help: &'static str| {
@@ -14,14 +15,24 @@ pub fn args() -> [Arg; 2] {
         arg.allow_negative_numbers(true)
     };
     [
-        text("clock-offset", "SECONDS", "Offset each rank's clock by up to +-SECONDS, by seed"),
+        text(
+            "clock-offset",
+            "TIME",
+            "Offset each rank's clock by up to +-TIME, by seed: 0.5, 500ms",
+        ),
         text("clock-drift", "PPM", "Let each rank's clock drift by up to +-PPM millionths"),
     ]
 }
 
+/// No offset is a number too, and no time.
+fn offset_seconds(text: &str) -> Result<f64, Failure> {
+    text.parse().map_or_else(|_| words::seconds("clock-offset", text), Ok)
+}
+
 /// Clocks are left alone where nobody asks.
 pub fn from_args(matches: &ArgMatches) -> Result<Option<Skew>, Failure> {
-    let offset = number::<f64>(matches, "clock-offset", "a time in seconds", "0.5")?;
+    let offset = matches.get_one::<String>("clock-offset").map(|text| offset_seconds(text));
+    let offset = offset.transpose()?;
     let drift = number::<f64>(matches, "clock-drift", "a number of millionths", "10")?;
     if offset.is_none() && drift.is_none() {
         return Ok(None);

@@ -89,24 +89,40 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
                 false => found.iter().map(row).collect(),
             };
             let verb = "model-compare";
-            // Rows of calls do not tell it.
             let hold = found.iter().filter(|one| one.holds).map(|one| one.kind.name());
-            let hold: Vec<&str> = hold.collect();
-            let sentence = matches.get_flag("cells").then(|| who_holds(&hold));
-            let summary = sentence.as_ref().map(|_| Row::new().with("hold", hold.join(",")));
+            let hold = hold.collect::<Vec<_>>().join(",");
+            let answer = answer(&found);
+            let summary = Row::new().with("hold", hold).with("answer", answer.as_str());
+            let summary = Some(summary);
             let document = Document { verb, env: environment, params, rows, summary };
-            output.write_said(&document, None, sentence.as_slice())?;
+            output.write_said(&document, None, &[answer])?;
         }
         Ok::<Exit, RankError>(Exit::Done)
     })
 }
 
-fn who_holds(models: &[&str]) -> String {
-    match models {
-        [] => "No model holds.".to_string(),
-        [one] => format!("One model holds: {one}."),
-        all => format!("These models hold: {}.", all.join(", ")),
-    }
+/// Which model to take: of those that hold, the one whose errors are smallest.
+fn answer(found: &[Comparison]) -> String {
+    let order = |a: &&Comparison, b: &&Comparison| {
+        b.holds.cmp(&a.holds).then(a.tail.total_cmp(&b.tail)).then(a.worst.total_cmp(&b.worst))
+    };
+    let Some(best) = found.iter().min_by(order) else { return "No model was fitted.".into() };
+    let percent = |part: f64| format!("{:.1} %", 100.0 * part);
+    let begin = if best.holds { "Most accurate" } else { "No model holds; the least inaccurate" };
+    let next = found.iter().filter(|one| one.holds && one.kind != best.kind).min_by(order);
+    let next = next.map_or(String::new(), |one| {
+        let (median, tail) = (percent(one.median), percent(one.tail));
+        format!("; next is {}, off by {median} and {tail}", one.kind.name())
+    });
+    format!(
+        "{begin}: {}, off by {} in the median, {} at the 95th percentile and {} at most \
+         ({}){next}.",
+        best.kind.name(),
+        percent(best.median),
+        percent(best.tail),
+        percent(best.worst),
+        best.worst_of,
+    )
 }
 
 fn row(one: &Comparison) -> Row {

@@ -8,7 +8,7 @@ use laneway_model::{
     Fitted, ModelKind, Request, estimate_observed, fit, platform_text, share, sweep,
 };
 
-use super::{experiment_arguments, print_model, refused, request};
+use super::{all_argument, experiment_arguments, print_model, refused, request};
 use crate::measure::export;
 use crate::output::{self, Output};
 use crate::progress::Bar;
@@ -65,6 +65,7 @@ pub fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Search for escalations of gathers and leaps of scatters, 1K to 1M"),
         )
+        .arg(all_argument())
         .args(session::args())
         .args(output::args())
 }
@@ -132,7 +133,7 @@ fn run_rank(comm: &dyn Comm, wanted: &Wanted) -> Result<Exit, RankError> {
 }
 
 fn finish(wanted: &Wanted, fitted: &Fitted, env: laneway_core::Row) -> Result<(), Failure> {
-    print_model(&wanted.output, fitted, env)?;
+    print_model(&wanted.output, fitted, env, wanted.matches.get_flag("all"))?;
     if let Some(file) = wanted.text("output") {
         output::replace(Path::new(file), &fitted.save())?;
     }

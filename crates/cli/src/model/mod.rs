@@ -9,6 +9,7 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_model::{ALL_EAGER, Fitted, ModelError, Request};
+use laneway_sim::platform::similar_file;
 
 use crate::output::{self, Output};
 use crate::session::RankError;
@@ -111,10 +112,20 @@ fn show_command() -> Command {
              does not hold.\n\n\
              Examples:\n  \
              laneway model show tonight.toml\n  \
+             laneway model show tonight.toml --all\n  \
              laneway model show tonight.toml --format json",
         )
         .arg(file_argument())
+        .arg(all_argument())
         .args(output::args())
+}
+
+/// Of pairs a table shows the median, and those that differ.
+fn all_argument() -> Arg {
+    Arg::new("all")
+        .long("all")
+        .action(ArgAction::SetTrue)
+        .help("Print the parameters of every pair; a table has the median and what is far from it")
 }
 
 fn file_argument() -> clap::Arg {
@@ -125,15 +136,20 @@ fn show(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let file = matches.get_one::<String>("file").map_or("", String::as_str);
     let fitted = load(file)?;
-    print_model(&output, &fitted, Row::new())?;
+    print_model(&output, &fitted, Row::new(), matches.get_flag("all"))?;
     Ok(if fitted.quality.holds() { Exit::Done } else { Exit::Gate })
 }
 
 /// A model from a file.
 fn load(file: &str) -> Result<Fitted, Failure> {
+    let file = words::file(file);
     let text = std::fs::read_to_string(Path::new(file)).map_err(|error| {
-        let what = format!("{file} cannot be read");
-        Failure::environment(what, error.to_string(), format!("laneway model fit -o {file}"))
+        let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+        let what =
+            format!("{file} {}", if is_missing { "does not exist" } else { "cannot be read" });
+        let similar = similar_file(Path::new(file)).filter(|_| is_missing);
+        let try_this = similar.unwrap_or_else(|| format!("laneway model fit -o {file}"));
+        Failure::environment(what, error.to_string(), try_this)
     })?;
     Fitted::load(file, &text).map_err(|error| {
         let mut failure = error.failure();
@@ -144,8 +160,9 @@ fn load(file: &str) -> Result<Fitted, Failure> {
     })
 }
 
-/// Prints a model: a row for each parameter, and what is to be known of the whole.
-fn print_model(output: &Output, fitted: &Fitted, env: Row) -> Result<(), Failure> {
+/// Prints a model: a row for each parameter, and what is to be known of the whole. A table shows
+/// `all` pairs only where that was asked for.
+fn print_model(output: &Output, fitted: &Fitted, env: Row, all: bool) -> Result<(), Failure> {
     let quality = &fitted.quality;
     let mut summary = Row::new()
         .with("holds", quality.holds())
@@ -173,34 +190,31 @@ fn print_model(output: &Output, fitted: &Fitted, env: Row) -> Result<(), Failure
     let params = Row::new().with("model", kind.name()).with("hosts", fitted.hosts.join(","));
     let rows = fitted.rows();
     let document = Document { verb: "model", env, params, rows, summary: Some(summary) };
-    output.write_said(&document, None, &sentences(fitted))
+    let brief = (!all).then(|| fitted.brief_rows());
+    let left_out = brief.as_ref().and_then(|brief| brief.left_out.clone());
+    let left_out = left_out.map(|sentence| format!("{sentence} --all prints every pair."));
+    let sentences: Vec<String> = left_out.into_iter().chain(sentences(fitted)).collect();
+    let brief = brief.map(|brief| Document { rows: brief.rows, ..document.clone() });
+    output.write_said(&document, brief.as_ref(), &sentences)
 }
 
-/// The same in words.
+/// The same in words; whether the model holds comes last.
 fn sentences(fitted: &Fitted) -> Vec<String> {
     let (quality, cost) = (&fitted.quality, &fitted.cost);
     let percent = |part: f64| format!("{:.1} %", 100.0 * part);
     let holds = if quality.holds() { "The model holds" } else { "The model does not hold" };
     let (typical, worst) = (percent(quality.typical), percent(quality.worst));
-    let mut all = vec![
-        format!(
-            "{holds}: nine of ten experiments are off by {typical} at most beyond their \
-             intervals, the worst by {worst} ({}); {} is the limit.",
-            quality.worst_of,
-            percent(quality.limit)
-        ),
-        format!(
-            "Estimated in {:.2} s: {} experiments in {} rounds, {} repetitions. {} eager.",
-            cost.seconds,
-            cost.experiments,
-            cost.rounds,
-            cost.repetitions,
-            match fitted.eager_bytes {
-                ALL_EAGER.. => "All messages are".to_string(),
-                bytes => format!("Messages up to {bytes} B are"),
-            }
-        ),
-    ];
+    let mut all = vec![format!(
+        "Estimated in {:.2} s: {} experiments in {} rounds, {} repetitions. {} eager.",
+        cost.seconds,
+        cost.experiments,
+        cost.rounds,
+        cost.repetitions,
+        match fitted.eager_bytes {
+            ALL_EAGER.. => "All messages are".to_string(),
+            bytes => format!("Messages up to {bytes} B are"),
+        }
+    )];
     all.extend(fitted.escalation.as_ref().map(|region| {
         format!(
             "Linear gathers of {} to {} B escalate in {} of the calls, by {:.0} us.",
@@ -214,5 +228,11 @@ fn sentences(fitted: &Fitted) -> Vec<String> {
         let (bytes, us) = (leap.after_bytes, 1e6 * leap.seconds.value);
         format!("Linear scatters beyond {bytes} B take {us:.0} us more than the model says.")
     }));
+    all.push(format!(
+        "{holds}: nine of ten experiments are off by {typical} at most beyond their intervals, \
+         the worst by {worst} ({}); {} is the limit.",
+        quality.worst_of,
+        percent(quality.limit)
+    ));
     all
 }

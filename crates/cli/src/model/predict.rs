@@ -200,7 +200,7 @@ fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> 
     }
     let mut rule = Rule::default();
     if let Some(budget) = asked.text("budget") {
-        rule.budget = words::seconds("budget", budget)?;
+        rule = rule.with_budget(words::seconds("budget", budget)?);
     }
     let meter = Meter::new(comm).map_err(refused)?;
     let mut all = Vec::new();
@@ -217,23 +217,49 @@ fn measure(comm: &dyn Comm, asked: &Asked) -> Result<Vec<Parameter>, RankError> 
 
 fn finish(asked: &Asked, env: Row, measured: &[Parameter]) -> Result<(), Failure> {
     let calls = asked.calls().enumerate();
-    let rows = calls.map(|(number, call)| row(asked, call, measured.get(number))).collect();
-    let sentences = sentences(asked);
+    let row = |(number, call)| row(asked, call, measured.get(number));
+    let rows: Vec<Row> = calls.map(row).collect();
+    let (crossovers, fastest) = (sentences(asked), fastest(&rows));
     let root = asked.predicted.iter().map(|one| one.call.root).max();
     let params = Row::new()
         .with("model", asked.text("model").unwrap_or_default())
         .with("kind", asked.fitted.model.kind().name())
         .with("ranks", asked.ranks)
         .with("root", root);
-    let summary = Some(Row::new().with("crossovers", sentences.join(" ")));
+    let summary = Row::new().with("crossovers", crossovers.join(" "));
+    let summary = Some(summary.with("fastest", fastest.join(" ")));
     let document = Document { verb: "model-predict", env, params, rows, summary };
-    asked.output.write_said(&document, None, &sentences)?;
+    asked.output.write_said(&document, None, &[crossovers, fastest].concat())?;
     match (asked.text("svg"), &asked.predicted[..]) {
         (Some(file), [one]) => {
             output::replace(Path::new(file), &drawing(asked, one, measured).draw())
         }
         _ => Ok(()),
     }
+}
+
+/// Which algorithms are fastest as predicted, and as measured where calls were timed.
+fn fastest(rows: &[Row]) -> Vec<String> {
+    const MEASURED: [(&str, &str); 3] = [
+        ("time_us", "measured_us"),
+        ("ci_low_us", "measured_low_us"),
+        ("ci_high_us", "measured_high_us"),
+    ];
+    let measured = |row: &Row| {
+        let key = row.only(|name| ["op", "algorithm", "size_bytes"].contains(&name));
+        let value = |name: &str| row.get(name).cloned();
+        MEASURED.iter().fold(key, |key, (name, from)| key.with(*name, value(from)))
+    };
+    let predicted = laneway_report::fastest(rows);
+    if !rows.iter().any(|row| row.get("measured_us").is_some()) {
+        return predicted;
+    }
+    let measured: Vec<Row> = rows.iter().map(measured).collect();
+    let measured = laneway_report::fastest(&measured);
+    let by = |word: &str, all: Vec<String>| -> Vec<String> {
+        all.iter().map(|one| one.replacen("Fastest", &format!("Fastest as {word}"), 1)).collect()
+    };
+    [by("predicted", predicted), by("measured", measured)].concat()
 }
 
 /// Where one algorithm overtakes another; of which operation, where there are several.

@@ -32,8 +32,9 @@ pub fn command() -> Command {
              broken again and again. A row has the time for which messages stalled, less what a \
              connection on an untouched path stalled at the same time; the messages that were \
              lost, duplicated or reordered; the rate in MB/s before the fault and while the path \
-             was down; and the time until both paths worked again. It needs root, and exits with \
-             1 if anything was lost.\n\n\
+             was down; and the time until both paths worked again. A stall that has not ended when \
+             the traffic does is counted with its length so far, and its row is marked \
+             `unfinished`. It needs root, and exits with 1 if anything was lost.\n\n\
              With --spread there are several connections, half of them on each path, with a \
              message under way each. One path, chosen at random, is broken; connections that \
              leave it return when it works again.\n\n\
@@ -159,13 +160,14 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let options = StageOptions { rate: rate.into(), one_switch, program: lab::program()? };
     let stage = Stage::build(&options).map_err(failure)?;
     let mut progress = Progress::new(rounds.len() * faults, true);
-    let (mut rows, mut is_sound) = (Vec::new(), true);
+    let (mut rows, mut is_sound, mut unfinished) = (Vec::new(), true, false);
     for (at, round) in rounds.iter().enumerate() {
         let what = format!("{} {} B", round.kind.name(), round.load.bytes);
         let tell = |done| progress.at(at * faults + done, &what);
         let seen = stage.run(round, &mut random, tell).map_err(failure)?;
         let verdict = judge(round, &seen);
         is_sound &= verdict.is_sound;
+        unfinished |= verdict.unfinished;
         rows.push(verdict.row());
     }
     drop(progress);
@@ -180,6 +182,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("seed", number("seed"));
     let env = Row::new();
     output.write(&Document { verb: "path", env, params, rows, summary: None }, None)?;
+    note_unfinished(unfinished);
     if !is_sound {
         output::note(
             "messages were lost, duplicated or reordered, a path did not come back, or a \
@@ -197,11 +200,12 @@ fn with_server(
     rounds: &[Round],
 ) -> Result<Exit, Failure> {
     let seconds = matches.get_one::<u64>("seconds").copied().unwrap_or(10);
-    let (mut rows, mut is_sound) = (Vec::new(), true);
+    let (mut rows, mut is_sound, mut unfinished) = (Vec::new(), true, false);
     // Without kinds of faults there is one round for each size.
     for round in rounds.iter().filter(|round| round.kind == rounds[0].kind) {
         let seen = with_peers(matches, peers, round, seconds)?;
         is_sound &= seen.is_sound();
+        unfinished |= seen.outcome.unfinished().is_some();
         rows.push(seen.row());
     }
     let to: Vec<String> = peers.iter().map(ToString::to_string).collect();
@@ -212,7 +216,18 @@ fn with_server(
         .with("spread", rounds.first().is_some_and(|round| round.spread));
     let env = Row::new();
     output.write(&Document { verb: "path", env, params, rows, summary: None }, None)?;
+    note_unfinished(unfinished);
     Ok(if is_sound { Exit::Done } else { Exit::Gate })
+}
+
+/// Says what the rows mark.
+fn note_unfinished(unfinished: bool) {
+    if unfinished {
+        output::note(
+            "messages were still under way when the traffic ended (unfinished): their stall is \
+             counted with its length so far",
+        );
+    }
 }
 
 /// Traffic of one size for so many seconds, or until a signal.

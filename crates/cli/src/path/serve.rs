@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command};
+use laneway_core::units::counted;
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_net::drill::{State, serve};
 
@@ -33,9 +34,8 @@ pub fn command() -> Command {
         .arg(
             Arg::new("seconds")
                 .long("seconds")
-                .value_name("N")
-                .value_parser(value_parser!(u64).range(1..))
-                .help("Stop after this many seconds [default: run until Ctrl-C]"),
+                .value_name("TIME")
+                .help("Stop after this time: 60, 60s, 5min [default: run until Ctrl-C]"),
         )
         .args(output::args())
 }
@@ -50,7 +50,9 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let names: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     output::note(&format!("serving at {}", names.join(", ")));
     let (state, over) = (State::default(), on_signal(&[libc::SIGINT, libc::SIGTERM]));
-    let limit = matches.get_one::<u64>("seconds").map(|seconds| Duration::from_secs(*seconds));
+    let limit = matches.get_one::<String>("seconds");
+    let limit = limit.map(|text| words::seconds("seconds", text)).transpose()?;
+    let limit = limit.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
     let begun = std::time::Instant::now();
     let served = std::thread::scope(|scope| {
         let server = scope.spawn(|| serve(endpoint, None, largest, Duration::ZERO, &state));
@@ -76,7 +78,19 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("broken", served.broken);
     let params = Row::new().with("paths", names.join(" "));
     let env = Row::new();
-    output.write(&Document { verb: "path", env, params, rows: vec![row], summary: None }, None)?;
     let wrong = checked.duplicated + checked.reordered + checked.damaged + served.broken;
+    let received = counted(checked.received, "message");
+    let sentence = match wrong {
+        0 => format!("{received} received: none duplicated, reordered or damaged."),
+        _ => format!(
+            "{received} received: {} duplicated, {} reordered, {} damaged; {} broken.",
+            checked.duplicated,
+            checked.reordered,
+            checked.damaged,
+            counted(served.broken, "connection"),
+        ),
+    };
+    let document = Document { verb: "path", env, params, rows: vec![row], summary: None };
+    output.write_said(&document, None, &[sentence])?;
     Ok(if wrong == 0 { Exit::Done } else { Exit::Gate })
 }

@@ -212,7 +212,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let sizes: Vec<String> = plan.sizes.iter().map(|&size| format_size(size)).collect();
     let params = Row::new().with("platform", plan.platform.name()).with("sizes", sizes.join(","));
-    output.write(&Document { verb: "sim", env: plan.env(), params, rows, summary: None }, None)?;
+    let fastest = laneway_report::fastest(&rows);
+    let summary = (!fastest.is_empty()).then(|| Row::new().with("fastest", fastest.join(" ")));
+    let document = Document { verb: "sim", env: plan.env(), params, rows, summary };
+    output.write_said(&document, None, &fastest)?;
     Ok(Exit::Done)
 }
 

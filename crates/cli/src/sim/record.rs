@@ -3,12 +3,12 @@
 use clap::{Arg, ArgMatches};
 use laneway_core::{Failure, Row};
 use laneway_report::links::{Interval, LinkUse};
-use laneway_sim::platform::parse_time;
 use laneway_sim::{LinkLoad, LinkRecord, RecordError, record_links};
 use laneway_sites::Run;
 
 use super::Plan;
 use crate::links::RecordFile;
+use crate::words;
 
 pub fn args() -> [Arg; 2] {
     [
@@ -36,7 +36,7 @@ impl Wanted {
         let file = RecordFile::from(file)?;
         let every = match matches.get_one::<String>("every") {
             None => None,
-            Some(text) => Some(interval(text)?),
+            Some(text) => Some(words::seconds("every", text)?),
         };
         let run = plan.one_run("a record shows one run")?;
         Ok(Some(Wanted { file, every, run }))
@@ -77,15 +77,6 @@ fn failure(algorithm: &str, error: RecordError) -> Failure {
             Failure::usage("the intervals are too short", cause, try_this)
         }
         _ => Failure::usage("nothing to record", cause, "--ranks 2 --sizes 64K"),
-    }
-}
-
-fn interval(text: &str) -> Result<f64, Failure> {
-    let refuse =
-        |cause| Failure::usage(format!("`{text}` is not an interval"), cause, "--every 1ms");
-    match parse_time(text).map_err(refuse)? {
-        0.0 => Err(refuse("an interval is longer than 0".into())),
-        seconds => Ok(seconds),
     }
 }
 

@@ -8,8 +8,9 @@ use std::time::Instant;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use laneway_core::error::nearest;
 use laneway_core::units::counted;
-use laneway_core::{Collective, Document, Exit, Failure, Row};
-use laneway_report::table::significant;
+use laneway_core::{Collective, Document, Exit, Failure, Row, Value};
+use laneway_report::fastest::{bytes, listed};
+use laneway_report::table::{cell, significant};
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
 use laneway_sites::{Calls, ChoiceError, LanesError, Sites};
@@ -113,7 +114,7 @@ impl Plan {
     }
 
     /// What is chosen, or all that was tried, and how.
-    fn choose(&self, all: bool) -> Result<(Document, Option<String>), Failure> {
+    fn choose(&self, all: bool) -> Result<(Document, Vec<String>), Failure> {
         let begun = Instant::now();
         let choices = self.calls().choose(all, &*Bar::working()).map_err(failure)?;
         let choosing_ms = begun.elapsed().as_secs_f64() * 1e3;
@@ -123,15 +124,17 @@ impl Plan {
         if !choices.limits.is_empty() {
             output::note(&format!("the bound is set by {}", choices.limits.join(", ")));
         }
+        let answers = answers(&choices.rows);
         let summary = Row::new().with("simulated", choices.simulated);
-        let summary = Some(summary.with("choosing_ms", choosing_ms));
+        let summary = summary.with("choosing_ms", choosing_ms).with("fastest", answers.join(" "));
         let simulated = counted(choices.simulated, "simulation");
-        let sentence = format!("Chosen by {simulated} in {} ms.", significant(choosing_ms));
-        Ok((self.document(choices.rows, summary), Some(sentence)))
+        let chosen = format!("Chosen by {simulated} in {} ms.", significant(choosing_ms));
+        let sentences = std::iter::once(chosen).chain(answers).collect();
+        Ok((self.document(choices.rows, Some(summary)), sentences))
     }
 
     /// The multi-lane paper's algorithm for each number of lanes.
-    fn over_lanes(&self, range: &str) -> Result<(Document, Option<String>), Failure> {
+    fn over_lanes(&self, range: &str) -> Result<(Document, Vec<String>), Failure> {
         let lanes = lane_range(range)?;
         let times = self.calls().over_lanes(lanes, &*Bar::working());
         let times = times.map_err(|error| no_lanes(error, range))?;
@@ -147,7 +150,10 @@ impl Plan {
                 best.overlapped
             ));
         }
-        Ok((self.document(times.rows, None), None))
+        let fastest =
+            laneway_report::fastest(&times.rows.iter().map(lanes_row).collect::<Vec<_>>());
+        let summary = Row::new().with("fastest", fastest.join(" "));
+        Ok((self.document(times.rows, Some(summary)), fastest))
     }
 }
 
@@ -206,12 +212,68 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let output = Output::from(matches)?;
     let plan = Plan::from(matches)?;
-    let (document, sentence) = match matches.get_one::<String>("lanes") {
+    let (document, sentences) = match matches.get_one::<String>("lanes") {
         Some(range) => plan.over_lanes(range)?,
         None => plan.choose(matches.get_flag("all"))?,
     };
-    output.write_said(&document, None, sentence.as_slice())?;
+    output.write_said(&document, None, &sentences)?;
     Ok(Exit::Done)
+}
+
+/// The fastest setting of each call, with its lower bound where one is known.
+fn answers(rows: &[Row]) -> Vec<String> {
+    let number = |row: &Row, name: &str| match row.get(name) {
+        Some(Value::Real(number)) => Some(*number),
+        _ => None,
+    };
+    let time = |row: &Row| number(row, "predicted_us").unwrap_or(f64::INFINITY);
+    let key = |row: &Row| ["op", "size_bytes"].map(|name| row.get(name).cloned());
+    let answer = |calls: &[Row]| {
+        let best = time(calls.iter().min_by(|a, b| time(a).total_cmp(&time(b)))?);
+        let level = calls.iter().filter(|row| time(row) == best);
+        let names: Vec<String> =
+            level.map(|row| row.get("spelled").map_or(String::new(), cell)).collect();
+        let (first, equal) = (&calls[0], if names.len() > 1 { " (equal)" } else { "" });
+        let size = number_of(first, "size_bytes").map_or(String::new(), bytes);
+        let bound = number(first, "bound_us")
+            .map_or(String::new(), |bound| format!("; lower bound {}", duration(bound)));
+        let (op, names) = (first.get("op").map_or(String::new(), cell), listed(&names));
+        let time = duration(best);
+        Some(format!("Fastest {op} at {size}: {names}{equal}, {time}{bound}."))
+    };
+    rows.chunk_by(|a, b| key(a) == key(b)).filter_map(answer).collect()
+}
+
+fn number_of(row: &Row, name: &str) -> Option<u64> {
+    match row.get(name) {
+        Some(Value::Whole(number)) => u64::try_from(*number).ok(),
+        _ => None,
+    }
+}
+
+/// A number of lanes as an algorithm among others.
+fn lanes_row(row: &Row) -> Row {
+    let lanes = number_of(row, "p").unwrap_or_default();
+    row.only(|name| ["op", "size_bytes"].contains(&name))
+        .with("algorithm", counted(lanes, "lane"))
+        .with("time_us", row.get("simulated_us").cloned())
+}
+
+/// A time in the unit that suits it: `529 ms`.
+fn duration(us: f64) -> String {
+    let (number, unit) = match us {
+        1e6.. => (us / 1e6, "s"),
+        1e3.. => (us / 1e3, "ms"),
+        _ => (us, "us"),
+    };
+    let digits = if number < 10.0 {
+        2
+    } else if number < 100.0 {
+        1
+    } else {
+        0
+    };
+    format!("{number:.digits$} {unit}")
 }
 
 fn failure(error: ChoiceError) -> Failure {

@@ -1,4 +1,4 @@
-//! `laneway topo alltoall`: who meets whom when everybody sends to everybody.
+//! `laneway topo alltoall`: which messages share a link when all nodes send to all others.
 
 use clap::{ArgMatches, Command};
 use laneway_core::{Exit, Failure, Row};
@@ -13,7 +13,10 @@ pub fn command() -> Command {
     Command::new("alltoall")
         .about("Counts the conflicts of an all-to-all on the whole machine")
         .after_help(
-            "A message's conflict is the largest number of messages on a link of its path. Two \
+            "The answer comes first: no conflict, or in how many phases messages share a link, \
+             and where. `messages_per_link_max` is the largest number of messages of a phase on a \
+             link: 1 is no conflict.\n\n\
+             A message's conflict is the largest number of messages on a link of its path. Two \
              throughputs follow: the mean over phases of 1 / the largest conflict of the phase, \
              which is what a barrier after each phase leaves, and the mean over messages of 1 / \
              conflict. The full-mesh paper's all-to-all is the first, its random traffic the \
@@ -41,14 +44,17 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let machine = machine::from(matches)?;
     let seed = machine::seed(matches);
     let word = matches.get_one::<String>("schedule").map(String::as_str);
-    let (mut rows, mut is_short) = (Vec::new(), false);
-    for name in word.map_or_else(|| orders::usual(&machine).to_vec(), |word| vec![word]) {
+    let (mut rows, mut answer, mut is_short) = (Vec::new(), Vec::new(), false);
+    let names = word.map_or_else(|| orders::usual(&machine).to_vec(), |word| vec![word]);
+    for name in &names {
         let order = orders::named(&machine, name, seed)?;
         let counted = count(&machine, &order).map_err(refuse)?;
         is_short |= counted.is_short();
         rows.push(counted.row(&machine));
+        let of = if names.len() > 1 { format!("{name}: ") } else { String::new() };
+        answer.push(of + &counted.sentence(&machine));
     }
     let params = Row::new().with("topology", machine.spec.clone()).with("seed", seed);
-    machine::write(&output, params, rows)?;
+    machine::write_columns(&output, params, rows, &answer)?;
     Ok(machine::exit(!is_short))
 }

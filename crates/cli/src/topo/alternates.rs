@@ -67,14 +67,14 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         .with("from", names(&near).join(" "))
         .with("to", names(&far).join(" "))
         .with("paths", table.paths());
-    let (rows, summary) = match alternates(wiring, &table, &near, &far) {
+    let (rows, summary, answer) = match alternates(wiring, &table, &near, &far) {
         Ok(found) => {
-            let summary = (found.summary(wiring), found.sentence(wiring));
-            (found.rows(wiring, &own.identity), Some(summary))
+            let answer = vec![found.sentence(wiring)];
+            (found.rows(wiring, &own.identity), Some(found.summary(wiring)), answer)
         }
         Err(reason @ NoPath::Lost(_)) => {
             output::note(&reason.describe(wiring));
-            (Vec::new(), None)
+            (Vec::new(), None, vec!["There is no path.".to_string()])
         }
         Err(reason) => {
             let (what, try_this) = ("FROM and TO must be two different machines", "node0 node1");
@@ -88,6 +88,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         );
     }
     let has_two = rows.len() == 2;
-    machine::write_summed(&output, params, rows, summary)?;
+    machine::write_records_summed(&output, params, rows, summary, &answer)?;
     Ok(machine::exit(has_two))
 }

@@ -48,7 +48,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     machine::notes(checked.findings(machine.wiring(), ALL));
     write_unreached(matches, machine.wiring(), &checked.proof)?;
     let params = Row::new().with("topology", machine.spec.clone());
-    machine::write(&output, params, vec![checked.row(&machine)])?;
+    let answer = [checked.sentence(&machine)];
+    machine::write_records(&output, params, vec![checked.row(&machine)], &answer)?;
     Ok(machine::exit(checked.holds() && checked.is_certain))
 }
 

@@ -3,6 +3,7 @@
 use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Exit, Failure, Row};
 use laneway_topo::differ::compare;
+use laneway_topo::machine::fabric_file;
 use laneway_topo::{Fabric, topology};
 
 use super::machine::{self, discovered};
@@ -18,9 +19,9 @@ pub fn command() -> Command {
              planned name. Ports are numbered from 1. The exit code is 1 if something differs.\n\n\
              Examples:\n  \
              laneway topo diff mlfm:d=8 found.txt\n  \
-             laneway topo diff file:plan.toml found.txt --format json",
+             laneway topo diff plan.toml found.txt --format json",
         )
-        .arg(Arg::new("plan").value_name("PLAN").required(true).help("mlfm:d=8, or file:FABRIC"))
+        .arg(Arg::new("plan").value_name("PLAN").required(true).help("mlfm:d=8, or a file"))
         .arg(Arg::new("found").value_name("FOUND").required(true).help("The discovered fabric"))
         .args(output::args())
 }
@@ -28,12 +29,12 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let output = Output::from(matches)?;
-    let plan = match text("plan").strip_prefix("file:") {
-        Some(file) => discovered(file)?.fabric,
+    let plan = match fabric_file(text("plan")) {
+        Some(_) => discovered(text("plan"))?.fabric,
         None => {
             let named = topology(text("plan"));
             let refused = |error| {
-                let mut refused = refuse_topology(error, text("plan"), "laneway topo diff ");
+                let mut refused = refuse_topology(error, "laneway topo diff ");
                 let command = refused.try_this.split(';').next().unwrap_or_default();
                 refused.try_this = format!("{command} {}", text("found"));
                 refused
@@ -44,7 +45,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let found = discovered(text("found"))?;
     let compared = compare(&plan, &found.fabric).map_err(refuse)?;
     let params = Row::new().with("plan", text("plan")).with("found", text("found"));
-    let summary = Some((compared.summary(), compared.sentence()));
-    machine::write_summed(&output, params, compared.rows(), summary)?;
+    let (summary, answer) = (Some(compared.summary()), [compared.sentence()]);
+    machine::write_list(&output, params, compared.rows(), summary, &answer)?;
     Ok(machine::exit(compared.differences.is_empty()))
 }

@@ -37,20 +37,22 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let fabric = discovered(file)?.fabric;
     let recognised = recognise(&fabric);
     let row = recognise::row(file, &fabric, recognised.as_ref());
+    let answer = [recognise::answer(file, &fabric, recognised.as_ref())];
     let (rows, summary) = match (&recognised, matches.get_flag("map")) {
         (None, true) => {
             let cause = "the fabric is none of the known topologies";
             let what = format!("cannot map `{file}`");
             return Err(Failure::usage(what, cause, format!("laneway topo import {file}")));
         }
-        (Some(recognised), true) => {
-            let sentence = recognised.sentence(file, &fabric);
-            (recognised.rows(&fabric), Some((row, sentence)))
-        }
+        (Some(recognised), true) => (recognised.rows(&fabric), Some(row)),
         (_, false) => (vec![row], None),
     };
     let differences = recognised.iter().flat_map(|found| &found.differences);
     machine::notes(differences.map(ToString::to_string));
-    machine::write_summed(&output, Row::new().with("file", file), rows, summary)?;
+    let params = Row::new().with("file", file);
+    match summary {
+        None => machine::write_records(&output, params, rows, &answer)?,
+        summary => machine::write_list(&output, params, rows, summary, &answer)?,
+    }
     Ok(Exit::Done)
 }

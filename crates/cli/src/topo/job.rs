@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use clap::{ArgGroup, ArgMatches, Command, value_parser};
+use clap::{ArgGroup, ArgMatches, Command};
+use laneway_core::units::parse_count;
 use laneway_core::{Exit, Failure, Row};
+use laneway_topo::formats::file_name;
 use laneway_topo::jobs::{self, Wanted};
 use laneway_topo::{Error, ErrorKind};
 
@@ -32,7 +34,7 @@ pub fn command() -> Command {
         )
         .args(machine::args())
         .arg(option("free", "LIST", "Nodes to choose from [default: all]"))
-        .arg(option("size", "M", "Nodes that the job needs").value_parser(value_parser!(u32)))
+        .arg(option("size", "M", "Nodes that the job needs").value_parser(size))
         .arg(option(
             "shape",
             "KxVxP",
@@ -48,6 +50,11 @@ pub fn command() -> Command {
             "Write all phases to FILE: a line for each pair of nodes, an empty line between phases",
         ))
         .args(output::args())
+}
+
+/// A number of nodes: `72`, `1k`.
+fn size(text: &str) -> Result<u32, String> {
+    parse_count(text)?.try_into().map_err(|_| "the number is too large".to_string())
 }
 
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -67,19 +74,19 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let (worst, proof) = jobs::conflicts(&machine, &job);
     let row = jobs::row(&machine, &job, worst, &proof);
     if let Some(file) = text("schedule") {
-        output::replace(Path::new(file), &jobs::pairs(&machine, &job))?;
+        output::replace(file_name(Path::new(file)), &jobs::pairs(&machine, &job))?;
     }
     let params = Row::new().with("topology", machine.spec.clone()).with("seed", seed);
-    let (rows, summary) = match text("phase") {
-        None => (vec![row], None),
+    let answer = [jobs::sentence(&machine, &job, worst, &proof)];
+    match text("phase") {
+        None => machine::write_records(&output, params, vec![row], &answer)?,
         Some(word) => {
             let rows = jobs::partners(&machine, &job, range("phase", word, job.phases())?);
             let try_this = "--phase 0, or --schedule FILE";
-            let sentence = jobs::sentence(&machine, &job, worst, &proof);
-            (rows.map_err(|error| advise(error, try_this))?, Some((row, sentence)))
+            let rows = rows.map_err(|error| advise(error, try_this))?;
+            machine::write_list(&output, params, rows, Some(row), &answer)?;
         }
-    };
-    machine::write_summed(&output, params, rows, summary)?;
+    }
     Ok(machine::exit(worst <= 1))
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches};
 use laneway_core::{Document, Exit, Failure, Row};
+use laneway_report::table;
 pub use laneway_topo::Machine;
 use laneway_topo::formats::Discovered;
 use laneway_topo::{Counter, explain};
@@ -35,7 +36,7 @@ pub fn args() -> [Arg; 5] {
             .env("LANEWAY_TOPOLOGY")
             .value_name("T")
             .required(true)
-            .help("mlfm:d=8, fat-tree-3:d=8, … (laneway info topologies), or file:FABRIC"),
+            .help("mlfm:d=8, fat-tree-3:d=8, … (laneway info topologies), or a file"),
         option(
             "routing",
             "R",
@@ -89,7 +90,11 @@ pub fn from(matches: &ArgMatches) -> Result<Machine, Failure> {
 
 /// For verbs that ask about cables alone: its forwarding leads into what has failed.
 pub fn unrouted(matches: &ArgMatches) -> Result<Machine, Failure> {
-    let spec = matches.get_one::<String>("topology").map_or("", String::as_str);
+    damaged(matches, matches.get_one::<String>("topology").map_or("", String::as_str))
+}
+
+/// The same for a fabric that was named elsewhere.
+pub fn damaged(matches: &ArgMatches, spec: &str) -> Result<Machine, Failure> {
     let seed = matches.get_one::<u64>("fail-seed").copied().unwrap_or(DEFAULT_SEED);
     let parts: Vec<&String> = matches.get_many("fail").unwrap_or_default().collect();
     let machine = named(spec)?.fail(&parts, seed).map_err(refuse)?;
@@ -100,7 +105,7 @@ pub fn unrouted(matches: &ArgMatches) -> Result<Machine, Failure> {
 /// Whole, and with its own forwarding.
 pub fn named(spec: &str) -> Result<Machine, Failure> {
     let machine = Machine::observed(spec, Bar::working());
-    machine.map_err(|error| refuse_topology(error, spec, "--topology "))
+    machine.map_err(|error| refuse_topology(error, "--topology "))
 }
 
 /// A fabric from a file, in any format that is known.
@@ -119,21 +124,62 @@ pub fn notes(lines: impl IntoIterator<Item = String>) {
     lines.into_iter().for_each(|line| output::note(&line));
 }
 
-/// Prints rows with the parameters that they are for.
-pub fn write(output: &Output, params: Row, rows: Vec<Row>) -> Result<(), Failure> {
-    output.write(&Document { verb: "topo", env: Row::new(), params, rows, summary: None }, None)
+/// What a verb prints: rows with the parameters that they are for, and what they add up to.
+pub fn document(params: Row, rows: Vec<Row>, summary: Option<Row>) -> Document {
+    Document { verb: "topo", env: Row::new(), params, rows, summary }
 }
 
-/// The same, with what the rows add up to, as figures and in words.
-pub fn write_summed(
+/// Prints the answer, and then each row as a list of names and values.
+pub fn write_records<S: AsRef<str>>(
     output: &Output,
     params: Row,
     rows: Vec<Row>,
-    summary: Option<(Row, String)>,
+    answer: &[S],
 ) -> Result<(), Failure> {
-    let (summary, sentence) = summary.unzip();
-    let document = Document { verb: "topo", env: Row::new(), params, rows, summary };
-    output.write_said(&document, None, sentence.as_slice())
+    write_records_summed(output, params, rows, None, answer)
+}
+
+/// The same, with what the rows add up to as figures, for programs.
+pub fn write_records_summed<S: AsRef<str>>(
+    output: &Output,
+    params: Row,
+    rows: Vec<Row>,
+    summary: Option<Row>,
+    answer: &[S],
+) -> Result<(), Failure> {
+    let document = document(params, rows, summary);
+    output.write_answered(&document, answer, |style| {
+        let records = document.rows.iter().map(|row| table::record(row, style));
+        records.collect::<Vec<_>>().join("\n")
+    })
+}
+
+/// Prints the answer, and then a column for each row, with a line for each name.
+pub fn write_columns<S: AsRef<str>>(
+    output: &Output,
+    params: Row,
+    rows: Vec<Row>,
+    answer: &[S],
+) -> Result<(), Failure> {
+    let document = document(params, rows, None);
+    output.write_answered(&document, answer, |style| {
+        table::turned(&document, &table::Style { all_columns: true, ..*style })
+    })
+}
+
+/// Prints the answer, and then a table with a line for each row and all columns.
+pub fn write_list<S: AsRef<str>>(
+    output: &Output,
+    params: Row,
+    rows: Vec<Row>,
+    summary: Option<Row>,
+    answer: &[S],
+) -> Result<(), Failure> {
+    let document = document(params, rows, summary);
+    output.write_answered(&document, answer, |style| {
+        let list = Document { summary: None, ..document.clone() };
+        table::render_as(&list, &table::Style { all_columns: true, ..*style })
+    })
 }
 
 /// The exit code of a verb that proves something.

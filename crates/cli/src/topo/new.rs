@@ -35,8 +35,10 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     if let Some(file) = matches.get_one::<String>("output") {
         output::replace(Path::new(file), &plan(&machine).map_err(refuse)?)?;
     }
-    let row = Parts::of(machine.wiring()).row(&machine.spec, machine.wiring());
+    let parts = Parts::of(machine.wiring());
+    let row = parts.row(&machine.spec, machine.wiring());
     let params = Row::new().with("topology", machine.spec.clone());
-    machine::write(&output, params, vec![row])?;
+    let answer = [parts.sentence(&machine.spec)];
+    machine::write_records(&output, params, vec![row], &answer)?;
     Ok(Exit::Done)
 }

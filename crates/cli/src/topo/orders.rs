@@ -12,7 +12,8 @@ use crate::output;
 
 /// The argument of every verb that takes an order; `usual` is what holds without it.
 pub fn arg(usual: &'static str) -> Arg {
-    let help = "native, shift, random, repaired, any OP/ALGORITHM of the registry, or file:PAIRS";
+    let help =
+        "native, shift, random, repaired, any OP/ALGORITHM of the registry, or a file of pairs";
     Arg::new("schedule").long("schedule").value_name("S").help(format!("{help} [default: {usual}]"))
 }
 

@@ -1,7 +1,9 @@
 //! `laneway topo random`: what permutations drawn at random leave of the bandwidth.
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use laneway_core::{Document, Exit, Failure, Row};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use laneway_core::units::parse_count;
+use laneway_core::{Exit, Failure, Row};
+use laneway_report::table;
 use laneway_topo::permutations::draw;
 
 use super::machine;
@@ -22,7 +24,7 @@ pub fn command() -> Command {
         .args(machine::args())
         .arg(
             machine::option("trials", "N", "Permutations to draw")
-                .value_parser(value_parser!(u64).range(2..=1_000_000))
+                .value_parser(trials)
                 .default_value("100"),
         )
         .arg(machine::seed_arg("Seed of the permutations"))
@@ -35,16 +37,26 @@ pub fn command() -> Command {
         .args(output::args())
 }
 
+/// A number of permutations: `100`, `1k`.
+fn trials(text: &str) -> Result<u64, String> {
+    match parse_count(text)? {
+        trials if (2..=1_000_000).contains(&trials) => Ok(trials),
+        trials => Err(format!("{trials} is not in 2..=1000000")),
+    }
+}
+
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let output = Output::from(matches)?;
     let machine = machine::from(matches)?;
     let number = |name: &str| matches.get_one::<u64>(name).copied().unwrap_or(1);
     let trials = draw(&machine, number("trials"), number("seed"), matches.get_flag("fixed-points"));
     let params = Row::new().with("topology", machine.spec.clone());
-    let rows = vec![trials.row(&machine)];
-    let document = Document { verb: "topo", env: Row::new(), params, rows, summary: None };
-    let brief = document.rows.iter().map(|row| row.only(|name| name != "histogram"));
-    let brief = Document { rows: brief.collect(), ..document.clone() };
-    output.write_said(&document, Some(&brief), &[trials.sentence()])?;
+    let document = machine::document(params, vec![trials.row(&machine)], None);
+    let answer = [trials.answer(), trials.sentence()];
+    output.write_answered(&document, &answer, |style| {
+        // The second sentence has the histogram.
+        let brief = document.rows.iter().map(|row| row.only(|name| name != "histogram"));
+        brief.map(|row| table::record(&row, style)).collect()
+    })?;
     Ok(machine::exit(trials.all.lost == 0))
 }

@@ -1,7 +1,5 @@
 //! What to try instead of what the library has refused, in the flags of the command.
 
-use std::path::Path;
-
 use laneway_core::Failure;
 use laneway_topo::{Error, ErrorKind};
 
@@ -40,13 +38,9 @@ pub fn refuse(error: Error) -> Failure {
     advise(error, try_this)
 }
 
-/// A refusal of a topology, which came behind `before`, such as `--topology `; the name of a file
-/// lacks only its prefix.
-pub fn refuse_topology(error: Error, spec: &str, before: &str) -> Failure {
+/// A refusal of a topology, which came behind `before`, such as `--topology `.
+pub fn refuse_topology(error: Error, before: &str) -> Failure {
     let is_topology = error.kind == ErrorKind::Topology;
-    if is_topology && Path::new(spec).is_file() {
-        return advise(error, format!("{before}file:{spec}"));
-    }
     let mut failure = refuse(error);
     if is_topology {
         failure.try_this.insert_str(0, before);

@@ -21,7 +21,8 @@ pub fn command() -> Command {
              wrong is reported, and the exit code is 1. Every switch has an entry for every host \
              and every switch; credit loops that only the switches' own messages close are \
              counted in `switch_credit_loops` and named, and do not change the exit code. Hosts \
-             without a cable are named, and the tables are for the others.\n\n\
+             without a cable are named, and the tables are for the others; pairs of hosts that \
+             --fail has cut off are unreached, as in `topo check`.\n\n\
              With --from the change is also written as tables FILE.step1, FILE.step2, …, to be \
              loaded in this order: after each of them, and at every moment between, no message \
              loops and no pair is lost that both the installed and the new tables serve. Each \
@@ -73,7 +74,8 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     };
     output::replace(Path::new(file), &tables.text(&machine, &own))?;
     let params = Row::new().with("topology", machine.spec.clone());
-    machine::write(&output, params, vec![tables.row(&machine, file, change)])?;
+    let answer = [tables.sentence(&machine, file, change)];
+    machine::write_records(&output, params, vec![tables.row(&machine, file, change)], &answer)?;
     let has_loop = change.is_some_and(|change| change.with_credit_loop > 0);
     Ok(machine::exit(tables.hold() && !has_loop))
 }

@@ -31,6 +31,9 @@ pub fn command() -> Command {
         .args(output::args())
 }
 
+/// The rows are the answer.
+const NO_ANSWER: &[&str] = &[];
+
 /// The numbers that the argument `what` means, of those below `count`.
 pub fn range(what: &str, word: &str, count: u64) -> Result<Range<u64>, Failure> {
     schedule::range(what, word, count).map_err(|error| {
@@ -49,6 +52,6 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let (rows, arrive) = schedule::rows(&machine, &*order.phases, sources, phases)
         .map_err(|error| advise(error, "--source 0, or --phase 0"))?;
     let params = Row::new().with("topology", machine.spec.clone());
-    machine::write(&output, params, rows)?;
+    machine::write_list(&output, params, rows, None, NO_ANSWER)?;
     Ok(machine::exit(arrive && !order.is_short(&machine)))
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use laneway_core::{Exit, Failure, Row};
 use laneway_processes::shell;
 use laneway_topo::formats::{Discovered, MOST_BYTES};
@@ -16,6 +16,8 @@ use super::machine::{self, discovered, option};
 use super::refusal::refuse;
 use crate::output::{self, Output};
 use crate::progress::Bar;
+use crate::time::Time;
+use crate::words;
 
 /// A command that takes longer is stopped.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -24,7 +26,10 @@ pub fn command() -> Command {
     Command::new("watch")
         .about("Re-routes when the fabric changes, and has OpenSM load the new tables")
         .after_help(
-            "The fabric is discovered repeatedly. If cables are gone, the tables keep every entry \
+            "The fabric is discovered repeatedly, and compared with the topology that it is \
+             recognised as. Each change is one line, with its time, what was lost or restored, how \
+             many entries changed, and whether OpenSM has loaded them. If cables are gone, the \
+             tables keep every entry \
              that still works and lead around the rest; if parts are new, the fabric is routed \
              from scratch, with its topology's own forwarding if it is a known one. A change \
              counts once two discoveries show it. OpenSM runs with -R file -U FILE and reads FILE \
@@ -34,6 +39,7 @@ pub fn command() -> Command {
              unreached or there is a credit loop.\n\n\
              Examples:\n  \
              laneway topo watch -o tables.lft --reload 'kill -HUP $(pidof opensm)'\n  \
+             laneway topo watch -o tables.lft --every 5s --discover 'ibnetdiscover -C mlx5_1'\n  \
              laneway topo watch --whole found.txt -o tables.lft --once",
         )
         .arg(option("whole", "FOUND", "The whole fabric [default: what is discovered first]"))
@@ -44,9 +50,8 @@ pub fn command() -> Command {
         .arg(export::file_arg().required(true).help("Where to write the tables"))
         .arg(option("reload", "COMMAND", "Command that makes OpenSM read them again"))
         .arg(
-            option("every", "SECONDS", "Time between discoveries")
-                .value_parser(value_parser!(u64).range(1..=86_400))
-                .default_value("10"),
+            option("every", "TIME", "Time between discoveries: 5s, 1min; seconds without a unit")
+                .default_value("10s"),
         )
         .arg(Arg::new("once").long("once").action(ArgAction::SetTrue).help("Discover once and end"))
         .args(output::args())
@@ -55,7 +60,7 @@ pub fn command() -> Command {
 pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let once = matches.get_flag("once");
-    let every = Duration::from_secs(matches.get_one::<u64>("every").copied().unwrap_or(10));
+    let every = every(text("every").unwrap_or("10s"))?;
     let output = Output::from(matches)?;
     let (file, reload) = (text("output").unwrap_or_default(), text("reload"));
     let whole = text("whole").map(discovered).transpose()?;
@@ -67,7 +72,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         watch.installed(rerouted);
         Ok(exit)
     };
-    let mut before = None;
+    let (mut before, mut said) = (None, String::new());
     loop {
         let exit = discover(text("discover").unwrap_or_default()).and_then(|now| {
             // Half of a fabric may be seen while it changes or OpenSM sweeps.
@@ -78,9 +83,15 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         });
         match exit {
             exit if once => return exit,
-            Ok(_) => {}
+            Ok(_) => said.clear(),
             // Whatever it is, a full disk or a command that fails, it may be over at the next look.
-            Err(failure) => output::note(&failure.to_string()),
+            Err(failure) => {
+                let text = format!("{}: {}", failure.what, failure.cause.replace('\n', " "));
+                if said != text {
+                    output::note(&format!("{} {text}", Time::now().clock()));
+                    said = text;
+                }
+            }
         }
         std::thread::sleep(every);
     }
@@ -108,8 +119,23 @@ fn act(
     if let Some(command) = reload {
         shell::run(command, LONGEST).map_err(|error| failed(command, error))?;
     }
-    let params = Row::new().with("file", file);
-    machine::write(output, params, vec![rerouted.row(file, reload.is_some())])
+    let (params, time) = (Row::new().with("file", file), Time::now());
+    let mut row = Row::new().with("time", time.whole());
+    row.0.extend(rerouted.row(file, reload.is_some()).0);
+    let document = machine::document(params, vec![row], None);
+    let line = format!("{} {}", time.clock(), rerouted.line(reload.is_some()));
+    // One line for each change, however long it is.
+    output.write_line(&document, &line)
+}
+
+/// The time between two discoveries.
+fn every(text: &str) -> Result<Duration, Failure> {
+    let seconds = words::seconds("every", text)?;
+    if (0.1..=86_400.0).contains(&seconds) {
+        return Ok(Duration::from_secs_f64(seconds));
+    }
+    let what = format!("cannot discover every {text}");
+    Err(Failure::usage(what, "the time is from 100ms to 24h", "--every 10s"))
 }
 
 fn failed(command: &str, error: std::io::Error) -> Failure {

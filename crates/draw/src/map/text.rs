@@ -19,13 +19,13 @@ fn shade(part: f64) -> char {
 pub fn explain_shades() -> String {
     let words = SHADES.iter().map(|(least, shade)| match least {
         0.0 => format!("{shade} less"),
-        least => format!("{shade} {:.0} %", least * 100.0),
+        least => format!("{shade} from {:.0} %", least * 100.0),
     });
     let words: Vec<String> = words.collect();
     format!(
-        "map: a column for each rank that receives; of the usual bandwidth at least {}  {LATE} \
-         slow in latency alone",
-        words.join("  ")
+        "map: lines send, columns receive; share of the usual bandwidth: {}; {LATE} slow only in \
+         latency",
+        words.join(", ")
     )
 }
 
@@ -105,7 +105,7 @@ mod tests {
         let rows = vec![pair(0, 1), pair(0, 2).with("slow_in", "latency")];
         let map = Map::of(&run(rows)).expect("a map");
         assert_eq!(map.shades(), ["\\.L", "#\\\\", "L\\\\"]);
-        assert!(explain_shades().contains("# 20 %"));
+        assert!(explain_shades().contains("# from 20 %"));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use laneway_core::{Clock, Comm, CommError, Rank};
 
 use crate::talk::collect;
 
+pub use offset::TRIPS;
 pub use skewed::Skewed;
 pub use ways::{Bound, Message, Ways};
 

@@ -8,9 +8,9 @@ use laneway_core::{CommError, Rank};
 use super::{Epoch, GlobalClock, Heard};
 use crate::talk::{CLOCK, bytes_of, numbers_of};
 
-/// So many round trips in a row without a shorter one end the comparison, where nobody asked for
-/// another number.
-pub(super) const TRIPS: u32 = 10;
+/// Round trips in a row without a shorter one that end a comparison, unless another number is asked
+/// for.
+pub const TRIPS: u32 = 10;
 /// A comparison ends after so many of that number at the latest.
 const MOST: u32 = 100;
 

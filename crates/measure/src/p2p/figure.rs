@@ -134,7 +134,7 @@ impl Figure<'_> {
             usual,
             ratio: way.estimate.value / usual,
             slow,
-            not_surely: !slow && (likely[0] || likely[1]),
+            borderline: !slow && (likely[0] || likely[1]),
             only_below_rate: sure[1] && !sure[0],
         }
     }

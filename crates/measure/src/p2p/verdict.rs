@@ -79,7 +79,7 @@ pub struct Mark {
     /// Beyond a limit even at the fast end of its interval.
     pub slow: bool,
     /// Beyond a limit by its estimate, but not by the fast end of its interval.
-    pub not_surely: bool,
+    pub borderline: bool,
     /// Slow by the limit in seconds alone, whatever is usual.
     pub only_below_rate: bool,
 }
@@ -91,8 +91,8 @@ impl Marks {
     }
 
     /// Whether one of them is slow by its estimate alone.
-    pub fn is_not_surely_slow(&self) -> bool {
-        self.latency.not_surely || self.there.not_surely || self.back.not_surely
+    pub fn is_borderline(&self) -> bool {
+        self.latency.borderline || self.there.borderline || self.back.borderline
     }
 
     /// How many times the usual time the slower direction takes.
@@ -213,7 +213,7 @@ impl Verdict {
     /// The places of pairs that are worth a second look: slow, surely or not.
     pub fn doubtful(&self) -> Vec<usize> {
         let marks = self.marks.iter().enumerate();
-        let doubtful = marks.filter(|(_, marks)| marks.is_slow() || marks.is_not_surely_slow());
+        let doubtful = marks.filter(|(_, marks)| marks.is_slow() || marks.is_borderline());
         doubtful.map(|(index, _)| index).collect()
     }
 

@@ -8,17 +8,22 @@ use super::verdict::{BANDWIDTH, Direction, Limits, Scope, SlowNode, SlowPair, Ve
 const NAMED: usize = 8;
 
 impl Limits {
-    /// What is slow, in words.
-    pub fn words(&self) -> String {
+    /// What is slow, in words, at this confidence level.
+    pub fn words(&self, level: f64) -> String {
         // As many places as a percentage needs to be told from its neighbours.
-        let percent = (self.least_bandwidth * 1e4).round() / 100.0;
-        let times = self.most_latency;
-        let rate = self.least_rate.map_or(String::new(), |rate| {
-            format!("less than {} MB/s, ", rate.bytes_per_second / 1e6)
-        });
+        let percent = |part: f64| (part * 1e4).round() / 100.0;
+        let least = percent(self.least_bandwidth);
+        let times = match self.most_latency {
+            2.0 => "twice".to_string(),
+            times => format!("{times} times"),
+        };
+        let rate = self
+            .least_rate
+            .map_or(String::new(), |rate| format!("below {} MB/s, ", rate.bytes_per_second / 1e6));
+        let level = percent(level);
         format!(
-            "{rate}less than {percent} % of the usual bandwidth or more than {times} times the \
-             usual latency"
+            "slow: {rate}below {least} % of the usual bandwidth, or above {times} the usual \
+             latency, with {level} % confidence"
         )
     }
 }
@@ -42,22 +47,27 @@ impl SlowNode {
 
     fn sentence(&self, hosts: &[String]) -> String {
         let SlowNode { slow, pairs, others_slow, others, .. } = self;
-        let direction = match self.direction {
-            Direction::Both => "",
-            Direction::In => " inward",
-            Direction::Out => " outward",
+        let verb = match self.direction {
+            Direction::Both => "is slow",
+            Direction::In => "receives slowly",
+            Direction::Out => "sends slowly",
         };
         let scope = match self.scope {
             Scope::All => "",
             Scope::Near => " within its site",
             Scope::Far => " with other sites",
         };
+        let extent = match slow == pairs {
+            true => format!("all {pairs} pairs"),
+            false => format!("{slow} of {pairs} pairs"),
+        };
+        let others_slow = if *others_slow == 0 { "none".into() } else { others_slow.to_string() };
         format!(
-            "{} is slow{direction}{scope}: {slow} of its {pairs} pairs are, with a median of {}; \
-             its partners are not the cause, as of their {others} pairs with each other \
-             {others_slow} are slow",
+            "{} {verb}{scope} in {extent}: {} in the median; of the {others} pairs of the other \
+             hosts {others_slow} {} slow",
             self.name(hosts),
             compared(self.measure, self.ratio),
+            if others_slow == "none" || others_slow == "1" { "is" } else { "are" },
         )
     }
 }
@@ -92,11 +102,7 @@ impl Verdict {
             )),
         }
         if all.is_empty() {
-            let bounds = limits.words();
-            all.push(format!(
-                "nothing is surely slow: even at the fast end of its interval none of {pairs} \
-                 pairs has {bounds}"
-            ));
+            all.push(format!("none of {pairs} pairs is slow"));
         }
         all
     }
@@ -108,8 +114,8 @@ impl Verdict {
         let links = self.slow_pairs.iter().map(|pair| {
             let (from, to) = named(pair);
             format!(
-                "the link between {from} and {to} is slow{}, with {}; the two hosts are not the \
-                 cause, as their other pairs are not slow",
+                "the link between {from} and {to} is slow{}: {}; the other pairs of both hosts \
+                 are not slow",
                 pair.direction(hosts),
                 pair.figure(),
             )
@@ -117,8 +123,7 @@ impl Verdict {
         let unclear = self.unclear_pairs.iter().map(|pair| {
             let (from, to) = named(pair);
             format!(
-                "{from} and {to} have {}{}; no other pair shows whether one of them is slow or \
-                 the link between them",
+                "{from} and {to} have {}{}; host or link: cannot tell",
                 pair.figure(),
                 pair.direction(hosts),
             )
@@ -126,17 +131,16 @@ impl Verdict {
         let together = self.slow_together.iter().map(|pair| {
             let (from, to) = named(pair);
             format!(
-                "{from} and {to} have {} together, as each of them is a little slower than most; \
-                 the link between them is not slow",
+                "{from} and {to} have {} together: both hosts are slightly slow, the link is not",
                 pair.figure(),
             )
         });
         let scattered = match self.scattered_pairs.len() {
             0 => None,
             count => Some(format!(
-                "{count} pairs are slow, and no few hosts or links explain it: something that they \
-                 share, such as a switch between groups of hosts, may be a bottleneck, or pairs \
-                 that are measured at the same time disturb each other"
+                "{count} pairs are slow without a common host or link: possible causes are a \
+                 shared bottleneck, such as a switch between groups of hosts, or pairs that are \
+                 measured at the same time"
             )),
         };
         let mut all: Vec<String> = nodes.chain(links).chain(scattered).collect();
@@ -145,7 +149,7 @@ impl Verdict {
             let more = sentences.len().saturating_sub(NAMED);
             sentences.truncate(NAMED);
             all.append(&mut sentences);
-            all.extend((more > 0).then(|| format!("and so have {more} more pairs")));
+            all.extend((more > 0).then(|| format!("likewise {more} more pairs")));
         }
         all
     }

@@ -1,6 +1,6 @@
 //! What a survey found, and its verdict in words that hold for its rule: a pair is slow by the fast
-//! end of its interval, so one that is slow by its estimate alone is told, with its figures, as not
-//! surely slow.
+//! end of its interval; one that is slow by its estimate alone is borderline, and printed with its
+//! figures.
 
 use super::survey::Survey;
 use crate::flags;
@@ -73,7 +73,7 @@ impl Findings {
         self.verdict.as_ref().is_some_and(|all| all.is_healthy() && all.count_slow() == 0)
     }
 
-    /// Whether there is a gate, and a pair is surely slow.
+    /// Whether there is a gate, and a pair is slow.
     pub fn fails_gate(&self) -> bool {
         let slow = self.verdict.as_ref().is_some_and(|verdict| verdict.count_slow() > 0);
         self.survey.gate.is_some() && slow
@@ -94,75 +94,86 @@ impl Findings {
     }
 
     /// The places of pairs that are slow by their estimates alone.
-    pub fn not_surely_slow(&self) -> Vec<usize> {
+    pub fn borderline(&self) -> Vec<usize> {
         let marks = self.verdict.iter().flat_map(|verdict| verdict.marks.iter().enumerate());
-        marks.filter(|(_, marks)| marks.is_not_surely_slow()).map(|(index, _)| index).collect()
+        marks.filter(|(_, marks)| marks.is_borderline()).map(|(index, _)| index).collect()
     }
 
-    /// The verdict, a sentence each, the rule among them.
+    /// The verdict, a sentence each, then the rule and what else is to be known.
     pub fn sentences(&self) -> Vec<String> {
+        [self.answer(), self.remarks()].concat()
+    }
+
+    /// The verdict, a sentence each.
+    pub fn answer(&self) -> Vec<String> {
         let Some(verdict) = &self.verdict else {
             let Rounds { done, all } = self.rounds;
             return vec![format!("unfinished: {done} of {all} rounds of pairs")];
         };
-        let limits = self.survey.limits();
-        let (count, bounds) = (self.pairs.len(), limits.words());
-        let mut sentences = verdict.sentences(&self.hosts, &limits);
-        if count == 1 && limits.least_rate.is_none() {
-            return sentences;
+        let is_compared = self.pairs.len() > 1 || self.survey.limits().least_rate.is_some();
+        let is_certain = self.borderline().is_empty() && self.count_missed() == 0;
+        if is_compared && self.is_healthy() && is_certain {
+            return vec![format!("nothing suspicious: none of {} pairs is slow", self.pairs.len())];
         }
+        verdict.sentences(&self.hosts, &self.survey.limits())
+    }
+
+    /// What a reader of the verdict has to know: the rule, borderline pairs, missing figures.
+    pub fn remarks(&self) -> Vec<String> {
+        let limits = self.survey.limits();
+        let count = self.pairs.len();
+        let is_compared = count > 1 || limits.least_rate.is_some();
+        let Some(verdict) = self.verdict.as_ref().filter(|_| is_compared) else {
+            return Vec::new();
+        };
+        let mut remarks = vec![limits.words(self.survey.rule.level())];
+        let unsure = self.borderline();
+        remarks.extend(unsure.iter().take(NAMED).map(|&index| self.doubt(verdict, index)));
+        if unsure.len() > NAMED {
+            remarks.push(format!("borderline: {} more pairs", unsure.len() - NAMED));
+        }
+        let missed = self.count_missed();
+        if missed > 0 {
+            remarks.push(format!(
+                "not judged: {missed} of {count} pairs have a figure without a time, as where a \
+                 long message takes no longer than a short one; a larger size helps"
+            ));
+        }
+        remarks
+    }
+
+    /// Pairs with a figure that could not be measured.
+    fn count_missed(&self) -> usize {
         let missed = |pair: &&Pair| {
             [pair.latency, pair.there, pair.back].iter().any(|figure| !figure.is_measured())
         };
-        let missed = self.pairs.iter().filter(missed).count();
-        let unsure = self.not_surely_slow();
-        match (self.is_healthy(), unsure.is_empty() && missed == 0) {
-            (true, true) => {
-                sentences = vec![format!(
-                    "nothing suspicious: by their estimates none of {count} pairs has {bounds}"
-                )];
-            }
-            (true, false) => {}
-            (false, _) => sentences
-                .push(format!("slow is what has {bounds} even at the fast end of its interval")),
-        }
-        sentences.extend(unsure.iter().take(NAMED).map(|&index| self.doubt(verdict, index)));
-        if unsure.len() > NAMED {
-            sentences.push(format!("not surely slow: {} more pairs", unsure.len() - NAMED));
-        }
-        if missed > 0 {
-            sentences.push(format!(
-                "{missed} of {count} pairs have a figure without time, as where a long message \
-                 takes no longer than a short one, and it is not judged; a larger size helps"
-            ));
-        }
-        sentences
+        self.pairs.iter().filter(missed).count()
     }
 
-    /// Why a pair is not surely slow, with its figures.
+    /// Why a pair is borderline, with its figures.
     fn doubt(&self, verdict: &Verdict, index: usize) -> String {
         let (pair, marks) = (&self.pairs[index], &verdict.marks[index]);
         let describe = |figure: Estimate, unit: &str, usual: &str| {
             let ends = figure.interval.map_or(String::new(), |i| {
                 let (low, high) = (round(i.low), round(i.high));
-                format!(", but their interval is {low} to {high}{unit}")
+                format!(" (interval {low} to {high}{unit})")
             });
             format!("{}{unit} {usual}{ends}", round(figure.value))
         };
         let ways = [(&pair.there, &marks.there), (&pair.back, &marks.back)];
         let worse = ways
             .into_iter()
-            .filter(|(_, mark)| mark.not_surely)
+            .filter(|(_, mark)| mark.borderline)
             .max_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio));
         let bandwidth = worse
             .map(|(figure, mark)| describe(percent(figure, mark), " %", "of the usual bandwidth"));
         let latency = marks
             .latency
-            .not_surely
+            .borderline
             .then(|| describe(times(&pair.latency, &marks.latency), " times", "the usual latency"));
         let words: Vec<String> = [bandwidth, latency].into_iter().flatten().collect();
         format!(
-            "not surely slow: {} and {} have {}",
+            "borderline: {} and {} have {}",
             name(&self.hosts, pair.from),
             name(&self.hosts, pair.to),
             words.join(", and ")
@@ -203,52 +214,50 @@ mod tests {
         assert!(!findings.is_healthy() && !findings.fails_gate());
         let findings = findings.judge();
         let words = findings.sentences();
-        let doubts = words.iter().filter(|words| words.starts_with("not surely slow: ")).count();
-        assert_eq!(findings.not_surely_slow().len(), doubts);
+        let doubts = words.iter().filter(|words| words.starts_with("borderline: ")).count();
+        assert_eq!(findings.borderline().len(), doubts);
         assert_eq!(findings.is_healthy(), !findings.fails_gate());
         (findings, words)
     }
 
     #[test]
-    fn what_is_slow_by_its_estimate_alone_is_told_with_its_figures() {
+    fn what_is_slow_by_its_estimate_alone_is_borderline() {
         let usual = figure(1.0, 1.0, 1.0);
         let (findings, words) = judge(usual, figure(1.25, 1.0, 1.6), 0.97);
         assert!(findings.is_healthy());
         assert_eq!(
             words,
             [
-                "nothing is surely slow: even at the fast end of its interval none of 3 pairs has \
-                 less than 97 % of the usual bandwidth or more than 2 times the usual latency",
-                "not surely slow: b (rank 1) and c (rank 2) have 80 % of the usual bandwidth, but \
-                 their interval is 62.5 to 100 %",
+                "none of 3 pairs is slow",
+                "slow: below 97 % of the usual bandwidth, or above twice the usual latency, with \
+                 95 % confidence",
+                "borderline: b (rank 1) and c (rank 2) have 80 % of the usual bandwidth (interval \
+                 62.5 to 100 %)",
             ]
         );
         let (_, words) = judge(figure(3.0, 1.5, 4.0), usual, 0.97);
         assert!(
-            words[1].ends_with("3 times the usual latency, but their interval is 1.5 to 4 times"),
+            words[2].ends_with("3 times the usual latency (interval 1.5 to 4 times)"),
             "{words:?}"
         );
     }
 
     #[test]
-    fn what_is_within_the_bounds_is_said_to_be() {
+    fn what_is_within_the_limits_is_not_suspicious() {
         let usual = figure(1.0, 1.0, 1.0);
         // Beyond it at the slow end of the interval alone is no doubt.
         let (_, words) = judge(usual, figure(1.01, 0.9, 3.0), 0.975);
-        let bounds =
-            "less than 97.5 % of the usual bandwidth or more than 2 times the usual latency";
-        assert_eq!(
-            words,
-            [format!("nothing suspicious: by their estimates none of 3 pairs has {bounds}")]
-        );
+        let rule = "slow: below 97.5 % of the usual bandwidth, or above twice the usual latency, \
+                    with 95 % confidence";
+        assert_eq!(words, ["nothing suspicious: none of 3 pairs is slow", rule]);
     }
 
     #[test]
-    fn what_is_surely_slow_names_the_rule() {
+    fn a_verdict_names_the_rule() {
         let usual = figure(1.0, 1.0, 1.0);
         let (findings, words) = judge(usual, figure(5.0, 4.9, 5.1), 0.9);
         assert!(!findings.is_healthy());
         assert!(words[0].starts_with("the link between b"), "{words:?}");
-        assert!(words[1].starts_with("slow is what has less than 90 %"), "{words:?}");
+        assert!(words[1].starts_with("slow: below 90 %"), "{words:?}");
     }
 }

@@ -38,7 +38,7 @@ impl Findings {
             None => row,
             Some(verdict) => row
                 .with("slow_pairs", verdict.count_slow() as u64)
-                .with("not_surely_slow_pairs", self.not_surely_slow().len() as u64)
+                .with("borderline_pairs", self.borderline().len() as u64)
                 .with("slow_nodes", self.slow_hosts().join(","))
                 .with("slow_links", self.slow_links().join(","))
                 .with("suspects", self.suspects().join(","))
@@ -95,7 +95,7 @@ impl Findings {
             .with("back_percent", marks.map(|marks| 100.0 / marks.back.ratio))
             .with("slow", marks.map(|marks| marks.is_slow()))
             .with("slow_in", marks.as_ref().map(slow_in))
-            .with("not_surely_slow", marks.map(|marks| marks.is_not_surely_slow()))
+            .with("borderline", marks.map(|marks| marks.is_borderline()))
             .with("flags", flags_of(pair, &self.survey).join(","))
     }
 

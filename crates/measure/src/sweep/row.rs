@@ -1,9 +1,9 @@
 //! A measured point as a row.
 
-use laneway_core::{Form, Row};
+use laneway_core::{Form, Row, Value};
 
 use super::plan::{Case, Choice, Sweep};
-use crate::{Method, Point};
+use crate::{Method, Point, flags};
 
 fn us(seconds: f64) -> f64 {
     seconds * 1e6
@@ -96,9 +96,9 @@ pub(super) fn row(
     row
 }
 
-/// The columns that fit a screen; JSON and CSV have them all.
+/// The columns that fit a screen, the same in every run of a command; JSON and CSV have them all.
 pub fn brief(row: &Row) -> Row {
-    const SHOWN: [&str; 17] = [
+    const SHOWN: [&str; 16] = [
         "op",
         "algorithm",
         "form",
@@ -106,7 +106,6 @@ pub fn brief(row: &Row) -> Row {
         "size_bytes",
         "timing",
         "reps",
-        "rejected",
         "time_us",
         "ci_low_us",
         "ci_high_us",
@@ -120,5 +119,15 @@ pub fn brief(row: &Row) -> Row {
     // Where all calls are blocking, nobody asks which form they have.
     let asked = |name: &str| name != "form" || row.get("overlap_percent").is_some();
     let shown = |name: &str| SHOWN.contains(&name) && asked(name);
-    Row(row.0.iter().filter(|(name, _)| shown(name)).cloned().collect())
+    let mut brief = flags::spaced(row.only(shown));
+    for (name, value) in &mut brief.0 {
+        match value {
+            // What was asked for; a flag says that ranks fell back on another method.
+            Value::Text(text) if name == "timing" => {
+                text.truncate(text.find('>').unwrap_or(text.len()));
+            }
+            _ => {}
+        }
+    }
+    brief
 }

@@ -195,6 +195,7 @@ impl Running<'_> {
     ) -> Result<(), SweepError> {
         let begin = |case: &Case| {
             let measuring = Measuring::new(self.sweep.timing(case, comm.size()));
+            let measuring = if self.sweep.keep { measuring } else { measuring.without_spans() };
             Some(Ongoing { case: *case, measuring, validated: false })
         };
         let mut open: Vec<Option<Ongoing>> = cases.iter().map(begin).collect();
@@ -278,7 +279,7 @@ impl Running<'_> {
             Form::NonBlocking => overlap(stage, &mut ready, rule)?,
             Form::Blocking => None,
         };
-        let Some(mut point) = ongoing.measuring.conclude(stage, rule) else {
+        let Some(point) = ongoing.measuring.conclude(stage, rule) else {
             return Ok(None);
         };
         self.imprecise |= !point.lost && !self.sweep.is_near(&point);
@@ -287,9 +288,6 @@ impl Running<'_> {
         let is_virtual = comm.clock().is_virtual();
         self.without_figure |= flagged(flags::NO_TIME) || is_virtual && flagged(flags::DEPENDENT);
         let row = row(self.sweep, &ongoing.case, comm.size(), &point, truth, overlap);
-        if !self.sweep.keep {
-            point.spans = Vec::new();
-        }
         self.points.push(Measured { ranks: comm.size(), case: ongoing.case, point, row, place });
         self.order_points();
         let rows: Vec<Row> = self.points.iter().map(|point| point.row.clone()).collect();

@@ -152,6 +152,11 @@ impl Outcome {
         self.traces.iter().map(|trace| trace.longest_gap(from, until)).max().unwrap_or(0)
     }
 
+    /// The length so far of the longest stall that had not ended when the traffic did.
+    pub fn unfinished(&self) -> Option<Nanos> {
+        self.traces.iter().filter_map(Trace::unfinished).max()
+    }
+
     /// Bytes a second of all connections between two instants.
     pub fn rate(&self, from: Nanos, until: Nanos) -> f64 {
         self.traces.iter().map(|trace| trace.rate(from, until)).sum()
@@ -216,7 +221,10 @@ impl Client {
 
     /// Closes all connections.
     fn end(self) -> Outcome {
-        let Client { main, control, .. } = self;
+        let Client { mut main, control, .. } = self;
+        for lane in main.lanes.iter_mut().filter(|lane| lane.checked.received < lane.sent) {
+            lane.trace.end_stalled(now());
+        }
         for trips in std::iter::once(&main).chain(&control) {
             let mut endpoint = trips.service.endpoint();
             // Where it is broken there is nothing to close.

@@ -15,6 +15,8 @@ pub struct Trace {
     messages: u64,
     /// Times between two messages that were not short: from, until.
     gaps: Vec<(Nanos, Nanos)>,
+    /// The time without a message that had not ended when the traffic did: from, until.
+    unfinished: Option<(Nanos, Nanos)>,
     /// Bytes of each millisecond.
     bytes: Vec<u64>,
 }
@@ -38,15 +40,27 @@ impl Trace {
         self.bytes[stretch] += bytes as u64;
     }
 
+    /// The traffic ends at `now` while a message is under way: it has stalled since the last one.
+    pub(super) fn end_stalled(&mut self, now: Nanos) {
+        self.unfinished = Some((self.last, now.max(self.last)));
+    }
+
+    /// The length so far of the stall that had not ended when the traffic did.
+    pub fn unfinished(&self) -> Option<Nanos> {
+        self.unfinished.map(|(from, until)| until - from)
+    }
+
     /// How many messages came.
     pub fn messages(&self) -> u64 {
         self.messages
     }
 
-    /// The longest time without a message that touches these instants; 0 where all were short.
+    /// The longest time without a message that touches these instants, also one that has not ended;
+    /// 0 where all were short.
     pub fn longest_gap(&self, from: Nanos, until: Nanos) -> Nanos {
         let first = self.gaps.partition_point(|(_, end)| *end < from);
-        let touching = self.gaps[first..].iter().take_while(|(start, _)| *start <= until);
+        let open = self.unfinished.iter().filter(|(_, end)| *end >= from);
+        let touching = self.gaps[first..].iter().chain(open).filter(|(start, _)| *start <= until);
         touching.map(|(start, end)| end - start).max().unwrap_or(0)
     }
 
@@ -132,6 +146,13 @@ mod tests {
         assert_eq!(trace.longest_gap(17 * MS, 20 * MS), 0);
         assert_eq!(trace.rate(MS, 3 * MS), 1e6);
         assert_eq!((trace.rate(3 * MS, 11 * MS), trace.messages()), (0.0, 5));
+        assert_eq!(trace.unfinished(), None);
+        trace.end_stalled(30 * MS);
+        assert_eq!(trace.unfinished(), Some(14 * MS));
+        assert_eq!(
+            (trace.longest_gap(17 * MS, 20 * MS), trace.longest_gap(0, 15 * MS)),
+            (14 * MS, 10 * MS)
+        );
     }
 
     #[test]

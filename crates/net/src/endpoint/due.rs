@@ -25,7 +25,7 @@ impl Endpoint {
     pub(super) fn is_due(&self, now: Nanos) -> bool {
         let comes = self.due.first().is_some_and(|(at, _)| *at <= now);
         let asks = self.waiting > 0 && self.carriers.next_at().is_some_and(|at| at <= now);
-        comes || asks || !self.opening.is_empty()
+        comes || asks || !self.opening.is_empty() || self.turns.is_overdue(now)
     }
 
     /// The first time at which a connection wants to be looked at, by what it wants now.

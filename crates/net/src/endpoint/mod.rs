@@ -13,6 +13,7 @@ mod places;
 mod receive;
 mod status;
 mod transmit;
+mod turn;
 mod wait;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -33,6 +34,7 @@ use crate::readiness::{Readiness, Ready};
 use crate::secret::{Sealer, Secret, TAG_BYTES, random};
 use crate::setup::Setup;
 use crate::socket::{MOST_BYTES, Socket};
+use crate::turns::Turns;
 use crate::wire::{OPEN, Wire};
 use carriers::Carriers;
 use connect::{Accepted, Opening};
@@ -159,6 +161,8 @@ pub struct Endpoint {
     waiting: usize,
     /// Connections that have something to do.
     dirty: Vec<u32>,
+    /// Those of which something was requested that waits for its turn.
+    turns: Turns,
     /// How often somebody looked what has arrived.
     pub(crate) served: Arc<AtomicU64>,
     /// When a connection wants to be looked at.
@@ -223,6 +227,7 @@ impl Endpoint {
             accepted: BTreeMap::new(),
             waiting: 0,
             dirty: Vec::new(),
+            turns: Turns::default(),
             served: Arc::default(),
             due: Due::new(),
             notices: VecDeque::new(),
@@ -268,7 +273,9 @@ impl Endpoint {
         message: Vec<u8>,
     ) -> Result<(), NetError> {
         self.change(connection, |now, connection, _| connection.send(now, id, message))?;
-        self.transmit(now());
+        let now = now();
+        self.turns.on_message(now);
+        self.transmit(now);
         Ok(())
     }
 
@@ -295,7 +302,8 @@ impl Endpoint {
         self.ends.iter().flatten().map(|end| &end.connection)
     }
 
-    /// Alternate path specification, for each of these.
+    /// Alternate path specification, for each of these. What follows from this and from the other
+    /// requests is seen to for one connection after the other, beside messages.
     pub fn specify(&mut self, of: &[ConnectionId], path: PathId) -> Result<(), NetError> {
         self.change_each(of, |_, connection, _| connection.specify(path))
     }
@@ -334,7 +342,12 @@ impl Endpoint {
         of: &[ConnectionId],
         change: impl Fn(Nanos, &mut Connection, &mut Manager) -> Result<(), Refusal>,
     ) -> Result<(), NetError> {
-        of.iter().try_for_each(|id| self.change(*id, &change))
+        of.iter().try_for_each(|id| {
+            let end = find(&mut self.ends, *id)?;
+            let changed = change(now(), &mut end.connection, &mut end.manager);
+            self.wait_for_turn(*id);
+            Ok(changed?)
+        })
     }
 
     /// Asks something of a connection, and sees to what follows from it at the next progress.
@@ -343,13 +356,9 @@ impl Endpoint {
         id: ConnectionId,
         change: impl FnOnce(Nanos, &mut Connection, &mut Manager) -> Result<(), Refusal>,
     ) -> Result<(), NetError> {
-        let unknown = NetError::UnknownConnection { number: id.0 };
-        let index = place(id.0);
-        let end = self.ends.get_mut(index).and_then(Option::as_mut);
-        let end = end.filter(|end| end.connection.number() == id.0).ok_or(unknown)?;
-        let now = now();
-        let changed = change(now, &mut end.connection, &mut end.manager);
-        mark(end, index as u32, &mut self.dirty);
+        let end = find(&mut self.ends, id)?;
+        let changed = change(now(), &mut end.connection, &mut end.manager);
+        mark(end, place(id.0) as u32, &mut self.dirty);
         Ok(changed?)
     }
 
@@ -383,10 +392,18 @@ impl Endpoint {
             self.catch_up(now);
             self.look_at_due(now);
         }
+        self.begin_turn(now);
         self.transmit(now)
     }
 }
 
+fn find(ends: &mut [Option<End>], id: ConnectionId) -> Result<&mut End, NetError> {
+    let end = ends.get_mut(place(id.0)).and_then(Option::as_mut);
+    let unknown = NetError::UnknownConnection { number: id.0 };
+    end.filter(|end| end.connection.number() == id.0).ok_or(unknown)
+}
+
+/// A connection has something to do.
 fn mark(end: &mut End, index: u32, dirty: &mut Vec<u32>) {
     if !std::mem::replace(&mut end.is_dirty, true) {
         dirty.push(index);

@@ -32,7 +32,9 @@ impl Endpoint {
         if !self.dirty.is_empty() {
             return Duration::ZERO;
         }
-        let due = self.next_due().map(|at| Duration::from_nanos(at.saturating_sub(now())));
+        let now = now();
+        let due = [self.next_due(), self.next_turn(now)].into_iter().flatten().min();
+        let due = due.map(|at| Duration::from_nanos(at.saturating_sub(now)));
         due.map_or(limit, |due| due.min(limit))
     }
 

@@ -26,6 +26,7 @@ use crate::managed::{self, Ends};
 use crate::readiness::poll;
 use crate::secret::{Sealer, Secret, TAG_BYTES, random};
 use crate::setup::Setup;
+use crate::turns::{Turned, Turns};
 
 struct End {
     connection: Connection,
@@ -46,6 +47,18 @@ pub(super) struct Software {
     setup: Setup,
     next: u32,
     notices: VecDeque<Notice>,
+    /// Connections of which something was requested that waits for its turn.
+    turns: Turns,
+}
+
+impl Turned for BTreeMap<u32, End> {
+    fn waits(&self, number: u32) -> bool {
+        self.get(&number).is_some_and(|end| end.connection.is_held())
+    }
+
+    fn is_settled(&self, number: u32) -> bool {
+        self.get(&number).is_none_or(|end| end.connection.is_settled())
+    }
 }
 
 impl Software {
@@ -59,19 +72,24 @@ impl Software {
             setup,
             next: u32::from_be_bytes([0, a, b, c]),
             notices: VecDeque::new(),
+            turns: Turns::default(),
         })
     }
 
-    fn change(
+    /// Requests something, which is seen to in turn.
+    fn request(
         &mut self,
         of: &[ConnectionId],
-        mut change: impl FnMut(Nanos, &mut Connection) -> Result<(), Refusal>,
+        request: impl Fn(Nanos, &mut Connection) -> Result<(), Refusal>,
     ) -> Result<(), NetError> {
         let now = now();
         for id in of {
-            let unknown = NetError::UnknownConnection { number: id.0 };
-            let end = self.ends.get_mut(&id.0).ok_or(unknown)?;
-            change(now, &mut end.connection)?;
+            let connection = find(&mut self.ends, *id)?;
+            request(now, connection)?;
+            if !connection.is_held() {
+                connection.hold();
+                self.turns.push(id.0);
+            }
         }
         Ok(())
     }
@@ -144,9 +162,11 @@ impl Software {
         any
     }
 
-    fn next_due(&self) -> Option<Nanos> {
+    fn next_due(&mut self) -> Option<Nanos> {
+        let turn = self.turns.next_at(now(), &self.ends);
         let ends = self.ends.values();
-        ends.filter_map(|end| managed::next_timeout(&end.connection, &end.manager)).min()
+        let timers = ends.filter_map(|end| managed::next_timeout(&end.connection, &end.manager));
+        timers.chain(turn).min()
     }
 
     fn forget(&mut self, number: u32) {
@@ -159,6 +179,11 @@ impl Software {
     fn mtu(&self) -> u8 {
         self.wires.iter().map(|wire| wire.local.mtu).min().unwrap_or(1)
     }
+}
+
+fn find(ends: &mut BTreeMap<u32, End>, id: ConnectionId) -> Result<&mut Connection, NetError> {
+    let unknown = NetError::UnknownConnection { number: id.0 };
+    ends.get_mut(&id.0).map(|end| &mut end.connection).ok_or(unknown)
 }
 
 /// Sends everything that a connection has to send now. Data waits for room; questions and answers
@@ -250,27 +275,27 @@ impl Driver for Software {
     }
 
     fn send(&mut self, to: ConnectionId, id: u64, message: Vec<u8>) -> Result<(), NetError> {
-        let mut message = Some(message);
-        self.change(&[to], |now, end| end.send(now, id, message.take().unwrap_or_default()))?;
-        self.transmit(now());
+        let now = now();
+        find(&mut self.ends, to)?.send(now, id, message)?;
+        self.turns.on_message(now);
+        self.transmit(now);
         Ok(())
     }
 
     fn post_receive(&mut self, of: ConnectionId, id: u64, buffer: Vec<u8>) -> Result<(), NetError> {
-        let mut buffer = Some(buffer);
-        self.change(&[of], |_, end| end.post_receive(id, buffer.take().unwrap_or_default()))
+        Ok(find(&mut self.ends, of)?.post_receive(id, buffer)?)
     }
 
     fn specify(&mut self, of: &[ConnectionId], path: PathId) -> Result<(), NetError> {
-        self.change(of, |_, end| end.specify(path))
+        self.request(of, |_, end| end.specify(path))
     }
 
     fn load(&mut self, of: &[ConnectionId]) -> Result<(), NetError> {
-        self.change(of, |now, end| end.load(now))
+        self.request(of, |now, end| end.load(now))
     }
 
     fn migrate(&mut self, of: &[ConnectionId]) -> Result<(), NetError> {
-        self.change(of, |now, end| end.migrate(now))
+        self.request(of, |now, end| end.migrate(now))
     }
 
     fn status(&self, of: ConnectionId) -> Result<Status, NetError> {
@@ -282,6 +307,9 @@ impl Driver for Software {
     fn progress(&mut self) -> bool {
         let now = now();
         let arrived = self.receive(now);
+        if let Some(number) = self.turns.begin(now, &self.ends) {
+            self.ends.get_mut(&number).into_iter().for_each(|end| end.connection.resume());
+        }
         self.transmit(now) || arrived
     }
 

@@ -187,7 +187,6 @@ pub fn figure_1() -> Result<Part, PaperError> {
     let what = "scatter, 32 lanes: part of the time that sends inside the sites take";
     let said = "what feeding the helpers costs is slight in the whole";
     claims.push(Claim::own_ratio(what, share).below(0.5, said).known(11, 0.53, 0.57));
-    let commands = vec![tuned.command(op, &format!("--algorithm single-lane,{lanes} --sizes 4M"))];
     let remarks = vec![format!(
         "With a card of its own for the WAN on every host, lanes do what the paper made them for. \
          But of the scatter's time {} % is the root's 10 Gbit/s card, which sends {} blocks inside \
@@ -205,7 +204,7 @@ pub fn figure_1() -> Result<Part, PaperError> {
         along: "number of lanes",
         drawn: Drawn::Lines,
     };
-    Ok(Part { commands, claims, remarks, curves, ..simulated("figure-1", heading, axes) })
+    Ok(Part { claims, remarks, curves, ..simulated("figure-1", heading, axes) })
 }
 
 /// The same where nothing inside a site takes time.

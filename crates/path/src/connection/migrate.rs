@@ -12,6 +12,12 @@ const ARM_MOST_APART: Nanos = 250_000_000;
 /// A peer that has not followed a migration is told again after so long, then more rarely.
 const TELL_APART: Nanos = 5_000_000;
 
+impl Arming {
+    fn new(now: Nanos) -> Arming {
+        Arming { next_at: now, apart: ARM_APART, is_hurried: false }
+    }
+}
+
 impl Connection {
     /// Alternate path specification (paper: 3.1.1), from INIT to RTR on. What was loaded is not
     /// loaded any more.
@@ -65,7 +71,7 @@ impl Connection {
         route.carrier = up;
         if up {
             if let Some(arming) = self.arming.as_mut().filter(|_| self.alternate == Some(path)) {
-                *arming = Arming { next_at: now, apart: ARM_APART };
+                *arming = Arming::new(now);
             }
             return;
         }
@@ -84,7 +90,7 @@ impl Connection {
 
     pub(super) fn begin_loading(&mut self, now: Nanos) {
         if self.step(Cause::Load) {
-            self.arming = Some(Arming { next_at: now, apart: ARM_APART });
+            self.arming = Some(Arming::new(now));
             self.watch = None;
         }
     }
@@ -99,7 +105,7 @@ impl Connection {
     /// Asks the peer, over the alternate path, to load it as well.
     pub(super) fn ask_to_arm(&mut self, now: Nanos) {
         let Some((arming, path)) = self.arming.as_mut().zip(self.alternate) else { return };
-        if now < arming.next_at {
+        if self.held || now < arming.next_at {
             return;
         }
         arming.next_at = now + arming.apart;
@@ -118,9 +124,11 @@ impl Connection {
             return;
         }
         self.push_control(now, path, Body::Arming { bytes });
-        // The peer is there: no need to wait for the time of the next request.
+        // The peer has it: no need to wait for the time of the next request. Only once at once: if
+        // answers got lost, both ends would do nothing else.
         if let Some(arming) = &mut self.arming {
-            arming.next_at = arming.next_at.min(now + ARM_APART);
+            let apart = if std::mem::replace(&mut arming.is_hurried, true) { ARM_APART } else { 0 };
+            arming.next_at = arming.next_at.min(now + apart);
         }
     }
 
@@ -141,7 +149,7 @@ impl Connection {
         let Some(path) = self.alternate else { return };
         if self.step(Cause::Unhealthy) {
             self.watch = None;
-            self.arming = Some(Arming { next_at: now, apart: ARM_APART });
+            self.arming = Some(Arming::new(now));
             self.events.push_back(Event::Unhealthy { path });
         }
     }
@@ -158,21 +166,21 @@ impl Connection {
         }
     }
 
-    /// The peer's packets say which path it uses in which epoch.
-    pub(super) fn follow(&mut self, now: Nanos, epoch: u32, primary: PathId) {
+    /// The peer's packets say which path it uses in which epoch; whether this was news.
+    pub(super) fn follow(&mut self, now: Nanos, epoch: u32, primary: PathId) -> bool {
         let ahead = epoch.wrapping_sub(self.epoch) as i32;
         // Both may have migrated at once, to different paths: the lower number wins at both ends.
-        if ahead > 0 || ahead == 0 && primary < self.primary {
+        let is_news = ahead > 0 || ahead == 0 && primary < self.primary;
+        if is_news {
             if primary == self.primary {
                 // It has moved twice, and back.
                 self.epoch = epoch;
             } else {
                 self.take_over(now, primary, Cause::Peer, epoch);
             }
-            self.told = true;
-        } else if ahead == 0 && primary == self.primary {
-            self.told = true;
         }
+        self.told |= is_news || ahead == 0 && primary == self.primary;
+        is_news
     }
 
     fn take_over(&mut self, now: Nanos, to: PathId, cause: Cause, epoch: u32) {
@@ -187,7 +195,7 @@ impl Connection {
         self.route(to).window.restart();
         self.retries_left = self.retries.count();
         self.waiting_since = now;
-        self.told = cause == Cause::Peer;
+        (self.told, self.held) = (cause == Cause::Peer, false);
         (self.tell_at, self.tell_apart) = (now, TELL_APART);
         self.counters.migrations += 1;
         self.events.push_back(Event::Migrated { from, to, cause });

@@ -52,6 +52,8 @@ struct Control {
 struct Arming {
     next_at: Nanos,
     apart: Nanos,
+    /// Whether it has asked at once because the peer was heard to have the path, too.
+    is_hurried: bool,
 }
 
 /// Questions to an alternate path that is armed.
@@ -75,6 +77,8 @@ pub struct Connection {
     told: bool,
     tell_at: Nanos,
     tell_apart: Nanos,
+    /// Nothing is said to the peer of what was requested, but what messages say.
+    held: bool,
 
     peer: u32,
     packet_bytes: usize,
@@ -128,6 +132,7 @@ impl Connection {
             told: true,
             tell_at: 0,
             tell_apart: 0,
+            held: false,
             peer: 0,
             packet_bytes: 0,
             not_ready_timer: NotReadyTimer::USUAL,
@@ -197,6 +202,29 @@ impl Connection {
     /// Whether every message that was given has arrived.
     pub fn is_idle(&self) -> bool {
         self.outgoing.is_empty()
+    }
+
+    /// Whether nothing is left to be agreed with the peer: it knows which path is in use, and an
+    /// alternate path is armed or not being loaded.
+    pub fn is_settled(&self) -> bool {
+        self.told && self.arming.is_none()
+    }
+
+    /// Has what was requested wait until [`Connection::resume`]: the peer is not asked for an
+    /// alternate path, and learns of a migration from messages only. With it, a driver of many
+    /// connections sees to one after the other. A migration after a failure does not wait.
+    pub fn hold(&mut self) {
+        self.held = self.state.receives();
+    }
+
+    /// What was requested waits no longer.
+    pub fn resume(&mut self) {
+        self.held = false;
+    }
+
+    /// Whether what was requested waits.
+    pub fn is_held(&self) -> bool {
+        self.held
     }
 
     /// Messages that were given and have not arrived.
@@ -292,7 +320,7 @@ impl Connection {
         self.events.extend(receives.into_iter().map(|id| Event::ReceiveFlushed { id }));
         (self.ack_at, self.not_ready_until) = (None, None);
         self.not_ready_due = false;
-        self.told = true;
+        (self.told, self.held) = (true, false);
         (self.suspicion, self.watch, self.arming) = (None, None, None);
         self.control.clear();
         self.routes.iter_mut().for_each(|route| route.in_flight = 0);

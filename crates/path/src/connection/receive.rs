@@ -46,7 +46,7 @@ impl Connection {
             }
         }
         self.counters.received += 1;
-        self.follow(now, header.epoch, header.primary);
+        let is_news = self.follow(now, header.epoch, header.primary);
         let expects = extend(self.outgoing.base(), header.expects);
         if expects <= self.outgoing.next() {
             let (echoes, early) = match &body {
@@ -61,6 +61,8 @@ impl Connection {
                 let taken = self.incoming.on_data(number, first, last, bytes);
                 self.on_taken(now, taken, ack_wanted);
             }
+            // It says so until it knows that this end has followed.
+            Body::Ack { .. } if is_news => self.ack_at = Some(now),
             Body::Ack { .. } => {}
             Body::NotReady { timer } => self.on_not_ready(now, timer),
             Body::Probe { id } => self.on_probe(now, path, id),

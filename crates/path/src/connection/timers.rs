@@ -25,8 +25,8 @@ impl Connection {
             return None;
         }
         let watch_at = self.watch.map(|watch| watch.asked_at + self.watch_apart());
-        let tell_at = (!self.told).then_some(self.tell_at);
-        let arm_at = self.arming.map(|arming| arming.next_at);
+        let tell_at = (!self.told && !self.held).then_some(self.tell_at);
+        let arm_at = self.arming.filter(|_| !self.held).map(|arming| arming.next_at);
         let mut first = Nanos::MAX;
         let mut consider = |at: Option<Nanos>| first = first.min(at.unwrap_or(Nanos::MAX));
         consider(self.ack_at);
@@ -42,7 +42,7 @@ impl Connection {
 
     /// Whether something is to leave now, besides data.
     pub fn owes(&self, now: Nanos) -> bool {
-        let tells = !self.told && self.tell_at <= now;
+        let tells = !self.told && !self.held && self.tell_at <= now;
         let acknowledges = self.ack_at.is_some_and(|at| at <= now);
         tells || acknowledges || self.not_ready_due || !self.control.is_empty()
     }
@@ -172,7 +172,7 @@ impl Connection {
 
     /// Whether a migration that the peer has not followed is to be told now.
     pub(super) fn tell_again(&mut self, now: Nanos) -> bool {
-        if self.told || now < self.tell_at {
+        if self.told || self.held || now < self.tell_at {
             return false;
         }
         self.tell_at = now + self.tell_apart;

@@ -36,7 +36,7 @@ pub enum Fault {
     NotReady {
         end: usize,
     },
-    /// These ends ask for a migration; over at once.
+    /// These ends ask for a migration; their drivers may have what follows from it wait.
     Request {
         ends: [bool; 2],
     },
@@ -44,7 +44,7 @@ pub enum Fault {
     Forged {
         end: usize,
     },
-    /// The user of an end loads its alternate path again; over at once.
+    /// The user of an end loads its alternate path again; its driver may have it wait.
     Reload {
         end: usize,
     },

@@ -319,9 +319,12 @@ impl World {
             Fault::Request { ends } if begins => {
                 for end in (0..2).filter(|end| ends[*end]) {
                     // Refused unless it is armed; the connection goes on either way.
-                    let now = self.now;
+                    let (now, waits) = (self.now, self.random.index(2) == 0);
                     self.ends[end].change(now, &mut self.random, |connection| {
                         _ = connection.migrate(now);
+                        if waits {
+                            connection.hold();
+                        }
                     })?;
                 }
             }
@@ -332,10 +335,14 @@ impl World {
                 } else {
                     // Refused where no alternate path is specified yet.
                     _ = self.ends[end].load(self.now);
+                    self.ends[end].connection.hold();
                 }
             }
+            Fault::Request { .. } | Fault::Reload { .. } => {
+                self.ends.iter_mut().for_each(|end| end.connection.resume());
+            }
             Fault::Forged { end } if begins => self.forge(end),
-            Fault::Request { .. } | Fault::Reload { .. } | Fault::Forged { .. } => {}
+            Fault::Forged { .. } => {}
         }
         Ok(())
     }

@@ -122,7 +122,7 @@ impl Grid {
     }
 
     /// The same with a line for each column.
-    fn turn(&self) -> Grid {
+    pub(super) fn turn(&self) -> Grid {
         let line = |i: usize| {
             let name = Cell { text: self.names[i].clone(), is_bad: false };
             std::iter::once(name).chain(self.rows.iter().map(|row| row[i].clone())).collect()
@@ -136,7 +136,7 @@ impl Grid {
     }
 
     /// A turned table, which has no headings.
-    fn list(&self, room: usize, style: &Style) -> String {
+    pub(super) fn list(&self, room: usize, style: &Style) -> String {
         let widths: Vec<usize> = (0..self.names.len()).map(|i| self.widest(i)).collect();
         let widths = self.wrap_texts(widths.clone(), room).unwrap_or(widths);
         self.lines(&widths, style)

@@ -1,4 +1,4 @@
-//! What stands under a table, as sentences: what is the same in all rows, and what they add up to.
+//! What stands under a table, as sentences: what is common to all rows, and what they add up to.
 
 use laneway_core::{Row, Value};
 
@@ -8,7 +8,7 @@ use super::{BAD, Style, cell, is_bad, paint, says_nothing};
 pub fn same(row: &Row, all: &str, style: &Style) -> String {
     let words: Vec<String> =
         row.0.iter().map(|(name, value)| format!("{name} {}", cell(value))).collect();
-    wrap(&format!("The same in all {all}: {}.", words.join(", ")), style.width) + "\n"
+    wrap(&format!("Common to all {all}: {}.", words.join(", ")), style.width) + "\n"
 }
 
 /// What the rows add up to. Counts come before what they count; other values behind their names.

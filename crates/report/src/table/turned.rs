@@ -1,14 +1,14 @@
 //! A table on its side: a column for each row, for few rows of very many values.
 
-use laneway_core::{Document, Row};
+use laneway_core::{Document, Row, Value};
 
-use super::{Style, align, cell, sentence, worth_a_column};
+use super::{Style, align, cell, grid, sentence, worth_a_column};
 
 /// Headings are folded to so many letters, behind a hyphen, a colon or the like.
 const FOLDED: usize = 10;
 
 /// A column for each row, headed by the row's first value, and a line for each of the others; what
-/// is the same everywhere stands below. As many columns as the terminal has room for, and the
+/// is common to all stands below. As many columns as the terminal has room for, and the
 /// others below them.
 ///
 /// ```
@@ -17,7 +17,7 @@ const FOLDED: usize = 10;
 ///
 /// let row = |name: &str, nodes: u32| Row::new().with("fabric", name).with("nodes", nodes);
 /// let rows = [row("mesh:d=4", 80), row("fat-tree-3-half:d=4", 64)];
-/// let rows = rows.map(|row| row.with("ports", 8u32)).to_vec();
+/// let rows = rows.map(|row| row.with("ranks", 8u32)).to_vec();
 /// let (env, params) = (Row::new(), Row::new());
 /// let document = Document { verb: "t", env, params, rows, summary: None };
 /// let text = turned(&document, &Style::default());
@@ -25,9 +25,15 @@ const FOLDED: usize = 10;
 /// assert_eq!(lines[0], "                   fat-tree-");
 /// assert_eq!(lines[1], "fabric  mesh:d=4  3-half:d=4");
 /// assert_eq!(lines[2], "nodes         80          64");
-/// assert_eq!(lines[4], "The same in all columns: ports 8.");
+/// assert_eq!(lines[4], "Common to all columns: ranks 8.");
 /// ```
 pub fn turned(document: &Document, style: &Style) -> String {
+    turned_with(document, None, style)
+}
+
+/// The same with a second column, which says what each value is in: a row with a text for each
+/// name. It stands again in every block of columns.
+pub fn turned_with(document: &Document, units: Option<&Row>, style: &Style) -> String {
     let rows = &document.rows[..];
     let names = crate::columns(document);
     let Some((&heading, others)) = names.split_first() else { return String::new() };
@@ -36,12 +42,12 @@ pub fn turned(document: &Document, style: &Style) -> String {
     let mut left = rows;
     while !left.is_empty() {
         let fits = |count: &usize| {
-            let text = columns(&left[..*count], heading, &shown);
+            let text = columns(&left[..*count], units, heading, &shown);
             let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
             style.width.is_none_or(|width| widest <= width)
         };
         let count = (1..=left.len()).rev().find(fits).unwrap_or(1);
-        parts.push(columns(&left[..count], heading, &shown));
+        parts.push(columns(&left[..count], units, heading, &shown));
         left = &left[count..];
     }
     if let (Some(first), false) = (rows.first(), same.is_empty()) {
@@ -50,8 +56,20 @@ pub fn turned(document: &Document, style: &Style) -> String {
     parts.join("\n")
 }
 
-/// These rows beside each other.
-fn columns(rows: &[Row], heading: &str, names: &[&str]) -> String {
+/// One row as lines of a name and a value, with all its names; long texts are wrapped.
+pub fn record(row: &Row, style: &Style) -> String {
+    let shown = row.names().fold(Row::new(), |shown, name| {
+        let value = row.get(name).filter(|value| **value != Value::Text(String::new()));
+        shown.with(name.to_owned(), value.cloned().unwrap_or(Value::Nothing))
+    });
+    grid(std::slice::from_ref(&shown), row.names().collect())
+        .turn()
+        .list(style.width.unwrap_or(usize::MAX), style)
+}
+
+/// These rows beside each other, behind a column of units.
+fn columns(rows: &[Row], units: Option<&Row>, heading: &str, names: &[&str]) -> String {
+    let rows: Vec<&Row> = units.into_iter().chain(rows).collect();
     let value = |row: &Row, name: &str| row.get(name).map_or(String::new(), cell);
     let folded: Vec<Vec<String>> = rows.iter().map(|row| fold(&value(row, heading))).collect();
     let tall = folded.iter().map(Vec::len).max().unwrap_or(0);
@@ -69,7 +87,8 @@ fn columns(rows: &[Row], heading: &str, names: &[&str]) -> String {
         let values = rows.iter().map(|row| value(row, name));
         lines.push(std::iter::once((*name).to_owned()).chain(values).collect());
     }
-    let right: Vec<bool> = (0..=rows.len()).map(|column| column > 0).collect();
+    let words = 1 + usize::from(units.is_some());
+    let right: Vec<bool> = (0..=rows.len()).map(|column| column >= words).collect();
     align(&lines, &right)
 }
 

@@ -1,6 +1,7 @@
 //! Why a platform was refused: where it says so, and the reason in words.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use laneway_core::Failure;
@@ -42,6 +43,8 @@ impl fmt::Display for Place {
 pub enum Fault {
     /// A name that is neither a file nor a generator.
     Unknown,
+    /// A file that does not exist.
+    Missing,
     /// A file that cannot be read.
     File,
     /// Not TOML, or not the form of a generator.
@@ -78,6 +81,13 @@ impl PlatformError {
             Fault::Unknown => {
                 let cause = "a platform is a TOML file or a generator with its values";
                 return Failure::usage(what, cause, self.example("cluster:16"));
+            }
+            Fault::Missing => {
+                let cause = "a platform is a TOML file or a generator with its values";
+                let similar = similar_file(Path::new(&*self.place.file));
+                let try_this = similar.filter(|_| self.place.line == 0);
+                let try_this = try_this.unwrap_or_else(|| "cluster:16".to_string());
+                return Failure::environment(what, cause, try_this);
             }
             Fault::File => {
                 let cause = "a platform is a TOML file or a generator with its values";
@@ -126,7 +136,9 @@ impl PlatformError {
 
 impl fmt::Display for PlatformError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place.file.is_empty() {
+        // The reason names a file that is missing as a whole.
+        let is_whole = self.fault == Fault::Missing && self.place.line == 0;
+        match self.place.file.is_empty() || is_whole {
             true => f.write_str(&self.reason),
             false => write!(f, "{}: {}", self.place, self.reason),
         }
@@ -134,3 +146,20 @@ impl fmt::Display for PlatformError {
 }
 
 impl std::error::Error for PlatformError {}
+
+/// A file beside a missing one whose name is similar, with the same extension.
+pub fn similar_file(missing: &Path) -> Option<String> {
+    let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let beside = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let names = beside.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> =
+        names.filter(|name| Path::new(name).extension() == missing.extension()).collect();
+    names.sort();
+    let stem = |name: &str| Some(Path::new(name).file_stem()?.to_str()?.to_string());
+    let stems: Vec<String> = names.iter().filter_map(|name| stem(name)).collect();
+    let wanted = stem(missing.file_name()?.to_str()?)?;
+    let near = nearest(&wanted, stems.iter().map(String::as_str))?;
+    let name = names.iter().find(|name| stem(name).as_deref() == Some(near))?;
+    let path = folder.map_or_else(|| name.into(), |folder| folder.join(name));
+    Some(path.display().to_string())
+}

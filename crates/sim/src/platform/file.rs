@@ -1,7 +1,7 @@
 //! Platform files: TOML, with includes, each mistake at its line.
 
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use toml::Spanned;
@@ -60,9 +60,10 @@ impl Reader {
     fn file(&mut self, path: &Path, asked: &Place) -> Result<(), PlatformError> {
         let shown = path.display().to_string();
         let refuse = |reason: String| asked.refuse(Fault::File, reason);
-        let real = path
-            .canonicalize()
-            .map_err(|error| refuse(format!("cannot read the platform {shown}: {error}")))?;
+        let real = path.canonicalize().map_err(|error| match error.kind() {
+            ErrorKind::NotFound => asked.refuse(Fault::Missing, format!("{shown} does not exist")),
+            _ => refuse(format!("cannot read the platform {shown}: {error}")),
+        })?;
         if self.open.contains(&real) {
             let reason = format!("a cycle of includes: {shown} includes itself");
             return Err(asked.refuse(Fault::Name, reason));

@@ -24,7 +24,7 @@ mod simgrid;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use error::{Fault, Place, PlatformError};
+pub use error::{Fault, Place, PlatformError, similar_file};
 pub use generate::{GENERATORS, Generator};
 pub use layout::{CardRates, Layout, LayoutHost, LayoutPipe, LayoutSite, LayoutWay};
 pub use quantity::{parse_rate, parse_time};
@@ -99,8 +99,12 @@ struct Way {
 }
 
 impl Platform {
-    /// Reads a platform by its name: a file (`racks.toml`), or a generator (`two-sites:8x8`).
+    /// Reads a platform by its name: a file (`racks.toml` or `file:racks.toml`), or a generator
+    /// (`two-sites:8x8`).
     pub fn read(spec: &str) -> Result<Platform, PlatformError> {
+        if let Some(file) = spec.strip_prefix("file:") {
+            return build::build(file, file::read(file)?);
+        }
         let said = match generate::find(spec) {
             Some((generator, words)) => generate::describe(generator, words, &Place::new(spec, 0))?,
             _ if spec.ends_with(".toml") || Path::new(spec).exists() => file::read(spec)?,

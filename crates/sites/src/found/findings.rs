@@ -133,12 +133,13 @@ impl Findings<'_> {
                 rate.map(|rate| format!("all links {word} {name} share {}", mbit(rate)))
             }));
         }
+        let eager = format_size(self.found.eager_bytes as u64);
+        all.push(format!("messages up to {eager} are sent eagerly"));
+        // The choices come last.
         all.extend(self.limits.ways.iter().flat_map(|way| self.lanes(way)));
         if sites.len() > 2 {
             all.extend(sites.map(|site| self.order(site)));
         }
-        let eager = format_size(self.found.eager_bytes as u64);
-        all.push(format!("messages up to {eager} are sent eagerly"));
         all
     }
 

@@ -152,14 +152,22 @@ fn recognised(text: &str) -> Result<Discovered, ReadError> {
     Err(ReadError::new(line + 1, what))
 }
 
-/// The text of a file; one that is too large is not read to its end. The mark that some programs
-/// put before UTF-8 is left out.
+/// A file's own name, without the `file:` that tells it from other words.
+pub fn file_name(word: &Path) -> &Path {
+    match word.to_str().and_then(|word| word.strip_prefix("file:")) {
+        Some(name) if !word.exists() => Path::new(name),
+        _ => word,
+    }
+}
+
+/// The text of a file, whose name may have `file:` before it; one that is too large is not read to
+/// its end. The mark that some programs put before UTF-8 is left out.
 pub fn load(path: &Path) -> Result<String, ReadError> {
     let cannot = |error: std::io::Error| ReadError {
         is_unreadable: true,
         ..ReadError::new(0, error.to_string())
     };
-    let file = std::fs::File::open(path).map_err(cannot)?;
+    let file = std::fs::File::open(file_name(path)).map_err(cannot)?;
     let mut bytes = Vec::new();
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(cannot)?;
     let line = |bytes: &[u8]| 1 + bytes.iter().filter(|&&byte| byte == b'\n').count();

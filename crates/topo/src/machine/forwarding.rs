@@ -20,7 +20,7 @@ use crate::wiring::{NO_PORT, Wiring};
 
 /// Whether a word that is no engine's name means a file.
 fn is_file(word: &str) -> bool {
-    word.contains(['/', '.']) || Path::new(word).exists()
+    word.starts_with("file:") || word.contains(['/', '.']) || Path::new(word).exists()
 }
 
 impl Machine {

@@ -86,7 +86,10 @@ pub fn run(
     asked.sweep.check_ranks(ranks).map_err(|refusal| refuse(&refusal))?;
     // Before anything is measured in vain.
     let launcher = match layers.iter().any(|layer| layer.name == MPI) {
-        true => launcher::choose(matches, ranks)?,
+        true => {
+            laneway_mpi::refuse_unjoined_task()?;
+            launcher::choose(matches, ranks)?
+        }
         false => Vec::new(),
     };
     // A copy has one process; the others refuse for themselves.

@@ -67,7 +67,9 @@ impl Written {
     }
 
     fn print(&self, findings: &Findings, document: &Document) -> Result<(), Failure> {
-        let sentences = output::paragraphs(&findings.sentences());
+        // The verdict stands last.
+        let sentences = [findings.remarks(), findings.answer()].concat();
+        let sentences = output::paragraphs(&sentences);
         match (self.format, self.suspects) {
             (Format::Table, true) => {
                 let rows = findings.suspect_rows();

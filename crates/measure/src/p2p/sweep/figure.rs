@@ -7,7 +7,7 @@ use super::super::disjoint::Estimate;
 use super::super::pattern::Pattern;
 use super::notes::Samples;
 use crate::Rule;
-use crate::flags::{NO_TIME, OVERLAPPING, PRECISION, RESOLUTION, TICKS};
+use crate::flags::{self, NO_TIME, OVERLAPPING, PRECISION, RESOLUTION, TICKS};
 
 /// What one pattern came to on one subset of ranks.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,15 +221,14 @@ const IN_FILES: [&str; 13] = [
     "samples_us",
 ];
 
-/// The rows without columns that no row has something in, and without those for files.
+/// The rows without columns that have no value in any row, and without those for files.
 pub fn brief(rows: &[Row]) -> Vec<Row> {
-    let says = |value: &Value| *value != Value::Nothing && *value != Value::from("");
+    let says = |value: &Value| *value != Value::Nothing;
     let is_shown = |name: &str| {
         let is_used = rows.iter().any(|row| row.get(name).is_some_and(says));
         is_used && !IN_FILES.contains(&name)
     };
-    let of = |row: &Row| Row(row.0.iter().filter(|(name, _)| is_shown(name)).cloned().collect());
-    rows.iter().map(of).collect()
+    rows.iter().map(|row| flags::spaced(row.only(is_shown))).collect()
 }
 
 #[cfg(test)]
@@ -284,6 +283,7 @@ mod tests {
         let full = figure(Pattern::Latency, 1.0, true).row(0.0, 0, &Rule::default());
         let names = |row: &Row| row.0.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>();
         assert_eq!(names(&Figure::empty_row()), names(&full));
-        assert!(brief(&[Figure::empty_row()])[0].0.is_empty());
+        // What is a text keeps its column, also where it is empty.
+        assert_eq!(names(&brief(&[Figure::empty_row()])[0]), ["pattern", "flags"]);
     }
 }
