@@ -59,6 +59,19 @@ fn every_operation_and_algorithm_can_be_measured() {
 }
 
 #[test]
+fn rows_of_one_algorithm_with_several_settings_are_told_apart() {
+    let names = "knomial:radix=3,knomial:radix=4,binomial";
+    let args = ["bcast", "--algorithm", names, "--backend", "sim:cluster:4", "--sizes", "16K"];
+    let rows = rows(&args);
+    let spelled: Vec<&str> = rows.iter().filter_map(|row| row["spelled"].as_str()).collect();
+    assert_eq!(spelled, ["knomial:radix=3", "knomial:radix=4", "binomial"]);
+    assert_eq!(
+        (&rows[0]["algorithm"], &rows[1]["algorithm"]),
+        (&"knomial".into(), &"knomial".into())
+    );
+}
+
+#[test]
 fn every_method_and_isolation_gives_a_figure() {
     for timing in ["root", "maximum", "global", "start-time", "loop", "tasks"] {
         for isolation in ["none", "barrier:tree", "double-barrier", "reduce", "p2p"] {

@@ -198,6 +198,11 @@ impl Claim {
         Claim { asked: Some(Asked { bound, said, known: None }), ..self }
     }
 
+    /// Only shown, where what was measured is less than what the paper speaks of.
+    pub(crate) fn unasked(self) -> Claim {
+        Claim { asked: None, ..self }
+    }
+
     /// Ours must be the paper's figure exactly.
     pub fn equal(self) -> Claim {
         let paper = self.paper.unwrap_or(f64::NAN);

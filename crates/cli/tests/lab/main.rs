@@ -10,6 +10,7 @@ mod reproduced;
 mod simulated;
 mod sites;
 mod standing;
+mod tcp;
 
 use standing::{Standing, laneway, needs, refused, rows, succeed};
 

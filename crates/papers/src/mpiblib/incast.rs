@@ -125,14 +125,20 @@ fn remarks(shallow: &Queue, deep: &Queue, sizes: &[u64]) -> Vec<String> {
     if medium.iter().any(|longest| longest.is_nan()) {
         return Vec::new();
     }
-    vec![format!(
+    let large = shallow.most(sizes, |size| size == LARGE);
+    let mut remarks = vec![format!(
         "With {} at each port of the switch, the longest gather of a medium size takes {} ms, with \
          {} it takes {} ms. What is dropped at the root's port is sent again after a timeout of \
-         200 ms where no later packet shows the loss. Messages above 64K escalate here as well, \
-         where the paper's library asks before it sends them.",
+         200 ms where no later packet shows the loss.",
         shallow.name,
         brief(medium[0]),
         deep.name,
         brief(medium[1])
-    )]
+    )];
+    if large > TIMEOUT_MS {
+        let more = "Gathers of 100K escalate here as well: Open MPI asks before it sends the rest \
+                    of a message above 64K, but all senders ask at once.";
+        remarks.push(more.to_owned());
+    }
+    remarks
 }

@@ -24,6 +24,7 @@ pub use own::own;
 pub use rates::{figure_7, figure_8};
 pub use sizes::{figure_4, figure_5};
 
+use super::testbed::HOSTS;
 use super::typed::{Plan, Ran, Ranks, Seen};
 use crate::Request;
 use crate::error::PaperError;
@@ -36,6 +37,8 @@ const WINDOW: &str = "39062";
 const RECEIVE_BUFFER: &str = "68K";
 /// 2 MiB of the paper.
 const LARGE: u64 = 512 << 10;
+/// Hosts of each site in a quick look.
+const FEW_HOSTS: u32 = 4;
 const SINGLE: &str = "single-lane";
 const NATIVE: &str = "native";
 
@@ -52,7 +55,11 @@ struct Bed {
 impl Bed {
     /// The paper's hosts, or few of them for a quick look.
     fn new(request: &Request, trip: u32) -> Bed {
-        let (hosts, reps) = if request.quick { (4, 1) } else { (32, 3) };
+        Bed::of(if request.quick { FEW_HOSTS } else { HOSTS }, trip, request)
+    }
+
+    fn of(hosts: u32, trip: u32, request: &Request) -> Bed {
+        let reps = if request.quick { 1 } else { 3 };
         let us = 500 * trip;
         let limits = format!("rate=250Mbit,wan=250Mbit,window={WINDOW}");
         let platform = format!("two-sites:{hosts}x{hosts},latency={us}us,{limits}");

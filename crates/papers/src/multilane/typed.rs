@@ -275,3 +275,40 @@ fn seen(row: &Record) -> Option<Seen> {
         most: ms("max_us")?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_measured_is_known_though_some_is_missing() {
+        let algorithms = ["single-lane", "multi-lane:lanes=2", "multi-lane:lanes=4", CHOSEN];
+        let algorithms = algorithms.map(str::to_owned);
+        let plan = Plan {
+            lab: Vec::new(),
+            ranks: 8,
+            by: Ranks::Mpi,
+            operations: &[Collective::Scatter],
+            algorithms: &algorithms,
+            sizes: "1K",
+            reps: 1,
+            recorded: None,
+            usual: Duration::ZERO,
+        };
+        let row = |algorithm: &str, spelled: &str| {
+            format!(
+                "scatter,{algorithm},1024,5000,7000,{spelled}\n",
+                spelled = if spelled.is_empty() { algorithm } else { spelled }
+            )
+        };
+        // The first and the second that were asked for are missing.
+        let text = "op,algorithm,size_bytes,time_us,max_us,spelled\n".to_owned()
+            + &row("multi-lane", "multi-lane:lanes=4:window=1")
+            + &row("far-first", "");
+        let found = read("rows.csv", &text).expect("rows");
+        let seen = plan.rows(&found.rows);
+        let names: Vec<&str> = seen.iter().map(|seen| seen.algorithm.as_str()).collect();
+        assert_eq!(names, ["multi-lane:lanes=4", CHOSEN]);
+        assert_eq!((seen[0].time, seen[0].most, seen[0].range()), (5.0, 7.0, (5.0, 5.0)));
+    }
+}

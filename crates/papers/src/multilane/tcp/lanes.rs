@@ -116,11 +116,13 @@ fn scatter_claims(points: &[(u64, f64)], printed: &[(u64, f64)], quick: bool) ->
             })
             .equal(),
             Claim::own_ratio("measured: best number of links", known(best))
-                .asked(Bound::Within(16.0, 25.0), "best with about 16 to 25 links"),
+                .asked(Bound::Within(16.0, 25.0), "best with about 16 to 25 links")
+                .known(8, 28.0, 32.0),
             Claim::own_ratio("measured: within 3 % of the best from", known(first)),
             Claim::own_ratio("measured: within 3 % of the best up to", known(last)),
             Claim::own_ratio("measured: 32 links over the best", at(points, 32) / time)
-                .above(1.0, "with more links than that it takes longer"),
+                .above(1.0, "with more links than that it takes longer")
+                .known(8, 1.0, 1.0),
         ]);
     }
     let off = model_off(points, printed, 1);

@@ -21,6 +21,8 @@ const USUAL: Duration = Duration::from_secs(75);
 /// A call is over where less than this part of the highest rate crosses for some intervals.
 const QUIET: f64 = 0.02;
 const PAUSE_US: f64 = 150e3;
+/// Counters are read a little late on a busy machine: a rate is one over so many intervals.
+const TOGETHER: usize = 4;
 
 const AXES: Axes = Axes {
     across: "at_ms",
@@ -70,6 +72,10 @@ fn over_time(request: &Request, op: Collective, mut part: Part) -> Result<Part, 
     }
     if let [one, all] = &found[..] {
         part.claims = claims(op, one, all);
+        if request.quick {
+            // Few hosts are not those of the paper.
+            part.claims = part.claims.into_iter().map(Claim::unasked).collect();
+        }
     }
     part.remarks = vec![format!(
         "{}, {}, every {EVERY}. Rates are those of the WAN's device, headers among them, times \
@@ -100,9 +106,11 @@ fn claims(op: Collective, one: &Found, all: &Found) -> Vec<Claim> {
         ],
         _ => vec![
             mbit("single lane: mean while it crosses", 125.0, single)
-                .printed(SINGLE_MBIT, "about 125 Mbps"),
+                .printed(SINGLE_MBIT, "about 125 Mbps")
+                .known(7, 60.0, 72.0),
             mbit("all lanes: mean while it crosses", 250.0, lanes)
-                .printed(SCATTER_MBIT, "about 250 Mbps"),
+                .printed(SCATTER_MBIT, "about 250 Mbps")
+                .known(7, 330.0, 450.0),
             mbit("all lanes: highest", 250.0, highest),
         ],
     };
@@ -137,7 +145,11 @@ fn crossing(links: &[LinkUse], op: Collective) -> Option<Crossing> {
     let of: Vec<&Interval> = of.collect();
     let points = of.iter().map(|one| (((one.at_us - begun) * 1e-3) as u64, one.rate_mbit()));
     let all: f64 = of.iter().map(|one| one.bytes).sum();
-    let highest = of.iter().map(|one| one.rate_mbit()).fold(0.0, f64::max);
+    let rate = |some: &[&Interval]| {
+        let bytes: f64 = some.iter().map(|one| one.bytes).sum();
+        bytes * 8.0 / some.iter().map(|one| one.length_us).sum::<f64>()
+    };
+    let highest = of.windows(TOGETHER.min(of.len())).map(rate).fold(0.0, f64::max);
     Some(Crossing { points: points.collect(), mean: all * 8.0 / (ended - begun), highest })
 }
 
@@ -163,7 +175,7 @@ mod tests {
         };
         let links = [of("back", Vec::new()), of("there", intervals)];
         let found = crossing(&links, Collective::Scatter).expect("a call");
-        assert_eq!((found.mean, found.highest), (80.0, 100.0));
+        assert_eq!((found.mean, found.highest), (80.0, 80.0));
         assert_eq!(found.points, [(0, 60.0), (50, 100.0)]);
         assert!(crossing(&links, Collective::Gather).is_none());
     }
