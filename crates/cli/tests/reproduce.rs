@@ -46,7 +46,8 @@ fn ours(rows: &[Value], what: &str) -> f64 {
 fn every_claim_of_the_paper_is_judged_and_most_hold() {
     let dir = std::env::temp_dir().join(format!("laneway-reproduce-{}", std::process::id()));
     let folder = dir.to_str().expect("a readable name");
-    let document = document(&["--svg", folder]);
+    // The part in a lab is tested with the lab.
+    let document = document(&["--quick", "--svg", folder]);
     let rows = document["rows"].as_array().expect("rows");
     // Its six times, which are not the paper's, and their ratios.
     let table = with_verdict(&document, "differs");
@@ -65,7 +66,7 @@ fn every_claim_of_the_paper_is_judged_and_most_hold() {
         assert!(figure.is_finite() && figure >= 0.0, "{row}");
         if let Some(paper) = row["stated"].as_f64() {
             let ratio = row["ratio"].as_f64().expect("a ratio");
-            assert!((ratio * paper / figure - 1.0).abs() < 1e-9, "{row}");
+            assert!((ratio * paper - figure).abs() <= 1e-9 * figure, "{row}");
         }
     }
     // The paper's table, and that ours adds up: what it costs is what its calls take, and more.
@@ -149,7 +150,7 @@ fn what_people_see_fits_their_terminal() {
             words(&command.output().expect("the command starts").stdout)
         };
         let text = of(Some("80"));
-        for said in ["what", "ours", "verdict", "holds: ", "differs (reason", "\nnote: "] {
+        for said in ["what", "ours", "verdict", "holds: ", "differs", "\nnote: "] {
             assert!(text.contains(said), "no `{said}` in {text}");
         }
         let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();

@@ -11,7 +11,8 @@
 //! Each module has a [`Paper`] that says what there is, and a function `reproduce` that returns the
 //! [`Part`]s that a [`Request`] asks for. A [`Claim`] is one sentence or figure of a paper with a
 //! [`Bound`] that comes from it; a [`Judgement`] adds the verdicts of a call up. All this must
-//! never know arguments, the screen or exit codes. Begin with [`Claim`], then the module of a paper.
+//! never know arguments, the screen or exit codes. Begin with [`Claim`], then the module of a
+//! paper.
 //!
 //! ```
 //! use laneway_papers::{Judgement, Outcome, PaperError, Reproduced, Request, draw, fullmesh};
