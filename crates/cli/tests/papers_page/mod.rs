@@ -27,6 +27,7 @@ pub fn explains(document: &Value) {
 }
 
 /// Claims with one verdict.
+#[allow(dead_code, reason = "the test of fullmesh has rows alone")]
 pub fn with_verdict<'d>(document: &'d Value, verdict: &str) -> Vec<&'d Value> {
     let rows = document["rows"].as_array().expect("rows");
     rows.iter().filter(|row| row["verdict"] == verdict).collect()
