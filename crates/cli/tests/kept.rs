@@ -136,8 +136,9 @@ struct Placings(i32);
 impl Placings {
     fn of(folder: &Folder) -> Placings {
         let path = std::ffi::CString::new(folder.0.to_str().expect("a name")).expect("a path");
-        // SAFETY: the path is a C string.
+        // SAFETY: the call takes a number and gives a descriptor.
         let watch = unsafe { libc::inotify_init1(libc::IN_NONBLOCK) };
+        // SAFETY: the path is a C string that lives until the call is over.
         let added = unsafe { libc::inotify_add_watch(watch, path.as_ptr(), libc::IN_MOVE) };
         assert!(watch >= 0 && added >= 0);
         Placings(watch)
