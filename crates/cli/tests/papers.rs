@@ -174,7 +174,7 @@ impl ForAll {
 
     /// As a user who is not root, where the tests are.
     fn command(&self) -> Command {
-        let is_root = std::fs::metadata("/proc/self").map_or(false, |metadata| {
+        let is_root = std::fs::metadata("/proc/self").is_ok_and(|metadata| {
             use std::os::unix::fs::MetadataExt;
             metadata.uid() == 0
         });
