@@ -40,7 +40,7 @@ impl<'a> Request<'a> {
 
 /// What a process says; put into words when its endpoint is not held any more.
 pub(crate) enum Answer {
-    Status(Status),
+    Status(Box<Status>),
     Changes(Vec<Change>),
     Refused(String),
 }
@@ -62,7 +62,7 @@ pub(crate) fn refuse_unknown() -> Answer {
 /// Does what is asked.
 pub(crate) fn answer(endpoint: &mut Endpoint, request: Request<'_>) -> Answer {
     let (word, drains) = match request {
-        Request::Status => return Answer::Status(endpoint.status()),
+        Request::Status => return Answer::Status(Box::new(endpoint.status())),
         Request::Drain(word) => (word, true),
         Request::Undrain(word) => (word, false),
     };

@@ -106,7 +106,8 @@ mod tests {
 
     fn look(services: &[(u32, u64)]) -> Snapshot {
         let seen = services.iter().map(|&(pid, count)| {
-            let mut totals = Counters { sent: count, migrations: count, ..Counters::default() };
+            let mut totals = Counters::default();
+            (totals.sent, totals.migrations) = (count, count);
             (0..count).for_each(|_| totals.trips.count(1000));
             let (paths, connections) = (Vec::new(), Vec::new());
             let (program, dropped) = (String::new(), crate::Dropped::default());
