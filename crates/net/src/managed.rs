@@ -29,14 +29,15 @@ pub(crate) fn establish(
     let init = Modify { path: Some(setup.primary), ..Modify::to(QpState::Init) };
     connection.modify(now, init)?;
     let next = PathId((setup.primary.0 + 1) % paths);
-    let alternate = (setup.arms && next != setup.primary).then_some(next);
+    let specifies = setup.arms || setup.specifies;
+    let alternate = (specifies && next != setup.primary).then_some(next);
     let rtr = Modify {
         peer: Some(ends.peer),
         receive_number: Some(ends.peer_start),
         packet_bytes: Some(ends.packet_bytes),
         not_ready_timer: Some(setup.not_ready_timer),
         alternate,
-        load: alternate.is_some(),
+        load: setup.arms && alternate.is_some(),
         ..Modify::to(QpState::Rtr)
     };
     connection.modify(now, rtr)?;

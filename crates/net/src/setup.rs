@@ -23,6 +23,8 @@ pub struct Setup {
     pub spread: bool,
     /// Whether an alternate path is loaded at once.
     pub arms: bool,
+    /// Whether it is specified from INIT to RTR at least, for a later request to load it.
+    pub specifies: bool,
 }
 
 impl Setup {
@@ -37,6 +39,7 @@ impl Setup {
             primary: PathId(0),
             spread: false,
             arms: true,
+            specifies: false,
         }
     }
 

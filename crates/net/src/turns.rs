@@ -59,7 +59,8 @@ impl Turns {
         }
         if let Some(place) = self.current {
             let limit = self.begun_at + LIMIT;
-            if now < limit && !of.is_settled(place) {
+            // Where something was requested again meanwhile, that is another turn.
+            if now < limit && !of.is_settled(place) && !of.waits(place) {
                 return Some(limit);
             }
             self.current = None;
@@ -117,15 +118,19 @@ mod tests {
         assert_eq!((turns.begin(0, &ends), turns.next_at(0, &ends)), (None, None));
         (1..=5).for_each(|place| turns.push(place));
         assert_eq!(turns.begin(1000, &ends), Some(1));
+        ends.waits.retain(|place| *place != 1);
         assert_eq!((turns.begin(2000, &ends), turns.next_at(2000, &ends)), (None, Some(251_000)));
         ends.settled.push(1);
         assert_eq!(turns.next_at(11_000, &ends), Some(11_000 + RESTS * 10_000));
         // The second is gone; the third has no answer.
         assert_eq!((turns.begin(12_000, &ends), turns.begin(90_000, &ends)), (None, Some(3)));
+        ends.waits.retain(|place| *place != 3);
         assert_eq!(turns.next_at(91_000, &ends), Some(340_000));
         assert_eq!(turns.begin(340_000 + RESTS * LIMIT, &ends), None);
         // No message was sent of late.
         assert_eq!(turns.begin(LATELY, &ends), Some(4));
+        assert_eq!(turns.next_at(LATELY, &ends), Some(LATELY), "requested again");
+        ends.waits.retain(|place| *place != 4);
         ends.settled.push(4);
         assert_eq!(turns.begin(LATELY + 1000, &ends), Some(5));
         assert_eq!(turns.next_at(LATELY + 2000, &ends), None);

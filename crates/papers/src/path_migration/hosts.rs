@@ -33,7 +33,7 @@ impl Hosts {
     /// A lab, or loopback where none can be built.
     pub fn build(request: &Request) -> Result<Hosts, PaperError> {
         let program = request.program.clone();
-        let options = StageOptions { rate: "10Gbit".into(), one_switch: false, program };
+        let options = StageOptions { rate: "10Gbit".into(), one_switch: true, program };
         Ok(match Stage::build(&options) {
             Ok(stage) => Hosts::Lab(Box::new(stage)),
             Err(why) => {

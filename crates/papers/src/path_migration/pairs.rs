@@ -43,11 +43,12 @@ pub struct Pairs {
     thread: Option<JoinHandle<Result<(), NetError>>>,
 }
 
-/// Connections that do nothing by themselves but load a path that their peer loads.
+/// As in the paper the other path is specified from INIT to RTR, and again on each migration
+/// (figure 4); it is loaded by request, here or of the peer.
 fn setup() -> Setup {
-    let (on_armed, on_migrated) = (OnArmed::Nothing, OnMigrated::Nothing);
+    let (on_armed, on_migrated) = (OnArmed::Nothing, OnMigrated::Specify);
     let policy = Policy { leads: false, on_armed, on_migrated, fail_back: None };
-    Setup { policy, arms: false, ..Setup::usual() }
+    Setup { policy, arms: false, specifies: true, ..Setup::usual() }
 }
 
 fn stuck(what: &str) -> PaperError {
@@ -104,11 +105,9 @@ impl Pairs {
         self.counts[state as usize] += 1;
     }
 
-    /// Specifies the path that is not in use, and has it loaded, on all pairs.
+    /// Has the path that was specified loaded on all pairs.
     pub fn request_loading(&mut self) -> Result<(), PaperError> {
-        let other = PathId(1 - self.primary()?.0.min(1));
         (0..self.ids.len()).for_each(|place| self.set(place, MigrationState::Rearm));
-        self.endpoint.specify(&self.ids, other)?;
         Ok(self.endpoint.load(&self.ids)?)
     }
 

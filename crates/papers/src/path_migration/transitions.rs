@@ -126,10 +126,10 @@ pub fn figure_5(bench: &Bench) -> Result<Found, PaperError> {
     };
     tell(&times, &said, &mut found);
     found.remarks.push(format!(
-        "Migrated-Armed takes {} us even for one pair: the far end is not informed before, loads \
-         the path when the first request arrives, and answers the next one, 2 ms later. \
-         Armed-Migrated needs no handshake here, so that the order is the other way round than in \
-         the paper, where both are commands to a card.",
+        "Migrated-Armed takes {} us for one pair: a handshake with packets of full length in both \
+         directions, twice, as the far end loads the path when it is asked. Armed-Migrated needs \
+         no handshake here, so that the order is the other way round than in the paper, where both \
+         are commands to a card.",
         brief(times.armed.points.first().map_or(f64::NAN, |point| point.1))
     ));
     Ok(found)
