@@ -64,7 +64,7 @@ fn rows_of_one_algorithm_with_several_settings_are_told_apart() {
     let args = ["bcast", "--algorithm", names, "--backend", "sim:cluster:4", "--sizes", "16K"];
     let rows = rows(&args);
     let spelled: Vec<&str> = rows.iter().filter_map(|row| row["spelled"].as_str()).collect();
-    assert_eq!(spelled, ["knomial:radix=3", "knomial:radix=4", "binomial"]);
+    assert_eq!(spelled, ["knomial:radix=3:segment=65536:window=8", "knomial", "binomial"]);
     assert_eq!(
         (&rows[0]["algorithm"], &rows[1]["algorithm"]),
         (&"knomial".into(), &"knomial".into())

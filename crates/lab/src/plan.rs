@@ -349,8 +349,12 @@ mod tests {
             "sites:2,3,4,window=156K,uplink=1Gbit",
             "two-sites:2x2,wan-rate=100Mbit",
         ] {
-            let options =
-                Options { management: true, receive_buffer: Some(9), ..Options::default() };
+            let options = Options {
+                management: true,
+                receive_buffer: Some(9000),
+                switch_queue: Some(65_536),
+                ..Options::default()
+            };
             let made = plan(spec, options).expect(spec);
             assert_eq!(Plan::parse(&made.to_text()), Ok(made), "{spec}");
         }
