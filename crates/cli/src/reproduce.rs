@@ -210,7 +210,13 @@ fn ended(judgement: &Judgement, strict: bool) -> Result<Exit, Failure> {
             };
             let try_this =
                 "root for a lab, --budget for more time, or --part for what can be measured here";
-            Err(Failure::environment(what, judgement.missing.join("; "), try_this))
+            const NAMED: usize = 3;
+            let named = &judgement.missing[..judgement.missing.len().min(NAMED)];
+            let cause = match judgement.missing.len() - named.len() {
+                0 => named.join("; "),
+                more => format!("{}; and {more} more, which the output lists", named.join("; ")),
+            };
+            Err(Failure::environment(what, cause, try_this))
         }
     }
 }

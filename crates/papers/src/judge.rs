@@ -54,6 +54,8 @@ impl Judgement {
 
     fn add(&mut self, paper: &str, part: &Part) {
         let name = |what: &str| format!("{paper} {}: {what}", part.name);
+        // The reason, before the claims that it leaves without a figure.
+        self.missing.extend(part.missing.iter().map(|what| name(what)));
         for claim in &part.claims {
             match claim.verdict() {
                 None => {}
@@ -65,7 +67,6 @@ impl Judgement {
             self.figures += u64::from(claim.ours().is_some());
         }
         self.figures += part.curves.iter().map(|curve| curve.points.len() as u64).sum::<u64>();
-        self.missing.extend(part.missing.iter().map(|what| name(what)));
     }
 
     /// What the call ends with; where it is strict, every difference fails.
@@ -223,13 +224,13 @@ mod tests {
         let judgement = judged(claims, &["no root"]);
         assert_eq!((judgement.hold, judgement.known), (1, 1));
         assert_eq!(judgement.unknown, ["fullmesh p: gain"]);
-        assert_eq!(judgement.missing, ["fullmesh p: gain", "fullmesh p: no root"]);
+        assert_eq!(judgement.missing, ["fullmesh p: no root", "fullmesh p: gain"]);
         assert_eq!(
             judgement.sentences(&["docs/papers/fullmesh.md"]),
             [
                 "1 claim holds, 1 differs for reasons that docs/papers/fullmesh.md explains.",
                 "1 claim differs without an explanation: fullmesh p: gain.",
-                "Not measured: fullmesh p: gain; fullmesh p: no root.",
+                "Not measured: fullmesh p: no root; fullmesh p: gain.",
             ]
         );
     }
