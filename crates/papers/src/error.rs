@@ -7,7 +7,7 @@ use laneway_drill::DrillError;
 use laneway_net::NetError;
 
 /// Why an experiment gave no figures. That a claim does not hold is no error: see
-/// [`crate::Part::holds`].
+/// [`crate::Judgement`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PaperError {
