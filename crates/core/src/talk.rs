@@ -1,5 +1,5 @@
-//! What ranks tell each other around the work itself, over trees: bytes that rank 0 announces,
-//! bytes that it collects, and whether somebody objects.
+//! Control messages among ranks, over binomial trees: broadcast from rank 0, gather at rank 0, and
+//! agreement on the first objection.
 //!
 //! Everything here is collective: all ranks of the communicator call it, in the same order.
 

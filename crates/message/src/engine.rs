@@ -21,7 +21,7 @@ const BLOCKING: u32 = 0;
 
 pub(crate) const BLOCKING_OWNER: Owner = Owner { queue: BLOCKING, slot: 0 };
 
-/// Looks without a pause before the processor is told that we spin.
+/// Polls without a pause before the spin-loop hint.
 const EAGER_LOOKS: u32 = 200;
 
 /// The message that a blocking call waits for, and the ranks that it can come from.
@@ -244,7 +244,7 @@ impl Engine {
             .iter()
             .filter(|&&rank| rank != self.rank && pattern.from.is_none_or(|from| from == rank))
             .map(|&rank| self.world.ended(rank).map(|how| (rank, how)));
-        // Somebody can still send what we want, unless all who could have ended.
+        // A matching message can still come, unless all its possible senders have ended.
         let Some(Some((rank, how))) = senders.next() else { return Ok(()) };
         let all = senders.all(|ended| ended.is_some());
         if all { Err(CommError::PeerDied { rank, how }) } else { Ok(()) }

@@ -3,7 +3,7 @@
 use laneway_core::{CommError, Rank, Tag};
 
 /// What a frame carries. Short messages are one frame; long ones are offered first, so that a
-/// receiver never has to keep a long message that nobody asked for yet.
+/// receiver never has to keep a long message without a posted receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Kind {

@@ -262,7 +262,7 @@ impl Engine {
                 return Ok((moved, false));
             }
             moved = true;
-            // Somebody may be waiting for just this. Looking at the next cell would first fetch a
+            // A request may be waiting for just this. Looking at the next cell would first fetch a
             // line that the writer is about to write.
             if self.inbound.open[from as usize].is_none() && self.done_something {
                 break;
@@ -303,7 +303,7 @@ impl Engine {
             Kind::Data => {
                 let expected = self.inbound.expected.remove(slot);
                 let Some(expected) = expected.filter(|expected| expected.from == from) else {
-                    return Err(broken(from, format!("data for place {slot} of nobody")));
+                    return Err(broken(from, format!("unknown receive slot {slot}")));
                 };
                 let Expected { tag, landing, .. } = expected;
                 landing.accepts(from, tag, len)?;

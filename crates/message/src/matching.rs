@@ -159,7 +159,7 @@ impl Matcher {
         self.blocking = Some((pattern, landing));
     }
 
-    /// What somebody waits for from `from`: the tag of the first such receive.
+    /// The tag of the first posted receive from `from`.
     pub fn awaited(&self, from: Rank) -> Option<Option<Tag>> {
         if let Some(posted) = self.posted[from as usize].front() {
             return Some(Some(posted.tag));

@@ -1,9 +1,10 @@
 //! How many bytes may be under way on a path, and how fast they leave.
 //!
 //! The window grows until packets wait in a queue for longer than they should, and shrinks with the
-//! waiting, so that a queue stays short: a long one would look like a dead path to whoever waits
-//! for an answer. A loss takes a part of the window once a round trip. Packets leave evenly, at a
-//! little more than the rate that the window means, also when a path has just taken over.
+//! waiting, so that a queue stays short: a long one would look like a dead path to a sender that
+//! waits for an acknowledgement. A loss takes a part of the window once a round trip. Packets leave
+//! evenly, at a little more than the rate that the window means, also when a path has just taken
+//! over.
 
 use crate::Nanos;
 
@@ -55,7 +56,7 @@ impl Window {
         self.bytes
     }
 
-    /// So many bytes have arrived.
+    /// Counts acknowledged bytes.
     pub fn on_ack(&mut self, acked: u64, trip: RoundTrip) {
         let waited = trip.last.saturating_sub(trip.least);
         if self.bytes < self.doubles_to {
@@ -104,7 +105,7 @@ impl Window {
         self.paid_until = self.paid_until.max(now) + self.takes(bytes, trip);
     }
 
-    /// How long so many bytes take at the even rate: five quarters of a window a round trip, and
+    /// How long these bytes take at the paced rate: five quarters of a window a round trip, and
     /// two while it doubles.
     fn takes(&self, bytes: u64, trip: Nanos) -> Nanos {
         let quarters = if self.bytes < self.doubles_to { 8 } else { 5 };

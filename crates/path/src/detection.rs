@@ -15,7 +15,7 @@
 use crate::Nanos;
 use crate::route::Route;
 
-/// The first questions are so far apart; while nobody answers, they become rarer.
+/// The first interval between probes; it grows while no answer comes.
 const APART: Nanos = 2_000_000;
 const MOST_APART: Nanos = 64_000_000;
 /// The alternate path must answer so often.

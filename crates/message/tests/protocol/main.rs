@@ -33,7 +33,7 @@ fn bytes(seed: u64, len: usize) -> Vec<u8> {
         .collect()
 }
 
-/// Waits for so many transfers.
+/// Waits until `left` transfers are complete.
 fn wait_all(queue: &mut dyn Queue, mut left: usize) -> Result<(), CommError> {
     let mut done: Vec<Slot> = Vec::new();
     while left > 0 {

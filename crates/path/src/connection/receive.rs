@@ -9,7 +9,7 @@ use crate::{Nanos, NotReadyTimer, PathId};
 
 /// An acknowledgement waits so long for a packet that it could travel with.
 const ACK_WAITS: Nanos = 100_000;
-/// So many packets do not wait.
+/// The number of packets that trigger an acknowledgement at once.
 const ACK_AFTER: u32 = 16;
 /// How many packets that left a path later must have arrived for one to be lost.
 const REORDERED: u64 = 3;
@@ -77,7 +77,7 @@ impl Connection {
             Body::Arm { bytes } => self.on_arm(now, path, bytes),
             Body::Arming { .. } => self.on_arming(now, path),
         }
-        self.tell_drained();
+        self.report_drained();
     }
 
     pub(super) fn on_taken(&mut self, now: Nanos, taken: Taken, ack_wanted: bool) {
