@@ -74,8 +74,8 @@ pub fn wait_for_any(endpoints: &mut [&mut Endpoint], limit: Duration) -> bool {
     if let [endpoint] = endpoints {
         return endpoint.wait(limit);
     }
-    let told = endpoints.iter().any(|endpoint| !endpoint.notices.is_empty());
-    let limit = if told { Duration::ZERO } else { limit };
+    let has_notices = endpoints.iter().any(|endpoint| !endpoint.notices.is_empty());
+    let limit = if has_notices { Duration::ZERO } else { limit };
     let rests = endpoints.iter_mut().map(|endpoint| endpoint.rests_for(limit)).min();
     let mut descriptors: Vec<libc::pollfd> =
         endpoints.iter().flat_map(|endpoint| endpoint.descriptors()).collect();
