@@ -1,5 +1,5 @@
 //! Long messages straight from the sender's memory to the receiver's: both processes claim chunks
-//! from one cursor and copy them, so whoever runs does the work.
+//! from one cursor and copy them, so the process that runs does the work.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -153,7 +153,7 @@ mod tests {
         while pair.sender.assist(1, pair.slot) != Ok(Stage::Finished) {}
         assert_eq!(pair.receiver.pull(0, pair.slot), Ok(Stage::Finished));
         assert!(pair.into == pair.data);
-        // SAFETY: nobody takes this offer up.
+        // SAFETY: no receiver accepts this offer.
         let again = unsafe { pair.sender.offer(pair.data.as_ptr(), pair.data.len()) };
         assert_eq!(again, Some(pair.slot));
     }
