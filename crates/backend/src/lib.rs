@@ -3,8 +3,8 @@
 //! It is the one crate that sees all backends: processes of this machine, ranks over connections
 //! that migrate, any MPI library, and a simulated cluster. What a rank does there it must never
 //! know: that is a [`Part`], a function of a [`Comm`](laneway_core::Comm). Before a part begins,
-//! ranks of several hosts see that they run the same program; whoever waits for long has a
-//! [`Watchdog`]; failures that all ranks know of are told once.
+//! ranks of several hosts see that they run the same program; a long wait has a
+//! [`Watchdog`]; failures that all ranks know of are reported once.
 //!
 //! Begin with [`open`], then [`Backend::run`].
 //!

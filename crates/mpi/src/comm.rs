@@ -45,7 +45,7 @@ pub struct MpiComm {
     made: bool,
     /// What the last native collective took, for the next one that is like it.
     pub(crate) prepared: Cell<Option<Box<Prepared>>>,
-    /// What somebody else knows of this communicator.
+    /// A value that another module keeps with this communicator.
     kept: RefCell<Option<Rc<dyn Any>>>,
 }
 

@@ -119,7 +119,7 @@ pub fn init_with_threads(choice: Option<&Path>, asked: ThreadLevel) -> Result<Mp
     Ok(all)
 }
 
-/// Tags of the question below; nobody else uses the communicator yet.
+/// Tags of the question below; the communicator has no other user yet.
 const HOST: Tag = 1;
 
 /// Collective: whether all ranks run on one host, by its name and by when it was started.

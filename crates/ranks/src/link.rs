@@ -40,7 +40,7 @@ pub(crate) struct NetLink {
     alone: bool,
     limit: Duration,
     no_answer: Option<Rank>,
-    /// Ranks of which something has arrived that nobody has asked for yet.
+    /// Ranks with arrivals that were not taken yet.
     ready: Vec<Rank>,
 }
 
@@ -246,7 +246,7 @@ impl News<'_> {
         }
     }
 
-    /// A lower rank has opened a connection; nobody else is let in.
+    /// Accepts a connection of a lower rank; all others are refused.
     fn accept(&mut self, id: ConnectionId, label: u64) {
         let (rank, connection) = ((label >> 32) as Rank, label as u32 as usize);
         let peer = self.peers.get(rank as usize).and_then(Option::as_ref);
@@ -359,7 +359,7 @@ impl Link for NetLink {
             if count == 0 {
                 break;
             }
-            // SAFETY: the caller vouches for the room, and nobody else knows the message.
+            // SAFETY: the caller vouches for the room, and the message has no other user.
             unsafe { std::ptr::copy_nonoverlapping(unread.as_ptr(), into.add(taken), count) };
             let read = peer.on_read(count);
             self.give_back(from, read);

@@ -129,7 +129,7 @@ mod tests {
         roster.announce(1, "exited with code 0".into());
         roster.note(1, "it closed its connection");
         assert_eq!(roster.ended(1).as_deref(), Some("exited with code 0"));
-        roster.announce(9, "nobody".into());
+        roster.announce(9, "unknown".into());
         assert_eq!((roster.ended(0), roster.ended(9)), (None, None));
         assert!(roster.are_near(0, 2) && !roster.are_near(0, 1));
         assert_eq!(roster.core_mates(1), [0, 1, 2], "of one kernel");

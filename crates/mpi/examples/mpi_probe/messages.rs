@@ -286,7 +286,7 @@ pub fn large(comm: &MpiComm) -> Verdict {
     Ok(())
 }
 
-/// Drops a queue with a receive that nobody will serve: the run must end with a failure, not hang.
+/// Drops a queue with a receive that never completes: the run must end with a failure, not hang.
 pub fn abandon(comm: &MpiComm) -> Verdict {
     let mut into = [0u8; 8];
     let mut queue = comm.queue();
