@@ -44,7 +44,7 @@ pub struct Struck {
     pub begun: u64,
     /// All its steps are over.
     pub repaired: u64,
-    /// None where that did not happen within 10 s.
+    /// `None` if that did not happen within 10 s.
     pub armed: Option<u64>,
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn batch(
     if let Some(namespace) = namespace {
         command.args(["-n", namespace]);
     }
-    // A tool must not go on building after whoever started it was killed.
+    // A tool must not go on building after its parent was killed.
     die_with_owner(&mut command);
     Started::new(command, tool)?.feed(lines)
 }
