@@ -56,7 +56,7 @@ pub struct Map {
     pub is_judged: bool,
 }
 
-/// More ranks than this are not drawn; no file of ours has so many.
+/// More ranks than this are not drawn; no file of ours has more.
 const MOST_RANKS: usize = 1 << 16;
 
 /// Units of a cell at most, and of all cells of a row where they are many.
@@ -473,7 +473,7 @@ mod tests {
         assert_eq!(Map::of(&run(vec![pair(0, 4_000_000_000)])), None);
         let no_time = Row::new().with("from", 0u32).with("to", 1u32).with("latency_times", 1.0);
         let map = Map::of(&run(vec![no_time])).expect("a map");
-        assert!(map.draw().contains("#bbbbbb"), "no figure is no white");
+        assert!(map.draw().contains("#bbbbbb"), "a missing figure is not white");
         let early = Row::new().with("from", 0u32).with("to", 1u32).with("there_mb_s", 1.0);
         assert!(Map::of(&run(vec![early])).is_some_and(|map| !map.is_judged));
     }

@@ -300,8 +300,8 @@ fn ranges(metric: Metric, old: &Record, new: &Record) -> Option<((f64, f64), [us
     (old.len() > 1 && new.len() > 1).then_some((ends, [old.len(), new.len()]))
 }
 
-/// How probable it is that all of so many samples lie on one side of so many others, where both
-/// have one distribution: of all orders of the samples two are such.
+/// The probability that all samples of a side lie on one side of the others, if both have one
+/// distribution: of all orders of the samples two are such.
 fn chance_of_separation([few, many]: [usize; 2]) -> f64 {
     let orders = (1..=few).map(|place| (many + place) as f64 / place as f64).product::<f64>();
     2.0 / orders

@@ -18,7 +18,7 @@ pub fn render(document: &Document) -> String {
             for (name, value) in &curve.identity {
                 let _ = write!(block, ", {name} {value}");
             }
-            // What does not begin as a title does is passed over by whoever reads it.
+            // What does not begin as a title does is passed over by the reader.
             for (i, (from, name)) in curve.algorithms.iter().enumerate() {
                 let _ = match i {
                     0 => write!(block, "\n# algorithm {name}"),

@@ -5,7 +5,7 @@ use crate::interval::{Interval, median_interval};
 use crate::rank::ranks;
 use crate::summary::{ends_are_finite, median, sorted};
 
-/// Below so many samples on both sides, and without ties, the test is exact, as in R.
+/// Below this number of samples on both sides, and without ties, the test is exact, as in R.
 const EXACT_BELOW: usize = 50;
 
 /// The test of Mann and Whitney: were the two lists drawn from one distribution?

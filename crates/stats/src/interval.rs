@@ -51,8 +51,8 @@ pub fn quantile_interval(sorted: &[f64], q: f64, level: f64) -> Option<Interval>
     })
 }
 
-/// How many of so many independent samples lie outside the interval of their median on either side,
-/// and its coverage.
+/// How many of `count` independent samples lie outside the interval of their median on either
+/// side, and its coverage.
 pub(crate) fn places_of_median(count: u64, level: f64) -> Option<(u64, f64)> {
     let (outside, missed) = deepest(count, 0.5, (1.0 - level) / 2.0).filter(|_| is_level(level))?;
     Some((outside, 1.0 - 2.0 * missed))

@@ -13,7 +13,7 @@ const DOUBT: f64 = 0.01;
 /// How many of the first samples to leave out, at most half of them.
 ///
 /// The rule is MSER (White 1997, "An Effective Truncation Heuristic for Bias Reduction in
-/// Simulation Output"): leave out so many that the standard error of the mean of what remains is
+/// Simulation Output"): leave out as many that the standard error of the mean of what remains is
 /// smallest. To drop slow first samples lowers the variance; to drop good ones only lowers their
 /// number.
 ///

@@ -56,7 +56,7 @@ impl Cluster {
         Ok((found.map_err(PaperError::testbed)?, ended.finish))
     }
 
-    /// IMB's way, in figure 1: one series of so many calls for each size. There is no warm-up call,
+    /// IMB's way, in figure 1: one series of calls for each size. There is no warm-up call,
     /// as a single gather that escalates would count several times.
     pub fn series(
         &self,
