@@ -1,6 +1,6 @@
 //! Ways that hosts do not need and management agents do.
 //!
-//! Whoever asks a switch about itself waits for its answer, so that every switch must be reached
+//! A request to a switch itself waits for its answer, so that every switch must be reached
 //! and must reach every host. The ways between hosts are there already and stay. For the others
 //! the links get an order (`order.rs`) in which those ways take later and later ones; whatever
 //! else does so too closes no credit loop (Dally and Seitz 1987), on one virtual lane.

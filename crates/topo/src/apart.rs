@@ -24,7 +24,7 @@ pub struct PathDiversity {
 }
 
 impl PathDiversity {
-    /// A number of pairs as a part of all; none where there are none.
+    /// A number of pairs as a part of all; `None` without pairs.
     pub fn share(&self, pairs: u64) -> Option<f64> {
         (self.pairs > 0).then(|| pairs as f64 / self.pairs as f64)
     }

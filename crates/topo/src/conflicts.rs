@@ -1,7 +1,7 @@
 //! How many messages of a phase share a link.
 //!
 //! paper: fullmesh 6.1. The conflict of a message is the largest number of messages, itself
-//! included, on any link of its way; a message to its own host meets nobody and has 1.
+//! included, on any link of its way; a message to its own host shares no link and has 1.
 //!
 //! A message costs a look at its way and an increment for each link of it; counts are whole
 //! numbers, so the sum over all phases is the same however many threads share them.
@@ -200,7 +200,7 @@ impl Counter {
         parts.into_iter().flatten().collect()
     }
 
-    /// Counts some phases in this thread, and lets somebody look after each.
+    /// Counts some phases in this thread, and calls a function after each.
     fn visit(
         &self,
         order: &dyn Phases,
@@ -285,7 +285,7 @@ impl<N: Number> Scratch<N> {
         each_way(ways, partners, |to, row| self.pass(to, &row[to * HOPS..][..HOPS]));
     }
 
-    /// Does not ask whether a message arrives; whoever finds that some do not takes them back.
+    /// Does not check whether a message arrives; the caller subtracts those that do not.
     #[inline(always)]
     fn pass(&mut self, to: usize, way: &[N]) {
         for &link in way {
@@ -339,7 +339,7 @@ impl<N: Number> Scratch<N> {
             tally.flows[conflict.into() as usize] += 1;
             met += 1;
         });
-        // Those that keep their message to themselves meet nobody.
+        // Those that keep their message to themselves share no link.
         tally.flows[1] += partners.len() as u64 - lost - met;
     }
 }

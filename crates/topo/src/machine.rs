@@ -31,7 +31,7 @@ const BEST: &str = "balanced";
 /// Bytes that a forwarding table may take.
 const MOST_TABLE: u64 = 1 << 30;
 
-/// Hosts up to which detours are spread and schedules repaired while somebody waits; above, the
+/// Hosts up to which detours are spread and schedules repaired interactively; above, the
 /// detours are those that change least.
 pub const MOST_SPREAD: u32 = 16_384;
 
@@ -126,7 +126,7 @@ impl Machine {
         })
     }
 
-    /// Who is told how far long work on it is.
+    /// The observer of long work on it.
     pub fn observer(&self) -> &dyn Observer {
         &*self.observer
     }

@@ -131,7 +131,7 @@ impl Named {
     }
 
     /// Phases that are enough if nothing meets: for an all-to-all one for each node with a cable,
-    /// else one for each message of the node that sends or receives most. None where the messages
+    /// else one for each message of the node that sends or receives most. `None` if the messages
     /// are too many to look at.
     pub fn ideal(&self, machine: &Machine) -> Option<u64> {
         let wiring = machine.wiring();

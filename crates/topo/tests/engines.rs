@@ -76,7 +76,7 @@ fn every_engine_holds_on_every_topology() {
         for engine in ENGINES {
             let proof = prove(&*fabric, &(engine.route)(&*fabric, &()));
             assert!(proof.holds(), "{} {}: {proof:?}", fabric.spec(), engine.name);
-            // Nobody goes a longer way than the topology's own routing.
+            // No way is longer than with the topology's own routing.
             assert_eq!(proof.longest, diameter, "{} {}", fabric.spec(), engine.name);
         }
     }

@@ -54,7 +54,7 @@ fn what_is_written_is_read_back() {
     }
 }
 
-/// Ports of switches, hosts without cables and the order of all parts are told too, so that the
+/// Ports of switches, hosts without cables and the order of all parts are written too, so that the
 /// same fabric comes back, whole and damaged.
 #[test]
 fn graphs_and_platforms_are_read_back_whole_and_damaged() {
@@ -175,7 +175,7 @@ fn opensms_other_dump_is_read() {
     }
     assert!(lft::read(&text, &*plan, &identity).expect("a dump") == table);
     let stranger = text.replace("0x0005 :", "0xbff5 :");
-    assert_eq!(lft::read(&stranger, &*plan, &identity).expect_err("nobody").line, 7);
+    assert_eq!(lft::read(&stranger, &*plan, &identity).expect_err("an unknown address").line, 7);
 }
 
 /// A GUID says who is meant, whatever the name; and what no line tells is not made up.
@@ -314,7 +314,7 @@ fn list(hosts: &[&str]) -> Fabric {
     fabric
 }
 
-/// No host is lost silently, and an adapter is told from a host.
+/// No host is lost silently, and an adapter is distinguished from a host.
 #[test]
 fn hosts_that_slurm_cannot_tell_apart_are_refused() {
     for (one, other) in [
@@ -403,9 +403,9 @@ fn the_reach_of_cables_is_read_back() {
             }
         }
     }
-    let told = format!("{}\na,2,1,h,,hall\na,2,2,b,1,\n", cables::HEADER);
-    let fabric = read(&told).expect("a list").fabric;
-    assert_eq!(Parts::of(&fabric).cables, [0, 0, 2], "none told is as ever");
+    let given = format!("{}\na,2,1,h,,hall\na,2,2,b,1,\n", cables::HEADER);
+    let fabric = read(&given).expect("a list").fabric;
+    assert_eq!(Parts::of(&fabric).cables, [0, 0, 2], "none given is as ever");
 }
 
 #[test]
@@ -436,7 +436,7 @@ fn a_graph_that_a_person_wrote_is_read() {
     for (text, switches) in [
         // A host has one cable; ports are given out in the order of the lines.
         ("graph { a -- b; b -- h1; a -- h2 }", &["a: b/1 h2", "b: a/1 h1"][..]),
-        // Ports that are told come first, whichever way they are told.
+        // Ports that are given come first, whichever way they are given.
         (
             "graph { a -- h1; a:1 -- b:3; b:n -- h2; b -- a [headlabel=4]; }",
             &["a: b/3 h1 nothing b/2", "b: h2 a/4 a/1"],
@@ -447,7 +447,7 @@ fn a_graph_that_a_person_wrote_is_read() {
           h1 -- \"a-\" + \"1\" -- {b h2} [label=<<b>x</b>>, weight=2; len=\"1.5\"] [w=-.5]\n}",
             &["a-1: h1 b h2"],
         ),
-        // What is told is believed: a switch with one cable, and a host with none.
+        // What is given is believed: a switch with one cable, and a host with none.
         (
             "graph { a [kind=switch]; h2 [kind=host]; s -- a; s -- h1; b [ports=2] }",
             &["a: s/1", "s: a/1 h1", "b: nothing nothing"],
@@ -743,7 +743,7 @@ fn errors_are_short() {
         assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
         let error = guid2lid::read(&format!("0x{long}q 1 1"), &mut identity).expect_err("no GUID");
         assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
-        assert!(error.what.ends_with("is not a number"), "the end is told: {error}");
+        assert!(error.what.ends_with("is not a number"), "the end is quoted: {error}");
         let error = pairs::read(&format!("0 {long}0 q"), &*plan).expect_err("no pair");
         assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
     }

@@ -67,7 +67,7 @@ impl Identity {
     }
 
     /// Gives addresses to every part that has none of its own with this mask; the others keep
-    /// theirs, because OpenSM and whoever talks with it have learnt them. Returns how many parts
+    /// theirs, because OpenSM and its clients have learnt them. Returns how many parts
     /// have new ones.
     pub fn pin(&mut self, lmc: u8) -> Result<usize, String> {
         let (hosts, switches) = (self.hosts.len() as u64, self.switches.len() as u64);

@@ -77,8 +77,8 @@ fn near_shape(board: &Board, degree: u32, size: usize) -> Option<Vec<Host>> {
     Some(order[..size].iter().map(|&at| hosts[at]).collect())
 }
 
-/// The free nodes who reach each other, with their ways. One whom others do not reach is no reason
-/// to refuse all, as long as there are enough without him.
+/// The free nodes that reach each other, with their ways. A node that others do not reach is left
+/// out, as long as there are enough without it.
 fn reaching(ground: &Ground, free: &[Host], size: usize) -> Result<(Vec<Host>, Flows), Unreached> {
     let lost = match Flows::new(ground.wiring, ground.routing, free) {
         Ok(flows) => return Ok((free.to_vec(), flows)),

@@ -1,5 +1,5 @@
-//! The proof for the switches themselves. Their management agents answer whoever asks, so that each
-//! switch must be reached from everywhere and must itself reach everybody.
+//! The proof for the switches themselves. Their management agents answer every request, so that
+//! each switch must be reached from everywhere and must itself reach every requester.
 
 use laneway_core::{Observer, Stage};
 

@@ -52,7 +52,7 @@ pub struct Repaired {
 
 impl Repaired {
     /// Hosts over time, where all reach each other: 1 if every host sends all the time. As in the
-    /// paper a host's message to itself counts, though nobody waits for it.
+    /// paper a host's message to itself counts, though it occupies no link.
     pub fn throughput(&self) -> f64 {
         let each = self.sent as f64 / f64::from(self.hosts.max(1)) + 1.0;
         (each / self.time.max(1) as f64).min(1.0)
@@ -155,9 +155,9 @@ pub fn repair_over_observed(
     })
 }
 
-/// So many phases above the bound, or one in a hundred, are not searched for.
+/// A result this number of phases above the bound, or one in a hundred, is good enough.
 const NEAR: u64 = 2;
-/// Hosts up to which somebody waits for the scheduler of jobs.
+/// Hosts up to which the scheduler of jobs is tried interactively.
 const MOST_TRIED: usize = 2048;
 
 /// Phases, the partner of each host in each, and how long they take.

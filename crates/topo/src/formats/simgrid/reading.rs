@@ -20,7 +20,7 @@ struct Link<'t> {
     /// What our own platforms tell.
     from: Option<&'t str>,
     to: Option<&'t str>,
-    /// What a route of this link alone has told: the parts, in the order of its line, and whether
+    /// What a route of this link alone says: the parts, in the order of its line, and whether
     /// the link was seen to lead from the first to the second and back.
     ends: Option<(usize, [usize; 2])>,
     leads: [bool; 2],
@@ -69,7 +69,7 @@ impl<'t> Source<'t> {
             // They were taken with their route.
             ("link_ctn", Some("route")) => Ok(()),
             ("prop", _) => self.property(element, parent.unwrap_or("")),
-            // What a host has inside is no cable.
+            // What a host has inside is not a cable.
             (_, Some("host" | "disk")) => Ok(()),
             ("zone" | "AS" | "zoneRoute" | "ASroute", _) => {
                 let what = "more than one zone: how zones are cabled with each other is not known";
@@ -167,7 +167,7 @@ impl<'t> Source<'t> {
             ends if ends == first => false,
             [from, to] if [to, from] == first => true,
             _ => {
-                let what = "this link joins two others already: a link that more share is no cable";
+                let what = "this link joins two others already: a cable has only two ends";
                 return Err(ReadError::new(line, what));
             }
         };

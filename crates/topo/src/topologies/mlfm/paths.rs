@@ -23,7 +23,7 @@ const CANDIDATES: usize = 8;
 /// Orders among which the best is taken.
 const DRAWN: u32 = 300;
 
-/// A table of so many paths to each host; none where the mesh has too few vertices for so many
+/// A table of several paths to each host; `None` if the mesh has too few vertices for as many
 /// relays, and the general engine keeps paths further apart.
 pub fn paths(mesh: &FullMesh, count: u32) -> Option<Table> {
     if count == 0 || 2 * mesh.degree() < 5 * (count - 1) {
@@ -134,7 +134,7 @@ fn groups(order: &Order, to: u32, paths: usize) -> Vec<Group> {
 struct Group {
     /// One or two.
     relays: Vec<u32>,
-    /// By vertex: where it sends, to relays or to one vertex between. Where that is nobody it sends
+    /// By vertex: where it sends, to relays or to one vertex between. Without an entry it sends
     /// straight on.
     via: Vec<Vec<u32>>,
 }
