@@ -7,7 +7,7 @@
 //! smpirun … liblaneway_smpi.so virtual-time messages 0:1:1M,0:2:64K
 //! ```
 //!
-//! After the sizes may stand the root, and after it the platform whose sites the ranks are told of.
+//! After the sizes may stand the root, and after it the platform whose sites the ranks get.
 //!
 //! No barrier and no repetition: virtual time has neither skew nor noise. The settings that leave
 //! nothing but the time of the links are those that `laneway sim --export-simgrid` writes;

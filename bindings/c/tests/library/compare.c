@@ -1,5 +1,5 @@
 // Two files of measurements are compared: what became slower is counted and named, and what cannot
-// be compared is told. No MPI is in this process.
+// be compared is reported. No MPI is in this process.
 
 #define LANEWAY_WITHOUT_MPI
 #include <laneway.h>
@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
   EXPECT(laneway_compare(old_file, new_file, 0.0 / 0.0, &counts) == LANEWAY_USAGE);
   write_file(other_file, folder, "prose.txt", "no figures\n");
   EXPECT(laneway_compare(other_file, new_file, 0.05, &counts) == LANEWAY_USAGE);
-  EXPECT(says("is no file of measurements"));
+  EXPECT(says("is not a file of measurements"));
   if (!faults) printf("comparisons as promised\n");
   return faults != 0;
 }
