@@ -55,7 +55,7 @@ impl OptScatter {
         Ok(OptScatter { implementations, times })
     }
 
-    /// The fastest for blocks of so many bytes. All ranks know the same figures, and choose alike.
+    /// The fastest for blocks of `size` bytes. All ranks know the same figures, and choose alike.
     fn fastest(&self, size: u64) -> usize {
         let at = SIZES.iter().rposition(|&measured| measured <= size).unwrap_or(0);
         let faster = |&i: &usize, &j: &usize| self.times[i][at].total_cmp(&self.times[j][at]);

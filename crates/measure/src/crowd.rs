@@ -37,7 +37,7 @@ impl fmt::Display for Crowd {
     }
 }
 
-/// Collective, on a communicator that nobody else uses meanwhile: the host with the most ranks to
+/// Collective, on a communicator that is not used meanwhile: the host with the most ranks to
 /// a core, where one has more ranks than cores; every rank gets the same answer. A simulated
 /// cluster never is crowded.
 ///
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_differ_and_the_fullest_is_told() {
+    fn hosts_differ_and_the_fullest_is_found() {
         let ranks = |host, ranks, own: &[u32]| vec![(host, cores(own, None)); ranks];
         let wide: Vec<u32> = (0..128).collect();
         let two = [ranks("wide", 100, &wide), ranks("narrow", 4, &[0, 1])].concat();

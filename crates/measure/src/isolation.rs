@@ -190,7 +190,7 @@ impl Buffer {
 }
 
 impl OpenGate<'_> {
-    /// Collective: nobody goes on here before the others have come, as far as the isolation holds.
+    /// Collective: synchronises all ranks, as far as the isolation holds.
     pub fn pass(&mut self) -> Result<(), CommError> {
         self.parts.iter_mut().try_for_each(|(isolation, exec)| pass(self.comm, *isolation, exec))
     }

@@ -4,7 +4,7 @@
 use laneway_core::talk::{ANNOUNCE, COLLECT, above, announce_exact, below, collect_exact};
 use laneway_core::{Comm, CommError, Rank, Tag};
 
-/// All tags of this crate, each different from those of [`laneway_core::talk`]: whoever measures
+/// All tags of this crate, each different from those of [`laneway_core::talk`]: a measurement
 /// has a communicator for all of it.
 pub(crate) const CLOCK: Tag = 3;
 pub(crate) const START: Tag = 4;
@@ -51,7 +51,7 @@ pub(crate) fn collect_at_idle(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, 
 /// Seconds between two looks.
 const NAP: f64 = 1e-3;
 
-/// Returns when such a message is there; in virtual time at once, as nobody is disturbed.
+/// Returns when such a message is there; in virtual time at once, as it disturbs no rank.
 fn nap_until(comm: &dyn Comm, from: Rank, tag: Tag) -> Result<(), CommError> {
     let clock = comm.clock();
     while !clock.is_virtual() && comm.probe(Some(from), Some(tag), false)?.is_none() {
@@ -96,7 +96,7 @@ pub(crate) fn reunite(comm: &dyn Comm, count: u32, alive: &dyn Fn()) -> Result<(
     comm.recv(Some(0), Some(OVER), &mut []).map(|_| ())
 }
 
-/// Collective: nobody goes on before all have come.
+/// Collective: synchronises all ranks.
 pub(crate) fn meet(comm: &dyn Comm) -> Result<(), CommError> {
     collect(comm, &[])?;
     announce(comm, &mut [])

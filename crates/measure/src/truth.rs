@@ -22,7 +22,7 @@ pub struct Starts {
     /// Seconds from one start to the next at least; far more than a call takes, so that none meets
     /// the one before.
     pub apart: f64,
-    /// And up to so many more, at random: several times the longest period of what others send.
+    /// And up to this much more, at random: several times the longest period of what others send.
     pub spread: f64,
 }
 
@@ -37,7 +37,7 @@ pub struct TrueTimes {
     pub late: u32,
 }
 
-/// Collective, on a simulated cluster: calls an operation at all these instants. None where nothing
+/// Collective, on a simulated cluster: calls an operation at all these instants. `None` if nothing
 /// is simulated, and on ranks other than 0.
 pub fn true_times(
     comm: &dyn Comm,

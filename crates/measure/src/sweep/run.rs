@@ -23,7 +23,7 @@ pub trait Observer {
     /// This rank goes on; called on every rank, often.
     fn alive(&self) {}
 
-    /// On every rank: so many points of a round are done, and this one is next.
+    /// On every rank: `done` points of a round are done, and this one is next.
     fn progress(&self, _done: usize, _all: usize, _next: &Case) {}
 
     /// On rank 0, after each point: the new row, and on demand all rows so far.
@@ -277,7 +277,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// The size that a curve on so many ranks wants next; on rank 0.
+    /// The size that a curve on this number of ranks wants next; on rank 0.
     fn bend(&self, ranks: u32, curve: &Case) -> Option<u64> {
         let own =
             |done: &&Measured| done.ranks == ranks && self.sweep.share_curve(&done.case, curve);
@@ -363,7 +363,7 @@ impl Running<'_> {
         }
     }
 
-    /// Collective: the call with its buffers, once it was seen to be right; none where it cannot be
+    /// Collective: the call with its buffers, once it was seen to be right; `None` if it cannot be
     /// made or is wrong.
     fn prepare<'c>(
         &mut self,

@@ -1,7 +1,7 @@
 //! Every rank times itself, and the longest counts.
 //!
-//! paper: mpiblib 2.1. It needs no common clock, but rests on everybody beginning together: how far
-//! apart they began is told too, on the synchronised clock.
+//! paper: mpiblib 2.1. It needs no common clock, but rests on all ranks beginning together: how far
+//! apart they began is reported too, on the synchronised clock.
 
 use laneway_core::CommError;
 

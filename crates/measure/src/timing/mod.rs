@@ -51,7 +51,7 @@ pub struct Stage<'c> {
     pub isolation: Isolation,
     /// What lets all start together after it, if that is something else.
     pub start: Isolation,
-    /// Whether a host has more ranks than cores; none where nobody asked yet.
+    /// Whether a host has more ranks than cores; `None` if not determined yet.
     pub crowded: Option<bool>,
 }
 
@@ -162,7 +162,7 @@ pub trait Timing {
         warm_up(stage, operation).map(|_| ())
     }
 
-    /// Collective: does about so many repetitions, as many on every rank.
+    /// Collective: does about this number of repetitions, as many on every rank.
     fn batch(
         &mut self,
         stage: &mut Stage,
@@ -248,9 +248,9 @@ impl Spans {
             return Ok(None);
         }
         let (count, ranks) = (own.len(), stage.comm.size() as usize);
-        let told: Vec<&[f64]> =
+        let reported: Vec<&[f64]> =
             numbers.chunks(each).map(|rank| &rank[2 * count + REMARKS..]).collect();
-        let ways = clock.merge(&told);
+        let ways = clock.merge(&reported);
         let spans = Spans { count, ranks, each, ways, tick: clock.tick(), numbers };
         let stale = spans.largest(STALE);
         // Two ranks may have gone wrong in opposite directions.

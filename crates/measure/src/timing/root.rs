@@ -27,7 +27,7 @@ const VIRTUAL_CONFIRMATIONS: u32 = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Confirmation {
-    /// The default: nobody is through before the last one has come, so that it overlaps least with
+    /// The default: no rank is through before the last one has come, so that it overlaps least with
     /// the operation.
     #[default]
     Barrier,
@@ -127,7 +127,7 @@ impl Root {
         Ok(times)
     }
 
-    /// On the root, what is told to rank 0: of each repetition the sample, what the subtraction
+    /// On the root, what is sent to rank 0: of each repetition the sample, what the subtraction
     /// left, what the longest confirmation leaves, and all of it; and the correction.
     fn numbers(&self, times: &[Confirmed]) -> Vec<f64> {
         let of = |time: &Confirmed| {

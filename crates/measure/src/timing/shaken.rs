@@ -3,7 +3,7 @@
 //! The bound of a sample takes for granted that who begins later makes an operation at most so much
 //! longer, and never shorter. Most operations are so. But where messages share a network, a rank
 //! that begins a little later may meet others or just not, and an all-to-all may take a tenth less
-//! or more. Nobody knows when ranks really begin if the ways are not symmetric. So clocks are drawn
+//! or more. When ranks really begin is unknown if the ways are not symmetric. So clocks are drawn
 //! by chance from all that the messages allow ([`Ways::draw`]), all ranks begin at one instant by
 //! these, and the time is read by these. The truth is one of the clocks that could be drawn: what
 //! it takes lies among what these repetitions take, or a little beyond, as they are few.
@@ -16,13 +16,13 @@ use crate::clock::{Bound, Ways};
 use crate::operation::Operation;
 use crate::talk::announce;
 
-/// Clocks that are drawn: at least and at most, and in between as many as fit into so many seconds.
+/// Clocks that are drawn: at least and at most, and in between as many as fit into these seconds.
 const FEWEST: u32 = 8;
 const MOST: u32 = 32;
 const SECONDS: f64 = 1.0;
 
 /// If all times between two limits were equally likely, the limits would lie within [`unseen`] of
-/// the range of so many times beyond it, but for about one case in 200; this is how sure the
+/// the range of this number of times beyond it, but for about one case in 200; this is how sure the
 /// greatest alone is of its limit.
 const SURE: f64 = 0.9995;
 
@@ -79,7 +79,7 @@ impl Shaking {
 mod tests {
     use super::*;
 
-    /// The limits of uniform values are seldom beyond what so many of them allow for.
+    /// The limits of uniform values are seldom beyond what this number of them allows for.
     #[test]
     fn what_was_not_seen_is_allowed_for() {
         let mut random = SplitMix64::new(1);

@@ -31,13 +31,13 @@ pub fn serves(collective: Collective, algorithm: &str) -> bool {
     flows_from_root && matches!(algorithm, "linear" | "binomial")
 }
 
-/// Ranks that may be the last one: those that came so near to it in a first call, at most so many,
-/// and the one that acknowledged last.
+/// Ranks that may be the last one: those that came so near to it in a first call, at most this
+/// number, and the one that acknowledged last.
 const NEAR: f64 = 0.95;
 const MOST_NEAR: usize = 3;
 const MOST_CANDIDATES: usize = MOST_NEAR + 1;
-/// So many repetitions of each of their tasks, of which the shortest is the least disturbed, show
-/// which one is the last.
+/// This number of repetitions of each of their tasks, of which the shortest is the least disturbed,
+/// shows which one is the last.
 const HEATS: usize = 3;
 
 /// One task by the root's clock, from its start.
@@ -65,7 +65,7 @@ pub struct Tasks {
     root: Rank,
     /// On the root, the shortest round trip seen with each rank.
     trips: Vec<f64>,
-    /// On the root, when the last acknowledgement of a call comes: nobody is at it any more.
+    /// On the root, when the last acknowledgement of a call comes: no rank is at it any more.
     over: f64,
     /// The same of candidates that are not timed any more: they can have taken so long at most.
     dropped: f64,
@@ -154,7 +154,7 @@ impl Tasks {
         let comm = stage.comm;
         let mut word = [0; 8 * MOST_CANDIDATES];
         if comm.rank() == self.root {
-            // The root is no candidate: it stands where there is none.
+            // The root is not a candidate: it stands where there is none.
             let mut ranks = [f64::from(self.root); MOST_CANDIDATES];
             ranks.iter_mut().zip(&self.candidates).for_each(|(to, of)| *to = f64::from(*of));
             word.copy_from_slice(&bytes_of(&ranks));

@@ -256,7 +256,7 @@ impl Matching {
         if self.open[to as usize].is_empty() {
             return;
         }
-        // Whoever comes first has the stream's next message; an open receive once it is seen.
+        // The first receive has the stream's next message; an open receive once it is seen.
         while let Some(stream) = self.streams[to as usize].get(&key) {
             let Some(first) = stream.sends.first() else { break };
             let recv = stream.recvs.first();

@@ -13,7 +13,7 @@ fn run(network: &Flat, collective: Collective, spelled: &str, ranks: u32) -> Out
     simulate(network, &*algorithm(collective, spelled, ranks, SIZE), None).expect("a run that ends")
 }
 
-/// Seconds of one message of so many bytes.
+/// Seconds of one message of this number of bytes.
 fn message(bytes: f64) -> f64 {
     LATENCY + bytes / RATE
 }
