@@ -260,7 +260,8 @@ impl World {
             return true;
         }
         let now = self.now;
-        let notice_at = self.sides.iter().filter_map(|side| side.notices.front().map(|(at, _)| *at));
+        let notice_at =
+            self.sides.iter().filter_map(|side| side.notices.front().map(|(at, _)| *at));
         let notice_at = notice_at.filter(|at| *at > now).min();
         let due = self.sides.iter_mut().filter_map(|side| side.next_at(now));
         match due.chain(notice_at).min().filter(|next| *next <= until) {

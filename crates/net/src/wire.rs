@@ -71,8 +71,8 @@ pub(crate) struct Wire {
     readiness: Arc<Readiness>,
     path: usize,
     device: Option<String>,
-    /// For the first peer: the user of the endpoint may be in another network namespace than the one
-    /// opened it, and cannot open one here.
+    /// For the first peer: the user of the endpoint may be in another network namespace than the
+    /// process that opened it, and cannot open one here.
     spare: Option<Socket>,
     /// Lines without room.
     full: usize,

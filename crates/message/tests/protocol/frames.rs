@@ -45,8 +45,5 @@ fn an_offer_is_accepted_by_its_receiver_alone() {
     let accept = Header { kind: Kind::Accept, tag: 0, context: 0, len: 0, mine: 0, slot: 0 };
     hub.inject(2, 0, &accept.encode());
     let error = queue.wait(&mut Vec::new()).expect_err("rank 2 has no part in it");
-    assert!(
-        error.to_string().contains("rank 2 is broken: accept for unknown offer 0"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("rank 2 is broken: accept for unknown offer 0"), "{error}");
 }
