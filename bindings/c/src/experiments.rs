@@ -6,7 +6,7 @@ use std::ffi::{c_double, c_int, c_void};
 use laneway_core::{Comm, CommError, Exit, Failure, Rank};
 use laneway_measure::Rule;
 use laneway_measure::p2p::{Estimate, Lab, Members, Plan, point_to_two};
-use laneway_measure::talk::announce;
+use laneway_measure::talk::broadcast;
 use laneway_mpi::MpiComm;
 
 use crate::arguments::{Figures, length, list, refused, rule};
@@ -243,7 +243,7 @@ impl Bench<'_> {
                 words.copy_from_slice(&[estimate.value, estimate.reps.into(), error, reached]);
             }
         }
-        announce(&*own, &mut words).map_err(broken)?;
+        broadcast(&*own, &mut words).map_err(broken)?;
         verdict(put(&words, &mut figures))
     }
 

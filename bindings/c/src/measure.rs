@@ -2,12 +2,12 @@
 
 use std::ffi::{c_char, c_double, c_int, c_void};
 
-use laneway_core::talk::announce_text;
+use laneway_core::talk::broadcast_text;
 use laneway_core::{Comm, CommError, Exit, Failure, Rank, Shape};
 use laneway_measure::memory;
 use laneway_measure::operation::Answerer;
 use laneway_measure::p2p::{Cache, Places};
-use laneway_measure::talk::announce;
+use laneway_measure::talk::broadcast;
 use laneway_measure::timing::serves;
 use laneway_measure::{Collective, GlobalClock, Operation, Stage, measure};
 use laneway_mpi::{MpiComm, MpiError, with_adopted};
@@ -303,9 +303,9 @@ pub fn point(
         words = [point.estimate, point.samples.len() as f64, error, reached];
         flags = point.notes.join(",");
     }
-    announce(&*own, &mut words).map_err(broken)?;
+    broadcast(&*own, &mut words).map_err(broken)?;
     let [time, reps, error, reached] = words;
-    figures.put(time, reps as u32, error, &announce_text(&*own, &flags).map_err(broken)?);
+    figures.put(time, reps as u32, error, &broadcast_text(&*own, &flags).map_err(broken)?);
     Ok(reached == 1.0)
 }
 

@@ -2,13 +2,13 @@
 
 use std::io::Read;
 
-use laneway_core::talk::{announce_text, objection};
+use laneway_core::talk::{broadcast_text, objection};
 use laneway_core::{Comm, CommError, Failure};
 
 /// Collective: refuses a run whose ranks are not one and the same program.
 pub fn same_program(comm: &dyn Comm) -> Result<Option<Failure>, CommError> {
     let mine = identity();
-    let first = announce_text(comm, &mine)?;
+    let first = broadcast_text(comm, &mine)?;
     let differs = || format!("rank {} is {mine}, rank 0 is {first}", comm.rank());
     let objection = objection(comm, (first != mine).then(differs))?;
     Ok(objection.map(|cause| {

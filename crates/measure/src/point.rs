@@ -11,7 +11,7 @@ use crate::operation::Operation;
 use crate::pace::Pace;
 use crate::repeat::{Aim, Rule};
 use crate::spread::{Evidence, Spread, until_next_visit};
-use crate::talk::{announce, collect};
+use crate::talk::{broadcast, gather};
 use crate::timing::{Batch, Sample, Stage, Timing};
 
 /// How surely the truth lies within a point's bound, as far as samples differ by chance.
@@ -276,7 +276,7 @@ impl<'t> Measuring<'t> {
         let sent_at = stage.clock.local();
         let next = if self.point.lost { Pace::dense(0) } else { self.plan(stage, rule) };
         let mut words = next.words();
-        announce(stage.comm, &mut words)?;
+        broadcast(stage.comm, &mut words)?;
         let next = Pace::from_words(words);
         self.next = Some(next);
         self.point.cost += stage.clock.local() - sent_at;
@@ -383,14 +383,14 @@ fn once(
     operation: &mut dyn Operation,
 ) -> Result<Option<f64>, CommError> {
     let mut instant = [clock.now() + LEAD_SECONDS];
-    announce(comm, &mut instant)?;
+    broadcast(comm, &mut instant)?;
     clock.sleep_until(instant[0]);
     let entry = clock.now();
     operation.call()?;
     let exit = clock.now();
     // What is collected must not meet what others are still doing.
     clock.sleep_until(instant[0] + LEAD_SECONDS);
-    let all = collect(comm, &[entry, exit])?;
+    let all = gather(comm, &[entry, exit])?;
     let first = all.chunks(2).map(|span| span[0]).fold(f64::INFINITY, f64::min);
     let last = all.chunks(2).map(|span| span[1]).fold(f64::NEG_INFINITY, f64::max);
     Ok((comm.rank() == 0).then_some(last - first))

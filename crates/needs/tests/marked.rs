@@ -28,8 +28,8 @@ fn a_run_is_heard_and_comes_to_its_end() {
     assert!(outcome.stdout.contains(&rest), "{outcome:?}");
     assert_eq!(outcome.expect_output(&["this is ", "1 passed"]), Ok(()));
     let mut running = start(&SAYS, &[], "").expect("a process");
-    let mut running = start(&SAYS, &[], "").expect("a process");
     let error = running.await_line("a missing line").expect_err("no such line");
+    assert!(error.contains("ended before"), "{error}");
 }
 
 #[test]

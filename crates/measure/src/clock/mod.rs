@@ -15,7 +15,7 @@ mod ways;
 
 use laneway_core::{Clock, Comm, CommError, Rank};
 
-use crate::talk::collect;
+use crate::talk::gather;
 
 pub use offset::TRIPS;
 pub use skewed::Skewed;
@@ -260,7 +260,7 @@ impl<'c> GlobalClock<'c> {
     /// Collective: what the last comparison allows clocks to be, whatever the ways take; on rank 0.
     pub fn ways(&mut self) -> Result<Option<Ways>, CommError> {
         let own = self.take_unsent();
-        let all = collect(self.comm, &own)?;
+        let all = gather(self.comm, &own)?;
         if self.comm.rank() != 0 {
             return Ok(None);
         }

@@ -8,7 +8,7 @@ use laneway_core::CommError;
 use super::{Batch, Remarks, Spans, Stage, Timing, isolated, warm_up};
 use crate::operation::Operation;
 use crate::pace::Pace;
-use crate::talk::announce;
+use crate::talk::broadcast;
 
 /// The longest of the ranks' own times; no common clock is needed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +29,7 @@ impl Timing for Maximum {
         warm_up(stage, operation)?;
         // Rank 0 has just collected and would come last to the isolation, which a single repetition
         // shows: all come as between two batches.
-        announce(stage.comm, &mut [0.0])
+        broadcast(stage.comm, &mut [0.0])
     }
 
     fn batch(

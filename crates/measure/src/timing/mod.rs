@@ -28,7 +28,7 @@ use crate::crowd::crowded;
 use crate::isolation::{Gate, Isolation};
 use crate::operation::Operation;
 use crate::pace::Pace;
-use crate::talk::{DELIVER, bytes_of, collect, numbers_of};
+use crate::talk::{DELIVER, bytes_of, gather, numbers_of};
 
 /// Calls that warm caches and connections before the first sample; one less where the operation
 /// says that it is warm.
@@ -243,7 +243,7 @@ impl Spans {
         numbers.extend([remarks.ready, clock.error(), remarks.missed, clock.stale(last)]);
         numbers.extend(clock.take_unsent());
         let each = numbers.len();
-        let numbers = collect(stage.comm, &numbers)?;
+        let numbers = gather(stage.comm, &numbers)?;
         if stage.comm.rank() != 0 {
             return Ok(None);
         }
@@ -386,7 +386,7 @@ pub(crate) fn warm_up(stage: &mut Stage, operation: &mut dyn Operation) -> Resul
             last = timed(stage, operation)?;
         }
     }
-    let spans = collect(stage.comm, &[last.1 - last.0])?;
+    let spans = gather(stage.comm, &[last.1 - last.0])?;
     Ok(spans.into_iter().fold(0.0, f64::max))
 }
 

@@ -16,7 +16,7 @@ use crate::flags;
 use crate::isolation::Isolation;
 use crate::operation::Operation;
 use crate::pace::Pace;
-use crate::talk::{CONFIRM, announce};
+use crate::talk::{CONFIRM, broadcast};
 
 /// Confirmations that are averaged for the correction, after a first one to which ranks come from
 /// elsewhere; in virtual time they hardly differ.
@@ -164,7 +164,7 @@ impl Timing for Root {
         self.longest = times().fold(0.0, f64::max);
         // Rank 0 has just collected and would come last to the isolation, which a single repetition
         // shows: all come as between two batches.
-        announce(stage.comm, &mut [0.0])
+        broadcast(stage.comm, &mut [0.0])
     }
 
     fn batch(

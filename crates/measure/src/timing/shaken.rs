@@ -14,7 +14,7 @@ use laneway_stats::SplitMix64;
 use super::{Remarks, Spans, Stage, timed};
 use crate::clock::{Bound, Ways};
 use crate::operation::Operation;
-use crate::talk::announce;
+use crate::talk::broadcast;
 
 /// Clocks that are drawn: at least and at most, and in between as many as fit into these seconds.
 const FEWEST: u32 = 8;
@@ -49,13 +49,13 @@ impl Shaking {
         let (rank, ranks) = (stage.comm.rank() as usize, stage.comm.size() as usize);
         let ways = stage.clock.known_ways().unwrap_or(&Ways::OneClock).clone();
         let mut words = [self.first, self.period, ways.widest()];
-        announce(stage.comm, &mut words)?;
+        broadcast(stage.comm, &mut words)?;
         let [first, period, reach] = words;
         let each = period + 2.0 * reach;
         let count = ((SECONDS / each) as u32).clamp(FEWEST, MOST);
         let mut random = SplitMix64::new(1);
         let mut drawn: Vec<f64> = (0..count).flat_map(|_| ways.draw(ranks, &mut random)).collect();
-        announce(stage.comm, &mut drawn)?;
+        broadcast(stage.comm, &mut drawn)?;
         let instant = |number: usize| first + number as f64 * each + reach;
         let mut own = Vec::with_capacity(count as usize);
         for (number, corrections) in drawn.chunks(ranks).enumerate() {

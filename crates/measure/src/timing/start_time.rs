@@ -23,7 +23,7 @@ use crate::clock::Bound;
 use crate::flags;
 use crate::operation::Operation;
 use crate::pace::Pace;
-use crate::talk::{announce, collect};
+use crate::talk::{broadcast, gather};
 
 /// A period, as a multiple of what the operation seems to take.
 const PERIOD: f64 = 1.05;
@@ -284,7 +284,7 @@ impl StartTime {
         // Only rank 0 knows what the operation takes.
         let number = |yes: bool| f64::from(u8::from(yes));
         let mut words = [first, period, f64::from(fitting), number(give_up), number(shake)];
-        announce(stage.comm, &mut words)?;
+        broadcast(stage.comm, &mut words)?;
         let [first, period, fitting, give_up, shake] = words;
         (plan.first, plan.period, plan.shake) = (first, period, shake != 0.0);
         plan.pace = pace.shortened(fitting as u32);
@@ -322,8 +322,8 @@ impl Timing for StartTime {
         // There and back, over the tree that announcements take. Where the way there is longer than
         // the way back, the first batch shows it.
         let begun = stage.clock.local();
-        announce(stage.comm, &mut [0.0])?;
-        collect(stage.comm, &[0.0])?;
+        broadcast(stage.comm, &mut [0.0])?;
+        gather(stage.comm, &[0.0])?;
         self.lead = LEAD * (stage.clock.local() - begun) / 2.0 + LATE_SECONDS;
         Ok(())
     }
