@@ -76,7 +76,7 @@ impl Outbound {
     }
 
     /// Whether something for `peer` is not done.
-    pub fn owes(&self, peer: Rank) -> bool {
+    pub fn has_pending(&self, peer: Rank) -> bool {
         !self.frames[peer as usize].is_empty() || self.offers.iter().any(|offer| offer.to == peer)
     }
 }
@@ -168,13 +168,13 @@ impl Engine {
         len: usize,
     ) -> Result<Progress, CommError> {
         match self.matcher.arrive(self.rank, context, tag) {
-            Some(landing) => {
-                landing.accepts(self.rank, tag, len as u64)?;
-                // SAFETY: the caller vouches for the data, and the landing has the room. Of two
+            Some(recv) => {
+                recv.accepts(self.rank, tag, len as u64)?;
+                // SAFETY: the caller vouches for the data, and the receive buffer has the room. Of two
                 // transfers of one process the caller need not promise that they are disjoint:
                 // `copy` allows overlap.
-                unsafe { std::ptr::copy(data, landing.into, len) };
-                self.landed(self.rank, tag, len as u64, landing.owner);
+                unsafe { std::ptr::copy(data, recv.into, len) };
+                self.complete_recv(self.rank, tag, len as u64, recv.owner);
             }
             None => {
                 let mut kept = self.inbound.spare_buffer();
@@ -182,7 +182,13 @@ impl Engine {
                     // SAFETY: the caller vouches for the data, which is not written during this call.
                     kept.extend_from_slice(unsafe { std::slice::from_raw_parts(data, len) });
                 }
-                self.matcher.park(self.rank, context, tag, len as u64, Body::Bytes(kept));
+                self.matcher.push_unexpected(
+                    self.rank,
+                    context,
+                    tag,
+                    len as u64,
+                    Body::Bytes(kept),
+                );
             }
         }
         Ok(Progress::Done)
@@ -217,10 +223,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Asks a sender to send what it offered to landing place `landing`.
-    pub(crate) fn ask_for(&mut self, to: Rank, offer: u32, landing: u32) -> Result<(), CommError> {
+    /// Asks a sender to send what it offered to receive slot `slot`.
+    pub(crate) fn accept_offer(
+        &mut self,
+        to: Rank,
+        offer: u32,
+        slot: u32,
+    ) -> Result<(), CommError> {
         let header =
-            Header { kind: Kind::Accept, tag: 0, context: 0, len: 0, mine: landing, slot: offer };
+            Header { kind: Kind::Accept, tag: 0, context: 0, len: 0, mine: slot, slot: offer };
         // SAFETY: this frame has no payload.
         unsafe { self.frame(to, header, std::ptr::null(), 0, None)? };
         Ok(())

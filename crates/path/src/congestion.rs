@@ -96,7 +96,7 @@ impl Window {
     }
 
     /// When the next packet may leave.
-    pub fn leaves_at(&self, trip: Nanos) -> Nanos {
+    pub fn next_departure(&self, trip: Nanos) -> Nanos {
         self.paid_until.saturating_sub(self.takes(BURST_BYTES, trip))
     }
 
@@ -163,7 +163,7 @@ mod tests {
         let mut window = Window::new(PACKET);
         let (mut now, mut sent) = (0, 0);
         while now < 10 * MS {
-            now = now.max(window.leaves_at(MS));
+            now = now.max(window.next_departure(MS));
             window.on_sent(now, PACKET as u64, MS);
             sent += PACKET as u64;
         }

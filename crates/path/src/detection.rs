@@ -67,7 +67,7 @@ impl Suspicion {
         if primary.is_alive_since(self.since) {
             return Verdict::Alive;
         }
-        if let Some(sign) = primary.last_sign().filter(|sign| *sign > self.since) {
+        if let Some(sign) = primary.last_sign_of_life().filter(|sign| *sign > self.since) {
             self.between = self.between.max(sign - self.since);
             (self.since, self.answers) = (sign, 0);
         }

@@ -188,7 +188,7 @@ impl NetLink {
     }
 
     /// Whether something that was sent has not arrived at a rank that could still take it.
-    fn owes(&mut self) -> bool {
+    fn has_undelivered(&mut self) -> bool {
         for side in &mut self.sides {
             let (endpoint, owners) = side.visit_with_owners();
             for (&id, &(rank, _)) in owners.iter() {
@@ -279,7 +279,7 @@ impl News<'_> {
 fn broke(why: Why) -> &'static str {
     match why {
         Why::Retries | Why::NotReadyRetries => {
-            "the connection to it broke: it has answered over no path for half a minute"
+            "the connection to it broke: no response on any path for 30 s"
         }
         Why::Message => "the connection to it broke: it sent more than fits a message",
         Why::Asked => "the connection to it was given up",
@@ -382,7 +382,7 @@ impl Drop for NetLink {
             return;
         }
         let begun = Instant::now();
-        while self.owes() && begun.elapsed() < self.limit {
+        while self.has_undelivered() && begun.elapsed() < self.limit {
             self.look();
             self.rest(SLICE);
         }

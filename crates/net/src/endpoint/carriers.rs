@@ -64,7 +64,13 @@ impl Carriers {
     }
 
     /// Informs a connection on which of its paths packets wait to leave, or are dropped instead.
-    pub fn tell_queues(&mut self, now: Nanos, paths: &[LocalPath], wires: &[Wire], end: &mut End) {
+    pub fn report_queues(
+        &mut self,
+        now: Nanos,
+        paths: &[LocalPath],
+        wires: &[Wire],
+        end: &mut End,
+    ) {
         for (path, peer) in end.peers.iter().enumerate() {
             let device = paths[path].device.as_deref();
             let queued = wires[path].holds(peer)

@@ -51,8 +51,10 @@ impl Endpoint {
         let mut any_event = false;
         for index in &self.dirty {
             let end = self.ends.get_mut(*index as usize).and_then(Option::as_mut);
-            let Some(end) = end.filter(|end| !end.connection.owes(now)) else { return false };
-            any_event |= tell(now, end, &mut self.notices, &mut self.observed);
+            let Some(end) = end.filter(|end| !end.connection.has_due_control(now)) else {
+                return false;
+            };
+            any_event |= report_events(now, end, &mut self.notices, &mut self.observed);
         }
         any_event
     }
@@ -75,8 +77,8 @@ impl Endpoint {
                 continue;
             };
             end.is_dirty = false;
-            if end.connection.wants_queues() {
-                self.carriers.tell_queues(now, &self.paths, &self.wires, end);
+            if end.connection.needs_queue_state() {
+                self.carriers.report_queues(now, &self.paths, &self.wires, end);
             }
             any |= flush(now, end, index, &mut self.wires, &mut self.batch);
             let mut wants = end.next_timeout();
@@ -86,7 +88,7 @@ impl Endpoint {
                 wants = end.next_timeout();
             }
             // What the manager asked for leaves as well.
-            if tell(now, end, &mut self.notices, &mut self.observed) {
+            if report_events(now, end, &mut self.notices, &mut self.observed) {
                 any = true;
                 flush(now, end, index, &mut self.wires, &mut self.batch);
                 wants = end.next_timeout();
@@ -107,7 +109,7 @@ impl Endpoint {
 }
 
 /// Hands over a connection's events; false if it has none.
-fn tell(
+fn report_events(
     now: Nanos,
     end: &mut End,
     notices: &mut VecDeque<Notice>,

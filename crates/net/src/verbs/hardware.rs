@@ -59,12 +59,12 @@ impl Hardware {
         let pair = self.pairs.get_mut(&id.0).ok_or(unknown)?;
         let mut events = VecDeque::new();
         let changed = change(pair, &self.setup, &self.locals, &mut events);
-        self.tell(now(), id, events);
+        self.report_events(now(), id, events);
         changed
     }
 
     /// Reports events, and does what the paper gives to the asynchronous thread (3.2).
-    fn tell(&mut self, now: Nanos, id: ConnectionId, mut events: VecDeque<Event>) {
+    fn report_events(&mut self, now: Nanos, id: ConnectionId, mut events: VecDeque<Event>) {
         while let Some(event) = events.pop_front() {
             let pair = self.pairs.get_mut(&id.0);
             match (&event, pair) {
@@ -115,7 +115,7 @@ impl Hardware {
             (IBV_EVENT_PATH_MIG_ERR, Some(path)) => events.push_back(Event::Unhealthy { path }),
             _ => {}
         }
-        self.tell(now, id, events);
+        self.report_events(now, id, events);
     }
 
     /// A port of this machine went down or came back.
@@ -156,7 +156,7 @@ impl Hardware {
                     _ => {}
                 }
             }
-            self.tell(now, connection, events);
+            self.report_events(now, connection, events);
         }
     }
 
@@ -270,7 +270,7 @@ impl Driver for Hardware {
             }
         }
         any |= !reports.is_empty();
-        reports.into_iter().for_each(|(id, events)| self.tell(now, id, events));
+        reports.into_iter().for_each(|(id, events)| self.report_events(now, id, events));
         any
     }
 

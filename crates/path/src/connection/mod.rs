@@ -272,7 +272,7 @@ impl Connection {
     }
 
     /// Whether queued packets of a path matter now; [`Connection::on_queue`] reports them.
-    pub fn wants_queues(&self) -> bool {
+    pub fn needs_queue_state(&self) -> bool {
         let answers = |control: &Control| matches!(control.body, Body::Answer { .. });
         self.suspicion.is_some() || self.control.iter().any(answers)
     }

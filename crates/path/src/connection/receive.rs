@@ -113,7 +113,7 @@ impl Connection {
         self.outgoing.on_ack(expects, ranges, |path, bytes| {
             let route = &mut routes[usize::from(path.0)];
             route.in_flight = route.in_flight.saturating_sub(bytes);
-            route.on_heard(now);
+            route.record_sign_of_life(now);
             let trip = route.trip();
             route.window.on_ack(bytes, trip);
             settled += 1;

@@ -36,12 +36,12 @@ impl Connection {
         consider(watch_at);
         consider(epoch_at);
         consider(arm_at);
-        consider(self.data_leaves_at());
+        consider(self.data_due_at());
         (first < Nanos::MAX).then_some(first)
     }
 
     /// Whether something is to leave now, besides data.
-    pub fn owes(&self, now: Nanos) -> bool {
+    pub fn has_due_control(&self, now: Nanos) -> bool {
         let resends = !self.epoch_acked && !self.held && self.epoch_resend_at <= now;
         let acknowledges = self.ack_at.is_some_and(|at| at <= now);
         resends || acknowledges || self.not_ready_due || !self.control.is_empty()

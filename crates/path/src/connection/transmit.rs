@@ -118,16 +118,16 @@ impl Connection {
     }
 
     /// When data may leave, if there is any and the window has room.
-    pub(super) fn data_leaves_at(&self) -> Option<Nanos> {
+    pub(super) fn data_due_at(&self) -> Option<Nanos> {
         let fresh = self.begins().filter(|_| self.not_ready_until.is_none())?;
         let route = self.primary_route();
         let room = route.in_flight == 0 || route.in_flight < route.window.bytes();
         let wants = room && route.carrier && route.has_room && self.outgoing.wants_to_send(fresh);
-        wants.then(|| route.window.leaves_at(route.trip().smoothed))
+        wants.then(|| route.window.next_departure(route.trip().smoothed))
     }
 
     fn write_data(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<Departure> {
-        if self.data_leaves_at()? > now {
+        if self.data_due_at()? > now {
             return None;
         }
         let fresh = self.begins()?;
