@@ -96,9 +96,9 @@ impl Guard {
     /// Tells the guard what to do; whether it did.
     fn end(&mut self, word: u8) -> bool {
         self.over = true;
-        let commands =
+        let sent =
             self.child.stdin.take().is_some_and(|mut input| input.write_all(&[word]).is_ok());
-        self.child.wait().is_ok_and(|status| status.success()) && commands
+        self.child.wait().is_ok_and(|status| status.success()) && sent
     }
 }
 
