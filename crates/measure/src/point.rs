@@ -76,7 +76,7 @@ impl Point {
         }
     }
 
-    /// Each rank's mean over all samples, of which there were `before` before.
+    /// Each rank's mean over all samples, of which `before` were taken earlier.
     fn join_means(&mut self, batch: &Batch, before: usize) {
         let (before, now) = (before as f64, batch.samples.len() as f64);
         if self.rank_means.is_empty() {

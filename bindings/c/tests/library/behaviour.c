@@ -378,7 +378,7 @@ static void nothing_is_touched(void) {
   MPI_Comm_free(&fresh);
 }
 
-// A communicator that goes takes along what was kept with it: MPICH has no room for so many.
+// A communicator that goes takes along what was kept with it: MPICH has room for only some.
 static void nothing_is_left(void) {
   for (int i = 0; i < 2500 && faults == 0; i++) {
     MPI_Comm alone;
