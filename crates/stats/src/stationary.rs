@@ -14,8 +14,8 @@ const DOUBT: f64 = 0.01;
 ///
 /// The rule is MSER (White 1997, "An Effective Truncation Heuristic for Bias Reduction in
 /// Simulation Output"): leave out the number of samples for which the standard error of the mean of
-/// what remains is smallest. To drop slow first samples lowers the variance; to drop good ones only lowers their
-/// number.
+/// what remains is smallest. To drop slow first samples lowers the variance; to drop good ones only
+/// lowers their number.
 ///
 /// It is applied to the ranks of the samples. On the values one outlier in a thousand moves the
 /// smallest error to just behind it; a rank is bounded, so it takes many samples that are slow
