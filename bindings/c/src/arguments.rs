@@ -67,7 +67,7 @@ pub fn algorithm(
     })
 }
 
-/// When to stop, and a mark that tells it from others.
+/// When to stop, and a mark that distinguishes it from others.
 ///
 /// paper: mpiblib 3: equal minimum and maximum are a fixed number, and the error arguments are
 /// ignored.
@@ -112,7 +112,7 @@ impl Manner {
         matches!(self.timing, TimingMethod::LanewayTasks)
     }
 
-    /// A function of the caller's has no tasks that anybody knows.
+    /// The tasks of a caller's function are not known.
     pub fn refuse_tasks(&self) -> Result<(), Failure> {
         if !self.by_tasks() {
             return Ok(());

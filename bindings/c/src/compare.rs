@@ -102,7 +102,7 @@ fn slowdown(point: &Point) -> f64 {
     point.slowdown().unwrap_or(1.0)
 }
 
-/// What tells it apart, such as "op bcast, size_bytes 1024".
+/// What distinguishes it, such as "op bcast, size_bytes 1024".
 fn name(point: &Point) -> String {
     let known = point.identity.0.iter().filter(|(_, value)| *value != Value::Nothing);
     let parts = known.map(|(name, value)| format!("{name} {}", plain(value)));

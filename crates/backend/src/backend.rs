@@ -177,7 +177,7 @@ impl Backend {
         Backend { purpose, ..self }
     }
 
-    /// With another way to tell a person something; without it, that goes to stderr.
+    /// With another way to notify a person; without it, notices go to stderr.
     pub fn with_notices(self, notify: fn(&Notice)) -> Backend {
         Backend { notify, ..self }
     }

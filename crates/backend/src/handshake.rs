@@ -1,4 +1,4 @@
-//! The first words between ranks of several hosts: does everybody run the same program?
+//! The first handshake between ranks of several hosts: do all run the same program?
 
 use std::io::Read;
 
@@ -22,7 +22,7 @@ fn identity() -> String {
     format!("laneway {} ({print})", env!("CARGO_PKG_VERSION"))
 }
 
-/// FNV-1a over the words of the executable: to tell files apart, not to resist forgery.
+/// FNV-1a over the words of the executable: to distinguish files, not to resist forgery.
 fn fingerprint() -> Option<u64> {
     let mut file = std::fs::File::open("/proc/self/exe").ok()?;
     let mut bytes = Vec::new();

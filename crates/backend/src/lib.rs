@@ -13,7 +13,7 @@
 //!
 //! let backend = laneway_backend::open("sim:cluster:16")?;
 //! let exit = backend.with_ranks(4).run(&|comm| {
-//!     // Rank 0 speaks, and all hear it.
+//!     // Rank 0 broadcasts, and all receive.
 //!     let heard = laneway_core::talk::broadcast_text(comm, "good morning")?;
 //!     assert_eq!((comm.size(), heard.as_str()), (4, "good morning"));
 //!     Ok(Exit::Done)

@@ -107,7 +107,7 @@ fn one_ideal_for_every_order() {
     for schedule in ["native", "shift", "random", "alltoall/full-mesh", "alltoall/pairwise"] {
         assert_eq!(ideal(&["--schedule", schedule]), 80.0, "{schedule}");
     }
-    // Everybody sends 79 messages, or 7 long ones.
+    // Each host sends 79 messages, or 7 long ones.
     assert_eq!(ideal(&["--schedule", "allgather/ring"]), 79.0);
     assert_eq!(ideal(&["--schedule", "alltoall/bruck"]), 7.0);
     assert_eq!(ideal(&["--schedule", "native", "--routing", "minimal"]), 80.0);

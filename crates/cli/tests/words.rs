@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many lines of a room may have such a word; zero for a room without an entry. A count may only
-/// fall: lower it here after rewriting lines.
+/// How many lines of a room may have such a word; zero for a room without an entry. A count may
+/// only fall: lower it here after rewriting lines.
 const ALLOWED: &[(&str, usize)] = &[
     ("benches", 37),
     ("crates/cli", 1),
@@ -17,7 +17,8 @@ const ALLOWED: &[(&str, usize)] = &[
 ];
 
 /// A word that is not for code, in comments, texts and names of any case.
-const WORDS: &[&str] = &["nobody", "somebody", "whoever", "told", "so many", "none where"];
+const WORDS: &[&str] =
+    &["nobody", "somebody", "anybody", "everybody", "whoever", "told", "so many", "none where"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -271,7 +271,7 @@ pub trait Phases {
     /// Whom `rank` sends to in `phase`; itself where it rests or keeps a message to itself.
     fn partner(&self, rank: Rank, phase: u64) -> Rank;
 
-    /// The partners of ranks 0, 1, … in one phase; for those who ask for all of them.
+    /// The partners of ranks 0, 1, … in one phase, all at once.
     fn partners(&self, phase: u64, out: &mut [Rank]) {
         for (rank, partner) in out.iter_mut().enumerate() {
             *partner = self.partner(rank as Rank, phase);

@@ -20,9 +20,9 @@ pub use text::explain_shades;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Cell {
-    /// Who sends.
+    /// The sender.
     pub from: usize,
-    /// Who receives.
+    /// The receiver.
     pub to: usize,
     /// 10^6 bytes a second; not a number where it was not measured.
     pub rate_mb_s: f64,
@@ -44,7 +44,7 @@ pub struct Node {
     pub is_slow: bool,
 }
 
-/// All pairs that a run of `laneway measure pairs` tells of.
+/// All pairs of a run of `laneway measure pairs`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Map {
@@ -118,7 +118,7 @@ impl Map {
         Some(())
     }
 
-    /// The whole map as a drawing; who is to blame is written in red, and what is late has a blue
+    /// The whole map as a drawing; a suspect is written in red, and what is late has a blue
     /// edge.
     pub fn draw(&self) -> String {
         let cell = (SIDE / self.nodes.len().max(1) as f64).min(CELL);

@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(svg.matches("class=\"merged\"").count(), 24);
         assert!(svg.contains(">23 to 1-23</text>") && svg.contains(">23 to 0-4,6-23</text>"));
         assert!(svg.contains("(552 messages in 24 bars)"), "{svg}");
-        // Who waits: something is on its way to every rank.
+        // A rank waits: something is on its way to every rank.
         assert_eq!(svg.matches("class=\"arrivals\"").count(), 24);
         // Few that overlap are all seen.
         let few = drawn(4, (1..4).map(|to| sent(0, to, 0.0, 1.0)));

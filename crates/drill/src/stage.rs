@@ -251,7 +251,7 @@ impl Stage {
             struck.push(Struck { begun: nanos(begun), repaired, armed });
             tell(number + 1);
             if armed.is_none() {
-                // It does not come back: more faults would tell nothing, and take for ever.
+                // It does not come back: more faults would show nothing, and take for ever.
                 break;
             }
         }

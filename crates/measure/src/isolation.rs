@@ -36,7 +36,7 @@ pub enum Isolation {
     },
     /// A reduction of one byte to rank 0.
     Reduce,
-    /// An empty message of everybody to rank 0, and one back.
+    /// An empty message of every rank to rank 0, and one back.
     PointToPoint,
 }
 

@@ -1,5 +1,5 @@
-//! Broadcast and gather of numbers among the ranks of a measurement, by [`laneway_core::talk`]: both
-//! ends know how many there are, so each costs one message an edge of a tree.
+//! Broadcast and gather of numbers among the ranks of a measurement, by [`laneway_core::talk`]:
+//! both ends know how many there are, so each costs one message an edge of a tree.
 
 use laneway_core::talk::{BROADCAST, GATHER, broadcast_exact, children, gather_exact, parent};
 use laneway_core::{Comm, CommError, Rank, Tag};

@@ -176,7 +176,8 @@ impl Engine {
                 Err(error) => self.fail(error),
             },
             Body::Bytes(bytes) => {
-                // SAFETY: the receive buffer has room for the whole message, of which this is a part.
+                // SAFETY: the receive buffer has room for the whole message, of which this is a
+                // part.
                 unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), recv.into, bytes.len()) };
                 let whole = bytes.len() as u64 == len;
                 self.inbound.give_back(bytes);
@@ -203,8 +204,8 @@ impl Engine {
         recv: RecvBuffer,
     ) -> Result<(), CommError> {
         if let Some(direct) = self.link.direct().filter(|_| slot != NO_SLOT) {
-            // SAFETY: the receive buffer has the room, and its owner keeps it until the slot is done;
-            // `fail` revokes what is not.
+            // SAFETY: the receive buffer has the room, and its owner keeps it until the slot is
+            // done; `fail` revokes what is not.
             unsafe { direct.accept(from, slot, recv.into) };
             self.inbound.pulls.push(Pull { from, slot, tag, len, owner: recv.owner });
             return Ok(());
@@ -331,7 +332,8 @@ impl Engine {
         let took = match open.target {
             _ if left == 0 => 0,
             Target::Posted(recv) => {
-                // SAFETY: the receive buffer has room for the whole message, and its owner keeps it.
+                // SAFETY: the receive buffer has room for the whole message, and its owner keeps
+                // it.
                 unsafe { self.link.take(from, recv.into.add(open.filled as usize), left)? }
             }
             Target::Unexpected => self.fill_unexpected(from, left)?,

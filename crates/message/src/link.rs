@@ -59,7 +59,7 @@ pub trait Link {
     fn disarm(&mut self) {}
 
     /// Rests until something may have happened, for `limit` at most; `writers` wait for room. The
-    /// end of a rank is such news; a link that does not hear of it rests for a short while only.
+    /// end of a rank is such news; a link that does not learn of it rests for a short while only.
     fn sleep(&mut self, limit: Duration, writers: &[Rank]) -> Result<(), CommError>;
 
     /// Copies from one rank's memory to another's, where the transport has them.

@@ -170,8 +170,8 @@ impl Engine {
         match self.matcher.arrive(self.rank, context, tag) {
             Some(recv) => {
                 recv.accepts(self.rank, tag, len as u64)?;
-                // SAFETY: the caller vouches for the data, and the receive buffer has the room. Of two
-                // transfers of one process the caller need not promise that they are disjoint:
+                // SAFETY: the caller vouches for the data, and the receive buffer has the room. Of
+                // two transfers of one process the caller need not promise that they are disjoint:
                 // `copy` allows overlap.
                 unsafe { std::ptr::copy(data, recv.into, len) };
                 self.complete_recv(self.rank, tag, len as u64, recv.owner);
@@ -179,7 +179,8 @@ impl Engine {
             None => {
                 let mut kept = self.inbound.spare_buffer();
                 if len > 0 {
-                    // SAFETY: the caller vouches for the data, which is not written during this call.
+                    // SAFETY: the caller vouches for the data, which is not written during this
+                    // call.
                     kept.extend_from_slice(unsafe { std::slice::from_raw_parts(data, len) });
                 }
                 self.matcher.push_unexpected(

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use crate::error::MpiError;
 
-/// Set by smpirun, which thereby tells the number of ranks.
+/// Set by smpirun to the number of ranks.
 pub const SMPI_SIZE: &str = "SMPI_GLOBAL_SIZE";
 
 /// Reads one variable; tests give a closure over a list.

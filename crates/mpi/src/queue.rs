@@ -85,8 +85,8 @@ impl<'a> MpiQueue<'a> {
         }
     }
 
-    /// Whether a send that was just started is over, which a library that sends short messages
-    /// eagerly can tell at once.
+    /// Whether a send that was just started is over, which is known at once if the library sends
+    /// short messages eagerly.
     #[inline]
     fn is_complete(&self, request: *mut u8) -> Result<bool, CommError> {
         let (mut status, mut complete) = (Status::filled(0), 0i32);
@@ -234,7 +234,7 @@ impl<'a> MpiQueue<'a> {
         }
     }
 
-    /// The first transfer that failed, as its status tells it.
+    /// The first transfer that failed, according to its status.
     #[cold]
     fn some_error(&self, name: &'static str, code: i32, complete: i32) -> CommError {
         if self.mpi.error_class(code) != self.mpi.flavour.error_in_status {

@@ -102,7 +102,7 @@ impl Secret {
         self.is_known
     }
 
-    /// For processes of one machine that need none: everybody there can reach them.
+    /// For processes of one machine that need none: every user there can reach them.
     pub fn none() -> Secret {
         Secret::named(b"none", false)
     }

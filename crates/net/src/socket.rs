@@ -88,7 +88,7 @@ impl Socket {
 
     /// Takes another to this address, for one peer alone. What comes from there comes to it.
     pub fn beside(&self, mut socket: Socket, peer: SocketAddr) -> Result<Socket, NetError> {
-        // Only while it is bound: otherwise anybody could share the address.
+        // Only while it is bound: otherwise any socket could share the address.
         let share = |yes: i32| {
             [self, &socket].iter().try_for_each(|socket| {
                 let failed = |error| NetError::system("SO_REUSEADDR", error);
@@ -168,7 +168,7 @@ impl Socket {
             [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)]
         {
             if self.set(libc::SOL_SOCKET, force, BUFFER_BYTES).is_err() {
-                // The system gives what it gives to everybody.
+                // The system gives what it gives to every process.
                 _ = self.set(libc::SOL_SOCKET, plain, BUFFER_BYTES);
             }
         }

@@ -7,7 +7,7 @@ use laneway_core::Rank;
 
 use crate::words::Word;
 
-/// What a launcher hears of its ranks.
+/// What a launcher learns of its ranks.
 pub(crate) enum News {
     Word(Rank, Word),
     /// A rank's output has ended.

@@ -1,5 +1,5 @@
-//! Where every rank is, and how those that ended did: what connections tell, and what the launcher
-//! says of them.
+//! Where every rank is, and how those that ended did: what connections report, and what the
+//! launcher says of them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +22,7 @@ impl Roster {
         Roster { seats, ended, any: AtomicBool::new(false) }
     }
 
-    /// What a connection tells of its peer.
+    /// Records what a connection reports of its peer.
     pub fn note(&self, rank: Rank, how: &str) {
         self.set(rank, |ended| {
             ended.get_or_insert_with(|| how.into());

@@ -1,4 +1,4 @@
-//! A thread that tells the launcher of signals, which hears of its ranks at the same time.
+//! A thread that forwards signals to the launcher, which waits for its ranks at the same time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -137,7 +137,7 @@ impl Supervisor {
         }
     }
 
-    /// Takes note of every rank that has ended since the last look, and tells the others.
+    /// Records every rank that has ended since the last look, and informs the others.
     fn reap(&mut self) {
         for rank in 0..self.members.len() {
             let member = &mut self.members[rank];

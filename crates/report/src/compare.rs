@@ -93,7 +93,7 @@ pub enum Missing {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Point {
-    /// What it is: operation, algorithm, ranks, what else tells points apart, and the size.
+    /// What it is: operation, algorithm, ranks, what else distinguishes points, and the size.
     pub identity: Row,
     /// What its figures are.
     pub metric: Metric,
@@ -165,10 +165,10 @@ impl fmt::Display for NothingInCommon {
 impl std::error::Error for NothingInCommon {}
 
 /// Matches the points of two runs by operation, algorithm, ranks and size, and by whatever else
-/// both tell apart, and judges each.
+/// both distinguish, and judges each.
 pub fn compare(old: &Run, new: &Run, rule: &Rule) -> Result<Comparison, NothingInCommon> {
     let sides = [Side::of(old), Side::of(new)];
-    // CSV does not tell the size of a survey.
+    // CSV does not have the size of a survey.
     let sized = size(old).is_some() && size(new).is_some();
     let (old, new) = (split_figures(old, sized), split_figures(new, sized));
     // On a simulated cluster launches are alike, and one is enough.

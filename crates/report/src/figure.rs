@@ -209,7 +209,7 @@ fn without_algorithm(identity: &Identity) -> Identity {
 /// The curves of rows that differ by their algorithm alone, where no size has two: a
 /// choice by size was measured, and its curve is one.
 struct Changes<'a> {
-    /// By run, operation and what else tells curves apart: the algorithms by size in bits.
+    /// By run, operation and what else distinguishes curves: the algorithms by size in bits.
     curves: BTreeMap<(&'a str, String, Identity), BTreeMap<u64, BTreeSet<String>>>,
 }
 
@@ -230,8 +230,8 @@ impl<'a> Changes<'a> {
         (run, row.op().map_or("rows".into(), plain), without_algorithm(&identity(row)))
     }
 
-    /// What tells a row's curve from others, and the algorithms of the curve by size where they
-    /// change.
+    /// What distinguishes a row's curve from others, and the algorithms of the curve by size where
+    /// they change.
     fn identity(&self, run: &str, row: &Record) -> (Identity, Vec<(f64, String)>) {
         let whole = identity(row);
         let sizes = self.curves.get(&Changes::key(run, row));

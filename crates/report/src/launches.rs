@@ -23,7 +23,7 @@ pub const SCOPE_LAUNCHES: &str = "launches";
 /// `ci_scope` of the range of too few launches for an interval.
 pub const SCOPE_RANGE: &str = "range of launches";
 
-/// What tells points apart. Not the timing, which a launch may have to change.
+/// What distinguishes points. Not the timing, which a launch may have to change.
 const KEY: [&str; 13] = [
     "op",
     "algorithm",

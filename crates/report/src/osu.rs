@@ -68,7 +68,7 @@ pub fn extent(text: &str) -> Extent {
 
 const OURS: &str = "laneway ";
 
-/// A block has one figure a size: the time, but for the patterns of which OSU tells the bandwidth.
+/// A block has one figure a size: the time, but for the patterns with a bandwidth.
 fn is_shown(chart: &Chart, all: &[Chart]) -> bool {
     let rate = ["bandwidth", "bibw", "multi-pair"].contains(&chart.op.as_str());
     let wanted = if rate { Metric::Bandwidth } else { Metric::Time };

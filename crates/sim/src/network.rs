@@ -5,7 +5,7 @@ use crate::congestion::Congestion;
 /// How flows part a link that is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fairness {
-    /// Everybody has the same.
+    /// All have the same.
     #[default]
     Equal,
     /// In inverse proportion to the latency of their ways, as connections of TCP tend to and as

@@ -222,7 +222,7 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
         }
     }
 
-    /// Nothing moves any more: is everybody done and everything received?
+    /// Nothing moves any more: are all ranks done and all messages received?
     fn conclude(mut self) -> Result<Outcome, SimError> {
         let mut stuck = Vec::new();
         for (rank, run) in self.runs.iter().enumerate() {

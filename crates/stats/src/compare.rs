@@ -38,7 +38,7 @@ pub fn mann_whitney(old: &[f64], new: &[f64]) -> Option<RankTest> {
         let count = m + n;
         let ties = ranks.ties / (count * (count - 1.0));
         let spread = (m * n / 12.0 * (count + 1.0 - ties)).sqrt();
-        // Where all samples are equal nothing speaks against the two being the same.
+        // Where all samples are equal the two do not differ.
         let beyond = |u: f64| {
             let steps = m * n / 2.0 - u + 0.5;
             if spread > 0.0 { normal_cdf(steps / spread) } else { 1.0 }

@@ -20,7 +20,7 @@ const BY_CHANCE: f64 = 1.15;
 const UNSURE: f64 = 1.25;
 
 /// By how much the variance of the share of samples below the median exceeds that of independent
-/// samples; 1 where nothing speaks for more. `at` is when each was taken, in rising order.
+/// samples; 1 without evidence for more. `at` is when each was taken, in rising order.
 pub fn design_effect(at: &[f64], samples: &[f64]) -> f64 {
     let ends = sorted(samples);
     let (Some(median), true) = (quantile(&ends, 0.5), ends_are_finite(&ends)) else { return 1.0 };

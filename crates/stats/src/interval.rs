@@ -61,7 +61,7 @@ pub(crate) fn places_of_median(count: u64, level: f64) -> Option<(u64, f64)> {
 /// The largest `k` for which at most `k` of `count` samples lie below the quantile `q` with a
 /// probability of at most `tail`, and that probability.
 fn deepest(count: u64, q: f64, tail: f64) -> Option<(u64, f64)> {
-    // A level such as 31/32 meets a probability exactly; rounding must not tell them apart.
+    // A level such as 31/32 meets a probability exactly; rounding must not separate them.
     let fits = |k: u64| binomial_cdf(k, count, q).filter(|&p| p <= tail * (1.0 + 1e-12));
     let mut best = (0, fits(0)?);
     let mut too_many = count;

@@ -59,12 +59,12 @@ pub(crate) fn complete(
 }
 
 /// The ways to the switches themselves, beside a table to hosts: a table whose hosts are the
-/// switches. Who has hosts is reached as they are.
+/// switches. Switches with hosts are reached as they are.
 pub fn to_switches(wiring: &dyn Wiring, table: &Table) -> Table {
     to_switches_observed(wiring, table, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn to_switches_observed(wiring: &dyn Wiring, table: &Table, observer: &dyn Observer) -> Table {
     let graph = Graph::of(wiring);
     let goal = |to: Switch| Goal { number: to, switch: to, port: NO_PORT };

@@ -1,4 +1,4 @@
-//! Who meets whom when everybody sends to everybody: conflicts of an order on a machine.
+//! Contention of an all-to-all on a machine: conflicts of an order, phase by phase.
 
 use laneway_core::units::{are, counted, grouped};
 use laneway_core::{Phases, Row};

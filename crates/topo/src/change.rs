@@ -8,7 +8,8 @@
 //!
 //! Old and new ways together can let links form a credit loop where neither table does. So hosts
 //! may change in groups, one after another, chosen so that none comes to be; where there is no such
-//! choice, or it takes too long to find, a step can have a credit loop. [`crate::prove()`] tells.
+//! choice, or it takes too long to find, a step can have a credit loop. [`crate::prove()`] finds
+//! it.
 
 mod groups;
 

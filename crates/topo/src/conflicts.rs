@@ -75,7 +75,7 @@ impl Tally {
         add(&mut self.flows, conflict as usize, 1);
     }
 
-    /// Who rests was counted like one who keeps a message to himself, and sends none.
+    /// A resting host was counted like one that keeps a message to itself, and sends none.
     pub(crate) fn rest(&mut self, resting: u64) {
         if resting > 0 {
             self.flows[1] -= resting;
@@ -131,7 +131,7 @@ impl Counter {
         Counter::observed(wiring, routing, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub fn observed(
         wiring: &dyn Wiring,
         routing: &dyn Routing,
@@ -173,7 +173,7 @@ impl Counter {
         self.count_observed(order, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub fn count_observed(&self, order: &(dyn Phases + Sync), observer: &dyn Observer) -> Tally {
         let stage = Stage::new(observer, COUNTED, order.count());
         let mut all = Tally::default();
@@ -186,7 +186,7 @@ impl Counter {
         all
     }
 
-    /// A tally for each phase of an order, with all cores; tells how far it is.
+    /// A tally for each phase of an order, with all cores and progress reports.
     pub fn count_each(&self, order: &(dyn Phases + Sync), observer: &dyn Observer) -> Vec<Tally> {
         let stage = Stage::new(observer, COUNTED, order.count());
         let parts = shared(order.count() as usize, |phases| {

@@ -118,7 +118,7 @@ pub fn distances(wiring: &dyn Wiring, are_alike: bool) -> Distances {
     distances_observed(wiring, are_alike, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn distances_observed(
     wiring: &dyn Wiring,
     are_alike: bool,

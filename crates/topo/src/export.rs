@@ -153,7 +153,7 @@ pub fn plan(machine: &Machine) -> Result<String, Error> {
     named(toml::write(machine.wiring()))
 }
 
-/// Refuses a fabric with names that a format cannot tell apart.
+/// Refuses a fabric with names that are not unique in a format.
 fn named(written: Result<String, String>) -> Result<String, Error> {
     written.map_err(|cause| {
         let what = "the names of this fabric are not unique in that format";

@@ -98,7 +98,7 @@ impl Machine {
         Machine::observed(spec, Arc::new(()))
     }
 
-    /// The same; whatever is asked of it tells the observer how far it is.
+    /// The same; all work on it reports its progress to the observer.
     pub fn observed(spec: &str, observer: Arc<dyn Observer>) -> Result<Machine, Error> {
         let plan = match fabric_file(spec) {
             Some(file) => {

@@ -196,7 +196,7 @@ impl Phases for Renamed {
         found.unwrap_or(rank)
     }
 
-    /// Who keeps a message in the plan keeps it here.
+    /// A host that keeps a message in the plan keeps it here.
     fn resting(&self, phase: u64, partners: &[Rank]) -> u64 {
         let is_planned = |rank: usize| {
             let planned = self.planned.get(rank).copied().flatten();
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(demand(&pile, &[true; 6]), Demand { most: 4, is_alltoall: false });
     }
 
-    /// Who is his own partner rests in a list, and keeps a message in an all-to-all.
+    /// A host that is its own partner rests in a list, and keeps a message in an all-to-all.
     #[test]
     fn who_rests_and_who_keeps_a_message() {
         let resting = |order: &dyn Phases, phase| {

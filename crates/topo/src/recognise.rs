@@ -159,7 +159,7 @@ impl Recognised {
         self.native_observed(found, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub fn native_observed(&self, found: &Fabric, observer: &dyn Observer) -> Table {
         let plan: &dyn Topology = &*self.plan;
         let planned = match self.differences.is_empty() {

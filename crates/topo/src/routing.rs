@@ -38,7 +38,7 @@ pub enum Lost {
     Loop(Switch),
 }
 
-/// Follows a message from host to host and tells every hop, the one to the destination included.
+/// Follows a message from host to host and visits every hop, the one to the destination included.
 pub fn walk(
     wiring: &dyn Wiring,
     routing: &dyn Routing,

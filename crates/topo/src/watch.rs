@@ -235,7 +235,7 @@ impl Watch {
         Watch::observed(whole, Arc::new(()))
     }
 
-    /// The same; tells the observer how far long work is.
+    /// The same, with progress reports to the observer.
     pub fn observed(
         whole: Option<Discovered>,
         observer: Arc<dyn Observer>,

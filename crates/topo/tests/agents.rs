@@ -1,6 +1,6 @@
 //! Every switch reaches every host and every switch that cables connect it with, over every routing
 //! that we make, on whole and damaged fabrics drawn from seeds: a plain search over the cables says
-//! who is connected, a plain walk of the tables who arrives.
+//! which are connected, a plain walk of the tables which arrive.
 
 #[path = "agents/damaged.rs"]
 mod damaged;

@@ -108,7 +108,7 @@ fn a_table_is_read_back_with_one_path_and_with_several() {
             assert!(lft::read(&text, &*plan, &identity).expect("ours") == table);
             let both = (table.clone(), lft::to_switches(&*plan, &table));
             assert!(lft::read_both(&text, &*plan, &identity).expect("ours") == both);
-            // GUIDs alone say who is who: other addresses change nothing.
+            // GUIDs alone identify parts: other addresses change nothing.
             let unpinned = Identity::planned(&*plan);
             assert!(lft::read(&text, &*plan, &unpinned).expect("ours") == table);
             // And addresses alone do where there are no comments.
@@ -130,7 +130,7 @@ fn addresses_are_pinned_by_a_file() {
     assert_eq!(back, identity);
 }
 
-/// What OpenSM and everybody else has learnt stays.
+/// What OpenSM and other tools have learnt stays.
 #[test]
 fn addresses_that_are_good_are_kept() {
     let plan = topology("mlfm:d=3").expect("a mesh");
@@ -178,7 +178,7 @@ fn opensms_other_dump_is_read() {
     assert_eq!(lft::read(&stranger, &*plan, &identity).expect_err("an unknown address").line, 7);
 }
 
-/// A GUID says who is meant, whatever the name; and what no line tells is not made up.
+/// A GUID says which part is meant, whatever the name; and what no line gives is not made up.
 #[test]
 fn comments_are_believed_and_not_stretched() {
     let plan = topology("mlfm:d=2").expect("a mesh");
@@ -778,7 +778,7 @@ fn a_switch_is_not_below_itself() {
     assert_eq!(read(two).expect("a fabric").fabric.switches(), 3);
 }
 
-/// GUIDs of plans are numbers in a row, so that names tell whose table it is.
+/// GUIDs of plans are numbers in a row, so that names say whose table it is.
 #[test]
 fn the_table_of_another_plan_is_refused() {
     let plan = topology("mlfm:d=4").expect("a mesh");
@@ -790,7 +790,7 @@ fn the_table_of_another_plan_is_refused() {
         let error = lft::read(&text, &*other, &Identity::planned(&*other)).expect_err(spec);
         assert!(error.line > 0 && error.what.contains("another fabric"), "{spec}: {error}");
     }
-    // Where the fabric's own file tells GUIDs, a switch may have a new name.
+    // Where the fabric's own file gives GUIDs, a switch may have a new name.
     identity.switches.iter_mut().for_each(|id| id.guid += 1 << 40);
     let renamed = lft::write(&*plan, &Table::of(&*plan, &*plan), &identity);
     let renamed = renamed.replace("(vertex-0-0)", "(by the door)");

@@ -293,7 +293,7 @@ fn much_damage_is_still_recognised() {
     }
 }
 
-/// A login node at a spare port: everybody reaches it, and the others' ways stay the mesh's own.
+/// A login node at a spare port: all hosts reach it, and the others' ways stay the mesh's own.
 #[test]
 fn what_the_plan_lacks_is_led_to_as_well() {
     let plan = topology("mlfm:d=4").expect("a mesh");

@@ -182,7 +182,7 @@ fn several_parts_at_once() {
     repaired("mlfm:d=4", &(20..30).map(Part::Switch).collect::<Vec<_>>());
 }
 
-/// Nothing lost, nothing changed but the phase in which everybody is his own partner.
+/// Nothing lost, nothing changed but the phase in which each host is its own partner.
 #[test]
 fn the_whole_machine_needs_no_repair() {
     let repaired = repaired("mlfm:d=4", &[]);

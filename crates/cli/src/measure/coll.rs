@@ -90,7 +90,7 @@ fn alone(comm: &dyn Comm) -> Failure {
     Failure::usage("nothing was measured", "a single rank has no other to send to", try_this)
 }
 
-/// Measures everything that was asked for; rank 0 prints, and everybody leaves with the same code.
+/// Measures everything that was asked for; rank 0 prints, and all ranks end with the same code.
 fn measured(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, RankError> {
     let sweep = &plan.sweep;
     p2p::check_cache(sweep.cache, comm.clock().is_virtual())?;

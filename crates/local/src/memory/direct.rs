@@ -170,7 +170,7 @@ mod tests {
             let error = pair.receiver.pull(0, pair.slot).expect_err("the bytes are not right");
             assert!(error.to_string().contains("rank 0"), "{error}");
             assert!(!pair.into.contains(&0xBB));
-            // What the receiver's engine does then must not wait for anybody.
+            // What the receiver's engine does then must not wait for another rank.
             pair.receiver.revoke(0, pair.slot, Duration::ZERO);
         }
     }

@@ -35,7 +35,7 @@ struct Cell {
     watch: Watch,
 }
 
-/// What the reader tells the writer, on a line of its own.
+/// The reader's progress as the writer sees it, on a line of its own.
 #[repr(C, align(64))]
 struct Consumed {
     cells: AtomicU32,
@@ -227,7 +227,7 @@ impl Writer {
     /// How many of `len` bytes can be written at once, without a break, as whole lines.
     fn room(&mut self, len: usize) -> usize {
         let straight = (self.parts.capacity - self.at) as usize;
-        // A quarter at most: the reader tells what it consumed a quarter at a time.
+        // A quarter at most: the reader reports what it consumed a quarter at a time.
         let wanted = len.min(straight).min(self.parts.capacity as usize / 4 / LINE * LINE);
         let mut free = self.free();
         if free < lines(wanted as u32) {
@@ -365,7 +365,7 @@ impl Reader {
         (count, released)
     }
 
-    /// Gives back the cell and its piece; tells the writer when a quarter has gathered.
+    /// Gives back the cell and its piece; informs the writer when a quarter has gathered.
     #[inline]
     fn release(&mut self) -> bool {
         if !self.inline {

@@ -110,7 +110,7 @@ impl Slot {
         self.claimed.store(0, Ordering::Relaxed);
         self.settled.store(0, Ordering::Relaxed);
         self.given_up.store(0, Ordering::Relaxed);
-        // The frame that tells of the slot is published with release after this.
+        // The frame that announces the slot is published with release after this.
         self.state.store(OFFERED, Ordering::Release);
     }
 

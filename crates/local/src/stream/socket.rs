@@ -68,7 +68,7 @@ pub(crate) enum Attempt {
     Begun(OwnedFd),
     /// The peer's queue is full; it has room again when the peer looks.
     Full,
-    /// The peer has ended; the board will tell how.
+    /// The peer has ended; the board will say how.
     Gone,
 }
 
@@ -181,7 +181,7 @@ pub(crate) unsafe fn receive(fd: &OwnedFd, into: *mut u8, len: usize) -> Option<
             _ => match system::last_errno() {
                 libc::EINTR => {}
                 libc::EAGAIN => return None,
-                // Reset, or whatever else a stream can end with: the board tells how.
+                // Reset, or whatever else a stream can end with: the board says how.
                 _ => return Some(0),
             },
         }

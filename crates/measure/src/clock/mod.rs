@@ -235,7 +235,7 @@ impl<'c> GlobalClock<'c> {
             return one.offset + (next.offset - one.offset) * part;
         }
         // Beyond what was seen, only a drift that a clock can have is gone on with: comparisons
-        // that the system disturbed must not send anybody to sleep for an hour.
+        // that the system disturbed must not send a rank to sleep for an hour.
         let nearest = if after == 0 { first } else { last };
         nearest.offset + self.drift() * (local - nearest.at)
     }

@@ -23,7 +23,7 @@ use crate::talk::{CONFIRM, broadcast};
 const CONFIRMATIONS: u32 = 10;
 const VIRTUAL_CONFIRMATIONS: u32 = 3;
 
-/// How the root learns that everybody is done.
+/// How the root learns that all ranks are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Confirmation {
@@ -33,7 +33,7 @@ pub enum Confirmation {
     Barrier,
     /// A reduction of one byte to the root.
     Reduce,
-    /// An empty message of everybody.
+    /// An empty message of every rank.
     Messages,
 }
 
@@ -77,7 +77,7 @@ struct Confirmed {
     entry: f64,
     /// Until the root itself was done.
     own: f64,
-    /// Until everybody had confirmed.
+    /// Until all ranks had confirmed.
     whole: f64,
 }
 

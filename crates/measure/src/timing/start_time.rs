@@ -3,7 +3,7 @@
 //! The instants of a whole batch are agreed on at once, a period apart that is a little longer than
 //! the operation. A rank that comes late to one (because the operation before was not over, or the
 //! system had other work) spoils that repetition: it is rejected, counted, and if there are many
-//! the period grows. How long it takes to tell everybody is seen in each batch, and the next one
+//! the period grows. The time to inform all ranks is measured in each batch, and the next one
 //! begins accordingly. On a real machine few are rejected, the latest: what lateness does
 //! to the rest is in their bounds. Where a host has more ranks than cores, or ranks were far apart
 //! batch after batch, ranks miss their starts: the method falls back on a barrier and the

@@ -4,7 +4,7 @@
 //! timed; and what these take, which of them is.
 //!
 //! paper: mpiblib 2.2, after de Supinski and Karonis. It needs no common clock and no barrier
-//! between repetitions: when the last rank's acknowledgement is there, everybody is waiting for the
+//! between repetitions: when the last rank's acknowledgement is there, all ranks wait for the
 //! next. It holds for operations in which a rank's end does not depend on who else acknowledges:
 //! the linear and binomial broadcasts and scatters, where data flows from the root alone.
 //!
@@ -88,7 +88,7 @@ impl Tasks {
         (0..stage.comm.size()).filter(move |&rank| rank != root)
     }
 
-    /// Collective: one round trip with everybody at once. They delay each other at the root, so
+    /// Collective: one round trip with all ranks at once. They delay each other at the root, so
     /// that each is the most that it can be.
     fn trip_with_all(&mut self, stage: &Stage) -> Result<(), CommError> {
         let comm = stage.comm;
@@ -121,7 +121,7 @@ impl Tasks {
         Ok(shortest)
     }
 
-    /// Collective: one call that everybody acknowledges; on the root when each one's came. They may
+    /// Collective: one call that all ranks acknowledge; on the root when each one's came. They may
     /// delay each other a little, which is why tasks are timed apart.
     fn screen(&self, stage: &Stage, operation: &mut dyn Operation) -> Result<Vec<f64>, CommError> {
         let comm = stage.comm;
@@ -139,7 +139,7 @@ impl Tasks {
         Ok(arrivals)
     }
 
-    /// Collective: the root finds out who may be the last, and tells everybody. The others answer
+    /// Collective: the root finds out who may be the last, and informs all. The others answer
     /// until then.
     fn choose(&mut self, stage: &Stage, arrivals: &[f64]) -> Result<(), CommError> {
         if stage.comm.rank() == self.root {
@@ -148,7 +148,7 @@ impl Tasks {
         self.agree(stage)
     }
 
-    /// Collective: everybody learns from the root whose tasks are timed. The root goes on when all
+    /// Collective: all ranks learn from the root whose tasks are timed. The root goes on when all
     /// have heard of it.
     fn agree(&mut self, stage: &Stage) -> Result<(), CommError> {
         let comm = stage.comm;
@@ -225,7 +225,7 @@ impl Tasks {
         self.agree(stage)
     }
 
-    /// On the root: waits until everybody has come out of the isolation, or heard what it said.
+    /// On the root: waits until all ranks have left the isolation, or received its message.
     fn settle(&self, stage: &Stage) {
         if stage.comm.rank() == self.root {
             let longest = self.trips.iter().copied().fold(0.0, f64::max);
@@ -233,7 +233,7 @@ impl Tasks {
         }
     }
 
-    /// Collective: one task; on the root what it took. When it is over, everybody waits for the
+    /// Collective: one task; on the root what it took. When it is over, all ranks wait for the
     /// next.
     fn task(
         &self,

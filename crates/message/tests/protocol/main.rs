@@ -72,7 +72,7 @@ fn a_message_longer_than_its_buffer_is_truncated() {
         run(&hub, 2, 2, |comm| {
             if comm.rank() == 0 {
                 let sent = comm.send(1, 4, &bytes(0, len));
-                // An eager send is over before its receiver looks; a long one hears of the end.
+                // An eager send is over before its receiver looks; a long one gets the error.
                 assert_eq!(sent.is_ok(), len <= EAGER, "{sent:?}");
                 return;
             }

@@ -118,7 +118,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Who lists the folder removes what is left there.
+        // A listing of the folder removes what is left there.
         _ = fs::remove_file(&self.socket);
     }
 }

@@ -35,7 +35,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes what has arrived over every path, as the system tells where.
+    /// Receives what has arrived over every path that the system reports as readable.
     pub(super) fn look(&mut self, now: Nanos) -> bool {
         self.readiness.look(&mut self.ready);
         let mut any = false;

@@ -21,7 +21,7 @@ impl Endpoint {
     }
 
     /// What a call that waits for this endpoint has to look at: the socket that something came by
-    /// last, and what tells of all. Who sleeps at a socket itself is woken sooner.
+    /// last, and the descriptor of all. A sleeper at a socket itself is woken sooner.
     pub(crate) fn descriptors(&self) -> [libc::pollfd; 2] {
         let (path, line) = self.hot;
         [readable(self.wires[path].fd(line)), self.readiness.descriptor()]
@@ -41,7 +41,7 @@ impl Endpoint {
     /// Rests until something can be done, for so long at most, and does it; false where nothing
     /// was. A rest may end early.
     pub fn wait(&mut self, limit: Duration) -> bool {
-        // What was handed over has left nothing undone when everybody sleeps.
+        // What was handed over has left nothing undone when all threads sleep.
         if self.notices.is_empty() && !self.dirty.is_empty() {
             self.transmit(now());
         }

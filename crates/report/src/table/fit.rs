@@ -161,7 +161,7 @@ impl Grid {
         blocks.iter().map(block).collect()
     }
 
-    /// How many columns, from the first on, tell every row from the others.
+    /// How many columns, from the first on, distinguish every row from the others.
     fn count_keys(&self) -> usize {
         let differ = |keys: &usize| {
             let mut rows: Vec<Vec<&str>> = self

@@ -25,8 +25,8 @@ pub(crate) struct Envelope {
     pub label: Label,
 }
 
-/// What a receive takes: one rank's messages or anybody's, with a label that agrees with `label` in
-/// the bits of `mask`.
+/// What a receive takes: one rank's messages or any rank's, with a label that agrees with `label`
+/// in the bits of `mask`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pattern {
     pub from: Option<Rank>,

@@ -244,7 +244,7 @@ fn a_rank_that_panics_ends_the_run() {
 }
 
 #[test]
-fn an_abort_ends_everybody_at_once() {
+fn an_abort_ends_all_ranks_at_once() {
     let found = error(3, |comm| {
         if comm.rank() == 2 {
             comm.clock().sleep_until(1.0);

@@ -15,7 +15,7 @@ use crate::wiring::Switch;
 pub(crate) struct Heights {
     /// The place of each switch, all different.
     places: Vec<u32>,
-    /// Whether each connected piece has one highest switch, so that everybody is reached.
+    /// Whether each connected piece has one highest switch, so that all pairs are reached.
     pub one_top: bool,
 }
 

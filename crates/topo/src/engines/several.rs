@@ -24,7 +24,7 @@ pub fn several(wiring: &dyn Wiring, native: Option<&dyn Routing>, paths: u32) ->
     several_observed(wiring, native, paths, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn several_observed(
     wiring: &dyn Wiring,
     native: Option<&dyn Routing>,

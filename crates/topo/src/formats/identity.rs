@@ -124,7 +124,7 @@ impl Identity {
         all.len() == parts && !all.contains_key(&0) && last <= LAST_LID
     }
 
-    /// Gives planned GUIDs to parts of a file that tells none.
+    /// Gives planned GUIDs to parts of a file without any.
     pub(super) fn complete(&mut self, wiring: &dyn Wiring) {
         let planned = Identity::planned(wiring);
         let pairs = self.switches.iter_mut().zip(planned.switches);

@@ -1,6 +1,6 @@
 //! Netlists: what `ibnetdiscover` prints and what `ibsim` simulates.
 //!
-//! They are one format. `ibnetdiscover` calls a part by its GUID and tells its name in a comment;
+//! They are one format. `ibnetdiscover` calls a part by its GUID and gives its name in a comment;
 //! for `ibsim` any word is a name, and a person types it at its console.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! Parts and cables as graphs tell them: ports, and even what is a host, may be left open.
+//! Parts and cables as graphs give them: ports, and even what is a host, may be left open.
 
 use std::collections::BTreeMap;
 

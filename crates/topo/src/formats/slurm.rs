@@ -103,7 +103,7 @@ fn pieces(wiring: &dyn Wiring, levels: &[u32], most: u32) -> Vec<Option<Switch>>
 }
 
 /// Writes the tree, leaves first, and a group for each piece of the fabric last. Hosts that Slurm
-/// could not tell apart are refused.
+/// could not distinguish are refused.
 pub fn write(wiring: &dyn Wiring) -> Result<String, String> {
     let levels = levels(wiring);
     let highest = levels.iter().copied().filter(|&level| level != u32::MAX).max().unwrap_or(0);

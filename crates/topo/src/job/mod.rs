@@ -75,7 +75,7 @@ impl Job {
         Job::observed(ground, hosts, seed, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub fn observed(
         ground: &Ground,
         hosts: Vec<Host>,

@@ -92,8 +92,8 @@ fn reaching(ground: &Ground, free: &[Host], size: usize) -> Result<(Vec<Host>, F
     Ok((reached, flows))
 }
 
-/// Free nodes who all reach each other, as many as there are: those whom most reach come first, and
-/// then each who reaches all before him. In order.
+/// Free nodes that all reach each other, as many as there are: those that most reach come first,
+/// and then each who reaches all before him. In order.
 fn reached(ground: &Ground, free: &[Host]) -> Vec<Host> {
     // Hosts of one switch reach the same others.
     let mut row = vec![0; free.len()];

@@ -28,8 +28,8 @@ struct Search<'f> {
     taken: Taken<'f>,
     /// Phases that there is room for.
     room: usize,
-    /// Who takes it, and how often that message found no free phase: rows that a processor reads
-    /// many phases at once of.
+    /// The owner of each, and how often that message found no free phase: rows that a processor
+    /// reads many phases at once of.
     holder: Vec<u32>,
     price: Vec<u32>,
     /// The phase of each message.
@@ -217,7 +217,7 @@ impl<'f> Search<'f> {
             let (holder, price) = (&self.holder[row(need)], &self.price[row(need)]);
             self.counts.clear();
             self.counts.resize(self.taken.phases, 1);
-            // One who is in the way twice counts once.
+            // A message that is in the way twice counts once.
             for &before in &needs[..at] {
                 let before = &self.holder[row(before)];
                 for ((counts, one), other) in self.counts.iter_mut().zip(holder).zip(before) {

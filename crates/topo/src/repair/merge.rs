@@ -89,7 +89,7 @@ impl Scarce {
 /// this number.
 const NEARLY: u32 = 16;
 
-/// Who uses what in one phase.
+/// The owner of each resource in one phase.
 struct Phase<'a> {
     roads: &'a Roads,
     counts: Vec<u32>,

@@ -119,7 +119,7 @@ pub fn repair_over(
     repair_over_observed(order, allowed, wiring, table, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn repair_over_observed(
     order: &(dyn Phases + Sync),
     allowed: &[u32],
@@ -216,7 +216,7 @@ impl Phased {
         }
         let order = Listed::of_rows(found.rows);
         let ground = Ground { wiring, routing: table, order: &order, mesh: None, is_whole: false };
-        // It has no order where not everybody reaches everybody.
+        // It has no order if not all hosts reach each other.
         let job = Job::observed(&ground, hosts, 1, observer).ok();
         let found = Phased { rows: order.into_rows(), ..found };
         let Some(job) = job.filter(|job| job.phases() < found.time) else { return found };

@@ -22,7 +22,7 @@ struct Packer<'a> {
     /// Where the needs of each message begin, and all of them.
     begin: Vec<u32>,
     needs: Vec<u32>,
-    /// For each thing who has it in each phase: rows, because a search looks at all phases.
+    /// For each resource its owner in each phase: rows, because a search looks at all phases.
     owners: Vec<Vec<u32>>,
     phases: usize,
     /// Whom a message would displace in each phase: how many, and the last; used again for each.

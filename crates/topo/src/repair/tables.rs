@@ -29,7 +29,7 @@ pub fn spread(whole: &dyn Wiring, routing: &dyn Routing, damaged: &Fabric) -> Ta
     spread_observed(whole, routing, damaged, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn spread_observed(
     whole: &dyn Wiring,
     routing: &dyn Routing,

@@ -8,7 +8,7 @@ use crate::routing::Routing;
 use crate::wiring::{End, Host, Port, Reach, Switch, Wiring};
 use laneway_core::Phases;
 
-/// What tells the trees apart.
+/// What distinguishes the trees.
 #[derive(Clone, Debug)]
 pub struct Tree3 {
     kind: &'static Kind,

@@ -13,7 +13,7 @@ use crate::wiring::{NO_PORT, Port};
 /// Graphs within graphs at most.
 const MOST_DEPTH: usize = 32;
 
-/// What attributes tell about a part or a cable.
+/// What attributes say about a part or a cable.
 #[derive(Clone, Copy, Default)]
 struct Attributes {
     kind: Option<Kind>,

@@ -26,7 +26,7 @@ struct Entry {
     port: u8,
 }
 
-/// What is at an address, as comments tell it.
+/// What is at an address, according to comments.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Owner {
     #[default]
@@ -37,7 +37,7 @@ enum Owner {
     Other,
 }
 
-/// Who is meant: by a GUID that the fabric's own file tells, else by name.
+/// Which part is meant: by a GUID of the fabric's own file, else by name.
 struct Known {
     guids: BTreeMap<u64, u32>,
     names: BTreeMap<String, u32>,
@@ -162,7 +162,7 @@ fn is_other(text: &str) -> bool {
     text.is_empty() || is_heading || text.ends_with("lids dumped")
 }
 
-/// What a text says: the entries of each switch, and who is at the addresses.
+/// What a text says: the entries of each switch, and the parts at the addresses.
 struct Source<'t> {
     tables: Vec<(Switch, Vec<Entry>)>,
     owners: Vec<Owner>,
@@ -297,7 +297,7 @@ enum Place {
     Other,
 }
 
-/// The places of all addresses, as the file itself tells them or else as they are pinned.
+/// The places of all addresses, as the file itself gives them or else as they are pinned.
 fn places(source: &Source, identity: &Identity) -> Result<(u32, Vec<Place>), ReadError> {
     let mut places = vec![Place::Unknown; ADDRESSES];
     let known = source.hosts();
@@ -346,7 +346,7 @@ fn places(source: &Source, identity: &Identity) -> Result<(u32, Vec<Place>), Rea
     Ok((paths, places))
 }
 
-/// Gives the parts of a fabric the addresses that the comments of tables tell.
+/// Gives the parts of a fabric the addresses in the comments of tables.
 pub fn addresses(
     text: &str,
     wiring: &dyn Wiring,

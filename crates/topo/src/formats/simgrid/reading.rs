@@ -1,4 +1,4 @@
-//! Reads the cables of a platform: one that we wrote, or one whose routes tell them.
+//! Reads the cables of a platform: one that we wrote, or one whose routes give them.
 //!
 //! SimGrid knows ways and not cables. Our platforms say of every link what it joins; of another's
 //! link we know it where a route has no other link than this. Routers are switches.
@@ -17,7 +17,7 @@ const MOST_LINKS: usize = 1 << 22;
 struct Link<'t> {
     line: usize,
     is_duplex: bool,
-    /// What our own platforms tell.
+    /// What our own platforms say.
     from: Option<&'t str>,
     to: Option<&'t str>,
     /// What a route of this link alone says: the parts, in the order of its line, and whether
@@ -34,7 +34,7 @@ struct Source<'t> {
     sketch: Sketch,
     links: Vec<Link<'t>>,
     names: BTreeMap<&'t str, usize>,
-    /// The ports that our platforms tell of their switches, and where.
+    /// The ports of switches in our platforms, and where.
     ports: Vec<(usize, &'t str, &'t str)>,
     has_zone: bool,
 }
