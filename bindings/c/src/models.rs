@@ -164,7 +164,7 @@ pub unsafe extern "C" fn laneway_predict(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn laneway_free_model(model: *mut Model) {
     if !model.is_null() {
-        // SAFETY: it came from a box, and nobody else has it.
+        // SAFETY: it came from a box, and has no other user.
         drop(unsafe { Box::from_raw(model) });
     }
 }

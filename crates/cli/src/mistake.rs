@@ -39,7 +39,7 @@ pub fn failure(command: &Command, args: &[OsString], error: &Error) -> Failure {
         (None, None) => cause,
     };
     let tip = parts.iter().find_map(|part| part.strip_prefix("tip: "));
-    // What clap would pass behind `--` is no value of ours.
+    // What clap would pass behind `--` is not a value of ours.
     let tip = tip.filter(|tip| !tip.starts_with("to pass") && is_near(what, tip));
     let try_this = with_flag(args, error).or_else(|| verb.with_option(args, error));
     let try_this = try_this.or_else(|| verb.longer(args, error)).or_else(|| verb.meant(error));

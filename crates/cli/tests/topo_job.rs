@@ -55,7 +55,7 @@ fn any_nodes_come_near_the_bound() {
 }
 
 #[test]
-fn partners_are_told_and_rest_in_one_phase() {
+fn partners_are_listed_and_rest_in_one_phase() {
     let all = json(&["--size", "6", "--phase", "all"]);
     let rows = all["rows"].as_array().expect("rows");
     assert_eq!((rows.len(), &all["summary"]["phases"]), (36, &Value::from(6)));

@@ -13,8 +13,7 @@ pub trait Clock {
         false
     }
 
-    /// The clock that a simulation itself goes by, which is right on every rank; none where time is
-    /// real.
+    /// The clock of the simulation itself, which is exact on every rank; `None` where time is real.
     fn truth(&self) -> Option<&dyn Clock> {
         None
     }

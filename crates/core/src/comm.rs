@@ -88,7 +88,7 @@ pub trait Comm {
     }
 
     /// The same in its non-blocking form: starts it, does `meanwhile`, and returns when both are
-    /// done. So the buffers are lent for this one call, and nobody has to promise to keep them.
+    /// done. The buffers are lent for this one call, so the caller has no promise to keep.
     fn native_meanwhile(
         &self,
         call: NativeCall<'_>,
@@ -97,7 +97,7 @@ pub trait Comm {
         Err(no_native(&call))
     }
 
-    /// Why the library cannot serve the shape in this form; none where it can.
+    /// Why the library cannot serve the shape in this form; `None` if it can.
     fn native_objection(&self, _shape: &Shape, _form: Form) -> Option<String> {
         Some(NO_NATIVE.into())
     }
@@ -219,7 +219,7 @@ pub enum CommError {
 }
 
 impl CommError {
-    /// A rank that a communicator of so many does not have.
+    /// An error for a rank that a communicator of this size does not have.
     pub fn no_rank(rank: Rank, size: u32) -> CommError {
         CommError::Argument { what: format!("no rank {rank} in a communicator of {size}") }
     }

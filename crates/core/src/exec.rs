@@ -102,7 +102,7 @@ impl CommPort<'_> {
             return refuse(format!("cannot reduce {from:?} into {into:?}"));
         }
         // SAFETY: both lie within their buffers, borrowed for 'a, were just seen not to overlap,
-        // and nobody writes to them meanwhile.
+        // and the borrow excludes any other writer.
         let (source, target) = unsafe {
             (
                 std::slice::from_raw_parts(source, len as usize),
@@ -188,8 +188,8 @@ pub struct Exec<'a> {
 }
 
 impl<'a> Exec<'a> {
-    /// `sequence` tells apart collectives of one communicator that are under way at the same time;
-    /// all ranks give the same.
+    /// `sequence` distinguishes concurrent collectives of one communicator; it is the same on all
+    /// ranks.
     pub fn new(
         comm: &'a dyn Comm,
         schedule: &'a dyn Schedule,

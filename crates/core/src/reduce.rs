@@ -188,7 +188,7 @@ impl<F: Fn(&[u8], &mut [u8], bool) + Send + Sync> Combine for Closure<F> {
 }
 
 impl Reduction {
-    /// A user's function over elements of so many bytes; see [`Combine::combine`] for its
+    /// A user-defined function over elements of `element` bytes; see [`Combine::combine`] for its
     /// arguments.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! The executor, without input or output: it goes through one rank's lanes and tells a [`Port`]
+//! The executor, without input or output: it advances one rank's lanes and instructs a [`Port`]
 //! what to start. The same code serves blocking, non-blocking, simulated and symbolic runs.
 
 use std::collections::VecDeque;

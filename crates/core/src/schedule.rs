@@ -104,7 +104,7 @@ pub enum Step {
         /// Whether `from` is the left operand.
         left: bool,
     },
-    /// Gate: go on when this lane has at most so many transfers outstanding.
+    /// Gate: waits until this lane has at most this number of outstanding transfers.
     AtMost {
         /// Sends that may be outstanding.
         sends: u32,
@@ -201,13 +201,13 @@ impl Round {
         }
     }
 
-    /// Goes on when at most so many sends and receives of this lane are outstanding.
+    /// Waits until at most this number of sends and receives of this lane are outstanding.
     #[inline]
     pub fn at_most(&mut self, sends: u32, recvs: u32) {
         self.steps.push(Step::AtMost { sends, recvs });
     }
 
-    /// Makes room for one more send in a window of so many; no gate where the window is [`ANY`].
+    /// Makes room for one more send in a window of this size; no gate if the window is [`ANY`].
     #[inline]
     pub fn send_window(&mut self, window: u32) {
         if window != ANY {
@@ -215,7 +215,7 @@ impl Round {
         }
     }
 
-    /// Makes room for one more receive in a window of so many; no gate where it is [`ANY`].
+    /// Makes room for one more receive in a window of this size; no gate if it is [`ANY`].
     #[inline]
     pub fn recv_window(&mut self, window: u32) {
         if window != ANY {
@@ -271,15 +271,15 @@ pub trait Phases {
     /// Whom `rank` sends to in `phase`; itself where it rests or keeps a message to itself.
     fn partner(&self, rank: Rank, phase: u64) -> Rank;
 
-    /// The partners of ranks 0, 1, … in one phase; for those who ask for all of them.
+    /// The partners of ranks 0, 1, … in one phase, all at once.
     fn partners(&self, phase: u64, out: &mut [Rank]) {
         for (rank, partner) in out.iter_mut().enumerate() {
             *partner = self.partner(rank as Rank, phase);
         }
     }
 
-    /// How many of those who are their own partner in a phase rest; the others keep a message to
-    /// themselves, as in an all-to-all. Nobody does here, unless an order says so.
+    /// How many of the ranks that are their own partner in a phase rest; the others copy a block to
+    /// themselves, as in an all-to-all. By default 0.
     fn resting(&self, _phase: u64, _partners: &[Rank]) -> u64 {
         0
     }

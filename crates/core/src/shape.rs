@@ -9,7 +9,7 @@ use crate::schedule::Rank;
 /// The collective operations. The v-forms and reduce_scatter take blocks that differ by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Collective {
-    /// Nobody goes on before all have come.
+    /// Synchronises all ranks.
     Barrier,
     /// The vector of the root, on every rank.
     Bcast,
@@ -124,7 +124,7 @@ impl Collective {
 /// How the data is cut.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// One vector of so many bytes: bcast, reduce, allreduce, scan, exscan; 0 for a barrier.
+    /// One vector of this many bytes: bcast, reduce, allreduce, scan, exscan; 0 for a barrier.
     Vector(u64),
     /// A block for each rank: scatter, gather, allgather, reduce_scatter.
     Blocks(Blocks),
@@ -174,7 +174,7 @@ pub struct Shape {
     pub commutative: bool,
     /// Whether input and output share their memory.
     pub in_place: bool,
-    /// Where its ranks are; at one site where nobody says.
+    /// The site of each rank; all at one site if not given.
     pub placement: Option<Arc<Placement>>,
 }
 
@@ -228,7 +228,7 @@ impl Shape {
         self
     }
 
-    /// The same with elements of so many bytes, whose order may not matter.
+    /// The same with elements of `element` bytes; a reduction may reorder them if `commutative`.
     pub fn with_element(mut self, element: u32, commutative: bool) -> Shape {
         self.element = element;
         self.commutative = commutative;

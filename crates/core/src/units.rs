@@ -91,7 +91,7 @@ pub fn counted_grouped(count: impl Into<u64>, thing: &str) -> String {
     format!("{} {things}", grouped(count))
 }
 
-/// What so many things do: one `is`, two `are`.
+/// The verb for a count: `is` for one, `are` otherwise.
 pub fn are(count: impl Into<u64>) -> &'static str {
     if count.into() == 1 { "is" } else { "are" }
 }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_thing_is_no_two_things() {
+    fn the_plural_depends_on_the_count() {
         assert_eq!([0u32, 1, 2].map(|n| counted(n, "rank")), ["0 ranks", "1 rank", "2 ranks"]);
         assert_eq!([1u64, 3].map(|n| counted(n, "switch")), ["1 switch", "3 switches"]);
         assert_eq!(counted_grouped(6156u32, "node"), "6,156 nodes");

@@ -69,7 +69,7 @@ fn many_lines_are_thin() {
 }
 
 #[test]
-fn lines_that_nobody_could_follow_are_bundles() {
+fn lines_too_dense_to_follow_are_bundles() {
     let bundles = |drawing: &str| {
         ["bundle", "stub"].map(|class| drawing.matches(&format!("class=\"{class}\"")).count())
     };

@@ -15,8 +15,8 @@ pub const MOST_HOSTS_OF_SITE: usize = 250;
 pub const MOST_SITES: usize = 200;
 /// More cards of a host than this have none either.
 pub const MOST_CARDS: usize = 8;
-/// A way inside a site cannot be made longer than the kernel makes it; what platforms ask for up to
-/// so many seconds is taken for what the kernel gives.
+/// The latency inside a site that the kernel causes: a way there cannot be made longer, and
+/// platforms that ask for up to this get what the kernel gives.
 pub const MOST_LAN_LATENCY: f64 = 100e-6;
 /// The network beside the others, that no fault touches.
 const MANAGEMENT: u8 = 255;

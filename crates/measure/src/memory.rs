@@ -1,4 +1,4 @@
-//! Whether what is asked for fits into memory: told before anything is allocated.
+//! Checks whether the request fits into memory, before anything is allocated.
 
 use laneway_core::units::format_size;
 use laneway_core::{Comm, CommError, Rank};

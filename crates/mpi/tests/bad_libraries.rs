@@ -45,7 +45,7 @@ fn files_that_are_no_mpi_are_refused() {
         std::fs::write(&path, bytes).expect("a file can be written");
         path
     };
-    refused(&no_mpi(), "is no MPI library\ncause: it has no MPI_Get_library_version");
+    refused(&no_mpi(), "is not an MPI library\ncause: it has no MPI_Get_library_version");
     refused(&folder.join("absent.so"), "no MPI library at");
     refused(&file("empty.so", b""), "only 0 bytes");
     refused(&file("text.so", &b"/* a linker script */\n".repeat(8)), "no ELF file");

@@ -9,7 +9,7 @@
 //! Accepted    both numbers, my queue pair, my paths
 //! ```
 //!
-//! Whoever is asked keeps nothing before Open, which proves that its sender knows the secret and is
+//! The server keeps no state before Open, which proves that its sender knows the secret and is
 //! at its address now. A challenge is never longer than the hello. From both numbers come the keys
 //! of the connection, so that no packet of an earlier one is ever right again.
 

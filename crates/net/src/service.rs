@@ -25,12 +25,12 @@ const LONGEST: Duration = Duration::from_secs(3600);
 
 struct Shared {
     endpoint: Mutex<Endpoint>,
-    /// How often the program has asked for the endpoint, and how often somebody looked what has
-    /// arrived there.
+    /// How often the program has asked for the endpoint, and how often arrivals there were
+    /// polled.
     visits: AtomicU64,
     looks: Arc<AtomicU64>,
     stop: AtomicBool,
-    /// Held while the thread wants the endpoint for somebody who asks, and said so: a program that
+    /// Held while the thread wants the endpoint for a queued request, and said so: a program that
     /// comes all the time waits then, and the thread is not left out.
     turn: Mutex<()>,
     asked: AtomicBool,
@@ -58,7 +58,7 @@ impl Service {
     }
 
     /// With a function that the thread calls for every event of a path, as `Armed` and `Migrated`
-    /// (paper: 3.2), after the endpoint's own policy has acted on it. Whoever polls is told of it
+    /// (paper: 3.2), after the endpoint's own policy has acted on it. The polling program gets it
     /// as well. The function may use the endpoint, and must not wait for long.
     pub fn start_with(
         endpoint: Endpoint,
@@ -213,7 +213,7 @@ impl Shared {
         }
     }
 
-    /// Somebody asks.
+    /// Answers one request of the control socket.
     fn answer(&self, line: &str) -> String {
         let answer = match Request::parse(line) {
             None => refuse_unknown(),

@@ -16,7 +16,7 @@ pub struct Bundle<T> {
 }
 
 impl<T> Bundle<T> {
-    /// Of so many connections.
+    /// A bundle of `connections` connections.
     ///
     /// # Panics
     /// Without a connection.

@@ -31,7 +31,7 @@ impl AckTimeout {
 pub struct Retries(u8);
 
 impl Retries {
-    /// As often as three bits can tell.
+    /// The largest value of three bits.
     pub const MOST: Retries = Retries(7);
 
     /// None for a count of more than three bits.

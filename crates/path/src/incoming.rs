@@ -31,7 +31,7 @@ pub(crate) enum Taken {
     Early,
     /// It was there before, or is too far ahead.
     Refused,
-    /// It begins a message for which nobody has posted a receive.
+    /// It begins a message without a posted receive.
     NotReady,
     /// A message is longer than its receive, or its parts do not fit together.
     Broken,
@@ -41,9 +41,9 @@ pub(crate) enum Taken {
 pub(crate) struct Incoming {
     /// The next packet number.
     expects: u64,
-    /// What came early, at its distance from the next packet number; in the first place a packet
-    /// for whose message nobody has posted a receive. What is here is never given up: the peer may
-    /// know of it.
+    /// Packets that came early, at their distance from the next packet number; in the first place a
+    /// packet whose message has no posted receive. Nothing here is ever dropped: the peer may know
+    /// of it.
     early: VecDeque<Option<Early>>,
     /// How many these are.
     held: usize,

@@ -98,7 +98,7 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// For a connection with so many paths.
+    /// A manager for a connection with `paths` paths.
     pub fn new(policy: Policy, paths: u8) -> Manager {
         Manager {
             policy,

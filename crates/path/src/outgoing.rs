@@ -143,8 +143,8 @@ impl Outgoing {
         if fresh { self.cut(size) } else { None }
     }
 
-    /// Cuts the next packet off the messages that wait. Until it is sent, the same is answered to
-    /// whoever asks again.
+    /// Cuts the next packet off the messages that wait. Until it is sent, every further call gives
+    /// the same packet.
     fn cut(&mut self, size: usize) -> Option<u64> {
         if let Some(packet) = self.packets.back().filter(|packet| packet.sent.is_none()) {
             debug_assert!(!packet.lost);

@@ -249,7 +249,7 @@ pub const MIGRATIONS: &[(MigrationState, Cause, MigrationState)] = &[
     (MigrationState::Migrated, Cause::Peer, MigrationState::Migrated),
 ];
 
-/// Where a cause leads from a migration state; none where it does not apply.
+/// The next migration state for a cause; `None` if the cause does not apply.
 pub fn migration(from: MigrationState, cause: Cause) -> Option<MigrationState> {
     MIGRATIONS.iter().find(|row| row.0 == from && row.1 == cause).map(|row| row.2)
 }

@@ -41,7 +41,7 @@ pub struct Echo {
     pub delay_us: u32,
 }
 
-/// Packets that arrived early: so many from so many after the next expected.
+/// A range of packets that arrived early: `count` packets from `from` after the next expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     /// How many are missing before them.

@@ -22,8 +22,8 @@ impl Clock for Monotonic {
         time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
     }
 
-    /// Sleeps until an instant, not for a time: whoever is set aside between a look at the clock
-    /// and the sleep wakes no later for it.
+    /// Sleeps until an instant, not for a time: a process that is preempted between a look at the
+    /// clock and the sleep wakes no later for it.
     fn sleep_until(&self, instant: f64) {
         let asleep = instant - if self.alone { AWAKE } else { 0.0 };
         while self.now() < asleep {

@@ -149,7 +149,7 @@ fn listen(roster: Arc<Roster>) -> Result<(), RanksError> {
         loop {
             let line = next_line();
             if line.is_empty() {
-                // SAFETY: plain call. Nothing is worth a word any more, and nobody would hear it.
+                // SAFETY: plain call. The launcher has gone, so that no message could be read.
                 unsafe { libc::_exit(Exit::Environment as i32) };
             }
             if let Some(Ended { rank, how }) = Ended::parse(&line) {

@@ -171,7 +171,7 @@ mod tests {
         ] {
             assert!(text.lines().any(|other| other == line), "{line} is not in {text}");
         }
-        // What was not measured is no sample.
+        // What was not measured is not a sample.
         assert!(!text.contains("NaN") && text.matches("way=\"back\"").count() == 1, "{text}");
     }
 

@@ -16,7 +16,7 @@ pub trait Carrier {
     /// Takes a message off the network: it does not arrive.
     fn stop(&mut self, now: f64, message: MessageId);
 
-    /// A resource carries so many bytes a second from now on; none, where it is dead.
+    /// Sets a resource's rate in bytes a second from now on; `None` if it is dead.
     fn set_rate(&mut self, now: f64, resource: ResourceId, rate: f64);
 
     /// When something happens next, provided that nothing else starts before.

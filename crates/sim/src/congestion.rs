@@ -1,5 +1,5 @@
-//! What a link loses when many connections press on it: the part of its rate that so many have
-//! together.
+//! What a link loses when many connections press on it: the part of its rate that remains for all
+//! of them together.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ impl Congestion {
         self.0.last().is_none_or(|(_, part)| *part == 1.0)
     }
 
-    /// The part of the rate that so many flows have together.
+    /// The part of the rate that this number of flows has together.
     pub fn part(&self, flows: usize) -> f64 {
         let flows = flows as f64;
         let above = self.0.iter().position(|(count, _)| f64::from(*count) >= flows);

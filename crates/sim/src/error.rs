@@ -18,7 +18,7 @@ pub struct Stuck {
     pub lane: u32,
     /// The round that it has come to, from 0; the number of its rounds where all is issued.
     pub round: u64,
-    /// The gate it stands at; none where all is issued and transfers do not end.
+    /// The gate it stands at; `None` if all is issued and transfers do not end.
     pub gate: Option<Step>,
 }
 
@@ -69,7 +69,7 @@ pub enum SimError {
         /// Bytes of the receive.
         received: u64,
     },
-    /// A message that nobody receives.
+    /// A message that is never received.
     Unreceived {
         /// The sender.
         from: Rank,

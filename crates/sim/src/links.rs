@@ -24,7 +24,7 @@ pub struct LinkLoad {
     /// `out` or `in` of a card or an uplink, `there` or `back` of another link; empty where both
     /// directions are one.
     pub direction: &'static str,
-    /// Bytes a second that all messages share; none where each may have the whole rate.
+    /// Bytes a second that all messages share; `None` if each may have the whole rate.
     pub capacity: Option<f64>,
     /// The bytes of each interval.
     pub bytes: Vec<f64>,

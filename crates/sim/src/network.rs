@@ -5,7 +5,7 @@ use crate::congestion::Congestion;
 /// How flows part a link that is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fairness {
-    /// Everybody has the same.
+    /// All have the same.
     #[default]
     Equal,
     /// In inverse proportion to the latency of their ways, as connections of TCP tend to and as
@@ -85,19 +85,19 @@ pub struct Background {
 /// What others send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Traffic {
-    /// Never more than so many bytes a second, and always that much where there is room.
+    /// Never more than this number of bytes a second, and always that much where there is room.
     Steady {
         /// Bytes a second.
         rate: f64,
     },
-    /// Messages one after the other, so many seconds from start to start; with a seed on average,
+    /// Messages one after the other, `every` seconds from start to start; with a seed on average,
     /// at random (the gaps are exponential), else exactly.
     Messages {
         /// Bytes of each message.
         bytes: u64,
         /// Seconds from start to start.
         every: f64,
-        /// What the gaps are drawn from; none where they are all alike.
+        /// What the gaps are drawn from; `None` if they are all alike.
         seed: Option<u64>,
     },
 }
@@ -154,7 +154,7 @@ pub trait Network: Sync {
         HostCost::default()
     }
 
-    /// Messages up to so many bytes leave without waiting for their receive.
+    /// Messages up to this number of bytes leave without waiting for their receive.
     fn eager_bytes(&self) -> u64;
 
     /// Bytes that travel with every message beyond its own.

@@ -26,7 +26,7 @@ impl Intervals {
         Intervals { end, every, count }
     }
 
-    /// So many equal intervals up to `end`.
+    /// Divides the time up to `end` into `count` equal intervals.
     pub fn divide(end: f64, count: usize) -> Intervals {
         let count = count.max(1);
         Intervals { end, every: end / count as f64, count }
@@ -73,7 +73,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// For a run on so many resources; what happens after the last interval is not counted.
+    /// For a run on `resources` resources; what happens after the last interval is not counted.
     pub fn new(resources: usize, intervals: Intervals) -> Recorder {
         Recorder { intervals, loads: vec![Load::default(); resources] }
     }

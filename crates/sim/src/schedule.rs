@@ -133,8 +133,8 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// How far a run is, is told when so many transfers are over.
-const TOLD_EVERY: u64 = 1 << 16;
+/// The number of transfers after which progress is reported.
+const REPORT_EVERY: u64 = 1 << 16;
 
 /// What the ranks act on while they go on.
 struct Stage<'a, C> {
@@ -152,8 +152,8 @@ struct World<'s, 'a, C> {
     is_ready: Vec<bool>,
     stage: Stage<'a, C>,
     outcome: Outcome,
-    /// Transfers that are over since it was told how far it is.
-    over_untold: u64,
+    /// Transfers that are over since the last report of progress.
+    over_unreported: u64,
 }
 
 impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
@@ -169,7 +169,7 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
             is_ready: vec![true; ranks as usize],
             stage: Stage { cluster, local_cost, local: vec![0.0; ranks as usize] },
             outcome: Outcome { per_rank: vec![0.0; ranks as usize], ..Outcome::default() },
-            over_untold: 0,
+            over_unreported: 0,
         }
     }
 
@@ -181,11 +181,11 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
     ) -> Result<Outcome, SimError> {
         self.go_on()?;
         while self.stage.cluster.step()? {
-            if self.over_untold > TOLD_EVERY {
+            if self.over_unreported > REPORT_EVERY {
                 let rounds = self.runs.iter().map(Run::rounds);
                 let (done, all) = rounds.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
                 progress.progress(done, all, "rounds simulated");
-                self.over_untold = 0;
+                self.over_unreported = 0;
             }
             if self.stage.cluster.now > limit {
                 return Err(SimError::Limit { seconds: limit });
@@ -205,7 +205,7 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
                 if let Some(message) = received {
                     matching.remove(message);
                 }
-                self.over_untold += 1;
+                self.over_unreported += 1;
                 self.runs[rank as usize].done(slot);
                 if !std::mem::replace(&mut self.is_ready[rank as usize], true) {
                     self.ready.push_back(rank);
@@ -222,7 +222,7 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
         }
     }
 
-    /// Nothing moves any more: is everybody done and everything received?
+    /// Nothing moves any more: are all ranks done and all messages received?
     fn conclude(mut self) -> Result<Outcome, SimError> {
         let mut stuck = Vec::new();
         for (rank, run) in self.runs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Who meets whom when everybody sends to everybody: conflicts of an order on a machine.
+//! Contention of an all-to-all on a machine: conflicts of an order, phase by phase.
 
 use laneway_core::units::{are, counted, grouped};
 use laneway_core::{Phases, Row};
@@ -17,8 +17,8 @@ pub const SAMPLED_PHASES: u64 = 4;
 const SAMPLED_MESSAGES: u64 = 1_000_000;
 /// What was counted where nothing was left out.
 pub(crate) const EVERY_MESSAGE: &str = "every message";
-/// Messages up to which each is counted while somebody waits: after a failure, and where symmetry
-/// tells as much.
+/// Messages up to which each is counted interactively: after a failure, and where symmetry
+/// gives as much.
 const MOST_MESSAGES: u64 = 1 << 30;
 
 /// The conflicts of an order.
@@ -29,7 +29,7 @@ pub struct Counted {
     pub schedule: String,
     /// Its phases, and those that would be enough if nothing met.
     pub phases: u64,
-    /// None where that is not known.
+    /// `None` if that is not known.
     pub ideal_phases: Option<u64>,
     /// How many messages have how many conflicts.
     pub tally: Tally,

@@ -45,7 +45,7 @@ pub struct PathBetween {
 pub struct Alternates {
     /// The shorter of the two.
     pub primary: PathBetween,
-    /// None where no other path has other addresses at both ends.
+    /// `None` if no other path has other addresses at both ends.
     pub alternate: Option<PathBetween>,
     /// Cables and switches that both pass, beside the cable and the switch of a machine that has
     /// one port: no path keeps off those.

@@ -230,8 +230,8 @@ pub struct TooSmall {
     pub nodes: u64,
 }
 
-/// Of every kind of topology the smallest machine that has so many nodes and that switches of so
-/// many ports can be used for; and the kinds that have none.
+/// For every kind of topology the smallest machine with at least this number of nodes that
+/// switches of this number of ports can be used for; and the kinds that have none.
 pub fn smallest(
     nodes: u64,
     switch_ports: Option<u32>,

@@ -3,12 +3,13 @@
 //! For one destination, the entries nearest to it on the new ways change first. A switch that has
 //! changed then sends to one that has changed as well or need not, and so on to the destination; a
 //! switch that has not follows its old way until it arrives or meets one that has. So at no moment
-//! does a message go round, and nobody loses a destination that both tables reach. Entries equally
-//! near do not depend on each other: a step is all of them, in any order.
+//! does a message go round, and no switch loses a destination that both tables reach. Equally near
+//! entries do not depend on each other: a step is all of them, in any order.
 //!
 //! Old and new ways together can let links form a credit loop where neither table does. So hosts
 //! may change in groups, one after another, chosen so that none comes to be; where there is no such
-//! choice, or it takes too long to find, a step can have a credit loop. [`crate::prove()`] tells.
+//! choice, or it takes too long to find, a step can have a credit loop. [`crate::prove()`] finds
+//! it.
 
 mod groups;
 

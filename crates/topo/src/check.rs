@@ -66,7 +66,7 @@ fn paths(table: Option<&Table>) -> u64 {
 }
 
 /// Pairs of hosts, times paths, that a machine's forwarding does not connect; those of hosts that
-/// have lost their cable are among them. A fabric by formula forwards to everybody.
+/// have lost their cable are among them. A fabric by formula forwards to all hosts.
 pub fn unreached(machine: &Machine) -> u64 {
     if machine.is_native() {
         return 0;

@@ -1,7 +1,7 @@
 //! How many messages of a phase share a link.
 //!
 //! paper: fullmesh 6.1. The conflict of a message is the largest number of messages, itself
-//! included, on any link of its way; a message to its own host meets nobody and has 1.
+//! included, on any link of its way; a message to its own host shares no link and has 1.
 //!
 //! A message costs a look at its way and an increment for each link of it; counts are whole
 //! numbers, so the sum over all phases is the same however many threads share them.
@@ -75,7 +75,7 @@ impl Tally {
         add(&mut self.flows, conflict as usize, 1);
     }
 
-    /// Who rests was counted like one who keeps a message to himself, and sends none.
+    /// A resting host was counted like one that keeps a message to itself, and sends none.
     pub(crate) fn rest(&mut self, resting: u64) {
         if resting > 0 {
             self.flows[1] -= resting;
@@ -131,7 +131,7 @@ impl Counter {
         Counter::observed(wiring, routing, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub fn observed(
         wiring: &dyn Wiring,
         routing: &dyn Routing,
@@ -173,7 +173,7 @@ impl Counter {
         self.count_observed(order, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub fn count_observed(&self, order: &(dyn Phases + Sync), observer: &dyn Observer) -> Tally {
         let stage = Stage::new(observer, COUNTED, order.count());
         let mut all = Tally::default();
@@ -186,7 +186,7 @@ impl Counter {
         all
     }
 
-    /// A tally for each phase of an order, with all cores; tells how far it is.
+    /// A tally for each phase of an order, with all cores and progress reports.
     pub fn count_each(&self, order: &(dyn Phases + Sync), observer: &dyn Observer) -> Vec<Tally> {
         let stage = Stage::new(observer, COUNTED, order.count());
         let parts = shared(order.count() as usize, |phases| {
@@ -200,7 +200,7 @@ impl Counter {
         parts.into_iter().flatten().collect()
     }
 
-    /// Counts some phases in this thread, and lets somebody look after each.
+    /// Counts some phases in this thread, and calls a function after each.
     fn visit(
         &self,
         order: &dyn Phases,
@@ -285,7 +285,7 @@ impl<N: Number> Scratch<N> {
         each_way(ways, partners, |to, row| self.pass(to, &row[to * HOPS..][..HOPS]));
     }
 
-    /// Does not ask whether a message arrives; whoever finds that some do not takes them back.
+    /// Does not check whether a message arrives; the caller subtracts those that do not.
     #[inline(always)]
     fn pass(&mut self, to: usize, way: &[N]) {
         for &link in way {
@@ -339,7 +339,7 @@ impl<N: Number> Scratch<N> {
             tally.flows[conflict.into() as usize] += 1;
             met += 1;
         });
-        // Those that keep their message to themselves meet nobody.
+        // Those that keep their message to themselves share no link.
         tally.flows[1] += partners.len() as u64 - lost - met;
     }
 }

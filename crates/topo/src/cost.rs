@@ -92,7 +92,7 @@ impl Parts {
 /// How switches with hosts see each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Distances {
-    /// Switches on the longest of the shortest ways between hosts; none where some are apart.
+    /// Switches on the longest of the shortest ways between hosts; `None` if some are disconnected.
     pub diameter: Option<u32>,
     /// Shortest ways between two such switches that see each other: the fewest, and on average.
     pub shortest_least: f64,
@@ -118,7 +118,7 @@ pub fn distances(wiring: &dyn Wiring, are_alike: bool) -> Distances {
     distances_observed(wiring, are_alike, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn distances_observed(
     wiring: &dyn Wiring,
     are_alike: bool,
@@ -174,7 +174,7 @@ fn least_disjoint(graph: &Graph, leaves: &[Switch], observer: &dyn Observer) -> 
     (least, step > 1)
 }
 
-/// Of how many switches one is looked at, where a look takes so many links.
+/// The sampling step over switches, where one of them costs this number of links.
 fn step(switches: usize, links: u64) -> usize {
     let looks = (EFFORT / links.max(1)).max(LEAST_LOOKED_AT);
     switches.div_ceil(looks as usize).max(1)
@@ -196,7 +196,7 @@ const MOST_ADDED: f64 = 1e6;
 /// with the given confidence: the quantile of a Poisson distribution.
 pub fn spares(expected: f64, confidence: f64) -> u64 {
     if expected > MOST_ADDED {
-        // Cornish and Fisher 1938; right to one part for so many.
+        // Cornish and Fisher 1938; accurate to one part in this number.
         let normal = normal_quantile(confidence).unwrap_or(0.0);
         let skew = (normal * normal - 1.0) / 6.0;
         return (expected + normal * expected.sqrt() + skew - 0.5).ceil() as u64;

@@ -32,7 +32,7 @@ pub enum ErrorKind {
     /// Addresses that are missing, ambiguous, or do not agree with the paths; the hint is the
     /// number of paths that would agree.
     Addresses,
-    /// Names that a format cannot tell apart, or a fabric that it cannot express.
+    /// Names that are not unique in a format, or a fabric that it cannot express.
     Format,
     /// A number or a range out of bounds; the hint is the last number.
     Range,

@@ -1,4 +1,4 @@
-//! Sentences about what was found in a fabric, for whoever shows results to a person.
+//! Sentences about what was found in a fabric, for reports to a person.
 
 use laneway_core::units::counted;
 

@@ -153,10 +153,10 @@ pub fn plan(machine: &Machine) -> Result<String, Error> {
     named(toml::write(machine.wiring()))
 }
 
-/// Refuses a fabric with names that a format cannot tell apart.
+/// Refuses a fabric with names that are not unique in a format.
 fn named(written: Result<String, String>) -> Result<String, Error> {
     written.map_err(|cause| {
-        let what = "the names of this fabric cannot be told apart in that format";
+        let what = "the names of this fabric are not unique in that format";
         Error::new(ErrorKind::Format, what, cause).with_hint("other names in the fabric's file")
     })
 }

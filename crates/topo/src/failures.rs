@@ -31,7 +31,7 @@ pub fn part(
                 .ok_or_else(|| refused("there are no cables between switches".into()))
         }
         None if word == "switch" => {
-            // One without a cable has failed already, or is no loss.
+            // One without a cable has failed already, or does not matter.
             let plugged = |&switch: &Switch| {
                 (0..fabric.ports(switch) as Port).any(|at| fabric.end(switch, at) != End::Nothing)
             };

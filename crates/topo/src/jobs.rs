@@ -23,7 +23,7 @@ use crate::wiring::{Host, Wiring};
 pub enum Wanted<'a> {
     /// These, as Slurm writes lists: `node[0-3,7]`.
     Nodes(&'a str),
-    /// So many of the free ones.
+    /// This number of the free ones.
     Size(u32),
     /// A shape of a full mesh, `LAYERSxVERTICESxNODES`, among the free ones; and its number of
     /// nodes, if it must be this.

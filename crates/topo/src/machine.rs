@@ -31,7 +31,7 @@ const BEST: &str = "balanced";
 /// Bytes that a forwarding table may take.
 const MOST_TABLE: u64 = 1 << 30;
 
-/// Hosts up to which detours are spread and schedules repaired while somebody waits; above, the
+/// Hosts up to which detours are spread and schedules repaired interactively; above, the
 /// detours are those that change least.
 pub const MOST_SPREAD: u32 = 16_384;
 
@@ -98,7 +98,7 @@ impl Machine {
         Machine::observed(spec, Arc::new(()))
     }
 
-    /// The same; whatever is asked of it tells the observer how far it is.
+    /// The same; all work on it reports its progress to the observer.
     pub fn observed(spec: &str, observer: Arc<dyn Observer>) -> Result<Machine, Error> {
         let plan = match fabric_file(spec) {
             Some(file) => {
@@ -126,7 +126,7 @@ impl Machine {
         })
     }
 
-    /// Who is told how far long work on it is.
+    /// The observer of long work on it.
     pub fn observer(&self) -> &dyn Observer {
         &*self.observer
     }

@@ -52,7 +52,7 @@ impl Trials {
         self.all.flows.iter().sum()
     }
 
-    /// The mean throughput over trials; none where no message arrives.
+    /// The mean throughput over trials; `None` if no message arrives.
     pub fn mean(&self) -> Option<f64> {
         let count = self.throughputs.len() as f64;
         (self.messages() > 0).then(|| self.throughputs.iter().sum::<f64>() / count)

@@ -1,5 +1,5 @@
-//! What a forwarding table must be: everybody reaches everybody, nothing goes round, and no credit
-//! loop exists (`waits.rs`).
+//! The requirements of a forwarding table: all hosts reach each other, nothing goes round, and no
+//! credit loop exists (`waits.rs`).
 
 mod agents;
 
@@ -22,7 +22,7 @@ pub struct Proof {
     /// Ordered pairs of different hosts that have a cable, times paths.
     pub pairs: u64,
     /// Those that are not reached, with the path: from, to, path; and how many more there are than
-    /// anybody would read.
+    /// a reader would want.
     pub unreached: Vec<(Host, Host, u32)>,
     /// Pairs that are not reached and not listed.
     pub unlisted: u64,
@@ -52,7 +52,7 @@ pub fn prove(wiring: &dyn Wiring, table: &Table) -> Proof {
     prove_observed(wiring, table, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn prove_observed(wiring: &dyn Wiring, table: &Table, observer: &dyn Observer) -> Proof {
     let (mut waits, mut follow) = (Waits::none(wiring), Follow::new(wiring.switches()));
     let mut proof = Proof::default();

@@ -1,5 +1,5 @@
-//! Whoever looks is told how far long work on a machine is, stage by stage, and the answers are the
-//! same.
+//! The observer gets the progress of long work on a machine, stage by stage, and the answers are
+//! the same.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ struct Seen(Mutex<Vec<(String, u64, u64)>>);
 
 impl Observer for Seen {
     fn progress(&self, done: u64, all: u64, what: &str) {
-        let mut stages = self.0.lock().expect("nobody panics");
+        let mut stages = self.0.lock().expect("the lock is not poisoned");
         match stages.last_mut() {
             Some(last) if done > 0 => {
                 assert_eq!((last.0.as_str(), last.1), (what, all), "a stage begins with 0");
@@ -30,8 +30,8 @@ impl Observer for Seen {
 fn stages(spec: &str, work: impl Fn(Machine)) -> Vec<String> {
     let seen = Arc::new(Seen::default());
     work(Machine::observed(spec, seen.clone()).expect("a machine"));
-    let stages = seen.0.lock().expect("nobody panics");
-    assert!(!stages.is_empty(), "{spec}: nothing was told");
+    let stages = seen.0.lock().expect("the lock is not poisoned");
+    assert!(!stages.is_empty(), "{spec}: nothing was reported");
     for (what, all, done) in stages.iter() {
         assert!(done <= all, "{spec}: {what}: {done} of {all}");
     }

@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
   EXPECT(laneway_compare(old_file, new_file, 0.0 / 0.0, &counts) == LANEWAY_USAGE);
   write_file(other_file, folder, "prose.txt", "no figures\n");
   EXPECT(laneway_compare(other_file, new_file, 0.05, &counts) == LANEWAY_USAGE);
-  EXPECT(says("is no file of measurements"));
+  EXPECT(says("is not a file of measurements"));
   if (!faults) printf("comparisons as promised\n");
   return faults != 0;
 }

@@ -291,7 +291,7 @@ fn cmake_finds_the_package() {
         "cmake_minimum_required(VERSION 3.13)\n\
          project(example C)\n\
          find_package(laneway 99 QUIET)\n\
-         if(laneway_FOUND)\n  message(FATAL_ERROR \"this is no version 99\")\nendif()\n\
+         if(laneway_FOUND)\n  message(FATAL_ERROR \"this is not version 99\")\nendif()\n\
          find_package(laneway {} REQUIRED)\n\
          add_executable(opt_scatter opt_scatter.c)\n\
          target_link_libraries(opt_scatter laneway::laneway)\n",

@@ -102,7 +102,7 @@ fn survey(comm: &dyn Comm, asked: &Asked, written: &Written) -> Result<Exit, Ran
     drop(saved);
     // Rank 0 alone knows, and all leave with the same code, even if it cannot write.
     let own = findings.as_ref().map_or(Exit::Done, |findings| exit(asked, findings));
-    let code = talk::announce(comm, &[own as u8])?;
+    let code = talk::broadcast(comm, &[own as u8])?;
     if let Some(findings) = findings {
         written.finish(&findings, env)?;
     }

@@ -1,4 +1,4 @@
-//! The stop of models: a cluster is measured, and calls are predicted that nobody made.
+//! The stop of models: a cluster is measured, and calls are predicted that were not made.
 
 use laneway_core::units::format_size;
 use laneway_core::{Collective, Failure, Shape};

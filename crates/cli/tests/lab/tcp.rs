@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::standing::{Standing, laneway, needs, refused};
 
-/// Machines that are busy for a moment are given so many chances.
+/// The number of tries on machines that are busy for a moment.
 const TRIES: usize = 4;
 
 fn has_mpi() -> bool {

@@ -9,7 +9,7 @@ use super::plan::Plan;
 use crate::flags;
 use crate::isolation::Isolation;
 use crate::repeat::Rule;
-use crate::talk::{announce_from, collect};
+use crate::talk::{broadcast_from, gather};
 use crate::timing::WARM_UP_CALLS;
 
 /// Where experiments are done, and how often.
@@ -211,7 +211,7 @@ impl<'c> Lab<'c> {
                 self.comm.recv(Some(leader), Some(WORD), &mut [])?;
             }
         }
-        announce_from(self.comm, first, &mut [])
+        broadcast_from(self.comm, first, &mut [])
     }
 
     /// Repeats the experiment on one subset. The samples, on the leader.
@@ -262,7 +262,7 @@ impl<'c> Lab<'c> {
         }
         let width = led.iter().max().copied().unwrap_or(0) * NUMBERS;
         own.resize(width, 0.0);
-        let all = collect(self.comm, &own)?;
+        let all = gather(self.comm, &own)?;
         if self.comm.rank() != 0 {
             return Ok(None);
         }

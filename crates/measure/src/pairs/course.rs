@@ -195,7 +195,7 @@ impl Found<'_> {
 /// Collective: the numbers of rank 0, on every rank.
 fn announce_numbers(comm: &dyn Comm, own: &[u32]) -> Result<Vec<u32>, CommError> {
     let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
-    let bytes = talk::announce(comm, &bytes)?;
+    let bytes = talk::broadcast(comm, &bytes)?;
     let (words, _) = bytes.as_chunks::<4>();
     Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
 }

@@ -28,7 +28,7 @@ use crate::crowd::crowded;
 use crate::isolation::{Gate, Isolation};
 use crate::operation::Operation;
 use crate::pace::Pace;
-use crate::talk::{DELIVER, bytes_of, collect, numbers_of};
+use crate::talk::{DELIVER, bytes_of, gather, numbers_of};
 
 /// Calls that warm caches and connections before the first sample; one less where the operation
 /// says that it is warm.
@@ -51,7 +51,7 @@ pub struct Stage<'c> {
     pub isolation: Isolation,
     /// What lets all start together after it, if that is something else.
     pub start: Isolation,
-    /// Whether a host has more ranks than cores; none where nobody asked yet.
+    /// Whether a host has more ranks than cores; `None` if not determined yet.
     pub crowded: Option<bool>,
 }
 
@@ -162,7 +162,7 @@ pub trait Timing {
         warm_up(stage, operation).map(|_| ())
     }
 
-    /// Collective: does about so many repetitions, as many on every rank.
+    /// Collective: does about this number of repetitions, as many on every rank.
     fn batch(
         &mut self,
         stage: &mut Stage,
@@ -243,14 +243,14 @@ impl Spans {
         numbers.extend([remarks.ready, clock.error(), remarks.missed, clock.stale(last)]);
         numbers.extend(clock.take_unsent());
         let each = numbers.len();
-        let numbers = collect(stage.comm, &numbers)?;
+        let numbers = gather(stage.comm, &numbers)?;
         if stage.comm.rank() != 0 {
             return Ok(None);
         }
         let (count, ranks) = (own.len(), stage.comm.size() as usize);
-        let told: Vec<&[f64]> =
+        let reported: Vec<&[f64]> =
             numbers.chunks(each).map(|rank| &rank[2 * count + REMARKS..]).collect();
-        let ways = clock.merge(&told);
+        let ways = clock.merge(&reported);
         let spans = Spans { count, ranks, each, ways, tick: clock.tick(), numbers };
         let stale = spans.largest(STALE);
         // Two ranks may have gone wrong in opposite directions.
@@ -386,7 +386,7 @@ pub(crate) fn warm_up(stage: &mut Stage, operation: &mut dyn Operation) -> Resul
             last = timed(stage, operation)?;
         }
     }
-    let spans = collect(stage.comm, &[last.1 - last.0])?;
+    let spans = gather(stage.comm, &[last.1 - last.0])?;
     Ok(spans.into_iter().fold(0.0, f64::max))
 }
 

@@ -296,7 +296,7 @@ pub fn damaged(seed: u64) -> Cluster {
     cluster
 }
 
-/// Adds a damage, if it can be told from all others.
+/// Adds a damage, if it is distinguishable from all others.
 fn add(cluster: &mut Cluster, plan: &Plan, dice: &mut Dice) {
     let a = dice.below(plan.hosts());
     let b = (a + 1 + dice.below(plan.hosts() - 1)) % plan.hosts();

@@ -6,7 +6,7 @@ use laneway_core::{Comm, Observer, Rank};
 use laneway_measure::Rule;
 use laneway_measure::p2p::{Estimate, Lab, Plan};
 use laneway_measure::repeat::Aim;
-use laneway_measure::talk::{announce, collect};
+use laneway_measure::talk::{broadcast, gather};
 
 use super::Request;
 use super::once::Once;
@@ -111,7 +111,7 @@ impl<'c> Course<'c> {
         }
         self.cost.seconds = self.comm.clock().now() - self.begun;
         let mut spent = [self.cost.seconds];
-        announce(self.comm, &mut spent)?;
+        broadcast(self.comm, &mut spent)?;
         self.tell(spent[0]);
         match spent[0] > self.budget {
             true => {
@@ -139,7 +139,7 @@ impl<'c> Course<'c> {
         self.cost.rounds += plan.rounds().len() as u32;
         let slowed = |seen: &Seen| is_slowed(seen.mean.value, seen.fastest);
         let mut disturbed = [f64::from(u8::from(self.leads() && seen.iter().any(slowed)))];
-        announce(self.comm, &mut disturbed)?;
+        broadcast(self.comm, &mut disturbed)?;
         self.is_disturbed |= disturbed[0] > 0.0;
         Ok(found.into_iter().flatten().zip(seen).collect())
     }
@@ -157,7 +157,7 @@ fn in_order(
     // Every rank gives as many, so that all ends know the lengths.
     let mut own = own.concat();
     own.resize(width * NUMBERS, 0.0);
-    let all = collect(comm, &own)?;
+    let all = gather(comm, &own)?;
     led.fill(0);
     let next = |subset: &[Rank]| {
         let leader = subset[0] as usize;

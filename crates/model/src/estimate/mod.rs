@@ -12,7 +12,7 @@ mod seen;
 use laneway_core::{Comm, Observer, Rank};
 use laneway_measure::p2p::Plan;
 use laneway_measure::sites::{Flow, LONGEST_TRIED, eager_bytes};
-use laneway_measure::talk::announce;
+use laneway_measure::talk::broadcast;
 
 use crate::error::ModelError;
 use crate::experiments::{ALL_EAGER, Experiments, Kind};
@@ -203,7 +203,7 @@ fn find_steps(
                 .unwrap_or_default();
             between.iter_mut().zip(steps).for_each(|(size, step)| *size = step as f64);
         }
-        announce(course.comm, &mut between)?;
+        broadcast(course.comm, &mut between)?;
         for bytes in between.into_iter().filter(|&size| size > 0.0) {
             course.batch(Kind::Curve { bytes: bytes as u64 }, some)?;
         }
@@ -246,7 +246,7 @@ fn fill_cards(
             let so_far = Experiments { hosts, eager_bytes, timed, ..Experiments::default() };
             open = still_open(&so_far, bytes);
         }
-        announce(course.comm, &mut open)?;
+        broadcast(course.comm, &mut open)?;
         if open.iter().all(|&flag| flag == 0.0) {
             return Ok(());
         }
@@ -278,7 +278,7 @@ fn compare_sizes(
         let any = [SeenIn::Middle, SeenIn::Fastest].into_iter().any(is_curved);
         curved = [f64::from(u8::from(any))];
     }
-    announce(course.comm, &mut curved)?;
+    broadcast(course.comm, &mut curved)?;
     if curved[0] == 0.0 {
         return Ok(());
     }
@@ -362,7 +362,7 @@ fn follow(
         });
         beside = [f64::from(u8::from(in_order == Ok(false)))];
     }
-    announce(course.comm, &mut beside)?;
+    broadcast(course.comm, &mut beside)?;
     if beside[0] > 0.0 {
         course.batch(Kind::Double { bytes }, all)?;
         course.batch(Kind::Double { bytes }, &all.turned())?;

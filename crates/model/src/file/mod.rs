@@ -3,9 +3,9 @@
 mod table;
 mod write;
 
-use laneway_core::talk::announce_text;
+use laneway_core::talk::broadcast_text;
 use laneway_core::{Comm, Rank};
-use laneway_measure::talk::announce;
+use laneway_measure::talk::broadcast;
 
 use crate::error::ModelError;
 use crate::experiments::Cost;
@@ -66,12 +66,12 @@ impl Fitted {
 /// Collective: the model of rank 0 on every rank.
 pub fn share(comm: &dyn Comm, fitted: Option<&Fitted>) -> Result<Fitted, ModelError> {
     let mut known = [f64::from(u8::from(fitted.is_some()))];
-    announce(comm, &mut known)?;
+    broadcast(comm, &mut known)?;
     if known[0] == 0.0 {
         let why = "rank 0 has no model to share".to_string();
         return Err(ModelError::Request { why });
     }
-    let text = announce_text(comm, &fitted.map(Fitted::save).unwrap_or_default())?;
+    let text = broadcast_text(comm, &fitted.map(Fitted::save).unwrap_or_default())?;
     Fitted::load("the model of rank 0", &text)
 }
 

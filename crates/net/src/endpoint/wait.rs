@@ -21,7 +21,7 @@ impl Endpoint {
     }
 
     /// What a call that waits for this endpoint has to look at: the socket that something came by
-    /// last, and what tells of all. Who sleeps at a socket itself is woken sooner.
+    /// last, and the descriptor of all. A sleeper at a socket itself is woken sooner.
     pub(crate) fn descriptors(&self) -> [libc::pollfd; 2] {
         let (path, line) = self.hot;
         [readable(self.wires[path].fd(line)), self.readiness.descriptor()]
@@ -41,7 +41,7 @@ impl Endpoint {
     /// Rests until something can be done, for so long at most, and does it; false where nothing
     /// was. A rest may end early.
     pub fn wait(&mut self, limit: Duration) -> bool {
-        // What was handed over has left nothing undone when everybody sleeps.
+        // What was handed over has left nothing undone when all threads sleep.
         if self.notices.is_empty() && !self.dirty.is_empty() {
             self.transmit(now());
         }
@@ -74,8 +74,8 @@ pub fn wait_for_any(endpoints: &mut [&mut Endpoint], limit: Duration) -> bool {
     if let [endpoint] = endpoints {
         return endpoint.wait(limit);
     }
-    let told = endpoints.iter().any(|endpoint| !endpoint.notices.is_empty());
-    let limit = if told { Duration::ZERO } else { limit };
+    let has_notices = endpoints.iter().any(|endpoint| !endpoint.notices.is_empty());
+    let limit = if has_notices { Duration::ZERO } else { limit };
     let rests = endpoints.iter_mut().map(|endpoint| endpoint.rests_for(limit)).min();
     let mut descriptors: Vec<libc::pollfd> =
         endpoints.iter().flat_map(|endpoint| endpoint.descriptors()).collect();

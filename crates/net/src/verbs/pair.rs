@@ -1,7 +1,7 @@
 //! One reliable queue pair that migrates by itself: its states as last seen, and its requests.
 //!
 //! An event of the device is only a reason to ask: the pair is queried, and what differs from what
-//! was seen before is told, once. There is no event for ARMED: while a path is being loaded, the
+//! was seen before is reported once. There is no event for ARMED: while a path is being loaded, the
 //! pair is asked now and then.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -32,7 +32,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// A request that was refused and is the only one that waits is not kept: its user is told.
+    /// A refused request that is the only one waiting is not kept: its user gets the error.
     fn take_back(&mut self, posted: Result<(), NetError>) -> Result<(), NetError> {
         match posted.is_err() && self.waiting.len() == 1 && self.posted.is_empty() {
             true => {
@@ -58,7 +58,7 @@ pub(super) struct Pair {
     receives: Requests,
     next_request: u64,
     why: Option<Why>,
-    failure_is_told: bool,
+    failure_is_reported: bool,
 }
 
 impl Pair {
@@ -82,7 +82,7 @@ impl Pair {
             receives: Requests::default(),
             next_request: 0,
             why: None,
-            failure_is_told: false,
+            failure_is_reported: false,
         }
     }
 
@@ -169,7 +169,7 @@ impl Pair {
         })
     }
 
-    /// Asks the device, and tells what has changed. The device does not say why a path was left.
+    /// Queries the device, and reports changes. The device does not say why a path was left.
     pub fn observe(&mut self, now: Nanos, cause: Cause, events: &mut VecDeque<Event>) {
         // What cannot be asked is as it was.
         let Ok(found) = self.look() else { return };
@@ -359,8 +359,8 @@ impl Pair {
         events.extend(self.sends.waiting.drain(..).map(|(id, _)| Event::SendFlushed { id }));
         events.extend(self.receives.waiting.drain(..).map(|(id, _)| Event::ReceiveFlushed { id }));
         let is_empty = self.sends.posted.is_empty() && self.receives.posted.is_empty();
-        if !self.failure_is_told && (self.why.is_some() || is_empty) {
-            self.failure_is_told = true;
+        if !self.failure_is_reported && (self.why.is_some() || is_empty) {
+            self.failure_is_reported = true;
             events.push_back(Event::Failed { why: self.why.unwrap_or(Why::Message) });
         }
     }

@@ -1,4 +1,4 @@
-//! What a connection tells, counts and refuses.
+//! Events, counters and refusals of a connection.
 
 use std::fmt;
 
@@ -101,7 +101,7 @@ impl Counters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// There is no such transition.
+    /// The queue-pair state machine has no such transition.
     NoTransition { from: QpState, to: QpState },
     /// The transition needs an attribute.
     Missing { from: QpState, to: QpState, attribute: Attribute },

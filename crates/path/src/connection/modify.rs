@@ -173,7 +173,7 @@ impl Connection {
         self.retries_left = self.retries.count();
         self.not_ready_left = self.not_ready_retries.count();
         if fresh && modify.to == QpState::Sqd {
-            self.drained_told = false;
+            self.drained_reported = false;
         }
         if let Some(path) = modify.alternate {
             self.set_alternate(path);
@@ -194,11 +194,11 @@ impl Connection {
         (self.epoch, self.established) = (0, false);
     }
 
-    /// Tells once that nothing is under way in SQD.
-    pub(super) fn tell_drained(&mut self) {
+    /// Reports once that nothing is outstanding in SQD.
+    pub(super) fn report_drained(&mut self) {
         let idle = !self.outgoing.has_outstanding();
-        if self.state == QpState::Sqd && idle && !self.drained_told {
-            self.drained_told = true;
+        if self.state == QpState::Sqd && idle && !self.drained_reported {
+            self.drained_reported = true;
             self.events.push_back(Event::Drained);
         }
     }

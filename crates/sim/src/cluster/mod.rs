@@ -7,7 +7,7 @@
 //! when its receive has begun as well, and its send is over when the last byte has arrived. Between
 //! ranks of one host a message takes no time.
 //!
-//! Whoever drives the ranks (`schedule.rs`, `program/`) gives it sends and receives, lets it
+//! The driver of the ranks (`schedule.rs`, `program/`) gives it sends and receives, lets it
 //! [`Cluster::step`] from instant to instant, and reads in `over` which of them have ended, and in
 //! `sights` who can see a new message.
 
@@ -33,8 +33,8 @@ pub(crate) use matching::{Envelope, Label, Message, Pattern};
 /// Events in the order of their making are numbered after all ranks.
 const FIRST_SEQUENCE: u64 = 1 << 32;
 
-/// The receiver of traffic that is no rank's.
-const NOBODY: Rank = Rank::MAX;
+/// The receiver of background traffic, which is not a rank.
+const BACKGROUND: Rank = Rank::MAX;
 
 /// A message that is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,10 +56,10 @@ pub trait Observer {
     /// A rank has received a message, whether or not it crossed the network.
     fn delivered(&mut self, delivery: &Delivery);
 
-    /// From `at` on a resource carries so many bytes a second. Only where [`Observer::loads`].
+    /// From `at` on a resource carries `rate` bytes a second. Only where [`Observer::loads`].
     fn loaded(&mut self, _at: f64, _resource: ResourceId, _rate: f64) {}
 
-    /// Whether the use of every resource is to be told, which takes its time.
+    /// Whether the use of every resource is to be reported, which takes its time.
     fn loads(&self) -> bool {
         false
     }
@@ -86,12 +86,12 @@ enum Event {
     Background(u32),
 }
 
-/// The end of a send, a receive or a sleep, which its rank is to be told of.
+/// The end of a send, a receive or a sleep, of which its rank is to be informed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Over {
     pub rank: Rank,
     pub slot: Slot,
-    /// What was received; it is kept until whoever reads this removes it.
+    /// What was received; it is kept until the reader of this removes it.
     pub received: Option<MessageId>,
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct Cluster<'a, C> {
     network: &'a dyn Network,
     pub carrier: C,
     observer: Option<&'a mut (dyn Observer + Send)>,
-    /// The load of each resource as last told.
+    /// The load of each resource as last reported.
     loads: Vec<f64>,
     pub now: f64,
     pub hosts: Vec<HostId>,
@@ -130,7 +130,7 @@ pub(crate) struct Cluster<'a, C> {
     pub matching: Matching,
     connections: Option<Connections>,
     /// By time, then in the order of their making; but ranks that wake at one instant go on in
-    /// the order of their numbers, whoever fell asleep first. Times are not negative, so that they
+    /// the order of their numbers, not of falling asleep. Times are not negative, so that they
     /// order as their bits do.
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     sequence: u64,
@@ -327,7 +327,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
             Traffic::Steady { rate } => (u64::MAX, rate),
             Traffic::Messages { bytes, .. } => (bytes, f64::INFINITY),
         };
-        let envelope = Envelope { from: NOBODY, to: NOBODY, label: 0 };
+        let envelope = Envelope { from: BACKGROUND, to: BACKGROUND, label: 0 };
         let id = self.matching.insert(envelope, bytes);
         self.find_route(background.from, background.to)?;
         self.route.most = self.route.most.min(most);
@@ -351,7 +351,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
     fn moving(&self) -> impl Iterator<Item = (MessageId, &Message)> {
         let messages = self.matching.messages.iter().enumerate();
         let messages = messages.map(|(id, message)| (id as MessageId, message));
-        messages.filter(|(_, message)| message.moving && message.envelope.to != NOBODY)
+        messages.filter(|(_, message)| message.moving && message.envelope.to != BACKGROUND)
     }
 
     /// Why messages stand, if some do: the dead resources on their ways, and whose they are.
@@ -381,10 +381,10 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         let Some(observer) = self.observer.as_mut().filter(|observer| observer.loads()) else {
             return;
         };
-        for (resource, told) in self.loads.iter_mut().enumerate() {
+        for (resource, reported) in self.loads.iter_mut().enumerate() {
             let load = self.carrier.load(resource as ResourceId);
-            if load != *told {
-                *told = load;
+            if load != *reported {
+                *reported = load;
                 observer.loaded(self.now, resource as ResourceId, load);
             }
         }

@@ -3,7 +3,7 @@
 
 use super::connection::{Connection, Joined};
 use super::matching::{Envelope, Label, Message};
-use super::{Cluster, Delivery, Event, NOBODY, Over};
+use super::{BACKGROUND, Cluster, Delivery, Event, Over};
 use crate::carrier::{Carrier, MessageId};
 use crate::error::SimError;
 use crate::network::HostId;
@@ -147,7 +147,7 @@ impl<C: Carrier> Cluster<'_, C> {
     pub(super) fn land(&mut self, id: MessageId) -> Result<(), SimError> {
         let message = self.message(id);
         message.moving = false;
-        if message.envelope.to == NOBODY {
+        if message.envelope.to == BACKGROUND {
             self.matching.remove(id);
             return Ok(());
         }

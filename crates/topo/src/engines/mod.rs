@@ -28,7 +28,7 @@ pub struct Engine {
     pub name: &'static str,
     /// What it does, in a sentence.
     pub sentence: &'static str,
-    /// Makes the table, and tells how far it is.
+    /// Makes the table, with progress reports.
     pub route: fn(&dyn Wiring, &dyn Observer) -> Table,
 }
 

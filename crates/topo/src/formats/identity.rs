@@ -67,7 +67,7 @@ impl Identity {
     }
 
     /// Gives addresses to every part that has none of its own with this mask; the others keep
-    /// theirs, because OpenSM and whoever talks with it have learnt them. Returns how many parts
+    /// theirs, because OpenSM and its clients have learnt them. Returns how many parts
     /// have new ones.
     pub fn pin(&mut self, lmc: u8) -> Result<usize, String> {
         let (hosts, switches) = (self.hosts.len() as u64, self.switches.len() as u64);
@@ -124,7 +124,7 @@ impl Identity {
         all.len() == parts && !all.contains_key(&0) && last <= LAST_LID
     }
 
-    /// Gives planned GUIDs to parts of a file that tells none.
+    /// Gives planned GUIDs to parts of a file without any.
     pub(super) fn complete(&mut self, wiring: &dyn Wiring) {
         let planned = Identity::planned(wiring);
         let pairs = self.switches.iter_mut().zip(planned.switches);

@@ -185,7 +185,7 @@ pub fn load(path: &Path) -> Result<String, ReadError> {
 }
 
 /// Refuses a host that has the name of a port with a cable, for formats that say `SWITCH/PORT`.
-fn ensure_told_apart(wiring: &dyn Wiring) -> Result<(), String> {
+fn ensure_unique_names(wiring: &dyn Wiring) -> Result<(), String> {
     let hosts = (0..wiring.hosts()).map(|host| wiring.host_name(host));
     let hosts: BTreeSet<String> = hosts.filter(|name| name.contains('/')).collect();
     for switch in (0..wiring.switches()).filter(|_| !hosts.is_empty()) {

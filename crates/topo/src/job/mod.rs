@@ -75,7 +75,7 @@ impl Job {
         Job::observed(ground, hosts, seed, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub fn observed(
         ground: &Ground,
         hosts: Vec<Host>,
@@ -100,7 +100,7 @@ impl Job {
         let mut orders: Vec<&dyn Phases> = vec![&shift, &whole];
         orders.extend(boxed.as_ref().map(|boxed| boxed as &dyn Phases));
         let found = orders.into_iter().filter_map(|order| split::split(&flows, order));
-        // A shift leaves out nobody.
+        // A shift leaves out no message.
         let mut best = found.min_by_key(|found| found.0).expect("the shift");
         if best.0 as u64 > bound {
             best = search::list(&flows, best.0 - 1).unwrap_or(best);
@@ -135,8 +135,8 @@ impl Job {
     }
 }
 
-/// Messages with their phases, of which each has one, written down. Nobody is done before all have
-/// rested once, for the message to themselves.
+/// Messages with their phases, of which each has one, written down. The schedule ends only after
+/// all have rested once, for the message to themselves.
 fn listed(ranks: usize, (phases, phase_of): (usize, Vec<u32>)) -> Listed {
     let mut pairs: Vec<Vec<(Rank, Rank)>> = vec![Vec::new(); phases.max(ranks)];
     for (message, &phase) in phase_of.iter().enumerate() {

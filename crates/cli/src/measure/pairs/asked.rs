@@ -50,7 +50,7 @@ fn parse_gate(text: &str) -> Result<Gate, Failure> {
     let begins = text.starts_with(|c: char| c.is_ascii_digit() || c == '.');
     if !(has_unit && begins) {
         return share("min-bw", text, PARTS, "90%").map(Gate::Share).map_err(|refused| {
-            let what = format!("`{text}` is no bandwidth for --min-bw");
+            let what = format!("`{text}` is not a bandwidth for --min-bw");
             let cause = "it is a share of the usual, such as 90%, or a rate, such as 12GB/s";
             Failure::usage(what, cause, format!("{}, or --min-bw 12GB/s", refused.try_this))
         });
