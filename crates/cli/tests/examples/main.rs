@@ -29,7 +29,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("laneway reproduce mpiblib --format", "tests/reproduce.rs does all of it"),
     ("laneway reproduce mpiblib --quick", "tests/reproduce.rs does all of it"),
     ("laneway reproduce all", "tests of each paper do all of it"),
-    ("laneway reproduce mpiblib --part table-1", "tests/reproduce.rs does all of it"),
     ("laneway reproduce fullmesh --quick", "tests/reproduce_fullmesh.rs does all of it"),
     ("laneway reproduce fullmesh --format", "tests/reproduce_fullmesh.rs does all of it"),
     ("laneway reproduce path-migration", "tests/lab has it, with root"),
