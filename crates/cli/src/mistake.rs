@@ -262,7 +262,7 @@ mod tests {
             ("laneway sim bcast --root x", "--root 0"),
             ("laneway measure coll bcast --timing fast", "--timing root"),
             ("laneway topo random -t mlfm:d=4 --trials 1", "--trials 100"),
-            ("laneway topo cost --nodes x", "laneway topo cost --nodes 6000"),
+            ("laneway topo cost --nodes x", "laneway topo cost --nodes 6k --ports 64"),
             ("laneway topo export -t mlfm:d=4 --as png", "--as ibsim"),
             ("laneway measure coll bcast --quiet", "laneway measure coll --help"),
             (

@@ -1,5 +1,6 @@
 //! `laneway measure coll` as a person or a script meets it.
 
+use std::io::Read;
 use std::process::{Command, Output};
 
 use laneway_needs::{Need, cores_at_most};
@@ -400,12 +401,22 @@ fn a_full_disk_is_reported_without_a_hang() {
 }
 
 #[test]
-fn who_has_read_enough_is_no_failure() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
-    command.args(["info", "algorithms", "--format", "json"]);
-    let mut child = command.stdout(std::process::Stdio::piped()).spawn().expect("it starts");
-    drop(child.stdout.take());
-    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+fn a_reader_may_stop_early_but_must_begin() {
+    let run = |begins: bool| {
+        let (mut reader, writer) = std::io::pipe().expect("a pipe");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+        command.args(["info", "algorithms", "--format", "json"]).stdout(writer);
+        if !begins {
+            drop(reader);
+            return command.status().expect("it ends").code();
+        }
+        let mut child = command.spawn().expect("it starts");
+        reader.read_exact(&mut [0]).expect("results");
+        drop(reader);
+        child.wait().expect("it ends").code()
+    };
+    assert_eq!(run(true), Some(0));
+    assert_eq!(run(false), Some(3));
 }
 
 #[test]
