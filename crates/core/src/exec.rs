@@ -247,7 +247,7 @@ impl<'a> Exec<'a> {
         lent.0.wait()
     }
 
-    /// Begins the collective; one that was begun before must have finished.
+    /// Starts the collective; an earlier start must have finished.
     ///
     /// # Safety
     /// Until the collective has finished, this value must not be leaked, as [`std::mem::forget`]
@@ -281,7 +281,7 @@ impl<'a> Exec<'a> {
         self.settle()
     }
 
-    /// Returns when the collective has finished here.
+    /// Waits until the collective has finished on this rank.
     pub fn wait(&mut self) -> Result<(), CommError> {
         while self.under_way {
             self.done.clear();
