@@ -124,7 +124,7 @@ impl Collective {
 /// The layout of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// One vector, with its length in bytes: bcast, reduce, allreduce, scan, exscan; 0 for a barrier.
+    /// One vector of this length in bytes: bcast, reduce, allreduce, scan, exscan; 0 for a barrier.
     Vector(u64),
     /// A block for each rank: scatter, gather, allgather, reduce_scatter.
     Blocks(Blocks),
