@@ -26,7 +26,7 @@ impl Congestion {
         Ok(Congestion(points))
     }
 
-    /// `4:100%+8:90%+16:70%`.
+    /// Parses `4:100%+8:90%+16:70%`.
     pub fn parse(text: &str) -> Result<Congestion, String> {
         let wrong = || format!("`{text}`: write it like 4:100%+8:90%+16:70%");
         let point = |word: &str| {

@@ -76,7 +76,7 @@ impl Phases for Random {
     }
 }
 
-/// Phases that are written out: what a file says, what a search found.
+/// A list of phases: from a file, or from a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
     /// For each phase the partner of each host; itself where it rests.
@@ -225,7 +225,7 @@ impl Phases for Listed {
     }
 }
 
-/// What an order asks of the hosts.
+/// The demand of an order on the hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
     /// Messages of the host that sends or receives most: the least number of phases.
