@@ -515,7 +515,7 @@ fn platforms_that_do_not_tell_their_cables_are_refused() {
         (8, "unknown link `9`", route("<link_ctn id='9'/>")),
         (8, "unknown host or router `x`", route("").replace("dst='h2'", "dst='x'")),
         (8, "one way alone", format!("{PARTS}{}", ROUTES.replace("'a'>", "'a' symmetrical='NO'>"))),
-        (9, "a link that more share", format!("{PARTS}{}", ROUTES.replace("'2'", "'1'"))),
+        (9, "a cable has only two ends", format!("{PARTS}{}", ROUTES.replace("'2'", "'1'"))),
         (4, "one by one", "<cluster id='c' radical='0-9'/>".to_string()),
         (4, "more than one zone", "<zone id='y'></zone>".to_string()),
         (4, "not supported", "<rout id='y'/>".to_string()),
