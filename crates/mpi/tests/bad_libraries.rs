@@ -36,7 +36,7 @@ fn no_mpi() -> PathBuf {
 }
 
 #[test]
-fn files_that_are_no_mpi_are_refused() {
+fn files_other_than_mpi_are_refused() {
     let folder = std::env::temp_dir().join(format!("laneway-mpi-bad-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for the files");
     let whole = std::fs::read(no_mpi()).expect("the library can be read");

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_passed_or_is_no_instant_is_not_waited_for() {
+    fn past_and_invalid_instants_are_not_waited_for() {
         let clock = Monotonic { alone: true, is_global: false };
         assert!(!clock.is_global());
         let begun = clock.now();

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_falling_curve_is_refused() {
+    fn a_rising_curve_is_refused() {
         for text in ["", "4", "4:90", "x:90%", "1:90%", "4:0%", "4:-1%", "4:110%", "4:NaN%"] {
             assert!(Congestion::parse(text).is_err(), "{text}");
         }

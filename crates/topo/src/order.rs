@@ -289,7 +289,7 @@ mod tests {
 
     /// A host that is its own partner rests in a list, and keeps a message in an all-to-all.
     #[test]
-    fn who_rests_and_who_keeps_a_message() {
+    fn resting_hosts_and_kept_messages() {
         let resting = |order: &dyn Phases, phase| {
             let mut partners = vec![0; 4];
             order.partners(phase, &mut partners);
