@@ -12,7 +12,7 @@
 use laneway_core::{CommError, Rank};
 
 use super::{Epoch, GlobalClock, Heard, MOST_DRIFT};
-use crate::talk::{CLOCK, bytes_of, meet, numbers_of};
+use crate::talk::{CLOCK, bytes_of, numbers_of, synchronise};
 
 /// In virtual time an undisturbed round trip always takes equally long: this number of trips like
 /// the shortest end a comparison, and fewer where it is as short as any before. What was shorter
@@ -56,7 +56,7 @@ pub(super) fn epoch(clock: &GlobalClock) -> Result<Epoch, CommError> {
     }
     // Early ranks stay silent until the round ends: a long message into a slow
     // card delays every question there equally, and would not be noticed.
-    meet(clock.comm)?;
+    synchronise(clock.comm)?;
     own.lasted = clock.local() - begun;
     Ok(own)
 }
