@@ -181,7 +181,7 @@ impl Default for Shortest {
 }
 
 impl Shortest {
-    /// Takes one more, and tells whether it is the shortest now.
+    /// Takes one more, and returns whether it is the shortest now.
     fn is_beaten(&mut self, took: f64) -> bool {
         self.in_vain = if took < SHORTER * self.took { 0 } else { self.in_vain + 1 };
         if EQUAL * took < self.took {
