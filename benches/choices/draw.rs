@@ -4,11 +4,11 @@
 //! cards, uplinks, ways over a third site, costs, several connections) each has a chance of its
 //! own. Every tenth seed has more than [`MOST_SMALL`] hosts.
 
-use std::fmt::Write;
-
 use laneway_core::{Collective, Shape};
 
 use crate::dice::{Dice, prime_from};
+use crate::flow::Wires;
+use crate::plan::{Between, Card, Cost, Host, Plan, Site, whole_ns};
 
 /// More hosts than this are a large platform.
 pub const MOST_SMALL: usize = 64;
@@ -65,10 +65,16 @@ pub struct Drawn {
     pub what: String,
     /// The site of each host, in the order of the file.
     pub sites: Vec<String>,
+    /// Measuring is not told of the sites.
+    pub are_sites_found: bool,
+    /// Latencies show the sites: otherwise measuring may say that there are none.
+    pub can_sites_be_found: bool,
     /// SimGrid can express it.
     pub is_simgrids: bool,
     /// Its eager limit.
     pub eager: u64,
+    /// The same without settings and costs.
+    pub wires: Wires,
     pub calls: Vec<Call>,
 }
 
@@ -83,78 +89,38 @@ impl Drawn {
         made.draw_rest(dice);
         let order = made.order(dice);
         let calls = made.draw_calls(dice, seed, is_large, &order);
-        let sites = order.iter().map(|host| format!("s{}", made.hosts[*host].site)).collect();
-        let counts: Vec<String> = made.sites.iter().map(|site| site.count.to_string()).collect();
-        let what = format!("sites of {}; {}", counts.join(", "), made.what.join(", "));
-        let (is_simgrids, eager) = (made.is_simgrids, made.eager);
-        Drawn { text: made.text(&order), what, sites, is_simgrids, eager, calls }
+        let is_told = dice.is(0.5);
+        let counts = made.plan.sites.iter().map(|site| site.count.to_string());
+        let counts = counts.collect::<Vec<String>>().join(", ");
+        let mut drawn = Drawn::of(&made.plan, &order, calls);
+        drawn.what = format!("sites of {counts}; {}", made.what.join(", "));
+        drawn.is_simgrids = made.is_simgrids;
+        drawn.are_sites_found = !is_told && made.plan.can_sites_be_found();
+        drawn
+    }
+
+    /// A plan, with the hosts in this order.
+    pub fn of(plan: &Plan, order: &[usize], calls: Vec<Call>) -> Drawn {
+        Drawn {
+            text: plan.text(order),
+            what: String::new(),
+            sites: order.iter().map(|host| format!("s{}", plan.hosts[*host].site)).collect(),
+            are_sites_found: false,
+            can_sites_be_found: plan.can_sites_be_found(),
+            is_simgrids: false,
+            eager: plan.eager,
+            wires: plan.wires(order),
+            calls,
+        }
     }
 }
 
-/// Bits a second of both directions of a card.
-#[derive(Clone, Copy, Debug)]
-struct Card {
-    out: f64,
-    into: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Cost {
-    send: f64,
-    receive: f64,
-    per_byte: f64,
-}
-
-#[derive(Clone, Debug)]
-struct Host {
-    site: usize,
-    number: usize,
-    card: Card,
-    wan: Option<Card>,
-    cost: Option<Cost>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Site {
-    count: usize,
-    latency: f64,
-    uplink: Option<[f64; 2]>,
-    switch: Option<f64>,
-    connection: Option<f64>,
-}
-
-/// What two sites have of their own.
-#[derive(Clone, Debug, Default)]
-struct Between {
-    ends: [usize; 2],
-    latency: Option<f64>,
-    rate: Option<f64>,
-    connection: Option<f64>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Wan {
-    latency: f64,
-    rate: Option<f64>,
-    aggregate: Option<f64>,
-    connection: Option<f64>,
-    window: Option<u64>,
-}
-
-/// A platform being made.
+/// A platform being drawn.
 #[derive(Default)]
 struct Made {
     /// Bits a second of a usual card.
     rate: f64,
-    sites: Vec<Site>,
-    hosts: Vec<Host>,
-    wan: Wan,
-    between: Vec<Between>,
-    eager: u64,
-    header: u64,
-    in_order: bool,
-    by_latency: bool,
-    connections: u64,
+    plan: Plan,
     is_simgrids: bool,
     what: Vec<String>,
 }
@@ -187,8 +153,8 @@ impl Made {
             counts[at] -= if are_prime { counts[at] / 3 } else { 1 };
         }
         let site = |&count: &u64| Site { count: count as usize, ..Site::default() };
-        made.sites = counts.iter().map(site).collect();
-        made.sites.iter_mut().for_each(|site| site.latency = dice.log(1e-6, 2e-4));
+        made.plan.sites = counts.iter().map(site).collect();
+        made.plan.sites.iter_mut().for_each(|site| site.latency = whole_ns(dice.log(1e-6, 2e-4)));
         made
     }
 
@@ -199,12 +165,12 @@ impl Made {
             dice.one_of(&["alike", "alike", "by site", "a fat host", "a thin host", "mixed"]);
         let factor = dice.log(3.0, 20.0);
         let heads_everywhere = dice.is(0.3);
-        let chosen = dice.index(self.sites.len());
+        let chosen = dice.index(self.plan.sites.len());
         let [in_site, at_end] = [dice.is(0.5), dice.is(0.5)];
         let apart = dice.is(0.25).then(|| dice.log(1.5, 10.0));
-        for at in 0..self.sites.len() {
+        for at in 0..self.plan.sites.len() {
             let of_site = dice.one_of(&[0.1, 0.3, 1.0, 1.0, 2.0]);
-            let count = self.sites[at].count;
+            let count = self.plan.sites[at].count;
             let special = if at_end { count - 1 } else { dice.index(count) };
             for number in 0..count {
                 let is_special = number == special && (heads_everywhere || at == chosen);
@@ -219,7 +185,7 @@ impl Made {
                 if let Some(apart) = apart.filter(|_| dice.is(0.5)) {
                     card.into *= if dice.is(0.5) { apart } else { 1.0 / apart };
                 }
-                self.hosts.push(Host { site: at, number, card, wan: None, cost: None });
+                self.plan.hosts.push(Host { site: at, number, card, wan: None, cost: None });
             }
         }
         self.what.push(format!("cards {kind}"));
@@ -234,8 +200,8 @@ impl Made {
         }
         let part = dice.one_of(&["all", "all", "a site", "some"]);
         let times = dice.log(0.05, 2.0);
-        let (site, differ) = (dice.index(self.sites.len()), dice.is(0.3));
-        for host in &mut self.hosts {
+        let (site, differ) = (dice.index(self.plan.sites.len()), dice.is(0.3));
+        for host in &mut self.plan.hosts {
             let has = match part {
                 "all" => true,
                 "a site" => host.site == site,
@@ -252,21 +218,21 @@ impl Made {
     fn draw_ways(&mut self, dice: &mut Dice) {
         let rate = self.rate;
         let share = dice.log(0.1, 10.0);
-        self.wan.latency = dice.log(2e-4, 3e-2);
-        self.wan.rate = dice.is(0.6).then_some(rate * share);
-        self.wan.aggregate = dice.is(0.12).then(|| rate * dice.log(0.3, 20.0));
+        self.plan.wan.latency = whole_ns(dice.log(2e-4, 3e-2));
+        self.plan.wan.rate = dice.is(0.6).then_some(rate * share);
+        self.plan.wan.aggregate = dice.is(0.12).then(|| rate * dice.log(0.3, 20.0));
         if dice.is(0.45) {
-            self.wan.connection = Some(rate / dice.log(1.0, 32.0));
+            self.plan.wan.connection = Some(rate / dice.log(1.0, 32.0));
             self.what.push("limited connections".into());
         } else if dice.is(0.15) {
-            let bytes = rate / 8.0 * 2.0 * self.wan.latency / dice.log(1.0, 16.0);
-            self.wan.window = Some((bytes as u64).clamp(4096, 64 << 20));
+            let bytes = rate / 8.0 * 2.0 * self.plan.wan.latency / dice.log(1.0, 16.0);
+            self.plan.wan.window = Some((bytes as u64).clamp(4096, 64 << 20));
             self.what.push("windows".into());
         }
         if dice.is(0.4) {
             let [all, alike] = [dice.is(0.7), dice.is(0.6)];
             let usual = dice.log(0.1, 20.0);
-            for site in &mut self.sites {
+            for site in &mut self.plan.sites {
                 if !all && dice.is(0.5) {
                     continue;
                 }
@@ -276,14 +242,15 @@ impl Made {
             }
             self.what.push("uplinks".into());
         }
-        let count = self.sites.len();
+        let count = self.plan.sites.len();
         if dice.is(0.4) {
             for ends in (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b])) {
                 if dice.is(0.5) {
-                    let latency = (self.wan.latency * dice.log(0.1, 10.0)).clamp(1e-4, 0.1);
+                    let latency = self.plan.wan.latency * dice.log(0.1, 10.0);
+                    let latency = whole_ns(latency.clamp(1e-4, 0.1));
                     let own = dice.is(0.4).then(|| rate * dice.log(0.05, 10.0));
                     let connection = dice.is(0.2).then(|| rate / dice.log(1.0, 32.0));
-                    self.set_between(Between {
+                    self.plan.set_between(Between {
                         ends,
                         latency: Some(latency),
                         rate: own,
@@ -300,60 +267,61 @@ impl Made {
 
     /// Two sites with a slow way, and two fast ones over a third.
     fn draw_shortcut(&mut self, dice: &mut Dice) {
-        let mut three: Vec<usize> = (0..self.sites.len()).collect();
+        let mut three: Vec<usize> = (0..self.plan.sites.len()).collect();
         dice.shuffle(&mut three);
         let [a, b, c] = [three[0], three[1], three[2]];
         let slow = self.rate * dice.log(0.005, 0.1);
-        let latency =
-            |dice: &mut Dice, times: f64| Some((times * dice.log(2e-4, 1e-2)).clamp(1e-4, 0.1));
+        let latency = |dice: &mut Dice, times: f64| {
+            Some(whole_ns((times * dice.log(2e-4, 1e-2)).clamp(1e-4, 0.1)))
+        };
         let far = latency(dice, 6.0);
         let none = Between::default();
-        self.set_between(Between { ends: [a, b], latency: far, rate: Some(slow), ..none.clone() });
+        self.plan.set_between(Between {
+            ends: [a, b],
+            latency: far,
+            rate: Some(slow),
+            ..none.clone()
+        });
         for ends in [[a, c], [c, b]] {
             let fast = Some(slow * dice.log(10.0, 200.0));
             let latency = latency(dice, 1.0);
-            self.set_between(Between { ends, latency, rate: fast, ..none.clone() });
+            self.plan.set_between(Between { ends, latency, rate: fast, ..none.clone() });
         }
         for site in [a, b, c] {
-            self.sites[site].uplink = None;
+            self.plan.sites[site].uplink = None;
         }
         self.what.push("a way over a third site".into());
-    }
-
-    fn set_between(&mut self, mut new: Between) {
-        new.ends.sort_unstable();
-        self.between.retain(|between| between.ends != new.ends);
-        self.between.push(new);
     }
 
     /// Costs, settings, and what few platforms have.
     fn draw_rest(&mut self, dice: &mut Dice) {
         self.is_simgrids = dice.is(0.35);
-        self.header = dice.one_of(&[0, 0, 0, 0, 40, 1500]);
-        self.in_order = dice.is(0.85);
-        self.by_latency = dice.is(0.2);
-        self.connections = if dice.is(0.2) { dice.whole(2, 16) } else { 1 };
-        self.eager = dice.one_of(&[0, 1, 1000, 4 << 10, 64 << 10, 64 << 10, 1 << 20, 1 << 30]);
+        self.plan.header = dice.one_of(&[0, 0, 0, 0, 40, 1500]);
+        self.plan.is_unordered = dice.is(0.15);
+        self.plan.by_latency = dice.is(0.2);
+        self.plan.connections = if dice.is(0.2) { dice.whole(2, 16) } else { 1 };
+        self.plan.eager = dice.one_of(&[0, 1, 1000, 4 << 10, 64 << 10, 64 << 10, 1 << 20, 1 << 30]);
         if self.is_simgrids {
             // What SimGrid is, and what it stops at: eager messages beside others.
-            (self.header, self.in_order, self.by_latency, self.connections) = (16, false, true, 1);
-            self.eager = dice.one_of(&[0, 1 << 30]);
+            self.plan.header = 16;
+            (self.plan.is_unordered, self.plan.by_latency, self.plan.connections) = (true, true, 1);
+            self.plan.eager = dice.one_of(&[0, 1 << 30]);
             return;
         }
-        if !self.in_order {
-            self.connections = 1;
+        if self.plan.is_unordered {
+            self.plan.connections = 1;
             self.what.push("messages of a pair beside each other".into());
         }
-        if self.by_latency {
+        if self.plan.by_latency {
             self.what.push("shares by latency".into());
         }
-        if self.connections > 1 {
+        if self.plan.connections > 1 {
             self.what.push("several connections".into());
         }
         if dice.is(0.2) {
             let usual = [dice.log(2e-7, 1e-5), dice.log(2e-7, 1e-5), dice.log(2e-11, 1e-9)];
             let differ = dice.is(0.6);
-            for host in &mut self.hosts {
+            for host in &mut self.plan.hosts {
                 let mut times = || if differ { dice.log(0.4, 2.5) } else { 1.0 };
                 let [send, receive, per_byte] = usual.map(|usual| usual * times());
                 host.cost = Some(Cost { send, receive, per_byte });
@@ -361,24 +329,24 @@ impl Made {
             self.what.push("costs".into());
         }
         if dice.is(0.06) {
-            let at = dice.index(self.sites.len());
-            let hosts = self.sites[at].count as f64;
-            self.sites[at].switch = Some(self.rate * dice.log(0.5, hosts.max(1.0)));
+            let at = dice.index(self.plan.sites.len());
+            let hosts = self.plan.sites[at].count as f64;
+            self.plan.sites[at].switch = Some(self.rate * dice.log(0.5, hosts.max(1.0)));
             self.what.push("a slow switch".into());
         }
         if dice.is(0.04) {
-            let at = dice.index(self.sites.len());
-            self.sites[at].connection = Some(self.rate / dice.log(1.0, 8.0));
+            let at = dice.index(self.plan.sites.len());
+            self.plan.sites[at].connection = Some(self.rate / dice.log(1.0, 8.0));
             self.what.push("limited connections in a site".into());
         }
     }
 
     /// The hosts in the order of the file, which is that of ranks.
     fn order(&mut self, dice: &mut Dice) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.hosts.len()).collect();
+        let mut order: Vec<usize> = (0..self.plan.hosts.len()).collect();
         let placed = dice.one_of(&["by site", "round robin", "round robin", "at random"]);
         match placed {
-            "round robin" => order.sort_by_key(|host| self.hosts[*host].number),
+            "round robin" => order.sort_by_key(|host| self.plan.hosts[*host].number),
             "at random" => dice.shuffle(&mut order),
             _ => {}
         }
@@ -401,8 +369,8 @@ impl Made {
 
     /// Any rank, or the first, or one of the smallest site.
     fn root(&self, dice: &mut Dice, order: &[usize]) -> u32 {
-        let smallest = (0..self.sites.len()).min_by_key(|at| self.sites[*at].count);
-        let there = |host: &usize| Some(self.hosts[*host].site) == smallest;
+        let smallest = (0..self.plan.sites.len()).min_by_key(|at| self.plan.sites[*at].count);
+        let there = |host: &usize| Some(self.plan.hosts[*host].site) == smallest;
         let root = match dice.index(4) {
             0 => 0,
             1 => order.iter().position(there).unwrap_or(0),
@@ -428,77 +396,4 @@ fn size(dice: &mut Dice, op: Collective, ranks: u64) -> u64 {
         _ => prime_from(size),
     };
     size.min(most)
-}
-
-impl Made {
-    // Writing into a string cannot fail.
-    fn text(&self, order: &[usize]) -> String {
-        let mut text = format!("eager = {}\n", self.eager);
-        if self.header > 0 {
-            let _ = writeln!(text, "header = {}", self.header);
-        }
-        if !self.in_order {
-            text += "in-order = false\n";
-        }
-        if self.by_latency {
-            text += "sharing = \"by-latency\"\n";
-        }
-        if self.connections > 1 {
-            let _ = writeln!(text, "connections = {}", self.connections);
-        }
-        for (at, site) in self.sites.iter().enumerate() {
-            let _ = write!(text, "\n[[site]]\nname = \"s{at}\"\n");
-            text += &time("latency", Some(site.latency));
-            if let Some([out, into]) = site.uplink {
-                text += &pair(["uplink", "uplink-out", "uplink-in"], out, into);
-            }
-            text += &rate("rate", site.switch);
-            text += &rate("connection", site.connection);
-        }
-        for host in order.iter().map(|host| &self.hosts[*host]) {
-            let Host { site, number, card, wan, cost } = host;
-            let _ = write!(text, "\n[[host]]\nname = \"s{site}n{number}\"\nsite = \"s{site}\"\n");
-            text += &pair(["rate", "rate-out", "rate-in"], card.out, card.into);
-            if let Some(wan) = wan {
-                text += &pair(["wan-rate", "wan-rate-out", "wan-rate-in"], wan.out, wan.into);
-            }
-            if let Some(Cost { send, receive, per_byte }) = cost {
-                text += &time("send", Some(*send));
-                text += &time("receive", Some(*receive));
-                let _ = writeln!(text, "per-byte = \"{:.5}ns\"", per_byte * 1e9);
-            }
-        }
-        let Wan { latency, rate: each, aggregate, connection, window } = self.wan;
-        text += "\n[wan]\n";
-        text += &time("latency", Some(latency));
-        text += &rate("rate", each);
-        text += &rate("aggregate", aggregate);
-        text += &rate("connection", connection);
-        if let Some(window) = window {
-            let _ = writeln!(text, "window = {window}");
-        }
-        for Between { ends: [a, b], latency, rate: own, connection } in &self.between {
-            let _ = write!(text, "\n[[between]]\nsites = [\"s{a}\", \"s{b}\"]\n");
-            text += &time("latency", *latency);
-            text += &rate("rate", *own);
-            text += &rate("connection", *connection);
-        }
-        text
-    }
-}
-
-fn rate(key: &str, bits: Option<f64>) -> String {
-    bits.map_or(String::new(), |bits| format!("{key} = \"{:.6}Mbit\"\n", bits / 1e6))
-}
-
-fn time(key: &str, seconds: Option<f64>) -> String {
-    seconds.map_or(String::new(), |seconds| format!("{key} = \"{:.3}us\"\n", seconds * 1e6))
-}
-
-/// One key where both directions are alike.
-fn pair([both, one, other]: [&str; 3], out: f64, into: f64) -> String {
-    match out == into {
-        true => rate(both, Some(out)),
-        false => rate(one, Some(out)) + &rate(other, Some(into)),
-    }
 }

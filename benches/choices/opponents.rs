@@ -45,6 +45,10 @@ pub struct Ground<'a> {
 }
 
 impl Opponent {
+    pub fn is_in_given_order(&self) -> bool {
+        self.order == Order::Given
+    }
+
     /// As `laneway sim` takes it; the order of the ranks before it, if that is not the given one.
     pub fn spelled(&self) -> String {
         let name = self.algorithm.spelled(&self.params);
@@ -147,10 +151,15 @@ impl Ground<'_> {
                 permuted(algorithm, &shape, params, places).ok()?
             }
         };
-        if rounds(&*schedule) > MOST_ROUNDS {
+        self.time_of(&*schedule, limit)
+    }
+
+    /// The same for any schedule.
+    pub fn time_of(&self, schedule: &dyn Schedule, limit: f64) -> Option<f64> {
+        if rounds(schedule) > MOST_ROUNDS {
             return None;
         }
-        let outcome = Simulation::new(self.platform).within(limit).run(&*schedule).ok()?;
+        let outcome = Simulation::new(self.platform).within(limit).run(schedule).ok()?;
         Some(outcome.finish)
     }
 }
