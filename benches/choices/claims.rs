@@ -12,7 +12,7 @@ const AGREE: f64 = 3e-4;
 /// A simulated time is rounded; a bound is above it by more.
 const ROUNDING: f64 = 1e-6;
 /// A choice that loses more was flagged rightly.
-const LOSES: f64 = 0.03;
+pub const LOSES: f64 = 0.03;
 
 /// A sentence, and whether it is as it should be.
 type Claim = (String, bool);
@@ -73,10 +73,11 @@ pub fn line(case: &Case, row: &Row) -> String {
     let Row { call, ranks, chosen, time, predicted, best, best_time, bounds, .. } = row;
     let ms = |seconds: f64| format!("{:.4} ms", seconds * 1e3);
     let mut text = format!(
-        "{}: {:+.2} %{}: {} on {ranks} ranks: {chosen} {}, predicted {}, best {best} {}",
+        "{}: {:+.2} %{}, {} file: {} on {ranks} ranks: {chosen} {}, predicted {}, best {best} {}",
         case.name,
         100.0 * row.loss(),
         if row.flagged { ", flagged" } else { "" },
+        name(row.known),
         call.spelled(),
         ms(*time),
         ms(*predicted),

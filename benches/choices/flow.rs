@@ -95,7 +95,12 @@ pub fn least(wires: &Wires, towards: Towards, relays: Relays, root: usize, size:
         let mut pipes = Pipes::new(wires, ways(), towards, root, &far, size);
         // No sooner than from there.
         least.time = least.time.max(level);
-        let Some((time, cut)) = pipes.time(wires.aggregate, least.time - level) else { continue };
+        // A gather waits for no more than the farthest host.
+        let most = match towards {
+            Towards::Ranks => level,
+            Towards::Root => levels.last().copied().unwrap_or(level),
+        };
+        let Some((time, cut)) = pipes.time(wires.aggregate, least.time - most) else { continue };
         let waiting = match (towards, wires.aggregate) {
             (Towards::Ranks, _) => level,
             (Towards::Root, None) => out_of(wires, ways(), &distances, &cut),

@@ -59,9 +59,7 @@ fn main() -> ExitCode {
         let Subject { name, seed, drawn } = subject;
         let case = judges.judge(name.clone(), *seed, drawn.clone());
         keep(kept.as_ref().map(Path::new), &case);
-        let worst = case.rows.iter().map(|row| row.loss()).fold(0.0, f64::max);
-        let (failed, seconds) = (case.failures.len(), begun.elapsed().as_secs());
-        eprintln!("{seconds} s: {name}: loses {:.2} %, {failed} failures", 100.0 * worst);
+        report(&case, begun.elapsed().as_secs());
         case
     });
     if let [case] = &all[..] {
@@ -73,6 +71,15 @@ fn main() -> ExitCode {
         println!("not judged by SimGrid");
     }
     if claims::print(&all) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Prints what a run that is cut should have shown.
+fn report(case: &Case, seconds: u64) {
+    let (rows, failed) = (case.rows.len(), case.failures.len());
+    eprintln!("{seconds} s: {}: {rows} choices, {failed} failures", case.name);
+    for row in case.rows.iter().filter(|row| row.loss() > claims::LOSES) {
+        eprintln!("  {}", claims::line(case, row));
+    }
 }
 
 /// Named cases and seeds, as the environment says.
