@@ -52,6 +52,8 @@ pub struct Row {
     pub bounds: Bounds,
     pub flagged: bool,
     pub choosing_seconds: f64,
+    /// Of all opponents of the call, in its first row.
+    pub comparing_seconds: f64,
     pub by_simgrid: Option<BySimgrid>,
 }
 
@@ -97,6 +99,7 @@ pub struct Case {
     pub drawn: Drawn,
     /// The measured file.
     pub measured: Option<String>,
+    pub measuring_seconds: f64,
     pub rows: Vec<Row>,
     /// Calls without a choice, files that were not measured, and why.
     pub failures: Vec<String>,
@@ -114,7 +117,8 @@ pub struct Judges<'a> {
 impl Judges<'_> {
     pub fn judge(&self, name: String, seed: u64, drawn: Drawn) -> Case {
         let (rows, failures, refusals) = (Vec::new(), Vec::new(), Vec::new());
-        let mut case = Case { name, drawn, measured: None, rows, failures, refusals };
+        let (measured, measuring_seconds) = (None, 0.0);
+        let mut case = Case { name, drawn, measured, measuring_seconds, rows, failures, refusals };
         let platform = match Platform::parse(&case.name, &case.drawn.text) {
             Ok(platform) => platform,
             Err(error) => {
@@ -122,6 +126,7 @@ impl Judges<'_> {
                 return case;
             }
         };
+        let begun = Instant::now();
         let given = (!case.drawn.are_sites_found).then_some(&case.drawn.sites[..]);
         let measured =
             (platform.hosts() <= MOST_MEASURED).then(|| measured::measure(&platform, given));
@@ -135,6 +140,7 @@ impl Judges<'_> {
             }
             None => None,
         };
+        case.measuring_seconds = begun.elapsed().as_secs_f64();
         for (number, call) in (1..).zip(&case.drawn.calls) {
             let truth = Truth { platform: &platform, drawn: &case.drawn, call };
             let dice = &mut Dice::new(seed ^ (number << 40));
@@ -181,7 +187,9 @@ impl Truth<'_> {
             all.push(self.choose(&sites, &shape, Known::Measured, &measured.platform)?);
         }
         let bounds = self.bounds(&all[0].choice);
+        let begun = Instant::now();
         let (best, others) = self.best(&sites, &shape, &all, bounds, dice);
+        let comparing_seconds = begun.elapsed().as_secs_f64();
         let by_simgrid = match judges.object {
             Some(object) if self.drawn.is_simgrids && simgrid::fits(self.call, ranks) => {
                 self.by_simgrid(object, name, &all, others)?
@@ -198,8 +206,10 @@ impl Truth<'_> {
             best: best.name.clone(),
             best_time: best.time,
             bounds,
-            flagged: chosen.known == Known::Measured && measured.is_some_and(Measured::is_flagged),
+            flagged: chosen.known == Known::Measured
+                && measured.is_some_and(|measured| measured.flags(&shape, &chosen.choice)),
             choosing_seconds: chosen.seconds,
+            comparing_seconds: if number == 0 { comparing_seconds } else { 0.0 },
             by_simgrid: by_simgrid.get(number).cloned(),
         });
         Ok(rows.collect())

@@ -244,25 +244,31 @@ impl Made {
         }
         let count = self.plan.sites.len();
         if dice.is(0.4) {
-            for ends in (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b])) {
-                if dice.is(0.5) {
-                    let latency = self.plan.wan.latency * dice.log(0.1, 10.0);
-                    let latency = whole_ns(latency.clamp(1e-4, 0.1));
-                    let own = dice.is(0.4).then(|| rate * dice.log(0.05, 10.0));
-                    let connection = dice.is(0.2).then(|| rate / dice.log(1.0, 32.0));
-                    self.plan.set_between(Between {
-                        ends,
-                        latency: Some(latency),
-                        rate: own,
-                        connection,
-                    });
-                }
-            }
-            self.what.push("skewed latencies".into());
+            self.draw_pairs(dice);
         }
         if count >= 3 && dice.is(0.3) {
             self.draw_shortcut(dice);
         }
+    }
+
+    /// Pairs of sites with latencies, rates and connections of their own.
+    fn draw_pairs(&mut self, dice: &mut Dice) {
+        let (rate, count) = (self.rate, self.plan.sites.len());
+        let is_any = dice.is(0.3);
+        for ends in (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b])) {
+            if dice.is(0.5) {
+                let latency = self.plan.wan.latency * dice.log(0.1, 10.0);
+                let latency = Some(whole_ns(latency.clamp(1e-4, 0.1)));
+                let own = dice.is(0.4).then(|| rate * dice.log(0.05, 10.0));
+                let connection = dice.is(0.2).then(|| rate / dice.log(1.0, 32.0));
+                self.plan.set_between(Between { ends, latency, rate: own, connection });
+            }
+        }
+        if !is_any {
+            // A third site is seldom much nearer than the direct way.
+            self.plan.shorten_detours(1.3);
+        }
+        self.what.push(if is_any { "any latencies" } else { "skewed latencies" }.into());
     }
 
     /// Two sites with a slow way, and two fast ones over a third.

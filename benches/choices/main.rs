@@ -23,7 +23,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use case::{Case, Judges};
+use case::{Case, Judges, Row};
 use draw::Drawn;
 use laneway_benches::seeds::{Seeds, on_all_cores};
 use laneway_benches::smpirun::{built, object};
@@ -76,7 +76,13 @@ fn main() -> ExitCode {
 /// Prints what a run that is cut should have shown.
 fn report(case: &Case, seconds: u64) {
     let (rows, failed) = (case.rows.len(), case.failures.len());
-    eprintln!("{seconds} s: {}: {rows} choices, {failed} failures", case.name);
+    let sum = |part: fn(&Row) -> f64| case.rows.iter().map(part).sum::<f64>();
+    let (choosing, comparing) = (sum(|row| row.choosing_seconds), sum(|row| row.comparing_seconds));
+    eprintln!(
+        "{seconds} s: {}: {rows} choices in {choosing:.1} s, {failed} failures, measured in {:.1} s, \
+         compared in {comparing:.1} s",
+        case.name, case.measuring_seconds
+    );
     for row in case.rows.iter().filter(|row| row.loss() > claims::LOSES) {
         eprintln!("  {}", claims::line(case, row));
     }

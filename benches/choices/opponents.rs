@@ -10,7 +10,7 @@ use laneway_sites::Sites;
 use crate::dice::Dice;
 
 /// A setting whose ranks have more rounds than this together is drawn again: it would take minutes.
-const MOST_ROUNDS: u64 = 300_000;
+const MOST_ROUNDS: u64 = 100_000;
 /// A block is cut into at most this many pieces.
 const MOST_PIECES: u64 = 1 << 10;
 

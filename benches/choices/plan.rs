@@ -93,6 +93,27 @@ impl Plan {
             .all(|(at, site)| site.count > 1 && site.latency <= nearest(at) / 3.0)
     }
 
+    /// Makes no way longer than this many times the shortest one over a third site.
+    pub fn shorten_detours(&mut self, times: f64) {
+        let count = self.sites.len();
+        let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b]));
+        for [a, b] in (0..count).flat_map(|_| pairs.clone()) {
+            let most = whole_ns(times * self.over_third(a, b));
+            if self.latency(a, b) > most {
+                let own = self.own(a, b).cloned();
+                let own = own.unwrap_or(Between { ends: [a, b], ..Between::default() });
+                self.set_between(Between { latency: Some(most), ..own });
+            }
+        }
+    }
+
+    /// The least latency between two sites by way of another one.
+    fn over_third(&self, a: usize, b: usize) -> f64 {
+        let third = (0..self.sites.len()).filter(|third| ![a, b].contains(third));
+        let latency = third.map(|third| self.latency(a, third) + self.latency(third, b));
+        latency.fold(f64::INFINITY, f64::min)
+    }
+
     fn own(&self, a: usize, b: usize) -> Option<&Between> {
         let ends = [a.min(b), a.max(b)];
         self.between.iter().find(|between| between.ends == ends)

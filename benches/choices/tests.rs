@@ -77,6 +77,7 @@ fn everything_is_drawn_somewhere() {
         "uplinks",
         "a way over a third site",
         "skewed latencies",
+        "any latencies",
         "costs",
         "several connections",
         "limited connections",
