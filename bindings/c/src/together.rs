@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_tell_arguments_apart() {
+    fn marks_distinguish_arguments() {
         assert_eq!(mark_of([1, 2]), mark_of([1, 2]));
         assert_ne!(mark_of([1, 2]), mark_of([2, 1]));
         assert_ne!(mark_of([0]), mark_of([0, 0]));

@@ -258,7 +258,7 @@ random = true
 "#;
 
 #[test]
-fn who_is_surely_slower_leaves_the_race() {
+fn an_algorithm_that_is_surely_slower_leaves_the_race() {
     let file = std::env::temp_dir().join(format!("laneway-noisy-{}.toml", std::process::id()));
     std::fs::write(&file, NOISY).expect("a file");
     let backend = format!("sim:{}", file.display());

@@ -85,7 +85,7 @@ fn cores_are_those_that_the_process_may_use() {
 }
 
 #[test]
-fn every_verb_that_measures_tells_once_of_more_ranks_than_cores() {
+fn every_measuring_verb_notes_oversubscription_once() {
     let _alone = alone();
     let cores = Cores::here().usable();
     if !Need::Cores.is_met(cores_at_most(30, cores)) {

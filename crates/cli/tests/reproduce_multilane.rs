@@ -226,7 +226,7 @@ fn people_see_sentences_and_wrong_words_are_refused() {
         "differs (reason 8): not 16 to 25",
         "What would explain the upper edge",
         "4 MiB",
-        "no independent evidence",
+        "not independent evidence",
         "laneway sim",
     ] {
         assert!(text.contains(said), "no `{said}` in {text}");

@@ -479,7 +479,7 @@ fn files_that_cannot_be_read_or_written_are_of_the_environment() {
 
 /// What does not arrive is reported, and is not a success.
 #[test]
-fn lost_messages_are_no_success() {
+fn lost_messages_are_a_failure() {
     let cut = ["-t", "mlfm:d=4", "--fail", "switch:vertex-0-0"];
     let row = &rows(&[&["random"], &cut[..]].concat(), 1)[0];
     assert!(number(row, "lost") > 0.0 && number(row, "throughput_mean") > 0.0, "{row}");

@@ -237,7 +237,7 @@ fn a_dump_of_addresses_is_read_by_a_file_of_them() {
 
 /// Where a graph or a platform does not tell a fabric, the line that does not is named.
 #[test]
-fn graphs_and_platforms_that_tell_no_fabric_are_refused() {
+fn graphs_and_platforms_without_a_fabric_are_refused() {
     let here = Folder::new();
     for (file, text, said) in [
         ("way.dot", "digraph {\n a -> b\n}\n", "line 1: a cable leads both ways"),
@@ -308,7 +308,7 @@ fn ring() -> String {
 
 /// What is handed to other software is proven first, and what is wrong with it is said.
 #[test]
-fn a_table_that_does_not_hold_is_no_success() {
+fn a_table_that_does_not_hold_is_a_failure() {
     let here = Folder::new();
     fs::write(here.path("ring"), ring()).expect("written");
     let of = ["-t", "file:ring"];

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, usize)] = &[
     ("benches", 37),
     ("crates/cli", 1),
-    ("crates/coll", 36),
-    ("crates/measure", 81),
-    ("crates/model", 103),
-    ("crates/sim", 30),
-    ("crates/sites", 50),
+    ("crates/coll", 63),
+    ("crates/measure", 82),
+    ("crates/model", 106),
+    ("crates/sim", 32),
+    ("crates/sites", 54),
 ];
 
 /// A word that is not for code, in comments, texts and names of any case.
@@ -28,7 +28,7 @@ fn is_letter(byte: Option<&u8>) -> bool {
     byte.is_some_and(u8::is_ascii_alphabetic)
 }
 
-/// Where `word` begins in a line, as a word or as a part of a name such as `is_told`.
+/// Where `word` begins in a line, with nothing but whole words around it.
 fn places<'l>(line: &'l str, word: &'l str) -> impl Iterator<Item = usize> + 'l {
     let whole = move |at: &usize| {
         let bytes = line.as_bytes();
@@ -49,7 +49,7 @@ fn negates_a_noun(line: &str) -> bool {
 }
 
 fn is_unclear(line: &str) -> bool {
-    let line = line.to_ascii_lowercase();
+    let line = line.to_ascii_lowercase().replace('_', " ");
     negates_a_noun(&line) || WORDS.iter().any(|word| places(&line, word).next().is_some())
 }
 
@@ -119,6 +119,7 @@ fn unclear_words_are_found_in_names_and_sentences() {
         "/// So many bytes.",
         "\"it is no file\"",
         "fn whoever_asks() {}",
+        "fn a_pair_is_no_node() {",
     ] {
         assert!(is_unclear(line), "{line}");
     }

@@ -36,7 +36,7 @@ impl Observer for () {
 /// The largest number of reports per stage, however many steps it has.
 const MOST_REPORTS: u64 = 256;
 
-/// A part of long work, with a known number of steps.
+/// A stage of a long operation, with a known number of steps.
 pub struct Stage<'a> {
     observer: &'a dyn Observer,
     what: &'static str,
@@ -53,7 +53,7 @@ impl<'a> Stage<'a> {
         Stage { observer, what, all, done: AtomicU64::new(0) }
     }
 
-    /// One more step is done.
+    /// Reports one more completed step.
     pub fn step(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         let part = |done: u64| done * MOST_REPORTS / self.all.max(1);
@@ -62,7 +62,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The items, each of which is a step that is done when the next one is asked for.
+    /// Iterates over items, one step each; a step is complete when the next item is requested.
     pub fn over<I: IntoIterator>(self, items: I) -> impl Iterator<Item = I::Item> {
         let mut items = items.into_iter();
         let mut is_begun = false;

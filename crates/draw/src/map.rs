@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_to_blame_is_named_however_many_there_are() {
+    fn all_suspects_are_named() {
         let mut nodes = vec![Node { host: "n".into(), is_slow: false }; 400];
         nodes[77].is_slow = true;
         let map = Map { nodes, ..Map::default() };
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_no_pairs_have_no_map() {
+    fn rows_other_than_pairs_have_no_map() {
         assert_eq!(Map::of(&run(vec![])), None);
         assert_eq!(Map::of(&run(vec![Row::new().with("from", 0u32).with("to", 1u32)])), None);
         assert_eq!(Map::of(&run(vec![pair(0, 4_000_000_000)])), None);

@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_sent_there_is_no_time() {
+    fn a_run_without_messages_has_no_time() {
         let svg = drawn(1, []);
         assert!(svg.contains("no message is sent") && !svg.contains("µs"), "{svg}");
         // Links are mentioned only if there are any.

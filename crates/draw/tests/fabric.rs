@@ -107,7 +107,7 @@ fn a_large_tree_shows_its_pods() {
 }
 
 #[test]
-fn a_page_has_room_for_so_many_phases() {
+fn a_page_has_room_for_a_limited_number_of_phases() {
     let plan = planned("mlfm:d=3");
     let subject = Subject::planned(&*plan);
     let counter = Counter::new(&*plan, &*plan).expect("small");

@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_tell_their_site() {
+    fn addresses_identify_their_site() {
         let made = plan("two-sites:3x3", Options::default()).expect("two sites");
         let address = address(1, &made.hosts[5]);
         assert_eq!(address, Ipv4Addr::new(10, 1, 1, 3));

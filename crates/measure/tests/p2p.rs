@@ -224,7 +224,7 @@ fn what_goes_and_what_comes_home_may_differ() {
 }
 
 #[test]
-fn an_overlap_without_time_is_no_number() {
+fn an_overlap_without_time_is_missing() {
     // Hosts that cost nothing, and no network between them: an empty message takes no time.
     let nowhere = platform("cluster:2,latency=0s");
     let (found, _) = on(&nowhere, |comm| {

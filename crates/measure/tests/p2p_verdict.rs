@@ -74,7 +74,7 @@ fn a_direction_is_named() {
 }
 
 #[test]
-fn a_slow_pair_is_no_slow_node() {
+fn a_slow_pair_is_not_a_slow_node() {
     let found = all(8, |a, b| if (a, b) == (2, 5) { 10.0 } else { 1.0 });
     assert_eq!((names(&found), ends(&found.slow_pairs)), (vec![], vec![(2, 5, true)]));
     assert!((found.slow_pairs[0].ratio - 10.0).abs() < 1e-12);
@@ -236,7 +236,7 @@ fn a_rate_is_a_limit_whatever_is_usual() {
 }
 
 #[test]
-fn few_or_no_pairs_are_no_trouble() {
+fn few_or_no_pairs_are_accepted() {
     let limits = Limits::default();
     assert!(verdict(&[], &[], &[], &limits).is_healthy());
     let two = all(2, |_, _| 5.0);

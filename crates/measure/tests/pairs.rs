@@ -43,7 +43,7 @@ fn run<T: Send>(platform: &str, ranks: u32, part: impl Fn(&dyn Comm) -> T + Sync
 }
 
 #[test]
-fn an_observer_hears_every_round() {
+fn an_observer_gets_every_round() {
     let heard = run("cluster:4", 4, |comm| {
         let heard = Heard::default();
         let findings = Survey::new().run(comm, &heard).expect("it is measured");

@@ -114,7 +114,7 @@ fn a_prefix_in_the_environment_serves_where_the_program_is_hidden() {
 }
 
 #[test]
-fn open_mpi_tells_where_it_is_when_its_launcher_is_installed_apart() {
+fn open_mpi_says_where_it_is_when_its_launcher_is_installed_apart() {
     let tree = Tree::new("apart");
     let five = tree.library("opt/five/lib/libmpi.so.40");
     let four = tree.library("usr/lib/libmpi.so.40");

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allocation_is_no_task_of_several() {
+    fn an_allocation_is_not_a_task_of_several() {
         let job = [("SLURM_JOB_ID", "7"), ("SLURM_NTASKS", "8"), ("SLURM_NNODES", "4")];
         assert_eq!(unjoined(&job), None);
         let script = [&job[..], &[("SLURM_PROCID", "0"), ("SLURM_LOCALID", "0")]].concat();

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_by_those_who_know_the_secret() {
+    fn only_holders_of_the_secret_read_what_is_written() {
         let job = Secret::from_bytes(&[1; 32]).expect("long enough").sealer();
         let other = Secret::from_bytes(&[2; 32]).expect("long enough").sealer();
         for kind in KINDS {

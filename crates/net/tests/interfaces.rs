@@ -78,7 +78,7 @@ fn first_change(carrier: &mut Carrier) -> Vec<Change> {
 }
 
 #[test]
-fn the_first_question_after_a_fault_tells_of_it() {
+fn the_first_query_after_a_fault_reports_it() {
     if !needs() {
         return;
     }

@@ -78,7 +78,7 @@ impl Window {
         self.bytes = self.bytes.clamp(LEAST * self.packet, most);
     }
 
-    /// A packet is lost.
+    /// Handles the loss of a packet.
     pub fn on_loss(&mut self, now: Nanos, trip: Nanos) {
         if self.cut_at.is_some_and(|at| now < at + trip) {
             return;
@@ -95,7 +95,7 @@ impl Window {
         self.cut_at = None;
     }
 
-    /// When the next packet may leave.
+    /// The time at which the next packet may leave.
     pub fn next_departure(&self, trip: Nanos) -> Nanos {
         self.paid_until.saturating_sub(self.takes(BURST_BYTES, trip))
     }

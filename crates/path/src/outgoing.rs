@@ -46,12 +46,12 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// How many bytes.
+    /// The length in bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the packet carries none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -52,7 +52,7 @@ impl Clock for Monotonic {
 }
 
 /// Waits of this thread with a time limit end when they should, not up to 50 us later.
-pub fn lessen_timer_slack() {
+pub fn reduce_timer_slack() {
     // SAFETY: plain call on this thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1000, 0, 0, 0) };
 }
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_passed_or_is_no_instant_is_not_waited_for() {
+    fn past_and_invalid_instants_are_not_waited_for() {
         let clock = Monotonic { alone: true, is_global: false };
         assert!(!clock.is_global());
         let begun = clock.now();

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_tell_what_differs() {
+    fn labels_name_the_differences() {
         let (mut old, mut new) = (Run::from(&document()), Run::from(&document()));
         (old.name, new.name) = ("old".into(), "new".into());
         new.rows[0].fields[2].1 = Value::Whole(8);

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_timed_is_said() {
+    fn a_run_without_times_is_reported() {
         let nothing = Document { rows: vec![], ..document() };
         assert!(render(&nothing).starts_with("# no row"));
     }

@@ -26,7 +26,7 @@ impl Congestion {
         Ok(Congestion(points))
     }
 
-    /// `4:100%+8:90%+16:70%`.
+    /// Parses `4:100%+8:90%+16:70%`.
     pub fn parse(text: &str) -> Result<Congestion, String> {
         let wrong = || format!("`{text}`: write it like 4:100%+8:90%+16:70%");
         let point = |word: &str| {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_falling_curve_is_refused() {
+    fn a_rising_curve_is_refused() {
         for text in ["", "4", "4:90", "x:90%", "1:90%", "4:0%", "4:-1%", "4:110%", "4:NaN%"] {
             assert!(Congestion::parse(text).is_err(), "{text}");
         }

@@ -21,26 +21,26 @@ pub(crate) const EVERY_MESSAGE: &str = "every message";
 /// gives as much.
 const MOST_MESSAGES: u64 = 1 << 30;
 
-/// The conflicts of an order.
+/// The contention of an order.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Counted {
-    /// The order's name.
+    /// The name of the order.
     pub schedule: String,
-    /// Its phases, and those that would be enough if nothing met.
+    /// The number of phases.
     pub phases: u64,
     /// `None` if that is not known.
     pub ideal_phases: Option<u64>,
-    /// How many messages have how many conflicts.
+    /// The messages by their number of conflicts.
     pub tally: Tally,
     /// The first phase with the largest conflict, and its fullest link; none without a conflict,
     /// and where not every message was counted.
     pub fullest: Option<(u64, Hop)>,
-    /// Pairs that cables connect and the order leaves out.
+    /// Pairs that are connected by cables and missing in the order.
     pub left_out: u64,
-    /// Pairs that the forwarding does not connect, where all pairs are asked for.
+    /// Pairs that are not connected by the forwarding, where all pairs are asked for.
     pub unreached: Option<u64>,
-    /// What was counted.
+    /// The method of the count.
     pub proof: String,
 }
 
@@ -200,7 +200,7 @@ impl Counted {
         }
     }
 
-    /// All of it in one row.
+    /// The result as a row.
     pub fn row(&self, machine: &Machine) -> Row {
         let seen = self.seen();
         let is_known = self.tally.flows.iter().any(|&count| count > 0);

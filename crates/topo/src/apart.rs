@@ -9,7 +9,7 @@ use crate::table::Table;
 use crate::threads::shared;
 use crate::wiring::{Host, Wiring, by_switch};
 
-/// What is true of the paths of a table.
+/// The disjointness of the paths of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathDiversity {

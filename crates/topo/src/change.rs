@@ -16,21 +16,21 @@ mod groups;
 use crate::table::Table;
 use crate::wiring::{End, NO_PORT, Port, Switch, Wiring};
 
-/// One entry that differs.
+/// A table entry that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Change {
-    /// Whose entry it is.
+    /// The switch of the entry.
     pub switch: Switch,
-    /// For which host and path, or for which switch.
+    /// The host and path, or the switch, that it leads to.
     pub destination: u32,
-    /// [`NO_PORT`] where there is no way.
+    /// The port before; [`NO_PORT`] if there is no way.
     pub from: Port,
     /// The port after the change.
     pub to: Port,
 }
 
-/// What the destinations of a table are.
+/// The kind of destinations of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// Hosts, with a path or several to each.
@@ -86,13 +86,13 @@ fn steps_of(
     steps
 }
 
-/// Entries that differ between two tables of the same size.
+/// The number of entries that differ between two tables of the same size.
 pub fn differing(one: &Table, other: &Table) -> u64 {
     let rows = (0..one.switches()).map(|at| one.row_of(at).iter().zip(other.row_of(at)));
     rows.flatten().filter(|(one, other)| one != other).count() as u64
 }
 
-/// Applies a step.
+/// Applies a step to a table.
 pub fn apply(table: &mut Table, step: &[Change]) {
     for change in step {
         table.set(change.switch, change.destination, change.to);

@@ -18,13 +18,13 @@ use crate::threads::shared;
 use crate::ways::{self, Number, Ways};
 use crate::wiring::{Host, Wiring};
 
-/// What was counted. Everything that a report needs follows from the two histograms.
+/// A tally of conflicts. Everything that a report needs follows from the two histograms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
-    /// Phases by their largest conflict.
+    /// The number of phases by their largest conflict.
     pub phases: Vec<u64>,
-    /// Messages by their conflict.
+    /// The number of messages by their conflict.
     pub flows: Vec<u64>,
     /// Messages that do not arrive; they are in no histogram of messages.
     pub lost: u64,
@@ -45,7 +45,7 @@ fn mean_inverse(histogram: &[u64]) -> f64 {
 }
 
 impl Tally {
-    /// The largest conflict of all.
+    /// The largest conflict.
     pub fn worst(&self) -> u32 {
         self.phases.len().saturating_sub(1) as u32
     }
@@ -82,7 +82,7 @@ impl Tally {
         }
     }
 
-    /// Adds what another has counted.
+    /// Adds another tally.
     pub fn merge(&mut self, other: &Tally) {
         for (into, from) in [(&mut self.phases, &other.phases), (&mut self.flows, &other.flows)] {
             from.iter().enumerate().for_each(|(at, &count)| add(into, at, count));
@@ -107,14 +107,14 @@ pub struct Counter {
     ways: Held,
 }
 
-/// What was counted on every link in one phase.
+/// The load of every link in one phase.
 pub struct Load<'c> {
     counter: &'c Counter,
     counts: Vec<u32>,
 }
 
 impl Load<'_> {
-    /// Messages on a link, by its number.
+    /// The number of messages on a link.
     pub fn on(&self, link: u32) -> u32 {
         self.counts[link as usize]
     }
@@ -232,7 +232,7 @@ impl Counter {
         }
     }
 
-    /// How many messages each link carries when every host sends to its partner.
+    /// The number of messages on each link when every host sends to its partner.
     pub fn load(&self, partners: &[Host]) -> Load<'_> {
         let counts = match &self.ways {
             Held::Few(ways) => Scratch::new(&self.links, self.hosts).counted(ways, partners),

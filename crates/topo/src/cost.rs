@@ -7,19 +7,19 @@ use laneway_stats::distribution::normal_quantile;
 use crate::graph::{FAR, Graph};
 use crate::wiring::{End, Port, Reach, Switch, Wiring};
 
-/// What can be counted on any fabric.
+/// The parts of a fabric.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Parts {
-    /// That have a cable.
+    /// Hosts with a cable.
     pub hosts: u32,
-    /// That have a cable.
+    /// Switches with a cable.
     pub switches: u32,
-    /// That have none: failed, or not plugged yet. Their ports do not count.
+    /// Switches without a cable: failed, or not plugged yet. Their ports do not count.
     pub switches_unplugged: u32,
-    /// Of all switches with a cable together, and those with a cable.
+    /// Ports of all switches with a cable.
     pub ports: u64,
-    /// Those of them that have a cable.
+    /// Ports with a cable.
     pub ports_used: u64,
     /// Cables by [`Reach`], in the order of [`Reach::ALL`].
     pub cables: [u64; 3],
@@ -83,13 +83,13 @@ impl Parts {
         )
     }
 
-    /// Cables of any length.
+    /// The number of cables.
     pub fn all_cables(&self) -> u64 {
         self.cables.iter().sum()
     }
 }
 
-/// How switches with hosts see each other.
+/// The distances between switches with hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Distances {
     /// Switches on the longest of the shortest ways between hosts; `None` if some are disconnected.
@@ -98,11 +98,11 @@ pub struct Distances {
     pub shortest_least: f64,
     /// The same on average.
     pub shortest_mean: f64,
-    /// Ways between two such switches that share no link, at least.
+    /// The least number of link-disjoint ways between two such switches.
     pub disjoint: u32,
-    /// Pairs of such switches that do not see each other.
+    /// Pairs of such switches that are disconnected.
     pub apart: u64,
-    /// Whether only some of the switches were looked at, since there are many.
+    /// Whether the figures are of a sample of the switches.
     pub is_sampled: bool,
 }
 

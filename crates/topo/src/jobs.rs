@@ -18,7 +18,7 @@ use crate::schedule::ensure_rows;
 use crate::topologies::mlfm::FullMesh;
 use crate::wiring::{Host, Wiring};
 
-/// Which nodes a job takes.
+/// The nodes of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted<'a> {
     /// These, as Slurm writes lists: `node[0-3,7]`.

@@ -76,7 +76,7 @@ impl Phases for Random {
     }
 }
 
-/// Phases that are written out: what a file says, what a search found.
+/// A list of phases: from a file, or from a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
     /// For each phase the partner of each host; itself where it rests.
@@ -225,7 +225,7 @@ impl Phases for Listed {
     }
 }
 
-/// What an order asks of the hosts.
+/// The demand of an order on the hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
     /// Messages of the host that sends or receives most: the least number of phases.
@@ -289,7 +289,7 @@ mod tests {
 
     /// A host that is its own partner rests in a list, and keeps a message in an all-to-all.
     #[test]
-    fn who_rests_and_who_keeps_a_message() {
+    fn resting_hosts_and_kept_messages() {
         let resting = |order: &dyn Phases, phase| {
             let mut partners = vec![0; 4];
             order.partners(phase, &mut partners);

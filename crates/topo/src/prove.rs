@@ -15,7 +15,7 @@ use crate::waits::Waits;
 use crate::wiring::{Host, Switch, Wiring, by_switch};
 pub use agents::{Agents, Asked, prove_agents, prove_agents_observed};
 
-/// What is true of a table.
+/// The proof of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Proof {
@@ -26,9 +26,9 @@ pub struct Proof {
     pub unreached: Vec<(Host, Host, u32)>,
     /// Pairs that are not reached and not listed.
     pub unlisted: u64,
-    /// Switches on the longest way.
+    /// The number of switches on the longest way.
     pub longest: u32,
-    /// The links of a credit loop; empty where there is none.
+    /// The links of a credit loop; empty if there is none.
     pub credit_loop: Vec<Hop>,
 }
 

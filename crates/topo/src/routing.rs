@@ -15,7 +15,7 @@ pub trait Routing: Sync {
     }
 }
 
-/// One cable in one direction, by the port it leaves from.
+/// A hop: one cable in one direction, by the port it leaves from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
     /// The switch that it leaves.

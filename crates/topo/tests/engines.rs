@@ -83,7 +83,7 @@ fn every_engine_holds_on_every_topology() {
 }
 
 #[test]
-fn every_engine_reaches_whom_it_can_on_random_graphs() {
+fn every_engine_reaches_all_it_can_on_random_graphs() {
     for seed in 0..300 {
         let fabric = drawn(seed);
         for engine in ENGINES {

@@ -316,7 +316,7 @@ fn list(hosts: &[&str]) -> Fabric {
 
 /// No host is lost silently, and an adapter is distinguished from a host.
 #[test]
-fn hosts_that_slurm_cannot_tell_apart_are_refused() {
+fn hosts_that_slurm_cannot_distinguish_are_refused() {
     for (one, other) in [
         ("h 0", "h 1"),
         ("nodé3", "nodè3"),
@@ -487,7 +487,7 @@ const ROUTES: &str = "<route src='h1' dst='a'><link_ctn id='1'/></route>
 ";
 
 #[test]
-fn a_platform_whose_routes_tell_its_cables_is_read() {
+fn a_platform_whose_routes_give_its_cables_is_read() {
     let ways = "<!-- a way and no cable -->\n<route src='h1' dst='h2'><link_ctn id='1'/>\
                 <link_ctn id='3'/><link_ctn id='2'/></route>\n\
                 <link id='own'/><route src='h1' dst='h1'><link_ctn id='own'/></route>\n";
@@ -499,7 +499,7 @@ fn a_platform_whose_routes_tell_its_cables_is_read() {
 
 /// Where the cables cannot be known nothing is made up.
 #[test]
-fn platforms_that_do_not_tell_their_cables_are_refused() {
+fn platforms_without_cables_are_refused() {
     let route = |inside: &str| format!("{PARTS}<route src='h1' dst='h2'>{inside}</route>");
     for (line, word, text) in [
         (8, "cannot be known", route("<link_ctn id='1'/><link_ctn id='2'/>")),
@@ -515,7 +515,7 @@ fn platforms_that_do_not_tell_their_cables_are_refused() {
         (8, "unknown link `9`", route("<link_ctn id='9'/>")),
         (8, "unknown host or router `x`", route("").replace("dst='h2'", "dst='x'")),
         (8, "one way alone", format!("{PARTS}{}", ROUTES.replace("'a'>", "'a' symmetrical='NO'>"))),
-        (9, "a link that more share", format!("{PARTS}{}", ROUTES.replace("'2'", "'1'"))),
+        (9, "a cable has only two ends", format!("{PARTS}{}", ROUTES.replace("'2'", "'1'"))),
         (4, "one by one", "<cluster id='c' radical='0-9'/>".to_string()),
         (4, "more than one zone", "<zone id='y'></zone>".to_string()),
         (4, "not supported", "<rout id='y'/>".to_string()),

@@ -200,7 +200,7 @@ fn an_order_that_leaves_out_messages_is_not_taken() {
 
 /// A host that is cut off does not keep the others from a job, and is not in it.
 #[test]
-fn who_is_not_reached_is_not_placed() {
+fn an_unreachable_node_is_not_placed() {
     let mesh = FullMesh::new(4);
     let mut left = Fabric::of(&mesh);
     // Vertex switch 3 keeps its hosts and loses its cables.

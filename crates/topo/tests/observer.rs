@@ -39,7 +39,7 @@ fn stages(spec: &str, work: impl Fn(Machine)) -> Vec<String> {
 }
 
 #[test]
-fn proofs_tell_how_far_they_are() {
+fn proofs_report_progress() {
     for spec in ["mlfm:d=4", "fat-tree-3:d=4"] {
         let all = stages(spec, |machine| assert!(check(&machine).holds()));
         for what in ["switches tabulated", "paths proven, by host", "paths of switches proven"] {
@@ -49,7 +49,7 @@ fn proofs_tell_how_far_they_are() {
 }
 
 #[test]
-fn counting_routing_and_costs_tell_how_far_they_are() {
+fn counting_routing_and_costs_report_progress() {
     let counted = stages("mlfm:d=4", |machine| {
         let order = Named::new(&machine, "shift", 1).expect("an order");
         count(&machine, &order).expect("small");
@@ -72,7 +72,7 @@ fn counting_routing_and_costs_tell_how_far_they_are() {
 }
 
 #[test]
-fn repairs_tell_how_far_they_are() {
+fn repairs_report_progress() {
     let all = stages("mlfm:d=4", |machine| {
         let machine =
             machine.fail(&["link:vertex-0-0/5"], 1).and_then(|machine| machine.route(None));

@@ -196,7 +196,7 @@ fn with_names_the_very_ports_are_named() {
 }
 
 #[test]
-fn what_is_no_topology_is_not_taken_for_one() {
+fn an_unknown_topology_is_not_recognised() {
     let mut ring = Fabric::default();
     for at in 0..30 {
         ring.add_switch(&format!("ring{at}"), 8).expect("few ports");

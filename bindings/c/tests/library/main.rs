@@ -131,7 +131,7 @@ fn settings_of(lines: &[&str], quote: char) -> Vec<String> {
 }
 
 #[test]
-fn the_page_and_the_header_tell_the_defaults_that_hold() {
+fn the_page_and_the_header_state_the_defaults() {
     let page = std::fs::read_to_string(source("../../docs/c.md")).expect("the page");
     let table = page.split("| name | values, the default first |").nth(1).expect("the table");
     let rows: Vec<&str> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();

@@ -30,7 +30,7 @@ static int calls;
 // Of the last calls, which differ where caches are to be cold.
 static const void *places[16];
 
-// A linear scatter of any datatypes, as anybody would write it.
+// A linear scatter of any datatypes, as usually written.
 static int my_scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                       int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   int own, all;

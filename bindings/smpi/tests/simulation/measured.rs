@@ -109,7 +109,7 @@ fn every_barrier_gives_the_truth(cluster: &Cluster, arguments: &[String]) {
 }
 
 #[test]
-fn forty_samples_cost_at_most_three_times_what_they_tell() {
+fn forty_samples_cost_at_most_three_times_their_sum() {
     let Some((cluster, arguments)) = sites("cost") else { return };
     let settings: Vec<&str> = arguments.iter().map(String::as_str).collect();
     for Cell { name, truth, cost, reps, .. } in cells(&cluster, &settings, &["--reps", "40"]) {

@@ -102,7 +102,7 @@ fn gathers_escalate_where_a_switch_drops_and_only_there() {
 }
 
 #[test]
-fn too_short_a_time_is_no_success() {
+fn too_short_a_time_is_a_failure() {
     if !has_mpi() {
         return;
     }

@@ -102,7 +102,7 @@ fn a_receive_where_a_message_to_oneself_still_lies_is_refused() {
 }
 
 #[test]
-fn a_gate_that_never_opens_is_said() {
+fn a_gate_that_never_opens_is_reported() {
     let stuck = |plan: &Plan, words: &[&str]| match run(plan) {
         Err(CommError::Stuck { why }) => {
             words.iter().for_each(|word| assert!(why.contains(word), "{why}"));

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_paper_cannot_tell_apart_is_one_bar() {
+    fn messages_too_close_to_draw_are_one_bar() {
         let together: Vec<Delivery> =
             (1..24).map(|to| sent(to, 0.01 * f64::from(to), 9.)).collect();
         assert_eq!(blocks(&together, ALL).1, 23);

@@ -76,7 +76,7 @@ fn apart(procedure: Procedure, comparisons: u32, later: f64) -> f64 {
 }
 
 #[test]
-fn offsets_alone_drift_away_and_two_comparisons_tell_the_drift() {
+fn offsets_alone_drift_away_and_two_comparisons_give_the_drift() {
     // Clocks that differ by up to 20 ppm.
     for procedure in Procedure::ALL {
         let once = apart(procedure, 1, 5.0);
@@ -88,7 +88,7 @@ fn offsets_alone_drift_away_and_two_comparisons_tell_the_drift() {
 
 /// What a rank expected between two comparisons, without knowing the drift, and with it.
 #[test]
-fn a_comparison_tells_what_the_expectation_had_missed() {
+fn a_comparison_gives_the_error_of_the_expectation() {
     let platform = sites(true);
     let ended = Program::new(&platform, 4).run(|comm: &dyn Comm| {
         let mut clock = GlobalClock::new(comm, Procedure::Tree);

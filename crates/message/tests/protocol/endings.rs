@@ -64,7 +64,7 @@ fn strike(hub: &Arc<Hub>, way: Way, end: impl Fn() + Sync) {
 }
 
 #[test]
-fn who_waits_for_a_rank_hears_of_its_end() {
+fn a_wait_for_a_rank_ends_with_its_end() {
     for (name, way) in WAYS {
         println!("{name}");
         let hub = Hub::new(3);
@@ -82,7 +82,7 @@ fn an_error_of_the_link_ends_every_wait() {
 }
 
 #[test]
-fn half_a_message_is_no_message() {
+fn half_a_message_is_not_delivered() {
     let hub = Hub::new(3);
     hub.inject(1, 0, &Header::eager(0, 1, 8).encode());
     hub.inject(1, 0, &[1, 2, 3]);
@@ -145,7 +145,7 @@ fn a_wait_without_news_has_an_end() {
 
 #[test]
 #[should_panic(expected = "aborted with code 3, missed Some(1)")]
-fn who_gives_up_says_whom_it_missed() {
+fn a_timeout_names_the_awaited_rank() {
     let hub = Hub::new(2);
     hub.end(1, HOW);
     let comm = hub.comm(0, 0, LONG);

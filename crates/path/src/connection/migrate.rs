@@ -48,7 +48,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Has no alternate path any more.
+    /// Removes the alternate path.
     pub fn unload(&mut self) {
         self.alternate = None;
         self.migration = MigrationState::Migrated;
@@ -66,7 +66,7 @@ impl Connection {
         Ok(())
     }
 
-    /// An interface gained or lost its carrier.
+    /// Handles gain or loss of an interface's carrier.
     pub fn on_carrier(&mut self, now: Nanos, path: PathId, up: bool) {
         let Some(route) = self.routes.get_mut(usize::from(path.0)) else { return };
         route.carrier = up;

@@ -27,15 +27,15 @@ use crate::state::{MigrationState, QpState};
 use crate::wire::{Body, MOST_PATHS};
 use crate::{Nanos, PathId};
 
-/// The longest payload of a packet that may be asked for.
+/// The largest payload of a packet.
 pub const MOST_PACKET_BYTES: usize = 65_000;
 
-/// What a connection is made with.
+/// The configuration of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// The number of the queue pair, kept for life.
+    /// The number of the queue pair, which never changes.
     pub number: u32,
-    /// Paths that both ends know: 1 to 8.
+    /// The number of paths that both ends know: 1 to 8.
     pub paths: u8,
 }
 
@@ -114,7 +114,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// In RESET and MIGRATED.
+    /// Creates a connection in RESET and MIGRATED.
     ///
     /// # Panics
     /// With no path, or more than eight.
@@ -159,7 +159,7 @@ impl Connection {
         }
     }
 
-    /// Its queue pair.
+    /// The number of the queue pair.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -174,32 +174,32 @@ impl Connection {
         self.state
     }
 
-    /// What becomes of the alternate path.
+    /// The migration state.
     pub fn migration(&self) -> MigrationState {
         self.migration
     }
 
-    /// The path in use.
+    /// The primary path.
     pub fn primary(&self) -> PathId {
         self.primary
     }
 
-    /// The alternate path, where one was given.
+    /// The alternate path, if specified.
     pub fn alternate(&self) -> Option<PathId> {
         self.alternate
     }
 
-    /// How often either end has migrated.
+    /// The number of migrations of both ends.
     pub fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// What it has counted.
+    /// The counters of the connection.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Whether every message that was given has arrived.
+    /// Whether all messages have arrived.
     pub fn is_idle(&self) -> bool {
         self.outgoing.is_empty()
     }
@@ -217,17 +217,17 @@ impl Connection {
         self.held = self.state.receives();
     }
 
-    /// What was requested waits no longer.
+    /// Resumes what [`Connection::hold`] suspended.
     pub fn resume(&mut self) {
         self.held = false;
     }
 
-    /// Whether what was requested waits.
+    /// Whether requests are suspended.
     pub fn is_held(&self) -> bool {
         self.held
     }
 
-    /// Messages that were given and have not arrived.
+    /// The number of messages that have not arrived.
     pub fn waiting(&self) -> usize {
         self.outgoing.messages()
     }
@@ -285,7 +285,7 @@ impl Connection {
         }
     }
 
-    /// The next event.
+    /// Takes the next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }

@@ -7,10 +7,10 @@ use crate::incoming::Incoming;
 use crate::state::{Attribute, MigrationState, QpState, Transition, transition};
 use crate::{Nanos, PathId};
 
-/// A transition and the attributes that it is given.
+/// A requested transition with its attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modify {
-    /// The state that is asked for.
+    /// The new state.
     pub to: QpState,
     /// The primary path.
     pub path: Option<PathId>,
@@ -20,13 +20,13 @@ pub struct Modify {
     pub receive_number: Option<u32>,
     /// The longest payload of a packet.
     pub packet_bytes: Option<usize>,
-    /// How long a peer waits when no receive is posted here.
+    /// The time that a peer waits if no receive is posted here.
     pub not_ready_timer: Option<NotReadyTimer>,
     /// The first packet number of this end.
     pub send_number: Option<u32>,
-    /// How long an acknowledgement is waited for.
+    /// The acknowledgement timeout.
     pub ack_timeout: Option<AckTimeout>,
-    /// How often a packet is sent again.
+    /// The retransmission limit.
     pub retries: Option<Retries>,
     /// How often a message is offered to a peer that is not ready.
     pub not_ready_retries: Option<Retries>,
@@ -89,7 +89,7 @@ const EVERY: [Attribute; 11] = [
 const NOTHING: &[Attribute] = &[];
 
 impl Connection {
-    /// Goes to another state, or stays and changes attributes.
+    /// Changes the state, or only the attributes.
     pub fn modify(&mut self, now: Nanos, modify: Modify) -> Result<(), Refusal> {
         self.check(&modify)?;
         match modify.to {

@@ -40,7 +40,7 @@ impl Connection {
         (first < Nanos::MAX).then_some(first)
     }
 
-    /// Whether something is to leave now, besides data.
+    /// Whether a control packet is due now.
     pub fn has_due_control(&self, now: Nanos) -> bool {
         let resends = !self.epoch_acked && !self.held && self.epoch_resend_at <= now;
         let acknowledges = self.ack_at.is_some_and(|at| at <= now);

@@ -7,13 +7,13 @@ use crate::state::QpState;
 use crate::wire::{Body, Echo, HEADER_BYTES, Header, write};
 use crate::{Nanos, PathId};
 
-/// A packet that leaves.
+/// A packet to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Departure {
-    /// The path that it leaves by.
+    /// The path to send it over.
     pub path: PathId,
-    /// The part of a message that it carries.
+    /// Its part of a message.
     pub payload: Option<Payload>,
 }
 

@@ -36,7 +36,7 @@ const FIRST_SEQUENCE: u64 = 1 << 32;
 /// The receiver of background traffic, which is not a rank.
 const BACKGROUND: Rank = Rank::MAX;
 
-/// A message that is over.
+/// A completed message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivery {
     /// The sender.
@@ -51,9 +51,9 @@ pub struct Delivery {
     pub end: f64,
 }
 
-/// Sees what happens, as it happens: for timelines.
+/// Observes events as they happen: for timelines.
 pub trait Observer {
-    /// A rank has received a message, whether or not it crossed the network.
+    /// Reports that a rank has received a message, whether or not it crossed the network.
     fn delivered(&mut self, delivery: &Delivery);
 
     /// From `at` on a resource carries `rate` bytes a second. Only where [`Observer::loads`].
@@ -93,11 +93,14 @@ pub(crate) struct Over {
     pub slot: Slot,
     /// What was received; it is kept until the reader of this removes it.
     pub received: Option<MessageId>,
+    /// What was sent, where the send lasts until the last byte has arrived: the sender's bytes may
+    /// change from now on.
+    pub sent: Option<MessageId>,
 }
 
 impl Over {
     fn ended(rank: Rank, slot: Slot) -> Over {
-        Over { rank, slot, received: None }
+        Over { rank, slot, received: None, sent: None }
     }
 }
 

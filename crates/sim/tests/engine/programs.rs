@@ -146,7 +146,7 @@ fn clocks_are_off_and_drift_and_sleep_is_by_them() {
 }
 
 #[test]
-fn who_polls_or_reads_the_clock_for_ever_gets_on() {
+fn a_rank_that_polls_for_ever_makes_progress() {
     let ended = run(2, |comm| {
         if comm.rank() == 0 {
             while comm.clock().now() < 50e-6 {}
@@ -209,7 +209,7 @@ fn communicators_split_by_colour_and_key_and_keep_messages_apart() {
 }
 
 #[test]
-fn a_deadlock_says_who_waits_for_what() {
+fn a_deadlock_names_the_waiting_ranks() {
     let found = error(3, |comm| {
         let other = (comm.rank() + 1) % 3;
         let heard = comm.recv(Some(other), None, &mut [0; 4]);

@@ -121,7 +121,7 @@ impl laneway_core::Observer for Reports {
 }
 
 #[test]
-fn a_long_run_tells_how_far_it_is_and_comes_to_the_same() {
+fn a_long_run_reports_progress_and_the_same_result() {
     let platform = Platform::read("cluster:400").expect("a platform");
     let shape = Shape::new(Collective::Alltoall, 400, 8);
     let (algorithm, params) =

@@ -24,7 +24,7 @@ pub use flows::Unreached;
 pub use place::place;
 pub use shape::{Board, Boxed, Shape};
 
-/// What a job stands on.
+/// The machine under a job.
 #[derive(Clone, Copy)]
 pub struct Ground<'a> {
     /// The cables that there are.
@@ -40,15 +40,15 @@ pub struct Ground<'a> {
     pub is_whole: bool,
 }
 
-/// Nodes and the order of their all-to-all.
+/// A job: nodes and the order of their all-to-all.
 pub struct Job {
     /// Where each rank runs.
     pub hosts: Vec<Host>,
     /// The smallest box of the mesh that the job fits into.
     pub shape: Option<Shape>,
-    /// No order without conflict has fewer phases.
+    /// The least number of phases of an order without conflict.
     pub bound: u64,
-    /// Whom each rank sends to.
+    /// The receiver of each rank in each phase.
     pub order: Box<dyn Phases + Send + Sync>,
 }
 
@@ -114,7 +114,7 @@ impl Job {
         Ok(Job { hosts, shape, bound, order })
     }
 
-    /// How many phases its all-to-all has.
+    /// The number of phases of its all-to-all.
     pub fn phases(&self) -> u64 {
         self.order.count()
     }

@@ -10,7 +10,7 @@ use crate::table::Table;
 use crate::waits::Waits;
 use crate::wiring::{Host, Port, Switch, Wiring};
 
-/// Whom a switch sends to: a host by one of its paths, or another switch.
+/// The destination of a switch: a host by one of its paths, or another switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A host, by one of its paths.
@@ -19,7 +19,7 @@ pub enum Asked {
     Switch(Switch),
 }
 
-/// What is true of the ways that begin or end at a switch.
+/// The proof of the ways that begin or end at a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Agents {
@@ -35,7 +35,7 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// Whether everything is reached. Credit loops stand beside it.
+    /// Whether every switch and host is reached, whatever the credit loops.
     pub fn reach_all(&self) -> bool {
         self.unreached.is_empty()
     }

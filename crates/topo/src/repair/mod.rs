@@ -30,7 +30,7 @@ use roads::{Message, Roads};
 pub use tables::{spread, spread_observed};
 use thin::Thinned;
 
-/// An all-to-all on what is left.
+/// A repaired all-to-all.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Repaired {
@@ -42,11 +42,11 @@ pub struct Repaired {
     pub lost: Vec<(Host, Host)>,
     /// The sum of the phases' largest conflicts.
     pub time: u64,
-    /// No order over this table takes less: messages on the fullest link.
+    /// A lower bound of the time over this table: messages on the fullest link.
     pub bound: u64,
     /// Hosts that have a cable.
     pub hosts: u32,
-    /// Messages in all phases.
+    /// The number of messages in all phases.
     pub sent: u64,
 }
 
