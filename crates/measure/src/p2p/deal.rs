@@ -8,7 +8,7 @@ use laneway_core::{Comm, CommError, Rank, talk};
 use super::disjoint::{Estimate, Lab, Members, NUMBERS};
 use super::plan::Plan;
 use crate::isolation::Isolation;
-use crate::talk::{OVER, TASK, announce, bytes_of, numbers_of};
+use crate::talk::{OVER, TASK, broadcast, bytes_of, numbers_of};
 
 /// The rounds of a plan of pairs as one rank has them.
 pub struct Deal {
@@ -110,7 +110,7 @@ impl Deal {
         } else if leads {
             comm.send(0, OVER, &[])?;
         }
-        announce(comm, &mut [])
+        broadcast(comm, &mut [])
     }
 
     /// Collective: the leaders' numbers at rank 0, in the order of the plan.
@@ -120,7 +120,7 @@ impl Deal {
         own: &[f64],
         turned: bool,
     ) -> Result<Option<Vec<Estimate>>, CommError> {
-        let all = talk::collect(comm, &bytes_of(own))?;
+        let all = talk::gather(comm, &bytes_of(own))?;
         let Some(plan) = &self.plan else { return Ok(None) };
         let all: Vec<Vec<f64>> = all.iter().map(|bytes| numbers_of(bytes)).collect();
         let mut next = vec![0; all.len()];

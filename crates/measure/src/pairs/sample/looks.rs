@@ -8,7 +8,7 @@ use super::super::found::{Bench, Found};
 use super::quick::{Looker, Quick};
 use super::usual::Bounds;
 use crate::p2p::Plan;
-use crate::talk::{TASK, meet};
+use crate::talk::{TASK, synchronise};
 
 /// Seconds that the looks between two sites take at most; in virtual time they may take any.
 const MOST_SECONDS: f64 = 30.0;
@@ -37,11 +37,11 @@ pub(super) fn look_at_all(
 ) -> Result<Quick, CommError> {
     let comm = bench.lab.comm;
     let mut looker = Looker::new(comm, found.survey.sizes(), bounds, &found.sites);
-    meet(comm)?;
+    synchronise(comm)?;
     let own_site = found.sites[comm.rank() as usize];
     let own = firsts(found, own_site);
     near(bench, &mut looker, &own)?;
-    meet(comm)?;
+    synchronise(comm)?;
     // Sites meet as ranks do: each with one other at a time.
     for turn in 0..Plan::rounds_of_pairs(sites) {
         if let Some(other) = Plan::partner(sites, turn, own_site) {
@@ -52,7 +52,7 @@ pub(super) fn look_at_all(
                 far_followers(bench, &mut looker, &others, &own)?;
             }
         }
-        meet(comm)?;
+        synchronise(comm)?;
     }
     looker.gather()
 }

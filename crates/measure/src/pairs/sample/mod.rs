@@ -19,7 +19,7 @@ use super::error::SurveyError;
 use super::findings::{Findings, Rounds};
 use super::found::{Bench, Found};
 use crate::p2p::{Deal, sites_by_latency};
-use crate::talk::{announce, meet};
+use crate::talk::{broadcast, synchronise};
 use choose::Chooser;
 use draw::Draw;
 use quick::Quick;
@@ -77,7 +77,7 @@ pub(super) fn run(
             more => rounds += more,
         }
     }
-    meet(bench.lab.comm)?;
+    synchronise(bench.lab.comm)?;
     Ok(chooser.map(|chooser| {
         let findings = found.findings(Rounds { done: rounds, all: rounds }).judge();
         let coverage = chooser.coverage(&findings, &found);
@@ -104,6 +104,6 @@ fn look_at_all(bench: &Bench, found: &Found) -> Result<Quick, CommError> {
         let findings = found.findings(NONE).judge();
         numbers = Usual::of(&findings, &found.numbers).bounds(&findings, sites);
     }
-    announce(bench.lab.comm, &mut numbers)?;
+    broadcast(bench.lab.comm, &mut numbers)?;
     looks::look_at_all(bench, found, &Bounds::new(sites, numbers), sites)
 }

@@ -7,7 +7,7 @@ use laneway_core::{Comm, CommError, Rank, talk};
 use super::super::found::Bench;
 use super::usual::{Bounds, Seconds};
 use crate::p2p::{Estimate, Latencies, Plan, Sizes};
-use crate::talk::{DATA, WORD, bytes_of, meet, numbers_of};
+use crate::talk::{DATA, WORD, bytes_of, numbers_of, synchronise};
 
 /// Looks at a pair at most.
 const TRIES: usize = 5;
@@ -157,7 +157,7 @@ impl<'c> Looker<'c> {
         for (_, look) in self.stand_out.iter().take(MOST_REPORTED) {
             numbers.extend([f64::from(look.to), look.latency, look.there, look.back]);
         }
-        let all = talk::collect(self.comm, &bytes_of(&numbers))?;
+        let all = talk::gather(self.comm, &bytes_of(&numbers))?;
         let mut quick = Quick::default();
         for (bytes, from) in all.iter().zip(0..) {
             let numbers = numbers_of(bytes);
@@ -184,7 +184,7 @@ pub(super) fn latencies(bench: &Bench) -> Result<Latencies, CommError> {
     let (rank, ranks) = (comm.rank(), comm.size());
     let mut own = Vec::new();
     let mut word = [0; 8];
-    meet(comm)?;
+    synchronise(comm)?;
     let rounds = Plan::rounds_of_pairs(ranks);
     for turn in 0..rounds {
         (bench.lab.each_round)(turn as usize, rounds as usize);
@@ -206,8 +206,8 @@ pub(super) fn latencies(bench: &Bench) -> Result<Latencies, CommError> {
         let (_, one, another) = (trip()?, trip()?, trip()?);
         own.extend([f64::from(other), one.min(another) / 2.0]);
     }
-    meet(comm)?;
-    let all = talk::collect(comm, &bytes_of(&own))?;
+    synchronise(comm)?;
+    let all = talk::gather(comm, &bytes_of(&own))?;
     let mut latencies = Latencies::default();
     for (bytes, from) in all.iter().zip(0..) {
         for &[to, value] in numbers_of(bytes).as_chunks::<2>().0 {
