@@ -154,6 +154,12 @@ pub trait Network: Sync {
         HostCost::default()
     }
 
+    /// What the processor of a host adds to a message of so many bytes, where that is no straight
+    /// line; [`Network::cost`] by default.
+    fn cost_of(&self, _host: HostId, _bytes: u64) -> Option<HostCost> {
+        None
+    }
+
     /// Messages up to so many bytes leave without waiting for their receive.
     fn eager_bytes(&self) -> u64;
 
