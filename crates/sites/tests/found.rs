@@ -102,7 +102,15 @@ fn measured(platform: &Platform) -> Found {
         let rule = Rule::fixed(1);
         measure_sites(
             comm,
-            &Asked { sites: None, message: None, every: false, rule, alive: &|| {}, observer: &() },
+            &Asked {
+                sites: None,
+                message: None,
+                every: false,
+                anyway: true,
+                rule,
+                alive: &|| {},
+                observer: &(),
+            },
         )
     };
     let ended = Program::new(platform, platform.hosts()).run(program).expect("it ends");
@@ -233,7 +241,8 @@ fn sites_that_were_told_may_be_single_hosts() {
         let sites = Some(&names[..]);
         let rule = Rule::fixed(1);
         let (alive, observer) = (&|| {}, &());
-        let asked = Asked { sites, message: None, every: true, rule, alive, observer };
+        let asked =
+            Asked { sites, message: None, every: true, anyway: true, rule, alive, observer };
         measure_sites(comm, &asked)
     };
     let ended = Program::new(&truth, 5).run(program).expect("it ends");
