@@ -203,6 +203,11 @@ fn random_sites_are_found_and_choices_from_that_are_as_good() {
         let written = platform_text(&found, &limits);
         let again = Platform::parse("found", &written)
             .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{written}"));
+        if let Ok(folder) = std::env::var("LANEWAY_KEEP") {
+            for (name, text) in [("truth", &text), ("found", &written)] {
+                std::fs::write(format!("{folder}/{seed}-{name}.toml"), text).expect("a file");
+            }
+        }
         for (what, loss) in losses(&truth, &again, seed) {
             if loss > worst.0 {
                 worst = (loss, format!("seed {seed}: {what}"));

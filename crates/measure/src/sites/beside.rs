@@ -22,6 +22,9 @@ const MOST_INSIDE: usize = 512;
 const AMPLE: f64 = 1.5;
 /// Connections beyond this multiple of a way's rate add no information.
 const FILLED: f64 = 1.2;
+/// Of flows across a host has no more bytes at once, and as many as this whatever they have.
+const MOST_BYTES: usize = 64 << 20;
+const FEWEST_FLOWS: usize = 8;
 /// And no fewer to see how a card is shared: one across would last as long whatever it has.
 const LEAST_INSIDE: f64 = 6.0;
 /// Messages inside last this many times longer than one across with a fair part of the card.
@@ -139,7 +142,8 @@ impl Course<'_> {
                 (fair, (LASTING * card / fair).ceil())
             }
         };
-        if inside.is_nan() || !(LEAST_INSIDE..=MOST_INSIDE as f64).contains(&inside) {
+        let most = if at_once > inside { MOST_FLOWS } else { MOST_INSIDE } as f64;
+        if inside.is_nan() || !(LEAST_INSIDE..=most).contains(&inside) {
             return Ok(());
         }
         let mut flows = vec![self.flow(host, other); inside as usize];
@@ -180,8 +184,11 @@ impl Course<'_> {
             partners.extend(hosts);
             able.extend(rates);
         }
-        partners.truncate(MOST_FLOWS);
-        able.truncate(MOST_FLOWS);
+        let rows = self.found.rows.iter().filter(|row| row.from != row.to);
+        let size = rows.map(|row| row.rated.size).max().unwrap_or(1).max(1);
+        let most = (MOST_BYTES / size).clamp(FEWEST_FLOWS, MOST_FLOWS);
+        partners.truncate(most);
+        able.truncate(most);
         (partners, able)
     }
 

@@ -152,7 +152,7 @@ impl Platform {
     }
 
     /// The same with a likely value of something that was not looked for: four connections of a
-    /// pair, shares by latency, a byte that costs both processors a fifth of its time on the fastest
+    /// pair, shares by latency, a byte that costs both processors a fifth of its time on the middle
     /// card, or uplinks that lose a third of their rate from 8 to 32 connections. None where the
     /// platform has such a thing already, or is no word for it.
     pub fn supposing(&self, word: &str) -> Option<Platform> {
@@ -165,8 +165,11 @@ impl Platform {
                 other.settled.fairness = Fairness::ByLatency;
             }
             "costs" => {
-                let rates = self.resources.iter().map(|resource| resource.rate);
-                let cost = 0.2 / rates.fold(1.0, f64::max);
+                let cards = self.hosts.iter().filter_map(|host| host.lan.out);
+                let mut rates: Vec<f64> =
+                    cards.map(|card| self.resources[card as usize].rate).collect();
+                rates.sort_by(f64::total_cmp);
+                let cost = 0.2 / rates.get(rates.len() / 2)?;
                 for host in &mut other.hosts {
                     host.cost.per_byte_sent += cost;
                     host.cost.per_byte_received += cost;

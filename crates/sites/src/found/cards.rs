@@ -148,8 +148,10 @@ fn is_beside(found: &Found, host: usize, end: End) -> bool {
     match found.is_squeezed(&across, card, near) {
         true => far.iter().sum::<f64>() > KEPT * across.sum(),
         false => {
-            let low = rated.together.interval.map_or(rated.together.value, |i| i.low);
-            low > card + across.least() / 4.0
+            // The time of the last answer has latency in it; the rates of flows have not.
+            let together = &rated.together;
+            let low = together.interval.map_or(1.0, |i| i.low / together.value);
+            low * rated.steady() > card + across.least() / 4.0
         }
     }
 }

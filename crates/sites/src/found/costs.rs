@@ -1,13 +1,15 @@
 //! What processors add to messages, where it matters: as measured, and the costs of a byte from two
 //! messages at once where no message leaves before it is asked for.
 
-use laneway_measure::sites::{Costs, End, Found, Kind};
+use laneway_measure::sites::{Costs, Found, Kind};
 use laneway_stats::median;
 
 /// Costs of processors below this part of a latency, or of the time of a byte, are left out.
 const MATTERS: f64 = 0.02;
 /// One message alone is explained if its time is so near to what follows from two.
 const EXPLAINED: f64 = 0.05;
+/// A later end by less than this part shows no cost of a byte.
+const NOTHING: f64 = 0.01;
 /// Two messages share a card if one takes less than this many times as long as the other.
 const SHARED: f64 = 2.0;
 
@@ -41,31 +43,33 @@ pub(super) fn costs(found: &Found) -> (Vec<Costs>, bool) {
 }
 
 /// Two messages that begin at one host and share its card: the processor prepares one after the
-/// other, and the second is over later by what its bytes cost. So it is with two that arrive at one
-/// host. One message alone has both costs, which tests the result.
+/// other, and the second is over later by what its bytes cost. Two that arrive at one host are
+/// answered when both are taken in: they take longer by the receiver's cost. One message alone has
+/// both costs, which tests the result.
 fn costs_of_bytes(found: &Found) -> Option<[f64; 2]> {
-    let mut seen = [Vec::new(), Vec::new()];
-    let mut times = [Vec::new(), Vec::new(), Vec::new()];
+    let (mut apart, mut leaving, mut arriving, mut alone) = (vec![], vec![], vec![], vec![]);
     for row in found.rows.iter().filter(|row| row.from.is_some() && row.from == row.to) {
-        let rates = &row.rated.rates;
-        let end = match row.kind {
-            Kind::Inside => {
-                times[2].push(1.0 / row.rated.each.value);
-                continue;
+        let times: Vec<f64> = row.rated.rates.iter().map(|rate| 1.0 / rate).collect();
+        match (row.kind, &times[..]) {
+            (Kind::Inside, [time]) => alone.push(*time),
+            (Kind::FromOne, [one, other]) if one.max(*other) < SHARED * one.min(*other) => {
+                apart.push((one - other).abs());
+                leaving.push(one.max(*other));
             }
-            Kind::FromOne => End::From,
-            _ => End::To,
-        };
-        let [one, other] = rates[..] else { continue };
-        let (slow, fast) = (1.0 / one.min(other), 1.0 / one.max(other));
-        if fast > 0.0 && slow < SHARED * fast {
-            seen[end as usize].push(slow - fast);
-            times[end as usize].push(fast);
+            (Kind::ToOne, [one, other]) if one.max(*other) < SHARED * one.min(*other) => {
+                arriving.push(one.max(*other));
+            }
+            _ => {}
         }
     }
-    let [sent, received] = [median(&seen[0])?, median(&seen[1])?];
-    // The first of two that leave has the receiver's cost, the first of two that arrive has both.
-    let (leaving, alone) = (median(&times[0])?, median(&times[2])?);
-    let expected = (leaving - received) / 2.0 + sent + received;
-    ((expected / alone - 1.0).abs() < EXPLAINED).then_some([sent, received])
+    // Where nothing is added, some two are over at once, whatever other partners have.
+    let mut parts: Vec<f64> = apart.iter().zip(&leaving).map(|(more, all)| more / all).collect();
+    parts.sort_by(f64::total_cmp);
+    if parts.get(parts.len() / 4).is_some_and(|part| *part < NOTHING) {
+        return Some([0.0; 2]);
+    }
+    let (sent, leaving) = (median(&apart)?, median(&leaving)?);
+    let received = (median(&arriving)? - leaving).max(0.0);
+    let expected = (leaving - sent - received) / 2.0 + sent + received;
+    ((expected / median(&alone)? - 1.0).abs() < EXPLAINED).then_some([sent, received])
 }

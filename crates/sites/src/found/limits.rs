@@ -72,7 +72,9 @@ pub fn limits(found: &Found) -> Limits {
         (0..sites).flat_map(|a| (0..sites).map(move |b| (a, b))).filter(|(a, b)| a != b).collect();
     let mut loads = Loads::of(found);
     for &(from, to) in &apart {
-        loads.press(Part::Way(from, to), congestion(found, from, to).0);
+        if let (curve, Some(peak)) = congestion(found, from, to) {
+            loads.press(Part::Way(from, to), curve, peak);
+        }
     }
     let cards = cards(found, &loads);
     let shared = Shared::of(found, &loads, &cards);

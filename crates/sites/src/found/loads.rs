@@ -11,6 +11,8 @@ use laneway_sim::Congestion;
 
 use super::costs::costs;
 
+/// Flows arrive at once that have this part of each other's rate.
+const AT_ONCE: f64 = 0.95;
 /// Of the time of a message, processors have at most so much: else a cost was not measured well.
 const MOST_COST: f64 = 0.9;
 
@@ -85,7 +87,8 @@ struct Most {
 pub(super) struct Loads {
     pub rows: Vec<Load>,
     most: BTreeMap<Part, Most>,
-    curves: BTreeMap<Part, Congestion>,
+    /// Of congested parts, the curve and the rate of which it gives parts.
+    curves: BTreeMap<Part, (Congestion, f64)>,
 }
 
 impl Loads {
@@ -110,9 +113,9 @@ impl Loads {
         Loads { rows, most, curves: BTreeMap::new() }
     }
 
-    /// Says that a part has less where many flows share it.
-    pub fn press(&mut self, part: Part, curve: Congestion) {
-        self.curves.insert(part, curve);
+    /// Says that a part has less than `rate` where many flows share it.
+    pub fn press(&mut self, part: Part, curve: Congestion, rate: f64) {
+        self.curves.insert(part, (curve, rate));
     }
 
     /// The most that a part passed.
@@ -127,9 +130,12 @@ impl Loads {
             _ => row.sums.get(&part).copied().unwrap_or(0.0),
         };
         let flows = row.counts.get(&part).copied().unwrap_or(1);
-        let pressed = self.curves.get(&part).map_or(1.0, |curve| curve.part(flows));
         let most = self.most.get(&part).map_or(0.0, |most| most.low);
-        sum * row.high >= NARROWER * pressed * most
+        let pressed = match self.curves.get(&part) {
+            Some((curve, rate)) => curve.part(flows) * rate.min(most),
+            None => most,
+        };
+        sum * row.high >= NARROWER * pressed
     }
 }
 
@@ -169,21 +175,20 @@ fn load(found: &Found, costs: &[Costs], hosts: &BTreeMap<Rank, usize>, row: &Row
 }
 
 /// What a flow has on the network, without what processors add: the sender prepares its messages
-/// one after the other, and the receiver takes them in one after the other, the fastest first.
+/// one after the other, and the receiver takes in all that arrive by then before it answers.
 fn without_costs(costs: &[Costs], rated: &Rated, flow: usize, [from, to]: [usize; 2]) -> f64 {
     let rate = rated.rates[flow];
     let (Some(sent), Some(received)) = (costs.get(from), costs.get(to)) else { return rate };
-    let place = |end: End| {
+    let faster = |end: End, than: f64| {
         let rank = end.of_flow(&rated.flows[flow]);
-        let own =
-            || rated.flows.iter().zip(&rated.rates).filter(|(one, _)| end.of_flow(one) == rank);
-        (own().filter(|(_, other)| **other > rate).count(), own().count())
+        let own = rated.flows.iter().zip(&rated.rates).filter(|(one, _)| end.of_flow(one) == rank);
+        own.filter(|(_, other)| **other > than).count() as f64
     };
-    let (before, all) = place(End::From);
-    let part = if all > 1 { before as f64 / (all - 1) as f64 } else { 1.0 };
-    let (earlier, _) = place(End::To);
+    let all = faster(End::From, 0.0);
+    let part = if all > 1.0 { faster(End::From, rate) / (all - 1.0) } else { 1.0 };
+    let arrived = faster(End::To, AT_ONCE * rate);
     let cost = part * sent.per_byte_sent.unwrap_or(0.0)
-        + (earlier + 1) as f64 * received.per_byte_received.unwrap_or(0.0);
+        + arrived * received.per_byte_received.unwrap_or(0.0);
     if cost * rate < MOST_COST { rate / (1.0 - cost * rate) } else { rate }
 }
 
