@@ -42,17 +42,14 @@ impl Course<'_> {
     /// How many messages of one pair go beside each other, as soon as there is room for them: all,
     /// or those with different tags, by two, four, … of them.
     fn repeat(&mut self, flow: Flow, one: f64, card: f64, size: usize) -> Result<(), CommError> {
-        let has_room = one < ROOM_FOR_TWO * card;
         if self.found.pairs_repeat.is_none() {
             let two = self.rate_over(&self.asked.rule, &[flow, flow], size, false)?;
-            // Without room, of two that go one after the other the first takes half as long.
+            // Of two that go one after the other the first takes half as long, whatever limits them.
             let most = two.rates.iter().copied().fold(0.0, f64::max);
-            self.found.pairs_repeat = Some(match has_room {
-                true => two.together.value > BOTH * one,
-                false => most < BOTH * two.least() / 2.0,
-            });
+            let at_once = most < BOTH * two.least() / 2.0;
+            self.found.pairs_repeat = Some(at_once || two.together.value > BOTH * one);
         }
-        if !has_room {
+        if one >= ROOM_FOR_TWO * card {
             return Ok(());
         }
         if self.found.pairs_repeat == Some(true) || self.found.connections.is_some_and(|n| n > 1) {
