@@ -44,7 +44,7 @@ impl Course<'_> {
     fn repeat(&mut self, flow: Flow, one: f64, card: f64, size: usize) -> Result<(), CommError> {
         if self.found.pairs_repeat.is_none() {
             let two = self.rate_over(&self.asked.rule, &[flow, flow], size, false)?;
-            // Of two that go one after the other the first takes half as long, whatever limits them.
+            // Of two that go one after the other the first takes half as long.
             let most = two.rates.iter().copied().fold(0.0, f64::max);
             let at_once = most < BOTH * two.least() / 2.0;
             self.found.pairs_repeat = Some(at_once || two.together.value > BOTH * one);
