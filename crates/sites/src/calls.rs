@@ -10,6 +10,7 @@ use laneway_core::{Collective, Observer, Row, Shape, Stage};
 use laneway_sim::platform::{Layout, Platform};
 
 use crate::choose::{Candidate, Choice, ChoiceError, Sites};
+use crate::found::doubts;
 use crate::model::{Form, ModelError, TwoSites};
 use crate::testbed::{NotTwoSites, Sharing};
 
@@ -140,12 +141,15 @@ impl Calls<'_> {
                 let choice = sites.choose_observed(&shape, &stage)?;
                 found.simulated += choice.simulated;
                 found.limits.extend(choice.bound.as_ref().map(|bound| bound.limit.clone()));
+                let doubts = doubts(&sites, &shape, &choice);
+                let flagged = |row: Row| match doubts.is_empty() {
+                    true => row,
+                    false => row.with("flags", format!("not looked for: {}", doubts.join(" "))),
+                };
+                let row = |one| flagged(choice_row(op, size, one, &choice));
                 match all {
-                    true => {
-                        let rows = choice.all.iter().map(|one| choice_row(op, size, one, &choice));
-                        found.rows.extend(rows);
-                    }
-                    false => found.rows.push(choice_row(op, size, &choice.best, &choice)),
+                    true => found.rows.extend(choice.all.iter().map(row)),
+                    false => found.rows.push(row(&choice.best)),
                 }
             }
         }
