@@ -26,7 +26,7 @@ pub struct Written {
     all: bool,
 }
 
-/// A table has a line for each of so many ranks, and of more ranks for those with a slow pair.
+/// A table has a line for each rank up to this number, and beyond it for those with a slow pair.
 const MOST_LINES: usize = 64;
 
 impl Written {
