@@ -1,4 +1,4 @@
-//! Proves a forwarding table: everybody is reached, nothing can stand still, with a cable cut too.
+//! Proves a forwarding table: every host is reached, nothing can stand still, with a cable cut too.
 
 use std::error::Error;
 

@@ -55,7 +55,7 @@ static int measure(MPI_Comm comm) {
   return LANEWAY_DONE;
 }
 
-// The fastest for messages of so many bytes. All ranks know the same figures, and choose alike.
+// The fastest for messages of this size. All ranks know the same figures, and choose alike.
 static int fastest(long long size) {
   int at = 0, best = 0;
   while (at + 1 < SIZES && M[at + 1] <= size) at++;

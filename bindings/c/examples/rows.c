@@ -36,10 +36,10 @@ int main(int argc, char **argv) {
   // Where the ranks are: what rank 0 says counts. Where it names no sites, MPI's own
   // scatter and gather are used.
   const char *sites = argc > 1 ? argv[1] : getenv("LANEWAY_SITES");
-  int told = sites != NULL;
-  MPI_Bcast(&told, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  const char *how = told ? "chosen" : "native";
-  int code = told ? laneway_place(MPI_COMM_WORLD, sites) : LANEWAY_DONE;
+  int has_sites = sites != NULL;
+  MPI_Bcast(&has_sites, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  const char *how = has_sites ? "chosen" : "native";
+  int code = has_sites ? laneway_place(MPI_COMM_WORLD, sites) : LANEWAY_DONE;
   if (code != LANEWAY_DONE) {  // on every rank alike
     if (rank == 0) fprintf(stderr, "where the ranks are:\n%s\n", laneway_last_error());
     MPI_Finalize();
@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
     }
     char name[256] = "native";
     double predicted = 0;
-    if (told)
+    if (has_sites)
       must(laneway_choice(MPI_COMM_WORLD, "scatter", ROWS * COLUMNS * (int)sizeof(double), 0, name, sizeof name, &predicted),
            "the choice");
     printf("rows by %s in %.3f s: %d of %d products wrong\n", name, took, wrong, ranks * ROWS);

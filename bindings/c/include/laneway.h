@@ -91,7 +91,7 @@
 // The connection is broken, in the state ERROR; `cause` says why.
 #define LANEWAY_EVENT_FAILED 11
 
-// The message `id` of a broken connection was not sent, or nobody knows whether it arrived.
+// The message `id` of a broken connection was not sent, or its arrival is unknown.
 #define LANEWAY_EVENT_SEND_FLUSHED 12
 
 // The buffer that was posted as `id` will not be filled: its connection is broken.
@@ -468,7 +468,7 @@ int laneway_call_by_handles(int comm,
 
 // Compares two files of measurements, JSON or CSV of laneway or text of OSU or IMB, as `laneway
 // compare` does: points are matched by operation, algorithm, ranks and size, and a difference
-// counts where it exceeds `threshold` (0.05 is 5 %) and is no chance. The counts go to `out`,
+// counts where it exceeds `threshold` (0.05 is 5 %) and is significant. The counts go to `out`,
 // which may be NULL. LANEWAY_WRONG: something is slower, or a file is
 // incomplete or lacks points of the other; the counts are there, and laneway_last_error() names
 // the point that lost the most, or what is missing. No MPI is needed.
@@ -555,7 +555,7 @@ int laneway_time_collective(int comm,
 // Collective over `comm`: measures a function of the caller's, which all ranks call equally often.
 // It returns 0 where all went well, and otherwise is called on, so that no rank waits for another,
 // and fails the measurement in the end. `time`, `reps` and `error` are as in
-// laneway_time_collective, of one point. LANEWAY_TASKS is refused, as nobody knows its tasks.
+// laneway_time_collective, of one point. LANEWAY_TASKS is refused, as its tasks are not known.
 //
 // # Safety
 // The function may be called with `data`, from this thread; it throws no exception.
@@ -622,8 +622,9 @@ int laneway_load_model(const char *file,
 int laneway_save_model(const struct laneway_model *model, const char *file);
 
 // What an algorithm of laneway takes for an operation of `size` bytes, in seconds, to `seconds`,
-// and the ends of its interval to `low` and `high`, which may be NULL. `ranks` is 0 for as many as
-// the model was estimated on. Nothing is called, and no MPI is needed.
+// and the ends of its interval to `low` and `high`, which may be NULL; both are NAN where the
+// model was seen to be too far off to promise an interval. `ranks` is 0 for as many as the model
+// was estimated on. Nothing is called, and no MPI is needed.
 //
 // # Safety
 // The model is one of these functions' and was not given back; the texts are C strings, and there
@@ -702,8 +703,8 @@ int laneway_paths_address(struct laneway_paths *paths,
 // Begins to open a connection to a peer, whose address on each path is given as "10.0.0.2:40123",
 // in the order of the paths here. It is greeted at these, which may be fewer than its paths: both
 // ends tell each other the rest. The connection's number is written to `*connection`;
-// LANEWAY_EVENT_CONNECTED or, after so many milliseconds, LANEWAY_EVENT_NO_ANSWER tells how it
-// went. The peer is told `label`.
+// LANEWAY_EVENT_CONNECTED or, after `timeout_ms` milliseconds, LANEWAY_EVENT_NO_ANSWER reports the
+// outcome. The peer gets `label`.
 //
 // # Safety
 // `peers` has `count` C strings, and `connection` has room for a number.
@@ -731,7 +732,7 @@ int laneway_paths_connect(struct laneway_paths *paths,
 // it; until then the message waits.
 //
 // # Safety
-// `data` has so many bytes.
+// `data` has `bytes` bytes.
 int laneway_paths_send(struct laneway_paths *paths,
                        uint32_t connection,
                        uint64_t id,
@@ -745,7 +746,7 @@ int laneway_paths_send(struct laneway_paths *paths,
 // message that is longer than its buffer breaks the connection, as on InfiniBand.
 //
 // # Safety
-// `buffer` has so much room, and nobody else touches it until then.
+// `buffer` has this much room, and has no other user until then.
 int laneway_paths_post_receive(struct laneway_paths *paths,
                                uint32_t connection,
                                uint64_t id,
@@ -761,19 +762,17 @@ int laneway_paths_disconnect(struct laneway_paths *paths,
 // laneway_paths_wait, often: everything happens there.
 int laneway_paths_progress(struct laneway_paths *paths);
 
-// Rests until something may have happened, for so many milliseconds at most. It may return early
-// with nothing to tell: ask laneway_paths_next_event. With a thread, others may call anything
+// Waits until something may have happened, for a number of milliseconds at most. It may return
+// early without an event: ask laneway_paths_next_event. With a thread, others may call anything
 // meanwhile.
-int laneway_paths_wait(struct laneway_paths *paths,
-                       int limit_ms);
+int laneway_paths_wait(struct laneway_paths *paths, int limit_ms);
 
-// The next thing that happened is written to `*event`; its kind is LANEWAY_EVENT_NONE where there
+// The next event is written to `*event`; its kind is LANEWAY_EVENT_NONE if there
 // is nothing. A message is put into its buffer here. It does not wait, and moves nothing.
 //
 // # Safety
 // `event` has room for one, and buffers that were posted are still there.
-int laneway_paths_next_event(struct laneway_paths *paths,
-                             struct laneway_event *event);
+int laneway_paths_next_event(struct laneway_paths *paths, struct laneway_event *event);
 
 // Alternate path specification for a list of connections: `path` takes over when it is loaded and
 // the primary path dies, or when it is asked to. What was loaded before is not any more. Of these
@@ -861,7 +860,7 @@ int laneway_time_round_trips(int comm,
                              double *errors);
 
 // Changes how this thread's next measurements of collectives and functions are done; all ranks
-// set the same, and what differs is told by the measurement. `value` is a text, or NULL for what
+// set the same, and the measurement reports what differs. `value` is a text, or NULL for what
 // holds at first, which is named first here:
 //
 // - "root": "0", the root of operations that have one, and the rank whose clock root timing reads;
@@ -1143,7 +1142,7 @@ static inline long long laneway_mix_(long long mark, long long word) {
 
 // The blocks of scatterv (0) or gatherv (1) and what this rank's other buffer has to be.
 static inline int laneway_describe_blocks_(
-    const struct laneway_own_ *own, int gathers, int rank, int ranks, int root, long long *told) {
+    const struct laneway_own_ *own, int gathers, int rank, int ranks, int root, long long *values) {
   const int *counts = gathers ? own->recvcounts : own->sendcounts;
   const int *single = gathers ? own->sendcounts : own->recvcounts;
   MPI_Datatype blocks = gathers ? own->recvtype : own->sendtype;
@@ -1155,28 +1154,28 @@ static inline int laneway_describe_blocks_(
   MPI_Type_size(other, &of_other);
   for (i = 0; i < ranks; i++) {
     if (counts[i] < 0) return 2;
-    told[7] = laneway_mix_(laneway_mix_(told[7], counts[i]), own->displs[i]);
+    values[7] = laneway_mix_(laneway_mix_(values[7], counts[i]), own->displs[i]);
     if (rank == root && !bad)
-      bad = laneway_widen_(blocks, own->displs[i], counts[i], told + (gathers ? 2 : 0));
+      bad = laneway_widen_(blocks, own->displs[i], counts[i], values + (gathers ? 2 : 0));
     for (j = 0; gathers && counts[i] && j < i; j++) {
       long long before = own->displs[j], here = own->displs[i];
       if (counts[j] && here < before + counts[j] && before < here + counts[i]) return 6;
     }
   }
-  told[7] = laneway_mix_(told[7], of_block);
+  values[7] = laneway_mix_(values[7], of_block);
   if ((long long)counts[rank] * of_block != (long long)single[0] * of_other) return 4;
-  return bad ? bad : laneway_widen_(other, 0, single[0], told + (gathers ? 0 : 2));
+  return bad ? bad : laneway_widen_(other, 0, single[0], values + (gathers ? 0 : 2));
 }
 
 static inline int laneway_describe_(
-    void *data, int rank, int ranks, int root, int point, long long *told) {
+    void *data, int rank, int ranks, int root, int point, long long *values) {
   const struct laneway_own_ *own = (const struct laneway_own_ *)data;
   enum laneway_operation kind = own->kind;
   int sent, received, of_sent, of_received, bad, reduces;
   double sends = 1, receives = 1;
   if (own->sendtype == MPI_DATATYPE_NULL || own->recvtype == MPI_DATATYPE_NULL) return 3;
   if (kind == LANEWAY_SCATTERV || kind == LANEWAY_GATHERV)
-    return laneway_describe_blocks_(own, kind == LANEWAY_GATHERV, rank, ranks, root, told);
+    return laneway_describe_blocks_(own, kind == LANEWAY_GATHERV, rank, ranks, root, values);
   if (!own->sendcounts || !own->recvcounts) return 1;
   sent = own->sendcounts[point];
   received = own->recvcounts[point];
@@ -1184,7 +1183,7 @@ static inline int laneway_describe_(
   MPI_Type_size(own->sendtype, &of_sent);
   MPI_Type_size(own->recvtype, &of_received);
   if ((long long)sent * of_sent != (long long)received * of_received) return 4;
-  told[7] = laneway_mix_(told[7], (long long)sent * of_sent);
+  values[7] = laneway_mix_(values[7], (long long)sent * of_sent);
   // How many blocks this rank has in each buffer.
   if (kind == LANEWAY_SCATTER) sends = rank == root ? ranks : 0;
   if (kind == LANEWAY_ALLTOALL) sends = ranks;
@@ -1194,15 +1193,15 @@ static inline int laneway_describe_(
   if (kind == LANEWAY_REDUCE) receives = rank == root;
   reduces = kind == LANEWAY_REDUCE || kind == LANEWAY_ALLREDUCE;
   if (reduces) {
-    told[4] = laneway_number_(own->sendtype);
-    told[5] = of_sent;
+    values[4] = laneway_number_(own->sendtype);
+    values[5] = of_sent;
     // Products of ones and twos are exact for long.
-    told[6] = own->op == MPI_PROD ? 2 : 13;
-    if (!told[4]) return 5;
+    values[6] = own->op == MPI_PROD ? 2 : 13;
+    if (!values[4]) return 5;
     if (own->op == MPI_OP_NULL) return 8;
   }
-  bad = laneway_widen_(own->sendtype, 0, sends * sent, told);
-  return bad ? bad : laneway_widen_(own->recvtype, 0, receives * received, told + 2);
+  bad = laneway_widen_(own->sendtype, 0, sends * sent, values);
+  return bad ? bad : laneway_widen_(own->recvtype, 0, receives * received, values + 2);
 }
 
 static inline int laneway_make_(

@@ -14,7 +14,7 @@ use crate::flags::Flags;
 use crate::settings::{self, Settings};
 use crate::together::mark_of;
 
-/// The error of a fixed number of repetitions is told at 95 %, where no other is.
+/// The confidence of the error of a fixed number of repetitions is 95 % by default.
 const USUAL_ALPHA: f64 = 0.05;
 
 pub fn refused(what: &str, cause: impl Into<String>, try_this: &str) -> Failure {
@@ -67,7 +67,7 @@ pub fn algorithm(
     })
 }
 
-/// When to stop, and a mark that tells it from others.
+/// When to stop, and a mark that distinguishes it from others.
 ///
 /// paper: mpiblib 3: equal minimum and maximum are a fixed number, and the error arguments are
 /// ignored.
@@ -112,7 +112,7 @@ impl Manner {
         matches!(self.timing, TimingMethod::LanewayTasks)
     }
 
-    /// A function of the caller's has no tasks that anybody knows.
+    /// The tasks of a caller's function are not known.
     pub fn refuse_tasks(&self) -> Result<(), Failure> {
         if !self.by_tasks() {
             return Ok(());
@@ -147,7 +147,7 @@ impl Manner {
 /// Sizes in bytes of C; `n` is seen to be positive, and so are they, or 0.
 ///
 /// # Safety
-/// `first` is null or the first of `n`, which stay during the call and are changed by nobody else.
+/// `first` is null or the first of `n`, which stay unchanged during the call.
 pub unsafe fn sizes<'a>(first: *const c_int, n: c_int) -> Result<&'a [c_int], Failure> {
     // SAFETY: as promised.
     let sizes = unsafe { list(first, n, "M")? };
@@ -160,7 +160,7 @@ pub unsafe fn sizes<'a>(first: *const c_int, n: c_int) -> Result<&'a [c_int], Fa
 /// A list of C; `n` is seen to be positive.
 ///
 /// # Safety
-/// `first` is null or the first of `n`, which stay during the call and are changed by nobody else.
+/// `first` is null or the first of `n`, which stay unchanged during the call.
 pub unsafe fn list<'a, T>(first: *const T, n: c_int, name: &str) -> Result<&'a [T], Failure> {
     let n = length(n)?;
     if first.is_null() {
@@ -200,7 +200,7 @@ pub struct Figures<'a> {
 
 impl<'a> Figures<'a> {
     /// # Safety
-    /// Each is null or has so much room, which nobody else touches during the call.
+    /// Each is null or has this much room, which the call uses alone.
     pub unsafe fn new(
         room: usize,
         times: *mut c_double,

@@ -29,7 +29,7 @@ pub struct Comparison {
 
 /// Compares two files of measurements, JSON or CSV of laneway or text of OSU or IMB, as `laneway
 /// compare` does: points are matched by operation, algorithm, ranks and size, and a difference
-/// counts where it exceeds `threshold` (0.05 is 5 %) and is no chance. The counts go to `out`,
+/// counts where it exceeds `threshold` (0.05 is 5 %) and is significant. The counts go to `out`,
 /// which may be NULL. LANEWAY_WRONG: something is slower, or a file is
 /// incomplete or lacks points of the other; the counts are there, and laneway_last_error() names
 /// the point that lost the most, or what is missing. No MPI is needed.
@@ -102,7 +102,7 @@ fn slowdown(point: &Point) -> f64 {
     point.slowdown().unwrap_or(1.0)
 }
 
-/// What tells it apart, such as "op bcast, size_bytes 1024".
+/// What distinguishes it, such as "op bcast, size_bytes 1024".
 fn name(point: &Point) -> String {
     let known = point.identity.0.iter().filter(|(_, value)| *value != Value::Nothing);
     let parts = known.map(|(name, value)| format!("{name} {}", plain(value)));
@@ -114,7 +114,7 @@ fn load(file: &str) -> Result<Run, Failure> {
         Failure::environment(format!("cannot read {file}"), error.to_string(), TRY)
     })?;
     read(file, &text).map_err(|error| {
-        let what = format!("{file} is no file of measurements");
+        let what = format!("{file} is not a file of measurements");
         Failure::usage(what, error.to_string(), TRY)
     })
 }

@@ -10,7 +10,7 @@ pub(crate) const BACKGROUND: u8 = 0xA5;
 pub enum Content {
     /// Of data that is only moved any bytes will do.
     Bytes,
-    /// Whole numbers up to `most` in so many bytes, whose reductions are exact in any order.
+    /// Whole numbers up to `most` of this many bytes, whose reductions are exact in any order.
     Integers {
         bytes: usize,
         most: u64,

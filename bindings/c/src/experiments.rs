@@ -6,7 +6,7 @@ use std::ffi::{c_double, c_int, c_void};
 use laneway_core::{Comm, CommError, Exit, Failure, Rank};
 use laneway_measure::Rule;
 use laneway_measure::p2p::{Estimate, Lab, Members, Plan, point_to_two};
-use laneway_measure::talk::announce;
+use laneway_measure::talk::broadcast;
 use laneway_mpi::MpiComm;
 
 use crate::arguments::{Figures, length, list, refused, rule};
@@ -194,19 +194,20 @@ impl Own {
     fn once(&mut self, members: &Members) -> Result<f64, CommError> {
         let ranks: Vec<c_int> = members.ranks.iter().map(|&rank| rank as c_int).collect();
         let (count, place) = (ranks.len() as c_int, members.position as c_int);
-        let mut told = f64::NAN;
+        let mut reported = f64::NAN;
         let begun = members.now();
         // SAFETY: as the caller of the library promises; the list and the time are our own.
-        let code = unsafe { (self.experiment)(self.data, count, ranks.as_ptr(), place, &mut told) };
+        let code =
+            unsafe { (self.experiment)(self.data, count, ranks.as_ptr(), place, &mut reported) };
         let took = members.now() - begun;
         if code != 0 {
             self.failed.get_or_insert_with(|| format!("it returned {code}"));
         }
-        if told.is_infinite() || told < 0.0 {
-            self.failed.get_or_insert_with(|| format!("it reported a time of {told} s"));
+        if reported.is_infinite() || reported < 0.0 {
+            self.failed.get_or_insert_with(|| format!("it reported a time of {reported} s"));
             return Ok(took);
         }
-        Ok(if told.is_nan() { took } else { told })
+        Ok(if reported.is_nan() { took } else { reported })
     }
 
     fn verdict(&self, rank: Rank) -> Result<(), Failure> {
@@ -242,7 +243,7 @@ impl Bench<'_> {
                 words.copy_from_slice(&[estimate.value, estimate.reps.into(), error, reached]);
             }
         }
-        announce(&*own, &mut words).map_err(broken)?;
+        broadcast(&*own, &mut words).map_err(broken)?;
         verdict(put(&words, &mut figures))
     }
 
@@ -260,7 +261,7 @@ impl Bench<'_> {
     }
 }
 
-/// Numbers that an estimate is told by: time, repetitions, error, whether that is what was asked.
+/// The numbers of an estimate: time, repetitions, error, whether that is what was asked.
 const WORDS: usize = 4;
 
 /// Writes the figures; whether all of them are times, and as precise as was asked.

@@ -19,7 +19,7 @@ thread_local! {
 pub fn measured(work: impl FnOnce(&mut Flags) -> Result<(), Failure>) -> c_int {
     let mut flags = Flags::new();
     let code = answer(|| work(&mut flags));
-    // A thread that is ending has nobody left to read them.
+    // A thread that is ending reads them no more.
     let _ = LAST.try_with(|last| last.replace(flags));
     code
 }

@@ -33,7 +33,7 @@ pub fn answer_coded(work: impl FnOnce() -> Result<(), Coded>) -> c_int {
     let end = catch_unwind(AssertUnwindSafe(work));
     let failed = end.unwrap_or_else(|panic| Err(inside(&*panic).into())).err();
     let text = failed.as_ref().map_or(String::new(), |failed| failed.failure.to_string());
-    // A thread that is ending has nobody left to read it.
+    // A thread that is ending reads it no more.
     let _ = LAST.try_with(|last| last.replace(CString::new(text).unwrap_or_default()));
     failed.map_or(Exit::Done as c_int, |failed| failed.code)
 }

@@ -2,12 +2,12 @@
 
 use std::ffi::{c_char, c_double, c_int, c_void};
 
-use laneway_core::talk::announce_text;
+use laneway_core::talk::broadcast_text;
 use laneway_core::{Comm, CommError, Exit, Failure, Rank, Shape};
 use laneway_measure::memory;
 use laneway_measure::operation::Answerer;
 use laneway_measure::p2p::{Cache, Places};
-use laneway_measure::talk::announce;
+use laneway_measure::talk::broadcast;
 use laneway_measure::timing::serves;
 use laneway_measure::{Collective, GlobalClock, Operation, Stage, measure};
 use laneway_mpi::{MpiComm, MpiError, with_adopted};
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn laneway_time_collective(
 /// Collective over `comm`: measures a function of the caller's, which all ranks call equally often.
 /// It returns 0 where all went well, and otherwise is called on, so that no rank waits for another,
 /// and fails the measurement in the end. `time`, `reps` and `error` are as in
-/// laneway_time_collective, of one point. LANEWAY_TASKS is refused, as nobody knows its tasks.
+/// laneway_time_collective, of one point. LANEWAY_TASKS is refused, as its tasks are not known.
 ///
 /// # Safety
 /// The function may be called with `data`, from this thread; it throws no exception.
@@ -218,7 +218,7 @@ impl<'a> Plan<'a> {
         Ok(Plan { manner, figures, collective, answerer, sizes, mark })
     }
 
-    /// Our algorithms send nothing where there is nothing to send or nobody to send it to; what a
+    /// Our algorithms send nothing where there is nothing to send or no rank to send it to; what a
     /// library does then is its own affair.
     fn sends_nothing(&self, size: c_int, ranks: u32) -> bool {
         let ours = matches!(self.answerer, Answerer::Ours(..));
@@ -303,9 +303,9 @@ pub fn point(
         words = [point.estimate, point.samples.len() as f64, error, reached];
         flags = point.notes.join(",");
     }
-    announce(&*own, &mut words).map_err(broken)?;
+    broadcast(&*own, &mut words).map_err(broken)?;
     let [time, reps, error, reached] = words;
-    figures.put(time, reps as u32, error, &announce_text(&*own, &flags).map_err(broken)?);
+    figures.put(time, reps as u32, error, &broadcast_text(&*own, &flags).map_err(broken)?);
     Ok(reached == 1.0)
 }
 

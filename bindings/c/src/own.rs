@@ -132,7 +132,7 @@ impl Stretch {
         Ok(bytes)
     }
 
-    /// The address that the function is given; none where there is nothing.
+    /// The address that the function is given; `None` if there is nothing.
     fn address(self, first: *mut u8, length: usize) -> *mut c_void {
         if length == 0 {
             return std::ptr::null_mut();
@@ -184,17 +184,18 @@ impl Own<'_> {
 
     fn describe(&self, at: c_int, comm: &MpiComm) -> Result<Described, Failure> {
         let (rank, ranks) = (comm.rank() as c_int, comm.size() as c_int);
-        let mut told = [0 as c_longlong; 8];
+        let mut described = [0 as c_longlong; 8];
         // SAFETY: as the caller of the library promises; eight numbers go to eight of our own.
-        let objection =
-            unsafe { (self.describe)(self.data, rank, ranks, self.root, at, told.as_mut_ptr()) };
+        let objection = unsafe {
+            (self.describe)(self.data, rank, ranks, self.root, at, described.as_mut_ptr())
+        };
         if objection != 0 {
             let known = usize::try_from(objection - 1).ok().and_then(|at| OBJECTIONS.get(at));
             let (cause, try_this) = known.unwrap_or(&("it cannot be described", "another call"));
             let what = format!("{} cannot be called with these arguments", self.operation);
             return Err(refused(&what, format!("{cause} (point {at})"), try_this));
         }
-        let [send_low, send_high, receive_low, receive_high, kind, bytes, most, mark] = told;
+        let [send_low, send_high, receive_low, receive_high, kind, bytes, most, mark] = described;
         Ok(Described {
             send: Stretch::new(send_low, send_high)?,
             receive: Stretch::new(receive_low, receive_high)?,

@@ -4,7 +4,7 @@ use std::ffi::{c_double, c_int};
 
 use laneway_core::Comm;
 use laneway_measure::p2p::{Lab, round_trips};
-use laneway_measure::talk::announce;
+use laneway_measure::talk::broadcast;
 
 use crate::arguments::{Figures, refused, rule};
 use crate::flags::measured;
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn laneway_time_round_trips(
                     words.copy_from_slice(&[found.estimates[at], found.reps[at].into(), error]);
                 }
             }
-            announce(&*own, &mut words).map_err(broken)?;
+            broadcast(&*own, &mut words).map_err(broken)?;
             let mut reached = true;
             for words in words.chunks(3) {
                 let (time, reps, error) = (words[0], words[1] as u32, words[2]);

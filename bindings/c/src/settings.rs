@@ -152,7 +152,7 @@ fn chosen<T>(
 }
 
 /// Changes how this thread's next measurements of collectives and functions are done; all ranks
-/// set the same, and what differs is told by the measurement. `value` is a text, or NULL for what
+/// set the same, and the measurement reports what differs. `value` is a text, or NULL for what
 /// holds at first, which is named first here:
 ///
 /// - "root": "0", the root of operations that have one, and the rank whose clock root timing reads;

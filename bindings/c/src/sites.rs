@@ -28,7 +28,7 @@ pub unsafe extern "C" fn laneway_place_ranks(comm: c_int, platform: *const c_cha
         let word = || unsafe { word(platform, "platform") };
         let platform = (!platform.is_null()).then(word).transpose();
         adopted(comm, |ranks| {
-            // Nobody may wait for a rank that cannot read its word.
+            // No rank may wait for one that cannot read its word.
             let platform = agree(ranks, platform, 0)?;
             let placed = Placed::find(ranks, platform).map_err(failure)?;
             ranks.keep(placed.map(|placed| Rc::new(placed) as Rc<dyn Any>));

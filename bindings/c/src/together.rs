@@ -1,7 +1,7 @@
 //! Ranks agree: what one of them refuses all refuse, so that none is left waiting for it.
 
 use laneway_core::{Comm, CommError, Exit, Failure};
-use laneway_measure::talk::{announce, collect};
+use laneway_measure::talk::{broadcast, gather};
 
 /// A communicator that could not go on.
 pub fn broken(error: CommError) -> Failure {
@@ -27,7 +27,7 @@ pub fn agree<T>(comm: &dyn Comm, own: Result<T, Failure>, mark: u64) -> Result<T
     let exit = own.as_ref().err().map_or(Exit::Done, |failure| failure.exit);
     // A double holds half of a mark exactly.
     let words = [f64::from(exit as u8), (mark >> 32) as f64, (mark & 0xffff_ffff) as f64];
-    let all = collect(comm, &words).map_err(broken)?;
+    let all = gather(comm, &words).map_err(broken)?;
     // Rank 0 alone has these, and tells the first that it finds.
     let failed = all.chunks(3).position(|other| other[0] != 0.0);
     let differs = all.chunks(3).position(|other| other[1..] != words[1..]);
@@ -36,7 +36,7 @@ pub fn agree<T>(comm: &dyn Comm, own: Result<T, Failure>, mark: u64) -> Result<T
         (None, Some(rank)) => [DIFFERS, rank as f64],
         (None, None) => [0.0; 2],
     };
-    announce(comm, &mut verdict).map_err(broken)?;
+    broadcast(comm, &mut verdict).map_err(broken)?;
     let (own, [code, rank]) = (own?, verdict);
     if code == 0.0 {
         return Ok(own);
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_tell_arguments_apart() {
+    fn marks_distinguish_arguments() {
         assert_eq!(mark_of([1, 2]), mark_of([1, 2]));
         assert_ne!(mark_of([1, 2]), mark_of([2, 1]));
         assert_ne!(mark_of([0]), mark_of([0, 0]));

@@ -1,8 +1,8 @@
-//! What becomes of a rank that SimGrid ends in the middle of a call, because nobody can go on or
-//! its host failed: an error and exit code 3.
+//! What becomes of a rank that SimGrid ends in the middle of a call, because of a deadlock or
+//! a failed host: an error and exit code 3.
 //!
 //! SimGrid ends a rank by an exception of C++. Rust does not let it through and panics; the end of
-//! the process would then be an abort, in words that help nobody.
+//! the process would then be an abort, with an unhelpful message.
 
 use std::io::Write;
 use std::panic::PanicHookInfo;

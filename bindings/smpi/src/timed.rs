@@ -7,7 +7,7 @@
 //! smpirun … liblaneway_smpi.so virtual-time messages 0:1:1M,0:2:64K
 //! ```
 //!
-//! After the sizes may stand the root, and after it the platform whose sites the ranks are told of.
+//! After the sizes may stand the root, and after it the platform whose sites the ranks get.
 //!
 //! No barrier and no repetition: virtual time has neither skew nor noise. The settings that leave
 //! nothing but the time of the links are those that `laneway sim --export-simgrid` writes;
@@ -214,13 +214,13 @@ fn run_once(
 /// Collective: an instant that lies ahead of every rank.
 fn agreed_instant(comm: &dyn Comm) -> Result<f64, CommError> {
     let mut bytes = (comm.clock().now() + LEAD_SECONDS).to_le_bytes();
-    talk::announce_exact(comm, 0, &mut bytes)?;
+    talk::broadcast_exact(comm, 0, &mut bytes)?;
     Ok(f64::from_le_bytes(bytes))
 }
 
 /// Collective: the times of all ranks, on rank 0.
 fn collected(comm: &dyn Comm, entry: f64, exit: f64) -> Result<Times, CommError> {
-    let all = talk::collect_exact(comm, [entry.to_le_bytes(), exit.to_le_bytes()].as_flattened())?;
+    let all = talk::gather_exact(comm, [entry.to_le_bytes(), exit.to_le_bytes()].as_flattened())?;
     let times = all.as_chunks::<8>().0.iter().map(|time| f64::from_le_bytes(*time));
     let (entries, exits) = (times.clone().step_by(2), times.skip(1).step_by(2));
     let first = entries.clone().fold(f64::INFINITY, f64::min);

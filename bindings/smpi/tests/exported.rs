@@ -25,7 +25,7 @@ impl Drop for Exported {
 }
 
 impl Exported {
-    /// None where SimGrid is not installed.
+    /// `None` if SimGrid is not installed.
     fn new(name: &str) -> Option<Exported> {
         if !Need::Simgrid.is_met(program("smpirun")) {
             return None;
@@ -77,7 +77,7 @@ impl Exported {
     }
 }
 
-/// A message over so many cables, with so many on the busiest of them.
+/// A message over `cables` cables, with `sharing` messages on the busiest of them.
 fn expected(cables: u32, sharing: u32) -> f64 {
     let bytes = f64::from(SIZE) + ENVELOPE_BYTES;
     f64::from(cables) * CABLE_SECONDS + f64::from(sharing) * bytes / BYTES_PER_SECOND

@@ -21,7 +21,7 @@ use crate::part::{Part, RankError, conclude, end_run};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Purpose {
-    /// Their times are the result: more ranks than cores on a host are told of.
+    /// Their times are the result: more ranks than cores on a host give a notice.
     Measuring,
     /// They do something right or wrong, however long it takes.
     #[default]
@@ -29,7 +29,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// Ranks on this machine where nobody says how many: one for each core, and as many as it takes
+    /// The default number of ranks on this machine: one for each core, and as many as it takes
     /// to have a message, or a tree with branches.
     fn usual_ranks(self) -> u32 {
         let least = match self {
@@ -40,11 +40,11 @@ impl Purpose {
     }
 }
 
-/// What a person should know of a run, and which is no failure.
+/// A notice for the user about a run, which is not a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
-    /// Nobody said how many ranks: so many are started on this machine.
+    /// The number of ranks was not given: this number is started on this machine.
     UsualRanks(u32),
     /// More ranks than cores on a host.
     Crowded {
@@ -167,7 +167,7 @@ impl Backend {
         Backend::of(Kind::Net(network))
     }
 
-    /// With so many ranks: of a launcher or a simulated cluster, the first ones.
+    /// With this number of ranks: of a launcher or a simulated cluster, the first ones.
     pub fn with_ranks(self, ranks: u32) -> Backend {
         Backend { ranks: Some(ranks), ..self }
     }
@@ -177,7 +177,7 @@ impl Backend {
         Backend { purpose, ..self }
     }
 
-    /// With another way to tell a person something; without it, that goes to stderr.
+    /// With another way to notify a person; without it, notices go to stderr.
     pub fn with_notices(self, notify: fn(&Notice)) -> Backend {
         Backend { notify, ..self }
     }

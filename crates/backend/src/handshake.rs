@@ -1,14 +1,14 @@
-//! The first words between ranks of several hosts: does everybody run the same program?
+//! The first handshake between ranks of several hosts: do all run the same program?
 
 use std::io::Read;
 
-use laneway_core::talk::{announce_text, objection};
+use laneway_core::talk::{broadcast_text, objection};
 use laneway_core::{Comm, CommError, Failure};
 
 /// Collective: refuses a run whose ranks are not one and the same program.
 pub fn same_program(comm: &dyn Comm) -> Result<Option<Failure>, CommError> {
     let mine = identity();
-    let first = announce_text(comm, &mine)?;
+    let first = broadcast_text(comm, &mine)?;
     let differs = || format!("rank {} is {mine}, rank 0 is {first}", comm.rank());
     let objection = objection(comm, (first != mine).then(differs))?;
     Ok(objection.map(|cause| {
@@ -22,7 +22,7 @@ fn identity() -> String {
     format!("laneway {} ({print})", env!("CARGO_PKG_VERSION"))
 }
 
-/// FNV-1a over the words of the executable: to tell files apart, not to resist forgery.
+/// FNV-1a over the words of the executable: to distinguish files, not to resist forgery.
 fn fingerprint() -> Option<u64> {
     let mut file = std::fs::File::open("/proc/self/exe").ok()?;
     let mut bytes = Vec::new();

@@ -3,8 +3,8 @@
 //! It is the one crate that sees all backends: processes of this machine, ranks over connections
 //! that migrate, any MPI library, and a simulated cluster. What a rank does there it must never
 //! know: that is a [`Part`], a function of a [`Comm`](laneway_core::Comm). Before a part begins,
-//! ranks of several hosts see that they run the same program; whoever waits for long has a
-//! [`Watchdog`]; failures that all ranks know of are told once.
+//! ranks of several hosts see that they run the same program; a long wait has a
+//! [`Watchdog`]; failures that all ranks know of are reported once.
 //!
 //! Begin with [`open`], then [`Backend::run`].
 //!
@@ -13,8 +13,8 @@
 //!
 //! let backend = laneway_backend::open("sim:cluster:16")?;
 //! let exit = backend.with_ranks(4).run(&|comm| {
-//!     // Rank 0 speaks, and all hear it.
-//!     let heard = laneway_core::talk::announce_text(comm, "good morning")?;
+//!     // Rank 0 broadcasts, and all receive.
+//!     let heard = laneway_core::talk::broadcast_text(comm, "good morning")?;
 //!     assert_eq!((comm.size(), heard.as_str()), (4, "good morning"));
 //!     Ok(Exit::Done)
 //! })?;

@@ -37,7 +37,7 @@ pub(crate) fn show(failure: &Failure) -> Exit {
     failure.exit
 }
 
-/// The end of a rank's part: rank 0 tells of failures that all know, anybody of those they do not,
+/// The end of a rank's part: rank 0 reports failures that all know, each rank its own,
 /// and ends the whole run.
 pub(crate) fn conclude(comm: &dyn Comm, result: Result<Exit, RankError>) -> Exit {
     match result {
@@ -50,7 +50,8 @@ pub(crate) fn conclude(comm: &dyn Comm, result: Result<Exit, RankError>) -> Exit
     }
 }
 
-/// Says what happened here and ends the whole run. Of a dead rank the local launcher tells.
+/// Reports what happened here and ends the whole run. A dead rank is reported by the local
+/// launcher.
 pub(crate) fn end_run(comm: &dyn Comm, error: CommError) -> ! {
     let seen_by_launcher = laneway_local::is_rank() && matches!(error, CommError::PeerDied { .. });
     if !seen_by_launcher {

@@ -16,7 +16,7 @@ fn limit_seconds() -> u64 {
 }
 
 /// Ends the process when nothing was reported for too long. A simulated rank is not watched, and
-/// need not be: the simulator sees that nobody can go on.
+/// need not be: the simulator detects deadlocks.
 pub struct Watchdog(Arc<AtomicU64>);
 
 impl Watchdog {

@@ -16,7 +16,7 @@ use crate::output;
 
 /// The shortest time from one rendering to the next.
 const PAUSE: Duration = Duration::from_secs(1);
-/// A rendering may take one part in so many of the time.
+/// The part of the time that renderings may take: one in this number.
 const SHARE: u32 = 20;
 
 /// How far a run is.
@@ -32,7 +32,7 @@ pub struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// So many of so many, in this unit: `point`.
+    /// Point `done` of `all`, in this unit: `point`.
     pub fn new(
         document: &'a Document,
         added: &'a [Row],

@@ -39,7 +39,7 @@ pub fn failure(command: &Command, args: &[OsString], error: &Error) -> Failure {
         (None, None) => cause,
     };
     let tip = parts.iter().find_map(|part| part.strip_prefix("tip: "));
-    // What clap would pass behind `--` is no value of ours.
+    // What clap would pass behind `--` is not a value of ours.
     let tip = tip.filter(|tip| !tip.starts_with("to pass") && is_near(what, tip));
     let try_this = with_flag(args, error).or_else(|| verb.with_option(args, error));
     let try_this = try_this.or_else(|| verb.longer(args, error)).or_else(|| verb.meant(error));
@@ -262,7 +262,7 @@ mod tests {
             ("laneway sim bcast --root x", "--root 0"),
             ("laneway measure coll bcast --timing fast", "--timing root"),
             ("laneway topo random -t mlfm:d=4 --trials 1", "--trials 100"),
-            ("laneway topo cost --nodes x", "laneway topo cost --nodes 6000"),
+            ("laneway topo cost --nodes x", "laneway topo cost --nodes 6k --ports 64"),
             ("laneway topo export -t mlfm:d=4 --as png", "--as ibsim"),
             ("laneway measure coll bcast --quiet", "laneway measure coll --help"),
             (

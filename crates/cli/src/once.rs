@@ -1,9 +1,9 @@
 //! One error for all ranks that a launcher started and that fail alike, before they know of each
 //! other.
 //!
-//! Whoever tells an error holds a name for a while, made of the error and of the launcher's process
-//! on this host; who fails with the same error there sees that the name is taken, is silent, and
-//! ends after it: many launchers end all ranks with the first.
+//! The process that prints an error holds a name for a while, made of the error and of the
+//! launcher's process on this host; another that fails with the same error there sees that the name
+//! is taken, stays silent, and ends after it: many launchers end all ranks with the first.
 
 use std::io::{ErrorKind, Read};
 use std::os::linux::net::SocketAddrExt;
@@ -18,14 +18,14 @@ use crate::output;
 
 /// How long a rank leaves the word to rank 0, which mostly fails alike.
 const TURN: Duration = Duration::from_secs(2);
-/// How often it looks whether that has told it.
+/// How often it looks whether the error was printed.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long who tells an error holds its name: ranks do not fail at one instant.
 const HELD: Duration = Duration::from_secs(1);
 
 /// Shows a failure that came before the ranks knew of each other. All have the same command line,
-/// and rank 0 tells what is wrong with it. What this machine lacks others may have: a rank that
-/// nobody speaks for tells it itself.
+/// and rank 0 prints what is wrong with it. What this machine lacks others may have: a rank whose
+/// error no other prints does so itself.
 pub fn show(failure: Failure) -> Exit {
     let Some(rank) = laneway_mpi::launched_rank() else { return output::show(failure) };
     match failure.exit {
@@ -68,7 +68,7 @@ fn address(name: &str) -> std::io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(name)
 }
 
-/// Who holds a name, if somebody does.
+/// The holder of a name, if there is one.
 fn hear(name: &str) -> Option<UnixStream> {
     address(name).and_then(|address| UnixStream::connect_addr(&address)).ok()
 }
@@ -79,7 +79,7 @@ fn await_end(mut teller: UnixStream) {
     let _ = teller.set_read_timeout(Some(TURN)).and_then(|()| teller.read(&mut [0]));
 }
 
-/// Takes a name; none where somebody has it. Where names cannot be held everybody speaks.
+/// Takes a name; `None` if another process has it. Where names cannot be held each rank prints.
 fn claim(name: &str) -> Option<Option<UnixListener>> {
     match address(name).and_then(|address| UnixListener::bind_addr(&address)) {
         Ok(held) => Some(Some(held)),
@@ -96,8 +96,8 @@ mod tests {
     fn a_name_is_held_by_one_until_it_is_let_go() {
         let name = name_of("error: a test", std::process::id());
         assert!(hear(&name).is_none());
-        let held = claim(&name).expect("nobody has it");
-        let teller = hear(&name).expect("somebody has it");
+        let held = claim(&name).expect("the name is free");
+        let teller = hear(&name).expect("the name is held");
         assert!(claim(&name).is_none());
         assert!(claim(&name_of("error: another", std::process::id())).is_some());
         let waiting = std::thread::spawn(|| await_end(teller));

@@ -214,15 +214,15 @@ pub fn table_style() -> table::Style {
     table::Style { width: Some(width), colour, all_columns: false }
 }
 
-/// Of the terminal, or what `COLUMNS` says; none where the text goes elsewhere.
+/// Of the terminal, or what `COLUMNS` says; `None` if the text goes elsewhere.
 fn width() -> Option<usize> {
     width_of(&io::stdout())
 }
 
 fn width_of(stream: &impl AsFd) -> Option<usize> {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let seen = terminal_size::terminal_size_of(stream).map(|(width, _)| width.0.into());
-    told.or(seen).filter(|width| *width > 0)
+    given.or(seen).filter(|width| *width > 0)
 }
 
 /// Sentences for people, a paragraph each: as wide as the terminal, and whole for a script.
@@ -259,7 +259,7 @@ fn replaced(file: &Path, text: &str) -> io::Result<()> {
     // A link goes on naming what it names.
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let old = std::fs::metadata(&file).ok();
-    // A pipe or a device is no file to put another in the place of.
+    // A pipe or a device is not a file to put another in the place of.
     if old.as_ref().is_some_and(|old| !old.is_file()) {
         return std::fs::write(&file, text);
     }
@@ -307,7 +307,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Whether a part of the results went to a reader.
 static IS_READ: AtomicBool = AtomicBool::new(false);
 
-/// Whether somebody can still read the results: the end of `laneway path watch | head`.
+/// Whether the results still have a reader: the end of `laneway path watch | head`.
 pub fn is_heard() -> bool {
     let mut stdout = libc::pollfd { fd: 1, events: 0, revents: 0 };
     // SAFETY: one descriptor, which is ours; the call does not wait.

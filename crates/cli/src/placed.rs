@@ -1,4 +1,4 @@
-//! How the command is told where the ranks of a run are: see [`laneway_sites::Placed`].
+//! How the command learns where the ranks of a run are: see [`laneway_sites::Placed`].
 
 use clap::{Arg, ArgMatches};
 use laneway_core::Failure;
@@ -35,7 +35,7 @@ pub fn refused(error: PlaceError) -> RankError {
         }
         PlaceError::Comm(error) => RankError::Comm(error),
         other => {
-            let (what, cause) = ("where the ranks are cannot be told", other.to_string());
+            let (what, cause) = ("the places of the ranks are unknown", other.to_string());
             RankError::Failure(Failure::environment(what, cause, "another platform"))
         }
     }

@@ -14,9 +14,9 @@ use laneway_core::Observer;
 
 /// Shorter work needs no bar.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The time left is told anew so often, where nothing is measured meanwhile.
+/// The interval at which the time left is shown anew, where nothing is measured meanwhile.
 const TICK: Duration = Duration::from_secs(1);
-/// The shortest time left that is told: nothing takes 0 s.
+/// The shortest time left that is shown: nothing takes 0 s.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// The bar of this process, which leaves its line to whatever else is printed.
@@ -78,9 +78,9 @@ impl Progress {
         let target = ProgressDrawTarget::hidden();
         let bar = ProgressBar::with_draw_target(Some(total), target);
         let what = Arc::new(Mutex::new(String::new()));
-        let told = what.clone();
+        let text_of = what.clone();
         let write_what = move |_: &ProgressState, text: &mut dyn Write| {
-            _ = text.write_str(&locked(&told));
+            _ = text.write_str(&locked(&text_of));
         };
         if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len}, {left}: {what}") {
             let style = style.progress_chars("#>-").with_key("what", write_what);
@@ -95,7 +95,7 @@ impl Progress {
         Progress { bar, what, begun: Instant::now(), shown: is_shown, ticker, left }
     }
 
-    /// So many of so many that were not known before.
+    /// Adds `done` of `all` that were not known before.
     pub fn of(&mut self, done: usize, all: usize, what: &str) {
         if self.shown && self.bar.is_finished() {
             *self = Progress::begin(all as u64, self.shown, self.ticker.is_some(), self.left);
@@ -103,7 +103,7 @@ impl Progress {
         self.show(done, Some(all), what);
     }
 
-    /// So many are done, and this is next.
+    /// Shows that `done` are done, and this is next.
     pub fn at(&mut self, done: usize, what: &str) {
         self.show(done, None, what);
     }
@@ -158,8 +158,8 @@ fn ticker(bar: ProgressBar) -> Sender<()> {
         let mut wait = PATIENCE;
         while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(wait) {
             wait = TICK;
-            let is_told = bar.length().is_some_and(|length| length > 0);
-            match is_told {
+            let is_measured = bar.length().is_some_and(|length| length > 0);
+            match is_measured {
                 _ if bar.is_finished() => return,
                 false => continue,
                 true => {}
@@ -173,7 +173,7 @@ fn ticker(bar: ProgressBar) -> Sender<()> {
     stop
 }
 
-/// The bar as libraries see it: who is told how far their work is.
+/// The bar as the observer of libraries, which gets the progress of their work.
 pub struct Bar(Mutex<Progress>);
 
 impl Bar {

@@ -156,7 +156,7 @@ fn request(matches: &ArgMatches) -> Result<Request, Failure> {
     Ok(Request {
         parts: parts.cloned().collect(),
         quick: matches.get_flag("quick"),
-        // One that no clock reaches is no limit.
+        // One that no clock reaches is not a limit.
         deadline: budget
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
             .and_then(|time| Instant::now().checked_add(time)),

@@ -1,4 +1,4 @@
-//! How a verb is told where its ranks come from: see [`laneway_backend`].
+//! How a verb learns where its ranks come from: see [`laneway_backend`].
 
 mod net;
 
@@ -31,7 +31,7 @@ pub fn sweep_args() -> Vec<Arg> {
     let ranks = ranks_arg().value_name("N,M").help(
         "Start N processes of this machine [default: a rank for each core, at least 2]; use the \
          first N ranks of mpirun, or hosts of a simulated cluster [default: all]. 2,4 or ranges \
-         2:16, 2:16:+2: on the first so many of the most",
+         2:16, 2:16:+2: one size after the other, on the first ranks",
     );
     with_backend(ranks)
 }
@@ -62,7 +62,7 @@ fn refuse_count(ranks: u64) -> Result<(), Failure> {
     Err(Failure::usage(format!("cannot run {ranks} ranks"), cause, "--ranks 4"))
 }
 
-/// The numbers of ranks of a verb with [`sweep_args`], rising; none where none was given.
+/// The numbers of ranks of a verb with [`sweep_args`], rising; `None` if none was given.
 pub fn counts(matches: &ArgMatches) -> Result<Vec<u32>, Failure> {
     let Some(text) = matches.get_one::<String>("ranks") else { return Ok(Vec::new()) };
     let counts = sizes::parse(text).map_err(|cause| {
@@ -90,7 +90,7 @@ pub fn sweep(matches: &ArgMatches) -> Result<Backend, Failure> {
     backend(matches, counts(matches)?.last().copied(), Purpose::Measuring)
 }
 
-/// Processes of this machine, and exactly so many.
+/// Processes of this machine, and exactly this number.
 pub fn local(transport: Transport, ranks: u32) -> Backend {
     Backend::local(transport).with_ranks(ranks).with_notices(print_notice)
 }

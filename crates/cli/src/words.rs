@@ -142,7 +142,7 @@ pub fn algorithms<'a>(
     }
 }
 
-/// A name that none of so many operations has; `why` is what one of them says.
+/// A name that none of several operations has; `why` is what one of them says.
 pub fn unknown_algorithm(name: &str, why: String, operations: usize) -> Failure {
     let is_all = why.ends_with(&format!("has no algorithm `{name}`")) && operations > 1;
     let cause = if is_all { "none of these operations has it".to_string() } else { why };

@@ -38,7 +38,7 @@ fn refused(args: &[&str], env: &[(&str, &str)], code: i32, says: &[&str]) {
 }
 
 #[test]
-fn a_wait_limit_that_is_no_number_is_refused_on_every_backend() {
+fn an_invalid_wait_limit_is_refused_on_every_backend() {
     for backend in ["local:shm", "local:tcp", "sim:cluster:4"] {
         let args = ["check", "bcast", "--ranks", "2", "--backend", backend];
         for nonsense in ["soon", "0", "-3"] {
@@ -236,7 +236,7 @@ fn a_thread_level_that_does_not_exist_is_refused() {
 }
 
 #[test]
-fn libraries_that_are_no_mpi_are_refused() {
+fn libraries_other_than_mpi_are_refused() {
     let dir = std::env::temp_dir().join(format!("laneway-no-mpi-{}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("a folder");
     let write = |name: &str, bytes: &[u8]| {

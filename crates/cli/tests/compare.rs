@@ -140,7 +140,7 @@ Not all was compared: OLD lacks 1 point of NEW; NEW lacks 1 point of OLD. \
     assert_eq!((code, &json["summary"]["same"]), (Some(0), &Value::from(5)));
     let (_, json) = compared(&[&old, &new, "--level", "99%"]);
     assert_eq!(json["rows"][0]["note"], "interval of 95%");
-    // Single launches of the same thing differ by as much as a fifth: nobody knows.
+    // Single launches of the same thing differ by as much as a fifth: the cause is unknown.
     let launch = format!("{}, \"ci_scope\": \"launch\"", interval(9.9, 10.1));
     let near = folder.file("near.json", ours(&[row("ring", 8, 10.0, &launch)]));
     let (code, json) = compared(&[&near, &new, "--allow-missing"]);
@@ -258,7 +258,7 @@ fn many_pairs_are_summed_up() {
     assert_eq!(json["rows"].as_array().map(Vec::len), Some(66));
 }
 
-/// An interval that reaches 0 is no missing interval: nothing is sure about such a figure.
+/// An interval that reaches 0 is not missing: nothing is sure about such a figure.
 #[test]
 fn an_interval_that_reaches_zero_decides_nothing() {
     let folder = Folder::new("compare-zero");
@@ -406,7 +406,7 @@ fn both_figures_of_a_pair_are_compared() {
     assert_eq!(compared(&[&old, &old]).0, Some(0));
 }
 
-/// Red only where somebody asked for it, or a terminal shows it.
+/// Red only on request, or if a terminal shows it.
 #[test]
 fn what_is_slower_is_red_where_there_is_colour() {
     let folder = Folder::new("compare-colour");
@@ -419,7 +419,7 @@ fn what_is_slower_is_red_where_there_is_colour() {
     };
     assert!(with("CLICOLOR_FORCE").contains("\x1b[31mslower\x1b[0m"));
     assert!(!with("NO_COLOR").contains('\x1b') && with("NO_COLOR").contains("slower"));
-    // As wide as it is told to be.
+    // As wide as it is set to be.
     assert!(with("COLUMNS").lines().count() > with("NO_COLOR").lines().count());
 }
 

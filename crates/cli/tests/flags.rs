@@ -76,7 +76,7 @@ fn no_code_puts_another_word_on_a_row() {
     for file in files {
         let text = fs::read_to_string(&file).expect("readable source");
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-        // What is noted on the screen is no flag.
+        // What is noted on the screen is not a flag.
         for line in code.lines().filter(|line| !line.contains("output::note(")) {
             for before in BEFORE {
                 let Some((_, rest)) = line.split_once(before) else { continue };

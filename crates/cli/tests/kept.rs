@@ -102,7 +102,7 @@ fn a_killed_run_leaves_what_was_done() {
     }
 }
 
-/// Whoever starts the ranks writes no journal, and says what theirs has.
+/// The command that starts the ranks writes no journal, and says what theirs has.
 #[test]
 fn an_interrupted_run_says_what_it_kept() {
     for (name, args) in [
@@ -181,7 +181,7 @@ fn an_export_is_rendered_once_a_second_at_most() {
     assert!(!folder.0.join("new.json.journal").exists());
 }
 
-/// A page is no text for a terminal.
+/// A page is not a text for a terminal.
 #[test]
 fn a_terminal_gets_no_page() {
     let folder = Folder::new("terminal");

@@ -1,5 +1,6 @@
 //! `laneway measure coll` as a person or a script meets it.
 
+use std::io::Read;
 use std::process::{Command, Output};
 
 use laneway_needs::{Need, cores_at_most};
@@ -59,7 +60,7 @@ fn every_operation_and_algorithm_can_be_measured() {
 }
 
 #[test]
-fn rows_of_one_algorithm_with_several_settings_are_told_apart() {
+fn rows_of_one_algorithm_with_several_settings_are_distinguished() {
     let names = "knomial:radix=3,knomial:radix=4,binomial";
     let args = ["bcast", "--algorithm", names, "--backend", "sim:cluster:4", "--sizes", "16K"];
     let rows = rows(&args);
@@ -257,7 +258,7 @@ random = true
 "#;
 
 #[test]
-fn who_is_surely_slower_leaves_the_race() {
+fn an_algorithm_that_is_surely_slower_leaves_the_race() {
     let file = std::env::temp_dir().join(format!("laneway-noisy-{}.toml", std::process::id()));
     std::fs::write(&file, NOISY).expect("a file");
     let backend = format!("sim:{}", file.display());
@@ -371,7 +372,7 @@ fn what_cannot_be_measured_is_refused() {
 
 /// What cannot be written while others are still measuring ends all of them at once.
 #[test]
-fn a_full_disk_is_told_and_nobody_waits() {
+fn a_full_disk_is_reported_without_a_hang() {
     let file = std::env::temp_dir().join(format!("laneway-full-{}.json", std::process::id()));
     let _ = std::fs::remove_file(&file);
     std::os::unix::fs::symlink("/dev/full", &file).expect("a link");
@@ -390,7 +391,7 @@ fn a_full_disk_is_told_and_nobody_waits() {
         }
     }
     let _ = std::fs::remove_file(&file);
-    // That a folder is no file is seen before.
+    // That a folder is not a file is seen before.
     std::fs::create_dir(&file).expect("a folder");
     let output = measure(&["bcast", "--backend", "sim:cluster:3", "--export", name]);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -400,12 +401,22 @@ fn a_full_disk_is_told_and_nobody_waits() {
 }
 
 #[test]
-fn who_has_read_enough_is_no_failure() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
-    command.args(["info", "algorithms", "--format", "json"]);
-    let mut child = command.stdout(std::process::Stdio::piped()).spawn().expect("it starts");
-    drop(child.stdout.take());
-    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+fn a_reader_may_stop_early_but_must_begin() {
+    let run = |begins: bool| {
+        let (mut reader, writer) = std::io::pipe().expect("a pipe");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_laneway"));
+        command.args(["info", "algorithms", "--format", "json"]).stdout(writer);
+        if !begins {
+            drop(reader);
+            return command.status().expect("it ends").code();
+        }
+        let mut child = command.spawn().expect("it starts");
+        reader.read_exact(&mut [0]).expect("results");
+        drop(reader);
+        child.wait().expect("it ends").code()
+    };
+    assert_eq!(run(true), Some(0));
+    assert_eq!(run(false), Some(3));
 }
 
 #[test]
@@ -428,7 +439,7 @@ fn cold_buffers_are_measured_and_their_memory_is_asked_for() {
 }
 
 #[test]
-fn round_trips_of_another_procedure_are_told_to_have_no_effect() {
+fn round_trips_of_another_procedure_are_reported_to_have_no_effect() {
     let output = measure(&["bcast", "--trips", "4", "--sizes", "8", "--backend", "sim:cluster:4"]);
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();

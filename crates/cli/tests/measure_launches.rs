@@ -147,7 +147,7 @@ fn launches_share_the_sizes_that_were_added() {
 }
 
 #[test]
-fn a_launcher_that_fails_is_told_with_its_end() {
+fn a_launcher_that_fails_is_reported_with_its_end() {
     for (launcher, code, says) in [
         ("false", 3, "false ended with exit status: 1, and said: nothing"),
         ("/nosuch", 3, "/nosuch: No such file"),
@@ -207,7 +207,7 @@ fn each_curve_is_refined_for_itself_and_stays_in_order() {
 }
 
 #[test]
-fn two_sizes_get_a_third_and_a_straight_line_is_told() {
+fn two_sizes_get_a_third_and_a_straight_line_is_reported() {
     let args = ["coll", "bcast", "--algorithm", "binomial", "--backend", "sim:cluster:4"];
     let two = rows(&[&args[..], &["--sizes", "1K,64K", "--refine", "3"]].concat());
     assert_eq!(curve(&two, &[]), [1024.0, 33280.0, 65536.0]);
@@ -328,7 +328,7 @@ fn a_folder_that_is_not_there_is_noticed_before_anything_is_measured() {
 }
 
 #[test]
-fn what_has_no_meaning_here_is_told() {
+fn what_has_no_meaning_here_is_reported() {
     let _alone = alone();
     for isolation in ["barrier:native", "double-barrier:native"] {
         let args = ["coll", "bcast", "--isolation", isolation];
@@ -345,9 +345,9 @@ fn what_has_no_meaning_here_is_told() {
     assert_eq!(note(&["--timing", "root", "--confirmation", "reduce"]), "");
     assert_eq!(note(&["--timing", "global", "--resync", "7"]), "");
     assert_eq!(note(&["--timing", "maximum"]), "");
-    // A launch's notes reach whoever asked for it, once.
-    let told = note(&["--resync", "7", "--launches", "2"]);
-    assert_eq!(told.matches("--resync has no effect").count(), 1, "{told}");
+    // A launch's notes reach its user, once.
+    let notes = note(&["--resync", "7", "--launches", "2"]);
+    assert_eq!(notes.matches("--resync has no effect").count(), 1, "{notes}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn every_pattern_has_its_figures() {
             let name = row["pattern"].as_str().unwrap_or_default();
             let overlap = name == "overlap";
             let figure = if overlap { "overlap_percent" } else { "time_us" };
-            // Through shared memory nothing may be left for L, and that is told.
+            // Through shared memory nothing may be left for L, and that is reported.
             if name == "L" && flags(row).contains("overlapping") {
                 assert!(row["time_us"].is_null() && row["ci_low_us"].is_null(), "{row}");
                 continue;
@@ -241,7 +241,7 @@ fn samples_are_kept_and_agree_with_their_statistics() {
         assert_eq!(row["seed"], 5, "{row}");
         assert!(number(row, "warm_up") >= 0.0 && number(row, "outliers") >= 0.0, "{row}");
         if row["pattern"] == "overlap" {
-            // A part is no time.
+            // A part is not a time.
             assert!(row["samples_us"].is_null() && row["mean_us"].is_null(), "{row}");
             continue;
         }
@@ -256,7 +256,7 @@ fn samples_are_kept_and_agree_with_their_statistics() {
         assert!(near(number(row, "max_us"), samples.iter().copied().fold(0.0, f64::max)));
         assert!(number(row, "p99_us") <= number(row, "max_us") && number(row, "stddev_us") >= 0.0);
     }
-    // Nobody who does not ask for them has them.
+    // Without the option they are absent.
     let short = rows(&args);
     assert!(short.iter().all(|row| row.get("samples_us").is_none()), "{short:?}");
     assert!(short[0]["mean_us"].is_f64(), "{short:?}");
@@ -275,7 +275,7 @@ fn samples_are_kept_and_agree_with_their_statistics() {
 }
 
 #[test]
-fn points_are_shuffled_by_the_seed_and_told_in_order() {
+fn points_are_shuffled_by_the_seed_and_shown_in_order() {
     // A host that becomes slow in the middle shows what was measured after that.
     let text = "include = [\"cluster:2\"]\n\
                 [[event]]\nat = \"6ms\"\nhost = \"node1\"\nfactor = 0.1\n";
@@ -411,7 +411,7 @@ fn a_slow_host_is_named_drawn_and_fails_the_gate() {
     let picture = std::fs::read_to_string(svg.name()).expect("the picture");
     assert_eq!(picture.matches("</title></rect>").count(), 30, "a cell for each pair and way");
     assert!(picture.contains("fill=\"#b00020\">node4 4"), "{picture}");
-    // Without a gate it is told all the same, and is no failure.
+    // Without a gate it is reported all the same, and is not a failure.
     let output = measure(&args);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -420,7 +420,7 @@ fn a_slow_host_is_named_drawn_and_fails_the_gate() {
 }
 
 #[test]
-fn a_slow_link_is_told_from_a_slow_host() {
+fn a_slow_link_is_distinguished_from_a_slow_host() {
     let text = "include = [\"cluster:6\"]\n\
                 [[link]]\nname = \"bad\"\nrate = \"50Mbit\"\nlatency = \"50us\"\n\
                 [[route]]\nfrom = \"node1\"\nto = \"node3\"\nlinks = [\"bad\"]\n";
@@ -544,7 +544,7 @@ fn suspects_stand_alone_and_the_report_has_the_map() {
     assert_eq!(page.matches("</title></rect>").count(), 30, "a cell for each pair and way");
     assert!(page.contains("fill=\"#b00020\">node2 2"), "who is to blame is red");
     assert!(page.contains("2 to 0: 30.0 %") && page.contains("0 to 2: 100.0 %"));
-    // Where nobody is to blame there is no table.
+    // Without a suspect there is no table.
     let output = measure(&["pairs", "--backend", "sim:cluster:3", "--suspects"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let lines: Vec<&str> = text.lines().collect();
@@ -553,7 +553,7 @@ fn suspects_stand_alone_and_the_report_has_the_map() {
 }
 
 #[test]
-fn sites_that_nobody_told_of_are_found_by_latency() {
+fn sites_that_are_not_given_are_found_by_latency() {
     let text = "[[host]]\nname = \"a[0-3]\"\nrate = \"1Gbit\"\n\
                 [[host]]\nname = \"b[0-2]\"\nrate = \"1Gbit\"\n\
                 [[link]]\nname = \"near\"\nrate = \"10Gbit\"\nlatency = \"50us\"\nshared = false\n\
@@ -641,11 +641,11 @@ fn healthy_clusters_pass_the_gate() {
         let verdict = found["summary"]["verdict"].as_str().unwrap_or_default();
         assert!(verdict.starts_with("nothing suspicious"), "{platform}: {verdict}");
     }
-    // Sites that nobody told of look like slow nodes, and with them they do not.
+    // Sites that are not given look like slow nodes, and with them they do not.
     let hidden = ["pairs", "--backend", "sim:two-sites:3x4", "--sites", "7"];
     assert_eq!(document(&hidden, 0)["summary"]["healthy"], false);
-    let told = [&hidden[..4], &["3,4"]].concat();
-    assert_eq!(document(&told, 0)["summary"]["healthy"], true);
+    let given = [&hidden[..4], &["3,4"]].concat();
+    assert_eq!(document(&given, 0)["summary"]["healthy"], true);
 }
 
 #[test]
@@ -725,7 +725,7 @@ fn mistakes_are_usage_errors() {
 }
 
 #[test]
-fn a_folder_that_is_missing_is_told_before_anything_is_measured() {
+fn a_folder_that_is_missing_is_reported_before_anything_is_measured() {
     for args in [
         ["p2p", "--ranks", "2", "--export", "no-such-folder/rows.json"],
         ["pairs", "--ranks", "2", "--svg", "no-such-folder/map.svg"],
@@ -743,7 +743,7 @@ fn a_folder_that_is_missing_is_told_before_anything_is_measured() {
 }
 
 #[test]
-fn a_precision_that_is_missed_is_told_by_the_exit() {
+fn a_precision_that_is_missed_is_reported_by_the_exit() {
     let _alone = alone();
     let args = ["p2p", "--ranks", "2", "--sizes", "64K", "--max-reps", "7", "--precision", "0.01%"];
     let found = document(&args, 4);

@@ -61,7 +61,7 @@ fn a_point_without_variance_is_true_and_soon_done() {
 }
 
 #[test]
-fn forty_samples_cost_at_most_three_times_what_they_tell() {
+fn forty_samples_cost_at_most_three_times_their_sum() {
     for row in rows(sites(false), &[OPS, "--sizes", "8,1K,64K", "--reps", "40"]) {
         ensure_true(&row);
         assert!(number(&row, "cost_us") <= 3.0 * 40.0 * number(&row, "truth_us"), "{row}");

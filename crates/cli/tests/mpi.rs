@@ -182,14 +182,14 @@ const LAUNCHERS: [&str; 5] =
 
 /// What every process finds wrong with the command line before MPI is started, one tells.
 #[test]
-fn a_mistake_is_told_once() {
-    assert_told_once(&[&["check", "bcats"]]);
+fn a_mistake_is_reported_once() {
+    assert_reported_once(&[&["check", "bcats"]]);
 }
 
 /// What every process lacks alike, one tells: before MPI is started, and after.
 #[test]
-fn a_lack_is_told_once() {
-    assert_told_once(&[
+fn a_lack_is_reported_once() {
+    assert_reported_once(&[
         &["model", "predict", "bcast", "--model", "no-such-file.toml", "--measure"],
         &["topo", "check", "-t", "file:no-such-fabric"],
         &["measure", "coll", "bcast", "--export", "no-such-folder/rows.json"],
@@ -197,7 +197,7 @@ fn a_lack_is_told_once() {
 }
 
 /// Three ranks that fail alike print one error, under every MPI that is here.
-fn assert_told_once(commands: &[&[&str]]) {
+fn assert_reported_once(commands: &[&[&str]]) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let program = Path::new(env!("CARGO_BIN_EXE_laneway"));
     for name in LAUNCHERS {
@@ -214,9 +214,9 @@ fn assert_told_once(commands: &[&[&str]]) {
     }
 }
 
-/// A rank that nobody speaks for tells its failure itself.
+/// A rank whose failure no other reports does so itself.
 #[test]
-fn a_lack_of_one_rank_is_told_by_it() {
+fn a_lack_of_one_rank_is_reported_by_it() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let program = env!("CARGO_BIN_EXE_laneway");
     let script = format!(

@@ -60,7 +60,7 @@ fn computing_hides_what_the_network_does_by_itself() {
 }
 
 #[test]
-fn words_that_are_no_form_are_refused() {
+fn unknown_forms_are_refused() {
     for form in ["both", "", "blocking,sometimes"] {
         let output = measure(&["bcast", "--backend", "sim:cluster:4", "--form", form]);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -90,7 +90,7 @@ impl Drop for Namespace {
 }
 
 #[test]
-fn paths_to_a_peer_and_obstacles_are_told() {
+fn paths_to_a_peer_and_obstacles_are_reported() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let is_root = status.lines().any(|line| line.starts_with("Uid:\t0\t"));
     let root = if is_root { Ok(()) } else { Err("it takes root".to_string()) };
@@ -220,7 +220,7 @@ fn a_drill_over_both_paths_loses_nothing_and_has_more_than_one_path() {
     assert!(is_fast, "two paths carry more than one");
 }
 
-/// A server of this machine and a drill against it with these words: so many connections.
+/// A server of this machine and a drill against it with these words and this number of connections.
 fn drill_with_a_server(serve: &str, drill: &str, connections: u64) {
     let port = {
         let free = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
@@ -274,7 +274,7 @@ fn drills_that_cannot_be_say_why() {
     let last = laneway(&["drill", "--to", "127.0.0.1/2", "--port", "65535"]);
     refused(&last, 2, &["no port for path 2"]);
     refused(&laneway(&["serve", "--secret", "no-such-file"]), 3, &["no-such-file"]);
-    // Nobody serves there.
+    // No server listens there.
     refused(&laneway(&["drill", "--to", "127.0.0.1", "--port", "9"]), 3, &["did not answer"]);
 }
 

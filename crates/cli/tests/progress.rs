@@ -22,7 +22,7 @@ fn terminal() -> (File, OwnedFd) {
     // SAFETY: both places are written to; no name, settings or size are given.
     let done = unsafe { libc::openpty(&mut near, &mut far, none.cast(), none.cast(), none.cast()) };
     assert_eq!(done, 0, "a terminal");
-    // SAFETY: both descriptors are new, and nobody else has them.
+    // SAFETY: both descriptors are new, and have no other owner.
     unsafe { (File::from_raw_fd(near), OwnedFd::from_raw_fd(far)) }
 }
 

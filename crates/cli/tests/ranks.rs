@@ -1,4 +1,4 @@
-//! How many ranks there are where nobody says, and that more of them than cores are told of.
+//! The default number of ranks, and the notice of more ranks than cores.
 
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -85,7 +85,7 @@ fn cores_are_those_that_the_process_may_use() {
 }
 
 #[test]
-fn every_verb_that_measures_tells_once_of_more_ranks_than_cores() {
+fn every_measuring_verb_notes_oversubscription_once() {
     let _alone = alone();
     let cores = Cores::here().usable();
     if !Need::Cores.is_met(cores_at_most(30, cores)) {
@@ -108,7 +108,7 @@ fn every_verb_that_measures_tells_once_of_more_ranks_than_cores() {
 }
 
 #[test]
-fn ranks_of_an_mpi_are_told_of_too() {
+fn ranks_of_an_mpi_get_the_notice_too() {
     let _alone = alone();
     let launcher = "/usr/bin/mpirun.openmpi";
     let cores = Cores::here().usable();

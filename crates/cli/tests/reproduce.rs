@@ -83,7 +83,7 @@ fn every_claim_of_the_paper_is_judged_and_most_hold() {
             .filter_map(|row| row["ours"].as_f64())
             .sum();
         let whole = ours(rows, &format!("{op} by maximum"));
-        // Each is called once more before, ranks are told what comes, and clocks are compared.
+        // Each is called once more before, ranks learn what comes, and clocks are compared.
         assert!((2.0..2.8).contains(&(whole / (calls * 1e-6))), "{op}: {whole} s, {calls} us");
         // The default method is right where those of the paper are not.
         for sizes in ["below", "from"] {
@@ -114,8 +114,8 @@ fn table_1_is_what_its_commands_say() {
     let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let cost = |row: &Value| row["cost_us"].as_f64().expect("a cost");
     let seconds: f64 = json["rows"].as_array().expect("rows").iter().map(cost).sum::<f64>() * 1e-6;
-    let told = ours(document["rows"].as_array().expect("rows"), "scatter by global");
-    assert!((told / seconds - 1.0).abs() < 1e-9, "{told} s, {line}: {seconds} s");
+    let cost_s = ours(document["rows"].as_array().expect("rows"), "scatter by global");
+    assert!((cost_s / seconds - 1.0).abs() < 1e-9, "{cost_s} s, {line}: {seconds} s");
 }
 
 #[test]

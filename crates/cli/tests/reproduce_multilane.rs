@@ -35,7 +35,7 @@ fn rows(document: &Value) -> &[Value] {
     document["rows"].as_array().expect("rows")
 }
 
-/// A figure that is no point of a curve.
+/// A figure that is not a point of a curve.
 fn ours(document: &Value, part: &str, what: &str) -> f64 {
     let row = rows(document).iter().find(|row| row["part"] == part && row["what"] == what);
     row.and_then(|row| row["ours"].as_f64()).unwrap_or_else(|| panic!("no `{what}` in {part}"))
@@ -188,8 +188,8 @@ fn curves_are_what_the_printed_commands_say() {
         };
         let size = row["size_bytes"].as_u64().expect("a size");
         let ms = row["time_us"].as_f64().expect("a time") / 1e3;
-        let told = point(&document, "figure-4", label, "size_bytes", size);
-        assert!((told / ms - 1.0).abs() < 1e-9, "{label} at {size}: {told} ms, {ms} ms");
+        let shown = point(&document, "figure-4", label, "size_bytes", size);
+        assert!((shown / ms - 1.0).abs() < 1e-9, "{label} at {size}: {shown} ms, {ms} ms");
         // Nothing beats the bound.
         let bound = point(&document, "figure-4", "scatter: lower bound", "size_bytes", size);
         assert!(ms >= bound * (1.0 - 1e-9), "{label} at {size}: {ms} ms, bound {bound} ms");
@@ -226,7 +226,7 @@ fn people_see_sentences_and_wrong_words_are_refused() {
         "differs (reason 8): not 16 to 25",
         "What would explain the upper edge",
         "4 MiB",
-        "no independent evidence",
+        "not independent evidence",
         "laneway sim",
     ] {
         assert!(text.contains(said), "no `{said}` in {text}");

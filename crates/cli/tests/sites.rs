@@ -72,7 +72,7 @@ fn real_bytes_cross_between_sites() {
 }
 
 #[test]
-fn lanes_are_told_with_their_model() {
+fn lanes_are_shown_with_their_model() {
     let lanes =
         rows(&["sites", "--platform", "two-sites:32x32", "--sizes", "4M", "--lanes", "1:32"]);
     assert_eq!(lanes.len(), 32);

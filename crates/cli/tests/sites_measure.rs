@@ -65,7 +65,7 @@ fn pairs_have_rates_and_choices_follow_from_the_platform() {
         rows.iter().map(|row| row["spelled"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(chosen(&name), chosen(PLATFORM));
-    // It can be told to the next run, by the names of the hosts.
+    // It can be given to the next run, by the names of the hosts.
     let words = ["sites", "measure", "--backend", &backend, "--reps", "1", "--sites", &name];
     let again = self::document(&words);
     assert_eq!(again["params"]["sites"], "site0,site1");

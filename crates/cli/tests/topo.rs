@@ -107,7 +107,7 @@ fn one_ideal_for_every_order() {
     for schedule in ["native", "shift", "random", "alltoall/full-mesh", "alltoall/pairwise"] {
         assert_eq!(ideal(&["--schedule", schedule]), 80.0, "{schedule}");
     }
-    // Everybody sends 79 messages, or 7 long ones.
+    // Each host sends 79 messages, or 7 long ones.
     assert_eq!(ideal(&["--schedule", "allgather/ring"]), 79.0);
     assert_eq!(ideal(&["--schedule", "alltoall/bruck"]), 7.0);
     assert_eq!(ideal(&["--schedule", "native", "--routing", "minimal"]), 80.0);
@@ -166,8 +166,8 @@ fn a_found_fabric_with_a_dead_cable_is_repaired() {
     assert!(written.status.success());
     let spec = format!("file:{name}");
     let found = rows(&["alltoall", "-t", &spec], 0);
-    let told = topo(&["alltoall", "-t", &spec, "--schedule", "repaired"]);
-    let said = String::from_utf8_lossy(&told.stderr).into_owned();
+    let output = topo(&["alltoall", "-t", &spec, "--schedule", "repaired"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let checked = rows(&["check", "-t", &spec], 0);
     std::fs::remove_file(&file).expect("it is there");
     assert_eq!(
@@ -178,7 +178,7 @@ fn a_found_fabric_with_a_dead_cable_is_repaired() {
     assert_eq!(number(&found[1], "messages_per_link_max"), 1.0, "{}", found[1]);
     assert!(1.0 / number(&found[1], "time_over_ideal") >= 0.82, "{}", found[1]);
     assert!(
-        told.status.success() && said.contains("missing: vertex-4-4/15 to edge-2-4/13"),
+        output.status.success() && said.contains("missing: vertex-4-4/15 to edge-2-4/13"),
         "{said}"
     );
     assert_eq!((number(&checked[0], "unreached"), &checked[0]["holds"]), (0.0, &true.into()));
@@ -210,7 +210,7 @@ fn a_mesh_of_128_port_switches_is_proved() {
 }
 
 #[test]
-fn a_failure_is_told_routed_around_and_repaired() {
+fn a_failure_is_reported_routed_around_and_repaired() {
     let fail = ["-t", "mlfm:d=8", "--fail", "link:vertex-0-0/9"];
     let found = rows(&[&["check"], &fail[..]].concat(), 0);
     assert_eq!(found[0]["holds"], true);
@@ -218,7 +218,7 @@ fn a_failure_is_told_routed_around_and_repaired() {
     assert!(number(&found[0], "throughput_phase_mean") < 0.51, "{}", found[0]);
     assert_eq!(number(&found[1], "messages_per_link_max"), 1.0);
     assert!(1.0 / number(&found[1], "time_over_ideal") >= 0.82, "{}", found[1]);
-    // The table that does not react loses messages, and that is no success.
+    // The table that does not react loses messages, and that is not a success.
     let kept = [&["alltoall", "--routing", "native", "--schedule", "native"], &fail[..]].concat();
     assert!(number(&rows(&kept, 1)[0], "lost") > 0.0);
     let kept = [&["check", "--routing", "native"], &fail[..]].concat();
@@ -415,7 +415,7 @@ fn no_conflict_is_said_in_words() {
     assert!(row["conflicts_max"].is_null() && row["messages_per_link_max"] == 1, "{row}");
 }
 
-/// What cannot be read is no mistake of the command line, whichever verb and argument it is;
+/// What cannot be read is not a mistake of the command line, whichever verb and argument it is;
 /// neither is a folder that is not there, or cannot be written to.
 #[test]
 fn files_that_cannot_be_read_or_written_are_of_the_environment() {
@@ -477,13 +477,13 @@ fn files_that_cannot_be_read_or_written_are_of_the_environment() {
     std::fs::remove_dir(&folder).expect("it is there");
 }
 
-/// What does not arrive is told, and is no success.
+/// What does not arrive is reported, and is not a success.
 #[test]
-fn lost_messages_are_no_success() {
+fn lost_messages_are_a_failure() {
     let cut = ["-t", "mlfm:d=4", "--fail", "switch:vertex-0-0"];
     let row = &rows(&[&["random"], &cut[..]].concat(), 1)[0];
     assert!(number(row, "lost") > 0.0 && number(row, "throughput_mean") > 0.0, "{row}");
-    // Four hosts are gone: nothing that can be sent is lost, and it is no whole all-to-all.
+    // Four hosts are gone: nothing that can be sent is lost, and it is not a whole all-to-all.
     let row = &rows(&[&["alltoall", "--schedule", "repaired"], &cut[..]].concat(), 1)[0];
     assert!(number(row, "time_over_ideal") >= 1.0, "{row}");
     assert_eq!(

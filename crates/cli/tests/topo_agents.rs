@@ -17,7 +17,7 @@ use subnet::{Subnet, is_here};
 /// command where this variable is set, which takes an hour.
 const ALL_ASK: &str = "LANEWAY_TEST_ALL_HOSTS_ASK";
 
-/// A fabric with so many of its cables between switches cut.
+/// A fabric with `count` of its cables between switches cut.
 fn cut(whole: &dyn Wiring, count: usize, seed: u64) -> Fabric {
     let (mut draws, mut fabric) = (SplitMix64::new(seed), Fabric::of(whole));
     for _ in 0..count {

@@ -116,7 +116,7 @@ fn ports_of_an_adapter_are_one_machine() {
 }
 
 #[test]
-fn what_is_no_machine_is_refused() {
+fn an_unknown_machine_is_refused() {
     let tree = "alternates -t fat-tree-2:d=4";
     refused(&format!("{tree} node0 node99"), "no host `node99`");
     refused(&format!("{tree} node0,node0 node9"), "named twice");

@@ -49,7 +49,7 @@ fn switches_are_drawn_once() {
 
 /// Where no formula gives it, it is left out, and why is said.
 #[test]
-fn no_bisection_is_said() {
+fn a_missing_bisection_is_reported() {
     for args in [&["-t", "mlfm:d=4", "--fail", "link"][..], &["-t", "fat-tree-3:d=1"]] {
         assert_eq!(row(args)["bisection"], Value::Null, "{args:?}");
         let said = String::from_utf8_lossy(&cost(args).stderr).into_owned();

@@ -223,11 +223,11 @@ fn a_dump_of_addresses_is_read_by_a_file_of_them() {
     assert_eq!((&checked["unreached"], &checked["holds"]), (&0.into(), &true.into()), "{checked}");
     let counted = &here.json(&[&["alltoall"], &both[..]].concat(), 0)["rows"][0];
     assert_eq!(counted["messages_per_link_max"], 1, "{counted}");
-    // Without them nobody is guessed.
+    // Without them no part is guessed.
     let output = here.topo(&[&["check", "-t", "mlfm:d=3"], &by[..]].concat());
     assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
-    let told = errors(&output);
-    assert!(told.contains("line 3: ") && told.contains("--lids"), "{told}");
+    let printed = errors(&output);
+    assert!(printed.contains("line 3: ") && printed.contains("--lids"), "{printed}");
     fs::write(here.path("lids"), other.replacen("0x0009 0x0009", "0x0009 zero", 1))
         .expect("written");
     let output = here.topo(&[&args[..], &by].concat());
@@ -237,7 +237,7 @@ fn a_dump_of_addresses_is_read_by_a_file_of_them() {
 
 /// Where a graph or a platform does not tell a fabric, the line that does not is named.
 #[test]
-fn graphs_and_platforms_that_tell_no_fabric_are_refused() {
+fn graphs_and_platforms_without_a_fabric_are_refused() {
     let here = Folder::new();
     for (file, text, said) in [
         ("way.dot", "digraph {\n a -> b\n}\n", "line 1: a cable leads both ways"),
@@ -269,8 +269,8 @@ fn graphs_and_platforms_that_tell_no_fabric_are_refused() {
         for args in [&["import", file][..], &["check", "-t", &topology]] {
             let output = here.topo(args);
             assert_eq!(output.status.code(), Some(2), "{args:?}: {}", errors(&output));
-            let told = errors(&output);
-            assert!(told.contains(file) && told.contains(said), "{args:?}: {told}");
+            let printed = errors(&output);
+            assert!(printed.contains(file) && printed.contains(said), "{args:?}: {printed}");
         }
     }
 }
@@ -308,7 +308,7 @@ fn ring() -> String {
 
 /// What is handed to other software is proven first, and what is wrong with it is said.
 #[test]
-fn a_table_that_does_not_hold_is_no_success() {
+fn a_table_that_does_not_hold_is_a_failure() {
     let here = Folder::new();
     fs::write(here.path("ring"), ring()).expect("written");
     let of = ["-t", "file:ring"];
@@ -434,7 +434,7 @@ const KNOT: &str = "graph {
     s3:3 -- s4:2; s4:3 -- s6:3; s4:4 -- s5:3; s4:5 -- s6:4;
     s0:1 -- h0; s1:1 -- h1; s2:1 -- h2; s3:1 -- h3; s4:1 -- h4; s5:1 -- h5; s6:1 -- h6 }";
 
-/// Every step is proven, hosts and all; one with a credit loop is no success.
+/// Every step is proven, hosts and all; one with a credit loop is not a success.
 #[test]
 fn the_table_of_a_step_is_proven() {
     let here = Folder::new();
@@ -510,7 +510,7 @@ fn a_table_is_read_by_names_where_guids_are_planned() {
     assert_eq!(read("pairs.csv"), "from,to,path\nz,\"x, y\",0\n");
 }
 
-/// Whoever is not in the tables has the address that the fabric's file tells, if it is free.
+/// A host that is not in the tables has the address of the fabric's file, if it is free.
 #[test]
 fn a_host_that_tables_lack_keeps_its_own_address() {
     let here = Folder::new();
@@ -781,7 +781,7 @@ fn watching_writes_the_addresses_that_are_discovered() {
     assert_eq!(here.json(&checked, 0)["rows"][0]["unreached"], 0);
 }
 
-/// Adapters are called `node0 mlx5_0`; two of one node are not told apart.
+/// Adapters are called `node0 mlx5_0`; two of one node are not distinguished.
 #[test]
 fn a_host_is_found_by_the_first_word_of_its_name() {
     let here = Folder::new();

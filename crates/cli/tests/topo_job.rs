@@ -55,7 +55,7 @@ fn any_nodes_come_near_the_bound() {
 }
 
 #[test]
-fn partners_are_told_and_rest_in_one_phase() {
+fn partners_are_listed_and_rest_in_one_phase() {
     let all = json(&["--size", "6", "--phase", "all"]);
     let rows = all["rows"].as_array().expect("rows");
     assert_eq!((rows.len(), &all["summary"]["phases"]), (36, &Value::from(6)));
@@ -137,7 +137,7 @@ fn shapes_after_a_failure() {
 
 /// A switch without cables to others keeps its nodes out of the job, and no others.
 #[test]
-fn who_is_not_reached_is_not_chosen() {
+fn an_unreachable_node_is_not_chosen() {
     let cut: Vec<String> = (9..=16).map(|port| format!("--fail=link:vertex-0-0/{port}")).collect();
     let cut: Vec<&str> = cut.iter().map(String::as_str).collect();
     let found = row(&[&["--size", "30"], &cut[..]].concat());

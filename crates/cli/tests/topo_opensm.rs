@@ -69,7 +69,7 @@ fn tables_with_two_paths_are_installed_and_read_back() {
     assert!(prove(&*plan, &installed).holds());
 }
 
-/// Names, GUIDs, numbers and ports as somebody else gave them.
+/// Names, GUIDs, numbers and ports as another tool gave them.
 #[test]
 fn a_foreign_fabric_is_recognised_and_gets_its_own_tables() {
     if !is_here() {

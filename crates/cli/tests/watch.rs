@@ -41,7 +41,7 @@ impl Folder {
         json(&self.path(&["watch", "--once", "--format", "json"]))
     }
 
-    /// Looks until so many connections are armed.
+    /// Looks until `count` connections are armed.
     fn await_armed(&self, count: u64) -> Value {
         until(|| {
             let output = self.path(&["watch", "--once", "--format", "json"]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::schedule::{Buf, Rank, Span, span};
 
-/// One block for each rank, one after another: equal by formula, others by their offsets.
+/// One block for each rank, contiguous: equal by formula, others by their offsets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blocks {
     /// All of this length.
@@ -38,7 +38,7 @@ impl Blocks {
         Blocks::At((0..=parts).map(|i| (i * each + i.min(longer)) * element).collect())
     }
 
-    /// Where the block of a rank begins.
+    /// The offset of the block of a rank.
     #[inline]
     pub fn off(&self, rank: Rank) -> u64 {
         match self {
@@ -47,7 +47,7 @@ impl Blocks {
         }
     }
 
-    /// How long the block of a rank is.
+    /// The length of the block of a rank.
     #[inline]
     pub fn len(&self, rank: Rank) -> u64 {
         match self {
@@ -68,18 +68,18 @@ impl Blocks {
         span(buf, self.off(rank), self.len(rank))
     }
 
-    /// All blocks of `ranks` ranks.
+    /// The total length of the blocks of `ranks` ranks.
     pub fn total(&self, ranks: u32) -> u64 {
         self.off(ranks)
     }
 
-    /// The longest block.
+    /// The length of the longest block.
     pub fn longest(&self, ranks: u32) -> u64 {
         (0..ranks).map(|rank| self.len(rank)).max().unwrap_or(0)
     }
 }
 
-/// What every rank sends to every rank in an all-to-all.
+/// The block lengths between all pairs of ranks in an all-to-all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matrix {
     /// All of this length.
@@ -118,12 +118,12 @@ impl Matrix {
         Some(Matrix::Each(Arc::new(Table { ranks, sent, received })))
     }
 
-    /// How long the block from one rank to another is.
+    /// The length of the block from one rank to another.
     pub fn len(&self, source: Rank, destination: Rank) -> u64 {
         self.sent(source, destination).len
     }
 
-    /// Where `source` keeps its block for `destination`, in its send buffer.
+    /// The offset of the block for `destination` in the send buffer of `source`.
     pub fn sent(&self, source: Rank, destination: Rank) -> Span {
         match self {
             Matrix::Equal(len) => span(Buf::In, u64::from(destination) * len, *len),
@@ -131,7 +131,7 @@ impl Matrix {
         }
     }
 
-    /// Where `destination` keeps the block from `source`, in its receive buffer.
+    /// The offset of the block from `source` in the receive buffer of `destination`.
     pub fn received(&self, source: Rank, destination: Rank) -> Span {
         match self {
             Matrix::Equal(len) => span(Buf::Out, u64::from(source) * len, *len),
@@ -139,7 +139,7 @@ impl Matrix {
         }
     }
 
-    /// Bytes that `rank` sends and receives, its own block included.
+    /// The bytes that `rank` sends and receives, its own block included.
     pub fn totals(&self, ranks: u32, rank: Rank) -> (u64, u64) {
         let last = ranks - 1;
         (self.sent(rank, last).end(), self.received(last, rank).end())

@@ -2,10 +2,10 @@
 
 /// Seconds since an instant of the clock's own choosing.
 pub trait Clock {
-    /// Seconds since some instant.
+    /// The current time in seconds.
     fn now(&self) -> f64;
 
-    /// Returns at `instant` of this clock or a little later; at once when it has passed.
+    /// Sleeps until `instant` of this clock; returns at once if it has passed.
     fn sleep_until(&self, instant: f64);
 
     /// Whether all ranks read one and the same clock.
@@ -13,8 +13,7 @@ pub trait Clock {
         false
     }
 
-    /// The clock that a simulation itself goes by, which is right on every rank; none where time is
-    /// real.
+    /// The clock of the simulation itself, which is exact on every rank; `None` where time is real.
     fn truth(&self) -> Option<&dyn Clock> {
         None
     }

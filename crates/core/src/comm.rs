@@ -10,20 +10,20 @@ use crate::run::{Progress, Slot};
 use crate::schedule::Rank;
 use crate::shape::Shape;
 
-/// A message's label. Programs use 0 to [`USER_TAGS`] - 1; schedules take the tags above it.
+/// A message tag. Programs use 0 to [`USER_TAGS`] - 1; schedules take the tags above it.
 pub type Tag = u16;
 
 /// Half of the 15 bits that every MPI grants.
 pub const USER_TAGS: Tag = 1 << 14;
 
-/// What arrived, or what a probe saw.
+/// The envelope of a message: what arrived, or what a probe saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who sent it.
+    /// The rank that sent it.
     pub from: Rank,
     /// Its tag.
     pub tag: Tag,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub len: u64,
 }
 
@@ -35,7 +35,7 @@ pub struct Message {
 pub trait Comm {
     /// This rank.
     fn rank(&self) -> Rank;
-    /// How many ranks there are.
+    /// The number of ranks.
     fn size(&self) -> u32;
     /// The clock of this rank.
     fn clock(&self) -> &dyn Clock;
@@ -58,7 +58,7 @@ pub trait Comm {
         into: &mut [u8],
     ) -> Result<Message, CommError>;
 
-    /// The next message that [`Comm::recv`] would take: waits for one, or looks once.
+    /// Probes for the next message that [`Comm::recv`] would take: waits for one, or looks once.
     fn probe(
         &self,
         from: Option<Rank>,
@@ -66,14 +66,14 @@ pub trait Comm {
         wait: bool,
     ) -> Result<Option<Message>, CommError>;
 
-    /// A fresh set of non-blocking transfers.
+    /// Creates an empty set of non-blocking transfers.
     fn queue(&self) -> Box<dyn Queue + '_>;
 
     /// Ranks of one colour become a communicator, ordered by key, then rank; no colour gives none.
     fn split(&self, colour: Option<u32>, key: u32)
     -> Result<Option<Box<dyn Comm + '_>>, CommError>;
 
-    /// The same ranks with message streams of their own.
+    /// Duplicates the communicator: the same ranks with message streams of their own.
     fn dup(&self) -> Result<Box<dyn Comm + '_>, CommError> {
         let comm = self.split(Some(0), self.rank())?;
         comm.ok_or(CommError::Unsupported { what: "dup".into(), why: "split gave nothing".into() })
@@ -82,13 +82,13 @@ pub trait Comm {
     /// Ends every rank of the run at once with `code`, also those that wait for a message.
     fn abort(&self, code: i32) -> !;
 
-    /// The library's own collective; only backends that stand on a library have one.
+    /// Calls the library's own collective; only backends that stand on a library have one.
     fn native(&self, call: NativeCall<'_>) -> Result<(), CommError> {
         Err(no_native(&call))
     }
 
     /// The same in its non-blocking form: starts it, does `meanwhile`, and returns when both are
-    /// done. So the buffers are lent for this one call, and nobody has to promise to keep them.
+    /// done. The buffers are lent for this one call, so the caller has no promise to keep.
     fn native_meanwhile(
         &self,
         call: NativeCall<'_>,
@@ -97,7 +97,7 @@ pub trait Comm {
         Err(no_native(&call))
     }
 
-    /// Why the library cannot serve the shape in this form; none where it can.
+    /// Why the library cannot serve the shape in this form; `None` if it can.
     fn native_objection(&self, _shape: &Shape, _form: Form) -> Option<String> {
         Some(NO_NATIVE.into())
     }
@@ -129,7 +129,7 @@ impl Form {
     /// Both forms.
     pub const ALL: [Form; 2] = [Form::Blocking, Form::NonBlocking];
 
-    /// The word for it.
+    /// The name of the form.
     pub fn name(self) -> &'static str {
         match self {
             Form::Blocking => "blocking",
@@ -185,7 +185,7 @@ pub trait Queue {
 
 /// One call of a library's own collective, with the buffers of [`Shape`]'s definition.
 pub struct NativeCall<'a> {
-    /// What is called.
+    /// The collective and its shape.
     pub shape: &'a Shape,
     /// What this rank contributes.
     pub input: &'a [u8],
@@ -200,26 +200,26 @@ pub struct NativeCall<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CommError {
-    /// A rank ended before it was done: `how` is its signal or exit code where known.
+    /// A peer ended early: `how` is its signal or exit code if known.
     PeerDied { rank: Rank, how: String },
-    /// Nothing happened for so long.
+    /// The time limit of a wait has passed.
     TimedOut { seconds: u64, waiting_for: String },
-    /// Nothing can ever happen: a simulator sees that.
+    /// A deadlock, as a simulator detects it.
     Stuck { why: String },
-    /// A message was longer than the buffer for it.
+    /// A message was longer than its receive buffer.
     Truncated { from: Rank, tag: Tag, sent: u64, room: u64 },
-    /// The library behind the backend said no, in its own words.
+    /// The library behind the backend returned an error, with its own text.
     Library { call: &'static str, class: i32, text: String },
-    /// Asked for what this backend does not have.
+    /// The backend does not support the request.
     Unsupported { what: String, why: String },
-    /// A rank, tag or length that cannot be.
+    /// An invalid rank, tag or length.
     Argument { what: String },
-    /// The operating system said no.
+    /// A call of the operating system failed.
     System { what: String, error: String },
 }
 
 impl CommError {
-    /// A rank that a communicator of so many does not have.
+    /// An error for a rank that a communicator of this size does not have.
     pub fn no_rank(rank: Rank, size: u32) -> CommError {
         CommError::Argument { what: format!("no rank {rank} in a communicator of {size}") }
     }

@@ -5,34 +5,34 @@ use std::fmt;
 /// The exit codes of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Everything was done.
+    /// Success.
     Done = 0,
     /// A gate failed: validation, regression, a suspect node.
     Gate = 1,
-    /// The command line or an input file is wrong.
+    /// A usage error: the command line or an input file is wrong.
     Usage = 2,
-    /// A library that is missing, no permission, a rank that died, nothing reachable.
+    /// An environment error: a missing library, no permission, a rank that died, nothing reachable.
     Environment = 3,
     /// The asked precision was not reached.
     Precision = 4,
 }
 
-/// A failure with everything that the screen shows.
+/// A failure with everything that the screen shows: what, cause and advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure {
-    /// How the command ends.
+    /// The exit code.
     pub exit: Exit,
-    /// What happened.
+    /// What failed.
     pub what: String,
-    /// Why.
+    /// The cause.
     pub cause: String,
-    /// What to do about it.
+    /// The advice to the user.
     pub try_this: String,
 }
 
 impl Failure {
-    /// What was asked for cannot be.
+    /// Creates a usage error.
     pub fn usage(
         what: impl Into<String>,
         cause: impl Into<String>,
@@ -41,7 +41,7 @@ impl Failure {
         Failure::new(Exit::Usage, what, cause, try_this)
     }
 
-    /// The machine does not let it happen.
+    /// Creates an environment error.
     pub fn environment(
         what: impl Into<String>,
         cause: impl Into<String>,
@@ -50,7 +50,7 @@ impl Failure {
         Failure::new(Exit::Environment, what, cause, try_this)
     }
 
-    /// Any failure.
+    /// Creates a failure with any exit code.
     pub fn new(
         exit: Exit,
         what: impl Into<String>,
@@ -76,7 +76,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The candidate nearest to a mistyped word, if one is near enough to be meant.
+/// The closest match to a mistyped word, if one is close enough.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     candidates

@@ -102,7 +102,7 @@ impl CommPort<'_> {
             return refuse(format!("cannot reduce {from:?} into {into:?}"));
         }
         // SAFETY: both lie within their buffers, borrowed for 'a, were just seen not to overlap,
-        // and nobody writes to them meanwhile.
+        // and the borrow excludes any other writer.
         let (source, target) = unsafe {
             (
                 std::slice::from_raw_parts(source, len as usize),
@@ -188,8 +188,8 @@ pub struct Exec<'a> {
 }
 
 impl<'a> Exec<'a> {
-    /// `sequence` tells apart collectives of one communicator that are under way at the same time;
-    /// all ranks give the same.
+    /// `sequence` distinguishes concurrent collectives of one communicator; it is the same on all
+    /// ranks.
     pub fn new(
         comm: &'a dyn Comm,
         schedule: &'a dyn Schedule,
@@ -247,7 +247,7 @@ impl<'a> Exec<'a> {
         lent.0.wait()
     }
 
-    /// Begins the collective; one that was begun before must have finished.
+    /// Starts the collective; an earlier start must have finished.
     ///
     /// # Safety
     /// Until the collective has finished, this value must not be leaked, as [`std::mem::forget`]
@@ -267,7 +267,7 @@ impl<'a> Exec<'a> {
     fn begin(&mut self) -> Result<(), CommError> {
         self.under_way = true;
         self.run.restart();
-        self.go_on()?;
+        self.advance()?;
         Ok(())
     }
 
@@ -281,7 +281,7 @@ impl<'a> Exec<'a> {
         self.settle()
     }
 
-    /// Returns when the collective has finished here.
+    /// Waits until the collective has finished on this rank.
     pub fn wait(&mut self) -> Result<(), CommError> {
         while self.under_way {
             self.done.clear();
@@ -306,11 +306,11 @@ impl<'a> Exec<'a> {
             self.under_way = false;
             return Ok(true);
         }
-        self.go_on()
+        self.advance()
     }
 
     #[inline]
-    fn go_on(&mut self) -> Result<bool, CommError> {
+    fn advance(&mut self) -> Result<bool, CommError> {
         let finished = self.run.poll(&mut self.port)?;
         if !finished && self.run.outstanding() == 0 {
             return Err(self.stuck());

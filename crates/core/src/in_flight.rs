@@ -12,7 +12,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// A transfer with this slot begins.
+    /// Records the start of a transfer with this slot.
     #[inline]
     pub fn hold(&mut self, slot: Slot, start: *const u8, len: u64) {
         if len == 0 {
@@ -26,7 +26,7 @@ impl Places {
         self.held += 1;
     }
 
-    /// The transfer with this slot is over, if it was one of these.
+    /// Records the end of the transfer with this slot, if it is one of these.
     #[inline]
     pub fn release(&mut self, slot: Slot) {
         if self.held == 0 {
@@ -38,7 +38,7 @@ impl Places {
         }
     }
 
-    /// Whether a transfer under way has bytes in common with these.
+    /// Whether an outstanding transfer overlaps these bytes.
     #[inline]
     pub fn touch(&self, start: *const u8, len: u64) -> bool {
         let (start, end) = (start as usize, start as usize + len as usize);

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// What is wrong with a list, and at which character, counted from 1.
+/// A parse error in a list, with its position counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Malformed {
-    /// The character that it begins at.
+    /// The position of the first wrong character.
     pub position: usize,
-    /// What it is.
+    /// The description of the error.
     pub what: String,
 }
 

@@ -1,4 +1,4 @@
-//! How far long work is, told to whoever wants to show it.
+//! Progress reporting for long operations.
 //!
 //! ```
 //! use std::sync::Mutex;
@@ -22,21 +22,21 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Is told how far long work is. Threads may share the work.
+/// Receives progress reports. Several threads may call it at once.
 pub trait Observer: Send + Sync {
-    /// So many of so many steps are done of a stage, which begins with 0; `what` says which it is.
+    /// Reports that `done` of `all` steps of the stage `what` are complete; `done` starts at 0.
     fn progress(&self, done: u64, all: u64, what: &str);
 }
 
-/// Nobody wants to know.
+/// Ignores all reports.
 impl Observer for () {
     fn progress(&self, _done: u64, _all: u64, _what: &str) {}
 }
 
-/// A stage is told about so many times, however many steps it has.
-const TOLD: u64 = 256;
+/// The largest number of reports per stage, however many steps it has.
+const MOST_REPORTS: u64 = 256;
 
-/// A part of long work, with a known number of steps.
+/// A stage of a long operation, with a known number of steps.
 pub struct Stage<'a> {
     observer: &'a dyn Observer,
     what: &'static str,
@@ -45,7 +45,7 @@ pub struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    /// Begins a stage of so many steps; of none there is nothing to tell.
+    /// Begins a stage of `all` steps; a stage without steps reports nothing.
     pub fn new(observer: &'a dyn Observer, what: &'static str, all: u64) -> Stage<'a> {
         if all > 0 {
             observer.progress(0, all, what);
@@ -53,16 +53,16 @@ impl<'a> Stage<'a> {
         Stage { observer, what, all, done: AtomicU64::new(0) }
     }
 
-    /// One more step is done.
+    /// Reports one more completed step.
     pub fn step(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        let part = |done: u64| done * TOLD / self.all.max(1);
-        if self.all <= TOLD || part(done) != part(done - 1) {
+        let part = |done: u64| done * MOST_REPORTS / self.all.max(1);
+        if self.all <= MOST_REPORTS || part(done) != part(done - 1) {
             self.observer.progress(done, self.all, self.what);
         }
     }
 
-    /// The items, each of which is a step that is done when the next one is asked for.
+    /// Iterates over items, one step each; a step is complete when the next item is requested.
     pub fn over<I: IntoIterator>(self, items: I) -> impl Iterator<Item = I::Item> {
         let mut items = items.into_iter();
         let mut is_begun = false;
@@ -87,19 +87,19 @@ mod tests {
     impl Observer for Seen {
         fn progress(&self, done: u64, all: u64, _what: &str) {
             assert!(done <= all);
-            self.0.lock().expect("nobody panics").push(done);
+            self.0.lock().expect("the lock is not poisoned").push(done);
         }
     }
 
     #[test]
-    fn a_long_stage_is_told_about_rarely_and_to_its_end() {
+    fn a_long_stage_reports_rarely_and_to_its_end() {
         for all in [1, 7, 256, 257, 100_000] {
             let seen = Seen::default();
             Stage::new(&seen, "counting", all).over(0..all).for_each(drop);
-            let told = seen.0.into_inner().expect("nobody panics");
-            assert!(told.len() as u64 <= TOLD.min(all) + 1, "{all}: {}", told.len());
-            assert_eq!((told.first(), told.last()), (Some(&0), Some(&all)));
-            assert!(told.windows(2).all(|two| two[0] < two[1]), "{all}");
+            let reports = seen.0.into_inner().expect("the lock is not poisoned");
+            assert!(reports.len() as u64 <= MOST_REPORTS.min(all) + 1, "{all}: {}", reports.len());
+            assert_eq!((reports.first(), reports.last()), (Some(&0), Some(&all)));
+            assert!(reports.windows(2).all(|two| two[0] < two[1]), "{all}");
         }
     }
 }

@@ -10,18 +10,18 @@ use crate::schedule::Rank;
 /// Quarters of a rate that count as equally fast.
 const QUARTERS: u128 = 4;
 
-/// Where one rank is.
+/// The location of one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
-    /// Its site.
+    /// The site number.
     pub site: u32,
-    /// Ranks of one number share a host, and its cards.
+    /// The host number; ranks with the same number share a host and its cards.
     pub host: u32,
-    /// Whether its host reaches other sites by a card of their own.
+    /// Whether the host has a separate card for other sites.
     pub wan_card: bool,
 }
 
-/// Where all ranks of a communicator are.
+/// The locations of all ranks of a communicator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     locations: Vec<Location>,
@@ -35,7 +35,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// All ranks at one site, each on a host of its own.
+    /// Places all ranks at one site, each on a host of its own.
     pub fn one_site(ranks: u32) -> Placement {
         let location = |host| Location { host, ..Location::default() };
         Placement::new((0..ranks).map(location).collect())
@@ -83,17 +83,17 @@ impl Placement {
         self
     }
 
-    /// How many ranks it places.
+    /// The number of ranks.
     pub fn ranks(&self) -> u32 {
         self.locations.len() as u32
     }
 
-    /// Where a rank is.
+    /// The location of a rank.
     pub fn location(&self, rank: Rank) -> Location {
         self.locations[rank as usize]
     }
 
-    /// How many sites have a rank; they are numbered from 0.
+    /// The number of sites with a rank; they are numbered from 0.
     pub fn sites(&self) -> u32 {
         self.sites.len() as u32
     }

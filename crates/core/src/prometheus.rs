@@ -2,10 +2,10 @@
 
 use std::fmt::{Display, Write};
 
-/// Names and values of labels.
+/// Label names and values.
 pub type Labels = Vec<(&'static str, String)>;
 
-/// The text of a file, metric by metric.
+/// A page of metrics in the Prometheus text format.
 ///
 /// ```
 /// use laneway_core::prometheus::Page;
@@ -21,17 +21,17 @@ pub struct Page {
 }
 
 impl Page {
-    /// Without metrics yet; their names begin with the prefix.
+    /// An empty page; the names of its metrics begin with the prefix.
     pub fn new(prefix: &'static str) -> Page {
         Page { prefix, text: String::new() }
     }
 
-    /// The whole text.
+    /// The complete text.
     pub fn text(self) -> String {
         self.text
     }
 
-    /// A metric of this kind (`gauge`, `counter`) with its samples.
+    /// Adds a metric of this kind (`gauge`, `counter`) with its samples.
     pub fn metric<V: Display>(
         &mut self,
         name: &str,

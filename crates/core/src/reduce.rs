@@ -3,28 +3,28 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// The operators that every MPI has.
+/// The reduction operators of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReduceOp {
-    /// Adds.
+    /// Sum.
     Sum,
-    /// Multiplies.
+    /// Product.
     Product,
-    /// Takes the lesser.
+    /// Minimum.
     Min,
-    /// Takes the greater.
+    /// Maximum.
     Max,
-    /// Bits that both have.
+    /// Bitwise and.
     BitAnd,
-    /// Bits that one has.
+    /// Bitwise or.
     BitOr,
-    /// Bits that exactly one has.
+    /// Bitwise exclusive or.
     BitXor,
-    /// Whether both are not 0.
+    /// Logical and.
     LogicalAnd,
-    /// Whether one is not 0.
+    /// Logical or.
     LogicalOr,
-    /// Whether exactly one is not 0.
+    /// Logical exclusive or.
     LogicalXor,
 }
 
@@ -43,7 +43,7 @@ impl ReduceOp {
         ReduceOp::LogicalXor,
     ];
 
-    /// The word for it.
+    /// The name of the operator.
     pub fn name(self) -> &'static str {
         match self {
             ReduceOp::Sum => "sum",
@@ -59,35 +59,35 @@ impl ReduceOp {
         }
     }
 
-    /// Bits and truth values exist for whole numbers alone.
+    /// Whether the operator applies to a type: bitwise and logical ones need integers.
     pub fn serves(self, ty: DataType) -> bool {
         !ty.is_float()
             || matches!(self, ReduceOp::Sum | ReduceOp::Product | ReduceOp::Min | ReduceOp::Max)
     }
 }
 
-/// The element types that every MPI has.
+/// The element types of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DataType {
-    /// A signed whole number of 8 bits.
+    /// 8-bit signed integer.
     I8,
-    /// A signed whole number of 16 bits.
+    /// 16-bit signed integer.
     I16,
-    /// A signed whole number of 32 bits.
+    /// 32-bit signed integer.
     I32,
-    /// A signed whole number of 64 bits.
+    /// 64-bit signed integer.
     I64,
-    /// A whole number of 8 bits.
+    /// 8-bit unsigned integer.
     U8,
-    /// A whole number of 16 bits.
+    /// 16-bit unsigned integer.
     U16,
-    /// A whole number of 32 bits.
+    /// 32-bit unsigned integer.
     U32,
-    /// A whole number of 64 bits.
+    /// 64-bit unsigned integer.
     U64,
-    /// A floating-point number of 32 bits.
+    /// 32-bit floating-point number.
     F32,
-    /// A floating-point number of 64 bits.
+    /// 64-bit floating-point number.
     F64,
 }
 
@@ -106,7 +106,7 @@ impl DataType {
         DataType::F64,
     ];
 
-    /// The word for it.
+    /// The name of the type.
     pub fn name(self) -> &'static str {
         match self {
             DataType::I8 => "i8",
@@ -122,7 +122,7 @@ impl DataType {
         }
     }
 
-    /// Bytes of one element.
+    /// The size of one element in bytes.
     pub fn size(self) -> u32 {
         match self {
             DataType::I8 | DataType::U8 => 1,
@@ -132,28 +132,28 @@ impl DataType {
         }
     }
 
-    /// Whether it is a floating-point number.
+    /// Whether it is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, DataType::F32 | DataType::F64)
     }
 }
 
-/// A reduction that a user supplies; associative, over elements of a fixed size.
+/// A user-defined reduction: associative, over elements of a fixed size.
 pub trait Combine: Send + Sync {
-    /// Bytes of one element.
+    /// The size of one element in bytes.
     fn element(&self) -> u32;
-    /// Whether the order of two operands does not matter.
+    /// Whether the reduction is commutative.
     fn commutative(&self) -> bool;
     /// `left`: into = from (+) into; otherwise into = into (+) from. Whole elements, equal lengths.
     fn combine(&self, from: &[u8], into: &mut [u8], left: bool);
 }
 
-/// How two vectors become one.
+/// A reduction of two vectors to one.
 #[derive(Clone)]
 pub enum Reduction {
-    /// An operator that every library has.
+    /// A predefined operator.
     Builtin(ReduceOp, DataType),
-    /// One of the caller.
+    /// A user-defined operator.
     User(Arc<dyn Combine>),
 }
 
@@ -188,7 +188,7 @@ impl<F: Fn(&[u8], &mut [u8], bool) + Send + Sync> Combine for Closure<F> {
 }
 
 impl Reduction {
-    /// A user's function over elements of so many bytes; see [`Combine::combine`] for its
+    /// A user-defined function over elements of `element` bytes; see [`Combine::combine`] for its
     /// arguments.
     ///
     /// ```
@@ -210,7 +210,7 @@ impl Reduction {
         Reduction::User(Arc::new(Closure { element, commutative, combine }))
     }
 
-    /// Bytes of one element.
+    /// The size of one element in bytes.
     pub fn element(&self) -> u32 {
         match self {
             Reduction::Builtin(_, ty) => ty.size(),
@@ -218,7 +218,7 @@ impl Reduction {
         }
     }
 
-    /// Whether the order of two operands does not matter.
+    /// Whether the reduction is commutative.
     pub fn commutative(&self) -> bool {
         match self {
             Reduction::Builtin(..) => true,

@@ -6,20 +6,20 @@ use std::borrow::Cow;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// One figure or word of a row.
+/// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A word or a sentence.
     Text(String),
     /// A whole number.
     Whole(i64),
-    /// Any other number.
+    /// A floating-point number.
     Real(f64),
-    /// Yes or no.
+    /// A truth value.
     Truth(bool),
     /// Many figures of one kind, as samples are.
     List(Vec<f64>),
-    /// There is none.
+    /// A missing value.
     Nothing,
 }
 
@@ -84,7 +84,7 @@ impl<T: Into<Value>> From<Option<T>> for Value {
     }
 }
 
-/// Named values in their order. A name may be made at run time.
+/// Named values in order. A name may be made at run time.
 ///
 /// ```
 /// use laneway_core::{Row, Value};
@@ -97,12 +97,12 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 pub struct Row(pub Vec<(Cow<'static, str>, Value)>);
 
 impl Row {
-    /// No values yet.
+    /// An empty row.
     pub fn new() -> Row {
         Row::default()
     }
 
-    /// The same with one more value.
+    /// Adds a value.
     pub fn with(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Row {
         self.0.push((name.into(), value.into()));
         self
@@ -131,39 +131,39 @@ impl Serialize for Row {
     }
 }
 
-/// Everything one run of a verb says.
+/// The complete output of one run of a verb.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     /// The verb: the schema is `laneway.<verb>/1`.
     pub verb: &'static str,
-    /// Where it was found out: hosts, versions, backend.
+    /// The environment: hosts, versions, backend.
     pub env: Row,
-    /// What was asked for.
+    /// The parameters.
     pub params: Row,
-    /// What was found.
+    /// The results.
     pub rows: Vec<Row>,
-    /// What the rows add up to, where they do.
+    /// The summary of the results, if any.
     pub summary: Option<Row>,
 }
 
 impl Document {
-    /// The name of the form that programs may rely on.
+    /// The name of the schema that programs may rely on.
     pub fn schema(&self) -> String {
         format!("laneway.{}/1", self.verb)
     }
 
-    /// The program that wrote it, with its version.
+    /// The name and version of the program that wrote the document.
     pub fn tool() -> &'static str {
         concat!("laneway ", env!("CARGO_PKG_VERSION"))
     }
 }
 
-/// A document of a run that is not at its end.
+/// A document of an unfinished run.
 #[derive(Clone, Copy, Debug)]
 pub struct Partial<'a> {
-    /// What there is so far.
+    /// The document so far.
     pub document: &'a Document,
-    /// How much that is: `96 of 476 points`.
+    /// The progress: `96 of 476 points`.
     pub done: &'a str,
 }
 

@@ -1,23 +1,23 @@
-//! The executor, without input or output: it goes through one rank's lanes and tells a [`Port`]
+//! The executor, without input or output: it advances one rank's lanes and instructs a [`Port`]
 //! what to start. The same code serves blocking, non-blocking, simulated and symbolic runs.
 
 use std::collections::VecDeque;
 
 use crate::schedule::{Rank, Round, Schedule, Step};
 
-/// Names an outstanding transfer; small numbers that are used again.
+/// The name of an outstanding transfer; small numbers that are reused.
 pub type Slot = u32;
 
-/// Whether a started transfer is over already.
+/// Whether a started transfer is already complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It is over.
+    /// It is complete.
     Done,
     /// [`Run::done`] will be called with the slot.
     Pending,
 }
 
-/// Where a step stands, and the slot of a transfer.
+/// The position of a step, and the slot of its transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
     /// The lane of the step.
@@ -28,7 +28,7 @@ pub struct At {
     pub slot: Slot,
 }
 
-/// What executes the steps: a communicator, a simulator, the checker.
+/// An executor of steps: a communicator, a simulator, the checker.
 pub trait Port {
     /// Why a step may fail.
     type Error;
@@ -158,7 +158,7 @@ pub struct Run<'s, S: Schedule + ?Sized> {
 }
 
 impl<'s, S: Schedule + ?Sized> Run<'s, S> {
-    /// The part of a rank, before its first step.
+    /// The run of a rank, before its first step.
     pub fn new(schedule: &'s S, rank: Rank) -> Self {
         let lane = |lane| Lane { rounds: schedule.rounds(rank, lane), ..Lane::default() };
         let lanes = (0..schedule.lanes(rank)).map(lane).collect();
@@ -168,7 +168,7 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
         run
     }
 
-    /// Goes back to the first round; keeps all storage, so a second run allocates nothing.
+    /// Restarts at the first round; keeps all storage, so a second run allocates nothing.
     pub fn restart(&mut self) {
         self.open_lanes = 0;
         let (schedule, rank) = (self.schedule, self.rank);
@@ -190,7 +190,7 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
         }
     }
 
-    /// Starts everything that can start, in every lane; true when the rank has finished.
+    /// Starts all steps that can start, in every lane; true when the rank has finished.
     pub fn poll<P: Port + ?Sized>(&mut self, port: &mut P) -> Result<bool, P::Error> {
         while !self.finished() {
             let (mut moved, open_lanes) = (false, self.open_lanes);
@@ -205,19 +205,19 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
         Ok(self.finished())
     }
 
-    /// Every step is started and every transfer over.
+    /// Whether every step is started and every transfer complete.
     #[inline]
     pub fn finished(&self) -> bool {
         self.open_lanes == 0
     }
 
-    /// Every step is started; transfers may be outstanding.
+    /// Whether every step is started; transfers may be outstanding.
     #[inline]
     pub fn issued(&self) -> bool {
         self.lanes.iter().all(|lane| lane.round == lane.rounds)
     }
 
-    /// A pending transfer is over.
+    /// Completes a pending transfer.
     #[inline]
     pub fn done(&mut self, slot: Slot) {
         let Transfer { lane, round, send } = self.transfers.all[slot as usize];
@@ -225,7 +225,7 @@ impl<'s, S: Schedule + ?Sized> Run<'s, S> {
         self.transfers.free.push(slot);
     }
 
-    /// Transfers that were started and are not over.
+    /// The number of outstanding transfers.
     #[inline]
     pub fn outstanding(&self) -> usize {
         self.transfers.all.len() - self.transfers.free.len()

@@ -14,7 +14,7 @@
 //!
 //! `laneway-coll` has a checker that proves all four for any schedule.
 
-/// A process of a communicator, counted from 0.
+/// A process of a communicator, numbered from 0.
 pub type Rank = u32;
 
 /// The number of one ordered message stream between two ranks.
@@ -26,25 +26,25 @@ pub const CHANNELS: Chan = 32;
 /// "No limit" for [`Round::at_most`].
 pub const ANY: u32 = u32::MAX;
 
-/// Which of a rank's three buffers a span lies in.
+/// The buffer of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Buf {
-    /// What the caller sends.
+    /// The send buffer.
     In,
-    /// What the caller receives; a broadcast has this buffer alone.
+    /// The receive buffer; a broadcast has this buffer alone.
     Out,
     /// Scratch of [`Schedule::tmp_len`] bytes, undefined at the start.
     Tmp,
 }
 
-/// A run of bytes in one buffer.
+/// A contiguous range of bytes in one buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The buffer.
     pub buf: Buf,
-    /// Where it begins.
+    /// The offset of its first byte.
     pub off: u64,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub len: u64,
 }
 
@@ -67,10 +67,10 @@ impl Span {
     }
 }
 
-/// One thing a lane does.
+/// One step of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A message to another rank.
+    /// Sends a message to another rank.
     Send {
         /// The receiver.
         to: Rank,
@@ -79,7 +79,7 @@ pub enum Step {
         /// What is sent.
         span: Span,
     },
-    /// A message from another rank.
+    /// Receives a message from another rank.
     Recv {
         /// The sender.
         from: Rank,
@@ -88,7 +88,7 @@ pub enum Step {
         /// Where it goes.
         span: Span,
     },
-    /// Bytes copied within this rank.
+    /// Copies bytes within this rank.
     Copy {
         /// What is copied.
         from: Span,
@@ -104,14 +104,14 @@ pub enum Step {
         /// Whether `from` is the left operand.
         left: bool,
     },
-    /// Gate: go on when this lane has at most so many transfers outstanding.
+    /// Gate: waits until this lane has at most this number of outstanding transfers.
     AtMost {
         /// Sends that may be outstanding.
         sends: u32,
         /// Receives that may be outstanding.
         recvs: u32,
     },
-    /// Gate: go on when rounds 0 to `round` of `lane` are complete, transfers included.
+    /// Gate: waits until rounds 0 to `round` of `lane` are complete, transfers included.
     After {
         /// The lane that is waited for.
         lane: u32,
@@ -159,21 +159,21 @@ impl Round {
         }
     }
 
-    /// An empty message: a credit, a token, a barrier's knock.
+    /// Sends an empty message, as a credit, a token or in a barrier.
     #[inline]
     pub fn signal(&mut self, to: Rank, chan: Chan) {
         let span = span(Buf::Tmp, 0, 0);
         self.steps.push(Step::Send { to, chan, span });
     }
 
-    /// Starts to receive an empty message; a gate waits for it.
+    /// Posts a receive of an empty message; a gate waits for it.
     #[inline]
     pub fn await_signal(&mut self, from: Rank, chan: Chan) {
         let span = span(Buf::Tmp, 0, 0);
         self.steps.push(Step::Recv { from, chan, span });
     }
 
-    /// Copies where the two spans are not one and the same.
+    /// Adds a copy, unless the two spans are the same.
     #[inline]
     pub fn copy(&mut self, from: Span, to: Span) {
         if from.len > 0 && from != to {
@@ -201,13 +201,13 @@ impl Round {
         }
     }
 
-    /// Goes on when at most so many sends and receives of this lane are outstanding.
+    /// Waits until at most this number of sends and receives of this lane are outstanding.
     #[inline]
     pub fn at_most(&mut self, sends: u32, recvs: u32) {
         self.steps.push(Step::AtMost { sends, recvs });
     }
 
-    /// Makes room for one more send in a window of so many; no gate where the window is [`ANY`].
+    /// Makes room for one more send in a window of this size; no gate if the window is [`ANY`].
     #[inline]
     pub fn send_window(&mut self, window: u32) {
         if window != ANY {
@@ -215,7 +215,7 @@ impl Round {
         }
     }
 
-    /// Makes room for one more receive in a window of so many; no gate where it is [`ANY`].
+    /// Makes room for one more receive in a window of this size; no gate if it is [`ANY`].
     #[inline]
     pub fn recv_window(&mut self, window: u32) {
         if window != ANY {
@@ -223,13 +223,13 @@ impl Round {
         }
     }
 
-    /// Goes on when nothing of this lane is outstanding.
+    /// Waits until no transfer of this lane is outstanding.
     #[inline]
     pub fn drain(&mut self) {
         self.at_most(0, 0);
     }
 
-    /// Goes on when rounds 0 to `round` of `lane` are complete.
+    /// Waits until rounds 0 to `round` of `lane` are complete.
     #[inline]
     pub fn after(&mut self, lane: u32, round: u64) {
         self.steps.push(Step::After { lane, round });
@@ -238,26 +238,26 @@ impl Round {
 
 /// A collective for all of its ranks: see the module's rules.
 pub trait Schedule: Send + Sync {
-    /// How many ranks it is for.
+    /// The number of ranks.
     fn ranks(&self) -> u32;
 
-    /// How many lanes run beside each other in `rank`.
+    /// The number of concurrent lanes of `rank`.
     fn lanes(&self, _rank: Rank) -> u32 {
         1
     }
 
-    /// How many rounds a lane of a rank has.
+    /// The number of rounds in a lane of a rank.
     fn rounds(&self, rank: Rank, lane: u32) -> u64;
 
     /// Appends the steps of round `k` (`k < rounds`); pure, and never touches what is there.
     fn round(&self, rank: Rank, lane: u32, k: u64, out: &mut Round);
 
-    /// Bytes of scratch that `rank` needs.
+    /// The size of the scratch buffer of `rank` in bytes.
     fn tmp_len(&self, _rank: Rank) -> u64 {
         0
     }
 
-    /// The partner formula, where the pattern has one.
+    /// The partner formula, if the pattern has one.
     fn phases(&self) -> Option<&dyn Phases> {
         None
     }
@@ -266,20 +266,20 @@ pub trait Schedule: Send + Sync {
 /// A pattern in which every rank sends to one partner in each phase, as a closed formula: a
 /// topology counts millions of flows with it and executes nothing.
 pub trait Phases {
-    /// How many phases there are.
+    /// The number of phases.
     fn count(&self) -> u64;
-    /// Whom `rank` sends to in `phase`; itself where it rests or keeps a message to itself.
+    /// The receiver of `rank` in `phase`; `rank` itself if it rests or copies to itself.
     fn partner(&self, rank: Rank, phase: u64) -> Rank;
 
-    /// The partners of ranks 0, 1, … in one phase; for those who ask for all of them.
+    /// The partners of ranks 0, 1, … in one phase, all at once.
     fn partners(&self, phase: u64, out: &mut [Rank]) {
         for (rank, partner) in out.iter_mut().enumerate() {
             *partner = self.partner(rank as Rank, phase);
         }
     }
 
-    /// How many of those who are their own partner in a phase rest; the others keep a message to
-    /// themselves, as in an all-to-all. Nobody does here, unless an order says so.
+    /// How many of the ranks that are their own partner in a phase rest; the others copy a block to
+    /// themselves, as in an all-to-all. By default 0.
     fn resting(&self, _phase: u64, _partners: &[Rank]) -> u64 {
         0
     }

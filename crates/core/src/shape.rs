@@ -9,37 +9,37 @@ use crate::schedule::Rank;
 /// The collective operations. The v-forms and reduce_scatter take blocks that differ by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Collective {
-    /// Nobody goes on before all have come.
+    /// Synchronises all ranks.
     Barrier,
-    /// The vector of the root, on every rank.
+    /// Broadcasts the vector of the root to all ranks.
     Bcast,
-    /// A block of the root for each rank.
+    /// Scatters one block of the root to each rank.
     Scatter,
-    /// The same with blocks that differ in length.
+    /// Scatter with blocks of different lengths.
     Scatterv,
-    /// A block of each rank, at the root.
+    /// Gathers one block of each rank at the root.
     Gather,
-    /// The same with blocks that differ in length.
+    /// Gather with blocks of different lengths.
     Gatherv,
-    /// The vectors of all ranks joined, at the root.
+    /// Reduces the vectors of all ranks at the root.
     Reduce,
-    /// The vectors of all ranks joined, on every rank.
+    /// Reduces the vectors of all ranks on every rank.
     Allreduce,
-    /// A block of each rank, on every rank.
+    /// Gathers one block of each rank on every rank.
     Allgather,
-    /// The same with blocks that differ in length.
+    /// Allgather with blocks of different lengths.
     Allgatherv,
-    /// A block of each rank for each rank.
+    /// Exchanges one block between each pair of ranks.
     Alltoall,
-    /// The same with blocks that differ in length.
+    /// All-to-all with blocks of different lengths.
     Alltoallv,
-    /// The vectors joined, and a block of the result for each rank.
+    /// Reduces the vectors, and scatters the result in blocks.
     ReduceScatter,
-    /// The same with blocks of one length.
+    /// Reduce-scatter with blocks of one length.
     ReduceScatterBlock,
-    /// The vectors of the ranks up to and with this one joined.
+    /// Reduces the vectors of the ranks up to and including this one.
     Scan,
-    /// The vectors of the ranks before this one joined.
+    /// Reduces the vectors of the ranks before this one.
     Exscan,
 }
 
@@ -66,7 +66,7 @@ impl Collective {
         Exscan,
     ];
 
-    /// The word for it.
+    /// The name of the collective.
     pub fn name(self) -> &'static str {
         match self {
             Barrier => "barrier",
@@ -88,7 +88,7 @@ impl Collective {
         }
     }
 
-    /// The collective of that name.
+    /// Finds a collective by its name.
     pub fn by_name(name: &str) -> Option<Collective> {
         Collective::ALL.into_iter().find(|c| c.name() == name)
     }
@@ -105,26 +105,26 @@ impl Collective {
         }
     }
 
-    /// Whether blocks may differ from rank to rank.
+    /// Whether block lengths may differ from rank to rank.
     pub fn is_irregular(self) -> bool {
         matches!(self, Scatterv | Gatherv | Allgatherv | Alltoallv | ReduceScatter)
     }
 
-    /// Whether one rank gives or gets more than the others.
+    /// Whether it has a root.
     pub fn has_root(self) -> bool {
         matches!(self.family(), Bcast | Scatter | Gather | Reduce)
     }
 
-    /// Whether contributions are joined.
+    /// Whether it is a reduction.
     pub fn reduces(self) -> bool {
         matches!(self.family(), Reduce | Allreduce | ReduceScatter | Scan | Exscan)
     }
 }
 
-/// How the data is cut.
+/// The layout of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// One vector of so many bytes: bcast, reduce, allreduce, scan, exscan; 0 for a barrier.
+    /// One vector of this length in bytes: bcast, reduce, allreduce, scan, exscan; 0 for a barrier.
     Vector(u64),
     /// A block for each rank: scatter, gather, allgather, reduce_scatter.
     Blocks(Blocks),
@@ -132,7 +132,7 @@ pub enum Layout {
     Matrix(Matrix),
 }
 
-/// How In and Out lie in the caller's memory.
+/// The relative position of In and Out in the caller's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Two buffers, or one of them empty.
@@ -160,13 +160,13 @@ pub enum Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Shape {
-    /// What is called.
+    /// The collective.
     pub collective: Collective,
-    /// How many ranks call it.
+    /// The number of ranks.
     pub ranks: u32,
-    /// 0 where the operation has none.
+    /// The root; 0 if the operation has none.
     pub root: Rank,
-    /// How long the blocks are.
+    /// The layout and lengths of the blocks.
     pub layout: Layout,
     /// Bytes of an element, which no cut divides; 1 where nothing is reduced.
     pub element: u32,
@@ -174,11 +174,11 @@ pub struct Shape {
     pub commutative: bool,
     /// Whether input and output share their memory.
     pub in_place: bool,
-    /// Where its ranks are; at one site where nobody says.
+    /// The site of each rank; all at one site if not given.
     pub placement: Option<Arc<Placement>>,
 }
 
-/// Why a shape cannot be.
+/// Why a shape is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadShape(pub String);
 
@@ -204,38 +204,38 @@ impl Shape {
         Shape { collective, ranks, root: 0, layout, element, commutative, in_place, placement }
     }
 
-    /// The same with another root.
+    /// Sets the root.
     pub fn with_root(mut self, root: Rank) -> Shape {
         self.root = root;
         self
     }
 
-    /// The same where it is known where the ranks are.
+    /// Sets the placement of the ranks.
     pub fn with_placement(mut self, placement: Arc<Placement>) -> Shape {
         self.placement = Some(placement);
         self
     }
 
-    /// The same with these blocks.
+    /// Sets the blocks.
     pub fn with_blocks(mut self, blocks: Blocks) -> Shape {
         self.layout = Layout::Blocks(blocks);
         self
     }
 
-    /// The same with these blocks from rank to rank.
+    /// Sets the blocks from rank to rank.
     pub fn with_matrix(mut self, matrix: Matrix) -> Shape {
         self.layout = Layout::Matrix(matrix);
         self
     }
 
-    /// The same with elements of so many bytes, whose order may not matter.
+    /// Sets the element size; a reduction may reorder operands if `commutative`.
     pub fn with_element(mut self, element: u32, commutative: bool) -> Shape {
         self.element = element;
         self.commutative = commutative;
         self
     }
 
-    /// The same in place, or not.
+    /// Sets whether input and output share memory.
     pub fn with_in_place(mut self, in_place: bool) -> Shape {
         self.in_place = in_place;
         self
@@ -308,7 +308,7 @@ impl Shape {
         Ok(())
     }
 
-    /// The vector's length; 0 where there is none.
+    /// The length of the vector; 0 if there is none.
     pub fn vector(&self) -> u64 {
         match &self.layout {
             Layout::Vector(n) => *n,
@@ -333,7 +333,7 @@ impl Shape {
         }
     }
 
-    /// Length of `rank`'s send buffer.
+    /// The length of the send buffer of `rank`.
     pub fn in_len(&self, rank: Rank) -> u64 {
         let at_root = |n| if rank == self.root { n } else { 0 };
         match (&self.layout, self.collective.family()) {
@@ -346,7 +346,7 @@ impl Shape {
         }
     }
 
-    /// Length of `rank`'s receive buffer.
+    /// The length of the receive buffer of `rank`.
     pub fn out_len(&self, rank: Rank) -> u64 {
         let at_root = |n| if rank == self.root { n } else { 0 };
         match (&self.layout, self.collective.family()) {
@@ -360,7 +360,7 @@ impl Shape {
         }
     }
 
-    /// How `rank`'s two buffers lie in memory.
+    /// The relative position of the two buffers of `rank`.
     pub fn place(&self, rank: Rank) -> Place {
         let root = rank == self.root;
         match (&self.layout, self.collective.family()) {

@@ -1,6 +1,6 @@
 //! Sizes and numbers as people write them: K, M and G are powers of two.
 
-/// Reads a size in bytes: `0`, `1024`, `64K`, `64K+1`, `4MiB`.
+/// Parses a size in bytes: `0`, `1024`, `64K`, `64K+1`, `4MiB`.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let mut total = 0u64;
     for part in text.split('+') {
@@ -26,7 +26,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     Ok(total)
 }
 
-/// Writes a size so that [`parse_size`] reads it again: `64K`, `64K+1`, `100`.
+/// Formats a size so that [`parse_size`] reads it again: `64K`, `64K+1`, `100`.
 pub fn format_size(bytes: u64) -> String {
     for (shift, unit) in [(30, "G"), (20, "M"), (10, "K")] {
         let (whole, rest) = (bytes >> shift, bytes & ((1 << shift) - 1));
@@ -40,7 +40,7 @@ pub fn format_size(bytes: u64) -> String {
     bytes.to_string()
 }
 
-/// Reads a number of things: `6000`, `6k`, `1.5M`; k, M and G are powers of ten, in either case.
+/// Parses a count: `6000`, `6k`, `1.5M`; k, M and G are powers of ten, in either case.
 pub fn parse_count(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let power = match text[digits.len()..].to_ascii_lowercase().as_str() {
@@ -59,7 +59,7 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
     count.parse().map_err(|_| "the number is too large".into())
 }
 
-/// Writes a number in groups of three digits: `37,890,180`.
+/// Formats a number in groups of three digits: `37,890,180`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -72,7 +72,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// A number of things: `1 rank`, `2 ranks`, `1 switch`, `3 switches`, `2 processes`.
+/// Formats a count with its noun: `1 rank`, `2 ranks`, `1 switch`, `3 switches`, `2 processes`.
 pub fn counted(count: impl Into<u64>, thing: &str) -> String {
     let count = count.into();
     let end = match thing.ends_with("ch") || thing.ends_with('s') {
@@ -91,7 +91,7 @@ pub fn counted_grouped(count: impl Into<u64>, thing: &str) -> String {
     format!("{} {things}", grouped(count))
 }
 
-/// What so many things do: one `is`, two `are`.
+/// The verb for a count: `is` for one, `are` otherwise.
 pub fn are(count: impl Into<u64>) -> &'static str {
     if count.into() == 1 { "is" } else { "are" }
 }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_thing_is_no_two_things() {
+    fn the_plural_depends_on_the_count() {
         assert_eq!([0u32, 1, 2].map(|n| counted(n, "rank")), ["0 ranks", "1 rank", "2 ranks"]);
         assert_eq!([1u64, 3].map(|n| counted(n, "switch")), ["1 switch", "3 switches"]);
         assert_eq!(counted_grouped(6156u32, "node"), "6,156 nodes");

@@ -59,7 +59,7 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn what_is_no_list_is_refused_with_its_place() {
+fn an_invalid_list_is_refused_with_its_position() {
     for (list, position, word) in [
         ("", 1, "missing"),
         ("a,,b", 3, "missing"),

@@ -13,7 +13,7 @@ pub fn round_step(rough: f64, digits: &[f64]) -> f64 {
     unit * digits.iter().find(fits).unwrap_or(&10.0)
 }
 
-/// The unit in which a time of so many microseconds is written, and its microseconds.
+/// The unit in which a time of `us` microseconds is written, and its microseconds.
 pub fn time_unit(us: f64) -> (&'static str, f64) {
     match us {
         us if us < 1e4 => ("µs", 1.0),

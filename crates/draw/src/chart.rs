@@ -17,7 +17,7 @@ const RIGHT: f64 = 624.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 312.0;
 
-/// So many colours the page's style knows.
+/// The number of colours in the page's style.
 const COLOURS: usize = 8;
 
 /// The class that gives the n-th curve its colour.

@@ -50,7 +50,7 @@ pub fn draw(run: &Run) -> String {
             }
             text += "EOD\n";
             let label = quoted(&curve.label);
-            // Its points differ already; with dashes lines are told apart without colour too.
+            // Its points differ already; with dashes lines are distinguishable without colour too.
             let dashes = own % 4 + 1;
             curves.push(format!(
                 "$data{number} using 1:2:3:4 with yerrorlines dashtype {dashes} title {label}"

@@ -155,7 +155,7 @@ fn verdicts(runs: &[Run]) -> String {
                 }
                 value if plain(value).is_empty() => {}
                 value => {
-                    let (name, value) = (escaped(name), escaped(&told(value)));
+                    let (name, value) = (escaped(name), escaped(&display_text(value)));
                     let _ = write!(brief, "<dt>{name}</dt><dd>{value}</dd>");
                 }
             }
@@ -177,7 +177,7 @@ fn verdicts(runs: &[Run]) -> String {
 }
 
 /// A value as a person reads it.
-fn told(value: &Value) -> String {
+fn display_text(value: &Value) -> String {
     match value {
         Value::Truth(true) => "yes".into(),
         Value::Truth(false) => "no".into(),
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn several_runs_are_told_apart() {
+    fn several_runs_are_distinguishable() {
         let (mut old, mut new) = (run(), run());
         (old.name, new.name) = ("old".into(), "new".into());
         let html = render("two", &[old, new]);

@@ -12,9 +12,9 @@ use crate::axis::{Axis, time_unit};
 use crate::html;
 use crate::svg::{self, escaped, ruled};
 
-/// So many links are drawn, the busiest first.
+/// The number of links that are drawn, the busiest first.
 const CHARTS: usize = 12;
-/// So many of the others are named.
+/// The number of other links that are named.
 const NAMED: usize = 24;
 
 const WIDTH: f64 = 480.0;
@@ -26,7 +26,7 @@ const LINE: f64 = 15.0;
 /// The heading above the charts.
 const HEAD: f64 = 30.0;
 
-/// A capacity so many times above all rates would press the curves to the ground.
+/// The ratio to the highest rate above which a capacity would flatten the curves.
 const FAR_ABOVE: f64 = 5.0;
 
 /// A curve of a chart.

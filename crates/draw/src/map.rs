@@ -20,9 +20,9 @@ pub use text::explain_shades;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Cell {
-    /// Who sends.
+    /// The sender.
     pub from: usize,
-    /// Who receives.
+    /// The receiver.
     pub to: usize,
     /// 10^6 bytes a second; not a number where it was not measured.
     pub rate_mb_s: f64,
@@ -44,7 +44,7 @@ pub struct Node {
     pub is_slow: bool,
 }
 
-/// All pairs that a run of `laneway measure pairs` tells of.
+/// All pairs of a run of `laneway measure pairs`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Map {
@@ -56,7 +56,7 @@ pub struct Map {
     pub is_judged: bool,
 }
 
-/// More ranks than this are not drawn; no file of ours has so many.
+/// More ranks than this are not drawn; no file of ours has more.
 const MOST_RANKS: usize = 1 << 16;
 
 /// Units of a cell at most, and of all cells of a row where they are many.
@@ -118,7 +118,7 @@ impl Map {
         Some(())
     }
 
-    /// The whole map as a drawing; who is to blame is written in red, and what is late has a blue
+    /// The whole map as a drawing; a suspect is written in red, and what is late has a blue
     /// edge.
     pub fn draw(&self) -> String {
         let cell = (SIDE / self.nodes.len().max(1) as f64).min(CELL);
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_to_blame_is_named_however_many_there_are() {
+    fn all_suspects_are_named() {
         let mut nodes = vec![Node { host: "n".into(), is_slow: false }; 400];
         nodes[77].is_slow = true;
         let map = Map { nodes, ..Map::default() };
@@ -467,13 +467,13 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_no_pairs_have_no_map() {
+    fn rows_other_than_pairs_have_no_map() {
         assert_eq!(Map::of(&run(vec![])), None);
         assert_eq!(Map::of(&run(vec![Row::new().with("from", 0u32).with("to", 1u32)])), None);
         assert_eq!(Map::of(&run(vec![pair(0, 4_000_000_000)])), None);
         let no_time = Row::new().with("from", 0u32).with("to", 1u32).with("latency_times", 1.0);
         let map = Map::of(&run(vec![no_time])).expect("a map");
-        assert!(map.draw().contains("#bbbbbb"), "no figure is no white");
+        assert!(map.draw().contains("#bbbbbb"), "a missing figure is not white");
         let early = Row::new().with("from", 0u32).with("to", 1u32).with("there_mb_s", 1.0);
         assert!(Map::of(&run(vec![early])).is_some_and(|map| !map.is_judged));
     }

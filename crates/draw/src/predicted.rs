@@ -48,7 +48,7 @@ pub struct Drawing {
     pub title: String,
     /// One for each algorithm.
     pub curves: Vec<Curve>,
-    /// From so many bytes on another curve is the lowest: which.
+    /// The lengths from which another curve is the lowest, with its name.
     pub crossovers: Vec<(u64, String)>,
     /// Sizes that escalate now and then, from and to.
     pub escalates: Option<(u64, u64)>,

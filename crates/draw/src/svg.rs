@@ -1,9 +1,9 @@
-//! What every drawing shares: the frame, the colours, dashes and marks by which curves are told
-//! apart, and text that cannot break out of it.
+//! What every drawing shares: the frame, the colours, dashes and marks that distinguish curves,
+//! and text that cannot break out of it.
 
 pub use crate::axis::round_step;
 
-/// Told apart by most eyes; used in turn.
+/// Distinguishable for most eyes; used in turn.
 const PALETTE: [&str; 8] =
     ["#1b6ca8", "#d1495b", "#edae49", "#00798c", "#66a182", "#8d5a97", "#c06c3e", "#4f5d75"];
 
@@ -23,7 +23,7 @@ pub fn ink_on(number: u32) -> &'static str {
     if light > 150_000 { "#111" } else { "#fff" }
 }
 
-/// The dashes of the n-th curve, so that curves are told apart without colour too.
+/// The dashes of the n-th curve, so that curves are distinguishable without colour too.
 pub fn dashes(number: usize) -> &'static str {
     // Where colours come again, another dash goes with each.
     DASHES[(number + number / PALETTE.len()) % DASHES.len()]
@@ -60,7 +60,7 @@ pub fn ruled(left: f64, right: f64, y: f64, label: &str) -> String {
     )
 }
 
-/// A drawing of so many units, on white.
+/// A drawing of this width and height, on white.
 pub fn document(width: f64, height: f64, body: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
@@ -69,7 +69,7 @@ pub fn document(width: f64, height: f64, body: &str) -> String {
     )
 }
 
-/// A drawing inside a page is at most so many times as large as it says: letters of a small one
+/// The largest scale of a drawing inside a page: beyond it, letters of a small one
 /// would be larger than headings.
 const MOST_GROWN: f64 = 1.5;
 
@@ -102,7 +102,7 @@ pub fn width_of(text: &str, font_size: f64) -> f64 {
     text.chars().count() as f64 * font_size * 0.58
 }
 
-/// Lines of a text that fit so many units in letters of this size; a word that is longer has its
+/// Lines of a text that fit this width in letters of this size; a word that is longer has its
 /// line alone.
 pub fn wrap(text: &str, width: f64, font_size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_are_told_apart_without_colour() {
+    fn curves_are_distinguishable_without_colour() {
         let mut seen: Vec<(&str, String)> =
             (0..15).map(|number| (dashes(number), mark(number, 0.0, 0.0, 3.0))).collect();
         seen.sort_unstable();

@@ -70,7 +70,7 @@ pub struct Timeline<'a> {
     pub ranks: u32,
     /// The links of the platform, by the numbers that the recording has.
     pub resources: &'a [Resource],
-    /// What the sites are called; one or none where there is but one.
+    /// The names of the sites; may be empty if there is but one.
     pub site_names: &'a [String],
     /// The site of each rank; ranks beyond are at the first.
     pub sites: Vec<u32>,
@@ -217,7 +217,7 @@ impl Timeline<'_> {
     }
 
     /// The number of a bar's colour: that of its receivers' site or, where there is but one site,
-    /// of its receiver; none where they differ.
+    /// of its receiver; `None` if they differ.
     fn colour_number(&self, block: &Block) -> Option<u32> {
         let number = |to: u32| match self.site_names.len() > 1 {
             true => self.sites.get(to as usize).copied().unwrap_or(0),
@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(svg.matches("class=\"merged\"").count(), 24);
         assert!(svg.contains(">23 to 1-23</text>") && svg.contains(">23 to 0-4,6-23</text>"));
         assert!(svg.contains("(552 messages in 24 bars)"), "{svg}");
-        // Who waits: something is on its way to every rank.
+        // A rank waits: something is on its way to every rank.
         assert_eq!(svg.matches("class=\"arrivals\"").count(), 24);
         // Few that overlap are all seen.
         let few = drawn(4, (1..4).map(|to| sent(0, to, 0.0, 1.0)));
@@ -409,10 +409,10 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_sent_there_is_no_time() {
+    fn a_run_without_messages_has_no_time() {
         let svg = drawn(1, []);
         assert!(svg.contains("no message is sent") && !svg.contains("µs"), "{svg}");
-        // Links are told of where there are any.
+        // Links are mentioned only if there are any.
         assert!(!drawn(2, [sent(0, 1, 0.0, 1.0)]).contains("use of the busiest links"));
     }
 

@@ -69,7 +69,7 @@ fn many_lines_are_thin() {
 }
 
 #[test]
-fn lines_that_nobody_could_follow_are_bundles() {
+fn lines_too_dense_to_follow_are_bundles() {
     let bundles = |drawing: &str| {
         ["bundle", "stub"].map(|class| drawing.matches(&format!("class=\"{class}\"")).count())
     };
@@ -107,7 +107,7 @@ fn a_large_tree_shows_its_pods() {
 }
 
 #[test]
-fn a_page_has_room_for_so_many_phases() {
+fn a_page_has_room_for_a_limited_number_of_phases() {
     let plan = planned("mlfm:d=3");
     let subject = Subject::planned(&*plan);
     let counter = Counter::new(&*plan, &*plan).expect("small");

@@ -5,11 +5,11 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// So many threads for each core.
+/// Threads for each core.
 const CROWD: usize = 2;
-/// Bytes of a packet of others, and the port that nobody listens at.
+/// Bytes of a packet of others, and the discard port, at which no socket listens.
 const PACKET: usize = 1400;
-const NOBODY: u16 = 9;
+const DISCARD: u16 = 9;
 /// Packets of one socket at a time, at most.
 const MOST_PACKETS: usize = 256;
 /// No more sockets than this: each may have a few hundred kilobytes in a queue.
@@ -26,10 +26,10 @@ pub fn keep_busy(lasts: Duration) {
     });
 }
 
-/// Keeps so many bytes waiting on the way from one address to another, for so long. Called in the
+/// Keeps `bytes` bytes waiting on the way from one address to another, for so long. Called in the
 /// sender's namespace.
 pub fn fill_queue(from: IpAddr, to: IpAddr, bytes: usize, lasts: Duration) -> io::Result<()> {
-    let (target, packet) = (SocketAddr::new(to, NOBODY), [0; PACKET]);
+    let (target, packet) = (SocketAddr::new(to, DISCARD), [0; PACKET]);
     // A socket that has enough in the queue refuses more.
     let fill = |socket: &UdpSocket| {
         (0..MOST_PACKETS).take_while(|_| socket.send_to(&packet, target).is_ok()).count()

@@ -7,7 +7,7 @@ use std::io;
 use laneway_lab::LabError;
 use laneway_net::NetError;
 
-/// Why a drill could not be done. That traffic suffered is no error: see [`crate::Verdict`].
+/// Why a drill could not be done. Traffic that suffers is not an error: see [`crate::Verdict`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DrillError {

@@ -23,7 +23,7 @@ pub struct Verdict {
     pub bytes: usize,
     /// How many faults there were.
     pub faults: usize,
-    /// The median over faults; none where there was no fault.
+    /// The median over faults; `None` without a fault.
     pub stall_p50_ms: Option<f64>,
     /// 99 of 100 faults took no longer.
     pub stall_p99_ms: Option<f64>,

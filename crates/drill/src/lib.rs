@@ -6,7 +6,7 @@
 //! traffic is that of [`laneway_net::drill`], hosts and faults are those of [`laneway_lab`]. Begin
 //! with [`Stage`], which is the two hosts, then [`Round`], which is one experiment on them, and
 //! [`judge()`], which makes figures of what was seen. [`observe`] is for traffic with another
-//! machine, where somebody else breaks the paths.
+//! machine, where the paths are broken by other means.
 //!
 //! A drill needs root, as a lab does, and the command `laneway`, which guards the lab and removes
 //! it whatever becomes of the program.

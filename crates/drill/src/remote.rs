@@ -1,4 +1,4 @@
-//! Traffic with another machine, where somebody else breaks the paths.
+//! Traffic with another machine, where the paths are broken by other means.
 
 use std::net::SocketAddr;
 use std::thread;

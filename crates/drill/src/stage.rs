@@ -44,7 +44,7 @@ pub struct Struck {
     pub begun: u64,
     /// All its steps are over.
     pub repaired: u64,
-    /// None where that did not happen within 10 s.
+    /// `None` if that did not happen within 10 s.
     pub armed: Option<u64>,
 }
 
@@ -251,7 +251,7 @@ impl Stage {
             struck.push(Struck { begun: nanos(begun), repaired, armed });
             tell(number + 1);
             if armed.is_none() {
-                // It does not come back: more faults would tell nothing, and take for ever.
+                // It does not come back: more faults would show nothing, and take for ever.
                 break;
             }
         }

@@ -1,6 +1,6 @@
 //! How much one TCP stream carries through the emulator: two namespaces, 5 ms of delay.
 //!
-//! `emulator-rate [SECONDS [GBIT]]`: 3 seconds and no limit, unless told otherwise.
+//! `emulator-rate [SECONDS [GBIT]]`: 3 seconds and no limit by default.
 
 #[path = "../tests/emulator_sites/mod.rs"]
 mod emulator_sites;

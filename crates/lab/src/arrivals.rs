@@ -125,7 +125,7 @@ fn open(device: &CString) -> io::Result<OwnedFd> {
     }
 }
 
-/// The next packet; none where no more has arrived.
+/// The next packet; `None` if no more has arrived.
 fn read_packet(socket: &OwnedFd) -> io::Result<Option<Packet>> {
     let mut packet = Packet { head: [0; HEADERS], length: 0, at: 0.0 };
     let mut control = [0_u64; 8];

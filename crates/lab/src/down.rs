@@ -1,5 +1,5 @@
 //! Removes a lab: its processes, its namespaces with all that is in them, its folder. Finds them by
-//! name, so that it also removes what somebody left behind who was killed.
+//! name, so that it also removes what a killed process left behind.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -35,7 +35,7 @@ pub fn down(lab: &LabName) -> Result<Removed, LabError> {
     // Open until the end, so that nothing else can look like one of them.
     let (mut open, mut known): (Vec<File>, Vec<Identity>) = (Vec::new(), Vec::new());
     let begun = Instant::now();
-    // Somebody may still be building: what comes up meanwhile goes in the next round.
+    // The lab may still be in construction: what comes up meanwhile goes in the next round.
     loop {
         let names = namespaces(&lab.prefix());
         if names.is_empty() {
@@ -57,7 +57,7 @@ pub fn down(lab: &LabName) -> Result<Removed, LabError> {
         }
     }
     remove_folder(lab)?;
-    // Whoever came into a namespace just before it lost its name.
+    // Processes that entered a namespace just before it lost its name.
     removed.processes += kill_all(&known)?;
     drop(open);
     Ok(removed)

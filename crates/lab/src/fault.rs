@@ -206,7 +206,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `a>b` is one way, `a-b` both; none where the word names no sites.
+    /// `a>b` is one way, `a-b` both; `None` if the word names no sites.
     fn ways(&self, word: &str) -> Result<Option<Vec<(usize, usize)>>, LabError> {
         let site = |name: &str| {
             let number = self.plan.site(name);
@@ -488,7 +488,7 @@ mod tests {
             ("", "no fault is named"),
             ("explode s0n0", "the faults are carrier"),
             ("carrier", "the syntax is carrier HOST"),
-            ("carrier nobody", "unknown host `nobody`"),
+            ("carrier s9n9", "unknown host `s9n9`"),
             ("carrier s0n0:eth9", "no card `eth9`"),
             ("carrier s0n0 sky", "not an end of a cable"),
             ("drop site0>mars", "unknown site `mars`"),

@@ -1,9 +1,9 @@
-//! Somebody who removes a lab when its owner is gone, however it went.
+//! A guard process that removes a lab when its owner is gone, however it went.
 //!
 //! The owner starts a second process before it makes anything, and holds the other end of its
 //! input. The guard takes the lab's name, so that of two owners one is first. When its input closes
-//! (the owner has ended, or was killed) it removes the lab, unless it was told to keep it or the
-//! lab is somebody else's by then.
+//! (the owner has ended, or was killed) it removes the lab, unless it was asked to keep it or the
+//! lab has another owner by then.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -18,11 +18,11 @@ use crate::error::LabError;
 use crate::name::LabName;
 use crate::system::is_root;
 
-/// What the guard says: it has the name, somebody else has, or it could not take it.
+/// What the guard says: it has the name, another process has, or it could not take it.
 const READY: u8 = b'r';
 const TAKEN: u8 = b't';
 const FAILED: u8 = b'f';
-/// What it is told.
+/// The commands to the guard.
 const KEEP: u8 = b'k';
 const REMOVE: u8 = b'x';
 /// An owner's tools die a moment after its input has closed.
@@ -81,7 +81,7 @@ impl Guard {
         if self.end(KEEP) {
             return Ok(());
         }
-        // Whoever is dead watches nothing: the lab would stand without having been kept.
+        // A dead guard watches nothing: the lab would stand without having been kept.
         Err(LabError::system("telling the guard to keep the lab", ErrorKind::BrokenPipe.into()))
     }
 
@@ -96,16 +96,16 @@ impl Guard {
     /// Tells the guard what to do; whether it did.
     fn end(&mut self, word: u8) -> bool {
         self.over = true;
-        let told =
+        let sent =
             self.child.stdin.take().is_some_and(|mut input| input.write_all(&[word]).is_ok());
-        self.child.wait().is_ok_and(|status| status.success()) && told
+        self.child.wait().is_ok_and(|status| status.success()) && sent
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
         if !self.over && !self.end(REMOVE) {
-            // Nobody could be told of an error here.
+            // An error could not be reported here.
             _ = down(&self.lab);
         }
     }
@@ -126,20 +126,20 @@ pub fn watch(lab: &LabName) -> Result<Option<Removed>, LabError> {
     // An owner that is gone already does not read; its input is closed as well.
     _ = output.write_all(&[word]).and_then(|_| output.flush());
     let mine = reserved?;
-    let mut told = Vec::new();
-    _ = std::io::stdin().read_to_end(&mut told);
-    if told.contains(&KEEP) {
+    let mut commands = Vec::new();
+    _ = std::io::stdin().read_to_end(&mut commands);
+    if commands.contains(&KEEP) {
         return Ok(None);
     }
     let begun = Instant::now();
-    while told.is_empty() && parent() == owner && begun.elapsed() < LIMIT {
+    while commands.is_empty() && parent() == owner && begun.elapsed() < LIMIT {
         thread::sleep(Duration::from_millis(1));
     }
     if fs::read_to_string(lab.file("owner")).is_ok_and(|owner| owner != mine) {
         return Ok(None);
     }
     let mut removed = down(lab)?;
-    if told.is_empty() {
+    if commands.is_empty() {
         thread::sleep(MOMENT);
         let late = down(lab)?;
         removed.namespaces += late.namespaces;

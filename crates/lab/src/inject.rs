@@ -134,8 +134,8 @@ impl Timetable {
         &self.steps
     }
 
-    /// Does it all, each at its time; what is done is told as it is. Stops early when told to, and
-    /// then ends the faults that have begun.
+    /// Injects every fault at its time, and reports it then. Stops early if `stop` is set, and then
+    /// ends the faults that have begun.
     pub fn run(
         &self,
         lab: &LabName,
@@ -196,7 +196,7 @@ impl Timetable {
 
 type Prepared<'f> = VecDeque<Result<Ready<'f>, LabError>>;
 
-/// Sleeps until an instant; false when told to stop before.
+/// Sleeps until an instant; false if stopped before.
 fn wait_until(instant: f64, stop: &AtomicBool) -> bool {
     loop {
         if stop.load(Ordering::Acquire) {
@@ -329,7 +329,7 @@ fn set_link(device: &str, up: bool) -> io::Result<()> {
         }
         check(libc::ioctl(descriptor, libc::SIOCSIFFLAGS as _, &mut request))?;
         if up {
-            // The kernel deals with links that came up once a second, unless somebody asks for
+            // The kernel deals with links that came up once a second, unless a query asks for
             // one; a switch of metal does not wait. Where it cannot be asked, that second passes.
             let mut question: [u32; 2] = [ETHTOOL_GLINK, 0];
             request.ifr_ifru.ifru_data = question.as_mut_ptr().cast();
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_line_is_told_by_its_number() {
+    fn a_wrong_line_is_named_by_its_number() {
         for (text, word) in [
             ("1s drop s0n0\nsoon drop s0n0", "line 2: `soon` is not a time"),
             ("1s", "line 1: no fault is named"),

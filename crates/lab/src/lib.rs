@@ -9,7 +9,7 @@
 //! This crate must never know a backend, a collective or a measurement: programs run in a lab as
 //! they would on real hosts.
 //!
-//! A plan and the faults of its links touch nothing, so that anybody can look at them:
+//! A plan and the faults of its links touch nothing, so that every user can look at them:
 //!
 //! ```
 //! use laneway_lab::{LabName, Options, Plan, address, parse_fault};

@@ -1,4 +1,4 @@
-//! What MPI libraries, and our own ranks over the network, are told so that they start without ssh,
+//! Settings with which MPI libraries, and our own ranks over the network, start without ssh,
 //! one rank on each host, and reach each other over the lab's cards and by nothing else.
 
 use std::fmt::Write;

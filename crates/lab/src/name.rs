@@ -1,4 +1,4 @@
-//! Names of what a lab makes, so that whoever removes it finds all of it and nothing else.
+//! Names of what a lab makes, by which all of it is found for removal and nothing else.
 
 use std::path::PathBuf;
 

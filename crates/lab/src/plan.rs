@@ -15,8 +15,8 @@ pub const MOST_HOSTS_OF_SITE: usize = 250;
 pub const MOST_SITES: usize = 200;
 /// More cards of a host than this have none either.
 pub const MOST_CARDS: usize = 8;
-/// A way inside a site cannot be made longer than the kernel makes it; what platforms ask for up to
-/// so many seconds is taken for what the kernel gives.
+/// The latency inside a site that the kernel causes: a way there cannot be made longer, and
+/// platforms that ask for up to this get what the kernel gives.
 pub const MOST_LAN_LATENCY: f64 = 100e-6;
 /// The network beside the others, that no fault touches.
 const MANAGEMENT: u8 = 255;
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_tell_their_site() {
+    fn addresses_identify_their_site() {
         let made = plan("two-sites:3x3", Options::default()).expect("two sites");
         let address = address(1, &made.hosts[5]);
         assert_eq!(address, Ipv4Addr::new(10, 1, 1, 3));

@@ -14,11 +14,11 @@ use crate::system::within;
 /// Messages there and back, of which the fastest counts.
 const TRIPS: usize = 10;
 const LOOKS: usize = 4;
-/// A rate is seen over so many seconds, after as many in which a connection grows.
+/// The seconds over which a rate is measured, after as many in which a connection grows.
 const SECONDS: f64 = 0.4;
 /// Rates above this many bytes a second are the machine's, not the lab's.
 const MOST_RATE: f64 = 1.25e8;
-/// How far a figure may be off, as a part of it; a latency by so many seconds besides.
+/// The tolerance of a figure, as a part of it; of a latency by these seconds besides.
 const TOLERANCE: f64 = 0.1;
 const SLACK: f64 = 1e-3;
 /// What is sent at once after a pause, and how far its rate may be off; not where it would take
@@ -47,7 +47,7 @@ pub struct Seen {
     pub latency: f64,
     /// What the plan says of it.
     pub planned_latency: f64,
-    /// Bytes a second of one connection, and what the plan says; none where nothing limits it.
+    /// Bytes a second of one connection, and what the plan says; `None` if nothing limits it.
     pub rate: Option<(f64, f64)>,
     /// Bytes a second of 64 KiB that are sent at once after a pause; none between sites, and where
     /// nothing limits it.

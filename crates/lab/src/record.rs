@@ -83,7 +83,7 @@ impl Recorder {
         Ok(counts)
     }
 
-    /// Records until told to stop; the last interval is as long as it happens to be.
+    /// Records until stopped; the last interval is as long as it happens to be.
     pub fn record(mut self, every: Duration, stop: &AtomicBool) -> Result<Vec<Link>, LabError> {
         let begun = Instant::now();
         let (mut before, mut at, mut next) = (self.read()?, 0.0, every);

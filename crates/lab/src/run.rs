@@ -42,14 +42,14 @@ pub struct Ended {
 }
 
 impl Run<'_> {
-    /// Runs the command to its end. `told` hears of faults while they happen. Record and timetable
-    /// end with the command, or when somebody else sets `stop`; the command goes on then.
+    /// Runs the command to its end. `on_fault` is called for faults while they happen. Record and
+    /// timetable end with the command, or when `stop` is set; the command goes on then.
     pub fn run(
         &self,
         lab: &LabName,
         plan: &Plan,
         stop: &AtomicBool,
-        told: impl Fn(&Done) + Sync,
+        on_fault: impl Fn(&Done) + Sync,
     ) -> Result<Ended, LabError> {
         let recorder = self.every.map(|_| Recorder::new(lab, plan)).transpose()?;
         let mut process = command(lab, self.host, self.program)?;
@@ -62,8 +62,8 @@ impl Run<'_> {
             let record = recorder.zip(self.every);
             let record =
                 record.map(|(recorder, every)| scope.spawn(move || recorder.record(every, stop)));
-            let (faults, told) = (self.timetable, &told);
-            let faults = faults.map(|table| scope.spawn(move || table.run(lab, stop, told)));
+            let (faults, on_fault) = (self.timetable, &on_fault);
+            let faults = faults.map(|table| scope.spawn(move || table.run(lab, stop, on_fault)));
             let code = wait(child);
             stop.store(true, Ordering::Release);
             let links = record.map(joined).transpose()?;

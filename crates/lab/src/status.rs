@@ -10,7 +10,7 @@ use crate::wan;
 pub struct Status {
     /// Whether it was built to the end.
     pub ready: bool,
-    /// Whether its WAN answers; none where it has one site.
+    /// Whether its WAN answers; `None` if it has one site.
     pub wan: Option<bool>,
     /// Network namespaces.
     pub namespaces: usize,

@@ -95,7 +95,7 @@ pub(crate) fn batch(
     if let Some(namespace) = namespace {
         command.args(["-n", namespace]);
     }
-    // A tool must not go on building after whoever started it was killed.
+    // A tool must not go on building after its parent was killed.
     die_with_owner(&mut command);
     Started::new(command, tool)?.feed(lines)
 }
@@ -135,7 +135,7 @@ impl Started {
             return Ok(());
         }
         let said = said.trim().replace('\n', "; ");
-        // It tells the line by its number.
+        // It gives the line by its number.
         let number = said.rsplit("-:").next().and_then(|number| number.parse::<usize>().ok());
         let line = number.and_then(|number| lines.lines().nth(number.checked_sub(1)?));
         Err(LabError::Tool { command: format!("{} {}", self.tool, line.unwrap_or_default()), said })
@@ -172,7 +172,7 @@ pub(crate) fn namespaces(prefix: &str) -> Vec<String> {
     found
 }
 
-/// What tells a namespace from any other: the device and inode of its file.
+/// What distinguishes a namespace from any other: the device and inode of its file.
 pub(crate) type Identity = (u64, u64);
 
 pub(crate) fn identity(path: &Path) -> Option<Identity> {

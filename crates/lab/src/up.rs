@@ -23,8 +23,8 @@ const MOST_BYTES: f64 = 4e9;
 /// timer is late. With more, a short message would pass faster than its card.
 const LEAST_BURST: f64 = 2200.0;
 const BURST_SECONDS: f64 = 17.6e-6;
-/// The kernel hands over so many bytes as one packet, which passes whole: at least two packets of
-/// Ethernet, and on fast cards what takes so long, or a processor could not keep up.
+/// The largest packet that the kernel hands over and that passes whole: at least two packets of
+/// Ethernet, and on fast cards what takes this time, or a processor could not keep up.
 const LEAST_OFFLOAD: f64 = 3028.0;
 const OFFLOAD_SECONDS: f64 = 24e-6;
 const MOST_OFFLOAD: f64 = 65_536.0;

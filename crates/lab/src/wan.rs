@@ -82,7 +82,7 @@ fn talk(lab: &LabName, socket: &UnixDatagram, command: &str) -> io::Result<Strin
 }
 
 /// What the process does: opens a device in every site, moves into a namespace of its own, by which
-/// it is found, and carries packets until it is told to stop or killed.
+/// it is found, and carries packets until it is stopped or killed.
 pub fn run(lab: &LabName) -> Result<(), LabError> {
     let text = std::fs::read_to_string(lab.file("plan"))
         .map_err(|error| LabError::system("reading the plan", error))?;

@@ -152,7 +152,7 @@ fn send_datagrams(sites: &Sites, count: u32) -> Vec<u32> {
 }
 
 #[test]
-fn datagrams_keep_order_until_told_otherwise() {
+fn datagrams_keep_order_by_default() {
     if !can_run() {
         return;
     }

@@ -108,7 +108,7 @@ impl Board {
             missed: AtomicU32::new(0),
             gone: AtomicU32::new(0),
         };
-        // SAFETY: the first page is mapped, aligned, and nobody else knows it yet.
+        // SAFETY: the first page is mapped, aligned, and not shared yet.
         unsafe { board.base.cast::<Head>().write(head) };
         Ok((board, fd))
     }
@@ -200,7 +200,7 @@ impl Board {
     pub fn marks(&self, rank: Rank) -> &[AtomicU64] {
         assert!(rank < self.size, "a rank has marks");
         let words = (self.size as usize).div_ceil(64);
-        // SAFETY: the table has a row of at least so many words for each rank.
+        // SAFETY: the table has a row of at least `words` words for each rank.
         unsafe {
             let row = self.base.add(self.layout.marks + rank as usize * self.layout.marks_stride);
             std::slice::from_raw_parts(row.cast(), words)

@@ -7,7 +7,7 @@ use crate::sync::{AtomicU32, Futex, Ordering, fence};
 /// Zeroed memory is a doorbell that is not armed.
 #[repr(C)]
 pub(crate) struct Doorbell {
-    /// 1 while its owner sleeps, or is about to: who has news sets it to 0 and wakes it.
+    /// 1 while its owner sleeps, or is about to: a rank with news sets it to 0 and wakes it.
     word: AtomicU32,
     futex: Futex,
 }

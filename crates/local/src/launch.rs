@@ -31,7 +31,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Runs this program as so many ranks and returns their exit code when all have ended. Blocks;
+    /// Runs this program as `ranks` ranks and returns their exit code when all have ended. Blocks;
     /// meant for the main thread of a program that has no other yet.
     pub fn run(&self) -> Result<i32, LocalError> {
         if !(1..=MOST_RANKS).contains(&self.ranks) {

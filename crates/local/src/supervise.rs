@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use laneway_core::Rank;
-use laneway_processes::{Awaited, ENDING, TOLD, kill_group};
+use laneway_processes::{Awaited, ENDING, REPORTED, kill_group};
 
 use crate::board::Board;
 use crate::error::{Death, LocalError};
@@ -45,7 +45,7 @@ impl Supervisor {
             self.reap();
             if let Some(code) = self.board.aborted() {
                 self.end_all();
-                // Ranks are told of others that ended well, and of no other end.
+                // Ranks learn of others that ended well, and of no other end.
                 let missed = self.board.missed().filter(|_| code != 0);
                 return missed.map_or(Ok(code), |rank| Err(LocalError::RankLeft { rank }));
             }
@@ -113,10 +113,11 @@ impl Supervisor {
             return self.died(first);
         };
         // Orderly: every rank came to the same end as rank 0, had nothing to complain about, or
-        // has told its own end: one may find figures imprecise where rank 0 cannot write them.
+        // has reported its own end: one may find figures imprecise where rank 0 cannot write them.
         let orderly = |child: &Child| match child.ended {
             Some(Death::Code(other)) => {
-                other == 0 || other == code || [code, other].iter().all(|end| TOLD.contains(end))
+                let reported = [code, other].iter().all(|end| REPORTED.contains(end));
+                other == 0 || other == code || reported
             }
             _ => false,
         };

@@ -38,7 +38,7 @@ mod real {
         }
     }
 
-    /// Memory that two sides share without atomics: where a model looks on, and nobody else.
+    /// Memory that two sides share without atomics: visible to a model only.
     pub(crate) struct Watch;
 
     impl Watch {

@@ -29,7 +29,7 @@ pub(crate) fn anonymous_file(len: usize) -> Result<OwnedFd, LocalError> {
     if fd < 0 {
         return Err(local_error("create shared memory"));
     }
-    // SAFETY: the descriptor was just opened and belongs to nobody else.
+    // SAFETY: the descriptor was just opened and has no other owner.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     // Past the limit of a file's size (ulimit -f) the system sends a signal that would end us
     // silently; ignored, it is an error like any other.

@@ -9,7 +9,7 @@
 use laneway_coll::{Algorithm, Params, find};
 use laneway_core::{Buffers, Collective as Kind, Comm, CommError, Exec, Rank, Shape};
 use laneway_measure::operation::Answerer;
-use laneway_measure::talk::announce;
+use laneway_measure::talk::broadcast;
 use laneway_measure::timing::{Confirmation, Root};
 use laneway_measure::{Collective, GlobalClock, Procedure, Rule, Stage, measure};
 use laneway_sim::platform::Platform;
@@ -55,7 +55,7 @@ impl OptScatter {
         Ok(OptScatter { implementations, times })
     }
 
-    /// The fastest for blocks of so many bytes. All ranks know the same figures, and choose alike.
+    /// The fastest for blocks of `size` bytes. All ranks know the same figures, and choose alike.
     fn fastest(&self, size: u64) -> usize {
         let at = SIZES.iter().rposition(|&measured| measured <= size).unwrap_or(0);
         let faster = |&i: &usize, &j: &usize| self.times[i][at].total_cmp(&self.times[j][at]);
@@ -91,7 +91,7 @@ fn seconds(comm: &dyn Comm, size: u64, answerer: Answerer) -> Result<f64, CommEr
     let mut made = Collective::new(comm, &shape, answerer).map_err(|refusal| refused(refusal.0))?;
     let point = measure(&mut stage, &mut timing, &mut made.ready()?, &Rule::paper(5, 50, 0.1))?;
     let mut time = [point.map_or(f64::NAN, |point| point.estimate)];
-    announce(&*own, &mut time)?;
+    broadcast(&*own, &mut time)?;
     Ok(if time[0] > 0.0 { time[0] } else { f64::INFINITY })
 }
 

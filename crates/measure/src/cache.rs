@@ -15,8 +15,8 @@ pub enum Cache {
     /// The same buffer each time.
     #[default]
     Warm,
-    /// March through so many bytes, more than the cache holds: when a place comes again, what was
-    /// there has been driven out by what came after.
+    /// March through this number of bytes, more than the cache holds: when a place comes again,
+    /// what was there has been driven out by what came after.
     Cold {
         /// The length of the march.
         bytes: usize,
@@ -65,6 +65,13 @@ impl Buffers {
         Buffers { out: March::new(cache, out_bytes), into: March::new(cache, into_bytes) }
     }
 
+    /// Warm buffers of these lengths whose pages may be missing: in virtual time a page that is
+    /// written takes memory and no time.
+    pub(crate) fn untouched(out_bytes: usize, into_bytes: usize) -> Buffers {
+        let march = |size| March { bytes: vec![0; size], size, stride: 0, first: 0, next: 0 };
+        Buffers { out: march(out_bytes), into: march(into_bytes) }
+    }
+
     /// What to send from and to receive into next.
     pub fn advance(&mut self) -> (&mut [u8], &mut [u8]) {
         (self.out.advance(), self.into.advance())
@@ -79,7 +86,7 @@ const LINES: usize = 128;
 struct March {
     bytes: Vec<u8>,
     size: usize,
-    /// From one place to the next; none where there is one.
+    /// From one place to the next; `None` if there is one.
     stride: usize,
     /// Where in its pages a place begins, this time through.
     first: usize,
@@ -115,8 +122,8 @@ impl March {
     }
 }
 
-/// Buffers of one rank for the calls of a collective, In and Out: so many that a march lies between
-/// two uses of one. A place is in pages of its own, as those of a `March`.
+/// Buffers of one rank for the calls of a collective, In and Out: enough for a march between two
+/// uses of one. A place is in pages of its own, as those of a `March`.
 pub struct Places {
     input: Line,
     output: Line,
@@ -149,7 +156,7 @@ impl Line {
 }
 
 impl Places {
-    /// None where buffers stay the same.
+    /// `None` if buffers stay the same.
     pub fn new(cache: Cache, in_bytes: usize, out_bytes: usize) -> Option<Places> {
         let Cache::Cold { bytes } = cache else { return None };
         let count = bytes.div_ceil(Line::stride(in_bytes.max(out_bytes)).max(PAGE)).max(2);
@@ -213,7 +220,7 @@ mod tests {
         let steps: Vec<usize> = places.iter().map(|place| place - places[0]).collect();
         assert_eq!(steps, [0, 4096, 8192, 128, 4224, 8320, 256]);
         assert_eq!(cold.advance().1.len(), 0);
-        // Every line of it is somebody's place before the first comes again.
+        // Every line of it is in some place before the first comes again.
         let (mut cold, mut seen) = (March::new(Cache::Cold { bytes: 9000 }, 8), Vec::new());
         (0..96).for_each(|_| seen.push(cold.advance().as_ptr()));
         assert_eq!(cold.advance().as_ptr(), seen[0]);

@@ -14,15 +14,15 @@ const GROUPS: &str = "/sys/fs/cgroup";
 pub struct Cores {
     /// The numbers of the cores that it may run on, rising, never empty.
     pub allowed: Vec<u32>,
-    /// As many cores as its control groups grant it the time of; none where they do not limit it.
+    /// As many cores as its control groups grant it the time of; `None` if they do not limit it.
     pub quota: Option<u32>,
 }
 
 impl Cores {
     /// Those of this thread.
     pub fn here() -> Cores {
-        let told = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
-        let line = told.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
         let allowed = line.and_then(numbers).unwrap_or_else(|| {
             // Not Linux: as many as the system tells, whichever they are.
             (0..thread::available_parallelism().map_or(1, |cores| cores.get() as u32)).collect()
@@ -38,7 +38,7 @@ impl Cores {
     }
 }
 
-/// The numbers of a list such as `0-3,8`, rising; none where it is no such list, or is empty.
+/// The numbers of a list such as `0-3,8`, rising; `None` if it is not such a list, or is empty.
 fn numbers(list: &str) -> Option<Vec<u32>> {
     let mut all = Vec::new();
     for part in list.trim().split(',') {
@@ -101,8 +101,8 @@ mod tests {
     fn this_process_has_at_least_one_core() {
         let cores = Cores::here();
         assert!(cores.usable() >= 1 && !cores.allowed.is_empty(), "{cores:?}");
-        let told = thread::available_parallelism().expect("a count").get() as u32;
-        assert_eq!(cores.usable(), told, "{cores:?}");
+        let count = thread::available_parallelism().expect("a count").get() as u32;
+        assert_eq!(cores.usable(), count, "{cores:?}");
     }
 
     #[test]

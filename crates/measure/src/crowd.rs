@@ -6,7 +6,7 @@ use std::fmt;
 use laneway_core::{Comm, CommError};
 
 use crate::cores::Cores;
-use crate::talk::{announce, collect};
+use crate::talk::{broadcast, gather};
 
 /// A host on which more ranks run than cores.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl fmt::Display for Crowd {
     }
 }
 
-/// Collective, on a communicator that nobody else uses meanwhile: the host with the most ranks to
+/// Collective, on a communicator that is not used meanwhile: the host with the most ranks to
 /// a core, where one has more ranks than cores; every rank gets the same answer. A simulated
 /// cluster never is crowded.
 ///
@@ -54,7 +54,7 @@ pub fn crowded(comm: &dyn Comm) -> Result<Option<Crowd>, CommError> {
     let mut words = worst.map_or([0.0; 4], |(place, crowd)| {
         [place as f64, crowd.ranks.into(), crowd.cores.into(), crowd.others.into()]
     });
-    announce(comm, &mut words)?;
+    broadcast(comm, &mut words)?;
     let [place, ranks, cores, others] = words.map(|word| word as u32);
     let host = hosts.get(place as usize).cloned().unwrap_or_default();
     Ok((ranks > 0).then_some(Crowd { host, ranks, cores, others }))
@@ -63,11 +63,11 @@ pub fn crowded(comm: &dyn Comm) -> Result<Option<Crowd>, CommError> {
 /// Collective: the cores of every rank, on rank 0; nothing elsewhere.
 fn share(comm: &dyn Comm, own: &Cores) -> Result<Vec<Cores>, CommError> {
     let highest = own.allowed.last().map_or(0.0, |&core| f64::from(core));
-    let all = collect(comm, &[highest])?;
+    let all = gather(comm, &[highest])?;
     let mut highest = [all.into_iter().fold(0.0, f64::max)];
-    announce(comm, &mut highest)?;
+    broadcast(comm, &mut highest)?;
     let numbers = pack(own, highest[0] as u32);
-    let all = collect(comm, &numbers)?;
+    let all = gather(comm, &numbers)?;
     Ok(all.chunks(numbers.len()).map(unpack).collect())
 }
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_differ_and_the_fullest_is_told() {
+    fn hosts_differ_and_the_fullest_is_found() {
         let ranks = |host, ranks, own: &[u32]| vec![(host, cores(own, None)); ranks];
         let wide: Vec<u32> = (0..128).collect();
         let two = [ranks("wide", 100, &wide), ranks("narrow", 4, &[0, 1])].concat();

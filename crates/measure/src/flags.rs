@@ -1,5 +1,5 @@
-//! The flags of measured rows: a word where a figure must be read with care. Whoever puts one on a
-//! row takes the constant; [`FLAGS`] says what each means and what to do about it.
+//! The flags of measured rows: a word where a figure must be read with care. Code that sets one
+//! takes the constant; [`FLAGS`] says what each means and what to do about it.
 
 use laneway_core::{Row, Value};
 
@@ -7,7 +7,7 @@ use laneway_core::{Row, Value};
 pub const PRECISION: &str = "precision";
 /// In a race it was stopped, as another one is faster.
 pub const STOPPED_EARLY: &str = "stopped early: slower";
-/// There was one repetition, which tells no interval.
+/// There was one repetition, which gives no interval.
 pub const SINGLE: &str = "single";
 /// The interval is Student's of the mean, as samples are too few for one of the median.
 pub const STUDENT: &str = "student";
@@ -19,7 +19,7 @@ pub const NO_INTERVAL: &str = "no interval";
 pub const RANGE: &str = "range";
 /// The time is 0 or less: nothing was measured.
 pub const NO_TIME: &str = "no time";
-/// There were no bytes to send, or nobody to send them to.
+/// There were no bytes to send, or no rank to send them to.
 pub const NOTHING_SENT: &str = "nothing sent";
 /// The time is below [`TICKS`] steps of the clock.
 pub const RESOLUTION: &str = "resolution";
@@ -34,7 +34,7 @@ pub const NEGATIVE: &str = "negative";
 /// Some samples are shorter than the confirmation that was taken away.
 pub const CONFIRMATION: &str = "confirmation";
 
-/// A time rests on a clock that shows so many steps for it; below is [`RESOLUTION`].
+/// A time rests on a clock that shows this number of steps for it; below is [`RESOLUTION`].
 pub const TICKS: f64 = 2.0;
 
 /// A flag, explained.

@@ -36,7 +36,7 @@ pub enum Isolation {
     },
     /// A reduction of one byte to rank 0.
     Reduce,
-    /// An empty message of everybody to rank 0, and one back.
+    /// An empty message of every rank to rank 0, and one back.
     PointToPoint,
 }
 
@@ -190,7 +190,7 @@ impl Buffer {
 }
 
 impl OpenGate<'_> {
-    /// Collective: nobody goes on here before the others have come, as far as the isolation holds.
+    /// Collective: synchronises all ranks, as far as the isolation holds.
     pub fn pass(&mut self) -> Result<(), CommError> {
         self.parts.iter_mut().try_for_each(|(isolation, exec)| pass(self.comm, *isolation, exec))
     }

@@ -44,7 +44,7 @@
 //! assert!(low <= time && time <= high && (time - 74e-6).abs() < 1e-6, "{time}");
 //! ```
 //!
-//! Any closure is an operation. Here everybody sends to the next one in a ring, with the rule of
+//! Any closure is an operation. Here each rank sends to the next in a ring, with the rule of
 //! the MPIBlib paper: 5 to 100 repetitions, until the error is at most 5 %:
 //!
 //! ```

@@ -11,7 +11,7 @@ use laneway_stats::median;
 use crate::isolation::{Isolation, OpenGate};
 use crate::operation::{Operation, Ready};
 use crate::repeat::Rule;
-use crate::talk::{announce, collect};
+use crate::talk::{broadcast, gather};
 use crate::timing::Stage;
 
 /// The slices of the computing; between two of them the collective is tested once.
@@ -65,7 +65,7 @@ pub fn overlap(
         })?;
         own.extend([alone, both - computing]);
     }
-    let all = collect(stage.comm, &own)?;
+    let all = gather(stage.comm, &own)?;
     Ok((stage.comm.rank() == 0).then(|| hidden_percent(&all, own.len())))
 }
 
@@ -81,9 +81,9 @@ fn alone(
         gate.pass()?;
         own.push(seconds(stage, || operation.call())?);
     }
-    let of_each = collect(stage.comm, &[median(&own).unwrap_or(0.0)])?;
+    let of_each = gather(stage.comm, &[median(&own).unwrap_or(0.0)])?;
     let mut slowest = [of_each.into_iter().fold(0.0, f64::max)];
-    announce(stage.comm, &mut slowest)?;
+    broadcast(stage.comm, &mut slowest)?;
     Ok(slowest[0])
 }
 

@@ -23,12 +23,12 @@ impl Pace {
         Pace { count, pause: 0.0, seed: 0 }
     }
 
-    /// Only the first so many.
+    /// Only the first `count`.
     pub fn shortened(self, count: u32) -> Pace {
         Pace { count: self.count.min(count), ..self }
     }
 
-    /// At most so many repetitions of it, after the first `done`.
+    /// At most `count` repetitions of it, after the first `done`.
     pub fn part(self, done: u32, count: u32) -> Pace {
         let seed = self.seed.wrapping_add(u64::from(done) << 32);
         Pace { count: count.min(self.count - done), seed, ..self }

@@ -11,7 +11,7 @@ use crate::operation::Operation;
 use crate::pace::Pace;
 use crate::repeat::{Aim, Rule};
 use crate::spread::{Evidence, Spread, until_next_visit};
-use crate::talk::{announce, collect};
+use crate::talk::{broadcast, gather};
 use crate::timing::{Batch, Sample, Stage, Timing};
 
 /// How surely the truth lies within a point's bound, as far as samples differ by chance.
@@ -38,7 +38,7 @@ pub struct Point {
     pub summary: Option<Summary>,
     /// The samples that count, in the order they were taken.
     pub samples: Vec<f64>,
-    /// So many samples say as much as one independent sample; 1 where all are.
+    /// The design effect: the number of samples that say as much as one independent sample.
     pub effect: f64,
     /// Repetitions that do not count: a rank began late, or the method was given up after them.
     pub rejected: u32,
@@ -48,10 +48,10 @@ pub struct Point {
     pub outliers: u32,
     /// The median of how far apart the ranks began.
     pub skew: Option<f64>,
-    /// Each rank's mean, of methods that tell it.
+    /// Each rank's mean, of methods that give it.
     pub rank_means: Vec<f64>,
     /// Every rank's entry and exit on rank 0's clock, in seconds: repetition after repetition,
-    /// those that do not count too; empty where the method does not tell them.
+    /// those that do not count too; empty if the method does not give them.
     pub spans: Vec<(f64, f64)>,
     /// Seconds that the clocks of all ranks leave uncertain if ways are symmetric, at most.
     pub clock_error: f64,
@@ -76,7 +76,7 @@ impl Point {
         }
     }
 
-    /// Each rank's mean over all samples, of which there were so many before.
+    /// Each rank's mean over all samples, of which `before` were taken earlier.
     fn join_means(&mut self, batch: &Batch, before: usize) {
         let (before, now) = (before as f64, batch.samples.len() as f64);
         if self.rank_means.is_empty() {
@@ -169,7 +169,7 @@ pub struct Measuring<'t> {
     samples: Vec<Sample>,
     batches: u32,
     spread: Spread,
-    /// The next batch, on every rank; none before the first, which the rule alone tells.
+    /// The next batch, on every rank; none before the first, which the rule alone sets.
     next: Option<Pace>,
     /// When the last visit ended, by this rank's clock.
     left: Option<f64>,
@@ -182,7 +182,7 @@ pub struct Measuring<'t> {
 /// Repetitions of one batch at most: rank 0 collects all numbers of a batch at once.
 const LONGEST_BATCH: u32 = 100_000;
 
-/// So many batches before a race is lost on a real machine, whose spells may favour one.
+/// Batches before a race is lost on a real machine, whose spells may favour one.
 const REAL_HEATS: u32 = 3;
 
 impl<'t> Measuring<'t> {
@@ -231,7 +231,7 @@ impl<'t> Measuring<'t> {
         self.timing.prepare(stage, operation)?;
         self.point.cost += stage.clock.local() - begun;
         let mut done = self.batch(stage, operation, rule)?;
-        // In virtual time nobody else has a turn in between: pauses cost nothing there.
+        // In virtual time no other point has a turn in between: pauses cost nothing there.
         let stays = self.rival.is_none() && stage.comm.clock().is_virtual();
         while !done && stays {
             done = self.batch(stage, operation, rule)?;
@@ -273,13 +273,13 @@ impl<'t> Measuring<'t> {
         let paused = pace.shortened(taken).paused();
         self.point.paused += paused;
         self.point.cost += stage.clock.local() - begun - paused;
-        let told = stage.clock.local();
+        let sent_at = stage.clock.local();
         let next = if self.point.lost { Pace::dense(0) } else { self.plan(stage, rule) };
         let mut words = next.words();
-        announce(stage.comm, &mut words)?;
+        broadcast(stage.comm, &mut words)?;
         let next = Pace::from_words(words);
         self.next = Some(next);
-        self.point.cost += stage.clock.local() - told;
+        self.point.cost += stage.clock.local() - sent_at;
         Ok(next.count == 0)
     }
 
@@ -361,12 +361,12 @@ pub fn measure(
     Ok(measuring.conclude(stage, rule))
 }
 
-/// Seconds until all ranks have heard of an instant, and until nobody is at it any more: in a
+/// Seconds until all ranks have learnt an instant, and until none is at it any more: in a
 /// simulation they are free.
 const LEAD_SECONDS: f64 = 10.0;
 
 /// Collective, on a simulated cluster: the true time of one call. After two others all ranks begin
-/// at one instant of the simulation's own clock; from the first entry to the last exit. None where
+/// at one instant of the simulation's own clock; from the first entry to the last exit. `None` if
 /// nothing is simulated, and on ranks other than 0.
 pub fn truth(comm: &dyn Comm, operation: &mut dyn Operation) -> Result<Option<f64>, CommError> {
     let Some(clock) = comm.clock().truth() else { return Ok(None) };
@@ -383,14 +383,14 @@ fn once(
     operation: &mut dyn Operation,
 ) -> Result<Option<f64>, CommError> {
     let mut instant = [clock.now() + LEAD_SECONDS];
-    announce(comm, &mut instant)?;
+    broadcast(comm, &mut instant)?;
     clock.sleep_until(instant[0]);
     let entry = clock.now();
     operation.call()?;
     let exit = clock.now();
     // What is collected must not meet what others are still doing.
     clock.sleep_until(instant[0] + LEAD_SECONDS);
-    let all = collect(comm, &[entry, exit])?;
+    let all = gather(comm, &[entry, exit])?;
     let first = all.chunks(2).map(|span| span[0]).fold(f64::INFINITY, f64::min);
     let last = all.chunks(2).map(|span| span[1]).fold(f64::NEG_INFINITY, f64::max);
     Ok((comm.rank() == 0).then_some(last - first))

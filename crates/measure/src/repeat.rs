@@ -60,13 +60,13 @@ impl Rule {
         Rule { aim: Aim::Mean { alpha }, min_reps, max_reps, budget: f64::INFINITY }
     }
 
-    /// Exactly so many.
+    /// Exactly `reps` repetitions.
     pub fn fixed(reps: u32) -> Rule {
         let budget = f64::INFINITY;
         Rule { min_reps: reps, max_reps: reps, budget, ..Rule::default() }
     }
 
-    /// With so many seconds for a point, which end it and not a number of repetitions.
+    /// With this number of seconds for a point, which end it and not a number of repetitions.
     pub fn with_budget(self, seconds: f64) -> Rule {
         Rule { budget: seconds, max_reps: self.max_reps.max(MOST_REPS), ..self }
     }
@@ -117,7 +117,7 @@ impl Rule {
         self.varies() && matches!(self.aim, Aim::Median { .. })
     }
 
-    /// How many more samples to take, having spent so many seconds; none where it is enough.
+    /// How many more samples to take, after `spent` seconds; 0 if it is enough.
     pub fn wanted(&self, samples: &[f64], spent: f64) -> u32 {
         self.wanted_of(samples, 1.0, spent)
     }
@@ -194,8 +194,8 @@ impl Rule {
         self.own_interval(samples, effect).or_else(|| mean_interval(samples, self.level()))
     }
 
-    /// The flag of a figure of so many samples: one has no interval, a few have Student's in place
-    /// of the median's.
+    /// The flag of a figure by its number of samples: one has no interval, a few have Student's
+    /// in place of the median's.
     pub fn caution(&self, count: u32) -> Option<&'static str> {
         match count {
             0 => None,

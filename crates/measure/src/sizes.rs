@@ -73,7 +73,7 @@ fn range(item: &str, sizes: &mut Vec<u64>) -> Result<(), String> {
 }
 
 /// Where the curve bends most: the size to measure next, so that straight lines between the points
-/// are at most `tolerance` wrong; none where they seem to be. The points are in order of size.
+/// are at most `tolerance` wrong; `None` if they seem to be. The points are in order of size.
 pub fn refine(points: &[(u64, f64)], tolerance: f64) -> Option<u64> {
     let mut worst: Option<(f64, u64)> = None;
     for three in points.windows(3) {

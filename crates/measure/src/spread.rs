@@ -1,6 +1,6 @@
 //! When the next samples of a point are taken: soon, or spread over time.
 //!
-//! Others' traffic comes in bursts, and whoever takes all samples within one burst has seen one
+//! Others' traffic comes in bursts, and a series of samples within one burst has seen one
 //! thing many times. So the first samples lie at random instants over half a second. If they agree,
 //! that is all. If not, the pauses between them are shortened while neighbours are not on the same
 //! side of the median more often than chance would have it, and doubled where they are. They stay
@@ -15,22 +15,22 @@ use crate::repeat::Rule;
 /// Seconds over which the first samples lie, and the part of the budget at most.
 pub(crate) const SPREAD: f64 = 0.5;
 const SPREAD_PART: f64 = 0.25;
-/// A pause is at least so many times the operation, or else as long as between the first samples.
+/// A pause is at least this multiple of the operation, else as long as between the first samples.
 const LEAST_PAUSE: f64 = 24.0;
-/// Neighbours agree too often beyond so many standard deviations of chance.
+/// Neighbours agree too often beyond this number of standard deviations of chance.
 const TOO_OFTEN: f64 = 1.5;
 
-/// Samples that differ visibly are at least so many: enough to see what is rare.
+/// Samples that differ visibly are at least this number: enough to see what is rare.
 const SURE: u32 = 11;
-/// And so many are taken in any case where ranks read one clock: then nothing but samples makes a
+/// And this number is taken in any case where ranks read one clock: then only samples make a
 /// bound wide, and six that are equal may be the lesser half of all calls once in a hundred times.
 const AGREEING: u32 = 7;
 /// Or as many as those that differ, where they take no more seconds than this altogether.
 const CHEAP: f64 = 0.02;
 const VISIBLY: f64 = 1e-4;
 
-/// A real machine has good and bad spells: so many batches at least, of so many samples, see some
-/// of them.
+/// A real machine has good and bad spells: at least this number of batches, of this number of
+/// samples, sees some of them.
 const REAL_BATCHES: u32 = 10;
 const REAL_SAMPLES: u32 = 30;
 
@@ -118,7 +118,7 @@ impl Spread {
     }
 }
 
-/// Seconds until the next visit on a real machine, after so many: the first ones see some of its
+/// Seconds until the next visit on a real machine, after `visits`: the first ones see some of its
 /// time.
 pub(crate) fn until_next_visit(rule: &Rule, visits: u32) -> f64 {
     let spread = rule.may_stop_early() && visits < REAL_BATCHES;
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(spread.next(&rule, &one_clock).count, 1);
     }
 
-    /// The pause of a series whose state lasts for so many seconds, after eight looks.
+    /// The pause of a series whose state lasts for `lasting` seconds, after eight looks.
     fn pause(lasting: f64) -> f64 {
         let (rule, mut spread) = (Rule::default(), Spread::new());
         let mut random = SplitMix64::new(5);

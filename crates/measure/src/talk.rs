@@ -1,10 +1,10 @@
-//! The numbers that ranks of a measurement tell each other, by [`laneway_core::talk`]: both ends
-//! know how many there are, so each costs one message an edge of a tree.
+//! Broadcast and gather of numbers among the ranks of a measurement, by [`laneway_core::talk`]:
+//! both ends know how many there are, so each costs one message an edge of a tree.
 
-use laneway_core::talk::{ANNOUNCE, COLLECT, above, announce_exact, below, collect_exact};
+use laneway_core::talk::{BROADCAST, GATHER, broadcast_exact, children, gather_exact, parent};
 use laneway_core::{Comm, CommError, Rank, Tag};
 
-/// All tags of this crate, each different from those of [`laneway_core::talk`]: whoever measures
+/// All tags of this crate, each different from those of [`laneway_core::talk`]: a measurement
 /// has a communicator for all of it.
 pub(crate) const CLOCK: Tag = 3;
 pub(crate) const START: Tag = 4;
@@ -26,62 +26,66 @@ pub(crate) fn numbers_of(bytes: &[u8]) -> Vec<f64> {
     bytes.chunks(8).map(number).collect()
 }
 
-/// Collective: what rank 0 says, on every rank.
-pub fn announce(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> {
-    announce_from(comm, 0, numbers)
+/// Collective: broadcasts numbers of rank 0.
+pub fn broadcast(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> {
+    broadcast_from(comm, 0, numbers)
 }
 
 /// Collective: the same for ranks of which some have nothing else to do for long. They sleep and
 /// look now and then, as receiving would keep a core busy that the others may need.
-pub(crate) fn announce_to_idle(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> {
-    if let Some(parent) = above(comm.rank()) {
-        nap_until(comm, parent, ANNOUNCE)?;
+pub(crate) fn broadcast_to_idle(comm: &dyn Comm, numbers: &mut [f64]) -> Result<(), CommError> {
+    if let Some(parent) = parent(comm.rank()) {
+        sleep_until_message(comm, parent, BROADCAST)?;
     }
-    announce(comm, numbers)
+    broadcast(comm, numbers)
 }
 
-/// Collective: what [`collect`] does, with such ranks.
-pub(crate) fn collect_at_idle(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, CommError> {
-    for child in below(comm.rank(), comm.size()) {
-        nap_until(comm, child, COLLECT)?;
+/// Collective: what [`gather`] does, with such ranks.
+pub(crate) fn gather_at_idle(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, CommError> {
+    for child in children(comm.rank(), comm.size()) {
+        sleep_until_message(comm, child, GATHER)?;
     }
-    collect(comm, own)
+    gather(comm, own)
 }
 
-/// Seconds between two looks.
-const NAP: f64 = 1e-3;
+/// Seconds between two polls.
+const POLL_SECONDS: f64 = 1e-3;
 
-/// Returns when such a message is there; in virtual time at once, as nobody is disturbed.
-fn nap_until(comm: &dyn Comm, from: Rank, tag: Tag) -> Result<(), CommError> {
+/// Returns when such a message is there; in virtual time at once, as it disturbs no rank.
+fn sleep_until_message(comm: &dyn Comm, from: Rank, tag: Tag) -> Result<(), CommError> {
     let clock = comm.clock();
     while !clock.is_virtual() && comm.probe(Some(from), Some(tag), false)?.is_none() {
-        clock.sleep_until(clock.now() + NAP);
+        clock.sleep_until(clock.now() + POLL_SECONDS);
     }
     Ok(())
 }
 
-/// Collective: what one rank says, on every rank.
-pub(crate) fn announce_from(
+/// Collective: broadcasts numbers of one rank.
+pub(crate) fn broadcast_from(
     comm: &dyn Comm,
     root: Rank,
     numbers: &mut [f64],
 ) -> Result<(), CommError> {
     let mut bytes = bytes_of(numbers);
-    announce_exact(comm, root, &mut bytes)?;
+    broadcast_exact(comm, root, &mut bytes)?;
     numbers.copy_from_slice(&numbers_of(&bytes));
     Ok(())
 }
 
-/// Collective: the numbers of every rank, rank after rank, on rank 0; nothing elsewhere. Every rank
-/// gives as many.
-pub fn collect(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, CommError> {
-    Ok(numbers_of(&collect_exact(comm, &bytes_of(own))?))
+/// Collective: gathers the numbers of all ranks in rank order at rank 0; the other ranks get
+/// nothing. Every rank gives as many.
+pub fn gather(comm: &dyn Comm, own: &[f64]) -> Result<Vec<f64>, CommError> {
+    Ok(numbers_of(&gather_exact(comm, &bytes_of(own))?))
 }
 
 /// Collective: the ranks from `count` on wait until rank 0, which was busy with those below, comes
 /// here. Receiving would keep a core busy that the others may need, so on a real machine they sleep
 /// and look now and then; `alive` is called each time.
-pub(crate) fn reunite(comm: &dyn Comm, count: u32, alive: &dyn Fn()) -> Result<(), CommError> {
+pub(crate) fn wait_for_busy(
+    comm: &dyn Comm,
+    count: u32,
+    alive: &dyn Fn(),
+) -> Result<(), CommError> {
     if comm.rank() == 0 {
         return (count..comm.size()).try_for_each(|other| comm.send(other, OVER, &[]));
     }
@@ -91,15 +95,15 @@ pub(crate) fn reunite(comm: &dyn Comm, count: u32, alive: &dyn Fn()) -> Result<(
     let clock = comm.clock();
     while !clock.is_virtual() && comm.probe(Some(0), Some(OVER), false)?.is_none() {
         alive();
-        clock.sleep_until(clock.now() + 5.0 * NAP);
+        clock.sleep_until(clock.now() + 5.0 * POLL_SECONDS);
     }
     comm.recv(Some(0), Some(OVER), &mut []).map(|_| ())
 }
 
-/// Collective: nobody goes on before all have come.
-pub(crate) fn meet(comm: &dyn Comm) -> Result<(), CommError> {
-    collect(comm, &[])?;
-    announce(comm, &mut [])
+/// Collective: synchronises all ranks.
+pub(crate) fn synchronise(comm: &dyn Comm) -> Result<(), CommError> {
+    gather(comm, &[])?;
+    broadcast(comm, &mut [])
 }
 
 #[cfg(test)]
@@ -108,7 +112,7 @@ mod tests {
 
     #[test]
     fn every_tag_has_one_meaning() {
-        let talk = [ANNOUNCE, COLLECT, CLOCK, START, CONFIRM, TASK, DELIVER, WORD, DATA, OVER];
+        let talk = [BROADCAST, GATHER, CLOCK, START, CONFIRM, TASK, DELIVER, WORD, DATA, OVER];
         let mut tags = talk.to_vec();
         tags.sort_unstable();
         assert!(tags.windows(2).all(|two| two[0] < two[1]), "{tags:?}");

@@ -5,7 +5,7 @@ use laneway_core::{Clock, Comm, CommError};
 use laneway_stats::SplitMix64;
 
 use crate::operation::Operation;
-use crate::talk::{announce, collect};
+use crate::talk::{broadcast, gather};
 
 /// Seconds until all ranks have heard of the first instant; in a simulation they are free.
 const LEAD_SECONDS: f64 = 10.0;
@@ -22,7 +22,7 @@ pub struct Starts {
     /// Seconds from one start to the next at least; far more than a call takes, so that none meets
     /// the one before.
     pub apart: f64,
-    /// And up to so many more, at random: several times the longest period of what others send.
+    /// And up to this much more, at random: several times the longest period of what others send.
     pub spread: f64,
 }
 
@@ -37,7 +37,7 @@ pub struct TrueTimes {
     pub late: u32,
 }
 
-/// Collective, on a simulated cluster: calls an operation at all these instants. None where nothing
+/// Collective, on a simulated cluster: calls an operation at all these instants. `None` if nothing
 /// is simulated, and on ranks other than 0.
 pub fn true_times(
     comm: &dyn Comm,
@@ -46,11 +46,11 @@ pub fn true_times(
 ) -> Result<Option<TrueTimes>, CommError> {
     let Some(clock) = comm.clock().truth() else { return Ok(None) };
     let mut first = [clock.now() + LEAD_SECONDS];
-    announce(comm, &mut first)?;
+    broadcast(comm, &mut first)?;
     let own = calls(clock, operation, starts, first[0])?;
     // What is collected must not meet what others are still doing.
     clock.sleep_until(clock.now() + LEAD_SECONDS);
-    let all = collect(comm, &own)?;
+    let all = gather(comm, &own)?;
     Ok((comm.rank() == 0).then(|| whole(&all, starts.count as usize)))
 }
 

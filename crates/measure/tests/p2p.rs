@@ -63,10 +63,10 @@ fn all_pairs_in_parallel_cost_a_seventh_and_are_as_exact() {
     }
 }
 
-/// Whoever waits for his turn sends nothing meanwhile: a receiver with a small buffer would lose
-/// what it is just getting, and the round trip take a timeout more.
+/// A rank that waits for its turn sends nothing meanwhile: a receiver with a small buffer would
+/// lose what it is just getting, and the round trip take a timeout more.
 #[test]
-fn nobody_disturbs_a_pair_that_is_measured_alone() {
+fn a_pair_that_is_measured_alone_is_undisturbed() {
     let cluster = platform("mpiblib16");
     let alone = |pairs: &[[u32; 2]]| {
         let plan = Plan::of(pairs.iter().map(|pair| pair.to_vec()).collect()).expect("pairs");
@@ -224,7 +224,7 @@ fn what_goes_and_what_comes_home_may_differ() {
 }
 
 #[test]
-fn an_overlap_without_time_is_no_number() {
+fn an_overlap_without_time_is_missing() {
     // Hosts that cost nothing, and no network between them: an empty message takes no time.
     let nowhere = platform("cluster:2,latency=0s");
     let (found, _) = on(&nowhere, |comm| {
@@ -278,7 +278,7 @@ fn overheads_gap_and_latency_are_those_of_the_hosts() {
     let latency = found[0].latency.expect("L");
     assert_near(latency.value, LATENCY + 1000.0 / RATE, 0.001, "L");
     // Beyond the eager size both wait while the bytes move: they are in o_s and in o_r, and what
-    // is between the two is no time.
+    // is between the two is not time.
     let found = of_two(1 << 20);
     let [sent, received] = [found[0].send_overheads[0], found[0].receive_overheads[1]];
     assert!(sent.value + received.value > found[0].trip.value, "{found:?}");

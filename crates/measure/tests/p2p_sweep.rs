@@ -68,7 +68,7 @@ impl Observer for Heard {
 }
 
 #[test]
-fn an_observer_hears_every_point() {
+fn an_observer_gets_every_point() {
     let sweep = PatternSweep::new(vec![Pattern::Latency.into()], vec![8, 16]);
     let heard = run("cluster:2", 2, |comm| {
         let heard = Heard::default();

@@ -74,7 +74,7 @@ fn a_direction_is_named() {
 }
 
 #[test]
-fn a_slow_pair_is_no_slow_node() {
+fn a_slow_pair_is_not_a_slow_node() {
     let found = all(8, |a, b| if (a, b) == (2, 5) { 10.0 } else { 1.0 });
     assert_eq!((names(&found), ends(&found.slow_pairs)), (vec![], vec![(2, 5, true)]));
     assert!((found.slow_pairs[0].ratio - 10.0).abs() < 1e-12);
@@ -141,7 +141,7 @@ fn a_card_for_other_sites_is_slow_with_them_alone() {
 }
 
 #[test]
-fn two_late_hosts_and_a_late_link_are_told_apart() {
+fn two_late_hosts_and_a_late_link_are_distinguished() {
     let own = |rank: Rank| if rank == 1 || rank == 4 { 2.0 } else { 0.0 };
     let link = |a: Rank, b: Rank| if (a.min(b), a.max(b)) == (0, 6) { 4.0 } else { 0.0 };
     let found = judge(&[0; 9], |_, _| 1.0, |a, b| 1.0 + own(a) + own(b) + link(a, b));
@@ -172,7 +172,7 @@ fn a_slower_link_of_a_slow_host_is_named_beside_it() {
 }
 
 #[test]
-fn what_cannot_be_told_is_said_so_and_blamed_on_nobody() {
+fn what_cannot_be_decided_is_said_so_without_blame() {
     // One direction within a site of two, where the way to the others hides everything.
     let long = |a: Rank, b: Rank| match ((a < 2) == (b < 2), (a, b)) {
         (_, (1, 0)) => 2.0,
@@ -236,12 +236,12 @@ fn a_rate_is_a_limit_whatever_is_usual() {
 }
 
 #[test]
-fn few_or_no_pairs_are_no_trouble() {
+fn few_or_no_pairs_are_accepted() {
     let limits = Limits::default();
     assert!(verdict(&[], &[], &[], &limits).is_healthy());
     let two = all(2, |_, _| 5.0);
     assert!(two.sentences(&[], &limits)[0].starts_with("a single pair"), "{two:?}");
-    // What was not measured is not judged, and nobody is judged by it.
+    // What was not measured is not judged, and does not affect a judgement.
     for nothing in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let found = judge(&[0; 5], |a, _| if a == 1 { nothing } else { 1.0 }, |_, _| 1.0);
         assert!(found.is_healthy() && found.count_slow() == 0, "{nothing}: {found:?}");

@@ -43,7 +43,7 @@ fn run<T: Send>(platform: &str, ranks: u32, part: impl Fn(&dyn Comm) -> T + Sync
 }
 
 #[test]
-fn an_observer_hears_every_round() {
+fn an_observer_gets_every_round() {
     let heard = run("cluster:4", 4, |comm| {
         let heard = Heard::default();
         let findings = Survey::new().run(comm, &heard).expect("it is measured");
@@ -67,7 +67,7 @@ fn an_observer_may_end_it() {
     let failed = run("cluster:2", 2, |comm| {
         let heard = Heard { fails: true, ..Heard::default() };
         let mut survey = Survey::new();
-        // One pair is one round, whose end is saved by nobody.
+        // One pair is one round, whose end is not saved.
         assert!(survey.run(comm, &heard).is_ok());
         survey.sites = Sites::Counts(vec![1]);
         survey.run(comm, &heard).expect_err("one site of one rank").to_string()
@@ -81,13 +81,13 @@ fn an_observer_may_end_it() {
             *said.lock().expect("no panic") = Some((comm.rank(), failure.what));
         }
     });
-    // Rank 0 is gone, and the others do not know: whoever runs them must end them.
+    // Rank 0 is gone, and the others do not know: their launcher must end them.
     assert!(ended.is_err());
     assert_eq!(said.into_inner().expect("no panic"), Some((0, "no room".to_string())));
 }
 
 #[test]
-fn sites_are_those_that_are_told_or_found() {
+fn sites_are_those_that_are_given_or_found() {
     let sites = |sites: Sites| {
         let mut survey = Survey::new();
         survey.sites = sites;
@@ -99,7 +99,7 @@ fn sites_are_those_that_are_told_or_found() {
     let wanted = vec![0, 0, 0, 1, 1, 1, 1];
     assert_eq!(sites(Sites::Domains), (true, wanted.clone()));
     assert_eq!(sites(Sites::Counts(vec![3, 4])), (true, wanted));
-    // Told that there is one, what is far looks slow.
+    // If one site is given, what is far looks slow.
     assert_eq!(sites(Sites::Counts(vec![7])), (false, vec![0; 7]));
 }
 

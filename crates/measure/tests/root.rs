@@ -1,4 +1,4 @@
-//! Root timing asks everybody for confirmation at the root of the operation, whichever that is.
+//! Root timing asks all ranks for confirmation at the root of the operation, whichever that is.
 
 use laneway_coll::find;
 use laneway_core::{Collective as Kind, Comm, CommError, Shape};

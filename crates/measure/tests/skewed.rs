@@ -6,7 +6,7 @@
 use laneway_core::{Comm, CommError};
 use laneway_local::{Launch, Transport, attach};
 use laneway_measure::clock::Skewed;
-use laneway_measure::talk::announce;
+use laneway_measure::talk::broadcast;
 use laneway_measure::{GlobalClock, Procedure};
 
 const RANKS: u32 = 3;
@@ -29,7 +29,7 @@ fn ranks_agree_on_the_time_as_well_as_they_say() {
 fn agree(comm: &dyn Comm) -> Result<(), CommError> {
     let shared = comm.clock();
     let mut since = [shared.now()];
-    announce(comm, &mut since)?;
+    broadcast(comm, &mut since)?;
     let skewed = |rank: u32| {
         let side = if rank.is_multiple_of(2) { 1.0 } else { -1.0 };
         Skewed { clock: shared, offset: side * OFFSET, drift: side * DRIFT, since: since[0] }
@@ -67,7 +67,7 @@ fn compare(comm: &dyn Comm, clock: &mut GlobalClock) -> Result<(f64, f64), CommE
         let apart = |rank: usize| ways.most(rank, 0).max(ways.most(0, rank));
         bounds = (0..bounds.len()).map(apart).collect();
     }
-    announce(comm, &mut bounds)?;
+    broadcast(comm, &mut bounds)?;
     let over = shared.now();
     Ok((over, bounds[comm.rank() as usize] + 2.0 * DRIFT * (over - begun)))
 }

@@ -95,7 +95,7 @@ impl MessageComm {
         self.engine.borrow_mut().recv_blocking(pattern, &self.group.members, into)
     }
 
-    /// Tells rank 0 what this rank wants and hears its new group, with the number of its streams.
+    /// Sends this rank's wish to rank 0 and receives its new group with the number of its streams.
     fn regroup(&self, wish: Wish) -> Result<Vec<u32>, CommError> {
         let (mine, own) = (self.rank(), self.context + 1);
         if mine != 0 {
@@ -212,8 +212,8 @@ impl Comm for MessageComm {
         } else {
             engine.progress()?;
             let mut found = engine.matcher.peek(&pattern);
-            // Who asks again and again for a message of a rank that has ended must hear of it; who
-            // looks for any last message may be the last rank.
+            // A rank that polls for a message of a rank that has ended must get the error; a poll
+            // for a message of any rank may come from the last rank alive.
             if found.is_none() && from.is_some() && engine.check_peers(wanted)? {
                 found = engine.matcher.peek(&pattern);
             }

@@ -21,7 +21,7 @@ const BLOCKING: u32 = 0;
 
 pub(crate) const BLOCKING_OWNER: Owner = Owner { queue: BLOCKING, slot: 0 };
 
-/// Looks without a pause before the processor is told that we spin.
+/// Polls without a pause before the spin-loop hint.
 const EAGER_LOOKS: u32 = 200;
 
 /// The message that a blocking call waits for, and the ranks that it can come from.
@@ -156,7 +156,7 @@ impl Engine {
                 Stage::Finished => {
                     moved = true;
                     self.inbound.pulls.remove(at);
-                    self.landed(pull.from, pull.tag, pull.len, pull.owner);
+                    self.complete_recv(pull.from, pull.tag, pull.len, pull.owner);
                 }
             }
         }
@@ -227,13 +227,13 @@ impl Engine {
         if !self.world.any_ended() {
             return Ok(false);
         }
-        let Err(error) = self.look_for_the_dead(wanted) else { return Ok(false) };
+        let Err(error) = self.check_exited_peers(wanted) else { return Ok(false) };
         // It may have sent its last words after we looked for them, and ended before now.
         if self.progress()? { Ok(true) } else { self.fail(error) }
     }
 
     /// An error when a rank has ended that something here still waits for.
-    fn look_for_the_dead(&self, wanted: Option<Wanted<'_>>) -> Result<(), CommError> {
+    fn check_exited_peers(&self, wanted: Option<Wanted<'_>>) -> Result<(), CommError> {
         for rank in 0..self.world.size() {
             if let Some(how) = self.world.ended(rank).filter(|_| self.needs(rank).is_some()) {
                 return Err(CommError::PeerDied { rank, how });
@@ -244,7 +244,7 @@ impl Engine {
             .iter()
             .filter(|&&rank| rank != self.rank && pattern.from.is_none_or(|from| from == rank))
             .map(|&rank| self.world.ended(rank).map(|how| (rank, how)));
-        // Somebody can still send what we want, unless all who could have ended.
+        // A matching message can still come, unless all its possible senders have ended.
         let Some(Some((rank, how))) = senders.next() else { return Ok(()) };
         let all = senders.all(|ended| ended.is_some());
         if all { Err(CommError::PeerDied { rank, how }) } else { Ok(()) }
@@ -261,7 +261,9 @@ impl Engine {
         if self.inbound.expects(peer) {
             return Some(format!("the rest of a message from rank {peer}"));
         }
-        self.outbound.owes(peer).then(|| format!("rank {peer} to receive what was sent to it"))
+        self.outbound
+            .has_pending(peer)
+            .then(|| format!("rank {peer} to receive what was sent to it"))
     }
 
     fn waiting_for(&self, wanted: Option<Wanted<'_>>) -> String {

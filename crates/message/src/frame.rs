@@ -3,7 +3,7 @@
 use laneway_core::{CommError, Rank, Tag};
 
 /// What a frame carries. Short messages are one frame; long ones are offered first, so that a
-/// receiver never has to keep a long message that nobody asked for yet.
+/// receiver never has to keep a long message without a posted receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Kind {
@@ -11,10 +11,10 @@ pub enum Kind {
     Eager = 1,
     /// A long message waits at its sender: `mine` is the offer, `slot` a place for direct copies.
     Offer = 2,
-    /// The receiver wants the offered bytes as a [`Kind::Data`] frame: `mine` is its landing
-    /// place, `slot` the offer.
+    /// The receiver wants the offered bytes as a [`Kind::Data`] frame: `mine` is its receive
+    /// slot, `slot` the offer.
     Accept = 3,
-    /// The offered bytes; `slot` is the landing place.
+    /// The offered bytes; `slot` is the receive slot.
     Data = 4,
 }
 

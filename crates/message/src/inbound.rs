@@ -4,7 +4,7 @@ use laneway_core::{CommError, Message, Progress, Rank, Tag};
 
 use crate::engine::{BLOCKING_OWNER, Engine};
 use crate::frame::{Header, Kind, NO_SLOT, broken};
-use crate::matching::{Body, Landing, Owner, Parked, Pattern};
+use crate::matching::{Body, Owner, Pattern, RecvBuffer, Unexpected};
 use crate::slab::Slab;
 
 /// Pieces taken from one peer before the others have their turn.
@@ -17,9 +17,9 @@ const SPARE_BYTES: usize = 64 << 10;
 /// Where the payload of the open frame goes.
 #[derive(Clone, Copy)]
 enum Target {
-    Landing(Landing),
+    Posted(RecvBuffer),
     /// To the message that came last from this peer.
-    Parked,
+    Unexpected,
 }
 
 /// The open frame of one peer.
@@ -35,7 +35,7 @@ struct Incoming {
 struct Expected {
     from: Rank,
     tag: Tag,
-    landing: Landing,
+    recv: RecvBuffer,
 }
 
 /// A long message that we copy from its sender's memory.
@@ -87,7 +87,7 @@ impl Inbound {
     }
 }
 
-impl Landing {
+impl RecvBuffer {
     /// Whether a message of `len` bytes may land here.
     #[inline]
     pub fn accepts(&self, from: Rank, tag: Tag, len: u64) -> Result<(), CommError> {
@@ -108,23 +108,23 @@ impl Engine {
     /// Posts a receive from one rank with one tag.
     ///
     /// # Safety
-    /// The landing's memory must stay valid, and untouched, until its owner's slot is done.
+    /// The receive buffer must stay valid, and untouched, until its owner's slot is done.
     #[inline]
     pub unsafe fn recv(
         &mut self,
         from: Rank,
         context: u32,
         tag: Tag,
-        landing: Landing,
+        recv: RecvBuffer,
     ) -> Result<Progress, CommError> {
         self.check()?;
         let pattern = Pattern { context, from: Some(from), tag: Some(tag) };
         match self.matcher.take(&pattern) {
             None => {
-                self.matcher.post(from, context, tag, landing);
+                self.matcher.post(from, context, tag, recv);
                 Ok(Progress::Pending)
             }
-            Some((parked, last)) => self.unpark(parked, last, landing),
+            Some((unexpected, last)) => self.deliver_unexpected(unexpected, last, recv),
         }
     }
 
@@ -136,7 +136,7 @@ impl Engine {
         into: &mut [u8],
     ) -> Result<Message, CommError> {
         self.check()?;
-        let landing = Landing {
+        let recv = RecvBuffer {
             into: into.as_mut_ptr(),
             room: into.len(),
             exact: false,
@@ -144,10 +144,10 @@ impl Engine {
         };
         self.received = None;
         match self.matcher.take(&pattern) {
-            None => self.matcher.post_blocking(pattern, landing),
-            Some((parked, last)) => {
-                let (from, tag, len) = (parked.from, parked.tag, parked.len);
-                if self.unpark(parked, last, landing)? == Progress::Done {
+            None => self.matcher.post_blocking(pattern, recv),
+            Some((unexpected, last)) => {
+                let (from, tag, len) = (unexpected.from, unexpected.tag, unexpected.len);
+                if self.deliver_unexpected(unexpected, last, recv)? == Progress::Done {
                     return Ok(Message { from, tag, len });
                 }
             }
@@ -160,24 +160,25 @@ impl Engine {
     }
 
     /// Brings a message that came early to its receive.
-    fn unpark(
+    fn deliver_unexpected(
         &mut self,
-        parked: Parked,
+        unexpected: Unexpected,
         last: bool,
-        landing: Landing,
+        recv: RecvBuffer,
     ) -> Result<Progress, CommError> {
-        let Parked { from, tag, len, body, .. } = parked;
-        if let Err(error) = landing.accepts(from, tag, len) {
+        let Unexpected { from, tag, len, body, .. } = unexpected;
+        if let Err(error) = recv.accepts(from, tag, len) {
             return self.fail(error);
         }
         match body {
-            Body::Offer { offer, slot } => match self.fetch(from, tag, len, offer, slot, landing) {
+            Body::Offer { offer, slot } => match self.fetch(from, tag, len, offer, slot, recv) {
                 Ok(()) => Ok(Progress::Pending),
                 Err(error) => self.fail(error),
             },
             Body::Bytes(bytes) => {
-                // SAFETY: the landing has room for the whole message, of which this is a part.
-                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), landing.into, bytes.len()) };
+                // SAFETY: the receive buffer has room for the whole message, of which this is a
+                // part.
+                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), recv.into, bytes.len()) };
                 let whole = bytes.len() as u64 == len;
                 self.inbound.give_back(bytes);
                 if whole {
@@ -185,7 +186,7 @@ impl Engine {
                 }
                 debug_assert!(last, "only the last message of a peer can be incomplete");
                 if let Some(open) = &mut self.inbound.open[from as usize] {
-                    open.target = Target::Landing(landing);
+                    open.target = Target::Posted(recv);
                 }
                 Ok(Progress::Pending)
             }
@@ -200,22 +201,22 @@ impl Engine {
         len: u64,
         offer: u32,
         slot: u32,
-        landing: Landing,
+        recv: RecvBuffer,
     ) -> Result<(), CommError> {
         if let Some(direct) = self.link.direct().filter(|_| slot != NO_SLOT) {
-            // SAFETY: the landing has the room, and its owner keeps it until the slot is done;
-            // `fail` revokes what is not.
-            unsafe { direct.accept(from, slot, landing.into) };
-            self.inbound.pulls.push(Pull { from, slot, tag, len, owner: landing.owner });
+            // SAFETY: the receive buffer has the room, and its owner keeps it until the slot is
+            // done; `fail` revokes what is not.
+            unsafe { direct.accept(from, slot, recv.into) };
+            self.inbound.pulls.push(Pull { from, slot, tag, len, owner: recv.owner });
             return Ok(());
         }
-        let place = self.inbound.expected.insert(Expected { from, tag, landing });
-        self.ask_for(from, offer, place)
+        let place = self.inbound.expected.insert(Expected { from, tag, recv });
+        self.accept_offer(from, offer, place)
     }
 
     /// A message is whole.
     #[inline]
-    pub(crate) fn landed(&mut self, from: Rank, tag: Tag, len: u64, owner: Owner) {
+    pub(crate) fn complete_recv(&mut self, from: Rank, tag: Tag, len: u64, owner: Owner) {
         if owner == BLOCKING_OWNER {
             self.received = Some(Message { from, tag, len });
         }
@@ -262,7 +263,7 @@ impl Engine {
                 return Ok((moved, false));
             }
             moved = true;
-            // Somebody may be waiting for just this. Looking at the next cell would first fetch a
+            // A request may be waiting for just this. Looking at the next cell would first fetch a
             // line that the writer is about to write.
             if self.inbound.open[from as usize].is_none() && self.done_something {
                 break;
@@ -279,17 +280,17 @@ impl Engine {
             return self.arrive_long(from, header);
         }
         let target = match self.matcher.arrive(from, context, tag) {
-            Some(landing) => {
-                landing.accepts(from, tag, len)?;
-                Target::Landing(landing)
+            Some(recv) => {
+                recv.accepts(from, tag, len)?;
+                Target::Posted(recv)
             }
             None => {
                 if len > self.link.eager_limit() as u64 {
                     return Err(broken(from, format!("{len} bytes that it did not offer first")));
                 }
                 let buffer = self.inbound.spare_buffer();
-                self.matcher.park(from, context, tag, len, Body::Bytes(buffer));
-                Target::Parked
+                self.matcher.push_unexpected(from, context, tag, len, Body::Bytes(buffer));
+                Target::Unexpected
             }
         };
         Ok(Some(Incoming { tag, len, filled: 0, target }))
@@ -303,21 +304,21 @@ impl Engine {
             Kind::Data => {
                 let expected = self.inbound.expected.remove(slot);
                 let Some(expected) = expected.filter(|expected| expected.from == from) else {
-                    return Err(broken(from, format!("data for place {slot} of nobody")));
+                    return Err(broken(from, format!("unknown receive slot {slot}")));
                 };
-                let Expected { tag, landing, .. } = expected;
-                landing.accepts(from, tag, len)?;
-                let target = Target::Landing(landing);
+                let Expected { tag, recv, .. } = expected;
+                recv.accepts(from, tag, len)?;
+                let target = Target::Posted(recv);
                 return Ok(Some(Incoming { tag, len, filled: 0, target }));
             }
             Kind::Offer | Kind::Eager => match self.matcher.arrive(from, context, tag) {
-                Some(landing) => {
-                    landing.accepts(from, tag, len)?;
-                    self.fetch(from, tag, len, mine, slot, landing)?;
+                Some(recv) => {
+                    recv.accepts(from, tag, len)?;
+                    self.fetch(from, tag, len, mine, slot, recv)?;
                 }
                 None => {
                     let body = Body::Offer { offer: mine, slot };
-                    self.matcher.park(from, context, tag, len, body);
+                    self.matcher.push_unexpected(from, context, tag, len, body);
                 }
             },
         }
@@ -330,11 +331,12 @@ impl Engine {
         let left = (open.len - open.filled) as usize;
         let took = match open.target {
             _ if left == 0 => 0,
-            Target::Landing(landing) => {
-                // SAFETY: the landing has room for the whole message, and its owner keeps it.
-                unsafe { self.link.take(from, landing.into.add(open.filled as usize), left)? }
+            Target::Posted(recv) => {
+                // SAFETY: the receive buffer has room for the whole message, and its owner keeps
+                // it.
+                unsafe { self.link.take(from, recv.into.add(open.filled as usize), left)? }
             }
-            Target::Parked => self.fill_parked(from, left)?,
+            Target::Unexpected => self.fill_unexpected(from, left)?,
         };
         if took < left {
             open.filled += took as u64;
@@ -342,14 +344,14 @@ impl Engine {
             return Ok(took);
         }
         self.inbound.open[from as usize] = None;
-        if let Target::Landing(landing) = open.target {
-            self.landed(from, open.tag, open.len, landing.owner);
+        if let Target::Posted(recv) = open.target {
+            self.complete_recv(from, open.tag, open.len, recv.owner);
         }
         Ok(took)
     }
 
-    fn fill_parked(&mut self, from: Rank, left: usize) -> Result<usize, CommError> {
-        let Some(Body::Bytes(bytes)) = self.matcher.last_parked(from) else {
+    fn fill_unexpected(&mut self, from: Rank, left: usize) -> Result<usize, CommError> {
+        let Some(Body::Bytes(bytes)) = self.matcher.last_unexpected(from) else {
             return Err(broken(from, "a message without a place".into()));
         };
         bytes.reserve(left);

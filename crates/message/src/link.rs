@@ -10,8 +10,8 @@ use crate::frame::Header;
 /// A transport. Nothing here blocks but [`Link::sleep`]; a frame's payload may take several calls.
 ///
 /// An error from any of these ends all communication of this rank. A peer that merely ended, or to
-/// which the connection broke, is no error here: the link takes no more for it and brings no more
-/// from it, and [`crate::World::ended`] says how it ended. Then only who waits for it fails.
+/// which the connection broke, is not an error here: the link accepts and delivers no more of its
+/// frames, and [`crate::World::ended`] says how it ended. Then only requests that wait for it fail.
 pub trait Link {
     /// Messages up to this length are sent whole; longer ones are offered first. The same at all
     /// ranks.
@@ -59,7 +59,7 @@ pub trait Link {
     fn disarm(&mut self) {}
 
     /// Rests until something may have happened, for `limit` at most; `writers` wait for room. The
-    /// end of a rank is such news; a link that does not hear of it rests for a short while only.
+    /// end of a rank is such news; a link that does not learn of it rests for a short while only.
     fn sleep(&mut self, limit: Duration, writers: &[Rank]) -> Result<(), CommError>;
 
     /// Copies from one rank's memory to another's, where the transport has them.

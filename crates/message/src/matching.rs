@@ -1,19 +1,19 @@
-//! Brings messages and receives together: by source, context and tag, in the order of both.
+//! Matches messages with posted receives: by source, context and tag, in the order of both.
 
 use std::collections::VecDeque;
 
 use laneway_core::{Message, Rank, Slot, Tag};
 
-/// Whose transfer it is: a set of transfers, and the slot within it.
+/// The owner of a transfer: a set of transfers, and the slot within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub queue: u32,
     pub slot: Slot,
 }
 
-/// Where a message goes.
+/// The buffer of a posted receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Landing {
+pub(crate) struct RecvBuffer {
     pub into: *mut u8,
     pub room: usize,
     /// Both ends know the length: a shorter message is a mistake as well.
@@ -21,7 +21,7 @@ pub(crate) struct Landing {
     pub owner: Owner,
 }
 
-/// What a receive asks for; `None` is any.
+/// The pattern of a receive; `None` is any.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pattern {
     pub context: u32,
@@ -37,13 +37,13 @@ impl Pattern {
     }
 }
 
-struct Posted {
+struct PostedRecv {
     context: u32,
     tag: Tag,
-    landing: Landing,
+    recv: RecvBuffer,
 }
 
-/// The content of a message that came before its receive.
+/// The content of an unexpected message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Body {
     /// What has arrived of it so far.
@@ -52,9 +52,9 @@ pub(crate) enum Body {
     Offer { offer: u32, slot: u32 },
 }
 
-/// A message that came before its receive.
+/// An unexpected message: it came before its receive.
 #[derive(Debug)]
-pub(crate) struct Parked {
+pub(crate) struct Unexpected {
     pub from: Rank,
     pub context: u32,
     pub tag: Tag,
@@ -66,11 +66,11 @@ pub(crate) struct Parked {
 
 /// Receives without a message, and messages without a receive.
 pub(crate) struct Matcher {
-    posted: Vec<VecDeque<Posted>>,
+    posted: Vec<VecDeque<PostedRecv>>,
     /// The one blocking receive. A process has one thread, so it was posted last of all.
-    blocking: Option<(Pattern, Landing)>,
-    parked: Vec<VecDeque<Parked>>,
-    parked_count: usize,
+    blocking: Option<(Pattern, RecvBuffer)>,
+    unexpected: Vec<VecDeque<Unexpected>>,
+    unexpected_count: usize,
     arrivals: u64,
 }
 
@@ -79,87 +79,94 @@ impl Matcher {
         Matcher {
             posted: (0..size).map(|_| VecDeque::new()).collect(),
             blocking: None,
-            parked: (0..size).map(|_| VecDeque::new()).collect(),
-            parked_count: 0,
+            unexpected: (0..size).map(|_| VecDeque::new()).collect(),
+            unexpected_count: 0,
             arrivals: 0,
         }
     }
 
     /// The receive that a message belongs to.
     #[inline]
-    pub fn arrive(&mut self, from: Rank, context: u32, tag: Tag) -> Option<Landing> {
+    pub fn arrive(&mut self, from: Rank, context: u32, tag: Tag) -> Option<RecvBuffer> {
         let list = &mut self.posted[from as usize];
         if let Some(at) =
             list.iter().position(|posted| posted.tag == tag && posted.context == context)
         {
-            return list.remove(at).map(|posted| posted.landing);
+            return list.remove(at).map(|posted| posted.recv);
         }
         match self.blocking {
-            Some((pattern, landing)) if pattern.fits(context, from, tag) => {
+            Some((pattern, recv)) if pattern.fits(context, from, tag) => {
                 self.blocking = None;
-                Some(landing)
+                Some(recv)
             }
             _ => None,
         }
     }
 
     /// Keeps a message for its receive.
-    pub fn park(&mut self, from: Rank, context: u32, tag: Tag, len: u64, body: Body) {
+    pub fn push_unexpected(&mut self, from: Rank, context: u32, tag: Tag, len: u64, body: Body) {
         self.arrivals += 1;
-        self.parked_count += 1;
+        self.unexpected_count += 1;
         let order = self.arrivals;
-        self.parked[from as usize].push_back(Parked { from, context, tag, len, body, order });
+        self.unexpected[from as usize].push_back(Unexpected {
+            from,
+            context,
+            tag,
+            len,
+            body,
+            order,
+        });
     }
 
     /// The content of the message that came last from a peer, which may still be arriving.
-    pub fn last_parked(&mut self, from: Rank) -> Option<&mut Body> {
-        self.parked[from as usize].back_mut().map(|parked| &mut parked.body)
+    pub fn last_unexpected(&mut self, from: Rank) -> Option<&mut Body> {
+        self.unexpected[from as usize].back_mut().map(|unexpected| &mut unexpected.body)
     }
 
     /// The first message that fits, and whether it is the last one that came from its source.
     #[inline]
-    pub fn take(&mut self, pattern: &Pattern) -> Option<(Parked, bool)> {
-        if self.parked_count == 0 {
+    pub fn take(&mut self, pattern: &Pattern) -> Option<(Unexpected, bool)> {
+        if self.unexpected_count == 0 {
             return None;
         }
         let (from, at) = self.find(pattern)?;
-        let list = &mut self.parked[from as usize];
+        let list = &mut self.unexpected[from as usize];
         let last = at + 1 == list.len();
-        let parked = list.remove(at)?;
-        self.parked_count -= 1;
-        Some((parked, last))
+        let unexpected = list.remove(at)?;
+        self.unexpected_count -= 1;
+        Some((unexpected, last))
     }
 
     /// The first message that fits, left where it is.
     pub fn peek(&self, pattern: &Pattern) -> Option<Message> {
         let (from, at) = self.find(pattern)?;
-        let parked = &self.parked[from as usize][at];
-        Some(Message { from, tag: parked.tag, len: parked.len })
+        let unexpected = &self.unexpected[from as usize][at];
+        Some(Message { from, tag: unexpected.tag, len: unexpected.len })
     }
 
     fn find(&self, pattern: &Pattern) -> Option<(Rank, usize)> {
         let first_of = |from: Rank| {
-            let list = &self.parked[from as usize];
+            let list = &self.unexpected[from as usize];
             let at = list.iter().position(|p| pattern.fits(p.context, p.from, p.tag))?;
             Some((list[at].order, from, at))
         };
         let first = match pattern.from {
             Some(from) => first_of(from),
-            None => (0..self.parked.len() as Rank).filter_map(first_of).min(),
+            None => (0..self.unexpected.len() as Rank).filter_map(first_of).min(),
         };
         first.map(|(_, from, at)| (from, at))
     }
 
     #[inline]
-    pub fn post(&mut self, from: Rank, context: u32, tag: Tag, landing: Landing) {
-        self.posted[from as usize].push_back(Posted { context, tag, landing });
+    pub fn post(&mut self, from: Rank, context: u32, tag: Tag, recv: RecvBuffer) {
+        self.posted[from as usize].push_back(PostedRecv { context, tag, recv });
     }
 
-    pub fn post_blocking(&mut self, pattern: Pattern, landing: Landing) {
-        self.blocking = Some((pattern, landing));
+    pub fn post_blocking(&mut self, pattern: Pattern, recv: RecvBuffer) {
+        self.blocking = Some((pattern, recv));
     }
 
-    /// What somebody waits for from `from`: the tag of the first such receive.
+    /// The tag of the first posted receive from `from`.
     pub fn awaited(&self, from: Rank) -> Option<Option<Tag>> {
         if let Some(posted) = self.posted[from as usize].front() {
             return Some(Some(posted.tag));
@@ -175,8 +182,8 @@ impl Matcher {
 mod tests {
     use super::*;
 
-    fn landing(slot: Slot) -> Landing {
-        Landing {
+    fn recv(slot: Slot) -> RecvBuffer {
+        RecvBuffer {
             into: std::ptr::null_mut(),
             room: 0,
             exact: false,
@@ -191,11 +198,11 @@ mod tests {
     #[test]
     fn receives_are_matched_in_the_order_posted() {
         let mut matcher = Matcher::new(3);
-        matcher.post(1, 7, 5, landing(0));
-        matcher.post(1, 7, 6, landing(1));
-        matcher.post(1, 7, 5, landing(2));
-        matcher.post_blocking(pattern(None, Some(5)), landing(3));
-        let slot = |found: Option<Landing>| found.map(|landing| landing.owner.slot);
+        matcher.post(1, 7, 5, recv(0));
+        matcher.post(1, 7, 6, recv(1));
+        matcher.post(1, 7, 5, recv(2));
+        matcher.post_blocking(pattern(None, Some(5)), recv(3));
+        let slot = |found: Option<RecvBuffer>| found.map(|recv| recv.owner.slot);
         assert_eq!(slot(matcher.arrive(1, 8, 5)), None);
         assert_eq!(slot(matcher.arrive(1, 7, 6)), Some(1));
         assert_eq!(slot(matcher.arrive(1, 7, 5)), Some(0));
@@ -208,7 +215,7 @@ mod tests {
     fn messages_are_taken_in_the_order_of_arrival() {
         let mut matcher = Matcher::new(3);
         for (from, tag, len) in [(2, 1, 10), (1, 1, 11), (2, 1, 12), (2, 4, 13)] {
-            matcher.park(from, 7, tag, len, Body::Offer { offer: 0, slot: 0 });
+            matcher.push_unexpected(from, 7, tag, len, Body::Offer { offer: 0, slot: 0 });
         }
         let mut taken =
             |from, tag| matcher.take(&pattern(from, tag)).map(|(p, last)| (p.len, last));

@@ -68,7 +68,7 @@ impl Outbound {
         !self.assisted.is_empty()
     }
 
-    /// Tells the receivers of long messages that these will never be whole.
+    /// Informs the receivers of long messages that these will never be complete.
     pub fn abandon_all(&mut self, direct: &mut dyn Direct) {
         for assisted in self.assisted.drain(..) {
             direct.abandon(assisted.to, assisted.slot);
@@ -76,7 +76,7 @@ impl Outbound {
     }
 
     /// Whether something for `peer` is not done.
-    pub fn owes(&self, peer: Rank) -> bool {
+    pub fn has_pending(&self, peer: Rank) -> bool {
         !self.frames[peer as usize].is_empty() || self.offers.iter().any(|offer| offer.to == peer)
     }
 }
@@ -168,20 +168,28 @@ impl Engine {
         len: usize,
     ) -> Result<Progress, CommError> {
         match self.matcher.arrive(self.rank, context, tag) {
-            Some(landing) => {
-                landing.accepts(self.rank, tag, len as u64)?;
-                // SAFETY: the caller vouches for the data, and the landing has the room. Of two
-                // transfers of one process nobody promises that they lie apart: `copy` allows it.
-                unsafe { std::ptr::copy(data, landing.into, len) };
-                self.landed(self.rank, tag, len as u64, landing.owner);
+            Some(recv) => {
+                recv.accepts(self.rank, tag, len as u64)?;
+                // SAFETY: the caller vouches for the data, and the receive buffer has the room. Of
+                // two transfers of one process the caller need not promise that they are disjoint:
+                // `copy` allows overlap.
+                unsafe { std::ptr::copy(data, recv.into, len) };
+                self.complete_recv(self.rank, tag, len as u64, recv.owner);
             }
             None => {
                 let mut kept = self.inbound.spare_buffer();
                 if len > 0 {
-                    // SAFETY: the caller vouches for the data, which nobody writes in this call.
+                    // SAFETY: the caller vouches for the data, which is not written during this
+                    // call.
                     kept.extend_from_slice(unsafe { std::slice::from_raw_parts(data, len) });
                 }
-                self.matcher.park(self.rank, context, tag, len as u64, Body::Bytes(kept));
+                self.matcher.push_unexpected(
+                    self.rank,
+                    context,
+                    tag,
+                    len as u64,
+                    Body::Bytes(kept),
+                );
             }
         }
         Ok(Progress::Done)
@@ -191,7 +199,7 @@ impl Engine {
     pub(crate) fn accepted(&mut self, from: Rank, header: &Header) -> Result<(), CommError> {
         let offered = self.outbound.offers.remove(header.slot);
         let Some(offered) = offered.filter(|offered| offered.to == from) else {
-            return Err(broken(from, format!("it accepts offer {} of nobody", header.slot)));
+            return Err(broken(from, format!("accept for unknown offer {}", header.slot)));
         };
         if let Some(at) = self.outbound.assisted.iter().position(|a| a.offer == header.slot) {
             let assisted = self.outbound.assisted.swap_remove(at);
@@ -216,10 +224,15 @@ impl Engine {
         Ok(())
     }
 
-    /// Tells a sender to send what it offered to landing place `landing`.
-    pub(crate) fn ask_for(&mut self, to: Rank, offer: u32, landing: u32) -> Result<(), CommError> {
+    /// Asks a sender to send what it offered to receive slot `slot`.
+    pub(crate) fn accept_offer(
+        &mut self,
+        to: Rank,
+        offer: u32,
+        slot: u32,
+    ) -> Result<(), CommError> {
         let header =
-            Header { kind: Kind::Accept, tag: 0, context: 0, len: 0, mine: landing, slot: offer };
+            Header { kind: Kind::Accept, tag: 0, context: 0, len: 0, mine: slot, slot: offer };
         // SAFETY: this frame has no payload.
         unsafe { self.frame(to, header, std::ptr::null(), 0, None)? };
         Ok(())

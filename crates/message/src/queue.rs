@@ -3,7 +3,7 @@
 use laneway_core::{CommError, Progress, Queue, Rank, Slot, Tag};
 
 use crate::comm::MessageComm;
-use crate::matching::{Landing, Owner};
+use crate::matching::{Owner, RecvBuffer};
 
 pub(crate) struct MessageQueue<'a> {
     comm: &'a MessageComm,
@@ -54,10 +54,10 @@ impl Queue for MessageQueue<'_> {
     ) -> Result<Progress, CommError> {
         let from = self.comm.member(from)?;
         let owner = Owner { queue: self.queue, slot };
-        let landing = Landing { into, room: len, exact: true, owner };
+        let recv = RecvBuffer { into, room: len, exact: true, owner };
         let mut engine = self.comm.engine.borrow_mut();
         // SAFETY: the caller's promise is the one that the engine asks for.
-        let progress = unsafe { engine.recv(from, self.comm.context(), tag, landing)? };
+        let progress = unsafe { engine.recv(from, self.comm.context(), tag, recv)? };
         drop(engine);
         Ok(self.count(progress))
     }

@@ -45,7 +45,7 @@ pub struct MpiComm {
     made: bool,
     /// What the last native collective took, for the next one that is like it.
     pub(crate) prepared: Cell<Option<Box<Prepared>>>,
-    /// What somebody else knows of this communicator.
+    /// A value that another module keeps with this communicator.
     kept: RefCell<Option<Rc<dyn Any>>>,
 }
 
@@ -103,8 +103,8 @@ impl MpiComm {
         self.mpi().attribute(self.handle(), attribute.key(&self.mpi().flavour))
     }
 
-    /// Ends MPI now and tells what it said. Refused while another communicator is in use; MPI then
-    /// ends with the last of them.
+    /// Ends MPI now and returns what it said. Refused while another communicator is in use; MPI
+    /// then ends with the last of them.
     pub fn finalize(self) -> Result<(), CommError> {
         if Rc::strong_count(&self.member.world) > 1 {
             let what = "MPI cannot end while another communicator is in use".into();
@@ -147,7 +147,7 @@ impl MpiComm {
 }
 
 impl Mpi {
-    /// Bytes of the message that a status tells of.
+    /// Bytes of the message of a status.
     #[inline]
     pub(crate) fn length(&self, status: &Status) -> Result<u64, CommError> {
         // SAFETY: the library filled the status.

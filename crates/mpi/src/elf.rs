@@ -1,5 +1,5 @@
 //! Looks at a library's ELF headers before the loader maps it: a foreign or truncated file becomes
-//! an error here, where the loader may answer with a bus error or with a word that helps nobody.
+//! an error here, where the loader may answer with a bus error or with an unhelpful message.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -32,7 +32,7 @@ pub fn check(path: &Path) -> Result<(), MpiError> {
     }
     file.read_exact_at(&mut header, 0).map_err(|e| refuse(e.to_string()))?;
     if header[..4] != *b"\x7fELF" {
-        return Err(refuse("it is no ELF file".into()));
+        return Err(refuse("it is not an ELF file".into()));
     }
     let machine = u16_at(&header, 18);
     let (class, order) = (header[4], header[5]);
@@ -41,7 +41,7 @@ pub fn check(path: &Path) -> Result<(), MpiError> {
         return Err(MpiError::OtherArchitecture { file: path.into(), built_for, needed: HERE.1 });
     }
     if u16_at(&header, 16) != SHARED_OBJECT {
-        return Err(refuse("it is no shared object".into()));
+        return Err(refuse("it is not a shared object".into()));
     }
     check_segments(&file, length, &header).map_err(refuse)
 }
@@ -124,8 +124,8 @@ mod tests {
         let error = verdict("narrow.so", &narrow).unwrap_err();
         assert!(error.into_failure().cause.contains("32-bit x86"));
         let error = verdict("text.so", b"INPUT(libmpi.so.12) ".repeat(9).as_slice()).unwrap_err();
-        assert!(error.into_failure().cause.contains("no ELF file"));
+        assert!(error.into_failure().cause.contains("not an ELF file"));
         assert!(check(&tree.path("absent.so")).is_err());
-        assert!(check(&tree.path("")).is_err(), "a folder is no library");
+        assert!(check(&tree.path("")).is_err(), "a folder is not a library");
     }
 }

@@ -1,4 +1,4 @@
-//! Why an MPI could not be had, and how that is told to a person.
+//! Errors of finding and opening an MPI library, and their messages.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub enum MpiError {
     NotFound { looked_in: Vec<PathBuf> },
     /// The launcher's own installation has no MPI library.
     LauncherWithoutLibrary { launcher: String, looked_in: Vec<PathBuf> },
-    /// The file is no shared library, or only the front of one.
+    /// The file is not a shared library, or only the front of one.
     NotALibrary { file: PathBuf, why: String },
     /// The file is for another kind of machine.
     OtherArchitecture { file: PathBuf, built_for: String, needed: &'static str },
@@ -56,7 +56,7 @@ pub enum MpiError {
     NotRunning,
     /// A caller's communicator was to be adopted in a simulation.
     Simulated,
-    /// What a caller gave is no communicator to work with.
+    /// What a caller gave is not a usable communicator.
     NoCommunicator { why: String },
 }
 
@@ -75,18 +75,18 @@ impl fmt::Display for MpiError {
                 write!(f, "the installation of {launcher} has no MPI library")
             }
             MpiError::NotALibrary { file, .. } => {
-                write!(f, "{} is no shared library", file.display())
+                write!(f, "{} is not a shared library", file.display())
             }
             MpiError::OtherArchitecture { file, .. } => {
                 write!(f, "{} is a library for another machine", file.display())
             }
             MpiError::Refused { file, .. } => write!(f, "{} cannot be opened", file.display()),
-            MpiError::NotMpi { file, .. } => write!(f, "{} is no MPI library", file.display()),
+            MpiError::NotMpi { file, .. } => write!(f, "{} is not an MPI library", file.display()),
             MpiError::UnknownFlavour { file, .. } => {
                 write!(f, "{} is an MPI of an unknown kind", file.display())
             }
             MpiError::WrongFlavour { file, asked, .. } => {
-                write!(f, "{} is no MPI of the flavour '{asked}'", file.display())
+                write!(f, "{} is not an MPI library of the flavour '{asked}'", file.display())
             }
             MpiError::NoThreadLevel { asked, .. } => write!(f, "no thread level '{asked}'"),
             MpiError::SelfTest { file, flavour, .. } => {

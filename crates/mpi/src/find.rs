@@ -154,13 +154,13 @@ fn beside_launcher(
     let program = around.ancestors.iter().find(is_launcher);
     let prefix = program.and_then(|program| program.parent()?.parent());
     let beside = prefix.map(library_folders).unwrap_or_default();
-    let told = told_by_launcher(launcher.kind, around.environment);
-    // PRRTE may be installed apart from its Open MPI 5, which then tells where it is itself. An
-    // older Open MPI tells nothing, and what is told comes from a run around this one.
+    let named = named_by_launcher(launcher.kind, around.environment);
+    // PRRTE may be installed apart from its Open MPI 5, which then says where it is itself. An
+    // older Open MPI says nothing, and what is set comes from a run around this one.
     let is_prrte = program.is_none_or(|program| {
         program.file_name().is_some_and(|name| name.to_string_lossy().starts_with("prte"))
     });
-    let folders = if is_prrte { [told, beside].concat() } else { [beside, told].concat() };
+    let folders = if is_prrte { [named, beside].concat() } else { [beside, named].concat() };
     let who = match program {
         Some(program) => program.display().to_string(),
         None => launcher.kind.name().into(),
@@ -176,7 +176,7 @@ fn beside_launcher(
 }
 
 /// The folders that launchers leave in the environment of their ranks.
-fn told_by_launcher(kind: Kind, environment: Environment<'_>) -> Vec<PathBuf> {
+fn named_by_launcher(kind: Kind, environment: Environment<'_>) -> Vec<PathBuf> {
     let folder = |name: &str| environment(name).map(PathBuf::from).into_iter();
     let within = |name: &str| folder(name).flat_map(|prefix| library_folders(&prefix));
     match kind {

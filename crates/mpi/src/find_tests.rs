@@ -114,12 +114,12 @@ fn a_prefix_in_the_environment_serves_where_the_program_is_hidden() {
 }
 
 #[test]
-fn open_mpi_tells_where_it_is_when_its_launcher_is_installed_apart() {
+fn open_mpi_says_where_it_is_when_its_launcher_is_installed_apart() {
     let tree = Tree::new("apart");
     let five = tree.library("opt/five/lib/libmpi.so.40");
     let four = tree.library("usr/lib/libmpi.so.40");
-    let told = tree.path("opt/five/lib");
-    let pairs = [OPEN_MPI, ("OMPI_LIBDIR_LOC", told.to_str().unwrap())];
+    let named = tree.path("opt/five/lib");
+    let pairs = [OPEN_MPI, ("OMPI_LIBDIR_LOC", named.to_str().unwrap())];
     let prrte = [tree.path("usr/bin/prterun")];
     assert_eq!(search(&pairs, &prrte, &[]).unwrap().file, five);
     // Version 4, started from a shell that version 5 started.
@@ -141,7 +141,7 @@ fn a_launcher_without_a_library_is_an_error_and_no_reason_to_look_further() {
 }
 
 #[test]
-fn two_mpis_in_one_folder_are_told_apart() {
+fn two_mpis_in_one_folder_are_distinguished() {
     let tree = Tree::new("debian");
     let folder = format!("usr/lib/{}", multiarch());
     let open_mpi = tree.library(&format!("{folder}/libmpi.so.40.30.4"));

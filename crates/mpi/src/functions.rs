@@ -8,7 +8,7 @@ use crate::error::MpiError;
 use crate::flavour::{Handle, smpi};
 use crate::library::Library;
 
-/// A user's error handler. C declares more arguments after these two; nobody reads them.
+/// A user's error handler. C declares more arguments after these two, which are unused.
 pub type OnError = extern "C" fn(*mut Handle, *mut i32);
 
 /// Declares a table and its loader from the C names and signatures of the MPI standard.
@@ -196,7 +196,7 @@ impl NonBlocking {
 pub type OnCopy =
     extern "C" fn(Handle, i32, *mut c_void, *mut c_void, *mut c_void, *mut i32) -> i32;
 
-/// Told that an attribute goes, with its communicator.
+/// Called when an attribute is deleted with its communicator.
 pub type OnDelete = extern "C" fn(Handle, i32, *mut c_void, *mut c_void) -> i32;
 
 table! {

@@ -65,7 +65,7 @@ impl Comm for MpiComm {
 
     fn send(&self, to: Rank, tag: Tag, data: &[u8]) -> Result<(), CommError> {
         let (mpi, to, tag) = (self.mpi(), self.peer(to)?, i32::from(tag));
-        // SAFETY: the slice holds so many bytes, and the call returns when it has read them.
+        // SAFETY: the slice holds this many bytes, and the call returns when it has read them.
         let code = unsafe {
             if data.len() <= large::MOST {
                 let n = data.len() as i32;
@@ -85,7 +85,7 @@ impl Comm for MpiComm {
     ) -> Result<Message, CommError> {
         let (mpi, (from, tag)) = (self.mpi(), self.wildcards(from, tag)?);
         let (mut status, start) = (Status::filled(0), into.as_mut_ptr());
-        // SAFETY: the slice has room for so many bytes, and the call returns when it is filled.
+        // SAFETY: the slice has this much room, and the call returns when it is filled.
         let code = unsafe {
             if into.len() <= large::MOST {
                 let (n, byte) = (into.len() as i32, mpi.flavour.byte);

@@ -12,7 +12,7 @@ pub const MOST: usize = i32::MAX as usize;
 
 const CHUNK: usize = 1 << 30;
 
-/// A datatype of so many bytes, given back when dropped; transfers that use it may go on.
+/// A datatype of a given length, freed when dropped; transfers that use it may go on.
 pub struct LongType<'a> {
     mpi: &'a Mpi,
     handle: Handle,

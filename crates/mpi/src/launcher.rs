@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use crate::error::MpiError;
 
-/// Set by smpirun, which thereby tells the number of ranks.
+/// Set by smpirun to the number of ranks.
 pub const SMPI_SIZE: &str = "SMPI_GLOBAL_SIZE";
 
 /// Reads one variable; tests give a closure over a list.
@@ -223,10 +223,10 @@ mod tests {
     }
 
     #[test]
-    fn a_process_started_by_hand_is_told_why() {
+    fn a_process_started_by_hand_gets_the_reason() {
         assert!(seen(&[]).unwrap_err().contains("no variable"));
         assert!(seen(&[("SLURM_PROCID", "0")]).unwrap_err().contains("--mpi=list"));
-        // What a user sets to run as root is no mark of a launcher.
+        // What a user sets to run as root is not a mark of a launcher.
         assert!(seen(&[("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("I_MPI_ROOT", "/opt")]).is_err());
     }
 
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allocation_is_no_task_of_several() {
+    fn an_allocation_is_not_a_task_of_several() {
         let job = [("SLURM_JOB_ID", "7"), ("SLURM_NTASKS", "8"), ("SLURM_NNODES", "4")];
         assert_eq!(unjoined(&job), None);
         let script = [&job[..], &[("SLURM_PROCID", "0"), ("SLURM_LOCALID", "0")]].concat();

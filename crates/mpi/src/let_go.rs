@@ -1,6 +1,5 @@
-//! Requests that nobody waits for any more. Their memory may go to somebody else only when the
-//! library is done with it: so they are waited for all the same, and where one does not end, the
-//! run does.
+//! Abandoned requests. Their memory may be reused only when the library is done with it: so they
+//! are waited for all the same, and where one does not end, the run does.
 
 use std::time::{Duration, Instant};
 

@@ -9,7 +9,7 @@
 //! every little-endian register calling convention allows.
 //!
 //! `LANEWAY_MPI` names a library file or an installation's folder; `LANEWAY_MPI_FLAVOUR` names the
-//! flavour of a library that does not tell it (open-mpi, mpich, standard-abi, smpi);
+//! flavour of a library that does not say it (open-mpi, mpich, standard-abi, smpi);
 //! `LANEWAY_MPI_THREADS` names the thread level to ask for (single, funneled, serialized or
 //! multiple).
 //!

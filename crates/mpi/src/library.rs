@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_without_mpi_is_told_so() {
+    fn a_process_without_mpi_gets_an_error() {
         assert_eq!(Library::of_process().err(), Some(MpiError::NotLoaded));
     }
 

@@ -20,7 +20,7 @@ use prepared::Counts;
 pub use prepared::Prepared;
 use request::Request;
 
-/// Why the shape cannot be one call of this library; none where it can.
+/// Why the shape cannot be one call of this library; `None` if it can.
 pub fn objection(comm: &Member, shape: &Shape, form: Form) -> Option<String> {
     let name = shape.collective.name();
     if let Err(bad) = shape.validate() {

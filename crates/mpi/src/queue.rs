@@ -10,7 +10,7 @@ use crate::large;
 use crate::let_go::let_go;
 use crate::status::{Status, Statuses};
 
-/// Sends up to so many bytes are tested once after their start: most libraries have taken them
+/// The length up to which sends are tested once after their start: most libraries have taken them
 /// over by then, and a slot that is done needs no MPI_Waitsome. Longer ones would pay for nothing.
 const EAGER: usize = 4096;
 
@@ -85,8 +85,8 @@ impl<'a> MpiQueue<'a> {
         }
     }
 
-    /// Whether a send that was just started is over, which a library that sends short messages
-    /// eagerly can tell at once.
+    /// Whether a send that was just started is over, which is known at once if the library sends
+    /// short messages eagerly.
     #[inline]
     fn is_complete(&self, request: *mut u8) -> Result<bool, CommError> {
         let (mut status, mut complete) = (Status::filled(0), 0i32);
@@ -114,7 +114,7 @@ impl<'a> MpiQueue<'a> {
     }
 
     /// Waits for every request by MPI_Wait, the shortest way. Receives come first: one that fails
-    /// is not kept waiting by a send that nobody takes.
+    /// is not kept waiting by a send without a receiver.
     fn wait_for_each(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
         for sends in [false, true] {
             for number in 0..self.transfers.len() {
@@ -146,7 +146,7 @@ impl<'a> MpiQueue<'a> {
         self.transfers.truncate(kept);
     }
 
-    /// One of several requests and no more: what else is done is told by the next call, without a
+    /// One of several requests and no more: other completions are left to the next call, without a
     /// look at the others.
     fn wait_any(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
         let (count, mut index, mut status) = (self.transfers.len(), -1i32, Status::filled(0));
@@ -234,7 +234,7 @@ impl<'a> MpiQueue<'a> {
         }
     }
 
-    /// The first transfer that failed, as its status tells it.
+    /// The first transfer that failed, according to its status.
     #[cold]
     fn some_error(&self, name: &'static str, code: i32, complete: i32) -> CommError {
         if self.mpi.error_class(code) != self.mpi.flavour.error_in_status {
@@ -333,7 +333,7 @@ impl Queue for MpiQueue<'_> {
 
 impl Drop for MpiQueue<'_> {
     /// Gives up what is outstanding. Receives that no message has met are cancelled; all else goes
-    /// on to its end, so that nobody reads or writes memory that is no longer ours.
+    /// on to its end, so that memory that is no longer ours is neither read nor written.
     fn drop(&mut self) {
         if self.transfers.is_empty() {
             return;

@@ -208,7 +208,7 @@ fn truncation(mpi: &Mpi) -> Verdict {
     let code = unsafe {
         let (out, byte, comm) = (into.as_mut_ptr(), flavour.byte, flavour.comm_self);
         let code = (mpi.tables.small.recv)(out, 4, byte, 0, 1, comm, status.as_mut_ptr());
-        // The send may be told of the mismatch as well; only its end matters.
+        // The send may report the mismatch as well; only its end matters.
         (mpi.tables.functions.wait)(request, Status::filled(0).as_mut_ptr());
         code
     };

@@ -34,7 +34,7 @@ fn open_library(choice: Option<&Path>) -> Result<Opened, MpiError> {
     let simulated = simulation::is_simulated();
     let library = Library::open(&chosen.file)?;
     if library.has(flavour::smpi::MARK) && !simulated {
-        // Outside a simulation its functions find no rank to speak for, and crash.
+        // Outside a simulation its functions find no rank, and crash.
         return Err(MpiError::NotSimulated { file: Some(library.file().into()) });
     }
     identify(&library, chosen.why)
@@ -71,7 +71,7 @@ pub fn init(choice: Option<&Path>) -> Result<MpiComm, MpiError> {
     init_with_threads(choice, ThreadLevel::asked()?)
 }
 
-/// As [`init`], asking for a thread level; [`MpiComm::thread_level`] tells what the library gives.
+/// As [`init`], asking for a thread level; [`MpiComm::thread_level`] is what the library gives.
 pub fn init_with_threads(choice: Option<&Path>, asked: ThreadLevel) -> Result<MpiComm, MpiError> {
     launcher::refuse_unjoined_task()?;
     let launcher = launcher::detect(&launcher::of_process)
@@ -119,7 +119,7 @@ pub fn init_with_threads(choice: Option<&Path>, asked: ThreadLevel) -> Result<Mp
     Ok(all)
 }
 
-/// Tags of the question below; nobody else uses the communicator yet.
+/// Tags of the question below; the communicator has no other user yet.
 const HOST: Tag = 1;
 
 /// Collective: whether all ranks run on one host, by its name and by when it was started.

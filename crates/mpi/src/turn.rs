@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn a_second_thread_is_refused_until_the_first_is_done() {
         let from_another = || std::thread::scope(|s| s.spawn(|| Turn::take().is_ok()).join());
-        let first = Turn::take().expect("nobody else is here");
+        let first = Turn::take().expect("no other thread is here");
         let within = Turn::take().expect("the same thread");
         assert!(matches!(from_another(), Ok(false)));
         drop(within);

@@ -18,7 +18,7 @@ pub(crate) struct World {
     pub mpi: Mpi,
     pub found: Found,
     pub launcher: Launcher,
-    /// What was asked for; none where the program around us asked.
+    /// The requested level; `None` if the surrounding program requested it.
     pub threads_asked: Option<ThreadLevel>,
     /// What the library gives.
     pub threads: ThreadLevel,
@@ -63,7 +63,7 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // Nobody is left who could be told.
+        // An error could not be reported any more.
         let _ = self.end();
     }
 }

@@ -36,7 +36,7 @@ fn no_mpi() -> PathBuf {
 }
 
 #[test]
-fn files_that_are_no_mpi_are_refused() {
+fn files_other_than_mpi_are_refused() {
     let folder = std::env::temp_dir().join(format!("laneway-mpi-bad-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder for the files");
     let whole = std::fs::read(no_mpi()).expect("the library can be read");
@@ -45,10 +45,10 @@ fn files_that_are_no_mpi_are_refused() {
         std::fs::write(&path, bytes).expect("a file can be written");
         path
     };
-    refused(&no_mpi(), "is no MPI library\ncause: it has no MPI_Get_library_version");
+    refused(&no_mpi(), "is not an MPI library\ncause: it has no MPI_Get_library_version");
     refused(&folder.join("absent.so"), "no MPI library at");
     refused(&file("empty.so", b""), "only 0 bytes");
-    refused(&file("text.so", &b"/* a linker script */\n".repeat(8)), "no ELF file");
+    refused(&file("text.so", &b"/* a linker script */\n".repeat(8)), "not an ELF file");
     refused(&file("truncated.so", &whole[..whole.len() / 2]), "truncated");
     let mut foreign = whole.clone();
     foreign[18] = if cfg!(target_arch = "x86_64") { 183 } else { 62 };

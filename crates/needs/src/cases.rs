@@ -82,7 +82,7 @@ mod tests {
                 verdict.clone()
             })
         };
-        let bad = Err("on purpose\nand told".into());
+        let bad = Err("on purpose\nand reported".into());
         let cases = [noted("good one", Ok(())), noted("good one more", Ok(())), noted("bad", bad)];
         let code = drive(words, &cases);
         let ran = ran.borrow().clone();

@@ -28,12 +28,12 @@ fn a_run_is_heard_and_comes_to_its_end() {
     assert!(outcome.stdout.contains(&rest), "{outcome:?}");
     assert_eq!(outcome.expect_output(&["this is ", "1 passed"]), Ok(()));
     let mut running = start(&SAYS, &[], "").expect("a process");
-    let error = running.await_line("nobody says this").expect_err("no such line");
+    let error = running.await_line("a missing line").expect_err("no such line");
     assert!(error.contains("ended before"), "{error}");
 }
 
 #[test]
-fn a_process_that_is_left_is_told_and_ended() {
+fn a_process_that_is_left_is_informed_and_ended() {
     let running = start(&SAYS, &[("TEST_LEAVES", "1")], "").expect("a process");
     let error = running.finish().expect_err("one is left");
     let pid = error.strip_prefix("processes [").and_then(|rest| rest.strip_suffix("] are left"));

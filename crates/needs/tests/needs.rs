@@ -32,7 +32,7 @@ fn says(output: &Output, words: &str) -> bool {
 }
 
 #[test]
-fn what_is_there_is_no_skip() {
+fn an_available_tool_is_not_skipped() {
     for variables in [&[][..], &[("LANEWAY_REQUIRE", "all")], &[("LANEWAY_HIDE", "cmake,git")]] {
         let (output, recorded) = ask("there", variables);
         assert!(output.status.success() && says(&output, "it is there"), "{output:?}");

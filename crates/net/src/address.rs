@@ -62,7 +62,7 @@ impl RawAddress {
         self.len
     }
 
-    /// None where a call wrote something else.
+    /// The address; `None` if a call wrote something else.
     pub fn get(&self) -> Option<SocketAddr> {
         match i32::from(self.storage.ss_family) {
             libc::AF_INET => {

@@ -2,7 +2,7 @@
 //!
 //! To set a timer of its own for every sleep is dear where it rings before the system's next tick,
 //! and most of all in virtual machines. Most sleeps end by a packet, and the next one may last a
-//! little longer: so a timer that rings too early is left as it is, and whoever wakes sleeps again.
+//! little longer: so a timer that rings too early is left as it is, and the waiter sleeps again.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -25,7 +25,7 @@ impl Alarm {
         if fd < 0 {
             return Err(NetError::system("timerfd_create", io::Error::last_os_error()));
         }
-        // SAFETY: the descriptor was just made and belongs to nobody else.
+        // SAFETY: the descriptor was just made and has no other owner.
         Ok(Alarm { fd: unsafe { OwnedFd::from_raw_fd(fd) }, at: 0 })
     }
 

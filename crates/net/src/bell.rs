@@ -9,7 +9,7 @@ pub(crate) struct Bell(OwnedFd);
 
 impl Bell {
     pub fn new() -> Result<Bell, NetError> {
-        // SAFETY: plain numbers; the result is checked, and belongs to nobody else.
+        // SAFETY: plain numbers; the result is checked, and has no other owner.
         unsafe {
             let fd = libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC);
             if fd < 0 {

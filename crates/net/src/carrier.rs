@@ -1,7 +1,7 @@
-//! Tells when interfaces lose their carrier and when they get it back.
+//! Watches interfaces for loss and return of their carrier.
 //!
 //! The kernel delays repeated events of links by up to a second. So an event is only a reason to
-//! ask, and whoever has traffic waiting asks the drivers without one, every millisecond.
+//! ask, and an endpoint with queued traffic polls the drivers without one, every millisecond.
 
 use std::os::fd::{AsFd, BorrowedFd};
 

@@ -2,7 +2,7 @@
 
 use laneway_path::Nanos;
 
-/// Longer ago than this is somebody who set the clock.
+/// A longer age means that the clock was set.
 const LONGEST_AGE: Nanos = 10_000_000_000;
 
 fn read(clock: libc::clockid_t) -> Nanos {

@@ -1,4 +1,4 @@
-//! What a program needs of connections that migrate, whoever carries them.
+//! The interface of connections that migrate, common to all drivers.
 //!
 //! How connections begin is each driver's own: over UDP by addresses of sockets and a secret, over
 //! libibverbs by addresses that the program exchanges. From then on all drivers are alike, and
@@ -42,7 +42,7 @@ pub trait Driver {
     /// What carries them, in words.
     fn describe(&self) -> String;
 
-    /// Sends a message; `Event::Sent` tells when it has arrived, and gives it back.
+    /// Sends a message; `Event::Sent` reports its arrival, and gives it back.
     fn send(&mut self, to: ConnectionId, id: u64, message: Vec<u8>) -> Result<(), NetError>;
 
     /// Takes a buffer for one message, as long as its capacity at most; `Event::Received` gives it
@@ -52,7 +52,7 @@ pub trait Driver {
     /// Alternate path specification, for each of these.
     fn specify(&mut self, of: &[ConnectionId], path: PathId) -> Result<(), NetError>;
 
-    /// Path loading request, for each of these; `Event::Armed` tells when it is done.
+    /// Path loading request, for each of these; `Event::Armed` reports its completion.
     fn load(&mut self, of: &[ConnectionId]) -> Result<(), NetError>;
 
     /// Path migration, for each of these; refused where one is not armed.

@@ -26,7 +26,7 @@ pub enum NetError {
     ShortSecret { bytes: usize },
     /// The secret's file cannot be read.
     SecretFile { path: String, why: String },
-    /// Others can read the secret, or it belongs to somebody else.
+    /// Other users can read the secret, or own it.
     OpenSecret { path: String, mode: u32, own: bool },
     /// The peer did not answer in time, or does not know the secret.
     NoAnswer { peer: String, seconds: u64 },
@@ -80,7 +80,7 @@ impl fmt::Display for NetError {
             }
             NetError::SecretFile { path, why } => write!(f, "the secret's file {path}: {why}"),
             NetError::OpenSecret { path, own: false, .. } => {
-                write!(f, "the secret's file {path} belongs to somebody else")
+                write!(f, "the secret's file {path} belongs to another user")
             }
             NetError::OpenSecret { path, mode, .. } => {
                 write!(f, "others can read the secret's file {path}: mode {mode:03o}, not 600")

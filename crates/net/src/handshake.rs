@@ -9,7 +9,7 @@
 //! Accepted    both numbers, my queue pair, my paths
 //! ```
 //!
-//! Whoever is asked keeps nothing before Open, which proves that its sender knows the secret and is
+//! The server keeps no state before Open, which proves that its sender knows the secret and is
 //! at its address now. A challenge is never longer than the hello. From both numbers come the keys
 //! of the connection, so that no packet of an earlier one is ever right again.
 
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_by_those_who_know_the_secret() {
+    fn only_holders_of_the_secret_read_what_is_written() {
         let job = Secret::from_bytes(&[1; 32]).expect("long enough").sealer();
         let other = Secret::from_bytes(&[2; 32]).expect("long enough").sealer();
         for kind in KINDS {

@@ -53,11 +53,11 @@ pub struct Interface {
     pub is_up: bool,
     /// Whether it leads to this machine alone.
     pub is_loopback: bool,
-    /// The state that the kernel tells.
+    /// The state that the kernel reports.
     pub state: OperationalState,
     /// Whether it has a carrier.
     pub has_carrier: bool,
-    /// Its speed, where it tells one.
+    /// Its speed, if the driver reports one.
     pub speed_mbit: Option<u32>,
     /// Its addresses.
     pub addresses: Vec<Address>,
@@ -137,7 +137,7 @@ impl Address {
         }
     }
 
-    /// Whether it is valid beyond one link, so that a peer can be told of it.
+    /// Whether it is valid beyond one link, so that it can be offered to a peer.
     pub fn is_routable(&self) -> bool {
         match self.ip {
             IpAddr::V4(_) => true,

@@ -97,7 +97,7 @@
 //!     assert_eq!(send((&here, id), (&there, peer), "over path 1")?, b"over path 1");
 //!     assert_eq!(here.with(|end| end.get(id).map(|one| one.primary()))?, PathId(1));
 //!
-//!     // Finalisation: the peer is told, and the sockets and the thread go with their values.
+//!     // Finalisation: notifies the peer; the sockets and the thread go with their values.
 //!     here.with(|end| end.close(id))?;
 //!     next(&there, |_, what| (what == What::Closed).then_some(()))
 //! }

@@ -117,7 +117,7 @@ impl Socket {
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | flags;
         // SAFETY: the call takes numbers alone.
         let fd = check(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
-        // SAFETY: the descriptor was just made and is nobody else's.
+        // SAFETY: the descriptor was just made and has no other owner.
         let descriptor = unsafe { OwnedFd::from_raw_fd(fd) };
         // SAFETY: all fields are numbers, for which zero is a value.
         let mut address: libc::sockaddr_nl = unsafe { std::mem::zeroed() };

@@ -7,7 +7,7 @@
 //! // Without a secret a server is on loopback alone.
 //! let paths = own_paths(&[], PORT, &Secret::none())?;
 //! assert_eq!(paths[0].address, "127.0.0.1:7471".parse().expect("an address"));
-//! // Two paths to one address, told apart by their ports.
+//! // Two paths to one address, distinguished by their ports.
 //! let peers = ["127.0.0.1", "127.0.0.1/2"].map(|text| PeerPath::parse(text).expect("a path"));
 //! assert_eq!(paths_to(&[], &peers)?.len(), 2);
 //! assert_eq!(peers[1].address(PORT)?.port(), 7472);

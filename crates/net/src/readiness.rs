@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::error::NetError;
 
-/// So many are told in one call; the others have their turn in the next.
+/// The number of events taken in one call; the others have their turn in the next.
 const MOST: usize = 16;
 
 pub(crate) struct Readiness {
@@ -15,15 +15,15 @@ pub(crate) struct Readiness {
     apart: Mutex<Option<Apart>>,
 }
 
-/// A descriptor that whoever waits looks at itself.
+/// A descriptor that the waiter polls itself.
 struct Apart {
     fd: RawFd,
     key: u64,
-    /// Whether room to send is told of.
+    /// Whether room to send is reported.
     room: bool,
 }
 
-/// What a call told; only storage between calls.
+/// The events of one call; only storage between calls.
 pub(crate) struct Ready {
     events: [libc::epoll_event; MOST],
     count: usize,
@@ -38,7 +38,7 @@ impl Ready {
         self.count
     }
 
-    /// The key of a descriptor that can be read, or has an error; none where it only has room.
+    /// The key of a descriptor that can be read, or has an error; `None` if it only has room.
     pub fn readable(&self, number: usize) -> Option<u64> {
         let event = self.events[..self.count].get(number)?;
         let readable = event.events & !(libc::EPOLLOUT as u32) != 0;
@@ -53,7 +53,7 @@ impl Readiness {
         if fd < 0 {
             return Err(NetError::system("epoll_create1", io::Error::last_os_error()));
         }
-        // SAFETY: the descriptor was just made and belongs to nobody else.
+        // SAFETY: the descriptor was just made and has no other owner.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         Ok(Readiness { fd, apart: Mutex::new(None) })
     }
@@ -78,21 +78,21 @@ impl Readiness {
             }
             _ => true,
         };
-        self.tell(fd, key, reads, wanted);
+        self.select(fd, key, reads, wanted);
     }
 
-    /// What arrives by this descriptor is told no more: whoever waits looks at it itself. Two that
-    /// tell of one packet wake a sleeper twice, which costs a microsecond.
+    /// Arrivals by this descriptor are no longer reported: the waiter polls it itself. Two
+    /// descriptors that report one packet wake a sleeper twice, which costs a microsecond.
     pub fn keep_apart(&self, fd: RawFd, key: u64, room: bool) {
         self.rejoin();
-        self.tell(fd, key, false, room);
+        self.select(fd, key, false, room);
         *self.apart() = Some(Apart { fd, key, room });
     }
 
-    /// What was kept apart is told of again.
+    /// Reports the separate descriptor's arrivals again.
     pub fn rejoin(&self) {
         if let Some(Apart { fd, key, room }) = self.apart().take() {
-            self.tell(fd, key, true, room);
+            self.select(fd, key, true, room);
         }
     }
 
@@ -100,11 +100,11 @@ impl Readiness {
         self.apart.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is told of a descriptor from now on.
-    fn tell(&self, fd: RawFd, key: u64, reads: bool, room: bool) {
+    /// Sets which events of a descriptor are reported from now on.
+    fn select(&self, fd: RawFd, key: u64, reads: bool, room: bool) {
         let reads = if reads { libc::EPOLLIN } else { 0 };
         let room = if room { libc::EPOLLOUT } else { 0 };
-        // It was added before, and that needs no memory: without it, whoever sends next tries.
+        // It was added before, and that needs no memory: without it, the next sender tries.
         _ = self.control(libc::EPOLL_CTL_MOD, fd, key, reads | room);
     }
 
@@ -141,7 +141,7 @@ pub(crate) fn poll(descriptors: &mut [libc::pollfd], limit: Duration) {
     };
     let count = descriptors.len() as libc::nfds_t;
     // SAFETY: there are as many descriptors as are said, and the time is ours. An interrupted call
-    // is as good as one that found something: whoever called looks.
+    // is as good as one that found something: the caller polls.
     unsafe { libc::ppoll(descriptors.as_mut_ptr(), count, &raw const time, std::ptr::null()) };
 }
 
@@ -152,7 +152,7 @@ mod tests {
     use std::time::Instant;
 
     #[test]
-    fn who_can_be_read_is_named_and_nobody_else() {
+    fn only_readable_descriptors_are_reported() {
         let readiness = Readiness::new().expect("a descriptor");
         let sockets: Vec<UdpSocket> =
             (0..40).map(|_| UdpSocket::bind("127.0.0.1:0").expect("a socket")).collect();
@@ -172,7 +172,7 @@ mod tests {
         let to = sockets[7].local_addr().expect("an address");
         sockets[3].send_to(b"x", to).expect("sent");
         assert_eq!(wait(late), (1, Some(7), None));
-        // Room is told of where it is asked for, and is nothing to read.
+        // Room is reported where it is requested, and is nothing to read.
         readiness.watch_room(sockets[5].as_raw_fd(), 5, true);
         let mut buffer = [0; 8];
         sockets[7].recv(&mut buffer).expect("received");
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_apart_is_told_only_of_its_room() {
+    fn a_descriptor_kept_apart_reports_only_its_room() {
         let readiness = Readiness::new().expect("a descriptor");
         let sockets: Vec<UdpSocket> =
             (0..2).map(|_| UdpSocket::bind("127.0.0.1:0").expect("a socket")).collect();
@@ -188,7 +188,7 @@ mod tests {
             readiness.add(socket.as_raw_fd(), key as u64).expect("room");
         }
         let mut ready = Ready::new();
-        let mut told = || {
+        let mut reported = || {
             readiness.look(&mut ready);
             (ready.len(), ready.readable(0))
         };
@@ -196,15 +196,15 @@ mod tests {
         let to = sockets[0].local_addr().expect("an address");
         readiness.keep_apart(fd, 0, false);
         sockets[1].send_to(b"x", to).expect("sent");
-        assert_eq!(told(), (0, None), "not of what arrives");
+        assert_eq!(reported(), (0, None), "not of what arrives");
         readiness.watch_room(fd, 0, true);
-        assert_eq!(told(), (1, None), "of its room");
+        assert_eq!(reported(), (1, None), "of its room");
         readiness.rejoin();
-        assert_eq!(told(), (1, Some(0)), "of both again");
+        assert_eq!(reported(), (1, Some(0)), "of both again");
         readiness.watch_room(fd, 0, false);
-        // Another one takes its place, and the first is told of once more.
+        // Another one takes its place, and the first is reported once more.
         readiness.keep_apart(fd, 0, false);
         readiness.keep_apart(sockets[1].as_raw_fd(), 1, false);
-        assert_eq!(told(), (1, Some(0)));
+        assert_eq!(reported(), (1, Some(0)));
     }
 }

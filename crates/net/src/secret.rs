@@ -13,14 +13,14 @@ use highway::{HighwayHash, HighwayHasher, Key};
 
 use crate::error::NetError;
 
-/// A secret has at least so many bytes.
+/// The least length of a secret.
 pub const LEAST_BYTES: usize = 16;
-/// More than this is no secret but another file.
+/// More than this is not a secret but another file.
 const MOST_BYTES: usize = 4096;
 
 pub const TAG_BYTES: usize = 16;
 
-/// Tells keys of different purposes apart; four words of the digits of pi.
+/// Distinguishes keys of different purposes; four words of the digits of pi.
 const JOB: [u64; 4] =
     [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344, 0xa409_3822_299f_31d0, 0x082e_fa98_ec4e_6c89];
 
@@ -102,7 +102,7 @@ impl Secret {
         self.is_known
     }
 
-    /// For processes of one machine that need none: everybody there can reach them.
+    /// For processes of one machine that need none: every user there can reach them.
     pub fn none() -> Secret {
         Secret::named(b"none", false)
     }
@@ -116,7 +116,7 @@ impl Secret {
         Ok(Secret::named(&name, true))
     }
 
-    /// The secret in a file that nobody but its owner can read.
+    /// The secret in a file that only its owner can read.
     pub fn from_file(path: &Path) -> Result<Secret, NetError> {
         let failed = |error: io::Error| NetError::SecretFile {
             path: path.display().to_string(),
@@ -140,7 +140,7 @@ impl Secret {
     }
 }
 
-/// Bytes that nobody can guess.
+/// Bytes that cannot be guessed.
 pub fn random<const N: usize>() -> Result<[u8; N], NetError> {
     let mut bytes = [0; N];
     // SAFETY: the array has as many bytes as are asked for.

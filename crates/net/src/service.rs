@@ -25,12 +25,12 @@ const LONGEST: Duration = Duration::from_secs(3600);
 
 struct Shared {
     endpoint: Mutex<Endpoint>,
-    /// How often the program has asked for the endpoint, and how often somebody looked what has
-    /// arrived there.
+    /// How often the program has asked for the endpoint, and how often arrivals there were
+    /// polled.
     visits: AtomicU64,
     looks: Arc<AtomicU64>,
     stop: AtomicBool,
-    /// Held while the thread wants the endpoint for somebody who asks, and said so: a program that
+    /// Held while the thread wants the endpoint for a queued request, and said so: a program that
     /// comes all the time waits then, and the thread is not left out.
     turn: Mutex<()>,
     asked: AtomicBool,
@@ -58,7 +58,7 @@ impl Service {
     }
 
     /// With a function that the thread calls for every event of a path, as `Armed` and `Migrated`
-    /// (paper: 3.2), after the endpoint's own policy has acted on it. Whoever polls is told of it
+    /// (paper: 3.2), after the endpoint's own policy has acted on it. The polling program gets it
     /// as well. The function may use the endpoint, and must not wait for long.
     pub fn start_with(
         endpoint: Endpoint,
@@ -140,7 +140,7 @@ impl Service {
                 return true;
             }
             shared.waiting.fetch_add(1, Ordering::Relaxed);
-            (endpoint.descriptors(), endpoint.rests_for(limit))
+            (endpoint.descriptors(), endpoint.max_sleep(limit))
         };
         let mut descriptors = [hot, others, shared.news.descriptor()];
         poll(&mut descriptors, rests);
@@ -203,7 +203,7 @@ impl Shared {
             stays_away = visits != seen[0] && (looks != seen[1] || !stays_away);
             let rests = if stays_away { AWAY } else { self.look(&mut descriptors) };
             seen = [visits, self.looks.load(Ordering::Relaxed)];
-            let rests = server.as_ref().map_or(rests, |server| server.rests_for(rests));
+            let rests = server.as_ref().map_or(rests, |server| server.max_sleep(rests));
             poll(&mut descriptors, rests);
             self.sleeps.store(false, Ordering::Relaxed);
             self.bell.silence();
@@ -213,7 +213,7 @@ impl Shared {
         }
     }
 
-    /// Somebody asks.
+    /// Answers one request of the control socket.
     fn answer(&self, line: &str) -> String {
         let answer = match Request::parse(line) {
             None => refuse_unknown(),
@@ -242,6 +242,6 @@ impl Shared {
         self.sleeps.store(true, Ordering::Relaxed);
         let rests = if endpoint.has_observed() { Duration::ZERO } else { LONGEST };
         descriptors.extend(endpoint.descriptors());
-        endpoint.rests_for(rests)
+        endpoint.max_sleep(rests)
     }
 }

@@ -28,7 +28,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Keeps an alternate path armed; gives up half a minute after the last sign of the peer.
+    /// Keeps an alternate path armed; gives up 30 s after the last packet of the peer.
     pub fn usual() -> Setup {
         Setup {
             policy: Policy::keep_armed(false),

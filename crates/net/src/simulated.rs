@@ -77,7 +77,7 @@ pub struct Simulation {
     pub packet_time: Duration,
 }
 
-/// Two ends that are connected over so many paths, each with this latency; packets take no
+/// Two ends that are connected over a number of paths, each with this latency; packets take no
 /// processor time.
 pub fn pair(
     paths: u8,
@@ -260,13 +260,14 @@ impl World {
             return true;
         }
         let now = self.now;
-        let told = self.sides.iter().filter_map(|side| side.notices.front().map(|(at, _)| *at));
-        let told = told.filter(|at| *at > now).min();
+        let notice_at =
+            self.sides.iter().filter_map(|side| side.notices.front().map(|(at, _)| *at));
+        let notice_at = notice_at.filter(|at| *at > now).min();
         let due = self.sides.iter_mut().filter_map(|side| side.next_at(now));
-        match due.chain(told).min().filter(|next| *next <= until) {
+        match due.chain(notice_at).min().filter(|next| *next <= until) {
             Some(next) => {
                 self.now = now.max(next);
-                self.settle() || told.is_some_and(|at| at <= self.now)
+                self.settle() || notice_at.is_some_and(|at| at <= self.now)
             }
             None => false,
         }

@@ -16,7 +16,7 @@ pub const MOST_BYTES: usize = 65_507;
 pub const MOST_SEGMENTS: usize = 64;
 /// As much as the system gives without privilege, up to this.
 const BUFFER_BYTES: i32 = 8 << 20;
-/// Errors in a row that a look at a socket passes over: each is of a packet that left, told once.
+/// Consecutive errors that a receive passes over: each is of one sent packet, reported once.
 const MOST_ERRORS: usize = 64;
 
 pub struct Socket {
@@ -40,7 +40,7 @@ pub struct Arrival {
 /// What became of packets that were to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// The system took them, or lost them; which one, nobody can tell.
+    /// The system took them, or lost them; which one is not known.
     Taken,
     /// There is no room now: try again.
     Full,
@@ -88,7 +88,7 @@ impl Socket {
 
     /// Takes another to this address, for one peer alone. What comes from there comes to it.
     pub fn beside(&self, mut socket: Socket, peer: SocketAddr) -> Result<Socket, NetError> {
-        // Only while it is bound: otherwise anybody could share the address.
+        // Only while it is bound: otherwise any socket could share the address.
         let share = |yes: i32| {
             [self, &socket].iter().try_for_each(|socket| {
                 let failed = |error| NetError::system("SO_REUSEADDR", error);
@@ -118,7 +118,7 @@ impl Socket {
         if fd < 0 {
             return Err(NetError::system("socket", io::Error::last_os_error()));
         }
-        // SAFETY: the descriptor was just made and belongs to nobody else.
+        // SAFETY: the descriptor was just made and has no other owner.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         let mut socket = Socket { fd, address, segments: true, is_connected: false };
         if let Some(device) = device {
@@ -168,7 +168,7 @@ impl Socket {
             [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)]
         {
             if self.set(libc::SOL_SOCKET, force, BUFFER_BYTES).is_err() {
-                // The system gives what it gives to everybody.
+                // The system gives what it gives to every process.
                 _ = self.set(libc::SOL_SOCKET, plain, BUFFER_BYTES);
             }
         }
@@ -235,7 +235,7 @@ impl Socket {
                 libc::CMSG_DATA(first).cast::<u16>().write_unaligned(segment as u16);
             }
         }
-        let mut told = !self.is_connected;
+        let mut reported = !self.is_connected;
         loop {
             // SAFETY: name, pieces and control are as long as the message says, and live.
             let sent = unsafe { libc::sendmsg(self.fd.as_raw_fd(), &raw const message, 0) };
@@ -250,9 +250,9 @@ impl Socket {
                     self.segments = false;
                     return Sent::Taken;
                 }
-                // What became of an earlier packet is told once, instead of sending this one.
-                Some(libc::ECONNREFUSED | libc::EHOSTUNREACH | libc::ENETUNREACH) if !told => {
-                    told = true;
+                // The error of an earlier packet is reported once, instead of sending this one.
+                Some(libc::ECONNREFUSED | libc::EHOSTUNREACH | libc::ENETUNREACH) if !reported => {
+                    reported = true;
                 }
                 // A path that is down, a packet too long, a full queue: lost, as on the way.
                 _ => return Sent::Taken,
@@ -260,7 +260,7 @@ impl Socket {
         }
     }
 
-    /// Takes what has arrived; none where nothing has.
+    /// Takes what has arrived; `None` if nothing has.
     pub fn receive(&mut self, into: &mut [u8]) -> Option<Arrival> {
         let mut from = RawAddress::empty();
         let mut control = Control([0; 64]);
@@ -371,11 +371,11 @@ mod tests {
             assert_eq!(own.send(&back, &[IoSlice::new(b"x")], 1), Sent::Taken);
             assert_eq!(wait(&mut peer, &mut buffer).from, all.address());
             assert!(own.receive(&mut buffer).is_none() && all.receive(&mut buffer).is_none());
-            // Nobody else gets the address, not even one who would share it.
+            // No other socket gets the address, not even one that would share it.
             let other = Socket::new(all.address(), None).expect("a socket");
             other.set(libc::SOL_SOCKET, libc::SO_REUSEADDR, 1).expect("an option");
             assert!(other.bind(all.address()).is_err());
-            // A peer that has gone is told of, and what is sent after that is sent.
+            // A peer that has gone is reported, and what is sent after that is sent.
             let gone = peer.address();
             drop(peer);
             assert_eq!(own.send(&back, &[IoSlice::new(b"x")], 1), Sent::Taken);

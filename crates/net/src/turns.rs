@@ -11,7 +11,7 @@ use laneway_path::Nanos;
 
 /// A request without an answer for so long, as its path is dead, does not hold up the others.
 const LIMIT: Nanos = 250_000;
-/// Messages have the time for themselves for so many times as long as the last request took.
+/// Messages have the time for themselves for this multiple of the last request's time.
 const RESTS: Nanos = 1;
 /// They do when the last one was sent so lately.
 const LATELY: Nanos = 1_000_000;
@@ -52,7 +52,7 @@ impl Turns {
         self.busy_until = now + LATELY;
     }
 
-    /// When the next turn can begin; none where no connection waits.
+    /// When the next turn can begin; `None` if no connection waits.
     pub fn next_at(&mut self, now: Nanos, of: &impl Turned) -> Option<Nanos> {
         if self.pending.is_empty() {
             return None;

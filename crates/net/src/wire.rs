@@ -38,7 +38,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// So many bytes in packets of a length, the last of which may be shorter.
+    /// Counts bytes in packets of a length, the last of which may be shorter.
     pub(crate) fn add(&mut self, bytes: usize, segment: usize) {
         self.bytes += bytes as u64;
         self.packets += bytes.div_ceil(segment.max(1)) as u64;
@@ -71,8 +71,8 @@ pub(crate) struct Wire {
     readiness: Arc<Readiness>,
     path: usize,
     device: Option<String>,
-    /// For the first peer: whoever uses the endpoint may be in another network namespace than who
-    /// opened it, and cannot open one here.
+    /// For the first peer: the user of the endpoint may be in another network namespace than the
+    /// process that opened it, and cannot open one here.
     spare: Option<Socket>,
     /// Lines without room.
     full: usize,
@@ -136,7 +136,7 @@ impl Wire {
         line.map_or(-1, |line| line.socket.fd())
     }
 
-    /// Whoever waits looks at this line itself from now on.
+    /// The waiter polls this line itself from now on.
     pub fn keep_apart(&self, number: usize) {
         if let Some(line) = self.lines.get(number).and_then(Option::as_ref) {
             let full = !line.waiting.is_empty();
@@ -204,7 +204,7 @@ impl Wire {
         self.send_by(peer.line, &peer.raw, pieces, segment);
     }
 
-    /// Sends a packet to anybody.
+    /// Sends a packet to any address.
     pub fn send_to(&mut self, to: SocketAddr, packet: &[u8]) {
         self.send_by(OPEN, &RawAddress::new(to), &[IoSlice::new(packet)], packet.len());
     }

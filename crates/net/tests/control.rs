@@ -100,7 +100,7 @@ impl Pair {
         }
     }
 
-    /// Whether so many messages arrive, once and in order.
+    /// Whether `count` messages arrive, once and in order.
     fn carry(&self, count: u64) {
         let [here, there] = &self.ends;
         for number in 0..count {
@@ -221,11 +221,11 @@ fn what_cannot_be_asked_is_refused() {
 }
 
 #[test]
-fn who_says_nothing_or_nonsense_holds_up_nobody() {
+fn a_client_that_says_nothing_or_nonsense_blocks_no_other() {
     let _folder = Folder::new();
     let pair = Pair::new([2, 2]);
     let socket = pair.ends[0].control().expect("a socket").to_path_buf();
-    let connect = || UnixStream::connect(&socket).expect("somebody listens");
+    let connect = || UnixStream::connect(&socket).expect("the socket listens");
     let begun = Instant::now();
     // More than are served at a time.
     let silent: Vec<UnixStream> = (0..10).map(|_| connect()).collect();
@@ -275,7 +275,7 @@ fn sockets_of_the_dead_are_removed_and_nothing_else() {
     assert_eq!(found, [(std::process::id(), 0)]);
     drop(service);
     assert_eq!(folder.files(), ["17.sock", "notes", "other.sock"]);
-    // One that listens and never answers is told of, in time.
+    // One that listens and never answers is reported, in time.
     let _mute = UnixListener::bind(folder.path.join("999997.sock")).expect("a socket");
     let begun = Instant::now();
     let answers = control::status(control::list().expect("one"), Duration::from_millis(200));
@@ -313,7 +313,7 @@ fn a_service_without_a_socket_goes_on_and_says_why() {
 
     let folder = Folder::new();
     // SAFETY: tests that look at the variable run one after the other.
-    unsafe { std::env::set_var(control::VARIABLE, folder.path.join("of/nobody")) };
+    unsafe { std::env::set_var(control::VARIABLE, folder.path.join("of/missing")) };
     assert!(Service::start(endpoint(1, true)).expect("a service").control().is_err());
     // SAFETY: the same.
     unsafe { std::env::set_var(control::VARIABLE, folder.path.join("x".repeat(120))) };
@@ -358,7 +358,7 @@ fn a_program_that_never_lets_go_for_long_is_asked_all_the_same() {
 
 /// An answer that no socket takes at once.
 #[test]
-fn thousands_of_connections_are_told_in_one_answer() {
+fn thousands_of_connections_fit_one_answer() {
     const CONNECTIONS: usize = 3000;
     let _folder = Folder::new();
     let there = Service::start(endpoint(2, false)).expect("a service");
@@ -380,7 +380,7 @@ fn thousands_of_connections_are_told_in_one_answer() {
     }
     let begun = Instant::now();
     let all = statuses();
-    println!("{CONNECTIONS} connections were told in {:?}", begun.elapsed());
+    println!("{CONNECTIONS} connections were reported in {:?}", begun.elapsed());
     assert_eq!(all[0].connections.len(), CONNECTIONS);
     there.endpoint().drain(PathId(0)).expect("there");
     assert!(statuses()[0].paths[0].drained);

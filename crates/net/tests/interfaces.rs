@@ -65,8 +65,8 @@ fn interfaces_are_listed_with_all_that_they_have() {
     assert_eq!(p0.state, OperationalState::Down);
 }
 
-/// What is told first, within the seconds that the kernel may take to use a link again.
-fn told(carrier: &mut Carrier) -> Vec<Change> {
+/// The first change, within the seconds that the kernel may take to use a link again.
+fn first_change(carrier: &mut Carrier) -> Vec<Change> {
     let begun = Instant::now();
     loop {
         let said = carrier.query().expect("an answer");
@@ -78,7 +78,7 @@ fn told(carrier: &mut Carrier) -> Vec<Change> {
 }
 
 #[test]
-fn the_first_question_after_a_fault_tells_of_it() {
+fn the_first_query_after_a_fault_reports_it() {
     if !needs() {
         return;
     }
@@ -95,19 +95,19 @@ fn the_first_question_after_a_fault_tells_of_it() {
                 let begin = Instant::now();
                 let said = match is_up {
                     false => carrier.query().expect("an answer"),
-                    true => told(&mut carrier),
+                    true => first_change(&mut carrier),
                 };
                 let took = begin.elapsed();
                 assert_eq!(said, changed(is_up), "{end} {word}, indexes {indexes:?}");
-                println!("{indexes:?} {end} {word}: told in {took:?}");
-                assert_eq!(carrier.query().expect("an answer"), [], "told once");
+                println!("{indexes:?} {end} {word}: reported in {took:?}");
+                assert_eq!(carrier.query().expect("an answer"), [], "reported once");
             }
         }
     }
 }
 
 #[test]
-fn events_wake_whoever_polls() {
+fn events_wake_a_poll() {
     if !needs() {
         return;
     }
@@ -130,7 +130,7 @@ fn events_wake_whoever_polls() {
         "-n B link set later up",
     ]);
     let later = Change { name: "later".into(), index: 50, is_up: true };
-    assert_eq!(told(&mut carrier), [later]);
+    assert_eq!(first_change(&mut carrier), [later]);
     while !carrier.poll().expect("a poll").is_empty() {}
     assert_eq!(carrier.poll().expect("a poll"), [], "no event, no change");
     assert_eq!(carrier.lost_events(), 0);
@@ -153,7 +153,7 @@ fn an_interface_that_is_made_again_is_up_again() {
     assert_eq!(carrier.query().expect("an answer"), [changed(40, false)]);
     assert_eq!(carrier.query().expect("an answer"), []);
     hosts.ip(&again);
-    assert_eq!(told(&mut carrier), [changed(60, true)]);
+    assert_eq!(first_change(&mut carrier), [changed(60, true)]);
     // Gone and back between two questions: sockets of the old one are of no use.
     hosts.ip(&["-n A link delete p0"]);
     hosts.ip(&[&again[0].replace("60", "61"), again[1], again[2]]);

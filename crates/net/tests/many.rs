@@ -32,8 +32,8 @@ fn resident_bytes() -> usize {
     kib.expect("a number") << 10
 }
 
-/// Takes one message on each connection, and tells which came; how many connections there were.
-fn take(mut endpoint: Endpoint, stop: &AtomicBool, tell: &Sender<u64>) -> usize {
+/// Takes one message on each connection, and sends its number; how many connections there were.
+fn take(mut endpoint: Endpoint, stop: &AtomicBool, arrivals: &Sender<u64>) -> usize {
     while !stop.load(Ordering::Acquire) {
         endpoint.wait(LOOKS);
         while let Some(notice) = endpoint.poll() {
@@ -44,7 +44,7 @@ fn take(mut endpoint: Endpoint, stop: &AtomicBool, tell: &Sender<u64>) -> usize 
                 }
                 What::Event(Event::Received { message, .. }) => {
                     let number = u64::from_be_bytes(message.try_into().expect("eight bytes"));
-                    tell.send(number).expect("somebody listens");
+                    arrivals.send(number).expect("the receiver listens");
                 }
                 _ => {}
             }
@@ -78,10 +78,10 @@ fn open(endpoint: &mut Endpoint, to: &[SocketAddr], begun: Instant) -> Vec<Conne
 #[test]
 fn four_thousand_connections_carry_messages_and_stay_small() {
     let [mut here, there] = [endpoint(), endpoint()];
-    let (to, stop, (tell, told)) = (there.addresses(), AtomicBool::new(false), channel());
+    let (to, stop, (arrivals, arrived)) = (there.addresses(), AtomicBool::new(false), channel());
     let before = resident_bytes();
     thread::scope(|scope| {
-        let far = scope.spawn(|| take(there, &stop, &tell));
+        let far = scope.spawn(|| take(there, &stop, &arrivals));
         let begun = Instant::now();
         let opened = open(&mut here, &to, begun);
         let opening = begun.elapsed();
@@ -92,7 +92,7 @@ fn four_thousand_connections_carry_messages_and_stay_small() {
         while came.contains(&false) && begun.elapsed() < LIMIT {
             here.wait(LOOKS);
             while here.poll().is_some() {}
-            for number in told.try_iter() {
+            for number in arrived.try_iter() {
                 assert!(!std::mem::replace(&mut came[number as usize], true), "{number} twice");
             }
         }

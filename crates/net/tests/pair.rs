@@ -190,7 +190,7 @@ fn another_secret_gets_no_answer() {
     assert_eq!((notice.connection, notice.what), (id, What::NoAnswer));
     assert!(here.dropped().refused > 0);
     assert_eq!((here.connections().count(), here.poll()), (0, None));
-    let error = there.connect(&to, 1, limit).expect_err("nobody answers");
+    let error = there.connect(&to, 1, limit).expect_err("no peer answers");
     assert!(matches!(error, NetError::NoAnswer { .. }), "{error}");
 }
 

@@ -50,7 +50,7 @@ fn a_program_that_asks_without_end_leaves_nothing_lying() {
     };
     while !here.with(is_armed) {
         there.with(|_| ());
-        assert!(begun.elapsed() < LIMIT, "nobody has looked");
+        assert!(begun.elapsed() < LIMIT, "not polled in time");
     }
 }
 
@@ -78,7 +78,7 @@ fn connections_arm_migrate_and_deliver_while_the_program_computes() {
         }
     }
     here.notify();
-    // Nobody asks for progress here: the thread of each end does all.
+    // No call asks for progress here: the thread of each end does all.
     thread::sleep(Duration::from_millis(300));
     let mut got = 0;
     let mut moved = false;
@@ -122,7 +122,7 @@ fn an_idle_service_sleeps() {
 /// paper: path-migration 3.2: the thread calls the migration module on ARMED.
 #[test]
 fn a_function_of_the_program_is_called_by_the_thread_and_may_use_the_endpoint() {
-    let (told, events) = mpsc::channel();
+    let (sender, events) = mpsc::channel();
     let own: Arc<OnceLock<Arc<Service>>> = Arc::default();
     let of_thread = Arc::clone(&own);
     let armed = Mutex::new(0);
@@ -136,7 +136,7 @@ fn a_function_of_the_program_is_called_by_the_thread_and_may_use_the_endpoint() 
             }
         }
         let name = thread::current().name().map(str::to_owned);
-        _ = told.send((notice.what.clone(), name));
+        _ = sender.send((notice.what.clone(), name));
     });
     let here = Arc::new(here.expect("a service"));
     assert!(own.set(Arc::clone(&here)).is_ok());
@@ -165,7 +165,7 @@ fn a_function_of_the_program_is_called_by_the_thread_and_may_use_the_endpoint() 
 
 /// A thread that waits hears of what another one has taken from the sockets.
 #[test]
-fn who_waits_is_told_of_what_others_took() {
+fn a_waiter_wakes_when_another_took_the_arrival() {
     let here = Service::start(endpoint()).expect("a service");
     let there = Service::start(endpoint()).expect("a service");
     let to = there.endpoint().addresses();

@@ -114,7 +114,7 @@ fn loopback(paths: usize, setup: Setup) -> Endpoint {
 }
 
 #[test]
-fn who_opens_chooses_the_path_and_unknown_ones_are_refused() {
+fn the_opener_chooses_the_path_and_unknown_ones_are_refused() {
     let second = Setup { primary: PathId(1), ..Setup::usual() };
     let pair = Pair::new([loopback(2, second), loopback(2, Setup::usual())], 2);
     assert_eq!(pair.primaries(), [[0, 2]; 2]);

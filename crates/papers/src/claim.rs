@@ -15,11 +15,11 @@ pub struct Claim {
     what: String,
     /// A plain ratio has none.
     unit: Option<&'static str>,
-    /// None where the paper gives words or a drawing alone.
+    /// `None` if the paper gives words or a drawing alone.
     paper: Option<f64>,
-    /// None where it was not measured.
+    /// `None` if it was not measured.
     ours: Option<f64>,
-    /// None where a figure is only shown.
+    /// `None` if a figure is only shown.
     asked: Option<Asked>,
 }
 
@@ -168,7 +168,7 @@ impl Claim {
         Claim::shown(what, None, None, f64::NAN)
     }
 
-    /// A figure with its unit. One of ours that is no number was not measured.
+    /// A figure with its unit. One of ours that is NaN was not measured.
     pub fn of(what: impl Into<String>, unit: &'static str, paper: Option<f64>, ours: f64) -> Claim {
         Claim::shown(what, Some(unit), paper, ours)
     }
@@ -243,17 +243,17 @@ impl Claim {
         &self.what
     }
 
-    /// The paper's figure; none where it gives words or a drawing alone.
+    /// The paper's figure; `None` if it gives words or a drawing alone.
     pub fn paper(&self) -> Option<f64> {
         self.paper
     }
 
-    /// Our figure; none where it was not measured.
+    /// Our figure; `None` if it was not measured.
     pub fn ours(&self) -> Option<f64> {
         self.ours
     }
 
-    /// What was found; none where a figure is only shown.
+    /// The verdict; `None` if a figure is only shown.
     pub fn verdict(&self) -> Option<Verdict> {
         let Some(ours) = self.ours else { return Some(Verdict::NotMeasured) };
         let Asked { bound, known, .. } = self.asked.as_ref()?;

@@ -44,7 +44,7 @@ impl Axes {
         Axes { x, y, tenfold }
     }
 
-    /// None where a logarithm has no place for it.
+    /// `None` if a logarithm has no place for it.
     fn y(&self, figure: f64) -> Option<f64> {
         (!self.tenfold || figure > 0.0).then(|| self.y.at(figure))
     }
@@ -186,7 +186,7 @@ impl Bars {
     }
 }
 
-/// The letter of the n-th curve's bars, by which they are told apart without colour.
+/// The letter of the n-th curve's bars, by which they are distinguished without colour.
 fn letter(number: u32) -> char {
     char::from(b'a' + (number % 26) as u8)
 }
@@ -208,7 +208,7 @@ fn named(label: &str) -> String {
     }
 }
 
-/// So many points of a curve have a mark each; of more, every so many-th.
+/// The largest number of points of a curve that have a mark each; of more, a part of them.
 const MOST_MARKS: usize = 24;
 
 /// The line of a curve with its marks and intervals, and its name below the panel.
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_are_told_apart_without_colour() {
+    fn curves_are_distinguishable_without_colour() {
         let lines = draw(&part(Drawn::Even, "gather"));
         let dashes = ["none", "7 3", "2 3", "9 3 2 3"];
         assert!(dashes.iter().all(|of| lines.contains(&format!("stroke-dasharray=\"{of}\""))));

@@ -6,7 +6,7 @@ use std::fmt;
 use laneway_drill::DrillError;
 use laneway_net::NetError;
 
-/// Why an experiment gave no figures. That a claim does not hold is no error: see
+/// Why an experiment gave no figures. A claim that does not hold is not an error: see
 /// [`crate::Judgement`].
 #[derive(Debug)]
 #[non_exhaustive]

@@ -41,7 +41,7 @@ const NOTES: &[&str] = &[
      are virtual.",
     "note: the paper gives neither the costs of its hosts nor what its switch holds: ours are \
      assumed, and so is the 0.2 s until TCP sends again what was lost. This model of losses was \
-     made to show the paper's escalations: that they are there is no independent evidence.",
+     made to show the paper's escalations: that they are there is not independent evidence.",
     "note: our commands make a call of each size that is not counted, before the one that is, so \
      that calls cost twice what they take; the paper does not say that it did.",
     "note: the paper does not say how long its clocks were compared; ours are compared before and \

@@ -80,7 +80,7 @@ const NOTES: &[&str] = &[
     "note: the model's latency is one way, that of the simulated platform; its alpha is 0.",
     "note: what is tried as an explanation was chosen after seeing what fits: 700 Mbit/s of 500, \
      600, 700 and 800; 2, 8 and all sends at a time of 2, 3, 4, 8, 16 and all. It shows what could \
-     have been, and is no independent evidence.",
+     have been, and is not independent evidence.",
     "note: the figures are drawings without numbers: what the text says of them is what is \
      compared. What one connection gets, and that a full link carries 1 Gbit/s, are inputs of the \
      simulation: they are shown and not judged.",
@@ -122,7 +122,7 @@ fn simulated(name: &'static str, heading: &'static str, axes: Axes) -> Part {
     Part::new(name, How::Simulated, heading, axes)
 }
 
-/// The paper's algorithm with so many lanes and sends of the root at a time.
+/// The paper's algorithm with `lanes` lanes and `window` sends of the root at a time.
 fn multi_lane(op: Collective, lanes: u32, window: u32) -> String {
     match op {
         // A gather has no window: all lanes start at once.

@@ -98,7 +98,7 @@ pub struct Curve {
     pub label: String,
     /// Places and figures.
     pub points: Vec<(u64, f64)>,
-    /// Between what each point may be; none where nothing was repeated.
+    /// The interval of each point; empty if nothing was repeated.
     pub intervals: Vec<(f64, f64)>,
 }
 
@@ -119,7 +119,7 @@ pub struct Part {
     pub how: How,
     /// What was done, in a sentence.
     pub heading: &'static str,
-    /// What was run, as a person would type it; none where the library was called.
+    /// What was run, as a person would type it; empty if the library was called.
     pub commands: Vec<String>,
     /// Figures beside those of the paper.
     pub claims: Vec<Claim>,

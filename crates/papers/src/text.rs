@@ -7,7 +7,7 @@ use crate::part::{Curve, Part, brief};
 
 /// Lines of a table of curves at most; programs get all points.
 const SHOWN: usize = 20;
-/// Labels of curves are folded to so many letters, the first that suffices.
+/// The lengths to which labels of curves are folded, the first that suffices.
 const FOLDED: [usize; 4] = [usize::MAX, 24, 16, 12];
 /// Between the columns of a table.
 const GAP: usize = 2;

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-/// What one end has to remember.
+/// The state of one end of a bundle.
 #[derive(Clone, Debug)]
 pub struct Bundle<T> {
     sent: usize,
@@ -16,7 +16,7 @@ pub struct Bundle<T> {
 }
 
 impl<T> Bundle<T> {
-    /// Of so many connections.
+    /// A bundle of `connections` connections.
     ///
     /// # Panics
     /// Without a connection.
@@ -38,12 +38,12 @@ impl<T> Bundle<T> {
         connection
     }
 
-    /// A message has come over a connection.
+    /// Records a message that has come over a connection.
     pub fn on_received(&mut self, connection: usize, message: T) {
         self.waiting[connection].push_back(message);
     }
 
-    /// The next message, if it is there.
+    /// Takes the next message in order, if it has arrived.
     pub fn poll(&mut self) -> Option<T> {
         let message = self.waiting[self.received].pop_front()?;
         self.received = (self.received + 1) % self.waiting.len();

@@ -1,9 +1,10 @@
 //! How many bytes may be under way on a path, and how fast they leave.
 //!
 //! The window grows until packets wait in a queue for longer than they should, and shrinks with the
-//! waiting, so that a queue stays short: a long one would look like a dead path to whoever waits
-//! for an answer. A loss takes a part of the window once a round trip. Packets leave evenly, at a
-//! little more than the rate that the window means, also when a path has just taken over.
+//! waiting, so that a queue stays short: a long one would look like a dead path to a sender that
+//! waits for an acknowledgement. A loss takes a part of the window once a round trip. Packets leave
+//! evenly, at a little more than the rate that the window means, also when a path has just taken
+//! over.
 
 use crate::Nanos;
 
@@ -55,7 +56,7 @@ impl Window {
         self.bytes
     }
 
-    /// So many bytes have arrived.
+    /// Counts acknowledged bytes.
     pub fn on_ack(&mut self, acked: u64, trip: RoundTrip) {
         let waited = trip.last.saturating_sub(trip.least);
         if self.bytes < self.doubles_to {
@@ -77,7 +78,7 @@ impl Window {
         self.bytes = self.bytes.clamp(LEAST * self.packet, most);
     }
 
-    /// A packet is lost.
+    /// Handles the loss of a packet.
     pub fn on_loss(&mut self, now: Nanos, trip: Nanos) {
         if self.cut_at.is_some_and(|at| now < at + trip) {
             return;
@@ -94,8 +95,8 @@ impl Window {
         self.cut_at = None;
     }
 
-    /// When the next packet may leave.
-    pub fn leaves_at(&self, trip: Nanos) -> Nanos {
+    /// The time at which the next packet may leave.
+    pub fn next_departure(&self, trip: Nanos) -> Nanos {
         self.paid_until.saturating_sub(self.takes(BURST_BYTES, trip))
     }
 
@@ -104,7 +105,7 @@ impl Window {
         self.paid_until = self.paid_until.max(now) + self.takes(bytes, trip);
     }
 
-    /// How long so many bytes take at the even rate: five quarters of a window a round trip, and
+    /// How long these bytes take at the paced rate: five quarters of a window a round trip, and
     /// two while it doubles.
     fn takes(&self, bytes: u64, trip: Nanos) -> Nanos {
         let quarters = if self.bytes < self.doubles_to { 8 } else { 5 };
@@ -162,7 +163,7 @@ mod tests {
         let mut window = Window::new(PACKET);
         let (mut now, mut sent) = (0, 0);
         while now < 10 * MS {
-            now = now.max(window.leaves_at(MS));
+            now = now.max(window.next_departure(MS));
             window.on_sent(now, PACKET as u64, MS);
             sent += PACKET as u64;
         }

@@ -15,7 +15,7 @@
 use crate::Nanos;
 use crate::route::Route;
 
-/// The first questions are so far apart; while nobody answers, they become rarer.
+/// The first interval between probes; it grows while no answer comes.
 const APART: Nanos = 2_000_000;
 const MOST_APART: Nanos = 64_000_000;
 /// The alternate path must answer so often.
@@ -67,7 +67,7 @@ impl Suspicion {
         if primary.is_alive_since(self.since) {
             return Verdict::Alive;
         }
-        if let Some(sign) = primary.last_sign().filter(|sign| *sign > self.since) {
+        if let Some(sign) = primary.last_sign_of_life().filter(|sign| *sign > self.since) {
             self.between = self.between.max(sign - self.since);
             (self.since, self.answers) = (sign, 0);
         }

@@ -2,44 +2,44 @@
 
 use crate::Nanos;
 
-/// Five bits for the time in which an acknowledgement must come: 4.096 us times a power of two.
+/// The acknowledgement timeout in five bits: 4.096 us times a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckTimeout(u8);
 
 impl AckTimeout {
-    /// Waits without end.
+    /// No timeout.
     pub const NEVER: AckTimeout = AckTimeout(0);
 
-    /// None for a code of more than five bits.
+    /// A timeout by its code; `None` if the code has more than five bits.
     pub fn new(code: u8) -> Option<AckTimeout> {
         (code < 32).then_some(AckTimeout(code))
     }
 
-    /// The five bits.
+    /// The five-bit code.
     pub fn code(self) -> u8 {
         self.0
     }
 
-    /// None: wait without end.
+    /// The timeout; `None` if unlimited.
     pub fn nanos(self) -> Option<Nanos> {
         (self.0 > 0).then(|| 4096 << self.0)
     }
 }
 
-/// Three bits: how often a packet is sent again.
+/// The retransmission limit in three bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries(u8);
 
 impl Retries {
-    /// As often as three bits can tell.
+    /// The largest count.
     pub const MOST: Retries = Retries(7);
 
-    /// None for a count of more than three bits.
+    /// A limit by its count; `None` if the count has more than three bits.
     pub fn new(count: u8) -> Option<Retries> {
         (count < 8).then_some(Retries(count))
     }
 
-    /// How often.
+    /// The count.
     pub fn count(self) -> u8 {
         self.0
     }
@@ -56,7 +56,7 @@ const NOT_READY: [u32; 32] = [
     2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
 ];
 
-/// Five bits: how long a sender waits for a receiver that was not ready.
+/// The time that a sender waits for a receiver that was not ready, in five bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotReadyTimer(u8);
 
@@ -64,17 +64,17 @@ impl NotReadyTimer {
     /// 0.64 ms.
     pub const USUAL: NotReadyTimer = NotReadyTimer(12);
 
-    /// None for a code of more than five bits.
+    /// A timer by its code; `None` if the code has more than five bits.
     pub fn new(code: u8) -> Option<NotReadyTimer> {
         (code < 32).then_some(NotReadyTimer(code))
     }
 
-    /// The five bits.
+    /// The five-bit code.
     pub fn code(self) -> u8 {
         self.0
     }
 
-    /// How long.
+    /// The duration.
     pub fn nanos(self) -> Nanos {
         u64::from(NOT_READY[usize::from(self.0)]) * 10_000
     }

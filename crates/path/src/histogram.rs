@@ -5,7 +5,7 @@ use crate::Nanos;
 /// The first limit; each of the others is twice the one before.
 const FIRST: Nanos = 8_000;
 
-/// Counts of times by their length: up to 8 us, 16 us and so on to 4.2 s, and longer ones.
+/// A histogram of times: up to 8 us, 16 us and so on to 4.2 s, and longer ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     /// How many were longer than the limit before and not longer than this one; the last count has
@@ -16,15 +16,15 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// How many counts there are.
+    /// The number of counts.
     pub const STEPS: usize = 21;
 
-    /// The limit of a count; none for the last.
+    /// The upper limit of a count; `None` for the last.
     pub fn limit(step: usize) -> Option<Nanos> {
         (step + 1 < Histogram::STEPS).then(|| FIRST << step)
     }
 
-    /// Counts one more.
+    /// Counts one time.
     pub fn count(&mut self, time: Nanos) {
         let eights = time.max(1).div_ceil(FIRST);
         let step = eights.next_power_of_two().trailing_zeros() as usize;
@@ -32,7 +32,7 @@ impl Histogram {
         self.sum += time;
     }
 
-    /// Adds what another one has counted.
+    /// Adds another histogram.
     pub fn add(&mut self, other: &Histogram) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
         self.sum += other.sum;

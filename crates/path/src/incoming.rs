@@ -31,7 +31,7 @@ pub(crate) enum Taken {
     Early,
     /// It was there before, or is too far ahead.
     Refused,
-    /// It begins a message for which nobody has posted a receive.
+    /// It begins a message without a posted receive.
     NotReady,
     /// A message is longer than its receive, or its parts do not fit together.
     Broken,
@@ -41,9 +41,9 @@ pub(crate) enum Taken {
 pub(crate) struct Incoming {
     /// The next packet number.
     expects: u64,
-    /// What came early, at its distance from the next packet number; in the first place a packet
-    /// for whose message nobody has posted a receive. What is here is never given up: the peer may
-    /// know of it.
+    /// Packets that came early, at their distance from the next packet number; in the first place a
+    /// packet whose message has no posted receive. Nothing here is ever dropped: the peer may know
+    /// of it.
     early: VecDeque<Option<Early>>,
     /// How many these are.
     held: usize,
@@ -68,7 +68,7 @@ impl Incoming {
     pub fn post(&mut self, id: u64, mut bytes: Vec<u8>) -> Taken {
         bytes.clear();
         self.receives.push_back(Receive { id, bytes });
-        self.go_on()
+        self.advance()
     }
 
     /// The receives that nothing will come for.
@@ -92,7 +92,7 @@ impl Incoming {
             match taken {
                 Taken::InOrder => {
                     self.early.pop_front();
-                    return self.go_on();
+                    return self.advance();
                 }
                 Taken::NotReady => {}
                 other => return other,
@@ -143,7 +143,7 @@ impl Incoming {
     }
 
     /// Takes what came early and is due now.
-    fn go_on(&mut self) -> Taken {
+    fn advance(&mut self) -> Taken {
         while let Some(packet) = self.early.front_mut().and_then(Option::take) {
             let taken = self.append(packet.first, packet.last, &packet.bytes);
             if taken != Taken::InOrder {

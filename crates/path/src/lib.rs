@@ -2,7 +2,7 @@
 //!
 //! It has the meaning of InfiniBand's reliable connection with automatic path migration: queue-pair
 //! and migration states, packet numbers, acknowledgements, receivers that are not ready, a primary
-//! and an alternate path. It must never know a clock, a socket or a thread: whoever drives it hands
+//! and an alternate path. It must never know a clock, a socket or a thread: its driver hands
 //! in packets and the time, and takes out packets, events and the time of its next wish. So one
 //! connection serves any network, and a simulator that replays any fault by its seed.
 //!

@@ -11,17 +11,17 @@ use crate::connection::{Connection, Event};
 use crate::state::{Cause, MigrationState};
 use crate::{Nanos, PathId, Refusal};
 
-/// What is done when the alternate path is armed.
+/// The policy when the alternate path is armed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnArmed {
-    /// The user migrates.
+    /// Nothing; the user migrates.
     Nothing,
-    /// Use it at once.
+    /// Migrate at once.
     Migrate,
 }
 
-/// What is done when the alternate path has taken over.
+/// The policy after a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnMigrated {
@@ -33,12 +33,12 @@ pub enum OnMigrated {
     Nothing,
 }
 
-/// When a connection goes back to its preferred path.
+/// The policy for a return to the preferred path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailBack {
     /// The preferred path.
     pub path: PathId,
-    /// It must have been armed for so long.
+    /// The time for which it must have been armed.
     pub hold: Nanos,
     /// The longest that this becomes, doubled each time that the path died soon after.
     pub most_hold: Nanos,
@@ -51,16 +51,16 @@ impl FailBack {
     }
 }
 
-/// What is done with the paths of a connection without being asked.
+/// The policy of a connection's manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// Exactly one of the two ends leads.
     pub leads: bool,
-    /// When an alternate path is armed.
+    /// The policy when an alternate path is armed.
     pub on_armed: OnArmed,
-    /// When it has taken over.
+    /// The policy after a migration.
     pub on_migrated: OnMigrated,
-    /// Whether and when it goes back to a path; never where there is none.
+    /// The policy for a return to a path; `None` for no return.
     pub fail_back: Option<FailBack>,
 }
 
@@ -81,7 +81,7 @@ const RARER: Nanos = 16;
 /// A preferred path that is neither in use nor the alternate one is tried after so long at first.
 const LOOK: Nanos = 1_000_000_000;
 
-/// Watches the paths of one connection, and does what its policy says.
+/// Watches the paths of one connection, and applies its policy.
 pub struct Manager {
     policy: Policy,
     drained: Vec<bool>,
@@ -98,7 +98,7 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// For a connection with so many paths.
+    /// A manager for a connection with `paths` paths.
     pub fn new(policy: Policy, paths: u8) -> Manager {
         Manager {
             policy,
@@ -190,12 +190,12 @@ impl Manager {
         }
     }
 
-    /// When [`Manager::on_timeout`] has something to do.
+    /// The time of the next [`Manager::on_timeout`].
     pub fn next_timeout(&self) -> Option<Nanos> {
         [self.try_until, self.back_at, self.look_at].into_iter().flatten().min()
     }
 
-    /// Time has passed.
+    /// Handles a timeout.
     pub fn on_timeout(&mut self, now: Nanos, connection: &mut Connection) {
         if self.back_at.is_some_and(|at| at <= now) {
             self.back_at = None;

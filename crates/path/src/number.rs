@@ -7,7 +7,7 @@ const BITS: u32 = 24;
 const MASK: u64 = (1 << BITS) - 1;
 const HALF: u64 = 1 << (BITS - 1);
 
-/// The 24 bits of a number that travel.
+/// The 24 bits of a number in a packet.
 pub fn wire(number: u64) -> u32 {
     (number & MASK) as u32
 }

@@ -46,12 +46,12 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// How many bytes.
+    /// The length in bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the packet carries none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -143,8 +143,8 @@ impl Outgoing {
         if fresh { self.cut(size) } else { None }
     }
 
-    /// Cuts the next packet off the messages that wait. Until it is sent, the same is answered to
-    /// whoever asks again.
+    /// Cuts the next packet off the messages that wait. Until it is sent, every further call gives
+    /// the same packet.
     fn cut(&mut self, size: usize) -> Option<u64> {
         if let Some(packet) = self.packets.back().filter(|packet| packet.sent.is_none()) {
             debug_assert!(!packet.lost);

@@ -1,6 +1,6 @@
 //! Which packets of a path have arrived: a packet that comes again, or far too late, is refused.
 
-/// Serial numbers up to so far behind the latest are told apart.
+/// The number of latest serial numbers that are distinguished.
 const WINDOW: u64 = 4096;
 const WORDS: usize = (WINDOW / 64) as usize;
 
@@ -18,7 +18,7 @@ impl Default for Replay {
 }
 
 impl Replay {
-    /// Takes note of a packet; false where it came before, or is too old to tell.
+    /// Records a packet; false if it is a duplicate, or too old to decide.
     pub fn take(&mut self, serial: u64) -> bool {
         if serial >= self.next {
             // What lies between has not arrived yet.
@@ -59,7 +59,7 @@ mod tests {
             assert!(replay.take(serial), "{serial}");
             assert!(!replay.take(serial), "{serial} again");
         }
-        assert!(!replay.take(3), "too old to tell");
+        assert!(!replay.take(3), "too old to decide");
         assert!(!replay.take(4999) && replay.take(5001));
         assert_eq!(replay.latest(), Some(9_000));
         assert!(replay.take(u64::MAX - 1) && !replay.take(9_001));

@@ -95,12 +95,12 @@ impl Route {
 
     /// When the last news came over this path of a packet that had left by it; it says nothing of
     /// packets that left later.
-    pub fn last_sign(&self) -> Option<Nanos> {
+    pub fn last_sign_of_life(&self) -> Option<Nanos> {
         self.arrived_at.min(self.heard_at)
     }
 
     /// A packet that left by this path is known to have arrived.
-    pub fn on_heard(&mut self, now: Nanos) {
+    pub fn record_sign_of_life(&mut self, now: Nanos) {
         self.heard_at = Some(now);
     }
 
@@ -117,7 +117,7 @@ impl Route {
         }
         let mut seen = None;
         self.heard_of = Some(serial);
-        self.on_heard(now);
+        self.record_sign_of_life(now);
         while let Some(&(number, at)) = self.sent.front() {
             if number > serial {
                 break;

@@ -3,40 +3,40 @@
 
 use std::fmt;
 
-/// What a queue pair can do.
+/// The state of a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum QpState {
-    /// Just made, or brought back: nothing is known of a peer.
+    /// Just created, or reset: no peer is known.
     Reset,
-    /// Has its primary path; receives may be posted.
+    /// Initialised with a primary path; receives may be posted.
     Init,
     /// Ready to receive: knows its peer.
     Rtr,
     /// Ready to send.
     Rts,
-    /// The send queue is drained: what is under way ends, nothing new begins.
+    /// Send queue drained: outstanding sends complete, no new one begins.
     Sqd,
-    /// Broken; only a way back to Reset is left.
+    /// Broken; only a reset is possible.
     Error,
 }
 
-/// What becomes of the alternate path.
+/// The migration state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MigrationState {
     /// No alternate path is loaded: at the beginning, and after each migration.
     Migrated,
     /// The alternate path is being loaded: both ends must have it, and it must work.
     Rearm,
-    /// The alternate path can take over at any time.
+    /// The alternate path is armed: it can take over at any time.
     Armed,
 }
 
 impl QpState {
-    /// All of them, in the order of a connection's life.
+    /// All states, in the order of a connection's life.
     pub const ALL: [QpState; 6] =
         [QpState::Reset, QpState::Init, QpState::Rtr, QpState::Rts, QpState::Sqd, QpState::Error];
 
-    /// The word for it, as InfiniBand has it.
+    /// The name of the state in InfiniBand.
     pub fn name(self) -> &'static str {
         match self {
             QpState::Reset => "RESET",
@@ -48,18 +48,18 @@ impl QpState {
         }
     }
 
-    /// Whether packets of a peer are taken.
+    /// Whether packets of the peer are accepted.
     pub fn receives(self) -> bool {
         matches!(self, QpState::Rtr | QpState::Rts | QpState::Sqd)
     }
 }
 
 impl MigrationState {
-    /// All of them.
+    /// All states.
     pub const ALL: [MigrationState; 3] =
         [MigrationState::Migrated, MigrationState::Rearm, MigrationState::Armed];
 
-    /// The word for it, as InfiniBand has it.
+    /// The name of the state in InfiniBand.
     pub fn name(self) -> &'static str {
         match self {
             MigrationState::Migrated => "MIGRATED",
@@ -81,7 +81,7 @@ impl fmt::Display for MigrationState {
     }
 }
 
-/// One of the values that a transition is given.
+/// An attribute of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attribute {
     /// The primary path.
@@ -92,13 +92,13 @@ pub enum Attribute {
     ReceiveNumber,
     /// The longest payload of a packet.
     PacketSize,
-    /// How long a peer waits when no receive is posted here.
+    /// The time that a peer waits if no receive is posted here.
     NotReadyTimer,
     /// The first packet number of this end.
     SendNumber,
-    /// How long an acknowledgement is waited for.
+    /// The acknowledgement timeout.
     AckTimeout,
-    /// How often a packet is sent again.
+    /// The retransmission limit.
     Retries,
     /// How often a message is offered to a peer that is not ready.
     NotReadyRetries,
@@ -109,7 +109,7 @@ pub enum Attribute {
 }
 
 impl Attribute {
-    /// The words for it in a refusal.
+    /// The name of the attribute in a refusal.
     pub fn name(self) -> &'static str {
         match self {
             Attribute::Path => "path",
@@ -127,15 +127,15 @@ impl Attribute {
     }
 }
 
-/// A transition that a user may ask for.
+/// A transition that a user may request.
 pub struct Transition {
     /// The state before.
     pub from: QpState,
     /// The state after.
     pub to: QpState,
-    /// What must be given.
+    /// The required attributes.
     pub needs: &'static [Attribute],
-    /// What may be given as well.
+    /// The optional attributes.
     pub may_carry: &'static [Attribute],
 }
 
@@ -198,30 +198,30 @@ pub fn transition(from: QpState, to: QpState) -> Option<&'static Transition> {
     TRANSITIONS.iter().find(|row| row.from == from && row.to == to)
 }
 
-/// What moves the migration state.
+/// The cause of a change of the migration state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
-    /// The user asks to load an alternate path.
+    /// The user requests to load an alternate path.
     Load,
-    /// Both ends have the alternate path, and it works.
+    /// Both ends have loaded the alternate path, and it works.
     Loaded,
-    /// The alternate path does not answer any more.
+    /// The alternate path does not answer.
     Unhealthy,
-    /// The user asks to migrate.
+    /// The user requests a migration.
     Request,
-    /// The primary path is dead.
+    /// The primary path has failed.
     Failure,
     /// The peer has migrated.
     Peer,
 }
 
 impl Cause {
-    /// All of them.
+    /// All causes.
     pub const ALL: [Cause; 6] =
         [Cause::Load, Cause::Loaded, Cause::Unhealthy, Cause::Request, Cause::Failure, Cause::Peer];
 
-    /// The word for it.
+    /// The name of the cause.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Load => "load",
@@ -249,7 +249,7 @@ pub const MIGRATIONS: &[(MigrationState, Cause, MigrationState)] = &[
     (MigrationState::Migrated, Cause::Peer, MigrationState::Migrated),
 ];
 
-/// Where a cause leads from a migration state; none where it does not apply.
+/// The next migration state for a cause; `None` if the cause does not apply.
 pub fn migration(from: MigrationState, cause: Cause) -> Option<MigrationState> {
     MIGRATIONS.iter().find(|row| row.0 == from && row.1 == cause).map(|row| row.2)
 }

@@ -5,24 +5,24 @@
 
 use crate::PathId;
 
-/// Bytes in front of every packet.
+/// The length of a packet's header.
 pub const HEADER_BYTES: usize = 32;
 
-/// What an acknowledgement can name at most.
+/// The largest number of ranges in an acknowledgement.
 pub const MOST_RANGES: usize = 32;
-/// Paths that a connection can have.
+/// The largest number of paths of a connection.
 pub const MOST_PATHS: usize = 8;
 
-/// What stands in front of every packet.
+/// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The path it was sent on, as both ends number them.
     pub path: PathId,
     /// The receiver's queue pair.
     pub to: u32,
-    /// One more for each packet that this end sent on this path.
+    /// The serial number of the packet on this path.
     pub serial: u64,
-    /// One more for each migration.
+    /// The migration epoch.
     pub epoch: u32,
     /// The path that the sender uses in this epoch.
     pub primary: PathId,
@@ -30,27 +30,27 @@ pub struct Header {
     pub expects: u32,
 }
 
-/// The latest packet that arrived over a path, and how long ago.
+/// An echo of the latest packet that arrived over a path, and its age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
-    /// The path that it came by.
+    /// The path of the packet.
     pub path: PathId,
-    /// Its number there.
+    /// Its serial number.
     pub serial: u64,
-    /// Microseconds since it came.
+    /// Its age in microseconds.
     pub delay_us: u32,
 }
 
-/// Packets that arrived early: so many from so many after the next expected.
+/// A range of packets that arrived early: `count` packets from `from` after the next expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// How many are missing before them.
+    /// How many packets are missing before them.
     pub after: u32,
-    /// How many they are.
+    /// The number of packets.
     pub count: u32,
 }
 
-/// What stands behind the header, field by field.
+/// The body of a packet, field by field.
 #[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body<'a> {
@@ -131,7 +131,7 @@ pub fn write(header: &Header, body: &Body<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads a packet; none for anything that [`write()`] cannot have written.
+/// Parses a packet; `None` for anything that [`write()`] cannot have written.
 pub fn read(packet: &[u8]) -> Option<(Header, Body<'_>)> {
     let mut bytes = Reader(packet);
     let [kind, flags, path, primary] = bytes.take()?;

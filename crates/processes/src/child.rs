@@ -7,8 +7,8 @@ use std::process::Command;
 
 use crate::signals::Mask;
 
-/// Exit codes with which a rank has said itself what went wrong.
-pub const TOLD: std::ops::RangeInclusive<i32> = 1..=4;
+/// Exit codes with which a rank has reported its failure itself.
+pub const REPORTED: std::ops::RangeInclusive<i32> = 1..=4;
 
 /// This program with the same arguments, as one more process.
 pub fn same_program() -> Command {
@@ -22,8 +22,8 @@ pub fn same_program() -> Command {
 }
 
 /// Between fork and exec: lets the signals of before through again. The process lies in a group
-/// that is not the terminal's, and may write to it all the same, also where the terminal was told
-/// to stop such writers (stty tostop). Makes only async-signal-safe calls.
+/// that is not the terminal's, and may write to it all the same, also where the terminal stops
+/// such writers (stty tostop). Makes only async-signal-safe calls.
 pub fn prepare_child(mask: &Mask) -> io::Result<()> {
     // SAFETY: plain calls, each async-signal-safe.
     unsafe {
@@ -74,7 +74,7 @@ mod tests {
         let begun = Instant::now();
         kill_group(child.id());
         assert_eq!(child.wait().expect("a status").signal(), Some(libc::SIGKILL));
-        assert_eq!(io::Read::read(&mut output, &mut [0]).expect("a pipe"), 0, "nobody has it open");
+        assert_eq!(io::Read::read(&mut output, &mut [0]).expect("a pipe"), 0, "it is still open");
         assert!(begun.elapsed() < Duration::from_secs(30), "its child slept to the end");
     }
 }

@@ -22,8 +22,8 @@ impl Clock for Monotonic {
         time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
     }
 
-    /// Sleeps until an instant, not for a time: whoever is set aside between a look at the clock
-    /// and the sleep wakes no later for it.
+    /// Sleeps until an instant, not for a time: a process that is preempted between a look at the
+    /// clock and the sleep wakes no later for it.
     fn sleep_until(&self, instant: f64) {
         let asleep = instant - if self.alone { AWAKE } else { 0.0 };
         while self.now() < asleep {
@@ -52,7 +52,7 @@ impl Clock for Monotonic {
 }
 
 /// Waits of this thread with a time limit end when they should, not up to 50 us later.
-pub fn lessen_timer_slack() {
+pub fn reduce_timer_slack() {
     // SAFETY: plain call on this thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1000, 0, 0, 0) };
 }
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_passed_or_is_no_instant_is_not_waited_for() {
+    fn past_and_invalid_instants_are_not_waited_for() {
         let clock = Monotonic { alone: true, is_global: false };
         assert!(!clock.is_global());
         let begun = clock.now();

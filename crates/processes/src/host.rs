@@ -17,8 +17,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_name_that_the_kernel_tells() {
-        let told = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
-        assert_eq!(hostname(), told.trim());
+    fn it_is_the_name_of_the_kernel() {
+        let name = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
+        assert_eq!(hostname(), name.trim());
     }
 }

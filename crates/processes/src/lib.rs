@@ -1,9 +1,9 @@
 //! What backends that start their own ranks ask of the system, each behind a safe face: the same
 //! program as one more process, signals that end a run, cores, the host's name, its clock, and
-//! bytes that nobody can guess. And a command of the user, for a limited time ([`shell`]).
+//! random bytes. And a command of the user, for a limited time ([`shell`]).
 //!
 //! It must never know a rank, a transport or a launcher's decisions: who is started, watched and
-//! ended, and what people are told of it, is the backend's. Errors are those of the system.
+//! ended, and what is reported of it to the user, is the backend's. Errors are those of the system.
 //!
 //! A launcher blocks the signals that end a run, starts its program again, and waits for a signal,
 //! of which the end of a child is one:
@@ -50,8 +50,8 @@ mod random;
 pub mod shell;
 mod signals;
 
-pub use child::{TOLD, kill_group, prepare_child, same_program};
-pub use clock::{Monotonic, lessen_timer_slack};
+pub use child::{REPORTED, kill_group, prepare_child, same_program};
+pub use clock::{Monotonic, reduce_timer_slack};
 pub use cores::Cores;
 pub use host::hostname;
 pub use random::random_bytes;

@@ -1,8 +1,8 @@
-//! Bytes that nobody can guess.
+//! Random bytes that cannot be guessed.
 
 use std::io;
 
-/// So many of them. At most 256, which the system gives all at once.
+/// `N` random bytes. At most 256, which the system gives all at once.
 pub fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
     const { assert!(N <= 256) };
     let mut bytes = [0; N];

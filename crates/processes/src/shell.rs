@@ -33,13 +33,13 @@ pub fn run(command: &str, limit: Duration) -> io::Result<()> {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn output(command: &str, limit: Duration, most: u64) -> io::Result<String> {
-    let (told, said) = mpsc::channel();
+    let (sender, said) = mpsc::channel();
     perform(command, limit, Stdio::piped(), |pipe| {
         // It only reads. Where something holds the pipe open it is left behind, and ends with it.
         spawn(move || {
             let mut bytes = Vec::new();
             let _ = pipe.take(most).read_to_end(&mut bytes);
-            let _ = told.send(bytes);
+            let _ = sender.send(bytes);
         });
     })?;
     let bytes = said.recv_timeout(LAST_WORDS).map_err(|_| {

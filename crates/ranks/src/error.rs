@@ -39,7 +39,7 @@ pub enum RanksError {
     Connections { asked: usize },
     /// One connection, or one path, cannot be spread.
     Spread { what: &'static str },
-    /// Something that is no list of hosts.
+    /// A text that is not a list of hosts.
     Hosts { text: String, why: String },
     /// The file of hosts holds something else.
     Hostfile { file: String, why: String },

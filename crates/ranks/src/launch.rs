@@ -13,7 +13,7 @@ use crate::error::{MOST_RANKS, RanksError};
 use crate::hosts::{Host, place};
 use crate::output::{News, read};
 use crate::paths::refused_path;
-use crate::signals::Told;
+use crate::signals::SignalListener;
 use crate::starter::{self, Starter};
 use crate::supervise::{Stop, Supervisor};
 use crate::words::{Greeting, Paths, Seat, Word};
@@ -42,7 +42,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Runs this program as so many ranks and returns their exit code when all have ended. Blocks;
+    /// Runs this program as `ranks` ranks and returns their exit code when all have ended. Blocks;
     /// meant for the main thread of a program that has no other yet.
     pub fn run(&self) -> Result<i32, RanksError> {
         match self.supervised() {
@@ -57,8 +57,9 @@ impl Launch {
         let greeting = self.greeting(&placed)?;
         let (tell, news) = channel();
         let of_signals = tell.clone();
-        // Nobody who has stopped listening wants to hear of signals.
-        let signals = Told::start(move |signal| _ = of_signals.send(News::Signal(signal)))?;
+        // A supervisor that has stopped listening needs no signals.
+        let signals =
+            SignalListener::start(move |signal| _ = of_signals.send(News::Signal(signal)))?;
         let mut supervisor = Supervisor::new(news);
         for (rank, host) in (0..).zip(&placed) {
             // When one cannot be started, dropping the supervisor ends those that were.
@@ -115,7 +116,7 @@ impl Launch {
         &self,
         rank: Rank,
         host: &Host,
-        signals: &Told,
+        signals: &SignalListener,
         tell: &Sender<News>,
         supervisor: &mut Supervisor,
     ) -> Result<(), RanksError> {
@@ -143,14 +144,14 @@ impl Word {
     }
 }
 
-/// Bytes that nobody can guess, as hexadecimal digits.
+/// A random secret as hexadecimal digits.
 fn secret() -> Result<String, RanksError> {
     let bytes: [u8; 32] =
         random_bytes().map_err(|error| RanksError::system("read random bytes", error))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Where nobody named devices, hosts must have the same networks, and each its own addresses.
+/// Without named devices, hosts must have the same networks, and each its own addresses.
 fn agree_on_networks(seats: &[Seat]) -> Result<(), RanksError> {
     let Some(first) = seats.first() else { return Ok(()) };
     for seat in seats {
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_with_other_networks_or_the_same_address_are_told() {
+    fn hosts_with_other_networks_or_the_same_address_are_refused() {
         let nets = ["10.0.0.0/24", "10.1.0.0/24"];
         let a = seat("a", &["10.0.0.1:1", "10.1.0.1:1"], &nets);
         let b = seat("b", &["10.0.0.2:1", "10.1.0.2:1"], &nets);

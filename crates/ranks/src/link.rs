@@ -40,7 +40,7 @@ pub(crate) struct NetLink {
     alone: bool,
     limit: Duration,
     no_answer: Option<Rank>,
-    /// Ranks of which something has arrived that nobody has asked for yet.
+    /// Ranks with arrivals that were not taken yet.
     ready: Vec<Rank>,
 }
 
@@ -188,7 +188,7 @@ impl NetLink {
     }
 
     /// Whether something that was sent has not arrived at a rank that could still take it.
-    fn owes(&mut self) -> bool {
+    fn has_undelivered(&mut self) -> bool {
         for side in &mut self.sides {
             let (endpoint, owners) = side.visit_with_owners();
             for (&id, &(rank, _)) in owners.iter() {
@@ -246,7 +246,7 @@ impl News<'_> {
         }
     }
 
-    /// A lower rank has opened a connection; nobody else is let in.
+    /// Accepts a connection of a lower rank; all others are refused.
     fn accept(&mut self, id: ConnectionId, label: u64) {
         let (rank, connection) = ((label >> 32) as Rank, label as u32 as usize);
         let peer = self.peers.get(rank as usize).and_then(Option::as_ref);
@@ -279,7 +279,7 @@ impl News<'_> {
 fn broke(why: Why) -> &'static str {
     match why {
         Why::Retries | Why::NotReadyRetries => {
-            "the connection to it broke: it has answered over no path for half a minute"
+            "the connection to it broke: no response on any path for 30 s"
         }
         Why::Message => "the connection to it broke: it sent more than fits a message",
         Why::Asked => "the connection to it was given up",
@@ -359,7 +359,7 @@ impl Link for NetLink {
             if count == 0 {
                 break;
             }
-            // SAFETY: the caller vouches for the room, and nobody else knows the message.
+            // SAFETY: the caller vouches for the room, and the message has no other user.
             unsafe { std::ptr::copy_nonoverlapping(unread.as_ptr(), into.add(taken), count) };
             let read = peer.on_read(count);
             self.give_back(from, read);
@@ -382,7 +382,7 @@ impl Drop for NetLink {
             return;
         }
         let begun = Instant::now();
-        while self.owes() && begun.elapsed() < self.limit {
+        while self.has_undelivered() && begun.elapsed() < self.limit {
             self.look();
             self.rest(SLICE);
         }

@@ -7,7 +7,7 @@ use laneway_core::Rank;
 
 use crate::words::Word;
 
-/// What a launcher hears of its ranks.
+/// What a launcher learns of its ranks.
 pub(crate) enum News {
     Word(Rank, Word),
     /// A rank's output has ended.
@@ -38,7 +38,7 @@ pub(crate) fn read(rank: Rank, output: ChildStdout, tell: impl Fn(News)) {
     tell(News::Silent(rank));
 }
 
-/// Passes on what is written, until nobody reads ours: then nobody reads the rank's either.
+/// Forwards a rank's output until our own output is closed; then closes the rank's.
 fn pass(output: &mut BufReader<ChildStdout>) {
     loop {
         let Ok(bytes) = output.fill_buf() else { return };

@@ -10,7 +10,7 @@ use laneway_path::wire::MOST_PATHS;
 use crate::error::RanksError;
 use crate::words::Paths;
 
-/// This end of each path, and its network where nobody named devices.
+/// This end of each path, and its network if no devices were named.
 #[derive(Default)]
 pub(crate) struct Chosen {
     pub local: Vec<LocalPath>,
@@ -87,7 +87,7 @@ fn named(all: &[Interface], names: &[String]) -> Result<Chosen, RanksError> {
     Ok(Chosen { local, networks: Vec::new() })
 }
 
-/// The address that peers are told: IPv4 where there is one.
+/// The address that is given to peers: IPv4 if there is one.
 fn address(interface: &Interface) -> Option<Address> {
     let routable = || interface.addresses.iter().filter(|address| address.is_routable());
     routable().find(|address| address.ip.is_ipv4()).or_else(|| routable().next()).copied()

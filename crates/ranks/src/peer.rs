@@ -73,7 +73,7 @@ impl Peer {
         self.current.as_ref().map_or(&[], |current| &current.bytes[self.read..])
     }
 
-    /// So many bytes were read; the message, where that was its last one.
+    /// Counts bytes that were read; the message, where that was its last one.
     pub fn on_read(&mut self, count: usize) -> Option<Arrived> {
         self.read += count;
         let whole = self.current.as_ref().is_some_and(|now| self.read >= now.bytes.len());

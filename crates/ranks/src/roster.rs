@@ -1,5 +1,5 @@
-//! Where every rank is, and how those that ended did: what connections tell, and what the launcher
-//! says of them.
+//! Where every rank is, and how those that ended did: what connections report, and what the
+//! launcher says of them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +22,7 @@ impl Roster {
         Roster { seats, ended, any: AtomicBool::new(false) }
     }
 
-    /// What a connection tells of its peer.
+    /// Records what a connection reports of its peer.
     pub fn note(&self, rank: Rank, how: &str) {
         self.set(rank, |ended| {
             ended.get_or_insert_with(|| how.into());
@@ -129,7 +129,7 @@ mod tests {
         roster.announce(1, "exited with code 0".into());
         roster.note(1, "it closed its connection");
         assert_eq!(roster.ended(1).as_deref(), Some("exited with code 0"));
-        roster.announce(9, "nobody".into());
+        roster.announce(9, "unknown".into());
         assert_eq!((roster.ended(0), roster.ended(9)), (None, None));
         assert!(roster.are_near(0, 2) && !roster.are_near(0, 1));
         assert_eq!(roster.core_mates(1), [0, 1, 2], "of one kernel");

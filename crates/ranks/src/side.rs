@@ -7,7 +7,7 @@ use laneway_core::Rank;
 use laneway_net::{ConnectionId, Endpoint, NetError, Service, now};
 use laneway_path::Nanos;
 
-/// The service begins to sleep when nobody came for a millisecond; who comes after half of that
+/// The service begins to sleep after a millisecond without a caller; a caller after half of that
 /// wakes it, so that it sees what is due now.
 const GAP: Nanos = 500_000;
 

@@ -1,4 +1,4 @@
-//! A thread that tells the launcher of signals, which hears of its ranks at the same time.
+//! A thread that forwards signals to the launcher, which waits for its ranks at the same time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,16 +12,18 @@ use crate::error::RanksError;
 /// How often the thread looks whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(50);
 
-pub(crate) struct Told {
+pub(crate) struct SignalListener {
     /// Lets them through again when the thread has ended.
     signals: Signals,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Told {
-    /// Blocks the signals that a launcher answers, and tells of each that comes.
-    pub fn start(mut tell: impl FnMut(i32) + Send + 'static) -> Result<Told, RanksError> {
+impl SignalListener {
+    /// Blocks the signals that a launcher answers, and calls `on_signal` for each that comes.
+    pub fn start(
+        mut on_signal: impl FnMut(i32) + Send + 'static,
+    ) -> Result<SignalListener, RanksError> {
         let signals =
             Signals::block().map_err(|error| RanksError::system("block signals", error))?;
         let stop = Arc::new(AtomicBool::new(false));
@@ -29,11 +31,11 @@ impl Told {
         let thread = thread::spawn(move || {
             while !stopped.load(Ordering::Acquire) {
                 if let Some(signal) = awaited.next(LOOK) {
-                    tell(signal);
+                    on_signal(signal);
                 }
             }
         });
-        Ok(Told { signals, stop, thread: Some(thread) })
+        Ok(SignalListener { signals, stop, thread: Some(thread) })
     }
 
     /// The mask of before, which ranks get back.
@@ -42,7 +44,7 @@ impl Told {
     }
 }
 
-impl Drop for Told {
+impl Drop for SignalListener {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {

@@ -47,7 +47,7 @@ impl Starter {
                 let chosen = std::env::var(SSH).unwrap_or_default();
                 let mut words: Vec<&str> = chosen.split_whitespace().collect();
                 if words.is_empty() {
-                    // Never a question, which nobody would see: its input is the rank's.
+                    // Never a question, which the user would not see: its input is the rank's.
                     words = vec!["ssh", "-oBatchMode=yes", "-oConnectTimeout=20"];
                 }
                 words.push(host);

@@ -8,7 +8,7 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use laneway_core::Rank;
-use laneway_processes::{ENDING, TOLD, kill_group};
+use laneway_processes::{ENDING, REPORTED, kill_group};
 
 use crate::error::{Death, RanksError};
 use crate::output::News;
@@ -25,7 +25,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 struct Member {
     child: Child,
-    /// None when it is told nothing any more.
+    /// `None` when nothing more is to be sent to it.
     input: Option<ChildStdin>,
     host: String,
     ended: Option<Death>,
@@ -137,7 +137,7 @@ impl Supervisor {
         }
     }
 
-    /// Takes note of every rank that has ended since the last look, and tells the others.
+    /// Records every rank that has ended since the last look, and informs the others.
     fn reap(&mut self) {
         for rank in 0..self.members.len() {
             let member = &mut self.members[rank];
@@ -187,8 +187,8 @@ impl Supervisor {
         let Member { host, ended, .. } = &self.members[first as usize];
         match ended {
             // It has said why. Where rank 0 has come to an end of its own, that is the run's.
-            Some(Death::Code(code)) if TOLD.contains(code) => match self.members[0].ended {
-                Some(Death::Code(root)) if TOLD.contains(&root) => Ok(root),
+            Some(Death::Code(code)) if REPORTED.contains(code) => match self.members[0].ended {
+                Some(Death::Code(root)) if REPORTED.contains(&root) => Ok(root),
                 _ => Ok(*code),
             },
             how => {
@@ -220,14 +220,14 @@ impl Supervisor {
         }
         for member in self.members.iter_mut().filter(alive) {
             // Its input has ended before it was killed, perhaps, and it has left with a code; but
-            // that is no end of its own.
+            // that is not an end of its own.
             member.ended = member.child.wait().ok().map(|_| Death::Signal(libc::SIGKILL));
         }
     }
 }
 
 fn is_orderly(how: Death) -> bool {
-    matches!(how, Death::Code(code) if TOLD.contains(&code))
+    matches!(how, Death::Code(code) if REPORTED.contains(&code))
 }
 
 impl Drop for Supervisor {

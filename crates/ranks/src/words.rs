@@ -1,5 +1,5 @@
 //! What a launcher and a rank say to each other over the pipes of the rank's process: lines that
-//! begin with one mark, so that what a shell says on its way in is told apart.
+//! begin with one mark, which distinguishes them from what a shell prints on its way in.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ pub(crate) enum Paths {
     Devices(Vec<String>),
 }
 
-/// What a rank is told first.
+/// The first message to a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Greeting {
     pub rank: Rank,
@@ -41,9 +41,9 @@ pub(crate) struct Seat {
     /// Ranks of one machine reach each other over loopback.
     pub machine: String,
     pub near: SocketAddr,
-    /// Its address on each path; none where all ranks are on one machine.
+    /// Its address on each path; empty if all ranks are on one machine.
     pub far: Vec<SocketAddr>,
-    /// The network of each path, where nobody named devices.
+    /// The network of each path, if no devices were named.
     pub networks: Vec<String>,
 }
 
@@ -150,7 +150,7 @@ impl Word {
         }
     }
 
-    /// None for a line of somebody else.
+    /// `None` for a line that is not part of the protocol.
     pub fn parse(line: &str) -> Option<Word> {
         let (kind, text) = kind(line)?;
         match kind {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_says_is_told_apart() {
+    fn foreign_lines_are_ignored() {
         for line in ["", "Welcome\n", "laneway-ranks/1", "laneway-ranks/2 ready", "ready", MARK] {
             assert_eq!((Word::parse(line), Greeting::parse(line)), (None, None), "{line:?}");
         }

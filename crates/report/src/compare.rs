@@ -93,7 +93,7 @@ pub enum Missing {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Point {
-    /// What it is: operation, algorithm, ranks, what else tells points apart, and the size.
+    /// What it is: operation, algorithm, ranks, what else distinguishes points, and the size.
     pub identity: Row,
     /// What its figures are.
     pub metric: Metric,
@@ -165,10 +165,10 @@ impl fmt::Display for NothingInCommon {
 impl std::error::Error for NothingInCommon {}
 
 /// Matches the points of two runs by operation, algorithm, ranks and size, and by whatever else
-/// both tell apart, and judges each.
+/// both distinguish, and judges each.
 pub fn compare(old: &Run, new: &Run, rule: &Rule) -> Result<Comparison, NothingInCommon> {
     let sides = [Side::of(old), Side::of(new)];
-    // CSV does not tell the size of a survey.
+    // CSV does not have the size of a survey.
     let sized = size(old).is_some() && size(new).is_some();
     let (old, new) = (split_figures(old, sized), split_figures(new, sized));
     // On a simulated cluster launches are alike, and one is enough.
@@ -300,8 +300,8 @@ fn ranges(metric: Metric, old: &Record, new: &Record) -> Option<((f64, f64), [us
     (old.len() > 1 && new.len() > 1).then_some((ends, [old.len(), new.len()]))
 }
 
-/// How probable it is that all of so many samples lie on one side of so many others, where both
-/// have one distribution: of all orders of the samples two are such.
+/// The probability that all samples of a side lie on one side of the others, if both have one
+/// distribution: of all orders of the samples two are such.
 fn chance_of_separation([few, many]: [usize; 2]) -> f64 {
     let orders = (1..=few).map(|place| (many + place) as f64 / place as f64).product::<f64>();
     2.0 / orders

@@ -32,7 +32,7 @@ struct Job {
 struct Outcome {
     job: Job,
     size: Option<u64>,
-    /// The fastest one first, then those that cannot be told from it.
+    /// The fastest one first, then those that do not differ from it significantly.
     winners: Vec<String>,
     /// Why there are several.
     tie: &'static str,
@@ -95,7 +95,7 @@ fn number(row: &Row, name: &str) -> Option<f64> {
     }
 }
 
-/// An algorithm with a time; none where the row has none.
+/// An algorithm with a time; `None` if the row has none.
 fn contender(row: &Row) -> Option<Contender> {
     let name = match row.get("algorithm")? {
         Value::Text(name) => name.clone(),

@@ -8,7 +8,7 @@ use laneway_core::units::parse_size;
 
 use crate::run::{Extent, Record, Run};
 
-/// The columns, beside the operation and the size, by which two rows are told apart.
+/// The columns, beside the operation and the size, that distinguish two rows.
 pub const IDENTITY: [&str; 11] = [
     "algorithm",
     "form",
@@ -206,10 +206,10 @@ fn without_algorithm(identity: &Identity) -> Identity {
     identity.iter().filter(|(name, _)| *name != "algorithm").cloned().collect()
 }
 
-/// The curves of rows that are told apart by their algorithm alone, where no size has two: a
+/// The curves of rows that differ by their algorithm alone, where no size has two: a
 /// choice by size was measured, and its curve is one.
 struct Changes<'a> {
-    /// By run, operation and what else tells curves apart: the algorithms by size in bits.
+    /// By run, operation and what else distinguishes curves: the algorithms by size in bits.
     curves: BTreeMap<(&'a str, String, Identity), BTreeMap<u64, BTreeSet<String>>>,
 }
 
@@ -230,8 +230,8 @@ impl<'a> Changes<'a> {
         (run, row.op().map_or("rows".into(), plain), without_algorithm(&identity(row)))
     }
 
-    /// What tells a row's curve from others, and the algorithms of the curve by size where they
-    /// change.
+    /// What distinguishes a row's curve from others, and the algorithms of the curve by size where
+    /// they change.
     fn identity(&self, run: &str, row: &Record) -> (Identity, Vec<(f64, String)>) {
         let whole = identity(row);
         let sizes = self.curves.get(&Changes::key(run, row));
@@ -254,7 +254,7 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// The value of a column by which rows are told apart. A method of timing that had to fall back
+/// The value of a distinguishing column. A method of timing that had to fall back
 /// says so as `start-time>maximum`, and is still the one that was asked for.
 pub fn distinction(row: &Record, name: &str) -> Option<String> {
     let value = plain(row.get(name)?);
@@ -336,13 +336,13 @@ mod tests {
         let sizes: Vec<f64> = curve.points.iter().map(|point| point.size_bytes).collect();
         assert_eq!(sizes, [8.0, 1024.0]);
         assert_eq!(curve.points[0].interval, Some((2.25, 2.75)));
-        // A time of zero is no measurement, and a logarithm would not have it.
+        // A time of zero is not a measurement, and a logarithm would not have it.
         assert_eq!(charts[0].curves[1].points.len(), 1);
         assert_eq!(charts[1].curves[0].label, "stream");
     }
 
     #[test]
-    fn labels_tell_what_differs() {
+    fn labels_name_the_differences() {
         let (mut old, mut new) = (Run::from(&document()), Run::from(&document()));
         (old.name, new.name) = ("old".into(), "new".into());
         new.rows[0].fields[2].1 = Value::Whole(8);
@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(parts(run(&[8, 512, 4096], stopped())), (vec![1, 2], vec![64.0]));
         assert_eq!(parts(run(&[8, 64, 512], stopped())), (vec![3], vec![4096.0]));
         assert_eq!(parts(run(&[8, 64, 512], Extent::Complete)), (vec![3], vec![]));
-        // A size that was refined is no gap of another curve.
+        // A size that was refined is not a gap of another curve.
         assert_eq!(parts(run(&[8, 64, 100, 512, 4096], Extent::Complete)), (vec![5], vec![]));
     }
 

@@ -39,7 +39,7 @@ impl Columns {
 /// What IMB says after a size that it could not measure.
 const FAILED: [&str; 3] = ["out-of-mem.;", "int-overflow.;", "time-out.;"];
 
-/// The figures of every block. Lines that do not begin with a number are what IMB tells of itself.
+/// The figures of every block. Lines that do not begin with a number are IMB's remarks.
 pub fn read(text: &str) -> Result<Vec<Record>, ReadError> {
     let mut rows = Vec::new();
     let (mut op, mut ranks, mut columns) = (String::new(), None, None);

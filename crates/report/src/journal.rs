@@ -135,6 +135,6 @@ mod tests {
             assert!(run.extent.is_incomplete());
         }
         let damaged = text.replacen("\"op\"", "op", 1);
-        read("f", &damaged).expect_err("a line that is no row");
+        read("f", &damaged).expect_err("a line that is not a row");
     }
 }

@@ -137,7 +137,7 @@ pub enum Json {
 }
 
 impl Json {
-    /// The first member of that name; `None` also where this is no object.
+    /// The first member of that name; `None` also if this is not an object.
     pub fn get(&self, name: &str) -> Option<&Json> {
         let Json::Object(members) = self else { return None };
         members.iter().find(|(n, _)| n == name).map(|(_, value)| value)

@@ -1,5 +1,5 @@
 //! The rows of several launches as one: each launch counts as one sample of the time. What becomes
-//! of a column is told by its name, so that collectives and messages are joined alike.
+//! of a column follows from its name, so that collectives and messages are joined alike.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,7 +23,7 @@ pub const SCOPE_LAUNCHES: &str = "launches";
 /// `ci_scope` of the range of too few launches for an interval.
 pub const SCOPE_RANGE: &str = "range of launches";
 
-/// What tells points apart. Not the timing, which a launch may have to change.
+/// What distinguishes points. Not the timing, which a launch may have to change.
 const KEY: [&str; 13] = [
     "op",
     "algorithm",
@@ -248,8 +248,8 @@ impl Point<'_> {
     }
 }
 
-/// From the shortest to the longest. With so many launches, and this probability, the median of
-/// all possible launches is within.
+/// From the shortest to the longest, with the probability that the median of all possible launches
+/// is within.
 fn range(ordered: &[f64]) -> Option<Interval> {
     let level = 1.0 - 0.5_f64.powi(ordered.len() as i32 - 1);
     Some(Interval { low: *ordered.first()?, high: *ordered.last()?, level })

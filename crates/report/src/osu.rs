@@ -18,7 +18,7 @@ pub fn render(document: &Document) -> String {
             for (name, value) in &curve.identity {
                 let _ = write!(block, ", {name} {value}");
             }
-            // What does not begin as a title does is passed over by whoever reads it.
+            // What does not begin as a title does is passed over by the reader.
             for (i, (from, name)) in curve.algorithms.iter().enumerate() {
                 let _ = match i {
                     0 => write!(block, "\n# algorithm {name}"),
@@ -68,7 +68,7 @@ pub fn extent(text: &str) -> Extent {
 
 const OURS: &str = "laneway ";
 
-/// A block has one figure a size: the time, but for the patterns of which OSU tells the bandwidth.
+/// A block has one figure a size: the time, but for the patterns with a bandwidth.
 fn is_shown(chart: &Chart, all: &[Chart]) -> bool {
     let rate = ["bandwidth", "bibw", "multi-pair"].contains(&chart.op.as_str());
     let wanted = if rate { Metric::Bandwidth } else { Metric::Time };
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_timed_is_said() {
+    fn a_run_without_times_is_reported() {
         let nothing = Document { rows: vec![], ..document() };
         assert!(render(&nothing).starts_with("# no row"));
     }

@@ -10,7 +10,7 @@ use crate::run::{Extent, ReadError, Record, Run};
 use crate::{csv, imb, journal, osu};
 
 /// A run from the text of a file: our JSON, our CSV, the journal of a run that was stopped, OSU's
-/// text or IMB's, told apart by their beginnings.
+/// text or IMB's, recognised by their beginnings.
 pub fn read(name: &str, text: &str) -> Result<Run, ReadError> {
     let text = text.trim_start_matches('\u{feff}');
     let start = text.trim_start();

@@ -169,7 +169,7 @@ impl From<&Partial<'_>> for Run {
     }
 }
 
-/// Why a text is no run.
+/// Why a text is not a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadError {

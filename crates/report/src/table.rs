@@ -19,7 +19,7 @@ pub use turned::{record, turned, turned_with};
 /// How a table is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// The columns of the terminal; none where lines may be of any length.
+    /// The columns of the terminal; `None` if lines may be of any length.
     pub width: Option<usize>,
     /// Whether words such as "slower" are red.
     pub colour: bool,
@@ -178,7 +178,7 @@ pub fn align(lines: &[Vec<String>], right: &[bool]) -> String {
 /// A value as it stands in a table.
 pub fn cell(value: &Value) -> String {
     match value {
-        // A line stays a line, and a terminal is told nothing by a file that was read.
+        // A line stays a line, and a file that was read cannot control the terminal.
         Value::Text(text) => text.replace(char::is_control, " "),
         Value::Whole(number) => number.to_string(),
         Value::Real(number) => significant(*number),

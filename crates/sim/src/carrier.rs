@@ -2,24 +2,24 @@
 
 use crate::network::{ResourceId, Route};
 
-/// Names a message under way; small numbers that are used again.
+/// The name of a message in progress; small numbers that are reused.
 pub type MessageId = u32;
 
 /// An engine in virtual time. [`Flows`](crate::flow::Flows) shares resources as a fluid does; one
 /// that moves packets fits the same seam. `now` never goes back from call to call.
 pub trait Carrier {
-    /// A message is put on the network. The route's latency is the engine's to wait for, from
+    /// Starts a message on the network. The route's latency is the engine's to wait for, from
     /// `left` on: now, or before where the message waited behind another, or later where it was
     /// lost and leaves once more.
     fn start(&mut self, now: f64, left: f64, message: MessageId, bytes: u64, route: &Route);
 
-    /// Takes a message off the network: it does not arrive.
+    /// Removes a message from the network: it does not arrive.
     fn stop(&mut self, now: f64, message: MessageId);
 
-    /// A resource carries so many bytes a second from now on; none, where it is dead.
+    /// Sets a resource's rate in bytes a second from now on; `None` if it is dead.
     fn set_rate(&mut self, now: f64, resource: ResourceId, rate: f64);
 
-    /// When something happens next, provided that nothing else starts before.
+    /// The time of the next event, provided that nothing else starts before.
     fn next(&mut self, now: f64) -> Option<f64>;
 
     /// Goes on to `now` and appends the messages whose last byte has arrived, in order.

@@ -1,5 +1,5 @@
-//! What a link loses when many connections press on it: the part of its rate that so many have
-//! together.
+//! What a link loses when many connections press on it: the part of its rate that remains for all
+//! of them together.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl Congestion {
         Ok(Congestion(points))
     }
 
-    /// `4:100%+8:90%+16:70%`.
+    /// Parses `4:100%+8:90%+16:70%`.
     pub fn parse(text: &str) -> Result<Congestion, String> {
         let wrong = || format!("`{text}`: write it like 4:100%+8:90%+16:70%");
         let point = |word: &str| {
@@ -43,7 +43,7 @@ impl Congestion {
         self.0.last().is_none_or(|(_, part)| *part == 1.0)
     }
 
-    /// The part of the rate that so many flows have together.
+    /// The part of the rate that this number of flows has together.
     pub fn part(&self, flows: usize) -> f64 {
         let flows = flows as f64;
         let above = self.0.iter().position(|(count, _)| f64::from(*count) >= flows);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_falling_curve_is_refused() {
+    fn a_rising_curve_is_refused() {
         for text in ["", "4", "4:90", "x:90%", "1:90%", "4:0%", "4:-1%", "4:110%", "4:NaN%"] {
             assert!(Congestion::parse(text).is_err(), "{text}");
         }

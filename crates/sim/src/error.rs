@@ -9,20 +9,20 @@ use crate::network::HostId;
 /// How many stuck lanes an error names on screen.
 const SHOWN: usize = 8;
 
-/// A lane that cannot go on.
+/// A lane that cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// Whose lane it is.
+    /// The rank of the lane.
     pub rank: Rank,
     /// The number of the lane within its rank, from 0.
     pub lane: u32,
     /// The round that it has come to, from 0; the number of its rounds where all is issued.
     pub round: u64,
-    /// The gate it stands at; none where all is issued and transfers do not end.
+    /// The gate it stands at; `None` if all is issued and transfers do not end.
     pub gate: Option<Step>,
 }
 
-/// What is wrong with a schedule, a placement or a network.
+/// An error of a simulation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SimError {
@@ -42,7 +42,7 @@ pub enum SimError {
         /// How many hosts the network has.
         hosts: u32,
     },
-    /// A resource, route or cost that cannot be.
+    /// An invalid resource, route or cost.
     Network {
         /// Which one, and what is wrong with it, in words.
         what: String,
@@ -69,7 +69,7 @@ pub enum SimError {
         /// Bytes of the receive.
         received: u64,
     },
-    /// A message that nobody receives.
+    /// A message that is never received.
     Unreceived {
         /// The sender.
         from: Rank,
@@ -80,21 +80,21 @@ pub enum SimError {
         /// Bytes of the message.
         bytes: u64,
     },
-    /// Nothing is under way, and these lanes wait.
+    /// A deadlock: no transfer is outstanding, and these lanes wait.
     Deadlock {
         /// Seconds of virtual time when the last thing happened.
         at: f64,
         /// Every lane that is not done, by rank.
         stuck: Vec<Stuck>,
     },
-    /// Nothing is under way, and these ranks of a program wait, for what is said.
+    /// A deadlock of a program: no transfer is outstanding, and these ranks wait.
     Waiting {
         /// Seconds of virtual time when the last thing happened.
         at: f64,
         /// Each rank that waits, and what for, in words.
         waiting: Vec<(Rank, String)>,
     },
-    /// A schedule or a program was not done after so much virtual time.
+    /// The limit of virtual time was reached.
     Limit {
         /// The limit that was set, in virtual time.
         seconds: f64,

@@ -18,7 +18,7 @@ pub(crate) fn instant(seconds: f64) -> f64 {
     if point < WHOLE { ((point + WHOLE) - WHOLE) / PER_SECOND } else { seconds }
 }
 
-/// The instant so many seconds after another.
+/// The instant a number of seconds after another.
 #[inline]
 pub(crate) fn after(time: f64, seconds: f64) -> f64 {
     instant(time + instant(seconds))

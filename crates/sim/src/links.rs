@@ -15,34 +15,34 @@ const USUAL_INTERVALS: usize = 200;
 /// More intervals than this are a mistake.
 const MOST_INTERVALS: f64 = 100_000.0;
 
-/// What a link carried in one direction.
+/// The load of a link in one direction.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LinkLoad {
-    /// The link as the platform calls it.
+    /// The name of the link in the platform.
     pub link: String,
     /// `out` or `in` of a card or an uplink, `there` or `back` of another link; empty where both
     /// directions are one.
     pub direction: &'static str,
-    /// Bytes a second that all messages share; none where each may have the whole rate.
+    /// Bytes a second that all messages share; `None` if each may have the whole rate.
     pub capacity: Option<f64>,
-    /// The bytes of each interval.
+    /// The bytes in each interval.
     pub bytes: Vec<f64>,
 }
 
-/// What links carried in a run.
+/// The loads of all links in a run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LinkRecord {
-    /// Seconds that the run took.
+    /// The duration of the run in seconds.
     pub finish: f64,
-    /// When each interval begins.
+    /// The intervals.
     pub intervals: Intervals,
-    /// The links that carried something, in each direction for itself.
+    /// The links that carried traffic, each direction by itself.
     pub links: Vec<LinkLoad>,
 }
 
-/// Why nothing was recorded.
+/// Why no loads were recorded.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RecordError {

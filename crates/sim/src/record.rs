@@ -26,18 +26,18 @@ impl Intervals {
         Intervals { end, every, count }
     }
 
-    /// So many equal intervals up to `end`.
+    /// Divides the time up to `end` into `count` equal intervals.
     pub fn divide(end: f64, count: usize) -> Intervals {
         let count = count.max(1);
         Intervals { end, every: end / count as f64, count }
     }
 
-    /// How many intervals there are, at least 1.
+    /// The number of intervals, at least 1.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// When interval `number` begins, in seconds; the end of the last one for `count`.
+    /// The start of interval `number` in seconds; the end of the last one for `count`.
     pub fn begin(&self, number: usize) -> f64 {
         if number < self.count { number as f64 * self.every } else { self.end }
     }
@@ -65,7 +65,7 @@ struct Load {
     bytes: Vec<f64>,
 }
 
-/// Sums up what each resource carries while a run goes on.
+/// Records what each resource carries during a run.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     intervals: Intervals,
@@ -73,7 +73,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// For a run on so many resources; what happens after the last interval is not counted.
+    /// Creates a recorder for `resources` resources; time after the last interval is not recorded.
     pub fn new(resources: usize, intervals: Intervals) -> Recorder {
         Recorder { intervals, loads: vec![Load::default(); resources] }
     }
@@ -108,7 +108,7 @@ impl Observer for Recorder {
     }
 }
 
-/// The link that a resource is a direction of.
+/// The link of a resource, and its direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Direction {
     /// The link's name, the same for both of its directions.

@@ -12,28 +12,28 @@ use crate::error::{SimError, Stuck};
 use crate::flow::Flows;
 use crate::network::{Fairness, HostId, Network};
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// Seconds until the last rank was done.
+    /// The time at which the last rank was done, in seconds.
     pub finish: f64,
-    /// Seconds until each rank was done.
+    /// The time at which each rank was done, in seconds.
     pub per_rank: Vec<f64>,
-    /// Messages that were received.
+    /// The number of received messages.
     pub messages: u64,
-    /// Bytes of all messages together, without the header bytes of the network.
+    /// The length of all messages, without the headers of the network.
     pub bytes: u64,
-    /// Messages that crossed the network: the others stayed within a host.
+    /// The number of messages that crossed the network: the others stayed within a host.
     pub flows: u64,
-    /// How many times a flow's share was worked out: the cost of the run, on any machine the same.
+    /// The number of share computations: the cost of the run, the same on any machine.
     pub shares: u64,
 }
 
-/// The seconds that a copy or a reduction takes a rank's processor.
+/// The processor time of a copy or a reduction on a rank, in seconds.
 pub type LocalCost<'a> = &'a dyn Fn(Rank, &Step) -> f64;
 
-/// A run that is being prepared.
+/// The configuration of a run.
 pub struct Simulation<'a> {
     network: &'a dyn Network,
     placement: Option<&'a [HostId]>,
@@ -58,7 +58,7 @@ pub fn simulate(
 }
 
 impl<'a> Simulation<'a> {
-    /// Rank r on host r, local steps that take no time, no limit and no observer.
+    /// The defaults: rank r on host r, local steps without cost, no limit and no observer.
     pub fn new(network: &'a dyn Network) -> Simulation<'a> {
         let fairness = network.fairness();
         let (placement, local_cost, observer, limit) = (None, None, None, f64::INFINITY);
@@ -66,43 +66,43 @@ impl<'a> Simulation<'a> {
         Simulation { network, placement, local_cost, fairness, limit, observer, progress }
     }
 
-    /// Puts rank r on host `hosts[r]`.
+    /// Places rank r on host `hosts[r]`.
     pub fn placed(mut self, hosts: &'a [HostId]) -> Simulation<'a> {
         self.placement = Some(hosts);
         self
     }
 
-    /// Lets copies and reductions take time; they take none by default.
+    /// Sets the cost of copies and reductions; by default 0.
     pub fn local_cost(mut self, cost: LocalCost<'a>) -> Simulation<'a> {
         self.local_cost = Some(cost);
         self
     }
 
-    /// Lets flows part full links otherwise than the network says.
+    /// Sets another fairness than the network's.
     pub fn fairness(mut self, fairness: Fairness) -> Simulation<'a> {
         self.fairness = fairness;
         self
     }
 
-    /// Gives it up with [`SimError::Limit`] when it takes longer.
+    /// Sets a limit of virtual time, after which the run fails with [`SimError::Limit`].
     pub fn within(mut self, seconds: f64) -> Simulation<'a> {
         self.limit = seconds;
         self
     }
 
-    /// Tells an observer of each message received and, where it asks for them, of loads.
+    /// Sets an observer of received messages and, where it asks for them, of loads.
     pub fn observed(mut self, observer: &'a mut (dyn Observer + Send)) -> Simulation<'a> {
         self.observer = Some(observer);
         self
     }
 
-    /// Tells how far the run is, in rounds of all ranks.
+    /// Sets an observer of progress, in rounds of all ranks.
     pub fn progress(mut self, observer: &'a dyn laneway_core::Observer) -> Simulation<'a> {
         self.progress = observer;
         self
     }
 
-    /// Runs with fluid flows.
+    /// Runs with the fluid engine.
     pub fn run(self, schedule: &dyn Schedule) -> Result<Outcome, SimError> {
         let mut flows = Flows::with(self.network.resources(), self.fairness);
         let mut outcome = self.run_on(schedule, &mut flows)?;
@@ -133,8 +133,8 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// How far a run is, is told when so many transfers are over.
-const TOLD_EVERY: u64 = 1 << 16;
+/// The number of transfers after which progress is reported.
+const REPORT_EVERY: u64 = 1 << 16;
 
 /// What the ranks act on while they go on.
 struct Stage<'a, C> {
@@ -152,8 +152,8 @@ struct World<'s, 'a, C> {
     is_ready: Vec<bool>,
     stage: Stage<'a, C>,
     outcome: Outcome,
-    /// Transfers that are over since it was told how far it is.
-    over_untold: u64,
+    /// Transfers that are over since the last report of progress.
+    over_unreported: u64,
 }
 
 impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
@@ -169,7 +169,7 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
             is_ready: vec![true; ranks as usize],
             stage: Stage { cluster, local_cost, local: vec![0.0; ranks as usize] },
             outcome: Outcome { per_rank: vec![0.0; ranks as usize], ..Outcome::default() },
-            over_untold: 0,
+            over_unreported: 0,
         }
     }
 
@@ -181,11 +181,11 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
     ) -> Result<Outcome, SimError> {
         self.go_on()?;
         while self.stage.cluster.step()? {
-            if self.over_untold > TOLD_EVERY {
+            if self.over_unreported > REPORT_EVERY {
                 let rounds = self.runs.iter().map(Run::rounds);
                 let (done, all) = rounds.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
                 progress.progress(done, all, "rounds simulated");
-                self.over_untold = 0;
+                self.over_unreported = 0;
             }
             if self.stage.cluster.now > limit {
                 return Err(SimError::Limit { seconds: limit });
@@ -201,11 +201,11 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
             let Cluster { over, matching, sights, .. } = &mut self.stage.cluster;
             // A schedule does not look.
             sights.clear();
-            for Over { rank, slot, received } in over.drain(..) {
+            for Over { rank, slot, received, .. } in over.drain(..) {
                 if let Some(message) = received {
                     matching.remove(message);
                 }
-                self.over_untold += 1;
+                self.over_unreported += 1;
                 self.runs[rank as usize].done(slot);
                 if !std::mem::replace(&mut self.is_ready[rank as usize], true) {
                     self.ready.push_back(rank);
@@ -222,7 +222,7 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
         }
     }
 
-    /// Nothing moves any more: is everybody done and everything received?
+    /// Nothing moves any more: are all ranks done and all messages received?
     fn conclude(mut self) -> Result<Outcome, SimError> {
         let mut stuck = Vec::new();
         for (rank, run) in self.runs.iter().enumerate() {

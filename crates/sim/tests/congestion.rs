@@ -12,7 +12,7 @@ fn read(spec: &str) -> Result<Platform, String> {
     Platform::read(spec).map_err(|error| error.to_string())
 }
 
-/// When each rank is done where so many pairs send at once, in seconds.
+/// When each rank is done if this number of pairs send at once, in seconds.
 fn pairs(platform: &Platform, count: u32, bytes: impl Fn(u32) -> u64) -> Vec<f64> {
     let list: Vec<Message> =
         (0..count).map(|n| Message { from: n, to: 8 + n, bytes: bytes(n) }).collect();
@@ -57,7 +57,7 @@ fn an_event_changes_the_rate_and_leaves_the_curve() {
 }
 
 #[test]
-fn simgrid_is_told_what_it_cannot_say() {
+fn simgrid_export_lists_what_it_cannot_say() {
     let export = read(SPEC).expect("a platform").export_simgrid().expect("an export");
     assert!(export.lost.iter().any(|lost| lost.contains("congestion of 2 links")), "{export:?}");
     let plain = SPEC.rsplit_once(',').map_or(SPEC, |(plain, _)| plain);

@@ -214,7 +214,7 @@ fn announce_platform(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Platf
         },
         None => String::new(),
     };
-    let text = talk::announce_text(comm, &text)?;
+    let text = talk::broadcast_text(comm, &text)?;
     if text.is_empty() {
         return Ok(None);
     }

@@ -184,11 +184,13 @@ impl<'s, 'a> Search<'s, 'a> {
                     params = params.with(parameter, *value);
                 }
             }
-            let outcome = match self.gains_by(algorithm) {
-                true => self.try_out(algorithm, params),
-                false => Err(ChoiceError::Nobody("third sites gain nothing".into())),
-            };
-            match outcome {
+            if !self.gains_by(algorithm) {
+                refusals.push("third sites gain nothing".into());
+                stage.step();
+                stage.step();
+                continue;
+            }
+            match self.try_out(algorithm, params) {
                 Ok(candidate) => all.push(self.or_as_it_is(candidate)?),
                 Err(ChoiceError::Nobody(why)) => {
                     // It is not tuned either.

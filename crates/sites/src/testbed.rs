@@ -72,7 +72,7 @@ impl TwoSites {
     }
 }
 
-/// The rates of hosts that take less than the root's card sends; none where all take as much.
+/// The rates of hosts that take less than the root's card sends; empty if all take as much.
 fn rates(layout: &Layout, hosts: &[HostId], root: u32, lan: f64) -> HostRates {
     let (mut near, mut far) = (Vec::new(), Vec::new());
     let own = layout.hosts[hosts[root as usize] as usize].site;

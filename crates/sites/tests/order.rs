@@ -83,7 +83,7 @@ fn no_uplink_carries_a_copy_for_each_other_site() {
 }
 
 #[test]
-fn a_slow_host_is_no_helper_whatever_its_rank() {
+fn a_slow_host_never_helps_whatever_its_rank() {
     for (op, spelled) in [
         (Collective::Scatter, "multi-lane:lanes=4"),
         (Collective::Scatter, "multi-lane:lanes=4:window=4"),

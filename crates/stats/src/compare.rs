@@ -5,7 +5,7 @@ use crate::interval::{Interval, median_interval};
 use crate::rank::ranks;
 use crate::summary::{ends_are_finite, median, sorted};
 
-/// Below so many samples on both sides, and without ties, the test is exact, as in R.
+/// Below this number of samples on both sides, and without ties, the test is exact, as in R.
 const EXACT_BELOW: usize = 50;
 
 /// The test of Mann and Whitney: were the two lists drawn from one distribution?
@@ -38,7 +38,7 @@ pub fn mann_whitney(old: &[f64], new: &[f64]) -> Option<RankTest> {
         let count = m + n;
         let ties = ranks.ties / (count * (count - 1.0));
         let spread = (m * n / 12.0 * (count + 1.0 - ties)).sqrt();
-        // Where all samples are equal nothing speaks against the two being the same.
+        // Where all samples are equal the two do not differ.
         let beyond = |u: f64| {
             let steps = m * n / 2.0 - u + 0.5;
             if spread > 0.0 { normal_cdf(steps / spread) } else { 1.0 }

@@ -12,7 +12,7 @@ use crate::summary::{ends_are_finite, quantile, sorted};
 
 /// Samples nearer to each other in time than this part of the whole span are neighbours.
 const NEIGHBOURS: f64 = 0.125;
-/// Fewer samples than this show no effect that could be told from chance.
+/// Fewer samples than this show no significant effect.
 const LEAST: usize = 12;
 /// Below this an effect is what independent samples show by chance as well. Above, it is known from
 /// few bursts only, and taken for so much more (as Student's factor is more than the normal one).
@@ -20,7 +20,7 @@ const BY_CHANCE: f64 = 1.15;
 const UNSURE: f64 = 1.25;
 
 /// By how much the variance of the share of samples below the median exceeds that of independent
-/// samples; 1 where nothing speaks for more. `at` is when each was taken, in rising order.
+/// samples; 1 without evidence for more. `at` is when each was taken, in rising order.
 pub fn design_effect(at: &[f64], samples: &[f64]) -> f64 {
     let ends = sorted(samples);
     let (Some(median), true) = (quantile(&ends, 0.5), ends_are_finite(&ends)) else { return 1.0 };
@@ -31,8 +31,8 @@ pub fn design_effect(at: &[f64], samples: &[f64]) -> f64 {
     let alone: f64 = sides.iter().map(|side| side * side).sum();
     let (Some(first), Some(last)) = (at.first(), at.last()) else { return 1.0 };
     let window = NEIGHBOURS * (last - first);
-    let told = samples.len() >= LEAST && at.len() == samples.len();
-    if !told || alone <= 0.0 || window <= 0.0 {
+    let is_enough = samples.len() >= LEAST && at.len() == samples.len();
+    if !is_enough || alone <= 0.0 || window <= 0.0 {
         return 1.0;
     }
     let mut together = alone;
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::SplitMix64;
 
-    /// Samples every millisecond; a state that lasts for so many of them adds to the noise.
+    /// Samples every millisecond; a state that lasts for `lasting` of them adds to the noise.
     fn series(count: usize, lasting: usize, seed: u64) -> (Vec<f64>, Vec<f64>) {
         let mut random = SplitMix64::new(seed);
         let mut state = 0.0;

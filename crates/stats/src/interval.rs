@@ -51,8 +51,8 @@ pub fn quantile_interval(sorted: &[f64], q: f64, level: f64) -> Option<Interval>
     })
 }
 
-/// How many of so many independent samples lie outside the interval of their median on either side,
-/// and its coverage.
+/// How many of `count` independent samples lie outside the interval of their median on either
+/// side, and its coverage.
 pub(crate) fn places_of_median(count: u64, level: f64) -> Option<(u64, f64)> {
     let (outside, missed) = deepest(count, 0.5, (1.0 - level) / 2.0).filter(|_| is_level(level))?;
     Some((outside, 1.0 - 2.0 * missed))
@@ -61,7 +61,7 @@ pub(crate) fn places_of_median(count: u64, level: f64) -> Option<(u64, f64)> {
 /// The largest `k` for which at most `k` of `count` samples lie below the quantile `q` with a
 /// probability of at most `tail`, and that probability.
 fn deepest(count: u64, q: f64, tail: f64) -> Option<(u64, f64)> {
-    // A level such as 31/32 meets a probability exactly; rounding must not tell them apart.
+    // A level such as 31/32 meets a probability exactly; rounding must not separate them.
     let fits = |k: u64| binomial_cdf(k, count, q).filter(|&p| p <= tail * (1.0 + 1e-12));
     let mut best = (0, fits(0)?);
     let mut too_many = count;

@@ -17,7 +17,7 @@ pub struct Line {
     pub slope_stderr: f64,
 }
 
-/// Beyond so many points not every pair is looked at: their number grows with the square.
+/// Beyond this number of points not every pair is used: their number grows with the square.
 const ALL_PAIRS: usize = 2000;
 
 impl Line {

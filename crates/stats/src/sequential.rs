@@ -23,11 +23,11 @@ pub fn next_look(count: usize) -> usize {
 /// The interval of the median, once half its width is at most `precision` times the median; `None`
 /// while more samples are needed.
 ///
-/// Who looks after every sample and stops at the first narrow interval stops by luck: of normal
-/// samples at a precision of 3 % an interval of 95 % then holds the truth in 92 % of the cases. Two
-/// things prevent it here. The rule looks at growing counts only ([`next_look`]) and judges the
-/// samples up to the last look, so it may be asked at any time; that alone makes it 93.4 %.
-/// And it sets a quarter of the risk aside for having looked more than once. The interval then
+/// A rule that looks after every sample and stops at the first narrow interval stops by luck: of
+/// normal samples at a precision of 3 % an interval of 95 % then holds the truth in 92 % of the
+/// cases. Two things prevent it here. The rule looks at growing counts only ([`next_look`]) and
+/// judges the samples up to the last look, so it may be asked at any time; that alone makes it 93.4
+/// %. And it sets a quarter of the risk aside for having looked more than once. The interval then
 /// covers `level`, in simulations with samples of one peak, a long tail, two peaks and spikes
 /// (tests/coverage.rs).
 ///

@@ -13,9 +13,9 @@ const DOUBT: f64 = 0.01;
 /// How many of the first samples to leave out, at most half of them.
 ///
 /// The rule is MSER (White 1997, "An Effective Truncation Heuristic for Bias Reduction in
-/// Simulation Output"): leave out so many that the standard error of the mean of what remains is
-/// smallest. To drop slow first samples lowers the variance; to drop good ones only lowers their
-/// number.
+/// Simulation Output"): leave out the number of samples for which the standard error of the mean of
+/// what remains is smallest. To drop slow first samples lowers the variance; to drop good ones only
+/// lowers their number.
 ///
 /// It is applied to the ranks of the samples. On the values one outlier in a thousand moves the
 /// smallest error to just behind it; a rank is bounded, so it takes many samples that are slow

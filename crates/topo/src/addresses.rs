@@ -7,11 +7,11 @@ use crate::formats::{self, Identity, lft};
 use crate::machine::Machine;
 use crate::table::Table;
 
-/// Addresses of a machine's parts, and how many paths its forwarding has.
+/// The addresses of a machine's parts, and the number of paths of its forwarding.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Addressed {
-    /// What the parts are called.
+    /// The names and numbers of the parts.
     pub identity: Identity,
     /// Parts that had an address and have another one now, or had none among others that had.
     pub new: usize,

@@ -1,6 +1,6 @@
 //! Ways that hosts do not need and management agents do.
 //!
-//! Whoever asks a switch about itself waits for its answer, so that every switch must be reached
+//! A request to a switch itself waits for its answer, so that every switch must be reached
 //! and must reach every host. The ways between hosts are there already and stay. For the others
 //! the links get an order (`order.rs`) in which those ways take later and later ones; whatever
 //! else does so too closes no credit loop (Dally and Seitz 1987), on one virtual lane.
@@ -59,12 +59,12 @@ pub(crate) fn complete(
 }
 
 /// The ways to the switches themselves, beside a table to hosts: a table whose hosts are the
-/// switches. Who has hosts is reached as they are.
+/// switches. Switches with hosts are reached as they are.
 pub fn to_switches(wiring: &dyn Wiring, table: &Table) -> Table {
     to_switches_observed(wiring, table, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn to_switches_observed(wiring: &dyn Wiring, table: &Table, observer: &dyn Observer) -> Table {
     let graph = Graph::of(wiring);
     let goal = |to: Switch| Goal { number: to, switch: to, port: NO_PORT };

@@ -1,4 +1,4 @@
-//! Who meets whom when everybody sends to everybody: conflicts of an order on a machine.
+//! Contention of an all-to-all on a machine: conflicts of an order, phase by phase.
 
 use laneway_core::units::{are, counted, grouped};
 use laneway_core::{Phases, Row};
@@ -17,30 +17,30 @@ pub const SAMPLED_PHASES: u64 = 4;
 const SAMPLED_MESSAGES: u64 = 1_000_000;
 /// What was counted where nothing was left out.
 pub(crate) const EVERY_MESSAGE: &str = "every message";
-/// Messages up to which each is counted while somebody waits: after a failure, and where symmetry
-/// tells as much.
+/// Messages up to which each is counted interactively: after a failure, and where symmetry
+/// gives as much.
 const MOST_MESSAGES: u64 = 1 << 30;
 
-/// The conflicts of an order.
+/// The contention of an order.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Counted {
-    /// The order's name.
+    /// The name of the order.
     pub schedule: String,
-    /// Its phases, and those that would be enough if nothing met.
+    /// The number of phases.
     pub phases: u64,
-    /// None where that is not known.
+    /// `None` if that is not known.
     pub ideal_phases: Option<u64>,
-    /// How many messages have how many conflicts.
+    /// The messages by their number of conflicts.
     pub tally: Tally,
     /// The first phase with the largest conflict, and its fullest link; none without a conflict,
     /// and where not every message was counted.
     pub fullest: Option<(u64, Hop)>,
-    /// Pairs that cables connect and the order leaves out.
+    /// Pairs that are connected by cables and missing in the order.
     pub left_out: u64,
-    /// Pairs that the forwarding does not connect, where all pairs are asked for.
+    /// Pairs that are not connected by the forwarding, where all pairs are asked for.
     pub unreached: Option<u64>,
-    /// What was counted.
+    /// The method of the count.
     pub proof: String,
 }
 
@@ -200,7 +200,7 @@ impl Counted {
         }
     }
 
-    /// All of it in one row.
+    /// The result as a row.
     pub fn row(&self, machine: &Machine) -> Row {
         let seen = self.seen();
         let is_known = self.tally.flows.iter().any(|&count| count > 0);

@@ -19,9 +19,9 @@ use crate::wiring::{End, Host, Switch, Wiring};
 /// One of the addresses of a port: the port's own, and the path bits that are added to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
-    /// The port; a machine with several has several in a fabric.
+    /// The port; a machine with several has several of them in a fabric.
     pub host: Host,
-    /// Path bits, added to the first address of the port.
+    /// The path bits, added to the first address of the port.
     pub bits: u32,
 }
 
@@ -29,9 +29,9 @@ pub struct Address {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathBetween {
-    /// At the machine that opens the connection.
+    /// The address at the machine that opens the connection.
     pub near: Address,
-    /// At the other one.
+    /// The address at the other machine.
     pub far: Address,
     /// The hops of a message from the near end, and of an answer.
     pub out: Vec<Hop>,
@@ -39,23 +39,23 @@ pub struct PathBetween {
     pub back: Vec<Hop>,
 }
 
-/// What was chosen.
+/// A chosen primary and alternate path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Alternates {
-    /// The shorter of the two.
+    /// The shorter of the two paths.
     pub primary: PathBetween,
-    /// None where no other path has other addresses at both ends.
+    /// `None` if no other path has other addresses at both ends.
     pub alternate: Option<PathBetween>,
     /// Cables and switches that both pass, beside the cable and the switch of a machine that has
     /// one port: no path keeps off those.
     pub shared: Vec<Part>,
-    /// Paths that were there to choose from.
+    /// The number of paths to choose from.
     pub candidates: usize,
 }
 
 impl Alternates {
-    /// How many cables both paths pass, and how many switches.
+    /// The numbers of cables and of switches that both paths pass.
     pub fn shares(&self) -> (usize, usize) {
         count(&self.shared)
     }
@@ -74,7 +74,7 @@ pub enum NoPath {
 }
 
 impl NoPath {
-    /// The reason in words.
+    /// The reason as text.
     pub fn describe(&self, wiring: &dyn Wiring) -> String {
         match *self {
             NoPath::NoPort => "a machine without a port".to_string(),
@@ -286,7 +286,7 @@ impl Alternates {
         std::iter::once(row("primary", &self.primary)).chain(alternate).collect()
     }
 
-    /// What both paths pass, in one row.
+    /// The shared parts of both paths, as a row.
     pub fn summary(&self, wiring: &dyn Wiring) -> Row {
         let (cables, switches) = self.shares();
         let names = self.shared_names(wiring);
@@ -298,7 +298,7 @@ impl Alternates {
             .with("shared", (!names.is_empty()).then(|| names.join(" ")))
     }
 
-    /// The same in words.
+    /// The shared parts of both paths, as text.
     pub fn sentence(&self, wiring: &dyn Wiring) -> String {
         let (cables, switches) = self.shares();
         let candidates = counted(self.candidates as u64, "candidate");

@@ -1,5 +1,5 @@
 //! How far the paths to a host keep apart: what is left of them when a cable or a switch fails, and
-//! how full the links become when everybody changes to another path.
+//! how full the links become when all hosts change to another path.
 
 use laneway_core::{Observer, Stage};
 
@@ -9,7 +9,7 @@ use crate::table::Table;
 use crate::threads::shared;
 use crate::wiring::{Host, Wiring, by_switch};
 
-/// What is true of the paths of a table.
+/// The disjointness of the paths of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathDiversity {
@@ -19,12 +19,12 @@ pub struct PathDiversity {
     pub by_cable: u64,
     /// And where they share no switch either but those of the two hosts.
     pub by_switch: u64,
-    /// For each path, the messages on the fullest link when everybody sends one to everybody.
+    /// For each path, the messages on the fullest link of an all-to-all.
     pub fullest: Vec<u64>,
 }
 
 impl PathDiversity {
-    /// A number of pairs as a part of all; none where there are none.
+    /// A number of pairs as a part of all; `None` without pairs.
     pub fn share(&self, pairs: u64) -> Option<f64> {
         (self.pairs > 0).then(|| pairs as f64 / self.pairs as f64)
     }
@@ -35,7 +35,7 @@ pub fn path_diversity(wiring: &dyn Wiring, table: &Table) -> PathDiversity {
     path_diversity_observed(wiring, table, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn path_diversity_observed(
     wiring: &dyn Wiring,
     table: &Table,

@@ -17,7 +17,7 @@ const HOURS_A_YEAR: f64 = 8766.0;
 /// How sure one is to have a spare while a new part is under way.
 const CONFIDENCE: f64 = 0.95;
 
-/// Figures of one part each. What has none counts nothing.
+/// The figures of one part each. A missing figure counts nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
     /// Power of a switch.
@@ -38,7 +38,7 @@ pub struct Figures {
     pub switch_ports: Option<u32>,
 }
 
-/// What a machine takes.
+/// The parts and costs of a machine.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Budget {
@@ -46,7 +46,7 @@ pub struct Budget {
     pub parts: Parts,
     /// Ports of the largest switch.
     pub ports: Option<u32>,
-    /// How far its switches are from each other.
+    /// The distances between its switches.
     pub distances: Distances,
     /// The least number of cables between halves, where a formula gives it.
     pub bisection: Option<Bisection>,
@@ -62,7 +62,7 @@ pub struct Budget {
     pub spare_cables: Option<u64>,
 }
 
-/// Counts what a machine takes.
+/// Computes the budget of a machine.
 ///
 /// ```
 /// use laneway_topo::budget::{Figures, budget};
@@ -111,7 +111,7 @@ pub fn largest_switch(wiring: &dyn Wiring) -> Option<u32> {
     (0..wiring.switches()).map(|switch| wiring.ports(switch)).max()
 }
 
-/// What the values of [`Budget::row`] are in.
+/// The units of [`Budget::row`].
 pub const UNITS: &[(&str, &str)] = &[
     ("topology", "unit"),
     ("nodes", "nodes"),
@@ -180,7 +180,7 @@ pub fn answer(budgets: &[(&Machine, Budget)]) -> String {
 }
 
 impl Budget {
-    /// Why there is no bisection, where there is none.
+    /// The reason for a missing bisection, if any.
     pub fn why_no_bisection(&self, machine: &Machine) -> Option<&'static str> {
         self.bisection.is_none().then(|| match (self.parts.hosts, machine.is_damaged()) {
             (0 | 1, _) => "it has fewer than two nodes",
@@ -189,7 +189,7 @@ impl Budget {
         })
     }
 
-    /// All of it in one row.
+    /// The budget as a row.
     pub fn row(&self, machine: &Machine) -> Row {
         let (parts, far) = (&self.parts, &self.distances);
         Row::new()
@@ -230,8 +230,8 @@ pub struct TooSmall {
     pub nodes: u64,
 }
 
-/// Of every kind of topology the smallest machine that has so many nodes and that switches of so
-/// many ports can be used for; and the kinds that have none.
+/// For every kind of topology the smallest machine with at least this number of nodes that
+/// switches of this number of ports can be used for; and the kinds that have none.
 pub fn smallest(
     nodes: u64,
     switch_ports: Option<u32>,

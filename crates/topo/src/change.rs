@@ -3,33 +3,34 @@
 //! For one destination, the entries nearest to it on the new ways change first. A switch that has
 //! changed then sends to one that has changed as well or need not, and so on to the destination; a
 //! switch that has not follows its old way until it arrives or meets one that has. So at no moment
-//! does a message go round, and nobody loses a destination that both tables reach. Entries equally
-//! near do not depend on each other: a step is all of them, in any order.
+//! does a message go round, and no switch loses a destination that both tables reach. Equally near
+//! entries do not depend on each other: a step is all of them, in any order.
 //!
 //! Old and new ways together can let links form a credit loop where neither table does. So hosts
 //! may change in groups, one after another, chosen so that none comes to be; where there is no such
-//! choice, or it takes too long to find, a step can have a credit loop. [`crate::prove()`] tells.
+//! choice, or it takes too long to find, a step can have a credit loop. [`crate::prove()`] finds
+//! it.
 
 mod groups;
 
 use crate::table::Table;
 use crate::wiring::{End, NO_PORT, Port, Switch, Wiring};
 
-/// One entry that differs.
+/// A table entry that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Change {
-    /// Whose entry it is.
+    /// The switch of the entry.
     pub switch: Switch,
-    /// For which host and path, or for which switch.
+    /// The host and path, or the switch, that it leads to.
     pub destination: u32,
-    /// [`NO_PORT`] where there is no way.
+    /// The port before; [`NO_PORT`] if there is no way.
     pub from: Port,
     /// The port after the change.
     pub to: Port,
 }
 
-/// What the destinations of a table are.
+/// The kind of destinations of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// Hosts, with a path or several to each.
@@ -85,13 +86,13 @@ fn steps_of(
     steps
 }
 
-/// Entries that differ between two tables of the same size.
+/// The number of entries that differ between two tables of the same size.
 pub fn differing(one: &Table, other: &Table) -> u64 {
     let rows = (0..one.switches()).map(|at| one.row_of(at).iter().zip(other.row_of(at)));
     rows.flatten().filter(|(one, other)| one != other).count() as u64
 }
 
-/// Applies a step.
+/// Applies a step to a table.
 pub fn apply(table: &mut Table, step: &[Change]) {
     for change in step {
         table.set(change.switch, change.destination, change.to);

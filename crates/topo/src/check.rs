@@ -16,17 +16,17 @@ use crate::wiring::{Host, Wiring};
 /// Pairs of a very large fabric that are followed.
 const SAMPLED_PAIRS: u64 = 1_000_000;
 
-/// What is true of a machine's forwarding.
+/// The result of a check of a machine's forwarding.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Checked {
     /// The proof over the hosts that have a cable.
     pub proof: Proof,
-    /// What was looked at.
+    /// The method of the check.
     pub how: String,
-    /// Whether that proves it for every pair.
+    /// Whether the method proves it for every pair.
     pub is_certain: bool,
-    /// The table, where it fits into memory.
+    /// The table, if it fits into memory.
     pub table: Option<Table>,
     /// The ways of the switches' own messages, where there is a table.
     pub agents: Option<Agents>,
@@ -66,7 +66,7 @@ fn paths(table: Option<&Table>) -> u64 {
 }
 
 /// Pairs of hosts, times paths, that a machine's forwarding does not connect; those of hosts that
-/// have lost their cable are among them. A fabric by formula forwards to everybody.
+/// have lost their cable are among them. A fabric by formula forwards to all hosts.
 pub fn unreached(machine: &Machine) -> u64 {
     if machine.is_native() {
         return 0;
@@ -83,13 +83,13 @@ impl Checked {
         self.proof.missed() + self.cut_off
     }
 
-    /// Whether nothing wrong was found.
+    /// Whether no error was found.
     pub fn holds(&self) -> bool {
         let reach_all = self.agents.as_ref().is_none_or(Agents::reach_all);
         self.proof.holds() && self.cut_off == 0 && reach_all && self.proof.pairs > 0
     }
 
-    /// All of it in one row.
+    /// The result as a row.
     pub fn row(&self, machine: &Machine) -> Row {
         let (wiring, holds) = (machine.wiring(), self.holds());
         let row = Row::new()
@@ -105,7 +105,7 @@ impl Checked {
         with_paths(row, machine, self.table.as_ref())
     }
 
-    /// What was found, in words.
+    /// The result as text.
     pub fn sentence(&self, machine: &Machine) -> String {
         let faults = faults(&Faults {
             pairs: self.proof.pairs + self.cut_off,
@@ -137,7 +137,7 @@ impl Checked {
         }
     }
 
-    /// Sentences on everything that is wrong; `all` says where further pairs are to be found.
+    /// Sentences on all errors; `all` says where further pairs are to be found.
     pub fn findings(&self, wiring: &dyn Wiring, all: &str) -> Vec<String> {
         let mut lines: Vec<String> =
             explain::unplugged(wiring, &self.unplugged).into_iter().collect();

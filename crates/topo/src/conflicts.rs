@@ -1,7 +1,7 @@
 //! How many messages of a phase share a link.
 //!
 //! paper: fullmesh 6.1. The conflict of a message is the largest number of messages, itself
-//! included, on any link of its way; a message to its own host meets nobody and has 1.
+//! included, on any link of its way; a message to its own host shares no link and has 1.
 //!
 //! A message costs a look at its way and an increment for each link of it; counts are whole
 //! numbers, so the sum over all phases is the same however many threads share them.
@@ -18,13 +18,13 @@ use crate::threads::shared;
 use crate::ways::{self, Number, Ways};
 use crate::wiring::{Host, Wiring};
 
-/// What was counted. Everything that a report needs follows from the two histograms.
+/// A tally of conflicts. Everything that a report needs follows from the two histograms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
-    /// Phases by their largest conflict.
+    /// The number of phases by their largest conflict.
     pub phases: Vec<u64>,
-    /// Messages by their conflict.
+    /// The number of messages by their conflict.
     pub flows: Vec<u64>,
     /// Messages that do not arrive; they are in no histogram of messages.
     pub lost: u64,
@@ -45,7 +45,7 @@ fn mean_inverse(histogram: &[u64]) -> f64 {
 }
 
 impl Tally {
-    /// The largest conflict of all.
+    /// The largest conflict.
     pub fn worst(&self) -> u32 {
         self.phases.len().saturating_sub(1) as u32
     }
@@ -75,14 +75,14 @@ impl Tally {
         add(&mut self.flows, conflict as usize, 1);
     }
 
-    /// Who rests was counted like one who keeps a message to himself, and sends none.
+    /// A resting host was counted like one that keeps a message to itself, and sends none.
     pub(crate) fn rest(&mut self, resting: u64) {
         if resting > 0 {
             self.flows[1] -= resting;
         }
     }
 
-    /// Adds what another has counted.
+    /// Adds another tally.
     pub fn merge(&mut self, other: &Tally) {
         for (into, from) in [(&mut self.phases, &other.phases), (&mut self.flows, &other.flows)] {
             from.iter().enumerate().for_each(|(at, &count)| add(into, at, count));
@@ -107,14 +107,14 @@ pub struct Counter {
     ways: Held,
 }
 
-/// What was counted on every link in one phase.
+/// The load of every link in one phase.
 pub struct Load<'c> {
     counter: &'c Counter,
     counts: Vec<u32>,
 }
 
 impl Load<'_> {
-    /// Messages on a link, by its number.
+    /// The number of messages on a link.
     pub fn on(&self, link: u32) -> u32 {
         self.counts[link as usize]
     }
@@ -131,7 +131,7 @@ impl Counter {
         Counter::observed(wiring, routing, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub fn observed(
         wiring: &dyn Wiring,
         routing: &dyn Routing,
@@ -173,7 +173,7 @@ impl Counter {
         self.count_observed(order, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub fn count_observed(&self, order: &(dyn Phases + Sync), observer: &dyn Observer) -> Tally {
         let stage = Stage::new(observer, COUNTED, order.count());
         let mut all = Tally::default();
@@ -186,7 +186,7 @@ impl Counter {
         all
     }
 
-    /// A tally for each phase of an order, with all cores; tells how far it is.
+    /// A tally for each phase of an order, with all cores and progress reports.
     pub fn count_each(&self, order: &(dyn Phases + Sync), observer: &dyn Observer) -> Vec<Tally> {
         let stage = Stage::new(observer, COUNTED, order.count());
         let parts = shared(order.count() as usize, |phases| {
@@ -200,7 +200,7 @@ impl Counter {
         parts.into_iter().flatten().collect()
     }
 
-    /// Counts some phases in this thread, and lets somebody look after each.
+    /// Counts some phases in this thread, and calls a function after each.
     fn visit(
         &self,
         order: &dyn Phases,
@@ -232,7 +232,7 @@ impl Counter {
         }
     }
 
-    /// How many messages each link carries when every host sends to its partner.
+    /// The number of messages on each link when every host sends to its partner.
     pub fn load(&self, partners: &[Host]) -> Load<'_> {
         let counts = match &self.ways {
             Held::Few(ways) => Scratch::new(&self.links, self.hosts).counted(ways, partners),
@@ -285,7 +285,7 @@ impl<N: Number> Scratch<N> {
         each_way(ways, partners, |to, row| self.pass(to, &row[to * HOPS..][..HOPS]));
     }
 
-    /// Does not ask whether a message arrives; whoever finds that some do not takes them back.
+    /// Does not check whether a message arrives; the caller subtracts those that do not.
     #[inline(always)]
     fn pass(&mut self, to: usize, way: &[N]) {
         for &link in way {
@@ -339,7 +339,7 @@ impl<N: Number> Scratch<N> {
             tally.flows[conflict.into() as usize] += 1;
             met += 1;
         });
-        // Those that keep their message to themselves meet nobody.
+        // Those that keep their message to themselves share no link.
         tally.flows[1] += partners.len() as u64 - lost - met;
     }
 }

@@ -7,19 +7,19 @@ use laneway_stats::distribution::normal_quantile;
 use crate::graph::{FAR, Graph};
 use crate::wiring::{End, Port, Reach, Switch, Wiring};
 
-/// What can be counted on any fabric.
+/// The parts of a fabric.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Parts {
-    /// That have a cable.
+    /// Hosts with a cable.
     pub hosts: u32,
-    /// That have a cable.
+    /// Switches with a cable.
     pub switches: u32,
-    /// That have none: failed, or not plugged yet. Their ports do not count.
+    /// Switches without a cable: failed, or not plugged yet. Their ports do not count.
     pub switches_unplugged: u32,
-    /// Of all switches with a cable together, and those with a cable.
+    /// Ports of all switches with a cable.
     pub ports: u64,
-    /// Those of them that have a cable.
+    /// Ports with a cable.
     pub ports_used: u64,
     /// Cables by [`Reach`], in the order of [`Reach::ALL`].
     pub cables: [u64; 3],
@@ -83,26 +83,26 @@ impl Parts {
         )
     }
 
-    /// Cables of any length.
+    /// The number of cables.
     pub fn all_cables(&self) -> u64 {
         self.cables.iter().sum()
     }
 }
 
-/// How switches with hosts see each other.
+/// The distances between switches with hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Distances {
-    /// Switches on the longest of the shortest ways between hosts; none where some are apart.
+    /// Switches on the longest of the shortest ways between hosts; `None` if some are disconnected.
     pub diameter: Option<u32>,
     /// Shortest ways between two such switches that see each other: the fewest, and on average.
     pub shortest_least: f64,
     /// The same on average.
     pub shortest_mean: f64,
-    /// Ways between two such switches that share no link, at least.
+    /// The least number of link-disjoint ways between two such switches.
     pub disjoint: u32,
-    /// Pairs of such switches that do not see each other.
+    /// Pairs of such switches that are disconnected.
     pub apart: u64,
-    /// Whether only some of the switches were looked at, since there are many.
+    /// Whether the figures are of a sample of the switches.
     pub is_sampled: bool,
 }
 
@@ -118,7 +118,7 @@ pub fn distances(wiring: &dyn Wiring, are_alike: bool) -> Distances {
     distances_observed(wiring, are_alike, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn distances_observed(
     wiring: &dyn Wiring,
     are_alike: bool,
@@ -174,7 +174,7 @@ fn least_disjoint(graph: &Graph, leaves: &[Switch], observer: &dyn Observer) -> 
     (least, step > 1)
 }
 
-/// Of how many switches one is looked at, where a look takes so many links.
+/// The sampling step over switches, where one of them costs this number of links.
 fn step(switches: usize, links: u64) -> usize {
     let looks = (EFFORT / links.max(1)).max(LEAST_LOOKED_AT);
     switches.div_ceil(looks as usize).max(1)
@@ -196,7 +196,7 @@ const MOST_ADDED: f64 = 1e6;
 /// with the given confidence: the quantile of a Poisson distribution.
 pub fn spares(expected: f64, confidence: f64) -> u64 {
     if expected > MOST_ADDED {
-        // Cornish and Fisher 1938; right to one part for so many.
+        // Cornish and Fisher 1938; accurate to one part in this number.
         let normal = normal_quantile(confidence).unwrap_or(0.0);
         let skew = (normal * normal - 1.0) / 6.0;
         return (expected + normal * expected.sqrt() + skew - 0.5).ceil() as u64;

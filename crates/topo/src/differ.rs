@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::map::Map;
 use crate::wiring::{End, Host, Port, Switch, Wiring};
 
-/// One difference; cables as `switch/port to switch/port`, in the names of their own side.
+/// A difference; cables as `switch/port to switch/port`, in the names of their own side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
@@ -110,7 +110,7 @@ pub fn find_by_first_word(plan: &dyn Wiring, found: &dyn Wiring, map: &mut Map) 
     }
 }
 
-/// A plan beside what was found.
+/// The comparison of a found fabric with its plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compared {
@@ -152,7 +152,7 @@ impl Compared {
         self.differences.iter().map(row).collect()
     }
 
-    /// How many there are of each kind.
+    /// The number of differences of each kind.
     pub fn summary(&self) -> Row {
         let count = |kind: &str| {
             let all = self.differences.iter();
@@ -165,7 +165,7 @@ impl Compared {
             .with("compared_by", if self.by_name { "name" } else { "structure" })
     }
 
-    /// The same in words.
+    /// The comparison as text.
     pub fn sentence(&self) -> String {
         let kinds = ["wrong", "missing", "extra"].map(|kind| {
             let all = self.differences.iter();

@@ -7,7 +7,7 @@ use laneway_core::{Exit, Failure};
 
 use crate::formats::{ReadError, file_name};
 
-/// What kind of request was refused.
+/// The kind of the refused request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -32,7 +32,7 @@ pub enum ErrorKind {
     /// Addresses that are missing, ambiguous, or do not agree with the paths; the hint is the
     /// number of paths that would agree.
     Addresses,
-    /// Names that a format cannot tell apart, or a fabric that it cannot express.
+    /// Names that are not unique in a format, or a fabric that it cannot express.
     Format,
     /// A number or a range out of bounds; the hint is the last number.
     Range,
@@ -52,15 +52,15 @@ pub enum ErrorKind {
     Conflict,
 }
 
-/// What was refused and why.
+/// The error of a refused request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Error {
     /// The kind of request.
     pub kind: ErrorKind,
-    /// What cannot be had.
+    /// What was refused.
     pub what: String,
-    /// Why.
+    /// The cause.
     pub cause: String,
     /// What would do instead; [`ErrorKind`] says what it is.
     pub hint: Option<String>,

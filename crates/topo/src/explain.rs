@@ -1,4 +1,4 @@
-//! Sentences about what was found in a fabric, for whoever shows results to a person.
+//! Sentences about what was found in a fabric, for reports to a person.
 
 use laneway_core::units::counted;
 
@@ -15,7 +15,7 @@ pub const NAMED: usize = 20;
 /// Differences from its plan that are named of a found fabric.
 const DIFFERENCES_NAMED: usize = 8;
 
-/// Why a message does not arrive.
+/// The reason why a message does not arrive.
 pub fn lost(wiring: &dyn Wiring, lost: Lost) -> String {
     match lost {
         Lost::Unplugged(host) => format!("{} has no cable", wiring.host_name(host)),
@@ -25,7 +25,7 @@ pub fn lost(wiring: &dyn Wiring, lost: Lost) -> String {
     }
 }
 
-/// The links of a credit loop by their names.
+/// The links of a credit loop by name.
 pub fn links(wiring: &dyn Wiring, credit_loop: &[Hop]) -> Vec<String> {
     credit_loop.iter().map(|hop| wiring.port_name(hop.switch, hop.port)).collect()
 }
@@ -37,7 +37,7 @@ fn first_links(wiring: &dyn Wiring, credit_loop: &[Hop]) -> String {
     links[..links.len().min(NAMED)].join(" ") + more
 }
 
-/// Names the links of a credit loop.
+/// A credit loop by the names of its links.
 pub fn credit_loop(wiring: &dyn Wiring, credit_loop: &[Hop]) -> String {
     format!("a credit loop: {}", first_links(wiring, credit_loop))
 }

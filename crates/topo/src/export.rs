@@ -10,23 +10,23 @@ use crate::prove::{Agents, Proof, prove_observed};
 use crate::table::Table;
 use crate::wiring::{Host, Wiring};
 
-/// A format of other software.
+/// An export format.
 pub struct Export {
-    /// Its name.
+    /// The name of the format.
     pub name: &'static str,
-    /// What it is for, in a sentence.
+    /// The purpose of the format, in one sentence.
     pub sentence: &'static str,
-    /// What writes it.
+    /// Writes the format.
     pub write: fn(&Machine, &Addressed) -> Result<Written, Error>,
 }
 
-/// A file's text, and what is true of the forwarding in it.
+/// The text of an export, with the proof of its forwarding.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Written {
-    /// The whole file.
+    /// The text of the file.
     pub text: String,
-    /// The forwarding, where the file has some.
+    /// The forwarding, if the file has any.
     pub forwarding: Option<(Table, Proof)>,
     /// The ways of the switches' own messages, where the file has some.
     pub agents: Option<Agents>,
@@ -41,14 +41,14 @@ impl From<String> for Written {
 }
 
 impl Written {
-    /// Whether the forwarding is right, as far as there is some.
+    /// Whether the forwarding, if any, is correct.
     pub fn holds(&self) -> bool {
         self.forwarding.as_ref().is_none_or(|(_, proof)| proof.holds())
             && self.agents.as_ref().is_none_or(Agents::reach_all)
             && self.cut_off.is_empty()
     }
 
-    /// Sentences on everything that is wrong; `all` says where further pairs are to be found.
+    /// Sentences on all errors; `all` says where further pairs are to be found.
     pub fn findings(&self, wiring: &dyn Wiring, all: &str) -> Vec<String> {
         let forwarding = self.forwarding.iter();
         let mut lines: Vec<String> = forwarding
@@ -132,7 +132,7 @@ pub static EXPORTS: &[Export] = &[
     },
 ];
 
-/// The format of this name.
+/// Finds a format by its name.
 ///
 /// ```
 /// use laneway_topo::addresses::Addressed;
@@ -153,10 +153,10 @@ pub fn plan(machine: &Machine) -> Result<String, Error> {
     named(toml::write(machine.wiring()))
 }
 
-/// Refuses a fabric with names that a format cannot tell apart.
+/// Refuses a fabric with names that are not unique in a format.
 fn named(written: Result<String, String>) -> Result<String, Error> {
     written.map_err(|cause| {
-        let what = "the names of this fabric cannot be told apart in that format";
+        let what = "the names of this fabric are not unique in that format";
         Error::new(ErrorKind::Format, what, cause).with_hint("other names in the fabric's file")
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::wiring::{End, Host, MOST_PORTS, Port, Reach, Switch, Wiring};
 
-/// Something that has failed.
+/// A part that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// The cable at a port, in both directions.
@@ -20,19 +20,19 @@ struct SwitchBox {
     reach: Vec<Reach>,
 }
 
-/// Cables in memory.
+/// A fabric in memory: cables between switches and hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fabric {
     switches: Vec<SwitchBox>,
     hosts: Vec<(String, Option<(Switch, Port)>)>,
 }
 
-/// Why a cable cannot be where it was said to be.
+/// The reason why a cable is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Impossible(pub String);
 
 impl Fabric {
-    /// A copy of any wiring.
+    /// Copies any wiring.
     pub fn of(wiring: &dyn Wiring) -> Fabric {
         let switches = (0..wiring.switches()).map(|switch| {
             let ports = 0..wiring.ports(switch) as Port;
@@ -91,7 +91,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// Says where the cable at a port runs; nothing where there is none.
+    /// Sets the reach of the cable at a port; no effect without a cable.
     pub fn set_reach(&mut self, (switch, port): (Switch, Port), reach: Reach) {
         let end = self.end(switch, port);
         if end != End::Nothing {
@@ -119,7 +119,7 @@ impl Fabric {
         }
     }
 
-    /// Takes a part out: the cable, or all cables of the switch or host.
+    /// Removes a part: the cable, or all cables of the switch or host.
     pub fn fail(&mut self, part: Part) {
         match part {
             Part::Link(switch, port) => {
@@ -145,12 +145,12 @@ impl Fabric {
         }
     }
 
-    /// The switch of this name.
+    /// Finds a switch by its name.
     pub fn switch_by_name(&self, name: &str) -> Option<Switch> {
         self.switches.iter().position(|switch| switch.name == name).map(|at| at as Switch)
     }
 
-    /// The host of this name.
+    /// Finds a host by its name.
     pub fn host_by_name(&self, name: &str) -> Option<Host> {
         self.hosts.iter().position(|host| host.0 == name).map(|at| at as Host)
     }

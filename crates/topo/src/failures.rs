@@ -7,8 +7,8 @@ use crate::error::{Error, ErrorKind};
 use crate::fabric::{Fabric, Part};
 use crate::wiring::{End, Port, Switch, Wiring};
 
-/// The part of a fabric that a word names; `fabric` is what is left of `whole`. What is drawn still
-/// has a cable; what is named may have lost its cable already (see [`already_out`]).
+/// Finds the part of a fabric that a word names; `fabric` is what is left of `whole`. What is drawn
+/// still has a cable; what is named may have lost its cable already (see [`already_out`]).
 pub fn part(
     whole: &dyn Wiring,
     fabric: &Fabric,
@@ -31,7 +31,7 @@ pub fn part(
                 .ok_or_else(|| refused("there are no cables between switches".into()))
         }
         None if word == "switch" => {
-            // One without a cable has failed already, or is no loss.
+            // One without a cable has failed already, or does not matter.
             let plugged = |&switch: &Switch| {
                 (0..fabric.ports(switch) as Port).any(|at| fabric.end(switch, at) != End::Nothing)
             };

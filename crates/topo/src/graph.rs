@@ -41,7 +41,7 @@ impl Graph {
         for switch in 0..wiring.switches() {
             for port in 0..wiring.ports(switch) as Port {
                 match wiring.end(switch, port) {
-                    // A cable from a switch to itself brings nobody nearer.
+                    // A cable from a switch to itself shortens no way.
                     End::Switch(to, its) if to != switch => {
                         cables.push(Cable { port, to, its });
                         at[links.link(switch, port) as usize] = cables.last().copied();

@@ -18,7 +18,7 @@ use crate::routing::Hop;
 use crate::table::Table;
 use crate::wiring::{Host, Wiring};
 
-/// Tables for a machine, with their proof.
+/// The tables of a machine, with their proof.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Tables {
@@ -26,9 +26,9 @@ pub struct Tables {
     pub table: Table,
     /// The ways to switches.
     pub to_switches: Table,
-    /// What is true of the first.
+    /// The proof of the table to hosts.
     pub proof: Proof,
-    /// What is true of both for the switches' own messages.
+    /// The proof of both tables for the switches' own messages.
     pub agents: Agents,
     /// Hosts without a cable; the tables are for the others.
     pub unplugged: Vec<Host>,
@@ -42,7 +42,7 @@ pub struct Tables {
 pub struct Change {
     /// Entries that differ.
     pub entries: u64,
-    /// Steps that they change in.
+    /// The number of steps.
     pub steps: u64,
     /// Steps after which links can form a credit loop.
     pub with_credit_loop: u64,
@@ -54,9 +54,9 @@ pub struct Change {
 pub struct Step {
     /// Its number, from 1.
     pub number: u64,
-    /// The whole tables after it.
+    /// The complete tables after the step.
     pub text: String,
-    /// The links of a credit loop then; empty where there is none.
+    /// The links of a credit loop after the step; empty if there is none.
     pub credit_loop: Vec<Hop>,
 }
 
@@ -163,7 +163,7 @@ impl Tables {
         Ok(change)
     }
 
-    /// All of it in one row.
+    /// The result as a row.
     pub fn row(&self, machine: &Machine, file: &str, change: Option<Change>) -> Row {
         let wiring = machine.wiring();
         let row = Row::new()

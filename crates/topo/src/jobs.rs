@@ -18,12 +18,12 @@ use crate::schedule::ensure_rows;
 use crate::topologies::mlfm::FullMesh;
 use crate::wiring::{Host, Wiring};
 
-/// Which nodes a job takes.
+/// The nodes of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted<'a> {
     /// These, as Slurm writes lists: `node[0-3,7]`.
     Nodes(&'a str),
-    /// So many of the free ones.
+    /// This number of the free ones.
     Size(u32),
     /// A shape of a full mesh, `LAYERSxVERTICESxNODES`, among the free ones; and its number of
     /// nodes, if it must be this.

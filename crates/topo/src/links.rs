@@ -29,7 +29,7 @@ impl Links {
         all.map(|(switch, port)| wiring.end(switch, port)).collect()
     }
 
-    /// How many links there are.
+    /// The number of links.
     pub fn count(&self) -> u32 {
         self.first[self.first.len() - 1]
     }
@@ -45,7 +45,7 @@ impl Links {
         (link < self.first[switch as usize + 1]).then_some(link)
     }
 
-    /// Where a link leaves from.
+    /// The switch and port of a link.
     pub fn hop(&self, link: u32) -> Hop {
         let switch = self.first.partition_point(|&first| first <= link) as u32 - 1;
         Hop { switch, port: (link - self.first[switch as usize]) as Port }

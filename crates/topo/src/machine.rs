@@ -31,7 +31,7 @@ const BEST: &str = "balanced";
 /// Bytes that a forwarding table may take.
 const MOST_TABLE: u64 = 1 << 30;
 
-/// Hosts up to which detours are spread and schedules repaired while somebody waits; above, the
+/// Hosts up to which detours are spread and schedules repaired interactively; above, the
 /// detours are those that change least.
 pub const MOST_SPREAD: u32 = 16_384;
 
@@ -56,7 +56,7 @@ enum Plan {
 /// # Ok::<(), laneway_topo::Error>(())
 /// ```
 pub struct Machine {
-    /// The name that it was asked for by.
+    /// The name or file by which it was requested.
     pub spec: String,
     plan: Plan,
     /// What is left of it, where something failed; and what failed.
@@ -98,7 +98,7 @@ impl Machine {
         Machine::observed(spec, Arc::new(()))
     }
 
-    /// The same; whatever is asked of it tells the observer how far it is.
+    /// The same; all work on it reports its progress to the observer.
     pub fn observed(spec: &str, observer: Arc<dyn Observer>) -> Result<Machine, Error> {
         let plan = match fabric_file(spec) {
             Some(file) => {
@@ -126,7 +126,7 @@ impl Machine {
         })
     }
 
-    /// Who is told how far long work on it is.
+    /// The observer of long work on it.
     pub fn observer(&self) -> &dyn Observer {
         &*self.observer
     }
@@ -177,7 +177,7 @@ impl Machine {
         }
     }
 
-    /// As it was planned or found.
+    /// The whole fabric, as planned or found.
     pub fn whole(&self) -> &dyn Wiring {
         match &self.plan {
             Plan::Formula(topology) => &**topology,
@@ -185,17 +185,17 @@ impl Machine {
         }
     }
 
-    /// What is left of it.
+    /// The fabric without the failed parts.
     pub fn wiring(&self) -> &dyn Wiring {
         self.damaged.as_ref().map_or(self.whole(), |fabric| fabric)
     }
 
-    /// Whether parts were taken out.
+    /// Whether it has failed parts.
     pub fn is_damaged(&self) -> bool {
         self.damaged.is_some()
     }
 
-    /// What was taken out, in its order.
+    /// The failed parts, in their order.
     pub fn failed(&self) -> &[Part] {
         &self.failed
     }
@@ -205,7 +205,7 @@ impl Machine {
         &self.already_out
     }
 
-    /// What that has cost, where something was taken out.
+    /// The loss by the failed parts, if any.
     pub fn loss(&self) -> Option<Loss> {
         self.damaged.as_ref().map(|left| lost(self.whole(), left))
     }

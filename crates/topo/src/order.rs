@@ -11,7 +11,7 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// Among so many hosts.
+    /// Among `hosts` hosts.
     pub fn new(hosts: u32) -> Shift {
         Shift { hosts }
     }
@@ -76,7 +76,7 @@ impl Phases for Random {
     }
 }
 
-/// Phases that are written out: what a file says, what a search found.
+/// A list of phases: from a file, or from a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
     /// For each phase the partner of each host; itself where it rests.
@@ -161,8 +161,8 @@ impl Phases for Pattern {
     }
 }
 
-/// An order of a plan on a fabric that numbers its hosts otherwise. Who stands for nobody in the
-/// plan, or would send to a host that the fabric lacks, rests.
+/// An order of a plan on a fabric that numbers its hosts otherwise. A host without a counterpart
+/// in the plan, or that would send to a host that the fabric lacks, rests.
 pub struct Renamed {
     order: Box<dyn Phases + Send + Sync>,
     /// For each host what it is in the plan, and for each host of the plan who stands for it.
@@ -196,7 +196,7 @@ impl Phases for Renamed {
         found.unwrap_or(rank)
     }
 
-    /// Who keeps a message in the plan keeps it here.
+    /// A host that keeps a message in the plan keeps it here.
     fn resting(&self, phase: u64, partners: &[Rank]) -> u64 {
         let is_planned = |rank: usize| {
             let planned = self.planned.get(rank).copied().flatten();
@@ -225,10 +225,10 @@ impl Phases for Listed {
     }
 }
 
-/// What an order asks of the hosts.
+/// The demand of an order on the hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// Messages of the host that sends or receives most: in fewer phases nobody can do it.
+    /// Messages of the host that sends or receives most: the least number of phases.
     pub most: u64,
     /// Whether every ordered pair of the hosts that are there is sent, and that once.
     pub is_alltoall: bool,
@@ -269,7 +269,7 @@ mod tests {
     fn an_order_is_known_by_its_messages() {
         let alltoall = |order: &dyn Phases, there: &[bool]| demand(order, there).is_alltoall;
         assert_eq!(demand(&Shift::new(5), &[true; 5]), Demand { most: 4, is_alltoall: true });
-        // Host 4 is gone, and somebody sends to it.
+        // Host 4 is gone, and another host sends to it.
         assert!(!alltoall(&Shift::new(5), &[true, true, true, true, false]));
         let three = [vec![(0, 1), (1, 2), (2, 0)], vec![(0, 2), (1, 0)], vec![(2, 1)]];
         let order = Listed::new(4, &three).expect("pairs");
@@ -287,9 +287,9 @@ mod tests {
         assert_eq!(demand(&pile, &[true; 6]), Demand { most: 4, is_alltoall: false });
     }
 
-    /// Who is his own partner rests in a list, and keeps a message in an all-to-all.
+    /// A host that is its own partner rests in a list, and keeps a message in an all-to-all.
     #[test]
-    fn who_rests_and_who_keeps_a_message() {
+    fn resting_hosts_and_kept_messages() {
         let resting = |order: &dyn Phases, phase| {
             let mut partners = vec![0; 4];
             order.partners(phase, &mut partners);
@@ -300,7 +300,7 @@ mod tests {
         // Host 1 is not in the plan and rests; the others are 0, 1 and 2 there.
         let renamed = Renamed::new(Box::new(Shift::new(3)), &[Some(0), None, Some(1), Some(2)]);
         assert_eq!((resting(&renamed, 0), resting(&renamed, 1)), (1, 1));
-        // Of the plan's host 3 nobody was found: who would send to it rests.
+        // The plan's host 3 was not found: a host that would send to it rests.
         let renamed = Renamed::new(Box::new(Shift::new(4)), &[Some(0), Some(1), Some(2), None]);
         assert_eq!((resting(&renamed, 0), resting(&renamed, 1)), (1, 2));
     }

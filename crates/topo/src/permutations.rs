@@ -8,11 +8,11 @@ use crate::machine::Machine;
 use crate::order::Random;
 use crate::sample::follow_each;
 
-/// Permutations and their conflicts.
+/// Random permutations and their conflicts.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Trials {
-    /// What was drawn.
+    /// The permutations.
     pub order: Random,
     /// All trials together.
     pub all: Tally,
@@ -52,13 +52,13 @@ impl Trials {
         self.all.flows.iter().sum()
     }
 
-    /// The mean throughput over trials; none where no message arrives.
+    /// The mean throughput over trials; `None` if no message arrives.
     pub fn mean(&self) -> Option<f64> {
         let count = self.throughputs.len() as f64;
         (self.messages() > 0).then(|| self.throughputs.iter().sum::<f64>() / count)
     }
 
-    /// The standard error of that.
+    /// The standard error of the mean.
     pub fn standard_error(&self) -> Option<f64> {
         let (mean, count) = (self.mean()?, self.throughputs.len() as f64);
         let squares: f64 = self.throughputs.iter().map(|one| (one - mean).powi(2)).sum();
@@ -81,7 +81,7 @@ impl Trials {
             .with("histogram", shares.collect::<Vec<f64>>())
     }
 
-    /// What the trials came to, in words.
+    /// The result of the trials, as text.
     pub fn answer(&self) -> String {
         let lost = match self.all.lost {
             0 => String::new(),

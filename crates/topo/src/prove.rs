@@ -1,5 +1,5 @@
-//! What a forwarding table must be: everybody reaches everybody, nothing goes round, and no credit
-//! loop exists (`waits.rs`).
+//! The requirements of a forwarding table: all hosts reach each other, nothing goes round, and no
+//! credit loop exists (`waits.rs`).
 
 mod agents;
 
@@ -15,20 +15,20 @@ use crate::waits::Waits;
 use crate::wiring::{Host, Switch, Wiring, by_switch};
 pub use agents::{Agents, Asked, prove_agents, prove_agents_observed};
 
-/// What is true of a table.
+/// The proof of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Proof {
     /// Ordered pairs of different hosts that have a cable, times paths.
     pub pairs: u64,
     /// Those that are not reached, with the path: from, to, path; and how many more there are than
-    /// anybody would read.
+    /// a reader would want.
     pub unreached: Vec<(Host, Host, u32)>,
     /// Pairs that are not reached and not listed.
     pub unlisted: u64,
-    /// Switches on the longest way.
+    /// The number of switches on the longest way.
     pub longest: u32,
-    /// The links of a credit loop; empty where there is none.
+    /// The links of a credit loop; empty if there is none.
     pub credit_loop: Vec<Hop>,
 }
 
@@ -52,7 +52,7 @@ pub fn prove(wiring: &dyn Wiring, table: &Table) -> Proof {
     prove_observed(wiring, table, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn prove_observed(wiring: &dyn Wiring, table: &Table, observer: &dyn Observer) -> Proof {
     let (mut waits, mut follow) = (Waits::none(wiring), Follow::new(wiring.switches()));
     let mut proof = Proof::default();

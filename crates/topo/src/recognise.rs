@@ -16,7 +16,7 @@ use crate::table::Table;
 use crate::topologies::{KINDS, Topology};
 use crate::wiring::{End, MOST_PORTS, Port, Wiring};
 
-/// One cable in so many may be wrong or missing.
+/// One cable in this number may be wrong or missing.
 const ONE_IN: usize = 10;
 
 /// Switches of a fabric that are recognised at most: all pairs of them may be looked at.
@@ -33,7 +33,7 @@ pub struct Recognised {
     pub differences: Vec<Difference>,
 }
 
-/// The topology that a fabric is, or nearly is; none where it is like none of them.
+/// The topology that a fabric is, or nearly is; `None` if it is like none of them.
 pub fn recognise(found: &Fabric) -> Option<Recognised> {
     if found.switches() > MOST_SWITCHES {
         return None;
@@ -88,7 +88,7 @@ impl Known<'_> {
         Known { found, shape, counts, squares: OnceCell::new() }
     }
 
-    /// How the fabric lies on a plan; none where it has more differences than these for certain.
+    /// How the fabric lies on a plan; `None` if it has more differences than these for certain.
     fn map(&self, plan: &dyn Topology, most: usize) -> Option<Map> {
         if let Some(map) = Map::by_names(self.found, plan) {
             return Some(map);
@@ -159,7 +159,7 @@ impl Recognised {
         self.native_observed(found, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub fn native_observed(&self, found: &Fabric, observer: &dyn Observer) -> Table {
         let plan: &dyn Topology = &*self.plan;
         let planned = match self.differences.is_empty() {

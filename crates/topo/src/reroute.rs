@@ -31,13 +31,13 @@ pub struct Native {
     all_turns: Option<Turns>,
 }
 
-/// A table over what is left, and what its links carry when everybody sends to everybody.
+/// A table over what is left, and what its links carry in an all-to-all.
 #[derive(Clone)]
 pub(crate) struct Detoured {
     pub table: Table,
     /// Messages on each link between switches.
     pub load: Vec<u64>,
-    /// Whether everybody reaches all that he is connected with. If not, the rest is of no use.
+    /// Whether each switch reaches all that it is connected with. If not, the rest is of no use.
     pub whole: bool,
 }
 
@@ -67,7 +67,7 @@ pub fn reroute(whole: &dyn Wiring, routing: &dyn Routing, damaged: &Fabric) -> T
     reroute_observed(whole, routing, damaged, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn reroute_observed(
     whole: &dyn Wiring,
     routing: &dyn Routing,
@@ -123,7 +123,7 @@ impl Native {
         self.reroute_observed(damaged, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub(crate) fn reroute_observed(&self, damaged: &Fabric, observer: &dyn Observer) -> Table {
         let left = Graph::of(damaged);
         match self.knows(&left) {
@@ -262,7 +262,7 @@ impl Work<'_> {
         leaves.any(|leaf| !self.column.knows(leaf))
     }
 
-    /// Whether there are legal ways for all after `keep`. Who is reached does not depend on
+    /// Whether there are legal ways for all after `keep`. Reachability does not depend on
     /// the load.
     fn can_detour(&mut self, place: Place, pieces: &[u32]) -> bool {
         self.column.complete(&mut [], Look::Blind);

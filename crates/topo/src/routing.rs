@@ -4,7 +4,7 @@ use crate::wiring::{End, Host, Port, Switch, Wiring};
 
 /// Destination-based forwarding, by a formula or by a table.
 pub trait Routing: Sync {
-    /// The port by which `switch` sends to `host`; none where it knows no way.
+    /// The port by which `switch` sends to `host`; `None` if it knows no way.
     fn port(&self, switch: Switch, host: Host) -> Option<Port>;
 
     /// The same for all hosts from 0 on, [`crate::wiring::NO_PORT`] where there is no way.
@@ -15,7 +15,7 @@ pub trait Routing: Sync {
     }
 }
 
-/// One cable in one direction, by the port it leaves from.
+/// A hop: one cable in one direction, by the port it leaves from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hop {
     /// The switch that it leaves.
@@ -34,11 +34,11 @@ pub enum Lost {
     NoWay(Switch),
     /// It came to another host.
     Astray(Host),
-    /// It came by so many switches that it must be going round.
+    /// It passed more switches than the hop limit: it must be going round.
     Loop(Switch),
 }
 
-/// Follows a message from host to host and tells every hop, the one to the destination included.
+/// Follows a message from host to host and visits every hop, the one to the destination included.
 pub fn walk(
     wiring: &dyn Wiring,
     routing: &dyn Routing,

@@ -78,15 +78,15 @@ fn follow(wiring: &dyn Wiring, routing: &dyn Routing, links: &Links, to: &[Host]
     tally
 }
 
-/// What following pairs of hosts over the cables has shown.
+/// The result of following pairs of hosts over the cables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Followed {
-    /// Pairs that were followed.
+    /// The number of followed pairs.
     pub pairs: u64,
-    /// Those that do not arrive.
+    /// The pairs that do not arrive.
     pub lost: Vec<(Host, Host)>,
-    /// Switches on the longest way.
+    /// The number of switches on the longest way.
     pub longest: u32,
     /// Ways that do not climb and then descend; where there are none no credit loop can
     /// exist.

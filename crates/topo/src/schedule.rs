@@ -17,9 +17,9 @@ use crate::wiring::{End, Host};
 
 /// Hosts up to which a schedule without a formula is written out.
 const MOST_LISTED: u32 = 1024;
-/// Messages up to which an order that is none of ours is looked through.
+/// Messages up to which an order that is not ours is looked through.
 const MOST_LOOKED: u64 = 1 << 30;
-/// More rows than anybody reads, and few enough to hold.
+/// More rows than a person reads, and few enough to hold.
 pub const MOST_ROWS: u64 = 1_000_000;
 
 /// Where a path ends that does not arrive.
@@ -30,7 +30,7 @@ const LOST: &str = "lost";
 pub struct Named {
     /// How it was asked for.
     pub name: String,
-    /// Who sends to whom.
+    /// The senders and receivers.
     pub phases: Box<dyn Phases + Send + Sync>,
     /// Pairs of nodes that cables connect and that it should send, and does not.
     pub left_out: u64,
@@ -131,7 +131,7 @@ impl Named {
     }
 
     /// Phases that are enough if nothing meets: for an all-to-all one for each node with a cable,
-    /// else one for each message of the node that sends or receives most. None where the messages
+    /// else one for each message of the node that sends or receives most. `None` if the messages
     /// are too many to look at.
     pub fn ideal(&self, machine: &Machine) -> Option<u64> {
         let wiring = machine.wiring();
@@ -247,7 +247,7 @@ pub fn rows(
     Ok((rows, arrive))
 }
 
-/// Whether those who are their own partner keep a message to themselves; else they rest.
+/// Whether hosts that are their own partner keep a message to themselves; else they rest.
 fn keeps_messages(order: &dyn Phases, phase: u64, hosts: u32) -> bool {
     let mut partners = vec![0; hosts as usize];
     order.partners(phase, &mut partners);

@@ -36,11 +36,11 @@ impl Proved {
     }
 }
 
-/// The links of a message, seen from its own switches: out by the uplink so many vertices ahead,
-/// in from the edge switch so many vertices ahead. None within a switch.
+/// The links of a message, seen from its own switches: out by the uplink to a vertex at a distance,
+/// in from the edge switch at a distance. None within a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Likeness {
-    /// Layers up. All messages of one number go so many, or several layers would meet in one.
+    /// Layers up. All messages of one number go up as far, or several layers would meet in one.
     layers: u32,
     links: Option<(u32, u32)>,
     number: u32,

@@ -16,7 +16,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table that knows no way to anybody.
+    /// A table without ways.
     pub fn empty(switches: u32, hosts: u32, paths: u32) -> Table {
         let ports = vec![NO_PORT; switches as usize * hosts as usize * paths as usize];
         Table { hosts, paths, switches, ports }
@@ -27,7 +27,7 @@ impl Table {
         Table::of_observed(wiring, routing, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub fn of_observed(
         wiring: &dyn Wiring,
         routing: &dyn Routing,

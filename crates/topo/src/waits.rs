@@ -23,7 +23,7 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// Nobody waits.
+    /// A graph without waits.
     pub fn none(wiring: &dyn Wiring) -> Waits {
         let links = Links::of(wiring);
         Waits { ends: links.ends(wiring), next: vec![[0; 4]; links.count() as usize], links }
@@ -86,7 +86,7 @@ impl Waits {
 
     /// The links of a credit loop; empty where there is none.
     pub fn credit_loop(&self) -> Vec<Hop> {
-        // Those that wait for nobody are taken away, and then those that waited for them alone.
+        // Links that wait for none are taken away, and then those that waited for them alone.
         let count = self.links.count();
         let waits = |link: u32| self.after(link).count() as u32;
         let mut waiting: Vec<u32> = (0..count).map(waits).collect();

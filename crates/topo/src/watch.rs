@@ -106,7 +106,7 @@ impl Whole {
     }
 
     /// What is left of it, by GUIDs, and by names where those are planned; and its addresses, as
-    /// they are now. None where something is new.
+    /// they are now. `None` if something is new.
     fn left(&self, now: &Discovered) -> Option<(Fabric, Identity)> {
         let keys = |found: &Discovered| {
             let (fabric, identity) = (&found.fabric, &found.identity);
@@ -122,7 +122,7 @@ impl Whole {
     }
 
     /// Its addresses: those that are discovered, and for a part that has none there its own, if
-    /// nobody else has it now.
+    /// no other part has it now.
     fn addressed(&self, now: &Discovered, map: &Map) -> Identity {
         let mut own = self.found.identity.clone();
         if now.identity.hosts.iter().all(|id| id.lid == 0) {
@@ -235,7 +235,7 @@ impl Watch {
         Watch::observed(whole, Arc::new(()))
     }
 
-    /// The same; tells the observer how far long work is.
+    /// The same, with progress reports to the observer.
     pub fn observed(
         whole: Option<Discovered>,
         observer: Arc<dyn Observer>,

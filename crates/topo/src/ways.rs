@@ -17,7 +17,7 @@ pub(crate) trait Number: Copy + Send + Sync {
     type Count: Copy + Default + Ord + Into<u32> + From<u8> + Send;
     /// Counts that there are at least: with one for every number no place has to be checked.
     const ROOM: usize;
-    /// One more of a link. Only what is no link can wrap around, and nobody asks for that.
+    /// Counts one more of a link. Only a number that is not a link can wrap around.
     fn add(counts: &mut [Self::Count], link: Self);
     fn more(count: Self::Count) -> Self::Count;
     fn less(count: Self::Count) -> Self::Count;
@@ -33,7 +33,7 @@ impl Number for u16 {
 
     #[inline(always)]
     fn add(counts: &mut [u16], link: u16) {
-        // Whoever counts has made ROOM.
+        // The caller has made ROOM.
         let all = counts.first_chunk_mut::<{ 1 << 16 }>().expect("a count for every number");
         all[link as usize] = all[link as usize].wrapping_add(1);
     }
@@ -146,7 +146,7 @@ impl Map<'_> {
         }
     }
 
-    /// The ways out of one switch; none where one of them is too long.
+    /// The ways out of one switch; `None` if one of them is too long.
     fn ways_of<N: Number>(&self, from: Switch, hops: usize, ways: &mut [N]) -> Option<()> {
         let (nowhere, lost) = (N::new(nowhere(self.links)), N::new(lost(self.links)));
         for (to, way) in ways.chunks_mut(hops).enumerate() {
@@ -172,7 +172,7 @@ fn leaves(wiring: &dyn Wiring) -> Vec<Switch> {
 /// Bytes that all ways may take.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// Refuses ways of so many links if they do not fit.
+/// Refuses ways of this number of links if they do not fit.
 pub(crate) fn ensure_fit<N>(wiring: &dyn Wiring, hops: usize) -> Result<(), String> {
     let (rows, hosts) = (leaves(wiring).len() as u64 + 1, wiring.hosts());
     if rows * u64::from(hosts) * (hops * size_of::<N>()) as u64 <= MOST_BYTES {

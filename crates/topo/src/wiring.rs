@@ -67,7 +67,7 @@ pub trait Wiring: Sync {
     /// What is plugged into a port.
     fn end(&self, switch: Switch, port: Port) -> End;
 
-    /// The switch and port that a host is plugged into; none where its cable is cut.
+    /// The switch and port that a host is plugged into; `None` if its cable is cut.
     fn attached(&self, host: Host) -> Option<(Switch, Port)>;
 
     /// How a host is called.

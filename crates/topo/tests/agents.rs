@@ -1,6 +1,6 @@
 //! Every switch reaches every host and every switch that cables connect it with, over every routing
 //! that we make, on whole and damaged fabrics drawn from seeds: a plain search over the cables says
-//! who is connected, a plain walk of the tables who arrives.
+//! which are connected, a plain walk of the tables which arrive.
 
 #[path = "agents/damaged.rs"]
 mod damaged;
@@ -29,7 +29,7 @@ fn connected(fabric: &Fabric, from: u32) -> BTreeSet<u32> {
     found
 }
 
-/// The hops of a way to an end; none where it does not arrive within as many hops as switches.
+/// The hops of a way to an end; `None` if it does not arrive within as many hops as switches.
 fn walk(fabric: &Fabric, from: u32, to: End, port: impl Fn(u32) -> u8) -> Option<Vec<Hop>> {
     let (mut switch, mut way) = (from, Vec::new());
     for _ in 0..=fabric.switches() {
@@ -86,9 +86,9 @@ fn check(fabric: &Fabric, table: &Table, what: &str) {
     let proof = prove_agents(fabric, table, &to_switches);
     assert_eq!((proof.pairs, proof.missed()), (pairs, 0), "{what}");
     let hosts = prove(fabric, table).credit_loop;
-    let is_told = !hosts.is_empty() || !proof.credit_loops.is_empty();
-    assert_eq!(has_credit_loop(waits), is_told, "{what}: {:?}", proof.credit_loops);
-    // Shortest ways may leave the switches no other; whoever climbs and descends leaves them some.
+    let is_reported = !hosts.is_empty() || !proof.credit_loops.is_empty();
+    assert_eq!(has_credit_loop(waits), is_reported, "{what}: {:?}", proof.credit_loops);
+    // Shortest ways may leave the switches no other; up-down ways leave them some.
     assert!(
         proof.credit_loops.is_empty() || what.contains("minimal"),
         "{what}: {:?}",
@@ -96,7 +96,7 @@ fn check(fabric: &Fabric, table: &Table, what: &str) {
     );
 }
 
-/// Takes away who waits for nobody, until all are gone or nobody can go.
+/// Removes links that wait for none, until all are gone or none can go.
 fn has_credit_loop(mut waits: BTreeMap<Hop, BTreeSet<Hop>>) -> bool {
     loop {
         let waiting: BTreeSet<Hop> = waits.keys().copied().collect();

@@ -76,14 +76,14 @@ fn every_engine_holds_on_every_topology() {
         for engine in ENGINES {
             let proof = prove(&*fabric, &(engine.route)(&*fabric, &()));
             assert!(proof.holds(), "{} {}: {proof:?}", fabric.spec(), engine.name);
-            // Nobody goes a longer way than the topology's own routing.
+            // No way is longer than with the topology's own routing.
             assert_eq!(proof.longest, diameter, "{} {}", fabric.spec(), engine.name);
         }
     }
 }
 
 #[test]
-fn every_engine_reaches_whom_it_can_on_random_graphs() {
+fn every_engine_reaches_all_it_can_on_random_graphs() {
     for seed in 0..300 {
         let fabric = drawn(seed);
         for engine in ENGINES {
@@ -204,7 +204,7 @@ fn the_mesh_keeps_its_paths_apart() {
     assert!(small.paths(2).is_none() && small.paths(0).is_none() && small.paths(1).is_some());
 }
 
-/// If everybody changes to the second path, links carry a few times what they did: the general
+/// If all hosts change to the second path, links carry a few times what they did: the general
 /// engine leads all of them over one switch.
 #[test]
 fn the_meshs_second_paths_share_the_load() {

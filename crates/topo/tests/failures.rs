@@ -1,4 +1,4 @@
-//! After a failure everybody reaches whom he can, without going round and without a credit loop
+//! After a failure all hosts reach those they can, without going round and without a credit loop
 //! that waits: every single failure, and thousands of sets.
 
 use std::thread;

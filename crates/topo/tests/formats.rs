@@ -54,7 +54,7 @@ fn what_is_written_is_read_back() {
     }
 }
 
-/// Ports of switches, hosts without cables and the order of all parts are told too, so that the
+/// Ports of switches, hosts without cables and the order of all parts are written too, so that the
 /// same fabric comes back, whole and damaged.
 #[test]
 fn graphs_and_platforms_are_read_back_whole_and_damaged() {
@@ -108,7 +108,7 @@ fn a_table_is_read_back_with_one_path_and_with_several() {
             assert!(lft::read(&text, &*plan, &identity).expect("ours") == table);
             let both = (table.clone(), lft::to_switches(&*plan, &table));
             assert!(lft::read_both(&text, &*plan, &identity).expect("ours") == both);
-            // GUIDs alone say who is who: other addresses change nothing.
+            // GUIDs alone identify parts: other addresses change nothing.
             let unpinned = Identity::planned(&*plan);
             assert!(lft::read(&text, &*plan, &unpinned).expect("ours") == table);
             // And addresses alone do where there are no comments.
@@ -130,7 +130,7 @@ fn addresses_are_pinned_by_a_file() {
     assert_eq!(back, identity);
 }
 
-/// What OpenSM and everybody else has learnt stays.
+/// What OpenSM and other tools have learnt stays.
 #[test]
 fn addresses_that_are_good_are_kept() {
     let plan = topology("mlfm:d=3").expect("a mesh");
@@ -175,10 +175,10 @@ fn opensms_other_dump_is_read() {
     }
     assert!(lft::read(&text, &*plan, &identity).expect("a dump") == table);
     let stranger = text.replace("0x0005 :", "0xbff5 :");
-    assert_eq!(lft::read(&stranger, &*plan, &identity).expect_err("nobody").line, 7);
+    assert_eq!(lft::read(&stranger, &*plan, &identity).expect_err("an unknown address").line, 7);
 }
 
-/// A GUID says who is meant, whatever the name; and what no line tells is not made up.
+/// A GUID says which part is meant, whatever the name; and what no line gives is not made up.
 #[test]
 fn comments_are_believed_and_not_stretched() {
     let plan = topology("mlfm:d=2").expect("a mesh");
@@ -314,9 +314,9 @@ fn list(hosts: &[&str]) -> Fabric {
     fabric
 }
 
-/// No host is lost silently, and an adapter is told from a host.
+/// No host is lost silently, and an adapter is distinguished from a host.
 #[test]
-fn hosts_that_slurm_cannot_tell_apart_are_refused() {
+fn hosts_that_slurm_cannot_distinguish_are_refused() {
     for (one, other) in [
         ("h 0", "h 1"),
         ("nodé3", "nodè3"),
@@ -403,9 +403,9 @@ fn the_reach_of_cables_is_read_back() {
             }
         }
     }
-    let told = format!("{}\na,2,1,h,,hall\na,2,2,b,1,\n", cables::HEADER);
-    let fabric = read(&told).expect("a list").fabric;
-    assert_eq!(Parts::of(&fabric).cables, [0, 0, 2], "none told is as ever");
+    let given = format!("{}\na,2,1,h,,hall\na,2,2,b,1,\n", cables::HEADER);
+    let fabric = read(&given).expect("a list").fabric;
+    assert_eq!(Parts::of(&fabric).cables, [0, 0, 2], "none given is as ever");
 }
 
 #[test]
@@ -436,7 +436,7 @@ fn a_graph_that_a_person_wrote_is_read() {
     for (text, switches) in [
         // A host has one cable; ports are given out in the order of the lines.
         ("graph { a -- b; b -- h1; a -- h2 }", &["a: b/1 h2", "b: a/1 h1"][..]),
-        // Ports that are told come first, whichever way they are told.
+        // Ports that are given come first, whichever way they are given.
         (
             "graph { a -- h1; a:1 -- b:3; b:n -- h2; b -- a [headlabel=4]; }",
             &["a: b/3 h1 nothing b/2", "b: h2 a/4 a/1"],
@@ -447,7 +447,7 @@ fn a_graph_that_a_person_wrote_is_read() {
           h1 -- \"a-\" + \"1\" -- {b h2} [label=<<b>x</b>>, weight=2; len=\"1.5\"] [w=-.5]\n}",
             &["a-1: h1 b h2"],
         ),
-        // What is told is believed: a switch with one cable, and a host with none.
+        // What is given is believed: a switch with one cable, and a host with none.
         (
             "graph { a [kind=switch]; h2 [kind=host]; s -- a; s -- h1; b [ports=2] }",
             &["a: s/1", "s: a/1 h1", "b: nothing nothing"],
@@ -487,7 +487,7 @@ const ROUTES: &str = "<route src='h1' dst='a'><link_ctn id='1'/></route>
 ";
 
 #[test]
-fn a_platform_whose_routes_tell_its_cables_is_read() {
+fn a_platform_whose_routes_give_its_cables_is_read() {
     let ways = "<!-- a way and no cable -->\n<route src='h1' dst='h2'><link_ctn id='1'/>\
                 <link_ctn id='3'/><link_ctn id='2'/></route>\n\
                 <link id='own'/><route src='h1' dst='h1'><link_ctn id='own'/></route>\n";
@@ -499,7 +499,7 @@ fn a_platform_whose_routes_tell_its_cables_is_read() {
 
 /// Where the cables cannot be known nothing is made up.
 #[test]
-fn platforms_that_do_not_tell_their_cables_are_refused() {
+fn platforms_without_cables_are_refused() {
     let route = |inside: &str| format!("{PARTS}<route src='h1' dst='h2'>{inside}</route>");
     for (line, word, text) in [
         (8, "cannot be known", route("<link_ctn id='1'/><link_ctn id='2'/>")),
@@ -515,7 +515,7 @@ fn platforms_that_do_not_tell_their_cables_are_refused() {
         (8, "unknown link `9`", route("<link_ctn id='9'/>")),
         (8, "unknown host or router `x`", route("").replace("dst='h2'", "dst='x'")),
         (8, "one way alone", format!("{PARTS}{}", ROUTES.replace("'a'>", "'a' symmetrical='NO'>"))),
-        (9, "a link that more share", format!("{PARTS}{}", ROUTES.replace("'2'", "'1'"))),
+        (9, "a cable has only two ends", format!("{PARTS}{}", ROUTES.replace("'2'", "'1'"))),
         (4, "one by one", "<cluster id='c' radical='0-9'/>".to_string()),
         (4, "more than one zone", "<zone id='y'></zone>".to_string()),
         (4, "not supported", "<rout id='y'/>".to_string()),
@@ -743,7 +743,7 @@ fn errors_are_short() {
         assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
         let error = guid2lid::read(&format!("0x{long}q 1 1"), &mut identity).expect_err("no GUID");
         assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
-        assert!(error.what.ends_with("is not a number"), "the end is told: {error}");
+        assert!(error.what.ends_with("is not a number"), "the end is quoted: {error}");
         let error = pairs::read(&format!("0 {long}0 q"), &*plan).expect_err("no pair");
         assert!(error.what.chars().count() < 300 && error.line == 1, "{error}");
     }
@@ -778,7 +778,7 @@ fn a_switch_is_not_below_itself() {
     assert_eq!(read(two).expect("a fabric").fabric.switches(), 3);
 }
 
-/// GUIDs of plans are numbers in a row, so that names tell whose table it is.
+/// GUIDs of plans are numbers in a row, so that names say whose table it is.
 #[test]
 fn the_table_of_another_plan_is_refused() {
     let plan = topology("mlfm:d=4").expect("a mesh");
@@ -790,7 +790,7 @@ fn the_table_of_another_plan_is_refused() {
         let error = lft::read(&text, &*other, &Identity::planned(&*other)).expect_err(spec);
         assert!(error.line > 0 && error.what.contains("another fabric"), "{spec}: {error}");
     }
-    // Where the fabric's own file tells GUIDs, a switch may have a new name.
+    // Where the fabric's own file gives GUIDs, a switch may have a new name.
     identity.switches.iter_mut().for_each(|id| id.guid += 1 << 40);
     let renamed = lft::write(&*plan, &Table::of(&*plan, &*plan), &identity);
     let renamed = renamed.replace("(vertex-0-0)", "(by the door)");

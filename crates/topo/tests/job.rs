@@ -1,4 +1,4 @@
-//! Jobs on a part of a machine: every pair once, nobody meets, and few phases.
+//! Jobs on a part of a machine: every pair once, without contention, and few phases.
 
 use laneway_core::Phases;
 use laneway_stats::SplitMix64;
@@ -151,7 +151,7 @@ fn large_jobs_are_listed() {
     assert!(job.phases() * 100 <= job.bound * 110, "{what}");
 }
 
-/// Whatever the tree and the set: every pair once, and nobody meets.
+/// Whatever the tree and the set: every pair once, and without contention.
 #[test]
 fn trees_have_jobs_too() {
     let mut draws = SplitMix64::new(5);
@@ -198,9 +198,9 @@ fn an_order_that_leaves_out_messages_is_not_taken() {
     }
 }
 
-/// Whoever is cut off does not keep the others from a job, and is not in it.
+/// A host that is cut off does not keep the others from a job, and is not in it.
 #[test]
-fn who_is_not_reached_is_not_placed() {
+fn an_unreachable_node_is_not_placed() {
     let mesh = FullMesh::new(4);
     let mut left = Fabric::of(&mesh);
     // Vertex switch 3 keeps its hosts and loses its cables.
@@ -241,7 +241,7 @@ fn boxes_after_a_failure() {
             assert_no_conflict(&counter, &job, 576, &what);
         }
     }
-    // The whole mesh less a cable is no box any more, whatever its nodes.
+    // The whole mesh less a cable is not a box any more, whatever its nodes.
     let mut left = Fabric::of(&mesh);
     left.fail(Part::Link(0, 9));
     let table = spread(&mesh, &mesh, &left);
@@ -298,7 +298,7 @@ fn a_shape_is_found_where_one_is_free() {
     assert!(board.find(Shape { layers: 8, vertices: 8, nodes: 7 }).is_some());
 }
 
-/// A choice is no worse than what a person would do: the first nodes that are free.
+/// A choice is at least as good as what a person would do: the first nodes that are free.
 #[test]
 fn a_choice_is_better_than_none() {
     let mut draws = SplitMix64::new(13);

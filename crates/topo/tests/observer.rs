@@ -1,5 +1,5 @@
-//! Whoever looks is told how far long work on a machine is, stage by stage, and the answers are the
-//! same.
+//! The observer gets the progress of long work on a machine, stage by stage, and the answers are
+//! the same.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ struct Seen(Mutex<Vec<(String, u64, u64)>>);
 
 impl Observer for Seen {
     fn progress(&self, done: u64, all: u64, what: &str) {
-        let mut stages = self.0.lock().expect("nobody panics");
+        let mut stages = self.0.lock().expect("the lock is not poisoned");
         match stages.last_mut() {
             Some(last) if done > 0 => {
                 assert_eq!((last.0.as_str(), last.1), (what, all), "a stage begins with 0");
@@ -30,8 +30,8 @@ impl Observer for Seen {
 fn stages(spec: &str, work: impl Fn(Machine)) -> Vec<String> {
     let seen = Arc::new(Seen::default());
     work(Machine::observed(spec, seen.clone()).expect("a machine"));
-    let stages = seen.0.lock().expect("nobody panics");
-    assert!(!stages.is_empty(), "{spec}: nothing was told");
+    let stages = seen.0.lock().expect("the lock is not poisoned");
+    assert!(!stages.is_empty(), "{spec}: nothing was reported");
     for (what, all, done) in stages.iter() {
         assert!(done <= all, "{spec}: {what}: {done} of {all}");
     }
@@ -39,7 +39,7 @@ fn stages(spec: &str, work: impl Fn(Machine)) -> Vec<String> {
 }
 
 #[test]
-fn proofs_tell_how_far_they_are() {
+fn proofs_report_progress() {
     for spec in ["mlfm:d=4", "fat-tree-3:d=4"] {
         let all = stages(spec, |machine| assert!(check(&machine).holds()));
         for what in ["switches tabulated", "paths proven, by host", "paths of switches proven"] {
@@ -49,7 +49,7 @@ fn proofs_tell_how_far_they_are() {
 }
 
 #[test]
-fn counting_routing_and_costs_tell_how_far_they_are() {
+fn counting_routing_and_costs_report_progress() {
     let counted = stages("mlfm:d=4", |machine| {
         let order = Named::new(&machine, "shift", 1).expect("an order");
         count(&machine, &order).expect("small");
@@ -72,7 +72,7 @@ fn counting_routing_and_costs_tell_how_far_they_are() {
 }
 
 #[test]
-fn repairs_tell_how_far_they_are() {
+fn repairs_report_progress() {
     let all = stages("mlfm:d=4", |machine| {
         let machine =
             machine.fail(&["link:vertex-0-0/5"], 1).and_then(|machine| machine.route(None));

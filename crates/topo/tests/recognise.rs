@@ -132,7 +132,7 @@ fn damaged_fabrics_are_recognised_and_their_cables_named() {
                     End::Switch(other, _) => other,
                     _ => switch,
                 };
-                // Cables of one switch, or to one switch, may be exchanged and nobody can tell.
+                // Cables of one switch, or to one switch, may be exchanged without a difference.
                 if one.0 != other.0
                     && far(one) != far(other)
                     && far(one) != other.0
@@ -157,7 +157,7 @@ fn damaged_fabrics_are_recognised_and_their_cables_named() {
 }
 
 #[test]
-fn with_names_the_very_ports_are_told() {
+fn with_names_the_very_ports_are_named() {
     let plan = topology("mlfm:d=4").expect("a mesh");
     let names = |found: &Fabric| differ(&*plan, found, &Map::new(found, &*plan).expect("small"));
     let whole = Fabric::of(&*plan);
@@ -196,7 +196,7 @@ fn with_names_the_very_ports_are_told() {
 }
 
 #[test]
-fn what_is_no_topology_is_not_taken_for_one() {
+fn an_unknown_topology_is_not_recognised() {
     let mut ring = Fabric::default();
     for at in 0..30 {
         ring.add_switch(&format!("ring{at}"), 8).expect("few ports");
@@ -229,7 +229,7 @@ fn rewired(mut fabric: Fabric, cables: &[(u32, u8)], draws: &mut SplitMix64) -> 
 
 /// Were they laid on every plan of about their size, this test would take many minutes.
 #[test]
-fn large_fabrics_like_nothing_are_told_at_once() {
+fn large_fabrics_like_nothing_are_recognised_as_such_at_once() {
     let mut draws = SplitMix64::new(29);
     // As many hosts and switches as fat-tree-3-max:d=28 has, and hosts at all of them.
     let mut random = Fabric::default();
@@ -293,7 +293,7 @@ fn much_damage_is_still_recognised() {
     }
 }
 
-/// A login node at a spare port: everybody reaches it, and the others' ways stay the mesh's own.
+/// A login node at a spare port: all hosts reach it, and the others' ways stay the mesh's own.
 #[test]
 fn what_the_plan_lacks_is_led_to_as_well() {
     let plan = topology("mlfm:d=4").expect("a mesh");

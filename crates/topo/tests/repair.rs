@@ -1,4 +1,4 @@
-//! Repaired all-to-alls: every pair that can be reached meets exactly once, nobody shares a link,
+//! Repaired all-to-alls: every pair that can be reached meets exactly once, no two share a link,
 //! and the time is close to what the fullest link allows.
 
 use laneway_core::Phases;
@@ -8,7 +8,7 @@ use laneway_topo::{
     Counter, End, Fabric, Part, Port, Repaired, Switch, Table, Wiring, prove, repair, topology,
 };
 
-/// Every pair of different hosts is sent or told as unreached, and that once.
+/// Every pair of different hosts is sent or reported as unreached, and that once.
 fn assert_once(repaired: &Repaired, hosts: usize, what: &str) {
     let mut met = vec![0u32; hosts * hosts];
     let mut row = vec![0; hosts];
@@ -66,7 +66,7 @@ fn one_cable_of_the_mesh() {
     }
 }
 
-/// A host's cable costs nobody else anything.
+/// The loss of a host's cable affects no other host.
 #[test]
 fn one_host() {
     for spec in ["mlfm:d=8", "mlfm:d=4", "fat-tree-3:d=4"] {
@@ -80,7 +80,7 @@ fn one_switch_of_the_mesh() {
     // An edge switch: every layer of two vertices loses one of d cables.
     assert!(repaired("mlfm:d=8", &[Part::Switch(107)]).throughput() >= 0.85);
     assert!(repaired("mlfm:d=4", &[Part::Switch(29)]).throughput() >= 0.74);
-    // A vertex switch: its hosts are gone, and nobody's way led over it.
+    // A vertex switch: its hosts are gone, and no other way led over it.
     assert!(repaired("mlfm:d=8", &[Part::Switch(0)]).throughput() >= 0.98);
     assert!(repaired("mlfm:d=4", &[Part::Switch(7)]).throughput() >= 0.95);
 }
@@ -144,9 +144,10 @@ fn links(wiring: &dyn Wiring) -> Vec<Part> {
     links
 }
 
-/// The table that does not react: who is connected and not served is told, apart from who is not.
+/// The table that does not react: connected pairs that it loses are reported apart from those that
+/// are disconnected.
 #[test]
-fn what_the_table_loses_is_told() {
+fn what_the_table_loses_is_reported() {
     let whole = topology("mlfm:d=4").expect("a topology");
     let table = Table::of(&*whole, &*whole);
     let mut damaged = Fabric::of(&*whole);
@@ -181,7 +182,7 @@ fn several_parts_at_once() {
     repaired("mlfm:d=4", &(20..30).map(Part::Switch).collect::<Vec<_>>());
 }
 
-/// Nothing lost, nothing changed but the phase in which everybody is his own partner.
+/// Nothing lost, nothing changed but the phase in which each host is its own partner.
 #[test]
 fn the_whole_machine_needs_no_repair() {
     let repaired = repaired("mlfm:d=4", &[]);

@@ -24,7 +24,7 @@ pub enum Form {
     Own,
 }
 
-/// So many elements from element `at` on.
+/// A number of elements from element `at` on.
 #[derive(Clone, Copy)]
 struct Piece {
     at: i64,
@@ -205,7 +205,7 @@ fn counts(given: &[c_int], name: &str) -> Result<Vec<u64>, Failure> {
     given.iter().map(count).collect()
 }
 
-/// So many bytes, or a word that there is no memory for them.
+/// Room for `length` bytes, or an error that there is no memory for them.
 pub fn room(length: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let fits = usize::try_from(length).is_ok_and(|length| bytes.try_reserve_exact(length).is_ok());

@@ -25,7 +25,7 @@ const REDUCED: Names = Names {
     ty: "recvtype",
 };
 
-/// The forms of the two buffers on this rank; none where it has no such buffer.
+/// The forms of the two buffers on this rank; `None` if it has no such buffer.
 fn forms(collective: Collective, at_root: bool) -> (Option<Form>, Option<Form>) {
     use Collective::*;
     let root = |form| at_root.then_some(form);
@@ -55,7 +55,7 @@ pub struct Work<'a> {
     root: Rank,
     /// Where the input is; in place, in the output's buffer.
     input: Option<Side>,
-    /// Where the output goes; none where it is already there.
+    /// Where the output goes; `None` if it is already there.
     output: Option<Side>,
     operator: Option<ProgramOperator>,
 }
@@ -199,7 +199,7 @@ impl<'a> Work<'a> {
         Ok(Plan { unit, spread, reduction: Some(reduction) })
     }
 
-    /// Bytes of so many elements of a side in the buffers.
+    /// Bytes of `elements` elements of a side in the buffers.
     fn bytes(plan: &Plan, side: &Side, elements: u64) -> Result<u64, Failure> {
         let unit = if plan.reduction.is_some() { plan.unit } else { side.ty.size() };
         let long = || refused("a buffer is too long", "more than 2^63 bytes", "lower counts");

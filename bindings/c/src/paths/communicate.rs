@@ -21,8 +21,8 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Begins to open a connection to a peer, whose address on each path is given as "10.0.0.2:40123",
 /// in the order of the paths here. It is greeted at these, which may be fewer than its paths: both
 /// ends tell each other the rest. The connection's number is written to `*connection`;
-/// LANEWAY_EVENT_CONNECTED or, after so many milliseconds, LANEWAY_EVENT_NO_ANSWER tells how it
-/// went. The peer is told `label`.
+/// LANEWAY_EVENT_CONNECTED or, after `timeout_ms` milliseconds, LANEWAY_EVENT_NO_ANSWER reports the
+/// outcome. The peer gets `label`.
 ///
 /// # Safety
 /// `peers` has `count` C strings, and `connection` has room for a number.
@@ -105,7 +105,7 @@ fn connect(
         match went {
             Some(What::Connected) => return Ok(id),
             Some(_) => break,
-            // What others have to hear of, and do not take yet, is no reason to look again; that
+            // Events for other threads, not taken yet, are no reason to look again; that
             // another thread took what is for this call is.
             None => held.rest(LOOK.min(limit + GRACE - begun.elapsed().min(limit))),
         }
@@ -120,7 +120,7 @@ fn connect(
 /// it; until then the message waits.
 ///
 /// # Safety
-/// `data` has so many bytes.
+/// `data` has `bytes` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn laneway_paths_send(
     paths: *mut Paths,
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn laneway_paths_send(
 /// message that is longer than its buffer breaks the connection, as on InfiniBand.
 ///
 /// # Safety
-/// `buffer` has so much room, and nobody else touches it until then.
+/// `buffer` has this much room, and has no other user until then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn laneway_paths_post_receive(
     paths: *mut Paths,
@@ -179,7 +179,7 @@ pub extern "C" fn laneway_paths_disconnect(paths: *mut Paths, connection: u32) -
     answer_coded(|| {
         let held = find(paths)?;
         let connection = ConnectionId(connection);
-        // Locked until all of it is forgotten, so that nobody fills its buffers.
+        // Locked until all of it is forgotten, so that its buffers are not filled.
         let mut taken = held.taken();
         held.with(|endpoint| endpoint.close(connection))?;
         taken.forget(connection);

@@ -21,7 +21,7 @@ impl Event {
         }
     }
 
-    /// A notice in numbers; none where it is nothing that a program could have asked for.
+    /// A notice in numbers; `None` if it is nothing that a program could have asked for.
     pub fn of(notice: &Notice) -> Option<Event> {
         let none = || Event { connection: notice.connection.0, ..Event::none() };
         let plain = |kind| Event { kind, ..none() };

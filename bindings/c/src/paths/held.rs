@@ -44,7 +44,7 @@ pub struct Held {
 #[derive(Default)]
 pub struct Taken {
     notices: VecDeque<Notice>,
-    /// Connections that a call waits for: nobody else is told how they went.
+    /// Connections that a call waits for: only that call learns how they went.
     pub opening: BTreeSet<ConnectionId>,
     /// Buffers of the program, by numbers of ours.
     receives: BTreeMap<u64, Receive>,
@@ -59,7 +59,7 @@ pub struct Receive {
     pub length: usize,
 }
 
-// SAFETY: the program gives the buffer away until it is told otherwise, to whichever thread.
+// SAFETY: the program lends the buffer until it gets it back, to whichever thread.
 unsafe impl Send for Receive {}
 
 /// What the program wants its function to be called with.
@@ -73,7 +73,7 @@ fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a handle; `make` is given it, and nobody can use it before it is in the table.
+/// Makes a handle; `make` gets it, and it is not usable before it is in the table.
 pub fn insert(make: impl FnOnce(usize) -> Result<Driver, Coded>) -> Result<*mut Paths, Coded> {
     let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
     let number = table.next;
@@ -226,8 +226,8 @@ impl Receive {
     fn fill(&self, message: &[u8]) {
         let bytes = message.len().min(self.length);
         if bytes > 0 {
-            // SAFETY: the program promised room for `length` bytes that nobody else touches until
-            // it is told of the message, which is now.
+            // SAFETY: the program promised room for `length` bytes that it does not touch until
+            // it gets the message, which is now.
             unsafe { self.buffer.copy_from_nonoverlapping(message.as_ptr(), bytes) };
         }
     }

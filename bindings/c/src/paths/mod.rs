@@ -60,7 +60,7 @@ pub const LANEWAY_EVENT_UNHEALTHY: c_int = 9;
 pub const LANEWAY_EVENT_WANTED: c_int = 10;
 /// The connection is broken, in the state ERROR; `cause` says why.
 pub const LANEWAY_EVENT_FAILED: c_int = 11;
-/// The message `id` of a broken connection was not sent, or nobody knows whether it arrived.
+/// The message `id` of a broken connection was not sent, or its arrival is unknown.
 pub const LANEWAY_EVENT_SEND_FLUSHED: c_int = 12;
 /// The buffer that was posted as `id` will not be filled: its connection is broken.
 pub const LANEWAY_EVENT_RECEIVE_FLUSHED: c_int = 13;

@@ -73,7 +73,7 @@ pub extern "C" fn laneway_paths_undrain(paths: *mut Paths, path: c_int) -> c_int
     answer_coded(|| Ok(find(paths)?.with(|endpoint| endpoint.undrain(path_id(path)?))?))
 }
 
-/// Asks something of every connection of a list; the first refusal is told.
+/// Applies a request to every connection of a list; returns the first refusal.
 ///
 /// # Safety
 /// `connections` has `count` numbers.

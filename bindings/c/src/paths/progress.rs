@@ -18,8 +18,8 @@ pub extern "C" fn laneway_paths_progress(paths: *mut Paths) -> c_int {
     })
 }
 
-/// Rests until something may have happened, for so many milliseconds at most. It may return early
-/// with nothing to tell: ask laneway_paths_next_event. With a thread, others may call anything
+/// Waits until something may have happened, for a number of milliseconds at most. It may return
+/// early without an event: ask laneway_paths_next_event. With a thread, others may call anything
 /// meanwhile.
 #[unsafe(no_mangle)]
 pub extern "C" fn laneway_paths_wait(paths: *mut Paths, limit_ms: c_int) -> c_int {
@@ -30,7 +30,7 @@ pub extern "C" fn laneway_paths_wait(paths: *mut Paths, limit_ms: c_int) -> c_in
     })
 }
 
-/// The next thing that happened is written to `*event`; its kind is LANEWAY_EVENT_NONE where there
+/// The next event is written to `*event`; its kind is LANEWAY_EVENT_NONE if there
 /// is nothing. A message is put into its buffer here. It does not wait, and moves nothing.
 ///
 /// # Safety

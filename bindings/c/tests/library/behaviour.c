@@ -1,4 +1,4 @@
-// What the library promises to a program in C, on 4 ranks: each line that is not so is told, and
+// The promises of the library to a program in C, on 4 ranks: each broken one is reported, and
 // counted in the exit code.
 
 #include <math.h>
@@ -137,7 +137,7 @@ static void a_fixed_number_ignores_alpha(void) {
   EXPECT(scatter(MPI_COMM_WORLD, "linear", 2, M + 1, 0, 0, 0.1) == LANEWAY_USAGE);
 }
 
-// What has nothing to send is no figure, and the others of a sweep are.
+// What has nothing to send is not a figure, and the others of a sweep are.
 static void nothing_to_send(void) {
   EXPECT(scatter(MPI_COMM_WORLD, "linear", 3, M, 3, 3, 0.1) == LANEWAY_DONE);
   EXPECT(isnan(T[0]) && isnan(a[0]) && reps[0] == 0);
@@ -201,7 +201,7 @@ struct sized {
   int calls, sum, fails_at;
 };
 
-// A function that is told the size, and does something of so many bytes.
+// A function that gets the size, and sends that many bytes.
 static int broadcasts(void *data, int size) {
   static char bytes[3000];
   struct sized *sized = data;
@@ -251,7 +251,7 @@ static void functions_of_a_size(void) {
                                              T, reps, a) == LANEWAY_USAGE && says("rank 2"));
 }
 
-// Clocks are compared once for so few repetitions: rank 0 exchanges at least so many messages with
+// Clocks are compared once for so few repetitions: rank 0 exchanges as many messages with
 // each other rank, none of which takes less than 0.1 us there and back. One clock needs no
 // comparison.
 static void comparisons_take_as_many_trips(void) {
@@ -309,8 +309,8 @@ static void settings(void) {
                                        a) != LANEWAY_USAGE && reps[0] == 4 && reps[1] == 4);
 }
 
-// Another thread has its own error, flags and settings, and may use a communicator that nobody else
-// uses now.
+// Another thread has its own error, flags and settings, and may use a communicator that is not
+// used meanwhile.
 static void *elsewhere(void *comm) {
   static double time[1], error[1];
   static int count[1];
@@ -378,7 +378,7 @@ static void nothing_is_touched(void) {
   MPI_Comm_free(&fresh);
 }
 
-// A communicator that goes takes along what was kept with it: MPICH has no room for so many.
+// A communicator that goes takes along what was kept with it: MPICH has room for only some.
 static void nothing_is_left(void) {
   for (int i = 0; i < 2500 && faults == 0; i++) {
     MPI_Comm alone;

@@ -1,5 +1,5 @@
-// Two files of measurements are compared: what became slower is counted and named, and what cannot
-// be compared is told. No MPI is in this process.
+// Compares two files of measurements: slower points are counted and named, and so are points that
+// one file lacks. No MPI is in this process.
 
 #define LANEWAY_WITHOUT_MPI
 #include <laneway.h>
@@ -30,9 +30,14 @@ int main(int argc, char **argv) {
   EXPECT(counts.unknown == 1 && counts.only_old == 0 && counts.only_new == 1);
   EXPECT(says("1 of 3 points are slower") && says("size_bytes 64") && says("1.50 times"));
 
-  EXPECT(laneway_compare(new_file, old_file, 0.05, &counts) == LANEWAY_DONE);
-  EXPECT(counts.faster == 1 && counts.only_old == 1 && laneway_last_error()[0] == 0);
-  EXPECT(laneway_compare(old_file, new_file, 0.6, NULL) == LANEWAY_DONE);
+  // A file that lacks points of the other passes no gate; what both have is counted.
+  EXPECT(laneway_compare(new_file, old_file, 0.05, &counts) == LANEWAY_WRONG);
+  EXPECT(counts.faster == 1 && counts.only_old == 1 && says("lacks 1 point"));
+  EXPECT(laneway_compare(old_file, new_file, 0.6, NULL) == LANEWAY_WRONG);
+
+  write_file(new_file, folder, "same.csv", "op,size_bytes,time_us\nbcast,8,10.1\nbcast,64,15\n");
+  EXPECT(laneway_compare(old_file, new_file, 0.05, &counts) == LANEWAY_DONE);
+  EXPECT(counts.faster == 1 && counts.same == 1 && laneway_last_error()[0] == 0);
 
   counts.slower = -1;
   EXPECT(laneway_compare(old_file, other_file, 0.05, &counts) == LANEWAY_USAGE);
@@ -43,7 +48,7 @@ int main(int argc, char **argv) {
   EXPECT(laneway_compare(old_file, new_file, 0.0 / 0.0, &counts) == LANEWAY_USAGE);
   write_file(other_file, folder, "prose.txt", "no figures\n");
   EXPECT(laneway_compare(other_file, new_file, 0.05, &counts) == LANEWAY_USAGE);
-  EXPECT(says("is no file of measurements"));
+  EXPECT(says("is not a file of measurements"));
   if (!faults) printf("comparisons as promised\n");
   return faults != 0;
 }

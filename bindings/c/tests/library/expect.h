@@ -1,4 +1,4 @@
-// What programs that hold the library to its promises share: each line that is not so is told.
+// What programs that hold the library to its promises share: each line that is not so is reported.
 
 #include <stdio.h>
 #include <stdlib.h>

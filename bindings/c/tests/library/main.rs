@@ -131,7 +131,7 @@ fn settings_of(lines: &[&str], quote: char) -> Vec<String> {
 }
 
 #[test]
-fn the_page_and_the_header_tell_the_defaults_that_hold() {
+fn the_page_and_the_header_state_the_defaults() {
     let page = std::fs::read_to_string(source("../../docs/c.md")).expect("the page");
     let table = page.split("| name | values, the default first |").nth(1).expect("the table");
     let rows: Vec<&str> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
@@ -291,7 +291,7 @@ fn cmake_finds_the_package() {
         "cmake_minimum_required(VERSION 3.13)\n\
          project(example C)\n\
          find_package(laneway 99 QUIET)\n\
-         if(laneway_FOUND)\n  message(FATAL_ERROR \"this is no version 99\")\nendif()\n\
+         if(laneway_FOUND)\n  message(FATAL_ERROR \"this is not version 99\")\nendif()\n\
          find_package(laneway {} REQUIRED)\n\
          add_executable(opt_scatter opt_scatter.c)\n\
          target_link_libraries(opt_scatter laneway::laneway)\n",

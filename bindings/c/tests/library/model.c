@@ -1,4 +1,4 @@
-// A model is estimated by these ranks, asked, saved and loaded; and what cannot be is told.
+// A model is estimated by these ranks, asked, saved and loaded; and errors are reported.
 
 #include <math.h>
 #include <stdio.h>

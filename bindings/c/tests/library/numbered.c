@@ -130,7 +130,7 @@ static void send_all(laneway_paths *paths, long count, int connections, char **p
       if (event.kind != LANEWAY_EVENT_SENT) fail("not sent, but", event.kind);
       int c = place(numbers, connections, event.connection);
       if (event.id != (uint64_t)(arrived[c]++ * connections + c))
-        fail("told out of order", (long)event.id);
+        fail("events out of order", (long)event.id);
       sent++;
     }
   }

@@ -1,5 +1,5 @@
 // One's own collectives with MPI's signatures, one's own experiment on subsets, and point-to-two,
-// on 4 ranks: each line that is not so is told, and counted in the exit code.
+// on 4 ranks: each line that is not so is reported, and counted in the exit code.
 
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static int calls;
 // Of the last calls, which differ where caches are to be cold.
 static const void *places[16];
 
-// A linear scatter of any datatypes, as anybody would write it.
+// A linear scatter of any datatypes, as usually written.
 static int my_scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                       int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   int own, all;
@@ -325,14 +325,14 @@ static int experiment(int (*f)(void *, int, const int *, int, double *), void *d
 
 static void experiments(void) {
   static const int lengths[5] = {2, 3, 1, 4, 2}, members[12] = {2, 3, 0, 1, 2, 1, 3, 2, 1, 0, 2, 3};
-  static const double told[5] = {2.2, 3.0, 1.1, 4.3, 2.2};
+  static const double expected[5] = {2.2, 3.0, 1.1, 4.3, 2.2};
   for (int parallel = 0; parallel < 2; parallel++) {
     struct seen seen = {0, 0, 0, -1, 0};
     memset(reps, -1, sizeof reps);
     EXPECT(experiment(around, &seen, 5, lengths, members, parallel) == LANEWAY_DONE && measured(5));
     EXPECT(reps[5] == -1 && seen.wrong == 0 && seen.calls >= 4 && seen.places);
     EXPECT(experiment(tells, NULL, 5, lengths, members, parallel) == LANEWAY_DONE);
-    for (int i = 0; i < 5; i++) EXPECT(fabs(T[i] - told[i]) < 1e-12);
+    for (int i = 0; i < 5; i++) EXPECT(fabs(T[i] - expected[i]) < 1e-12);
   }
   struct seen seen = {0, 0, 0, 3, 0};
   EXPECT(experiment(around, &seen, 5, lengths, members, 1) == LANEWAY_WRONG);
@@ -380,7 +380,7 @@ static void point_to_two(void) {
              LANEWAY_USAGE && says("T is NULL"));
   EXPECT(laneway_measure_point_to_two(MPI_COMM_WORLD, rank == 3, 4, 4, 0.1, 1, T, reps, a) ==
              LANEWAY_USAGE && says("rank 3"));
-  // A rank alone is no triple, and needs no room.
+  // A rank alone is not a triple, and needs no room.
   EXPECT(laneway_measure_point_to_two(MPI_COMM_SELF, 8, 4, 4, 0.1, 1, NULL, NULL, NULL) ==
          LANEWAY_DONE);
 }

@@ -1,5 +1,5 @@
 // What connections promise to a program in C: wrong arguments, wrong states, handles that are gone,
-// and what the thread does. Each line that is not so is told, and makes the exit code 1.
+// and what the thread does. Each line that is not so is reported, and makes the exit code 1.
 
 #define _POSIX_C_SOURCE 200809L
 #define LANEWAY_WITHOUT_MPI
@@ -56,7 +56,7 @@ static double now(void) {
   return time.tv_sec + time.tv_nsec / 1e9;
 }
 
-// The next event of a kind; `other` is moved on meanwhile, where nobody else does it.
+// The next event of a kind; `other` is moved on meanwhile, unless a thread does it.
 static laneway_event next_with(laneway_paths *paths, int kind, laneway_paths *other) {
   double until = now() + LIMIT_MS / 1000.0;
   laneway_event event;
@@ -139,7 +139,7 @@ static void goes_on(const struct pair *pair, int line) {
   expect(event.id == 1000 + number && event.length == strlen(sent), "it is this one", line);
   expect(strcmp(sent, got) == 0, "it is whole", line);
   event = next(pair->here, LANEWAY_EVENT_SENT);
-  expect(event.id == number && event.length == strlen(sent), "its arrival is told", line);
+  expect(event.id == number && event.length == strlen(sent), "its arrival is reported", line);
 }
 
 #define GOES_ON(pair) goes_on(pair, __LINE__)
@@ -227,7 +227,7 @@ static void wrong_options(const char *folder) {
   options = without;
   options.secret_file = file;
   struct pair pair = {opened(&options), NULL, 0, 0};
-  // The same secret as bytes; and the ports that are told can be taken once.
+  // The same secret as bytes; and the ports that are given can be taken once.
   options = usual();
   pair.there = opened(&options);
   connect_ends(&pair, 2);
@@ -265,7 +265,7 @@ static void wrong_peers(void) {
   REFUSES(many, 9, 10, "9 paths");
   EXPECT(laneway_paths_connect(pair.here, peers, 1, 0, 10, NULL) == LANEWAY_USAGE);
   EXPECT(number == 77);
-  // Nobody is there; and who is there has another secret.
+  // No endpoint is there; and one that is there has another secret.
   double begun = now();
   EXPECT(laneway_paths_connect(pair.here, peers, 1, 0, 100, &number) == LANEWAY_NO_ANSWER);
   EXPECT(says("127.0.0.1:9") && now() - begun < 2);
@@ -471,7 +471,7 @@ static void functions_of_the_thread(void) {
   connect_ends(&pair, 2);
   EXPECT(laneway_paths_specify(pair.here, &pair.out, 1, 1) == LANEWAY_DONE);
   EXPECT(laneway_paths_load(pair.here, &pair.out, 1) == LANEWAY_DONE);
-  // Both are told here as well.
+  // Both are reported here as well.
   next(pair.here, LANEWAY_EVENT_ARMED);
   next(pair.here, LANEWAY_EVENT_MIGRATED);
   EXPECT(becomes(pair.here, pair.out, LANEWAY_MIGRATION_MIGRATED, 1, -1));

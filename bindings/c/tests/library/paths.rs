@@ -51,7 +51,7 @@ fn the_ping_pong_migrates_half_way() {
 }
 
 #[test]
-fn what_is_wrong_is_told_and_connections_go_on() {
+fn errors_are_reported_and_connections_go_on() {
     run("paths", "tests/library/paths.c", "paths as promised");
 }
 
@@ -166,7 +166,7 @@ fn sent(said: &str) -> [f64; 2] {
     })
 }
 
-/// Sends messages over so many connections while one path after the other dies; what the sender
+/// Sends messages over a number of connections while one path after the other dies; what the sender
 /// said. Without what it takes, none.
 fn numbered(name: &str, connections: &str) -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,5 +1,5 @@
 // Connections of one pair over both paths, going back, and what can be seen of paths from C. Each
-// line that is not so is told, and makes the exit code 1.
+// line that is not so is reported, and makes the exit code 1.
 
 #define _POSIX_C_SOURCE 200809L
 #define LANEWAY_WITHOUT_MPI
@@ -86,7 +86,7 @@ static laneway_path_state path(laneway_paths *paths, int number) {
   return is;
 }
 
-// Waits until so many connections have the paths as their primary and, where that is asked, as
+// Waits until this number of connections has the paths as primary and, where that is asked, as
 // their alternate ones.
 static int becomes(laneway_paths *paths, const uint64_t primary[2], const uint64_t alternate[2]) {
   double until = now() + LIMIT_MS / 1000.0;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// SMPI counts so many bytes more than a message has.
+/// The bytes that SMPI counts beyond those of a message.
 pub const ENVELOPE_BYTES: f64 = 16.0;
 
 /// Leaves nothing but the time of the links.

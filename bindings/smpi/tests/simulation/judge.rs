@@ -1,7 +1,7 @@
 //! Our virtual time against SimGrid's: every algorithm of the registry, and messages at random.
 //!
 //! Both sides have the same platform (what `laneway sim --export-simgrid` writes), the same eager
-//! size and the same 16 bytes of header; ours is told to let the messages of a pair flow beside
+//! size and the same 16 bytes of header; ours is set to let the messages of a pair flow beside
 //! each other, and SimGrid to compute with the model CM02, all factors one.
 //! No algorithm is an exception; sizes at which SimGrid itself deadlocks are left out, named in
 //! [`DEADLOCKS`], and tested to be so still.
@@ -42,7 +42,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// None where SimGrid is not installed.
+    /// `None` if SimGrid is not installed.
     pub fn new(name: &str, spec: &str) -> Option<Judged> {
         let cluster = Cluster::new(name)?;
         let platform = Platform::read(&format!("{spec},{SIMGRIDS_WAY}")).expect(spec);
@@ -163,7 +163,7 @@ fn one_message_agrees_to_a_hundredth_of_a_microsecond() {
     }
 }
 
-/// Nobody keeps its place.
+/// A permutation without fixed points.
 fn derangement(random: &mut SplitMix64, ranks: u32) -> Vec<u32> {
     loop {
         let mut all: Vec<u32> = (0..ranks).collect();
@@ -176,7 +176,7 @@ fn derangement(random: &mut SplitMix64, ranks: u32) -> Vec<u32> {
     }
 }
 
-/// From 1 byte to so many.
+/// From 1 byte to `most`.
 fn bytes(random: &mut SplitMix64, most: usize) -> u64 {
     1 + random.index(most) as u64
 }
@@ -200,7 +200,7 @@ fn random_messages(
     println!("{spec}: the largest difference is {:.5} %", worst * 100.0);
 }
 
-/// Everybody sends to somebody else, messages of any length.
+/// Each rank sends to another, messages of any length.
 fn permutation(random: &mut SplitMix64) -> Vec<Message> {
     let partners = derangement(random, 16);
     let message = |(from, to): (usize, u32)| {

@@ -30,7 +30,7 @@ const HOSTS: usize = 16;
 struct Cluster(PathBuf);
 
 impl Cluster {
-    /// None where SimGrid is not installed.
+    /// `None` if SimGrid is not installed.
     fn new(name: &str) -> Option<Cluster> {
         if !Need::Simgrid.is_met(program("smpirun")) {
             return None;

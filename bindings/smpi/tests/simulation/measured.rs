@@ -8,7 +8,7 @@ use laneway_sim::platform::Platform;
 use crate::Cluster;
 
 /// Sixteen hosts of three kinds at two sites, for which crates/measure promises its accuracy.
-/// SimGrid has no costs of hosts and always a header: those of the file it is not told.
+/// SimGrid has no costs of hosts and always a header: those are not in its file.
 const SITES: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/measure/tests/accuracy/sites.toml");
 
@@ -36,7 +36,7 @@ struct Cell {
     reps: f64,
 }
 
-/// The cluster with the two sites, and what smpirun must be told.
+/// The cluster with the two sites, and the options of smpirun.
 fn sites(name: &str) -> Option<(Cluster, Vec<String>)> {
     let cluster = Cluster::new(name)?;
     let platform = Platform::read(SITES).expect("a platform");
@@ -109,7 +109,7 @@ fn every_barrier_gives_the_truth(cluster: &Cluster, arguments: &[String]) {
 }
 
 #[test]
-fn forty_samples_cost_at_most_three_times_what_they_tell() {
+fn forty_samples_cost_at_most_three_times_their_sum() {
     let Some((cluster, arguments)) = sites("cost") else { return };
     let settings: Vec<&str> = arguments.iter().map(String::as_str).collect();
     for Cell { name, truth, cost, reps, .. } in cells(&cluster, &settings, &["--reps", "40"]) {
@@ -142,7 +142,7 @@ fn every_native_is_started_too_and_the_simulated_network_goes_on_by_itself() {
     let operations = all.map(laneway_core::Collective::name).join(",");
     let args = ["measure", "coll", &operations, "--algorithm", "native", "--form", "nonblocking"];
     let args = [&args[..], &["--sizes", "100K", "--format", "csv"]].concat();
-    // Unless it is told otherwise, SimGrid lets time pass in every MPI_Test.
+    // By default SimGrid lets time pass in every MPI_Test.
     let outcome = cluster.run(5, &["--cfg=smpi/test:0"], &args);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
     let mut lines = outcome.out.lines();

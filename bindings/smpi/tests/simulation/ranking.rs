@@ -96,8 +96,8 @@ fn contradictions(all: &[Ranked]) -> Vec<String> {
     let wrong = pairs.filter(|(fast, slow)| {
         fast.ours * CLEARLY < slow.ours && fast.theirs > slow.theirs * (1.0 + ROUNDING)
     });
-    let told = |one: &Ranked| format!("{} ({} s, {} s)", one.name, one.ours, one.theirs);
-    wrong.map(|(fast, slow)| format!("{} against {}", told(fast), told(slow))).collect()
+    let line = |one: &Ranked| format!("{} ({} s, {} s)", one.name, one.ours, one.theirs);
+    wrong.map(|(fast, slow)| format!("{} against {}", line(fast), line(slow))).collect()
 }
 
 #[test]

@@ -95,7 +95,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 fn run_table(table: &Timetable, lab: &LabName, done: &mut Vec<Done>) -> Result<(), Failure> {
-    // What has begun is ended, also where this command is told to stop.
+    // What has begun is ended, also where this command is stopped.
     let stop = on_signal(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP]);
     table.run(lab, stop, |one| done.push(one.clone())).map_err(failure)
 }

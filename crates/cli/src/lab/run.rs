@@ -70,7 +70,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
         true => None,
         false => Some(up::build(matches, &lab, &plan)?.0),
     };
-    // Faults are told while they happen.
+    // Faults are reported while they happen.
     let ended = run.run(&lab, &plan, stop, |done: &Done| {
         eprintln!("fault: {:.6} s {} {}", done.done, done.part, done.fault);
     });

@@ -62,7 +62,7 @@ pub fn args() -> Vec<Arg> {
     ]
 }
 
-/// The plan that was asked for; none where neither a platform nor sites are given.
+/// The plan that was asked for; `None` if neither a platform nor sites are given.
 pub fn plan(matches: &ArgMatches) -> Result<Option<Plan>, Failure> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let spec = match (text("platform"), text("sites")) {

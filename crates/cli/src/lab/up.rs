@@ -42,7 +42,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Builds a lab that is removed when this process ends, unless its guard is told to keep it; and
+/// Builds a lab that is removed when this process ends, unless its guard is asked to keep it; and
 /// what was seen of its links.
 pub fn build(
     matches: &ArgMatches,

@@ -80,17 +80,17 @@ impl Observer for Attendant<'_> {
     }
 }
 
-/// What a single rank is told.
+/// The error for a single rank.
 fn alone(comm: &dyn Comm) -> Failure {
     let try_this = match (comm.clock().is_virtual(), laneway_mpi::launched_rank()) {
         (true, _) => "laneway measure coll bcast --backend sim:cluster:16",
         (false, Some(_)) => "mpirun -n 2 laneway measure coll bcast",
         (false, None) => "laneway measure coll bcast --ranks 2",
     };
-    Failure::usage("nothing was measured", "a single rank has nobody to send to", try_this)
+    Failure::usage("nothing was measured", "a single rank has no other to send to", try_this)
 }
 
-/// Measures everything that was asked for; rank 0 prints, and everybody leaves with the same code.
+/// Measures everything that was asked for; rank 0 prints, and all ranks end with the same code.
 fn measured(comm: &dyn Comm, plan: &Plan, output: &Output) -> Result<Exit, RankError> {
     let sweep = &plan.sweep;
     p2p::check_cache(sweep.cache, comm.clock().is_virtual())?;

@@ -1,5 +1,5 @@
 //! All launches of a point are timed by one method: the first launch finds out whether ranks can
-//! begin at agreed instants, and the others are told.
+//! begin at agreed instants, and the others use its result.
 
 use clap::{Arg, ArgMatches};
 use laneway_core::Value;
@@ -19,7 +19,7 @@ pub fn from_args(matches: &ArgMatches) -> Decided {
     Decided(text.map(|text| text.split(',').map(str::to_string).collect()))
 }
 
-/// What the first launch has decided, as a value of the option; none where it was not asked to.
+/// What the first launch has decided, as a value of the option; `None` if it was not asked to.
 pub fn of_first(first: &Run) -> Option<String> {
     let text = |record: &Record, name: &str| match record.get(name) {
         Some(Value::Text(text)) => text.clone(),

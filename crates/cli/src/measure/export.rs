@@ -26,7 +26,7 @@ pub fn objection(file: Option<&str>) -> Option<String> {
     if file.exists() {
         return None;
     }
-    // Not under its own name: whoever waits for the file would find an empty one, then none.
+    // Not under its own name: a reader that waits for the file would find an empty one, then none.
     let beside = output::beside(file);
     let opened = OpenOptions::new().append(true).create(true).open(&beside);
     let _ = std::fs::remove_file(&beside);

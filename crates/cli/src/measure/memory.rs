@@ -1,4 +1,4 @@
-//! Whether what is asked for fits into memory: told before anything is allocated.
+//! Checks whether the request fits into memory, before anything is allocated.
 
 use laneway_core::{Comm, Failure, talk};
 
@@ -6,7 +6,7 @@ use crate::session::RankError;
 
 pub use laneway_measure::memory::{objection, sharers};
 
-/// Collective: nothing begins where it does not fit on somebody's machine.
+/// Collective: nothing begins where it does not fit on one of the machines.
 pub fn refuse(comm: &dyn Comm, own: Option<String>, try_this: &str) -> Result<(), RankError> {
     match talk::objection(comm, own)? {
         Some(cause) => {

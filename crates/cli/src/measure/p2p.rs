@@ -164,7 +164,7 @@ fn measure(comm: &dyn Comm, asked: &Asked, output: &Output) -> Result<Exit, Rank
     }
     // Rank 0 alone knows, and all leave with the same code, even if it cannot write.
     let enough = figures.as_ref().is_none_or(|figures| is_enough(asked, figures));
-    let enough = talk::announce(comm, &[u8::from(enough)])? == [1];
+    let enough = talk::broadcast(comm, &[u8::from(enough)])? == [1];
     if let Some(figures) = figures {
         let full = document(asked, &env, figures.rows());
         let shown = Document { rows: brief(&full.rows), ..full.clone() };

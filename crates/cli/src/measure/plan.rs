@@ -180,7 +180,7 @@ impl Plan {
         Ok(Plan { sweep, strict, ignored, sites })
     }
 
-    /// Collective: finds where the ranks are, if somebody said where hosts are.
+    /// Collective: finds where the ranks are, if the sites of hosts are given.
     pub fn place(&self, comm: &dyn Comm) -> Result<Option<Places>, RankError> {
         let placed = Placed::find(comm, self.sites.as_deref()).map_err(placed::refused)?;
         Ok(placed.map(Places))
@@ -218,7 +218,7 @@ impl Placer for Places {
     }
 }
 
-/// What a person is told of a refusal, and what to try.
+/// The message for a person about a refusal, and what to try.
 pub fn failure(refusal: &Refusal, sweep: &Sweep) -> Failure {
     let try_this = match refusal {
         Refusal::UnknownAlgorithm { .. } | Refusal::NothingMeasured => "laneway info algorithms",

@@ -29,7 +29,7 @@ fn offset_seconds(text: &str) -> Result<f64, Failure> {
     text.parse().map_or_else(|_| words::seconds("clock-offset", text), Ok)
 }
 
-/// Clocks are left alone where nobody asks.
+/// Clocks are left alone by default.
 pub fn from_args(matches: &ArgMatches) -> Result<Option<Skew>, Failure> {
     let offset = matches.get_one::<String>("clock-offset").map(|text| offset_seconds(text));
     let offset = offset.transpose()?;

@@ -5,7 +5,7 @@ use clap::{Arg, ArgMatches, Command};
 use laneway_core::{Document, Exit, Failure, Row};
 use laneway_net::watch::{self, DrainError};
 
-use super::processes::{self, nobody, pid, pid_arg};
+use super::processes::{self, no_process, pid, pid_arg};
 use crate::output::{self, Output};
 
 /// No device and no address is longer.
@@ -90,7 +90,7 @@ fn failure(error: DrainError, pid: Option<u32>) -> Failure {
     let (what, try_this) = (error.to_string(), "laneway path watch --once");
     match error {
         DrainError::Net(error) => processes::failure(error),
-        DrainError::NoProcess => nobody(pid),
+        DrainError::NoProcess => no_process(pid),
         DrainError::Unknown { have, .. } => {
             Failure::environment(what, format!("the paths are {}", have.join(", ")), try_this)
         }

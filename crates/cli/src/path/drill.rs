@@ -230,7 +230,7 @@ fn note_unfinished(unfinished: bool) {
     }
 }
 
-/// Traffic of one size for so many seconds, or until a signal.
+/// Traffic of one size for a number of seconds, or until a signal.
 fn with_peers(
     matches: &ArgMatches,
     peers: &[PeerPath],

@@ -23,8 +23,8 @@ pub fn failure(error: NetError) -> Failure {
     Failure::environment(error.to_string(), "programs offer their state there", try_this)
 }
 
-/// What is said where no process is there.
-pub fn nobody(pid: Option<u32>) -> Failure {
+/// The error if no process is there.
+pub fn no_process(pid: Option<u32>) -> Failure {
     let what = match pid {
         Some(pid) => format!("process {pid} does not run here or has no paths"),
         None => "no process with paths runs here".into(),

@@ -89,7 +89,7 @@ struct Plan {
     sizes: Vec<u64>,
 }
 
-/// Bytes of a run that is drawn, where nobody says.
+/// Default bytes of a run that is drawn.
 const DRAWN: u64 = 64 << 10;
 
 impl Plan {
@@ -121,7 +121,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Of a run that is drawn, what nobody typed is what is usual.
+    /// Of a run that is drawn, sets the defaults of what was not given.
     fn choose_one(&mut self, matches: &ArgMatches, collectives: &[Collective]) {
         let typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
         if !typed("sizes") {

@@ -15,14 +15,14 @@ pub fn command() -> Command {
         .after_help(
             "The answer comes first: no conflict, or in how many phases messages share a link, \
              and where. `messages_per_link_max` is the largest number of messages of a phase on a \
-             link: 1 is no conflict.\n\n\
+             link: 1 is free of conflicts.\n\n\
              A message's conflict is the largest number of messages on a link of its path. Two \
              throughputs follow: the mean over phases of 1 / the largest conflict of the phase, \
              which is what a barrier after each phase leaves, and the mean over messages of 1 / \
              conflict. The full-mesh paper's all-to-all is the first, its random traffic the \
              second.\n\n\
              The time is the sum of the phases' largest conflicts; the ideal time is one phase \
-             for each node with a cable or, where the schedule is no all-to-all, one for each \
+             for each node with a cable or, where the schedule is not an all-to-all, one for each \
              message of the busiest node. The exit code is 1 if a message is lost or a pair of \
              nodes is unreached; `unreached` is what `topo check` counts.\n\n\
              Examples:\n  \

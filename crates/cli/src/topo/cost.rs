@@ -250,7 +250,7 @@ fn chosen(
     }
 }
 
-/// Of each kind the smallest fabric with at least so many nodes.
+/// Of each kind the smallest fabric with at least this number of nodes.
 fn of_each_kind(nodes: u64, ports: Option<u32>) -> Result<Vec<Machine>, Failure> {
     let observer: Arc<dyn Observer> = Bar::working();
     let (machines, missing) = smallest(nodes, ports, &observer).map_err(refuse)?;

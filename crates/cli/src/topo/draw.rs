@@ -55,7 +55,7 @@ pub fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     let machine = machine::from(matches)?;
     let drawing = drawing(&machine, matches)?;
     export::save(matches.get_one::<String>("output").map(String::as_str), &drawing)?;
-    // Load that does not arrive is not drawn: then somebody must say so.
+    // Load that does not arrive is not drawn: a note must say so.
     let is_loaded = ["heat", "phase", "phases"].iter().any(|name| matches.contains_id(name));
     match is_loaded && machine.has_table() {
         true => Ok(check::judged(&machine)),

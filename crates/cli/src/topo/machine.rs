@@ -69,7 +69,7 @@ pub fn seed(matches: &ArgMatches) -> u64 {
     matches.get_one::<u64>("seed").copied().unwrap_or(DEFAULT_SEED)
 }
 
-/// The fabric with its forwarding, told how it differs from its plan.
+/// The fabric with its forwarding, with a note on how it differs from its plan.
 pub fn from(matches: &ArgMatches) -> Result<Machine, Failure> {
     let mut machine = unrouted(matches)?;
     let (differences, more) = explain::differences(&machine);

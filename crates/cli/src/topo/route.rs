@@ -111,8 +111,8 @@ fn write_steps(
     let before = prove_observed(wiring, &installed.0, machine.observer()).credit_loop;
     let change = tables.change(machine, own, installed, |step| {
         if step.number == 1 && !before.is_empty() {
-            let told = explain::credit_loop(wiring, &before);
-            output::note(&format!("the installed tables: {told}"));
+            let found = explain::credit_loop(wiring, &before);
+            output::note(&format!("the installed tables: {found}"));
         }
         let name = Step::file(file, step.number);
         if !step.credit_loop.is_empty() {

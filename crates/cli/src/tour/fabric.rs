@@ -10,7 +10,7 @@ use super::say;
 /// The largest mesh of 36-port switches, and the tree of the same switches beside it.
 const MESH: &str = "mlfm:d=18";
 const TREE: &str = "fat-tree-3:d=18";
-/// One that is small enough to repair while somebody waits.
+/// One that is small enough to repair interactively.
 const SMALL: &str = "mlfm:d=8";
 
 pub fn stop() -> Result<(), Failure> {

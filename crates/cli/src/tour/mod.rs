@@ -181,7 +181,7 @@ fn processes() -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Fourth stop: the same schedules on a cluster that nobody here has.
+/// Fourth stop: the same schedules on a simulated cluster.
 fn simulated() -> Result<(), Failure> {
     say(&format!("4. And on a cluster that you do not have: {SIMULATED}, in virtual time\n"))?;
     let platform = Platform::read(SIMULATED).map_err(|error| error.into_failure())?;

@@ -57,7 +57,7 @@ fn half_round_trip_us(comm: &dyn Comm, size: usize, times: usize) -> Result<f64,
     Ok(kept.get(kept.len() / 2).copied().unwrap_or(0.0))
 }
 
-/// Nobody starts the next measurement while somebody still waits.
+/// Prevents the next measurement from starting while a rank still waits.
 fn barrier(comm: &dyn Comm) -> Result<(), RankError> {
     let shape = laneway_core::Shape::new(Collective::Barrier, comm.size(), 0);
     let found = laneway_coll::find(Collective::Barrier, "dissemination");

@@ -29,7 +29,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("laneway reproduce mpiblib --format", "tests/reproduce.rs does all of it"),
     ("laneway reproduce mpiblib --quick", "tests/reproduce.rs does all of it"),
     ("laneway reproduce all", "tests of each paper do all of it"),
-    ("laneway reproduce mpiblib --part table-1", "tests/reproduce.rs does all of it"),
     ("laneway reproduce fullmesh --quick", "tests/reproduce_fullmesh.rs does all of it"),
     ("laneway reproduce fullmesh --format", "tests/reproduce_fullmesh.rs does all of it"),
     ("laneway reproduce path-migration", "tests/lab has it, with root"),
@@ -42,6 +41,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("laneway topo route -t file:found.txt --from opensm-lfts.dump", "the file is OpenSM's"),
     ("LANEWAY_MPI=/opt", "an installation that few machines have"),
     ("mpirun -n 5 laneway check --backend mpi:", "an installation that few machines have"),
+    ("mpirun -n 64 laneway measure pairs --prometheus /var", "it writes into the system's folder"),
     ("srun", "Slurm is not here"),
     ("opensm", "the fabric software's own"),
     ("ibnetdiscover", "the fabric software's own"),
@@ -57,6 +57,8 @@ const VERDICTS: &[(&str, &[i32])] = &[
     // On processes of a busy machine a model need not hold, nor a figure be as sharp as asked for.
     ("laneway model fit --model loggp", &[0, 1, 4]),
     ("laneway measure coll scatter --timing root", &[0, 4]),
+    // Outside an allocation of Slurm.
+    ("laneway check --backend net --starter srun", &[3]),
     // The table of that fabric has one path for each pair.
     ("laneway topo alternates -t file:found.txt", &[1]),
 ];

@@ -39,7 +39,8 @@ const IMB: &str = "# Benchmarking Bcast\n# #processes = 4\n#-------\n       #byt
 /// What makes the files that examples read, in this order.
 const BEFORE: &[&str] = &[
     "laneway measure coll bcast --backend sim:cluster:4 --export before.json",
-    "for file in after run monday tuesday; do cp before.json $file.json; done",
+    "for file in after run monday tuesday all-sizes; do cp before.json $file.json; done",
+    "laneway measure coll bcast --backend sim:cluster:4 --sizes 8 --export some-sizes.json",
     "laneway measure coll bcast --backend sim:cluster:4 --format osu > osu.txt",
     "cp osu.txt osu-old.txt; cp osu.txt osu-new.txt",
     "laneway topo export -t mlfm:d=8 --as ibnetdiscover -o found.txt",

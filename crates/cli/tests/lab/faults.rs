@@ -155,7 +155,7 @@ fn hosts_freeze_thaw_and_die() {
     assert_eq!(ended.code(), Some(128 + 9));
 }
 
-/// From a socket that asks to be told of every error; only that nobody listens is no error here.
+/// From a socket that reports every error; only a missing receiver is not an error here.
 fn send_datagrams() -> std::io::Result<()> {
     let socket = UdpSocket::bind("0.0.0.0:0")?;
     let on: libc::c_int = 1;
@@ -312,7 +312,7 @@ fn faults_that_make_no_sense_are_refused() {
     let lab = Standing::up("nonsense", &["--sites", "1x2", "--no-probe"]);
     for (fault, part) in [
         ("explode node0", "unknown fault `explode`"),
-        ("drop nobody", "unknown host `nobody`"),
+        ("drop nowhere", "unknown host `nowhere`"),
         ("loss node0 lots", "not a share of packets"),
         ("delay node0 5ms", "is not a pair of sites"),
         ("flap node0 10ms", "needs a period above 0 and an end"),

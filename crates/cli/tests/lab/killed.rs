@@ -1,4 +1,4 @@
-//! Whoever builds a lab may be killed at any moment: nothing is left.
+//! The process that builds a lab may be killed at any moment: nothing is left.
 
 use std::process::{Command, Stdio};
 use std::thread;

@@ -8,7 +8,7 @@ use laneway_lab::{Arrivals, carried, connect};
 
 use crate::standing::{Standing, laneway, needs, refused, rows, succeed};
 
-/// Machines that are busy for a moment are given so many chances.
+/// The number of tries on machines that are busy for a moment.
 const TRIES: usize = 4;
 
 #[test]

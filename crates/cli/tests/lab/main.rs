@@ -55,7 +55,7 @@ fn two_labs_stand_side_by_side_with_the_same_addresses() {
     assert!(other.run(&["true"]).status.success(), "the other one still stands");
     let again = laneway(&["lab", "up", "--sites", "1x2", "--lab", &other.name]);
     refused(&again, 3, "already exists");
-    assert!(other.run(&["true"]).status.success(), "a name that is taken harms nobody");
+    assert!(other.run(&["true"]).status.success(), "a name that is taken does no harm");
 }
 
 #[test]
@@ -148,10 +148,10 @@ fn without_root_it_says_so() {
     let output = std::process::Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(&copy)
-        .args(["lab", "up", "--sites", "1x2", "--lab", "nobody"])
+        .args(["lab", "up", "--sites", "1x2", "--lab", "notroot"])
         .output()
         .expect("setpriv starts");
     _ = std::fs::remove_file(&copy);
     refused(&output, 3, "a lab needs root");
-    assert!(standing::left("nobody").is_empty());
+    assert!(standing::left("notroot").is_empty());
 }

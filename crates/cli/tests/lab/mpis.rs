@@ -17,7 +17,7 @@ const MAY_HANG: &str = "/usr/bin/mpirun.mpich";
 /// What `timeout` ends with.
 const TIMED_OUT: i32 = 124;
 
-/// One way between two sites, in milliseconds, as `laneway measure p2p` sees it; none where the
+/// One way between two sites, in milliseconds, as `laneway measure p2p` sees it; `None` if the
 /// library hung at its end.
 fn one_way_ms(lab: &Standing, launcher: &Path) -> Option<f64> {
     let (launcher, bin) = (launcher.display().to_string(), launcher.parent().expect("a folder"));

@@ -91,7 +91,7 @@ fn the_papers_experiment_runs_with_real_mpi_and_agrees_with_the_simulator() {
 }
 
 #[test]
-fn who_is_killed_while_it_runs_leaves_no_lab() {
+fn a_process_killed_while_it_runs_leaves_no_lab() {
     if !has_mpi() {
         return;
     }

@@ -37,7 +37,7 @@ fn the_lab_and_the_simulator_agree_where_links_are_the_limit() {
         return;
     }
     let lab = Standing::up("simulated", &["--platform", PLATFORM, "--no-probe"]);
-    // Flat; one lane (a binomial tree of 2 x 4 crosses the WAN once); everybody to everybody.
+    // Flat; one lane (a binomial tree of 2 x 4 crosses the WAN once); all to all.
     for (operation, algorithm) in
         [("scatter", "linear"), ("scatter", "binomial"), ("alltoall", "pairwise")]
     {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::standing::{Standing, laneway, needs, refused};
 
-/// Machines that are busy for a moment are given so many chances.
+/// The number of tries on machines that are busy for a moment.
 const TRIES: usize = 4;
 
 fn has_mpi() -> bool {
@@ -102,7 +102,7 @@ fn gathers_escalate_where_a_switch_drops_and_only_there() {
 }
 
 #[test]
-fn too_short_a_time_is_no_success() {
+fn too_short_a_time_is_a_failure() {
     if !has_mpi() {
         return;
     }

@@ -88,7 +88,7 @@ fn a_task_of_several_runs_what_needs_no_other() {
 }
 
 #[test]
-fn an_allocation_alone_is_no_reason_to_refuse() {
+fn an_allocation_alone_is_not_refused() {
     for (place, variables) in ALLOCATIONS {
         let output = run(variables, &["check", "barrier", "--ranks", "2"]);
         assert_eq!(output.status.code(), Some(0), "{place}: {}", said(&output));

@@ -143,7 +143,7 @@ impl Folder {
             text.lines().find(|line| !line.trim().is_empty()).map(|line| line.trim_end().to_owned())
         };
         let line = match output.status.success() {
-            // What a person is told beside the result may be any note.
+            // The notes beside the result may be any.
             true => first(&output.stdout).or_else(|| first(&output.stderr)),
             false => first(&output.stderr).or_else(|| first(&output.stdout)),
         };

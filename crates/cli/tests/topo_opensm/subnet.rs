@@ -53,7 +53,7 @@ pub fn foreign(plan: &dyn Wiring, seed: u64) -> Fabric {
     fabric
 }
 
-/// Debian puts them where not everybody's path leads.
+/// Debian puts them outside some users' PATH.
 fn path() -> String {
     format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default())
 }

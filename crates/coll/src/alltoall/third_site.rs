@@ -22,7 +22,7 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ..Algorithm::BASE
 };
 
-/// Beyond so many ranks all blocks go directly: a relay is written down for each pair.
+/// With more ranks all blocks go directly: a relay is written down for each pair.
 const MOST_RANKS: u32 = 4096;
 /// Channels to a relay, from a relay, and of what goes directly.
 const FIRST: Chan = 0;

@@ -53,8 +53,8 @@ pub fn agree(comm: &dyn Comm, outcomes: &mut [Outcome]) -> Result<(), CommError>
             _ => None,
         })
         .collect();
-    let all = talk::collect(comm, failures.as_bytes())?.concat();
-    let all = talk::announce(comm, &all)?;
+    let all = talk::gather(comm, failures.as_bytes())?.concat();
+    let all = talk::broadcast(comm, &all)?;
     for line in String::from_utf8_lossy(&all).lines() {
         let Some((index, why)) = line.split_once(' ') else { continue };
         let outcome = index.parse::<usize>().ok().and_then(|index| outcomes.get_mut(index));

@@ -82,7 +82,7 @@ impl Joining {
         Some(before.map_or(home, |before| sum.heads[before]))
     }
 
-    /// A home that is no head has one child.
+    /// A home that another rank heads has one child.
     fn children(&self, sum: &Sum, rank: Rank) -> Vec<Rank> {
         let site = self.lanes.site(rank);
         let head = sum.heads[site];

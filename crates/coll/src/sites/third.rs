@@ -130,7 +130,7 @@ pub struct Routing<'a> {
 }
 
 impl Routing<'_> {
-    /// So many ranks of each site pass pieces on; 0 for all.
+    /// At most `lanes` ranks of each site pass pieces on; 0 for all.
     pub fn new(placement: &Placement, lanes: u32) -> Routing<'_> {
         let sites = placement.sites() as usize;
         let lanes = Lanes::new(placement, lanes);
@@ -138,7 +138,7 @@ impl Routing<'_> {
         Routing { placement, lanes, busy, relayed }
     }
 
-    /// The number of a way, and the seconds that it takes so many bytes.
+    /// The number of a way, and its seconds for `len` bytes.
     fn leg(&self, from: u32, to: u32, len: u64) -> (usize, f64) {
         let at = (from * self.placement.sites() + to) as usize;
         (at, len as f64 / self.placement.rate(from, to).max(1) as f64)

@@ -11,7 +11,7 @@ fn ordered() -> impl Iterator<Item = &'static Algorithm> {
     all().filter(|algorithm| algorithm.declares(Parameter::Order))
 }
 
-/// Every call with so many ranks here that an algorithm serves with its ranks by number.
+/// Every call of the ranks of a placement that an algorithm serves with its ranks by number.
 fn prove(algorithm: &Algorithm, placement: &Placement, seed: u64) -> u32 {
     let mut proved = 0;
     let ranks = placement.ranks();

@@ -98,7 +98,7 @@ impl Queue for AloneQueue<'_> {
     fn wait(&mut self, done: &mut Vec<Slot>) -> Result<(), CommError> {
         self.test(done)?;
         if done.is_empty() && self.0.lent() > 0 {
-            return Err(CommError::Stuck { why: "nobody else is here to send".into() });
+            return Err(CommError::Stuck { why: "no other rank is here to send".into() });
         }
         Ok(())
     }

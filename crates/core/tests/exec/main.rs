@@ -11,7 +11,7 @@ use laneway_core::{
     Buf, Buffers, CommError, DataType, Exec, Rank, ReduceOp, Reduction, Round, Schedule, span,
 };
 
-/// One rank, so many lanes, one round in each.
+/// One rank with this number of lanes, one round in each.
 struct Plan(u32, fn(u32, &mut Round));
 
 impl Schedule for Plan {
@@ -42,7 +42,7 @@ fn run(plan: &Plan) -> Result<Vec<u8>, CommError> {
     Ok(output)
 }
 
-/// A receive from itself into the first half of Out that nobody answers yet.
+/// A receive from itself into the first half of Out, without a matching send yet.
 fn recv_half(out: &mut Round) {
     out.recv(0, span(Buf::Out, 0, 32));
 }
@@ -102,7 +102,7 @@ fn a_receive_where_a_message_to_oneself_still_lies_is_refused() {
 }
 
 #[test]
-fn a_gate_that_never_opens_is_said() {
+fn a_gate_that_never_opens_is_reported() {
     let stuck = |plan: &Plan, words: &[&str]| match run(plan) {
         Err(CommError::Stuck { why }) => {
             words.iter().for_each(|word| assert!(why.contains(word), "{why}"));

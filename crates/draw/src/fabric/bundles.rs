@@ -9,7 +9,7 @@ use super::lines::{Pen, storey};
 use super::picture::{Panel, Style};
 use crate::svg;
 
-/// So many lines between two levels can be followed by the eye.
+/// The number of lines between two levels that can be followed by the eye.
 const MOST_LINES: usize = 100;
 /// The fullest cables of a bundle are drawn one by one too, unless they are more than this.
 const MOST_FULLEST: usize = 24;

@@ -53,7 +53,7 @@ impl Levels {
         self.level.iter().copied().max().unwrap_or(0)
     }
 
-    /// The neighbours that tell switches of a level apart: those above a leaf, those below others.
+    /// The neighbours that distinguish switches of a level: those above a leaf, those below others.
     fn kin(&self, switch: usize) -> Vec<Switch> {
         let own = self.level[switch];
         let tells = |other: &&Switch| match own {
@@ -74,7 +74,7 @@ impl Levels {
         let mut piles: Vec<Vec<usize>> = kin.into_values().collect();
         piles.sort_by_key(|pile| pile[0]);
         if piles.len() > MOST_SPOTS || piles.len() == 1 {
-            // Nothing tells them apart: as they are numbered.
+            // Nothing distinguishes them: as they are numbered.
             piles = all.chunks(all.len().div_ceil(MOST_SPOTS)).map(<[usize]>::to_vec).collect();
         }
         self.spread(piles)

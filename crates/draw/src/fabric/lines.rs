@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::layout::{Spot, Wire};
 use super::picture::{Panel, Style};
 
-/// So many lines have room between two levels as wide as they are, and on a whole drawing.
+/// The number of lines that have room between two levels of usual width, and on a whole drawing.
 const ROOMY: f64 = 60.0;
 const ROOMY_PAGE: f64 = 240.0;
 
@@ -33,7 +33,7 @@ pub struct Pen {
 }
 
 impl Pen {
-    /// For a wire that is so many times wider, by its cables, than the thinnest.
+    /// For a wire that is `more` times wider, by its cables, than the thinnest.
     pub fn of(wire: &Wire, style: Style, more: f64) -> Pen {
         let gone = wire.cables > 0 && wire.failed == wire.cables;
         let (colour, heat) = match style.scale {

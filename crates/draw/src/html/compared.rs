@@ -8,7 +8,7 @@ use laneway_report::{Run, table};
 
 use crate::svg::escaped;
 
-/// So many points that differ are listed.
+/// The number of differing points that are listed.
 const LISTED: usize = 60;
 
 /// A card with the verdict and the points that differ, for each run but the first.

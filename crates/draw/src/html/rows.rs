@@ -14,7 +14,7 @@ use laneway_report::{Record, Run};
 use crate::chart;
 use crate::svg::escaped;
 
-/// So many points are named beside a flag; the table has them all.
+/// The number of points that are named beside a flag; the table has them all.
 const NAMED: usize = 12;
 
 /// What a row is called in a sentence.

@@ -2,7 +2,7 @@
 
 use laneway_sim::Delivery;
 
-/// So many bars back a message looks for one to join.
+/// The number of preceding bars among which a message looks for one to join.
 const LOOK_BACK: usize = 32;
 
 /// One bar: a message, or several of the same sender.
@@ -25,7 +25,7 @@ pub struct Block {
 pub struct Limits {
     /// Messages so short that follow each other so closely are one bar.
     pub narrow: f64,
-    /// Messages that begin and end so close to each other are one bar; none where all that
+    /// Messages that begin and end so close to each other are one bar; `None` if all that
     /// overlap are to be seen.
     pub alike: Option<f64>,
 }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_paper_cannot_tell_apart_is_one_bar() {
+    fn messages_too_close_to_draw_are_one_bar() {
         let together: Vec<Delivery> =
             (1..24).map(|to| sent(to, 0.01 * f64::from(to), 9.)).collect();
         assert_eq!(blocks(&together, ALL).1, 23);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_and_times_are_told_by_their_spans() {
+    fn ranks_and_times_are_written_as_spans() {
         assert_eq!(ranges(&[3, 1, 2, 7, 9, 8, 2, 12]), "1-3,7-9,12");
         assert_eq!(ranges(&[]), "");
         let times = vec![(4.0, 5.0), (0.0, 2.0), (1.0, 3.0), (3.05, 3.2)];

@@ -16,7 +16,7 @@ const LOWEST_LINE: f64 = 5.0;
 const FEWEST_ROWS: f64 = 2.0;
 /// Bars narrower than this are merged with their neighbours.
 const NARROW: f64 = 1.5;
-/// So many neighbours that send nothing are one line, where lines are too many.
+/// The number of silent neighbours that become one line, where lines are too many.
 const SILENT: usize = 3;
 
 /// What is drawn in one line: a rank, or several neighbours that send nothing.

@@ -29,10 +29,10 @@ pub fn busiest(recording: &Recording, resources: &[Resource], end: f64) -> Busie
     let uses = uses(recording, resources, end).into_iter().enumerate();
     let used: Vec<(usize, Vec<f64>)> = uses.filter(|(_, bins)| mean(bins) > 0.0).collect();
     let all = used.len();
-    // Those that would be told as 0 % are shown only where there is nothing else.
+    // Those that round to 0 % are shown only where there is nothing else.
     let most = used.iter().map(|(_, bins)| mean(bins)).fold(0.0, f64::max);
-    let is_told = |(_, bins): &(usize, Vec<f64>)| mean(bins) >= 0.005 || most < 0.005;
-    let mut shown: Vec<(usize, Vec<f64>)> = used.into_iter().filter(is_told).collect();
+    let is_visible = |(_, bins): &(usize, Vec<f64>)| mean(bins) >= 0.005 || most < 0.005;
+    let mut shown: Vec<(usize, Vec<f64>)> = used.into_iter().filter(is_visible).collect();
     // By whole percents: what differs by less stays in the order of the platform.
     shown.sort_by_key(|(link, bins)| (-(mean(bins) * 100.0).round() as i64, *link));
     shown.truncate(LINKS);

@@ -3,7 +3,7 @@
 //! - `set FROM TO KEY VALUE` changes a way: its delay, jitter, connection, loss, duplicate,
 //!   reorder, corrupt, down or queue
 //! - `pipe NAME rate VALUE` and `pipe NAME queue VALUE` change a pipe
-//! - `show` tells a line for each way and pipe, and one of all; `show FROM TO` that of one way
+//! - `show` prints a line for each way and pipe, and one of all; `show FROM TO` that of one way
 //! - `stop` ends the emulator
 //!
 //! Values are plain numbers: seconds, bytes a second, bytes, probabilities, 0 or 1. A connection

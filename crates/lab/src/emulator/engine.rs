@@ -36,7 +36,7 @@ pub struct Engine {
     leaves: BinaryHeap<Reverse<(u64, u64, u32)>>,
     /// Of all ways.
     least_delay_ns: u64,
-    /// Whether a packet in the network may have been told to leave without its delay.
+    /// Whether a packet in the network may have been sent on without its delay.
     may_overtake: bool,
     /// Tells events of the same time apart.
     sequence: u64,
@@ -80,7 +80,7 @@ impl Default for Stage {
     }
 }
 
-/// So many connections are remembered before the first search for those that are over.
+/// The number of connections that are remembered before the first search for finished ones.
 const FEW_FLOWS: usize = 1024;
 
 impl Engine {

@@ -99,7 +99,7 @@ fn an_idle_pipe_begins_anew() {
     }
 }
 
-/// Who sleeps until `next_at` is never late, and is not woken for what a pipe does.
+/// A sleeper until `next_at` is never late, and is not woken for what a pipe does.
 #[test]
 fn the_next_time_is_that_of_a_packet_that_leaves() {
     let start = |way: Way| {

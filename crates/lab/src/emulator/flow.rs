@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_tell_connections_apart_but_not_fragments() {
+    fn ports_distinguish_connections_but_not_fragments() {
         let first = find_connection(&packet(6, 0x4000, [1, 2, 3, 4]));
         assert_eq!(first, find_connection(&packet(6, 0, [1, 2, 3, 4])));
         assert_ne!(first, find_connection(&packet(6, 0, [1, 2, 3, 5])));

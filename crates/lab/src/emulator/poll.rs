@@ -15,7 +15,7 @@ impl Poll {
         if epoll < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is open, and nobody else has it.
+        // SAFETY: the descriptor is open, and has no other owner.
         Ok(Poll { epoll: unsafe { OwnedFd::from_raw_fd(epoll) } })
     }
 

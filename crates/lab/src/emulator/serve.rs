@@ -11,11 +11,11 @@ use super::control::{Answer, Strays, answer};
 use super::poll::Poll;
 use crate::system::RealTime;
 
-/// So many packets are read from one device before others have their turn.
+/// Packets that are read from one device before others have their turn.
 const READS: usize = 32;
-/// So many packets leave before devices are read again.
+/// Packets that leave before devices are read again.
 const WRITES: usize = 64;
-/// So many commands are answered before packets have their turn.
+/// Commands that are answered before packets have their turn.
 const COMMANDS: usize = 8;
 /// No IPv4 packet is longer.
 const LONGEST: usize = 65_535;
@@ -204,7 +204,7 @@ impl Emulator {
                 Answer::Stop => "ok".into(),
             };
             if !sender.is_unnamed() {
-                // A sender that does not wait for its answer, or is gone, is no reason to stop.
+                // A sender that does not wait for its answer, or is gone, does not stop us.
                 let sent = self.control.send_to_addr(text.as_bytes(), &sender);
                 if sent.is_err_and(|error| error.raw_os_error() == Some(libc::EMSGSIZE)) {
                     let why = b"error: too long an answer, try show FROM TO";

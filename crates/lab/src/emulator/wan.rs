@@ -5,7 +5,7 @@
 pub struct Wan {
     /// How many sites there are.
     pub sites: usize,
-    /// The way from a site to another is at `from * sites + to`; none where there is no way.
+    /// The way from a site to another is at `from * sites + to`; `None` if there is no way.
     pub ways: Vec<Option<Way>>,
     /// What ways share.
     pub pipes: Vec<Pipe>,
@@ -71,7 +71,7 @@ impl Default for Way {
 const LONGEST_S: f64 = 1e9;
 
 impl Wan {
-    /// Where a way is in `ways`; none where there is no such way.
+    /// The index of a way in `ways`; `None` if there is no such way.
     pub fn find_way(&self, from: usize, to: usize) -> Option<usize> {
         if from >= self.sites || to >= self.sites {
             return None;

@@ -84,7 +84,7 @@ pub(crate) struct Open;
 
 impl Open {
     pub fn new() -> Open {
-        // SAFETY: plain call. Without Yama it fails, and then nobody asks for it.
+        // SAFETY: plain call. Without Yama it fails, and then it is not needed.
         unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::c_ulong::MAX, 0, 0, 0) };
         Open
     }

@@ -1,5 +1,5 @@
 //! Long messages straight from the sender's memory to the receiver's: both processes claim chunks
-//! from one cursor and copy them, so whoever runs does the work.
+//! from one cursor and copy them, so the process that runs does the work.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -153,7 +153,7 @@ mod tests {
         while pair.sender.assist(1, pair.slot) != Ok(Stage::Finished) {}
         assert_eq!(pair.receiver.pull(0, pair.slot), Ok(Stage::Finished));
         assert!(pair.into == pair.data);
-        // SAFETY: nobody takes this offer up.
+        // SAFETY: no receiver accepts this offer.
         let again = unsafe { pair.sender.offer(pair.data.as_ptr(), pair.data.len()) };
         assert_eq!(again, Some(pair.slot));
     }
@@ -170,7 +170,7 @@ mod tests {
             let error = pair.receiver.pull(0, pair.slot).expect_err("the bytes are not right");
             assert!(error.to_string().contains("rank 0"), "{error}");
             assert!(!pair.into.contains(&0xBB));
-            // What the receiver's engine does then must not wait for anybody.
+            // What the receiver's engine does then must not wait for another rank.
             pair.receiver.revoke(0, pair.slot, Duration::ZERO);
         }
     }

@@ -3,7 +3,7 @@
 //! interpreter (Miri) does not see them.
 
 /// Asks for lines that will be written soon. The reader still has them from the last lap, and
-/// taking them back while nobody waits halves the time of a message of a page.
+/// taking them back while no reader waits halves the time of a message of a page.
 ///
 /// # Safety
 /// `start` must be the address of `len` mapped bytes.

@@ -16,7 +16,7 @@ pub(crate) fn set(words: &[AtomicU64], from: Rank) {
     }
 }
 
-/// Takes all marks away, and names those who had set them.
+/// Takes all marks away, and returns the ranks that had set them.
 pub(crate) fn take(words: &[AtomicU64], mut marked: impl FnMut(Rank)) {
     for (number, word) in words.iter().enumerate() {
         if word.load(Ordering::Relaxed) == 0 {

@@ -19,8 +19,8 @@ use crate::board::Board;
 use direct::Direct;
 use ring::{Reader, Writer};
 
-/// Up to so many ranks each looks at every ring; beyond, senders mark themselves, because looking
-/// at an untouched ring costs a page of memory.
+/// Up to this number of ranks each polls every ring; beyond, senders mark themselves, because
+/// polling an untouched ring costs a page of memory.
 const LOOK_AT_ALL: u32 = 32;
 
 /// Looks before going to sleep when every rank has a core, and when they share.
@@ -141,10 +141,10 @@ impl Link for Memory {
 
     #[inline]
     fn open(&mut self, from: Rank) -> Result<Option<Header>, CommError> {
-        let Some((header, told)) = self.readers[from as usize].open(from)? else {
+        let Some((header, released)) = self.readers[from as usize].open(from)? else {
             return Ok(None);
         };
-        if told {
+        if released {
             self.board.ring(from);
         }
         Ok(Some(header))
@@ -153,8 +153,8 @@ impl Link for Memory {
     #[inline]
     unsafe fn take(&mut self, from: Rank, into: *mut u8, len: usize) -> Result<usize, CommError> {
         // SAFETY: the caller vouches for the room.
-        let (count, told) = unsafe { self.readers[from as usize].take(into, len) };
-        if told {
+        let (count, released) = unsafe { self.readers[from as usize].take(into, len) };
+        if released {
             self.board.ring(from);
         }
         Ok(count)

@@ -1,4 +1,4 @@
-//! Marks and doorbells in every order that loom finds: nobody sleeps while there is news for it.
+//! Marks and doorbells in every order that loom finds: no rank sleeps while it has news.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ impl Seat {
     }
 }
 
-/// Sends so many messages; sleeps never.
+/// Sends `messages` messages; sleeps never.
 fn send(seat: &Seat, messages: u32, marked: bool) {
     for number in 1..=messages {
         seat.cell.store(number, Ordering::Release);
@@ -65,7 +65,8 @@ fn receive(seat: &Seat, messages: u32, marked: bool) {
     }
 }
 
-/// Every order with so many preemptions; without that limit it takes a minute and finds no more.
+/// Every order with a limited number of preemptions; without the limit it takes a minute and
+/// finds no more.
 fn check(marked: bool) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(4);

@@ -35,7 +35,7 @@ struct Cell {
     watch: Watch,
 }
 
-/// What the reader tells the writer, on a line of its own.
+/// The reader's progress as the writer sees it, on a line of its own.
 #[repr(C, align(64))]
 struct Consumed {
     cells: AtomicU32,
@@ -227,7 +227,7 @@ impl Writer {
     /// How many of `len` bytes can be written at once, without a break, as whole lines.
     fn room(&mut self, len: usize) -> usize {
         let straight = (self.parts.capacity - self.at) as usize;
-        // A quarter at most: the reader tells what it consumed a quarter at a time.
+        // A quarter at most: the reader reports what it consumed a quarter at a time.
         let wanted = len.min(straight).min(self.parts.capacity as usize / 4 / LINE * LINE);
         let mut free = self.free();
         if free < lines(wanted as u32) {
@@ -244,7 +244,7 @@ impl Writer {
     /// Writes and announces a piece for which there is room; says where it lies.
     unsafe fn write_piece(&mut self, data: *const u8, piece: usize) -> *const u8 {
         self.parts.watches.write(lines_of(self.at, piece));
-        // SAFETY: `room` saw so many free bytes from `at` on; the caller vouches for the data.
+        // SAFETY: `room` saw these free bytes from `at` on; the caller vouches for the data.
         let target = unsafe {
             let target = self.parts.bytes.add(self.at as usize);
             std::ptr::copy_nonoverlapping(data, target, piece);
@@ -253,7 +253,7 @@ impl Writer {
         self.publish(piece as u32, piece as u32);
         // The next piece is probably as long as this one.
         let ahead = piece.min((self.parts.capacity - self.at) as usize).min(self.free() as usize);
-        // SAFETY: the stretch goes on for so many bytes.
+        // SAFETY: the stretch goes on for `ahead` bytes.
         unsafe { hint::will_write(self.parts.bytes.add(self.at as usize), ahead) };
         target
     }
@@ -278,8 +278,8 @@ pub(crate) struct Reader {
     cells: u32,
     bytes: u32,
     at: u32,
-    told_cells: u32,
-    told_bytes: u32,
+    released_cells: u32,
+    released_bytes: u32,
     /// Bytes of the current piece, and how many of them were taken.
     piece: u32,
     taken: u32,
@@ -297,8 +297,8 @@ impl Reader {
             cells: 0,
             bytes: 0,
             at: 0,
-            told_cells: 0,
-            told_bytes: 0,
+            released_cells: 0,
+            released_bytes: 0,
             piece: 0,
             taken: 0,
             inline: false,
@@ -328,8 +328,8 @@ impl Reader {
         self.piece = piece;
         self.taken = 0;
         self.inline = header.payload() <= INLINE as u64;
-        let told = piece == 0 && self.release();
-        Ok(Some((header, told)))
+        let released = piece == 0 && self.release();
+        Ok(Some((header, released)))
     }
 
     /// See [`laneway_message::Link::take`]; the flag says that the writer got room.
@@ -361,11 +361,11 @@ impl Reader {
             }
         }
         self.taken += count as u32;
-        let told = self.taken == self.piece && self.release();
-        (count, told)
+        let released = self.taken == self.piece && self.release();
+        (count, released)
     }
 
-    /// Gives back the cell and its piece; tells the writer when a quarter has gathered.
+    /// Gives back the cell and its piece; informs the writer when a quarter has gathered.
     #[inline]
     fn release(&mut self) -> bool {
         if !self.inline {
@@ -374,13 +374,13 @@ impl Reader {
         }
         self.piece = 0;
         self.cells = self.cells.wrapping_add(1);
-        let quarter = self.cells.wrapping_sub(self.told_cells) >= CELLS / 4
-            || self.bytes.wrapping_sub(self.told_bytes) >= self.parts.capacity / 4;
+        let quarter = self.cells.wrapping_sub(self.released_cells) >= CELLS / 4
+            || self.bytes.wrapping_sub(self.released_bytes) >= self.parts.capacity / 4;
         if quarter {
             let consumed = self.parts.consumed();
             consumed.bytes.store(self.bytes, Ordering::Release);
             consumed.cells.store(self.cells, Ordering::Release);
-            (self.told_cells, self.told_bytes) = (self.cells, self.bytes);
+            (self.released_cells, self.released_bytes) = (self.cells, self.bytes);
         }
         quarter
     }

@@ -93,7 +93,7 @@ fn receive_all(parts: Parts, lens: &[usize]) {
     }
 }
 
-/// Every order of the two ends with so many preemptions.
+/// Every order of the two ends with a limited number of preemptions.
 fn check(lens: &'static [usize]) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(4);

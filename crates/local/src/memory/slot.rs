@@ -47,7 +47,7 @@ impl Claims {
     }
 }
 
-/// What to copy: so many bytes from the sender's address to the receiver's.
+/// What to copy: `len` bytes from the sender's address to the receiver's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub source: u64,
@@ -67,7 +67,7 @@ pub(crate) struct Slot {
     len: AtomicU64,
     /// Packed [`Claims`].
     claimed: AtomicU64,
-    /// Chunks that nobody copies any more: copied, or failed in a message that was given up.
+    /// Chunks without a copy in progress: copied, or failed in a message that was given up.
     settled: AtomicU64,
 }
 
@@ -110,7 +110,7 @@ impl Slot {
         self.claimed.store(0, Ordering::Relaxed);
         self.settled.store(0, Ordering::Relaxed);
         self.given_up.store(0, Ordering::Relaxed);
-        // The frame that tells of the slot is published with release after this.
+        // The frame that announces the slot is published with release after this.
         self.state.store(OFFERED, Ordering::Release);
     }
 
@@ -155,12 +155,12 @@ impl Slot {
         Ok(if moved { Stage::Moved } else { Stage::Idle })
     }
 
-    /// Nobody uses it any more, but for a sender that still has to learn of the end.
+    /// Frees the slot; only a sender that still has to learn of the end uses it.
     pub fn free(&self) {
         self.state.store(FREE, Ordering::Release);
     }
 
-    /// Whoever sees a byte that its owner wrote after this sees the word as well: the fences here
+    /// A reader of a byte that its owner wrote after this sees the word as well: the fences here
     /// and in `check` order all of it.
     pub fn give_up(&self, rank: Rank) {
         let order = Ordering::Relaxed;
@@ -169,14 +169,14 @@ impl Slot {
         fence(Ordering::SeqCst);
     }
 
-    /// As the receiver: gives up, and lets nobody claim another chunk. Those that were claimed
+    /// As the receiver: gives up, and prevents further claims of chunks. Those that were claimed
     /// before are `settled` soon.
     pub fn close(&self, rank: Rank) -> u64 {
         self.give_up(rank);
         Claims::unpack(self.claimed.swap(Claims::CLOSED, Ordering::AcqRel)).total()
     }
 
-    /// Whether nobody copies any of the first so many chunks that were claimed.
+    /// Whether none of the first `claimed` chunks is still being copied.
     pub fn has_settled(&self, claimed: u64) -> bool {
         self.settled.load(Ordering::Acquire) >= claimed
     }

@@ -1,5 +1,5 @@
 //! One slot in every order of its two ranks that loom finds: what a receiver takes for whole has
-//! the sender's bytes, nobody writes into a buffer that was taken back, and both sides end.
+//! the sender's bytes, no write goes into a buffer that was taken back, and both sides end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,8 +30,8 @@ const RECEIVERS_NEXT: u32 = 3;
 /// A slot and all else that the two share; a word stands for the bytes of a chunk.
 struct Pair {
     slot: Slot,
-    /// The number of messages that the receiver was told of, as by a frame in the ring.
-    told: AtomicU32,
+    /// The number of messages announced to the receiver, as by a frame in the ring.
+    announced: AtomicU32,
     bells: [Doorbell; 2],
     /// The receiver may read it while the sender writes: the system copies bytes as they are.
     source: [AtomicU32; CHUNKS],
@@ -45,7 +45,7 @@ impl Pair {
         let words = |value| std::array::from_fn(|_| AtomicU32::new(value));
         Arc::new(Pair {
             slot: Slot::new(),
-            told: AtomicU32::new(0),
+            announced: AtomicU32::new(0),
             bells: [Doorbell::new(), Doorbell::new()],
             source: words(MESSAGE),
             target: words(0),
@@ -74,14 +74,14 @@ impl Pair {
 
     fn offer(&self) {
         self.slot.offer(SOURCE, CHUNKS as u64 * CHUNK);
-        self.told.fetch_add(1, Ordering::Release);
+        self.announced.fetch_add(1, Ordering::Release);
         self.ring(RECEIVER);
     }
 
     /// Waits for the sender's word, then names the buffer.
     fn accept(&self, messages: u32) {
-        let told = || self.told.load(Ordering::Acquire) >= messages;
-        self.wait(RECEIVER, || told().then_some(()));
+        let announced = || self.announced.load(Ordering::Acquire) >= messages;
+        self.wait(RECEIVER, || announced().then_some(()));
         self.slot.accept(TARGET);
         self.ring(SENDER);
     }
@@ -175,7 +175,8 @@ impl Pair {
 /// One of the two: whether the message is whole for it.
 type Side = fn(&Pair) -> bool;
 
-/// Every order of the two with so many preemptions, after which a buffer is as its owner left it.
+/// Every order of the two with this number of preemptions, after which a buffer is as its owner
+/// left it.
 fn check(preemptions: usize, sender: Side, receiver: Side, last: u32) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(preemptions);
@@ -250,7 +251,7 @@ fn both_sides_copy_one_message() {
 }
 
 fn assert_whole(whole: bool) -> bool {
-    assert!(whole, "nobody gives up");
+    assert!(whole, "neither side gives up");
     true
 }
 

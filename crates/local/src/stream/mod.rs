@@ -36,7 +36,8 @@ enum Out {
     Unused,
     Open {
         fd: OwnedFd,
-        /// What the socket did not take yet of the greeting, or of a header: the last so many.
+        /// What the socket did not take yet of the greeting, or of a header: its last
+        /// `rest_len` bytes.
         rest: [u8; HEADER],
         rest_len: usize,
     },
@@ -259,7 +260,7 @@ impl In {
         }
         let count = len.min(self.end - self.start);
         let source = self.buffer[self.start..self.start + count].as_ptr();
-        // SAFETY: the caller vouches for the room; the source is a slice of so many bytes.
+        // SAFETY: the caller vouches for the room; the source is a slice of `count` bytes.
         unsafe { std::ptr::copy_nonoverlapping(source, into, count) };
         self.start += count;
         count

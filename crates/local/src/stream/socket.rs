@@ -30,8 +30,8 @@ pub(crate) fn greeted(board: &Board, bytes: &[u8; HELLO]) -> Option<Rank> {
     (*token == board.head().token && rank < board.size()).then_some(rank)
 }
 
-/// A socket that listens for a rank, opened by the launcher before any rank runs, so that nobody
-/// can connect too early; and its address as the board keeps it.
+/// A socket that listens for a rank, opened by the launcher before any rank runs, so that no
+/// connection comes too early; and its address as the board keeps it.
 pub(crate) fn listen(transport: Transport, ranks: u32) -> Result<(OwnedFd, Vec<u8>), LocalError> {
     let failed =
         |error: io::Error| LocalError::system(format!("listen on a {transport} socket"), error);
@@ -68,7 +68,7 @@ pub(crate) enum Attempt {
     Begun(OwnedFd),
     /// The peer's queue is full; it has room again when the peer looks.
     Full,
-    /// The peer has ended; the board will tell how.
+    /// The peer has ended; the board will say how.
     Gone,
 }
 
@@ -137,7 +137,7 @@ fn open(family: i32) -> io::Result<OwnedFd> {
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: plain call.
     match unsafe { libc::socket(family, kind, 0) } {
-        // SAFETY: the descriptor was just opened and belongs to nobody else.
+        // SAFETY: the descriptor was just opened and has no other owner.
         fd @ 0.. => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
         _ => Err(io::Error::last_os_error()),
     }
@@ -159,7 +159,7 @@ pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, CommError> {
     // SAFETY: the address is not asked for.
     let fd = unsafe { libc::accept4(listener.as_raw_fd(), none, std::ptr::null_mut(), flags) };
     if fd >= 0 {
-        // SAFETY: the descriptor was just opened and belongs to nobody else.
+        // SAFETY: the descriptor was just opened and has no other owner.
         return Ok(Some(unsafe { OwnedFd::from_raw_fd(fd) }));
     }
     match system::last_errno() {
@@ -181,7 +181,7 @@ pub(crate) unsafe fn receive(fd: &OwnedFd, into: *mut u8, len: usize) -> Option<
             _ => match system::last_errno() {
                 libc::EINTR => {}
                 libc::EAGAIN => return None,
-                // Reset, or whatever else a stream can end with: the board tells how.
+                // Reset, or whatever else a stream can end with: the board says how.
                 _ => return Some(0),
             },
         }
@@ -241,7 +241,7 @@ mod tests {
                 false
             }
             Ok(Attempt::Full) => true,
-            Ok(Attempt::Gone) | Err(_) => panic!("somebody listens"),
+            Ok(Attempt::Gone) | Err(_) => panic!("the socket listens"),
         });
         assert!(full, "{} connections fit a queue of one", begun.len());
         assert!(matches!(accept(&listener), Ok(Some(_))));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_listens_on_a_port_that_was_given_back() {
+    fn a_port_that_was_given_back_does_not_listen() {
         let (mut board, _) = Board::create(2, Transport::Tcp).unwrap();
         let (listener, address) = listen(Transport::Tcp, 2).unwrap();
         board.set_address(1, &address);
@@ -264,7 +264,7 @@ mod tests {
                 let sent = unsafe { transmit(&fd, &[1], std::ptr::null(), 0) };
                 assert_eq!(sent, None, "the refusal came after the call");
             }
-            Ok(Attempt::Full) | Err(_) => panic!("nobody listens"),
+            Ok(Attempt::Full) | Err(_) => panic!("no socket listens"),
         }
     }
 }

@@ -108,11 +108,11 @@ fn limits() -> Vec<Case> {
         case("too many ranks", || {
             run("ring", 1025, "shm", &[])?.expect(2, &["error: 1025 ranks", "try:"])
         }),
-        case("a limit that is no number", || {
+        case("a limit that is not a number", || {
             let outcome = run("ring", 2, "shm", &[("LANEWAY_WAIT_LIMIT", "soon")])?;
             outcome.expect(2, &["LANEWAY_WAIT_LIMIT is \"soon\""])
         }),
-        // The mark of another launcher: this process is no rank of it.
+        // The mark of another launcher: this process is not one of its ranks.
         case("a stranger's environment", || {
             let stranger = [("LANEWAY_LOCAL_LAUNCHER", "1"), ("LANEWAY_LOCAL_RANK", "0")];
             run("ring", 2, "shm", &stranger)?.expect(0, &[])
@@ -205,7 +205,7 @@ fn surrounded() -> Vec<Case> {
         ends("all-to-all", 4, transport, "64 open files", 0, &[]);
         ends("ring", 24, transport, "64 open files", 0, &[]);
         ends("all-to-all", 40, transport, "64 open files", 3, &["ulimit -n"]);
-        ends("lengths", 3, transport, "nobody may trace", 0, &[]);
+        ends("lengths", 3, transport, "tracing refused", 0, &[]);
     }
     ends("lengths", 3, "shm", "no direct writes", 0, &[]);
     ends("lengths", 3, "shm", "tracers recorded", 0, &[]);

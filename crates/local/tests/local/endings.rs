@@ -56,19 +56,19 @@ pub fn leave(comm: &LocalComm) -> Result<(), CommError> {
     comm.recv(Some(comm.size() - 1), Some(1), &mut data)?;
     assert_eq!(data, [5; 100]);
     let start = Instant::now();
-    let error = wait_in_vain(comm).expect_err("nobody is there to send");
+    let error = wait_in_vain(comm).expect_err("no rank is there to send");
     let how = "exited with code 0".to_string();
     assert_eq!(error, CommError::PeerDied { rank: comm.size() - 1, how });
     assert!(start.elapsed() < Duration::from_secs(1));
     Ok(())
 }
 
-/// A receive from anybody ends when nobody is left.
+/// A receive from any rank ends when no other rank is left.
 pub fn leave_any(comm: &LocalComm) -> Result<(), CommError> {
     if comm.rank() != 0 {
         return Ok(());
     }
-    let error = comm.recv(None, None, &mut [0; 4]).expect_err("nobody is there to send");
+    let error = comm.recv(None, None, &mut [0; 4]).expect_err("no rank is there to send");
     assert!(matches!(error, CommError::PeerDied { .. }), "{error}");
     Ok(())
 }
@@ -78,13 +78,13 @@ pub fn leave_mid(comm: &LocalComm) -> Result<(), CommError> {
     if victim(comm) {
         return Ok(());
     }
-    let error = comm.send(comm.size() - 1, 1, &vec![1; 10 << 20]).expect_err("nobody takes it");
+    let error = comm.send(comm.size() - 1, 1, &vec![1; 10 << 20]).expect_err("no rank takes it");
     let how = "exited with code 0".to_string();
     assert_eq!(error, CommError::PeerDied { rank: comm.size() - 1, how });
     Ok(())
 }
 
-/// A rank leaves early, and whoever misses it ends the run silently, as the command does.
+/// A rank leaves early, and a rank that waits for it ends the run silently, as the command does.
 pub fn leave_abort(comm: &LocalComm) -> Result<(), CommError> {
     if comm.rank() == 1 {
         return Ok(());
@@ -95,7 +95,7 @@ pub fn leave_abort(comm: &LocalComm) -> Result<(), CommError> {
     }
 }
 
-/// Everybody lives and nobody sends: the limit ends the wait, and says what it was for.
+/// All ranks live and none sends: the limit ends the wait, and says what it was for.
 pub fn hang(comm: &LocalComm) -> Result<(), CommError> {
     if victim(comm) {
         // Past the limit of the others, who leave first.
@@ -108,7 +108,7 @@ pub fn hang(comm: &LocalComm) -> Result<(), CommError> {
     Ok(())
 }
 
-/// A token goes round until somebody ends it from outside; says when it is on its way.
+/// A token goes round until the run is ended from outside; says when it is on its way.
 pub fn forever(comm: &LocalComm) -> Result<(), CommError> {
     let mut word = [0; 8];
     for lap in 0..u64::MAX {

@@ -123,7 +123,7 @@ pub fn late_receiver(comm: &LocalComm) -> Result<(), CommError> {
         judge(got, &data);
         return Ok(());
     }
-    let error = comm.send(1, 1, &data).expect_err("nobody receives it in time");
+    let error = comm.send(1, 1, &data).expect_err("no rank receives it in time");
     assert!(matches!(error, CommError::TimedOut { seconds: 1, .. }), "{error}");
     data.fill(0xBB);
     sleep(Duration::from_millis(600));

@@ -73,7 +73,7 @@ fn tasks(round_seed: u64, me: Rank, size: u32) -> Vec<Planned> {
         .flat_map(|other| [(me, other), (other, me)])
         .flat_map(|(from, to)| (0..each(size)).map(move |k| planned(round_seed, from, to, k)))
         .collect();
-    // Pairs keep their order; which pair comes next does not matter to anybody.
+    // Pairs keep their order; which pair comes next does not matter.
     let key = |task: &Planned| random(round_seed ^ u64::from(me) << 8 ^ u64::from(task.from));
     tasks.sort_by_key(|task| (key(task), task.from, task.to));
     tasks

@@ -30,7 +30,7 @@ pub fn make() -> io::Result<After> {
         "" => {}
         "no direct copies" => seccomp::refuse_direct_copies()?,
         "no direct writes" => seccomp::refuse_direct_writes()?,
-        "nobody may trace" => seccomp::refuse_tracers()?,
+        "tracing refused" => seccomp::refuse_tracers()?,
         "tracers recorded" => return Ok(After::Tracers(seccomp::record_tracers()?)),
         "files of 1 MiB" => limit(libc::RLIMIT_FSIZE, 1 << 20)?,
         "64 open files" => limit(libc::RLIMIT_NOFILE, 64)?,
@@ -42,7 +42,7 @@ pub fn make() -> io::Result<After> {
 }
 
 impl After {
-    /// What must be so in the end: each rank's words have come, if somebody was to read them.
+    /// What must be so in the end: each rank's words have come, if there is a reader.
     pub fn expect(self, words: &[String]) -> Result<(), String> {
         let master = match self {
             After::Nothing => return Ok(()),
@@ -105,7 +105,7 @@ fn terminal_that_stops() -> io::Result<File> {
     let none = std::ptr::null_mut();
     // SAFETY: both numbers are valid for the call; name and settings are not asked for.
     unsafe { done(libc::openpty(&mut master, &mut slave, none, none.cast(), none.cast()))? };
-    // SAFETY: both were just opened and belong to nobody else.
+    // SAFETY: both were just opened and have no other owner.
     let (master, slave) = unsafe { (File::from_raw_fd(master), OwnedFd::from_raw_fd(slave)) };
     // SAFETY: plain calls on open descriptors; the settings are read before they are written.
     unsafe {

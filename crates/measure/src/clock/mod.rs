@@ -5,7 +5,7 @@
 //! two of them the drift is known as well: what happened between two epochs is placed by
 //! interpolation, and what is planned after the last one by going on in the same line.
 //!
-//! Both take a way to be as long out as back, which nobody can see. What clocks could be where that
+//! Both assume a way as long out as back, which cannot be observed. What clocks could be where that
 //! is not so follows from the departures and arrivals of the same messages: see [`Ways`].
 
 mod offset;
@@ -15,7 +15,7 @@ mod ways;
 
 use laneway_core::{Clock, Comm, CommError, Rank};
 
-use crate::talk::collect;
+use crate::talk::gather;
 
 pub use offset::TRIPS;
 pub use skewed::Skewed;
@@ -97,14 +97,14 @@ pub struct GlobalClock<'c> {
     tick: f64,
 }
 
-/// Seconds between two comparisons that tell a drift: the longer, the better, while the drift stays
+/// Seconds between two comparisons that give a drift: the longer, the better, while the drift stays
 /// the same.
 const LEAST_SPAN: f64 = 0.02;
 const MOST_SPAN: f64 = 10.0;
 /// More than any quartz drifts, as a part.
 pub const MOST_DRIFT: f64 = 2e-4;
 /// Seconds that no comparison is better than: of two that leave nothing to doubt, the one that is
-/// longer ago tells more.
+/// longer ago gives more.
 const LEAST_DOUBT: f64 = 1e-12;
 
 /// How a clock drifts.
@@ -159,8 +159,8 @@ impl<'c> GlobalClock<'c> {
         self.drift_until(self.epochs.last()?)
     }
 
-    /// What earlier comparisons and this one tell of the drift, if they are far enough apart.
-    /// Whoever was taught by a clock whose drift nobody knew yet has a worse idea of its own: so
+    /// What earlier comparisons and this one say of the drift, if they are far enough apart.
+    /// A clock that learnt from one with an unknown drift has a worse idea of its own: so
     /// the one that leaves the least doubt is taken.
     fn drift_until(&self, last: &Epoch) -> Option<Drift> {
         let of = |first: &Epoch| {
@@ -235,7 +235,7 @@ impl<'c> GlobalClock<'c> {
             return one.offset + (next.offset - one.offset) * part;
         }
         // Beyond what was seen, only a drift that a clock can have is gone on with: comparisons
-        // that the system disturbed must not send anybody to sleep for an hour.
+        // that the system disturbed must not send a rank to sleep for an hour.
         let nearest = if after == 0 { first } else { last };
         nearest.offset + self.drift() * (local - nearest.at)
     }
@@ -260,15 +260,15 @@ impl<'c> GlobalClock<'c> {
     /// Collective: what the last comparison allows clocks to be, whatever the ways take; on rank 0.
     pub fn ways(&mut self) -> Result<Option<Ways>, CommError> {
         let own = self.take_unsent();
-        let all = collect(self.comm, &own)?;
+        let all = gather(self.comm, &own)?;
         if self.comm.rank() != 0 {
             return Ok(None);
         }
-        let told: Vec<&[f64]> = match own.len() {
+        let reported: Vec<&[f64]> = match own.len() {
             0 => vec![&[]; self.comm.size() as usize],
             each => all.chunks(each).collect(),
         };
-        Ok(Some(self.merge(&told)))
+        Ok(Some(self.merge(&reported)))
     }
 
     /// What clocks could be by the last comparison that rank 0 has heard of; nothing elsewhere, and
@@ -295,23 +295,24 @@ impl<'c> GlobalClock<'c> {
             for heard in &epoch.heard {
                 words.extend([f64::from(heard.teacher), heard.there, heard.back]);
             }
-            words.resize(end, NOBODY);
+            words.resize(end, NO_TEACHER);
         }
         self.unsent = 0;
         words
     }
 
-    /// On rank 0: what clocks could be while what is told happened, from every rank's numbers.
-    pub(crate) fn merge(&mut self, told: &[&[f64]]) -> Ways {
+    /// On rank 0: what clocks could be during these events, from every rank's numbers.
+    pub(crate) fn merge(&mut self, reported: &[&[f64]]) -> Ways {
         if self.global {
             return Ways::OneClock;
         }
         let each = self.words_of_epoch();
-        let epochs = told.first().map_or(0, |words| words.len() / each);
+        let epochs = reported.first().map_or(0, |words| words.len() / each);
         let mut all = self.ways.take();
         for epoch in 0..epochs {
-            let of: Vec<&[f64]> = told.iter().map(|words| &words[epoch * each..][..each]).collect();
-            let ways = Ways::of(told.len(), &messages(&of));
+            let of: Vec<&[f64]> =
+                reported.iter().map(|words| &words[epoch * each..][..each]).collect();
+            let ways = Ways::of(reported.len(), &messages(&of));
             all = Some(match all {
                 Some(before) => before.or(&ways),
                 None => ways.clone(),
@@ -321,22 +322,22 @@ impl<'c> GlobalClock<'c> {
         if epochs == 0 {
             self.ways.clone_from(&all);
         }
-        all.unwrap_or(Ways::of(told.len(), &[]))
+        all.unwrap_or(Ways::of(reported.len(), &[]))
     }
 }
 
 /// Numbers of one comparison and of each rank that was asked in it, and what stands for no rank.
 const EPOCH_WORDS: usize = 2;
 const HEARD_WORDS: usize = 3;
-const NOBODY: f64 = -1.0;
+const NO_TEACHER: f64 = -1.0;
 
 /// The messages of one comparison, by the ranks' ideas of the time right after it.
-fn messages(told: &[&[f64]]) -> Vec<Message> {
+fn messages(reported: &[&[f64]]) -> Vec<Message> {
     let mut messages = Vec::new();
-    for (pupil, words) in told.iter().enumerate() {
+    for (pupil, words) in reported.iter().enumerate() {
         for heard in words[EPOCH_WORDS..].chunks(HEARD_WORDS).filter(|heard| heard[0] >= 0.0) {
             let teacher = heard[0] as usize;
-            let Some(theirs) = told.get(teacher) else { continue };
+            let Some(theirs) = reported.get(teacher) else { continue };
             // Ideas differ from clocks by offsets; and clocks drift while they are compared.
             let (ahead, drifted) = (theirs[0] - words[0], theirs[1].max(words[1]));
             let (there, back) = (heard[1] + ahead + drifted, heard[2] - ahead + drifted);

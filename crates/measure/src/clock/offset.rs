@@ -11,7 +11,7 @@ use crate::talk::{CLOCK, bytes_of, numbers_of};
 /// Round trips in a row without a shorter one that end a comparison, unless another number is asked
 /// for.
 pub const TRIPS: u32 = 10;
-/// A comparison ends after so many of that number at the latest.
+/// A comparison ends after this multiple of that number at the latest.
 const MOST: u32 = 100;
 
 pub(super) fn epoch(clock: &GlobalClock) -> Result<Epoch, CommError> {
@@ -46,9 +46,9 @@ type Bytes = [u8; 56];
 impl Word {
     fn bytes(self) -> Vec<u8> {
         let Word { arrival, shortest, second, go_on, left, came } = self;
-        let told = f64::from(u8::from(arrival.is_some()));
+        let has_arrival = f64::from(u8::from(arrival.is_some()));
         let go_on = f64::from(u8::from(go_on));
-        bytes_of(&[arrival.unwrap_or(0.0), told, shortest, second, go_on, left, came])
+        bytes_of(&[arrival.unwrap_or(0.0), has_arrival, shortest, second, go_on, left, came])
     }
 
     fn from(bytes: &Bytes) -> Word {

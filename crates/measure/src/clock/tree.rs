@@ -1,4 +1,5 @@
-//! All clocks in a logarithmic number of rounds: whoever knows rank 0's time tells it to one more.
+//! Binomial-tree clock synchronisation: every rank that knows rank 0's time teaches one more, so
+//! that all do after a logarithmic number of rounds.
 //!
 //! Rank r + d learns from rank r, for d from the largest power of two down to 1, so that in each
 //! round all pairs are disjoint. A pair exchanges small messages until the shortest round trip was
@@ -11,15 +12,15 @@
 use laneway_core::{CommError, Rank};
 
 use super::{Epoch, GlobalClock, Heard, MOST_DRIFT};
-use crate::talk::{CLOCK, bytes_of, meet, numbers_of};
+use crate::talk::{CLOCK, bytes_of, numbers_of, synchronise};
 
-/// In virtual time a round trip that nobody disturbs always takes equally long: so many more like
+/// In virtual time an undisturbed round trip always takes equally long: this number of trips like
 /// the shortest end a comparison, and fewer where it is as short as any before. What was shorter
 /// before is waited for, because the same neighbours can disturb several in the same way.
 const CONFIRMED: u32 = 3;
 const CONFIRMED_AGAIN: u32 = 1;
-/// So many in a row without a shorter one end it too, for others delay some; and on a real machine
-/// the system does as well. More where a shorter one was seen before.
+/// This number in a row without a shorter one ends it too, for others delay some; and on a real
+/// machine the system does as well. More where a shorter one was seen before.
 const PATIENCE: u32 = 4;
 const PATIENCE_KNOWN: u32 = 12;
 const PATIENCE_REAL: u32 = 8;
@@ -53,9 +54,9 @@ pub(super) fn epoch(clock: &GlobalClock) -> Result<Epoch, CommError> {
             teach(clock, rank + distance, &own)?;
         }
     }
-    // Who is done early must not disturb others with what comes next: a long message into a slow
-    // card delays every question there equally, and nobody would see it.
-    meet(clock.comm)?;
+    // Early ranks stay silent until the round ends: a long message into a slow
+    // card delays every question there equally, and would not be noticed.
+    synchronise(clock.comm)?;
     own.lasted = clock.local() - begun;
     Ok(own)
 }
@@ -96,7 +97,7 @@ fn teach(clock: &GlobalClock, pupil: Rank, own: &Epoch) -> Result<(), CommError>
     }
 }
 
-/// What a question and its answer told.
+/// The result of a question and its answer.
 struct Trip {
     asked: f64,
     heard: f64,
@@ -180,7 +181,7 @@ impl Default for Shortest {
 }
 
 impl Shortest {
-    /// Takes one more, and tells whether it is the shortest now.
+    /// Takes one more, and returns whether it is the shortest now.
     fn is_beaten(&mut self, took: f64) -> bool {
         self.in_vain = if took < SHORTER * self.took { 0 } else { self.in_vain + 1 };
         if EQUAL * took < self.took {

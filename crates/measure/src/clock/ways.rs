@@ -1,7 +1,7 @@
 //! What clocks could be at most: no message arrives before it leaves.
 //!
-//! A common time rests on ways that take as long out as back, and nobody can see whether they do.
-//! What everybody can see is that each message left before it arrived. If `c[i]` is what must be
+//! A common time rests on ways that take as long out as back, which cannot be observed.
+//! What is certain is that each message left before it arrived. If `c[i]` is what must be
 //! added to rank i's idea of the time to make it true, a message of rank i to rank j says that
 //! `c[i] - c[j]` is at most its arrival less its departure, each by that rank's own idea. Such
 //! constraints of many messages, over third ranks too, leave for each two ranks the most by which
@@ -10,7 +10,7 @@
 
 use laneway_stats::SplitMix64;
 
-/// Up to so many ranks every pair is looked at; of more, what the way over rank 0 allows.
+/// Up to this number of ranks every pair is examined; of more, what the way over rank 0 allows.
 const MOST_PAIRS: usize = 256;
 
 /// For each two ranks, the most by which the first one's correction can exceed the second one's.
@@ -22,7 +22,7 @@ pub enum Ways {
     Pairs {
         /// How many ranks there are.
         ranks: usize,
-        /// Seconds, at `i * ranks + j`; infinite where no message tells.
+        /// Seconds, at `i * ranks + j`; infinite without a message.
         most: Vec<f64>,
     },
     /// Of each rank to rank 0, and of rank 0 to each.
@@ -61,7 +61,7 @@ impl Bound {
         Bound { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// Wider by so many seconds at each end; nothing takes less than nothing.
+    /// Wider by `by` seconds at each end; nothing takes less than nothing.
     pub fn widened(self, by: f64) -> Bound {
         Bound { low: (self.low - by).max(0.0), high: self.high + by }
     }
@@ -130,7 +130,7 @@ impl Ways {
         }
     }
 
-    /// The same where clocks may have gone wrong by so many seconds since.
+    /// The same where clocks may have gone wrong by `by` seconds since.
     pub fn widened(self, by: f64) -> Ways {
         let wider = |all: Vec<f64>, by: f64| all.into_iter().map(|most| most + by).collect();
         match self {

@@ -9,7 +9,7 @@ use super::plan::Plan;
 use crate::flags;
 use crate::isolation::Isolation;
 use crate::repeat::Rule;
-use crate::talk::{announce_from, collect};
+use crate::talk::{broadcast_from, gather};
 use crate::timing::WARM_UP_CALLS;
 
 /// Where experiments are done, and how often.
@@ -104,7 +104,7 @@ pub struct Estimate {
 const NOISY_SAMPLES: u32 = 100;
 
 /// Numbers that an estimate is sent as.
-const NUMBERS: usize = 7;
+pub(super) const NUMBERS: usize = 7;
 
 impl Estimate {
     /// What samples say, without those at the beginning that had not settled.
@@ -211,11 +211,11 @@ impl<'c> Lab<'c> {
                 self.comm.recv(Some(leader), Some(WORD), &mut [])?;
             }
         }
-        announce_from(self.comm, first, &mut [])
+        broadcast_from(self.comm, first, &mut [])
     }
 
     /// Repeats the experiment on one subset. The samples, on the leader.
-    fn repeat(
+    pub(super) fn repeat(
         &self,
         members: &Members,
         experiment: &mut impl FnMut(&Members) -> Result<f64, CommError>,
@@ -262,7 +262,7 @@ impl<'c> Lab<'c> {
         }
         let width = led.iter().max().copied().unwrap_or(0) * NUMBERS;
         own.resize(width, 0.0);
-        let all = collect(self.comm, &own)?;
+        let all = gather(self.comm, &own)?;
         if self.comm.rank() != 0 {
             return Ok(None);
         }

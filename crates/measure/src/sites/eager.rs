@@ -3,7 +3,7 @@
 use laneway_core::{Comm, CommError, Progress};
 
 use super::flows::Flow;
-use crate::talk::{DATA, WORD, announce_from};
+use crate::talk::{DATA, WORD, broadcast_from};
 
 /// Powers of two that are tried.
 const POWERS: std::ops::RangeInclusive<u32> = 3..=22;
@@ -41,7 +41,7 @@ pub fn eager_bytes(
             comm.recv(Some(flow.from), Some(WORD), &mut [])?;
             comm.recv(Some(flow.from), Some(DATA), &mut room)?;
         }
-        announce_from(comm, flow.from, &mut word)?;
+        broadcast_from(comm, flow.from, &mut word)?;
         Ok(word[0] == 1.0)
     })
 }

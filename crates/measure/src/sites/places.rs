@@ -6,7 +6,7 @@ use laneway_core::{Comm, CommError, Rank};
 
 use crate::p2p::{Estimate, Lab, Latencies, Plan, Prober, Sizes, sites_by_latency};
 use crate::repeat::Rule;
-use crate::talk::announce;
+use crate::talk::broadcast;
 
 /// Round trips of each pair of hosts.
 const REPS: u32 = 5;
@@ -53,7 +53,7 @@ pub fn latencies(
         known.map_or(f64::NAN, |estimate| estimate.value)
     };
     let mut values: Vec<f64> = places.iter().map(latency).collect();
-    announce(comm, &mut values)?;
+    broadcast(comm, &mut values)?;
     let estimate =
         |value: f64| Estimate { value, interval: None, error: None, reps: REPS, reached: true };
     Ok(Latencies(places.into_iter().zip(values.into_iter().map(estimate)).collect()))

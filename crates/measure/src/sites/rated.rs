@@ -9,7 +9,7 @@ use laneway_stats::median;
 use super::flows::{Flow, Work, once};
 use crate::p2p::Estimate;
 use crate::repeat::Rule;
-use crate::talk::{announce, announce_to_idle, collect_at_idle};
+use crate::talk::{broadcast, broadcast_to_idle, gather_at_idle};
 
 /// What some flows have at the same time.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +110,7 @@ pub fn rate_flows(
             0 => rule.wanted(&each, comm.clock().now() - begun),
             _ => 0,
         })];
-        announce_to_idle(comm, &mut wanted)?;
+        broadcast_to_idle(comm, &mut wanted)?;
         if wanted[0] < 1.0 {
             break;
         }
@@ -142,7 +142,7 @@ fn gathered(
             times
         })
         .collect();
-    let all = collect_at_idle(comm, &numbers)?;
+    let all = gather_at_idle(comm, &numbers)?;
     if comm.rank() != 0 {
         return Ok(Vec::new());
     }
@@ -187,7 +187,7 @@ fn settled(
     let mut numbers = each.numbers().to_vec();
     numbers.extend(together.numbers());
     numbers.extend((0..flows.len()).map(own));
-    announce(comm, &mut numbers)?;
+    broadcast(comm, &mut numbers)?;
     let (each, rest) = numbers.split_at(numbers.len().min(each.numbers().len()));
     let (together, rates) = rest.split_at(rest.len().min(each.len()));
     let read = |numbers: &[f64]| {

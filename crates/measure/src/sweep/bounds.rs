@@ -28,7 +28,7 @@ pub enum Reading {
     AssumingSymmetry,
 }
 
-/// What a reader of these rows should know of their intervals; none where ranks share a clock.
+/// What a reader of these rows should know of their intervals; `None` if ranks share a clock.
 pub fn reading(rows: &[Row]) -> Option<Reading> {
     if rows.iter().any(|row| row.get("assume") == Some(&"none".into())) {
         return Some(Reading::AssumingNothing);

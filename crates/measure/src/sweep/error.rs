@@ -35,9 +35,9 @@ pub enum Refusal {
         /// The library's objection.
         cause: String,
     },
-    /// An algorithm was to be chosen by sites that nobody has named.
+    /// An algorithm was to be chosen by sites that were not given.
     NoSites,
-    /// The largest size does not fit into somebody's memory.
+    /// The largest size does not fit into the memory of a machine.
     Memory(String),
     /// No chosen algorithm serves any of the shapes.
     NothingMeasured,

@@ -9,8 +9,8 @@ use crate::memory::{objection, sharers};
 use crate::operation::Answerer;
 use crate::p2p::Places;
 
-/// Collective: nothing begins where the largest point, on all ranks, does not fit on somebody's
-/// machine.
+/// Collective: nothing begins where the largest point, on all ranks, does not fit on one of the
+/// machines.
 pub fn refuse(
     comm: &dyn Comm,
     sweep: &Sweep,

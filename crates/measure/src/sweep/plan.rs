@@ -131,7 +131,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Our algorithms send nothing where there is nothing to send or nobody to send it to, so that
+    /// Our algorithms send nothing where there is nothing to send or no rank to send it to, so that
     /// there is nothing to measure; what a library does then is its own affair.
     pub fn is_empty(&self, ranks: u32) -> bool {
         let ours = matches!(self.answerer, Answerer::Ours(..));
@@ -171,7 +171,7 @@ impl Sweep {
         }
     }
 
-    /// What can be refused before there are ranks: unknown names, and races of nobody.
+    /// What can be refused before there are ranks: unknown names, and races without competitors.
     pub fn check(&self) -> Result<(), Refusal> {
         for choice in &self.choices {
             let Choice::Named(name) = choice else { continue };
@@ -211,7 +211,7 @@ impl Sweep {
         point.reached && interval.half_width() <= asked * point.estimate.abs()
     }
 
-    /// The numbers of ranks to measure on, where there are so many at most.
+    /// The numbers of ranks to measure on, if there are `most` at most.
     pub fn counts(&self, most: u32) -> Vec<u32> {
         if self.ranks.is_empty() { vec![most] } else { self.ranks.clone() }
     }
@@ -307,7 +307,7 @@ impl Sweep {
         }
     }
 
-    /// As rows tell it: `barrier:tree`, or `reduce+barrier:tree`.
+    /// As rows show it: `barrier:tree`, or `reduce+barrier:tree`.
     pub fn isolation_and_start(&self) -> String {
         match self.start {
             Isolation::None => self.isolation.to_string(),

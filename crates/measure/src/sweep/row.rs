@@ -67,7 +67,7 @@ pub(super) fn row(
             .with("rank_avg_us", us(average))
             .with("rank_max_us", us(means.iter().copied().fold(0.0, f64::max)));
     }
-    // Rows of one algorithm with several settings are told apart by them.
+    // Rows of one algorithm with several settings are distinguished by them.
     let has_settings = |choice: &Choice| match choice {
         Choice::Named(name) => name.contains(':'),
         Choice::Chosen => true,
@@ -116,7 +116,7 @@ pub fn brief(row: &Row) -> Row {
         "rank_min_us",
         "flags",
     ];
-    // Where all calls are blocking, nobody asks which form they have.
+    // Where all calls are blocking, the form is of no interest.
     let asked = |name: &str| name != "form" || row.get("overlap_percent").is_some();
     let shown = |name: &str| SHOWN.contains(&name) && asked(name);
     let mut brief = flags::spaced(row.only(shown));

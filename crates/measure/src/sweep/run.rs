@@ -12,7 +12,7 @@ use super::need;
 use super::plan::{Case, Choice, Placer, Sweep};
 use super::row::row;
 use crate::operation::Answerer;
-use crate::talk::{announce, reunite};
+use crate::talk::{broadcast, wait_for_busy};
 use crate::timing::serves;
 use crate::{
     Collective, GlobalClock, Isolation, Measuring, Method, Point, Stage, flags, overlap, truth,
@@ -23,7 +23,7 @@ pub trait Observer {
     /// This rank goes on; called on every rank, often.
     fn alive(&self) {}
 
-    /// On every rank: so many points of a round are done, and this one is next.
+    /// On every rank: `done` points of a round are done, and this one is next.
     fn progress(&self, _done: usize, _all: usize, _next: &Case) {}
 
     /// On rank 0, after each point: the new row, and on demand all rows so far.
@@ -137,7 +137,7 @@ impl Sweep {
             if let Some(group) = if whole { Some(comm) } else { first.as_deref() } {
                 running.measure(group, later)?;
             }
-            reunite(comm, count, &|| observer.alive())?;
+            wait_for_busy(comm, count, &|| observer.alive())?;
         }
         running.conclude(comm)
     }
@@ -262,7 +262,7 @@ impl Running<'_> {
             // Rank 0 has the times; no bend is at size 0.
             let wanted = |curve: &&Case| self.bend(comm.size(), curve).unwrap_or(0) as f64;
             let mut sizes: Vec<f64> = curves.iter().map(wanted).collect();
-            announce(stage.comm, &mut sizes)?;
+            broadcast(stage.comm, &mut sizes)?;
             let mut more = Vec::new();
             for (curve, &size) in curves.iter().zip(&sizes).filter(|(_, size)| **size > 0.0) {
                 let mut all = sweep.cases(comm, self.placer, &[size as u64]).into_iter();
@@ -277,7 +277,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// The size that a curve on so many ranks wants next; on rank 0.
+    /// The size that a curve on this number of ranks wants next; on rank 0.
     fn bend(&self, ranks: u32, curve: &Case) -> Option<u64> {
         let own =
             |done: &&Measured| done.ranks == ranks && self.sweep.share_curve(&done.case, curve);
@@ -363,7 +363,7 @@ impl Running<'_> {
         }
     }
 
-    /// Collective: the call with its buffers, once it was seen to be right; none where it cannot be
+    /// Collective: the call with its buffers, once it was seen to be right; `None` if it cannot be
     /// made or is wrong.
     fn prepare<'c>(
         &mut self,
@@ -406,7 +406,7 @@ impl Running<'_> {
         let word = |is: bool| f64::from(u8::from(is));
         let has_points = !self.points.is_empty();
         let mut words = [has_points, self.wrong, self.imprecise, self.without_figure].map(word);
-        announce(comm, &mut words)?;
+        broadcast(comm, &mut words)?;
         let [has_points, wrong, imprecise, without_figure] = words.map(|word| word != 0.0);
         let Running { points, left_out, refined, .. } = self;
         Ok(Swept { points, left_out, refined, has_points, wrong, imprecise, without_figure })

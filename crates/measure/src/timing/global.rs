@@ -1,7 +1,7 @@
 //! From the first entry to the last exit on one clock, after the stage's isolation.
 //!
-//! paper: mpiblib 2.1. Clocks are compared again after so many repetitions: the paper's cost comes
-//! from comparing them after each.
+//! paper: mpiblib 2.1. Clocks are compared again after a number of repetitions: the paper's cost
+//! comes from comparing them after each.
 
 use laneway_core::CommError;
 

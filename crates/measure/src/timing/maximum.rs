@@ -1,14 +1,14 @@
 //! Every rank times itself, and the longest counts.
 //!
-//! paper: mpiblib 2.1. It needs no common clock, but rests on everybody beginning together: how far
-//! apart they began is told too, on the synchronised clock.
+//! paper: mpiblib 2.1. It needs no common clock, but rests on all ranks beginning together: how far
+//! apart they began is reported too, on the synchronised clock.
 
 use laneway_core::CommError;
 
 use super::{Batch, Remarks, Spans, Stage, Timing, isolated, warm_up};
 use crate::operation::Operation;
 use crate::pace::Pace;
-use crate::talk::announce;
+use crate::talk::broadcast;
 
 /// The longest of the ranks' own times; no common clock is needed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +29,7 @@ impl Timing for Maximum {
         warm_up(stage, operation)?;
         // Rank 0 has just collected and would come last to the isolation, which a single repetition
         // shows: all come as between two batches.
-        announce(stage.comm, &mut [0.0])
+        broadcast(stage.comm, &mut [0.0])
     }
 
     fn batch(

@@ -28,7 +28,7 @@ use crate::crowd::crowded;
 use crate::isolation::{Gate, Isolation};
 use crate::operation::Operation;
 use crate::pace::Pace;
-use crate::talk::{DELIVER, bytes_of, collect, numbers_of};
+use crate::talk::{DELIVER, bytes_of, gather, numbers_of};
 
 /// Calls that warm caches and connections before the first sample; one less where the operation
 /// says that it is warm.
@@ -38,7 +38,7 @@ pub const WARM_UP_CALLS: u32 = 2;
 /// begin apart meet other messages of their own; a bound has it where clocks are not one.
 const MEETING: f64 = 0.01;
 
-/// Calls of nothing that tell what a call costs by itself.
+/// Empty calls that give the cost of a call by itself.
 const NOTHINGS: u32 = 101;
 
 /// Where measurements happen: messages of our own, a clock, and what keeps repetitions apart.
@@ -51,7 +51,7 @@ pub struct Stage<'c> {
     pub isolation: Isolation,
     /// What lets all start together after it, if that is something else.
     pub start: Isolation,
-    /// Whether a host has more ranks than cores; none where nobody asked yet.
+    /// Whether a host has more ranks than cores; `None` if not determined yet.
     pub crowded: Option<bool>,
 }
 
@@ -121,7 +121,7 @@ pub struct Batch {
     pub samples: Vec<Sample>,
     /// Repetitions that do not count, as a rank began late.
     pub rejected: u32,
-    /// The mean of every rank over the batch, where a method tells it.
+    /// The mean of every rank over the batch, if a method gives it.
     pub rank_means: Vec<f64>,
     /// Every rank's entry and exit, if they are to be kept: repetition after repetition, rank after
     /// rank, on rank 0's clock.
@@ -162,7 +162,7 @@ pub trait Timing {
         warm_up(stage, operation).map(|_| ())
     }
 
-    /// Collective: does about so many repetitions, as many on every rank.
+    /// Collective: does about this number of repetitions, as many on every rank.
     fn batch(
         &mut self,
         stage: &mut Stage,
@@ -211,7 +211,7 @@ pub(crate) struct Spans {
     tick: f64,
 }
 
-/// What a rank tells beside its entries and exits.
+/// What a rank reports beside its entries and exits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Remarks {
     /// When it was ready for the first repetition, by rank 0's clock.
@@ -243,14 +243,14 @@ impl Spans {
         numbers.extend([remarks.ready, clock.error(), remarks.missed, clock.stale(last)]);
         numbers.extend(clock.take_unsent());
         let each = numbers.len();
-        let numbers = collect(stage.comm, &numbers)?;
+        let numbers = gather(stage.comm, &numbers)?;
         if stage.comm.rank() != 0 {
             return Ok(None);
         }
         let (count, ranks) = (own.len(), stage.comm.size() as usize);
-        let told: Vec<&[f64]> =
+        let reported: Vec<&[f64]> =
             numbers.chunks(each).map(|rank| &rank[2 * count + REMARKS..]).collect();
-        let ways = clock.merge(&told);
+        let ways = clock.merge(&reported);
         let spans = Spans { count, ranks, each, ways, tick: clock.tick(), numbers };
         let stale = spans.largest(STALE);
         // Two ranks may have gone wrong in opposite directions.
@@ -386,7 +386,7 @@ pub(crate) fn warm_up(stage: &mut Stage, operation: &mut dyn Operation) -> Resul
             last = timed(stage, operation)?;
         }
     }
-    let spans = collect(stage.comm, &[last.1 - last.0])?;
+    let spans = gather(stage.comm, &[last.1 - last.0])?;
     Ok(spans.into_iter().fold(0.0, f64::max))
 }
 

@@ -16,24 +16,24 @@ use crate::flags;
 use crate::isolation::Isolation;
 use crate::operation::Operation;
 use crate::pace::Pace;
-use crate::talk::{CONFIRM, announce};
+use crate::talk::{CONFIRM, broadcast};
 
 /// Confirmations that are averaged for the correction, after a first one to which ranks come from
 /// elsewhere; in virtual time they hardly differ.
 const CONFIRMATIONS: u32 = 10;
 const VIRTUAL_CONFIRMATIONS: u32 = 3;
 
-/// How the root learns that everybody is done.
+/// How the root learns that all ranks are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Confirmation {
-    /// The default: nobody is through before the last one has come, so that it overlaps least with
+    /// The default: no rank is through before the last one has come, so that it overlaps least with
     /// the operation.
     #[default]
     Barrier,
     /// A reduction of one byte to the root.
     Reduce,
-    /// An empty message of everybody.
+    /// An empty message of every rank.
     Messages,
 }
 
@@ -77,7 +77,7 @@ struct Confirmed {
     entry: f64,
     /// Until the root itself was done.
     own: f64,
-    /// Until everybody had confirmed.
+    /// Until all ranks had confirmed.
     whole: f64,
 }
 
@@ -127,7 +127,7 @@ impl Root {
         Ok(times)
     }
 
-    /// On the root, what is told to rank 0: of each repetition the sample, what the subtraction
+    /// On the root, what is sent to rank 0: of each repetition the sample, what the subtraction
     /// left, what the longest confirmation leaves, and all of it; and the correction.
     fn numbers(&self, times: &[Confirmed]) -> Vec<f64> {
         let of = |time: &Confirmed| {
@@ -164,7 +164,7 @@ impl Timing for Root {
         self.longest = times().fold(0.0, f64::max);
         // Rank 0 has just collected and would come last to the isolation, which a single repetition
         // shows: all come as between two batches.
-        announce(stage.comm, &mut [0.0])
+        broadcast(stage.comm, &mut [0.0])
     }
 
     fn batch(

@@ -8,7 +8,7 @@ use laneway_core::CommError;
 use super::{Batch, Sample, Stage, Timing};
 use crate::operation::Operation;
 use crate::pace::Pace;
-use crate::talk::collect;
+use crate::talk::gather;
 
 /// The mean of a series of calls that nothing keeps apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Timing for Series {
             }
             means.push((stage.clock.local() - entry) / f64::from(length));
         }
-        let all = collect(stage.comm, &means)?;
+        let all = gather(stage.comm, &means)?;
         let ranks: Vec<&[f64]> = all.chunks(means.len().max(1)).collect();
         let longest = |at: usize| ranks.iter().map(|own| own[at]).fold(0.0, f64::max);
         let count = if ranks.is_empty() { 0 } else { means.len() };

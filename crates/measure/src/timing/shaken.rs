@@ -3,7 +3,7 @@
 //! The bound of a sample takes for granted that who begins later makes an operation at most so much
 //! longer, and never shorter. Most operations are so. But where messages share a network, a rank
 //! that begins a little later may meet others or just not, and an all-to-all may take a tenth less
-//! or more. Nobody knows when ranks really begin if the ways are not symmetric. So clocks are drawn
+//! or more. When ranks really begin is unknown if the ways are not symmetric. So clocks are drawn
 //! by chance from all that the messages allow ([`Ways::draw`]), all ranks begin at one instant by
 //! these, and the time is read by these. The truth is one of the clocks that could be drawn: what
 //! it takes lies among what these repetitions take, or a little beyond, as they are few.
@@ -14,15 +14,15 @@ use laneway_stats::SplitMix64;
 use super::{Remarks, Spans, Stage, timed};
 use crate::clock::{Bound, Ways};
 use crate::operation::Operation;
-use crate::talk::announce;
+use crate::talk::broadcast;
 
-/// Clocks that are drawn: at least and at most, and in between as many as fit into so many seconds.
+/// Clocks that are drawn: at least and at most, and in between as many as fit into these seconds.
 const FEWEST: u32 = 8;
 const MOST: u32 = 32;
 const SECONDS: f64 = 1.0;
 
 /// If all times between two limits were equally likely, the limits would lie within [`unseen`] of
-/// the range of so many times beyond it, but for about one case in 200; this is how sure the
+/// the range of this number of times beyond it, but for about one case in 200; this is how sure the
 /// greatest alone is of its limit.
 const SURE: f64 = 0.9995;
 
@@ -49,13 +49,13 @@ impl Shaking {
         let (rank, ranks) = (stage.comm.rank() as usize, stage.comm.size() as usize);
         let ways = stage.clock.known_ways().unwrap_or(&Ways::OneClock).clone();
         let mut words = [self.first, self.period, ways.widest()];
-        announce(stage.comm, &mut words)?;
+        broadcast(stage.comm, &mut words)?;
         let [first, period, reach] = words;
         let each = period + 2.0 * reach;
         let count = ((SECONDS / each) as u32).clamp(FEWEST, MOST);
         let mut random = SplitMix64::new(1);
         let mut drawn: Vec<f64> = (0..count).flat_map(|_| ways.draw(ranks, &mut random)).collect();
-        announce(stage.comm, &mut drawn)?;
+        broadcast(stage.comm, &mut drawn)?;
         let instant = |number: usize| first + number as f64 * each + reach;
         let mut own = Vec::with_capacity(count as usize);
         for (number, corrections) in drawn.chunks(ranks).enumerate() {
@@ -79,7 +79,7 @@ impl Shaking {
 mod tests {
     use super::*;
 
-    /// The limits of uniform values are seldom beyond what so many of them allow for.
+    /// The limits of uniform values are seldom beyond what this number of them allows for.
     #[test]
     fn what_was_not_seen_is_allowed_for() {
         let mut random = SplitMix64::new(1);

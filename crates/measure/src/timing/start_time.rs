@@ -3,7 +3,7 @@
 //! The instants of a whole batch are agreed on at once, a period apart that is a little longer than
 //! the operation. A rank that comes late to one (because the operation before was not over, or the
 //! system had other work) spoils that repetition: it is rejected, counted, and if there are many
-//! the period grows. How long it takes to tell everybody is seen in each batch, and the next one
+//! the period grows. The time to inform all ranks is measured in each batch, and the next one
 //! begins accordingly. On a real machine few are rejected, the latest: what lateness does
 //! to the rest is in their bounds. Where a host has more ranks than cores, or ranks were far apart
 //! batch after batch, ranks miss their starts: the method falls back on a barrier and the
@@ -23,9 +23,9 @@ use crate::clock::Bound;
 use crate::flags;
 use crate::operation::Operation;
 use crate::pace::Pace;
-use crate::talk::{announce, collect};
+use crate::talk::{broadcast, gather};
 
-/// A period, as so many times what the operation seems to take.
+/// A period, as a multiple of what the operation seems to take.
 const PERIOD: f64 = 1.05;
 /// By how much it grows when many come late, and how far.
 const LONGER: f64 = 1.6;
@@ -35,24 +35,25 @@ const LATE_PART: f64 = 0.001;
 const LATE_SECONDS: f64 = 1e-6;
 /// The same in virtual time, unless clocks are known less well than that.
 const LATE_VIRTUAL: f64 = 20e-9;
-/// On a real machine somebody is always late. So many repetitions count whatever the lateness is,
-/// which their bounds tell.
+/// On a real machine some rank is always late. This part of the repetitions counts whatever the
+/// lateness is, which their bounds show.
 const KEPT: f64 = 0.85;
-/// The operation is over by then in so many of the repetitions of a real machine.
+/// The operation is over by then in this part of the repetitions of a real machine.
 const OVER: f64 = 0.9;
 /// Where half of the repetitions begin apart by more than this part of what they take, the ranks
-/// are not together; and so many batches of this in a row are the evidence that they never will be.
+/// are not together; and this number of such batches in a row is the evidence that they never
+/// will be.
 const APART: f64 = 0.5;
 const SPOILED: u32 = 8;
 /// Seconds of a batch after which clocks that drift are compared again: at most, and while the
 /// drift is hardly known.
 const LONGEST_BATCH: f64 = 1.0;
 const FIRST_BATCH: f64 = 0.05;
-/// So many repetitions, and then every rank sleeps for up to so many seconds. Shorter sleeps leave
+/// After this number of repetitions every rank sleeps for up to this time. Shorter sleeps leave
 /// the ranks in step, and with fewer repetitions between them it is their cost that is measured.
 const IN_STEP: u32 = 10;
 const LONGEST_SLEEP: f64 = 1e-3;
-/// The time until the first instant of a batch, as so many times what it took to reach everybody;
+/// The time until the first instant of a batch, as a multiple of what it took to reach all ranks;
 /// and how much of it is kept where less would do.
 const LEAD: f64 = 1.1;
 const LEAD_KEPT: f64 = 0.8;
@@ -70,7 +71,7 @@ pub struct StartTime {
     seen: bool,
     spoiled: u32,
     fallen_back: bool,
-    /// Whether somebody else has decided whether ranks begin in time.
+    /// Whether another launch has decided whether ranks begin in time.
     decided: bool,
     /// Whether ranks have begun apart on purpose.
     shaken: bool,
@@ -90,7 +91,7 @@ struct Appointments {
 }
 
 impl Appointments {
-    /// How many of them lie within so many seconds.
+    /// How many of them lie within `seconds`.
     fn within(&self, seconds: f64) -> u32 {
         let mut last = self.period;
         let mut fitting = 1;
@@ -155,10 +156,12 @@ impl StartTime {
         let late: Vec<f64> = instants.iter().enumerate().map(apart).collect();
         let needed = spans.ready() - plan.announced;
         self.lead = (LEAD * needed + LATE_SECONDS).max(LEAD_KEPT * self.lead);
-        // Who was told too late says nothing about who begins in time.
-        let told_late = usize::from(spans.ready() > plan.first);
+        // A rank that learnt the instant too late says nothing about who begins in time.
+        let informed_late = usize::from(spans.ready() > plan.first);
         let bearable = match real {
-            true => quantile(&sorted(&late[told_late.min(late.len() - 1)..]), KEPT).unwrap_or(0.0),
+            true => {
+                quantile(&sorted(&late[informed_late.min(late.len() - 1)..]), KEPT).unwrap_or(0.0)
+            }
             false => 0.0,
         };
         let least = if real { LATE_SECONDS } else { LATE_VIRTUAL.max(2.0 * spans.clock_error()) };
@@ -168,7 +171,7 @@ impl StartTime {
         let (mut unusual, mut asunder) = (0, 0);
         for (repetition, instant) in instants.iter().enumerate() {
             let whole = spans.whole(repetition);
-            if repetition >= told_late {
+            if repetition >= informed_late {
                 unusual += u32::from(late[repetition] > usual(whole));
                 asunder += u32::from(spans.skew(repetition) > APART * whole);
             }
@@ -179,7 +182,7 @@ impl StartTime {
             batch.samples.push(spans.sample(repetition, whole));
             busy.push(spans.last_exit(repetition) - instant);
         }
-        let judged = (instants.len() - told_late) as u32;
+        let judged = (instants.len() - informed_late) as u32;
         self.adapt(spans, &busy, real, instants.len());
         let many = |late: u32| 2 * late > judged;
         self.slower = if many(unusual) { (self.slower * LONGER).min(LONGEST) } else { 1.0 };
@@ -258,8 +261,8 @@ impl StartTime {
         clock.sleep_until(clock.now() + part * LONGEST_SLEEP);
     }
 
-    /// Collective: agrees on the instants of a batch, the first of them after so many seconds; none
-    /// where agreed instants are given up. Clocks are compared in moments in which nobody else
+    /// Collective: agrees on the instants of a batch, the first of them after a delay; none if
+    /// agreed instants are given up. Clocks are compared in moments in which no other rank
     /// sends. A call at once would find others silent more often than one that comes alone does.
     fn agree(
         &self,
@@ -281,7 +284,7 @@ impl StartTime {
         // Only rank 0 knows what the operation takes.
         let number = |yes: bool| f64::from(u8::from(yes));
         let mut words = [first, period, f64::from(fitting), number(give_up), number(shake)];
-        announce(stage.comm, &mut words)?;
+        broadcast(stage.comm, &mut words)?;
         let [first, period, fitting, give_up, shake] = words;
         (plan.first, plan.period, plan.shake) = (first, period, shake != 0.0);
         plan.pace = pace.shortened(fitting as u32);
@@ -319,8 +322,8 @@ impl Timing for StartTime {
         // There and back, over the tree that announcements take. Where the way there is longer than
         // the way back, the first batch shows it.
         let begun = stage.clock.local();
-        announce(stage.comm, &mut [0.0])?;
-        collect(stage.comm, &[0.0])?;
+        broadcast(stage.comm, &mut [0.0])?;
+        gather(stage.comm, &[0.0])?;
         self.lead = LEAD * (stage.clock.local() - begun) / 2.0 + LATE_SECONDS;
         Ok(())
     }

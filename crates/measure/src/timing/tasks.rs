@@ -4,7 +4,7 @@
 //! timed; and what these take, which of them is.
 //!
 //! paper: mpiblib 2.2, after de Supinski and Karonis. It needs no common clock and no barrier
-//! between repetitions: when the last rank's acknowledgement is there, everybody is waiting for the
+//! between repetitions: when the last rank's acknowledgement is there, all ranks wait for the
 //! next. It holds for operations in which a rank's end does not depend on who else acknowledges:
 //! the linear and binomial broadcasts and scatters, where data flows from the root alone.
 //!
@@ -31,13 +31,13 @@ pub fn serves(collective: Collective, algorithm: &str) -> bool {
     flows_from_root && matches!(algorithm, "linear" | "binomial")
 }
 
-/// Ranks that may be the last one: those that came so near to it in a first call, at most so many,
-/// and the one that acknowledged last.
+/// Ranks that may be the last one: those that came so near to it in a first call, at most this
+/// number, and the one that acknowledged last.
 const NEAR: f64 = 0.95;
 const MOST_NEAR: usize = 3;
 const MOST_CANDIDATES: usize = MOST_NEAR + 1;
-/// So many repetitions of each of their tasks, of which the shortest is the least disturbed, show
-/// which one is the last.
+/// This number of repetitions of each of their tasks, of which the shortest is the least disturbed,
+/// shows which one is the last.
 const HEATS: usize = 3;
 
 /// One task by the root's clock, from its start.
@@ -65,7 +65,7 @@ pub struct Tasks {
     root: Rank,
     /// On the root, the shortest round trip seen with each rank.
     trips: Vec<f64>,
-    /// On the root, when the last acknowledgement of a call comes: nobody is at it any more.
+    /// On the root, when the last acknowledgement of a call comes: no rank is at it any more.
     over: f64,
     /// The same of candidates that are not timed any more: they can have taken so long at most.
     dropped: f64,
@@ -88,7 +88,7 @@ impl Tasks {
         (0..stage.comm.size()).filter(move |&rank| rank != root)
     }
 
-    /// Collective: one round trip with everybody at once. They delay each other at the root, so
+    /// Collective: one round trip with all ranks at once. They delay each other at the root, so
     /// that each is the most that it can be.
     fn trip_with_all(&mut self, stage: &Stage) -> Result<(), CommError> {
         let comm = stage.comm;
@@ -121,7 +121,7 @@ impl Tasks {
         Ok(shortest)
     }
 
-    /// Collective: one call that everybody acknowledges; on the root when each one's came. They may
+    /// Collective: one call that all ranks acknowledge; on the root when each one's came. They may
     /// delay each other a little, which is why tasks are timed apart.
     fn screen(&self, stage: &Stage, operation: &mut dyn Operation) -> Result<Vec<f64>, CommError> {
         let comm = stage.comm;
@@ -139,7 +139,7 @@ impl Tasks {
         Ok(arrivals)
     }
 
-    /// Collective: the root finds out who may be the last, and tells everybody. The others answer
+    /// Collective: the root finds out who may be the last, and informs all. The others answer
     /// until then.
     fn choose(&mut self, stage: &Stage, arrivals: &[f64]) -> Result<(), CommError> {
         if stage.comm.rank() == self.root {
@@ -148,13 +148,13 @@ impl Tasks {
         self.agree(stage)
     }
 
-    /// Collective: everybody learns from the root whose tasks are timed. The root goes on when all
+    /// Collective: all ranks learn from the root whose tasks are timed. The root goes on when all
     /// have heard of it.
     fn agree(&mut self, stage: &Stage) -> Result<(), CommError> {
         let comm = stage.comm;
         let mut word = [0; 8 * MOST_CANDIDATES];
         if comm.rank() == self.root {
-            // The root is no candidate: it stands where there is none.
+            // The root is not a candidate: it stands where there is none.
             let mut ranks = [f64::from(self.root); MOST_CANDIDATES];
             ranks.iter_mut().zip(&self.candidates).for_each(|(to, of)| *to = f64::from(*of));
             word.copy_from_slice(&bytes_of(&ranks));
@@ -225,7 +225,7 @@ impl Tasks {
         self.agree(stage)
     }
 
-    /// On the root: waits until everybody has come out of the isolation, or heard what it said.
+    /// On the root: waits until all ranks have left the isolation, or received its message.
     fn settle(&self, stage: &Stage) {
         if stage.comm.rank() == self.root {
             let longest = self.trips.iter().copied().fold(0.0, f64::max);
@@ -233,7 +233,7 @@ impl Tasks {
         }
     }
 
-    /// Collective: one task; on the root what it took. When it is over, everybody waits for the
+    /// Collective: one task; on the root what it took. When it is over, all ranks wait for the
     /// next.
     fn task(
         &self,

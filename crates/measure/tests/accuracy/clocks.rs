@@ -56,7 +56,7 @@ fn drift_changes_no_alltoall() {
     drift_changes_nothing(Kind::Alltoall);
 }
 
-/// The largest difference between ranks' ideas of one true instant, so many seconds after the last
+/// The largest difference between ranks' ideas of one true instant, some seconds after the last
 /// comparison.
 fn apart(procedure: Procedure, comparisons: u32, later: f64) -> f64 {
     let platform = sites(true);
@@ -76,7 +76,7 @@ fn apart(procedure: Procedure, comparisons: u32, later: f64) -> f64 {
 }
 
 #[test]
-fn offsets_alone_drift_away_and_two_comparisons_tell_the_drift() {
+fn offsets_alone_drift_away_and_two_comparisons_give_the_drift() {
     // Clocks that differ by up to 20 ppm.
     for procedure in Procedure::ALL {
         let once = apart(procedure, 1, 5.0);
@@ -88,7 +88,7 @@ fn offsets_alone_drift_away_and_two_comparisons_tell_the_drift() {
 
 /// What a rank expected between two comparisons, without knowing the drift, and with it.
 #[test]
-fn a_comparison_tells_what_the_expectation_had_missed() {
+fn a_comparison_gives_the_error_of_the_expectation() {
     let platform = sites(true);
     let ended = Program::new(&platform, 4).run(|comm: &dyn Comm| {
         let mut clock = GlobalClock::new(comm, Procedure::Tree);
@@ -145,11 +145,11 @@ fn apart_with_noise(seed: u64, trips: u32) -> (f64, f64) {
         let now = clock.now();
         (now, clock.ways().expect("what was heard").map_or(0.0, |ways| ways.widest()))
     });
-    let told = ended.expect("a program that ends").results;
-    let times = || told.iter().map(|(now, _)| *now);
+    let reported = ended.expect("a program that ends").results;
+    let times = || reported.iter().map(|(now, _)| *now);
     let first = times().fold(f64::INFINITY, f64::min);
     let apart = times().fold(f64::NEG_INFINITY, f64::max) - first;
-    (apart, told.iter().map(|(_, error)| *error).fold(0.0, f64::max))
+    (apart, reported.iter().map(|(_, error)| *error).fold(0.0, f64::max))
 }
 
 #[test]
@@ -157,8 +157,8 @@ fn an_offset_is_that_of_the_shortest_trip_whatever_comes_after_it() {
     for seed in 1..=10 {
         let (apart, most) = apart_with_noise(seed, 20);
         // The shortest of twenty and more was not delayed.
-        assert!(apart < 1e-6, "seed {seed}: {apart}, told {most}");
+        assert!(apart < 1e-6, "seed {seed}: {apart}, reported {most}");
         let (apart, most) = apart_with_noise(seed, 1);
-        assert!(apart <= 2.0 * most, "seed {seed}: {apart}, told {most}");
+        assert!(apart <= 2.0 * most, "seed {seed}: {apart}, reported {most}");
     }
 }

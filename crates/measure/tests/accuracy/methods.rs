@@ -48,7 +48,7 @@ fn the_default_is_within_two_thousandths_of_the_truth_whatever_the_isolation() {
 }
 
 #[test]
-fn forty_samples_cost_at_most_three_times_what_they_tell() {
+fn forty_samples_cost_at_most_three_times_their_sum() {
     let platform = sites(false);
     for kind in CELLS {
         for size in SIZES {
@@ -108,7 +108,7 @@ fn the_papers_methods_are_near_where_the_start_is() {
 }
 
 #[test]
-fn tasks_tell_the_truth_and_cost_less_than_the_papers_global_method() {
+fn tasks_are_exact_and_cost_less_than_the_papers_global_method() {
     // Where all ranks have one clock the global method has nothing to compare.
     let platform = sites(true);
     for kind in [Kind::Bcast, Kind::Scatter] {

@@ -1,4 +1,4 @@
-//! Ranks that end, and connections that break: who waits for them hears of it, nobody else does.
+//! Ranks that end, and connections that break: only ranks that wait for them get an error.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -64,7 +64,7 @@ fn strike(hub: &Arc<Hub>, way: Way, end: impl Fn() + Sync) {
 }
 
 #[test]
-fn who_waits_for_a_rank_hears_of_its_end() {
+fn a_wait_for_a_rank_ends_with_its_end() {
     for (name, way) in WAYS {
         println!("{name}");
         let hub = Hub::new(3);
@@ -82,7 +82,7 @@ fn an_error_of_the_link_ends_every_wait() {
 }
 
 #[test]
-fn half_a_message_is_no_message() {
+fn half_a_message_is_not_delivered() {
     let hub = Hub::new(3);
     hub.inject(1, 0, &Header::eager(0, 1, 8).encode());
     hub.inject(1, 0, &[1, 2, 3]);
@@ -90,7 +90,7 @@ fn half_a_message_is_no_message() {
 }
 
 #[test]
-fn a_message_from_anybody_is_awaited_while_one_can_send_it() {
+fn a_receive_from_any_rank_waits_while_one_can_send() {
     let hub = Hub::new(3);
     hub.end(1, HOW);
     std::thread::scope(|scope| {
@@ -117,7 +117,7 @@ fn the_last_words_of_a_rank_are_heard() {
     assert_eq!(comm.probe(None, None, false).unwrap().map(|message| message.from), Some(1));
     assert_eq!(comm.recv(Some(1), None, &mut into).map(|message| message.len), Ok(9));
     assert_eq!(into, [7; 9]);
-    assert_eq!(comm.probe(None, None, false), Ok(None), "nobody waits for rank 1 here");
+    assert_eq!(comm.probe(None, None, false), Ok(None), "no receive waits for rank 1 here");
     assert_eq!(comm.recv(Some(1), None, &mut into), Err(died(1)));
 }
 
@@ -138,14 +138,14 @@ fn last_words_may_come_while_the_world_is_asked() {
 fn a_wait_without_news_has_an_end() {
     let hub = Hub::new(2);
     let comm = hub.comm(0, 0, Duration::from_millis(50));
-    let error = comm.recv(Some(1), Some(3), &mut []).expect_err("nobody sends");
+    let error = comm.recv(Some(1), Some(3), &mut []).expect_err("no rank sends");
     let CommError::TimedOut { waiting_for, .. } = error else { panic!("{error}") };
     assert_eq!(waiting_for, "a message from rank 1 with tag 3");
 }
 
 #[test]
 #[should_panic(expected = "aborted with code 3, missed Some(1)")]
-fn who_gives_up_says_whom_it_missed() {
+fn a_timeout_names_the_awaited_rank() {
     let hub = Hub::new(2);
     hub.end(1, HOW);
     let comm = hub.comm(0, 0, LONG);

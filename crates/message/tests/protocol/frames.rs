@@ -22,8 +22,8 @@ fn a_frame_that_breaks_the_protocol_is_named() {
     let frame = |kind, len| Header { kind, tag: 1, context: 9, len, mine: 5, slot: 6 }.encode();
     let cases: [(&[u8; HEADER], &str); 5] = [
         (&[0xff; HEADER], "a frame of unknown kind 65535"),
-        (&frame(Kind::Accept, 0), "it accepts offer 6 of nobody"),
-        (&frame(Kind::Data, 4), "data for place 6 of nobody"),
+        (&frame(Kind::Accept, 0), "accept for unknown offer 6"),
+        (&frame(Kind::Data, 4), "unknown receive slot 6"),
         (&frame(Kind::Eager, EAGER as u64 + 1), "301 bytes that it did not offer first"),
         (&frame(Kind::Eager, u64::MAX), "18446744073709551615 bytes that it did not offer first"),
     ];
@@ -45,8 +45,5 @@ fn an_offer_is_accepted_by_its_receiver_alone() {
     let accept = Header { kind: Kind::Accept, tag: 0, context: 0, len: 0, mine: 0, slot: 0 };
     hub.inject(2, 0, &accept.encode());
     let error = queue.wait(&mut Vec::new()).expect_err("rank 2 has no part in it");
-    assert!(
-        error.to_string().contains("rank 2 is broken: it accepts offer 0 of nobody"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("rank 2 is broken: accept for unknown offer 0"), "{error}");
 }

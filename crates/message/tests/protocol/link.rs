@@ -20,13 +20,13 @@ const ROOM: usize = 200;
 struct State {
     /// From each rank to each.
     streams: Vec<VecDeque<u8>>,
-    /// How ranks ended, as the world tells it.
+    /// How ranks ended, as the world reports it.
     ended: Vec<Option<String>>,
     /// What the links say of a peer instead of moving its bytes.
     failing: Vec<Option<CommError>>,
     /// A rank that ends when the world is asked next: its stream, its last bytes, and how.
     ending: Option<(usize, Vec<u8>, String)>,
-    /// Changes whenever somebody may want to look.
+    /// Changes whenever a waiting rank may want to look.
     news: u64,
 }
 
@@ -51,7 +51,7 @@ impl Hub {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("nobody panics with the lock")
+        self.state.lock().expect("the lock is not poisoned")
     }
 
     fn change(&self, what: impl FnOnce(&mut State)) {
@@ -210,7 +210,7 @@ impl Link for Pieces {
     fn sleep(&mut self, limit: Duration, _writers: &[Rank]) -> Result<(), CommError> {
         let state = self.hub.state();
         let waited = self.hub.woken.wait_timeout_while(state, limit, |s| s.news == self.armed);
-        drop(waited.expect("nobody panics with the lock"));
+        drop(waited.expect("the lock is not poisoned"));
         Ok(())
     }
 }

@@ -33,7 +33,7 @@ fn bytes(seed: u64, len: usize) -> Vec<u8> {
         .collect()
 }
 
-/// Waits for so many transfers.
+/// Waits until `left` transfers are complete.
 fn wait_all(queue: &mut dyn Queue, mut left: usize) -> Result<(), CommError> {
     let mut done: Vec<Slot> = Vec::new();
     while left > 0 {
@@ -72,7 +72,7 @@ fn a_message_longer_than_its_buffer_is_truncated() {
         run(&hub, 2, 2, |comm| {
             if comm.rank() == 0 {
                 let sent = comm.send(1, 4, &bytes(0, len));
-                // An eager send is over before its receiver looks; a long one hears of the end.
+                // An eager send is over before its receiver looks; a long one gets the error.
                 assert_eq!(sent.is_ok(), len <= EAGER, "{sent:?}");
                 return;
             }

@@ -61,10 +61,10 @@ fn broadcast(comm: &MpiComm, fail: fn() -> CommError) -> Verdict {
             Err(fail())
         })
     }));
-    expect!(!matches!(given_up, Ok(Ok(()))), "what failed meanwhile is not told");
+    expect!(!matches!(given_up, Ok(Ok(()))), "the failure is not reported");
     data.fill(OURS);
     comm.recv(Some(1), Some(5), &mut [0])?;
-    expect!(data.iter().all(|byte| *byte == OURS), "somebody wrote into memory given back");
+    expect!(data.iter().all(|byte| *byte == OURS), "a write into memory given back");
     Ok(())
 }
 
@@ -108,10 +108,10 @@ pub fn receive(comm: &MpiComm) -> Verdict {
         Err(own_error())
     });
     drop(exec);
-    expect!(given_up.is_err(), "what failed meanwhile is not told");
+    expect!(given_up.is_err(), "the failure is not reported");
     data.fill(OURS);
     comm.recv(Some(1), Some(5), &mut [0])?;
-    expect!(data.iter().all(|byte| *byte == OURS), "somebody wrote into memory given back");
+    expect!(data.iter().all(|byte| *byte == OURS), "a write into memory given back");
     Ok(())
 }
 
@@ -128,12 +128,12 @@ pub fn send(comm: &MpiComm) -> Verdict {
     data.fill(0);
     let buffers = Buffers::new(&[], &mut data, &mut none);
     Exec::new(comm, &OneMessage, buffers, None, 0)?.run()?;
-    expect!(data.iter().all(|byte| *byte == SENT), "bytes came that nobody sent");
+    expect!(data.iter().all(|byte| *byte == SENT), "bytes came that were not sent");
     comm.send(1, 6, &[1])?;
     Ok(())
 }
 
-/// A send that nobody receives: giving it up ends the run, unless the library has all of it in
+/// A send without a receive: giving it up ends the run, unless the library has all of it in
 /// memory of its own.
 pub fn stuck(comm: &MpiComm) -> Verdict {
     let mut data = vec![SENT; BYTES];
@@ -148,7 +148,7 @@ pub fn stuck(comm: &MpiComm) -> Verdict {
     let mut none = [];
     let buffers = Buffers::new(&[], &mut data, &mut none);
     Exec::new(comm, &OneMessage, buffers, None, 0)?.run()?;
-    expect!(data.iter().all(|byte| *byte == SENT), "bytes came that nobody sent");
+    expect!(data.iter().all(|byte| *byte == SENT), "bytes came that were not sent");
     Ok(())
 }
 

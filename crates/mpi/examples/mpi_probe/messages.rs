@@ -5,7 +5,7 @@ use laneway_mpi::MpiComm;
 
 use crate::{Verdict, expect};
 
-/// Bytes that tell their sender, their tag and their place.
+/// Bytes that identify their sender, their tag and their place.
 pub fn pattern(seed: u32, len: usize) -> Vec<u8> {
     (0..len).map(|at| (seed as usize * 31 + at * 7 + at / 251) as u8).collect()
 }
@@ -36,7 +36,7 @@ pub fn ping_pong(comm: &MpiComm) -> Verdict {
     Ok(())
 }
 
-/// Everybody writes to rank 0, which takes what comes.
+/// All ranks write to rank 0, which takes what comes.
 pub fn wildcards(comm: &MpiComm) -> Verdict {
     let rank = comm.rank();
     if rank != 0 {
@@ -286,7 +286,7 @@ pub fn large(comm: &MpiComm) -> Verdict {
     Ok(())
 }
 
-/// Drops a queue with a receive that nobody will serve: the run must end with a failure, not hang.
+/// Drops a queue with a receive that never completes: the run must end with a failure, not hang.
 pub fn abandon(comm: &MpiComm) -> Verdict {
     let mut into = [0u8; 8];
     let mut queue = comm.queue();

@@ -106,7 +106,7 @@ impl Prepared {
 
     /// The two buffers as MPI takes them. An empty slice has an address of its own, which for two
     /// flavours is the very word for "in place": such a slice becomes null, or, for SMPI, which
-    /// refuses that also where nothing is received, the address of bytes that nobody touches.
+    /// refuses that also where nothing is received, the address of unused bytes.
     fn buffers(&self, comm: &Member, call: &mut NativeCall<'_>) -> (*const u8, *mut u8) {
         static UNTOUCHED: [u8; 2] = [0; 2];
         let flavour = &comm.mpi().flavour;

@@ -16,7 +16,7 @@ pub struct ProgramSide<'a> {
     pub counts: &'a [i32],
     /// In extents of the datatype.
     pub offsets: &'a [i32],
-    /// None where this rank has no such buffer.
+    /// `None` if this rank has no such buffer.
     pub ty: Option<ProgramType>,
 }
 

@@ -210,7 +210,7 @@ impl<'c> ProgramTypes<'c> {
     ) -> Result<(), CommError> {
         assert_eq!(into.len() as u64, count * ty.size, "room for all elements");
         if ty.is_plain() && !into.is_empty() {
-            // SAFETY: the elements are so many bytes, one after another.
+            // SAFETY: the elements are this number of bytes, one after another.
             unsafe { std::ptr::copy(from, into.as_mut_ptr(), into.len()) };
             return Ok(());
         }
@@ -245,7 +245,7 @@ impl<'c> ProgramTypes<'c> {
     ) -> Result<(), CommError> {
         assert_eq!(from.len() as u64, count * ty.size, "data of all elements");
         if ty.is_plain() && !from.is_empty() {
-            // SAFETY: the elements are so many bytes, one after another.
+            // SAFETY: the elements are this number of bytes, one after another.
             unsafe { std::ptr::copy(from.as_ptr(), to, from.len()) };
             return Ok(());
         }
@@ -371,7 +371,7 @@ impl Local {
         for (from, into) in from.chunks(part).zip(into.chunks_mut(part)) {
             let count = (into.len() / self.element as usize) as i32;
             let (from, into) = (from.as_ptr(), into.as_mut_ptr());
-            // SAFETY: both are so many elements of the type, one extent apart.
+            // SAFETY: both are `count` elements of the type, one extent apart.
             let code =
                 unsafe { (self.reduce_local)(from, into, count, self.ty.handle, self.op.handle) };
             assert_eq!(code, 0, "MPI_Reduce_local failed");

@@ -1,5 +1,5 @@
 //! Operations that are given up while they are under way, under every MPI of this machine: memory
-//! that went back to its owner is nobody else's, and where that cannot be, the run ends.
+//! that went back to its owner is not used any more, and where that cannot be, the run ends.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn a_send_that_was_given_up_arrives_as_it_was() {
 }
 
 #[test]
-fn a_send_that_nobody_receives_ends_the_run_with_a_sentence() {
+fn a_send_without_a_receive_ends_the_run_with_a_sentence() {
     let (_turn, _tidy) = (turn(), Tidy::new());
     for mpi in all() {
         let mut command = mpi.command(2, &probe());
@@ -54,7 +54,7 @@ fn a_send_that_nobody_receives_ends_the_run_with_a_sentence() {
             continue;
         }
         assert!(code.is_some_and(|code| code != 0), "{}: {code:?}\n{text}", mpi.name);
-        let told = "error: a send was given up and is still under way";
-        assert!(text.contains(told), "{}:\n{text}", mpi.name);
+        let expected = "error: a send was given up and is still under way";
+        assert!(text.contains(expected), "{}:\n{text}", mpi.name);
     }
 }

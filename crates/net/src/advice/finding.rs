@@ -81,7 +81,7 @@ impl Settings {
     }
 }
 
-/// Something that a person who wants two paths should know, with the interfaces that it is about.
+/// A finding for the setup of two paths, with the interfaces that it is about.
 #[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -45,7 +45,7 @@ pub fn list() -> Result<Vec<Process>, NetError> {
     for (pid, service, socket) in sockets(&folder())? {
         let stream = connect(&socket);
         match stream.as_ref().map_err(io::Error::kind) {
-            // Nobody listens, and nobody will: a socket gets its name when it listens already.
+            // The process has ended: a socket gets its name only after it listens.
             Err(io::ErrorKind::ConnectionRefused) => _ = fs::remove_file(&socket),
             Err(io::ErrorKind::NotFound) => {}
             _ => processes.push(Process { pid, service, stream }),
@@ -120,7 +120,7 @@ fn hear(mut stream: UnixStream, ends_at: Instant) -> io::Result<String> {
     }
 }
 
-/// Connects now or not at all: a process that accepts nobody must hold up nobody.
+/// Connects at once or fails: a process that does not accept must not block its clients.
 fn connect(socket: &Path) -> io::Result<UnixStream> {
     // SAFETY: the structure is plain numbers, for which zeros are right.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
@@ -133,7 +133,7 @@ fn connect(socket: &Path) -> io::Result<UnixStream> {
         *to = *byte as libc::c_char;
     }
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: plain numbers; the result is checked, and belongs to nobody else.
+    // SAFETY: plain numbers; the result is checked, and has no other owner.
     let fd = unsafe {
         let fd = libc::socket(libc::AF_UNIX, kind, 0);
         if fd < 0 {

@@ -36,13 +36,13 @@ pub(super) fn make(folder: &Path) -> Result<(), NetError> {
     }
 }
 
-/// Refuses a folder in which somebody else could put sockets. A link is none: it may be moved.
+/// Refuses a folder that another user can write to. A link is refused too: it may be moved.
 fn examine(folder: &Path, owner: u32) -> Result<(), NetError> {
     let about: Metadata = fs::symlink_metadata(folder).map_err(|error| unusable(folder, error))?;
     let why = if !about.is_dir() {
         "it is not a folder"
     } else if about.uid() != owner {
-        "it belongs to somebody else"
+        "it belongs to another user"
     } else if about.mode() & 0o022 != 0 {
         "others may write to it"
     } else {
@@ -69,7 +69,7 @@ fn read_name(name: &str) -> Option<(u32, u32)> {
     (self::name(pid, service) == name).then_some((pid, service))
 }
 
-/// The sockets that lie there, with process and number, ordered; root may look at anybody's.
+/// The sockets that lie there, with process and number, ordered; root may list every user's.
 pub(super) fn sockets(folder: &Path) -> Result<Vec<(u32, u32, PathBuf)>, NetError> {
     let owner = match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

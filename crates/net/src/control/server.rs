@@ -1,7 +1,7 @@
 //! The socket that a process offers: one request a line, one answer, then it is over.
 //!
-//! Nobody who connects can hold up the process: a request is short, few are served at a time, and
-//! none for longer than two seconds.
+//! A client cannot block the process: a request is short, the number of clients is limited, and
+//! each is served for at most two seconds.
 
 use std::fs;
 use std::io::{self, Read};
@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// Services of one process.
 const MOST_SERVICES: u32 = 1000;
 
-/// Somebody who asks.
+/// A connected client.
 struct Client {
     stream: UnixStream,
     request: Vec<u8>,
@@ -36,7 +36,7 @@ struct Client {
 pub(crate) struct Server {
     listener: UnixListener,
     clients: Vec<Client>,
-    /// Nobody can be let in before: the process has no descriptor to spare.
+    /// The time before which no client is accepted: the process has no descriptor to spare.
     full_until: Option<Instant>,
     /// Goes with this value.
     socket: PathBuf,
@@ -83,8 +83,8 @@ impl Server {
         }));
     }
 
-    /// How long nothing is to be done, if nobody asks.
-    pub fn rests_for(&self, limit: Duration) -> Duration {
+    /// How long nothing is to be done if no request comes.
+    pub fn max_sleep(&self, limit: Duration) -> Duration {
         let ends_at = self.clients.iter().map(|client| client.ends_at);
         let ends_at = ends_at.chain(self.full_until).min();
         let ends = ends_at.map(|at| at.saturating_duration_since(Instant::now()));
@@ -118,12 +118,12 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Who lists the folder removes what is left there.
+        // A listing of the folder removes what is left there.
         _ = fs::remove_file(&self.socket);
     }
 }
 
-/// Gives a socket that listens the first free name of this process: who finds it finds somebody.
+/// Gives a listening socket the first free name of this process, so that every name accepts.
 fn name(folder: &Path, unfinished: &Path) -> io::Result<PathBuf> {
     let mut last = io::Error::other("too many services of this process");
     for service in 0..MOST_SERVICES {

@@ -285,7 +285,7 @@ fn next_if_any<T: FromStr>(words: &mut SplitWhitespace<'_>) -> Option<Option<T>>
     }
 }
 
-/// Exactly so many numbers.
+/// Exactly `N` numbers.
 fn all<const N: usize>(words: &mut SplitWhitespace<'_>) -> Option<[u64; N]> {
     let read: Option<Vec<u64>> = words.map(|word| word.parse().ok()).collect();
     read?.try_into().ok()

@@ -14,9 +14,9 @@ use crate::service::Service;
 
 /// How long the other end may take to answer at the beginning.
 const OPENS: Duration = Duration::from_secs(10);
-/// The program looks at least this often whether it is told to stop.
+/// The longest interval between checks of the stop flag.
 const LOOKS: Duration = Duration::from_millis(20);
-/// What is under way when the end is told to stop may take so long.
+/// The time limit for outstanding messages after the stop.
 const ENDS: Duration = Duration::from_secs(10);
 
 /// One connection, with one message under way at a time.
@@ -142,7 +142,7 @@ pub struct Outcome {
     pub sent: u64,
     /// Whether what came back came once and in order.
     pub checked: Checked,
-    /// Whether a connection came to an end before it was told to.
+    /// Whether a connection ended before the stop.
     pub broken: bool,
 }
 
@@ -191,7 +191,7 @@ impl Client {
         Ok(Client { main, control: control.transpose()?, computes })
     }
 
-    /// Sends until it is told to stop.
+    /// Sends until the stop flag is set.
     pub fn run(mut self, state: &State) -> Result<Outcome, NetError> {
         let mut stopped: Option<Instant> = None;
         loop {

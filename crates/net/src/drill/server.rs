@@ -108,7 +108,7 @@ fn unless_closed(asked: Result<(), NetError>) -> Result<(), NetError> {
     }
 }
 
-/// Sends back what comes, messages of up to `bytes`, until it is told to stop.
+/// Echoes messages of up to `bytes` until the stop flag is set.
 pub fn serve(
     main: Endpoint,
     control: Option<Endpoint>,

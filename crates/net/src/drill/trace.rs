@@ -115,7 +115,7 @@ impl Checked {
         self.damaged += other.damaged;
     }
 
-    /// Messages of so many that did not come.
+    /// How many of `sent` messages did not arrive.
     pub fn lost(&self, sent: u64) -> u64 {
         sent.saturating_sub(self.received - self.duplicated)
     }

@@ -11,16 +11,16 @@ use crate::error::NetError;
 use crate::queue::{Queue, Queues};
 use crate::wire::Wire;
 
-/// While something waits, devices are asked so often: the system may tell much later.
+/// The polling interval of devices while packets wait: the system may report much later.
 const APART: Nanos = 1_000_000;
 /// What a queue has thrown away says something if it was looked at so long ago at most.
 const LATELY: Nanos = 50_000_000;
 
 pub(super) struct Carriers {
-    /// None where no path has a device.
+    /// `None` if no path has a device.
     watch: Option<Carrier>,
     asked_at: Nanos,
-    /// None where queues cannot be asked for: then only a socket's own packets are known.
+    /// `None` if queue lengths are not available: then only a socket's own packets are known.
     queues: Option<Queues>,
     /// The queue of each path's device when it was last asked for.
     seen: Vec<Seen>,
@@ -63,8 +63,14 @@ impl Carriers {
         self.watch.as_ref().map(|_| self.asked_at + APART)
     }
 
-    /// Tells a connection on which of its paths packets wait to leave, or are thrown away instead.
-    pub fn tell_queues(&mut self, now: Nanos, paths: &[LocalPath], wires: &[Wire], end: &mut End) {
+    /// Informs a connection on which of its paths packets wait to leave, or are dropped instead.
+    pub fn report_queues(
+        &mut self,
+        now: Nanos,
+        paths: &[LocalPath],
+        wires: &[Wire],
+        end: &mut End,
+    ) {
         for (path, peer) in end.peers.iter().enumerate() {
             let device = paths[path].device.as_deref();
             let queued = wires[path].holds(peer)
@@ -108,7 +114,7 @@ impl Endpoint {
         }
     }
 
-    /// The system told something.
+    /// Handles an event of the system.
     pub(super) fn on_device_event(&mut self) {
         let Some(watch) = &mut self.carriers.watch else { return };
         let changes = watch.poll().unwrap_or_default();

@@ -48,7 +48,7 @@ pub(super) struct Accepted {
 }
 
 impl Endpoint {
-    /// Begins to open a connection; [`What::Connected`] or [`What::NoAnswer`] tells how it went.
+    /// Begins to open a connection; [`What::Connected`] or [`What::NoAnswer`] reports the outcome.
     /// The peer's address on each path, in the order of this endpoint's own.
     pub fn begin_open(
         &mut self,
@@ -109,7 +109,7 @@ impl Endpoint {
         }
     }
 
-    /// Waits for what arrives, whatever was told before.
+    /// Waits for arrivals, whatever notices are queued.
     fn rest(&mut self, limit: Duration) {
         let notices = std::mem::take(&mut self.notices);
         self.wait(limit);
@@ -294,7 +294,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Ends a connection and tells the peer, who may miss it; what was not delivered is lost.
+    /// Ends a connection and notifies the peer, which may miss it; undelivered messages are lost.
     pub fn close(&mut self, connection: ConnectionId) -> Result<(), NetError> {
         let peer = self.get(connection)?.peer();
         let Some(end) = self.ends[place(connection.0)].as_ref() else { return Ok(()) };

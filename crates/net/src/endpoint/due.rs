@@ -1,7 +1,7 @@
 //! Connections that want to be looked at at some time, whatever arrives.
 //!
-//! Each has one entry at most, which may be earlier than what it wants by now: most that somebody
-//! waits for comes in time. Whoever looks at the first entry puts it where it belongs.
+//! Each has one entry at most, which may be earlier than what it wants by now: most answers come in
+//! time. The first entry is put where it belongs when it is looked at.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! All connections of a process: one socket for each path, shared by all, and what the user asks.
 //!
 //! Nothing happens by itself: [`Endpoint::progress`] moves what can be moved, [`Endpoint::wait`]
-//! rests until something can. Both are called by whoever wants something, or by a
+//! rests until something can. Both are called by the program's own calls, or by a
 //! [`crate::Service`] that does it beside the program.
 
 mod carriers;
@@ -112,7 +112,7 @@ pub enum What {
     Closed,
     /// A port of libibverbs that one of its paths begins at came up or went down.
     Path { path: PathId, is_up: bool },
-    /// What the connection itself tells.
+    /// An event of the connection itself.
     Event(Event),
 }
 
@@ -163,7 +163,7 @@ pub struct Endpoint {
     dirty: Vec<u32>,
     /// Those of which something was requested that waits for its turn.
     turns: Turns,
-    /// How often somebody looked what has arrived.
+    /// The number of times that arrivals were polled.
     pub(crate) served: Arc<AtomicU64>,
     /// When a connection wants to be looked at.
     due: Due,
@@ -181,7 +181,7 @@ pub struct Endpoint {
     looks: u32,
     /// The path and line that something came over last.
     hot: (usize, usize),
-    /// So many arrivals in a row came by it.
+    /// The number of consecutive arrivals by it.
     in_a_row: u32,
     /// It is watched apart from the others.
     hot_is_apart: bool,
@@ -264,7 +264,7 @@ impl Endpoint {
         self.notices.pop_front()
     }
 
-    /// Sends a message, at once if it can leave; [`Event::Sent`] tells when it has arrived, and
+    /// Sends a message, at once if it can leave; [`Event::Sent`] reports its arrival, and
     /// gives it back.
     pub fn send(
         &mut self,
@@ -308,7 +308,7 @@ impl Endpoint {
         self.change_each(of, |_, connection, _| connection.specify(path))
     }
 
-    /// Path loading request, for each of these; [`Event::Armed`] tells when it is done.
+    /// Path loading request, for each of these; [`Event::Armed`] reports its completion.
     pub fn load(&mut self, of: &[ConnectionId]) -> Result<(), NetError> {
         self.change_each(of, |now, connection, _| connection.load(now))
     }
@@ -325,11 +325,11 @@ impl Endpoint {
             return;
         }
         for id in self.ids() {
-            let told = self.change(id, |now, connection, _| {
+            let changed = self.change(id, |now, connection, _| {
                 connection.on_carrier(now, path, up);
                 Ok(())
             });
-            debug_assert_eq!(told, Ok(()));
+            debug_assert_eq!(changed, Ok(()));
         }
     }
 

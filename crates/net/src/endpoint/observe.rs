@@ -1,4 +1,4 @@
-//! Events of paths, kept for a thread beside whoever polls.
+//! Events of paths, kept for a thread beside the polling program.
 
 use laneway_path::Event;
 

@@ -4,7 +4,7 @@ use super::Endpoint;
 use crate::error::NetError;
 use crate::secret::random;
 
-/// Connections of an endpoint, at most: so many bits of their number say which.
+/// The bits of a connection's number that hold its index: an endpoint has at most 2^14.
 const INDEX_BITS: u32 = 14;
 const MOST_CONNECTIONS: usize = 1 << INDEX_BITS;
 

@@ -14,7 +14,7 @@ use crate::wire::line_of;
 const TURNS: usize = 16;
 /// The same, before timers are looked at.
 const CATCH_UP: usize = 1024;
-/// So many bytes in one call are a sign of more.
+/// The number of bytes in one call that is a sign of more.
 const MUCH: usize = 8 << 10;
 /// Paths over which nothing came last are looked at this rarely.
 const RARELY: u32 = 8;
@@ -35,7 +35,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes what has arrived over every path, as the system tells where.
+    /// Receives what has arrived over every path that the system reports as readable.
     pub(super) fn look(&mut self, now: Nanos) -> bool {
         self.readiness.look(&mut self.ready);
         let mut any = false;

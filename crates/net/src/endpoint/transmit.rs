@@ -1,4 +1,4 @@
-//! What leaves: the packets of a connection, as many in one call as the system takes.
+//! Transmission: the packets of a connection, as many in one call as the system takes.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -17,7 +17,7 @@ use crate::wire::Wire;
 /// A part of a message up to this length is copied to its packet: cheaper than a piece of its own.
 const COPIED: usize = 256;
 
-/// Connections that are told of at once, at most.
+/// The largest number of connections whose events are handed over at once.
 const HANDED: usize = 4;
 
 /// A packet that is to leave: where its head lies, its tag behind it, and its part of a message.
@@ -42,19 +42,21 @@ pub(super) struct Batch {
 }
 
 impl Endpoint {
-    /// What has arrived is told at once where nothing else is urgent: what follows from it leaves
-    /// with the answer, or the next time. False where nothing was told.
+    /// Hands over events at once if nothing else is urgent: what follows from them leaves with the
+    /// answer, or the next time. False if there was no event.
     pub(super) fn hand_over(&mut self, now: Nanos) -> bool {
         if self.dirty.len() > HANDED {
             return false;
         }
-        let mut told = false;
+        let mut any_event = false;
         for index in &self.dirty {
             let end = self.ends.get_mut(*index as usize).and_then(Option::as_mut);
-            let Some(end) = end.filter(|end| !end.connection.owes(now)) else { return false };
-            told |= tell(now, end, &mut self.notices, &mut self.observed);
+            let Some(end) = end.filter(|end| !end.connection.has_due_control(now)) else {
+                return false;
+            };
+            any_event |= report_events(now, end, &mut self.notices, &mut self.observed);
         }
-        told
+        any_event
     }
 
     /// Sends what is due; false where nothing was.
@@ -75,8 +77,8 @@ impl Endpoint {
                 continue;
             };
             end.is_dirty = false;
-            if end.connection.wants_queues() {
-                self.carriers.tell_queues(now, &self.paths, &self.wires, end);
+            if end.connection.needs_queue_state() {
+                self.carriers.report_queues(now, &self.paths, &self.wires, end);
             }
             any |= flush(now, end, index, &mut self.wires, &mut self.batch);
             let mut wants = end.next_timeout();
@@ -86,7 +88,7 @@ impl Endpoint {
                 wants = end.next_timeout();
             }
             // What the manager asked for leaves as well.
-            if tell(now, end, &mut self.notices, &mut self.observed) {
+            if report_events(now, end, &mut self.notices, &mut self.observed) {
                 any = true;
                 flush(now, end, index, &mut self.wires, &mut self.batch);
                 wants = end.next_timeout();
@@ -106,22 +108,22 @@ impl Endpoint {
     }
 }
 
-/// Tells what has happened to a connection; false where nothing has.
-fn tell(
+/// Hands over a connection's events; false if it has none.
+fn report_events(
     now: Nanos,
     end: &mut End,
     notices: &mut VecDeque<Notice>,
     observed: &mut Option<Observed>,
 ) -> bool {
     let connection = ConnectionId(end.connection.number());
-    let mut told = false;
+    let mut any_event = false;
     while let Some(event) = end.poll_event(now) {
-        told = true;
+        any_event = true;
         let notice = Notice { connection, what: What::Event(event) };
         keep(observed, &notice);
         notices.push_back(notice);
     }
-    told
+    any_event
 }
 
 /// Sends everything that a connection has to send now.

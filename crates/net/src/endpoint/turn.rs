@@ -32,7 +32,7 @@ impl Endpoint {
         }
     }
 
-    /// When the next turn can begin; none where no connection waits for one.
+    /// When the next turn can begin; `None` if no connection waits for one.
     pub(super) fn next_turn(&mut self, now: Nanos) -> Option<Nanos> {
         self.turns.next_at(now, &self.ends)
     }

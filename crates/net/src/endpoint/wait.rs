@@ -21,14 +21,14 @@ impl Endpoint {
     }
 
     /// What a call that waits for this endpoint has to look at: the socket that something came by
-    /// last, and what tells of all. Who sleeps at a socket itself is woken sooner.
+    /// last, and the descriptor of all. A sleeper at a socket itself is woken sooner.
     pub(crate) fn descriptors(&self) -> [libc::pollfd; 2] {
         let (path, line) = self.hot;
         [readable(self.wires[path].fd(line)), self.readiness.descriptor()]
     }
 
     /// How long nothing is to be done, if nothing arrives.
-    pub(crate) fn rests_for(&mut self, limit: Duration) -> Duration {
+    pub(crate) fn max_sleep(&mut self, limit: Duration) -> Duration {
         if !self.dirty.is_empty() {
             return Duration::ZERO;
         }
@@ -41,12 +41,12 @@ impl Endpoint {
     /// Rests until something can be done, for so long at most, and does it; false where nothing
     /// was. A rest may end early.
     pub fn wait(&mut self, limit: Duration) -> bool {
-        // What was handed over has left nothing undone when everybody sleeps.
+        // What was handed over has left nothing undone when all threads sleep.
         if self.notices.is_empty() && !self.dirty.is_empty() {
             self.transmit(now());
         }
         let limit = if self.notices.is_empty() { limit } else { Duration::ZERO };
-        let mut rests = self.rests_for(limit);
+        let mut rests = self.max_sleep(limit);
         if (Duration::from_nanos(1)..SHORT).contains(&rests) {
             let now = now();
             self.alarm.set(now, now + rests.as_nanos() as Nanos);
@@ -74,9 +74,9 @@ pub fn wait_for_any(endpoints: &mut [&mut Endpoint], limit: Duration) -> bool {
     if let [endpoint] = endpoints {
         return endpoint.wait(limit);
     }
-    let told = endpoints.iter().any(|endpoint| !endpoint.notices.is_empty());
-    let limit = if told { Duration::ZERO } else { limit };
-    let rests = endpoints.iter_mut().map(|endpoint| endpoint.rests_for(limit)).min();
+    let has_notices = endpoints.iter().any(|endpoint| !endpoint.notices.is_empty());
+    let limit = if has_notices { Duration::ZERO } else { limit };
+    let rests = endpoints.iter_mut().map(|endpoint| endpoint.max_sleep(limit)).min();
     let mut descriptors: Vec<libc::pollfd> =
         endpoints.iter().flat_map(|endpoint| endpoint.descriptors()).collect();
     poll(&mut descriptors, rests.unwrap_or(limit));

@@ -24,7 +24,7 @@ unsafe impl Send for Device {}
 // SAFETY: as above.
 unsafe impl Sync for Device {}
 
-/// What a device tells of itself.
+/// What a device reports of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeviceEvent {
     OfPair { pair: *const ibv_qp, what: c_uint },
@@ -103,7 +103,7 @@ impl Device {
         }
         // SAFETY: a port is a C int at the beginning of the union.
         let port = unsafe { (&raw const event.element).cast::<c_int>().read() } as u8;
-        let told = match event.event_type {
+        let reported = match event.event_type {
             IBV_EVENT_PORT_ERR => DeviceEvent::OfPort { port, is_up: false },
             IBV_EVENT_PORT_ACTIVE => DeviceEvent::OfPort { port, is_up: true },
             IBV_EVENT_DEVICE_FATAL => DeviceEvent::Fatal,
@@ -120,10 +120,10 @@ impl Device {
         };
         // SAFETY: it was given to us just now, and is acknowledged once.
         unsafe { (self.library.ibv_ack_async_event)(&raw mut event) };
-        Some(told)
+        Some(reported)
     }
 
-    /// Takes all events of completion queues: whoever waited looks at the queues themselves.
+    /// Takes all events of completion queues: the waiter polls the queues themselves.
     pub fn silence(&self) {
         loop {
             let (mut cq, mut user) = (null_mut(), null_mut());
@@ -212,7 +212,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Asks to be told of the next completion.
+    /// Requests a notification of the next completion.
     pub fn arm(&self) {
         // SAFETY: as above.
         unsafe {

@@ -65,7 +65,7 @@ impl<'a> List<'a> {
     /// Each with its name; good for as long as the list.
     pub fn devices(&self) -> impl Iterator<Item = (String, *mut ibv_device)> {
         (0..self.count).map(|at| {
-            // SAFETY: the list has so many devices, each with a name that lives as long as it.
+            // SAFETY: the list has `count` devices, each with a name that lives as long as it.
             unsafe {
                 let device = *self.devices.add(at);
                 let name = CStr::from_ptr((self.library.ibv_get_device_name)(device));

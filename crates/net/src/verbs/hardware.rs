@@ -49,7 +49,7 @@ impl Hardware {
         self.pairs.get_mut(&id.0).ok_or(NetError::UnknownConnection { number: id.0 })
     }
 
-    /// Asks something of a pair; what happened through it is told, whatever came of it.
+    /// Changes a pair, and reports the events that follow, also from a refused change.
     fn change(
         &mut self,
         id: ConnectionId,
@@ -59,12 +59,12 @@ impl Hardware {
         let pair = self.pairs.get_mut(&id.0).ok_or(unknown)?;
         let mut events = VecDeque::new();
         let changed = change(pair, &self.setup, &self.locals, &mut events);
-        self.tell(now(), id, events);
+        self.report_events(now(), id, events);
         changed
     }
 
-    /// Tells events, and does what the paper gives to the asynchronous thread (3.2).
-    fn tell(&mut self, now: Nanos, id: ConnectionId, mut events: VecDeque<Event>) {
+    /// Reports events, and does what the paper gives to the asynchronous thread (3.2).
+    fn report_events(&mut self, now: Nanos, id: ConnectionId, mut events: VecDeque<Event>) {
         while let Some(event) = events.pop_front() {
             let pair = self.pairs.get_mut(&id.0);
             match (&event, pair) {
@@ -115,7 +115,7 @@ impl Hardware {
             (IBV_EVENT_PATH_MIG_ERR, Some(path)) => events.push_back(Event::Unhealthy { path }),
             _ => {}
         }
-        self.tell(now, id, events);
+        self.report_events(now, id, events);
     }
 
     /// A port of this machine went down or came back.
@@ -156,7 +156,7 @@ impl Hardware {
                     _ => {}
                 }
             }
-            self.tell(now, connection, events);
+            self.report_events(now, connection, events);
         }
     }
 
@@ -258,19 +258,19 @@ impl Driver for Hardware {
             any = true;
             self.on_device_event(now, event);
         }
-        let mut told = Vec::new();
+        let mut reports = Vec::new();
         for (number, pair) in &mut self.pairs {
             let mut events = VecDeque::new();
             pair.complete(&mut events);
-            if pair.asks_at().is_some_and(|at| at <= now) {
+            if pair.next_query().is_some_and(|at| at <= now) {
                 pair.observe(now, Cause::Failure, &mut events);
             }
             if !events.is_empty() {
-                told.push((ConnectionId(*number), events));
+                reports.push((ConnectionId(*number), events));
             }
         }
-        any |= !told.is_empty();
-        told.into_iter().for_each(|(id, events)| self.tell(now, id, events));
+        any |= !reports.is_empty();
+        reports.into_iter().for_each(|(id, events)| self.report_events(now, id, events));
         any
     }
 
@@ -279,7 +279,7 @@ impl Driver for Hardware {
         if self.progress() || !self.notices.is_empty() {
             return true;
         }
-        let next = self.pairs.values().filter_map(Pair::asks_at).min();
+        let next = self.pairs.values().filter_map(Pair::next_query).min();
         let rest = next.map(|at| Duration::from_nanos(at.saturating_sub(now())));
         poll(&mut self.descriptors(), rest.map_or(limit, |rest| rest.min(limit)));
         self.device.silence();

@@ -56,7 +56,7 @@ impl Local {
         }
         let mtu = u8::try_from(attr.active_mtu).unwrap_or(0);
         if !(IBV_MTU_256..=IBV_MTU_4096).contains(&mtu.into()) {
-            return Err(NetError::Device { why: format!("{} tells no packet length", named()) });
+            return Err(NetError::Device { why: format!("{} reports no packet length", named()) });
         }
         let is_up = attr.state == IBV_PORT_ACTIVE;
         if attr.lid == 0 && !is_ethernet {

@@ -47,7 +47,7 @@ impl Region {
         Ok(Region { buffer, start, mr, bytes, device })
     }
 
-    /// A part of it, for the device; none where it is empty or does not lie in it.
+    /// A part of it, for the device; `None` if it is empty or does not lie in it.
     pub fn element(&self, start: usize, bytes: usize) -> Option<ibv_sge> {
         if self.mr.is_null() || bytes == 0 || !self.has(start, bytes) {
             return None;
@@ -62,7 +62,7 @@ impl Region {
         start.checked_add(bytes).is_some_and(|end| end <= self.bytes)
     }
 
-    /// The bytes of a part; none where it does not lie in it.
+    /// The bytes of a part; `None` if it does not lie in it.
     ///
     /// # Safety
     /// The part has been written, and the device does not write it as long as it is looked at.
@@ -81,7 +81,7 @@ impl Region {
     pub unsafe fn set(&mut self, start: usize, from: &[u8]) -> bool {
         let fits = self.has(start, from.len());
         if fits {
-            // SAFETY: it lies in the buffer, which nobody else has; the rest is what the caller
+            // SAFETY: it lies in the buffer, which has no other user; the rest is what the caller
             // says.
             unsafe { self.start.add(start).copy_from_nonoverlapping(from.as_ptr(), from.len()) };
         }
@@ -99,7 +99,7 @@ impl Region {
         copy
     }
 
-    /// The same after the device wrote so many bytes at its beginning.
+    /// The same after the device wrote `bytes` bytes at its beginning.
     pub fn into_written(mut self, bytes: usize) -> Vec<u8> {
         let bytes = bytes.min(self.bytes);
         // SAFETY: within the capacity; the device has written these bytes, and says so.

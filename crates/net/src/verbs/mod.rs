@@ -82,7 +82,7 @@ pub trait Addressed: Driver {
     /// A connection that has no peer yet, and where it is. Receives may be posted.
     fn prepare(&mut self) -> Result<(ConnectionId, Address), NetError>;
 
-    /// Connects it with its peer; `What::Connected` tells that this end is ready.
+    /// Connects it with its peer; `What::Connected` reports that this end is ready.
     fn connect(&mut self, connection: ConnectionId, peer: &Address) -> Result<(), NetError>;
 }
 

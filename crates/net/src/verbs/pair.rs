@@ -1,7 +1,7 @@
 //! One reliable queue pair that migrates by itself: its states as last seen, and its requests.
 //!
 //! An event of the device is only a reason to ask: the pair is queried, and what differs from what
-//! was seen before is told, once. There is no event for ARMED: while a path is being loaded, the
+//! was seen before is reported once. There is no event for ARMED: while a path is being loaded, the
 //! pair is asked now and then.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -32,7 +32,7 @@ struct Requests {
 }
 
 impl Requests {
-    /// A request that was refused and is the only one that waits is not kept: its user is told.
+    /// A refused request that is the only one waiting is not kept: its user gets the error.
     fn take_back(&mut self, posted: Result<(), NetError>) -> Result<(), NetError> {
         match posted.is_err() && self.waiting.len() == 1 && self.posted.is_empty() {
             true => {
@@ -52,13 +52,13 @@ pub(super) struct Pair {
     seen: Status,
     /// An alternate path that the device does not have yet.
     specified: Option<PathId>,
-    asks_at: Option<Nanos>,
+    next_query: Option<Nanos>,
     asks_apart: Nanos,
     sends: Requests,
     receives: Requests,
     next_request: u64,
     why: Option<Why>,
-    failure_is_told: bool,
+    failure_is_reported: bool,
 }
 
 impl Pair {
@@ -76,13 +76,13 @@ impl Pair {
             peer: None,
             seen,
             specified: None,
-            asks_at: None,
+            next_query: None,
             asks_apart: ASK_APART,
             sends: Requests::default(),
             receives: Requests::default(),
             next_request: 0,
             why: None,
-            failure_is_told: false,
+            failure_is_reported: false,
         }
     }
 
@@ -90,8 +90,8 @@ impl Pair {
         self.queue_pair.is(pair)
     }
 
-    pub fn asks_at(&self) -> Option<Nanos> {
-        self.asks_at
+    pub fn next_query(&self) -> Option<Nanos> {
+        self.next_query
     }
 
     pub fn seen(&self) -> Status {
@@ -169,7 +169,7 @@ impl Pair {
         })
     }
 
-    /// Asks the device, and tells what has changed. The device does not say why a path was left.
+    /// Queries the device, and reports changes. The device does not say why a path was left.
     pub fn observe(&mut self, now: Nanos, cause: Cause, events: &mut VecDeque<Event>) {
         // What cannot be asked is as it was.
         let Ok(found) = self.look() else { return };
@@ -177,11 +177,11 @@ impl Pair {
         match (before.migration, found.migration, before.alternate) {
             (MigrationState::Rearm | MigrationState::Armed, MigrationState::Migrated, Some(to)) => {
                 self.specified = self.specified.filter(|path| *path != to);
-                self.asks_at = None;
+                self.next_query = None;
                 events.push_back(Event::Migrated { from: before.primary, to, cause });
             }
             (MigrationState::Rearm, MigrationState::Armed, Some(path)) => {
-                self.asks_at = None;
+                self.next_query = None;
                 events.push_back(Event::Armed { path });
             }
             (MigrationState::Armed, MigrationState::Rearm, Some(path)) => {
@@ -189,7 +189,7 @@ impl Pair {
                 events.push_back(Event::Unhealthy { path });
             }
             (_, MigrationState::Rearm, _) => {
-                self.asks_at = Some(now + self.asks_apart);
+                self.next_query = Some(now + self.asks_apart);
                 self.asks_apart = (2 * self.asks_apart).min(ASK_MOST_APART);
             }
             _ => {}
@@ -197,7 +197,7 @@ impl Pair {
     }
 
     fn ask_soon(&mut self, now: Nanos) {
-        (self.asks_at, self.asks_apart) = (Some(now + ASK_APART), 2 * ASK_APART);
+        (self.next_query, self.asks_apart) = (Some(now + ASK_APART), 2 * ASK_APART);
     }
 
     /// Refuses what needs a state that the pair is not in.
@@ -355,12 +355,12 @@ impl Pair {
 
     /// The first request that failed says why; where none did, all have been given back before.
     fn tell_failure(&mut self, events: &mut VecDeque<Event>) {
-        self.asks_at = None;
+        self.next_query = None;
         events.extend(self.sends.waiting.drain(..).map(|(id, _)| Event::SendFlushed { id }));
         events.extend(self.receives.waiting.drain(..).map(|(id, _)| Event::ReceiveFlushed { id }));
         let is_empty = self.sends.posted.is_empty() && self.receives.posted.is_empty();
-        if !self.failure_is_told && (self.why.is_some() || is_empty) {
-            self.failure_is_told = true;
+        if !self.failure_is_reported && (self.why.is_some() || is_empty) {
+            self.failure_is_reported = true;
             events.push_back(Event::Failed { why: self.why.unwrap_or(Why::Message) });
         }
     }

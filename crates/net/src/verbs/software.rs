@@ -145,7 +145,7 @@ impl Software {
         }
     }
 
-    /// Sends what is due, and tells what happened; false where nothing did.
+    /// Sends what is due, and reports what happened; false where nothing did.
     fn transmit(&mut self, now: Nanos) -> bool {
         let mut any = false;
         for (number, end) in &mut self.ends {
@@ -331,7 +331,7 @@ impl Driver for Software {
         self.notices.pop_front()
     }
 
-    /// Tells the peer, who may miss it.
+    /// Notifies the peer, which may miss it.
     fn close(&mut self, connection: ConnectionId) -> Result<(), NetError> {
         let number = connection.0;
         if self.prepared.remove(&number).is_some() {

@@ -66,8 +66,8 @@ impl Wire {
     fn offer(&self, slot: usize) -> Result<(), NetError> {
         let length = HEADER + self.most;
         let part = self.receives.as_ref().and_then(|room| room.element(slot * length, length));
-        // SAFETY: the region stays until the queue pair is destroyed (see `Drop`), and nobody
-        // reads the place before the request is completed.
+        // SAFETY: the region stays until the queue pair is destroyed (see `Drop`), and the place
+        // has no reader before the request is completed.
         unsafe { self.queue_pair.post_receive((slot as u64) << 1, part) }
     }
 

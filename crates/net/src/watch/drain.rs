@@ -32,7 +32,7 @@ pub enum DrainError {
         /// The paths that processes have.
         have: Vec<String>,
     },
-    /// Nobody answered: why the first did not.
+    /// No answer came, with the reason of the first.
     Silent(String),
 }
 

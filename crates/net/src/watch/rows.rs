@@ -31,7 +31,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// With the rates since an earlier look, which was so many seconds before. More than 32
+    /// With the rates since an earlier look, which was `seconds` before. More than 32
     /// connections of a service are summed up by their peers or states, unless all are to be
     /// listed.
     pub fn new(look: &Snapshot, before: Option<(&Snapshot, f64)>, lists_all: bool) -> Rows {

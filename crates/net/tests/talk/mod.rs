@@ -98,7 +98,7 @@ impl Pair {
         }
     }
 
-    /// Sends so many more, and waits until all have arrived.
+    /// Sends `count` more, and waits until all have arrived.
     pub fn send(&mut self, count: u64) {
         let (until, begun) = (self.sent + count, Instant::now());
         while self.arrived < until {

@@ -41,8 +41,8 @@ fn ports_that_fail_in_turn_lose_nothing() {
                 assert_eq!((last.0, last.1), (primary, PathId(1 - primary.0)), "{device}");
                 assert_eq!(talk.migrations(end).len(), round + 1, "{device}: once for each fault");
             }
-            let told = What::Path { path: primary, is_up: false };
-            talk.until("the port", |talk| talk.notices[end].iter().any(|n| n.what == told));
+            let down = What::Path { path: primary, is_up: false };
+            talk.until("the port", |talk| talk.notices[end].iter().any(|n| n.what == down));
             standin.set_port(&port, true);
         }
         talk.until_armed();
@@ -62,7 +62,7 @@ fn a_connection_without_alternate_breaks_with_its_path() {
     talk.listen(0);
     (0..200).for_each(|_| talk.say(0));
     talk.until("it breaks", |talk| talk.status(0).state == QpState::Error);
-    talk.until("it is told", |talk| {
+    talk.until("it is reported", |talk| {
         talk.events[0].contains(&Event::Failed { why: Why::Retries })
             && talk.events[0].len() == 200 + 1 + 1
     });
@@ -77,9 +77,9 @@ fn a_connection_without_alternate_breaks_with_its_path() {
     talk.ends[0].close(ids[0]).expect("it is there");
 }
 
-/// The alternate path's port goes down: told, and nothing moves there.
+/// The alternate path's port goes down: reported, without a migration.
 #[test]
-fn an_alternate_port_that_fails_is_told() {
+fn an_alternate_port_that_fails_is_reported() {
     let Some(standin) = standin() else { return };
     let mut pair = standin.pair(&two_ports("ib0"), Setup::usual());
     let at = pair.at.clone();
@@ -87,9 +87,9 @@ fn an_alternate_port_that_fails_is_told() {
     talk.until_armed();
     standin.set_port(&at[0][1], false);
     let unhealthy = Event::Unhealthy { path: PathId(1) };
-    talk.until("told", |talk| talk.events[0].contains(&unhealthy));
+    talk.until("reported", |talk| talk.events[0].contains(&unhealthy));
     standin.set_port(&at[0][0], false);
-    talk.until("told", |talk| talk.notices[0].len() >= 3);
+    talk.until("reported", |talk| talk.notices[0].len() >= 3);
     assert_eq!(talk.migrations(0), []);
     standin.set_port(&at[0][0], true);
     standin.set_port(&at[0][1], true);

@@ -75,7 +75,7 @@ fn peers_that_cannot_be_are_refused_and_the_connection_goes_on() {
 
 /// A device that takes the request to load a path and ignores it, as one in software does.
 #[test]
-fn a_device_that_ignores_the_request_is_told() {
+fn a_device_that_ignores_the_request_is_reported() {
     let Some(standin) = standin() else { return };
     let mut pair = standin.pair(&two_ports("soft0"), by_hand());
     pair.ends[0].specify(&[pair.ids[0]], PathId(1)).expect("possible");
@@ -83,10 +83,10 @@ fn a_device_that_ignores_the_request_is_told() {
     assert_eq!(why(loaded), "soft0 does not load alternate paths");
     // A connection that is to be armed at once is there without an alternate path.
     let mut pair = standin.pair(&two_ports("soft0"), Setup::usual());
-    let told: Vec<What> =
+    let notices: Vec<What> =
         std::iter::from_fn(|| pair.ends[0].poll()).map(|notice| notice.what).collect();
     let unhealthy = What::Event(Event::Unhealthy { path: PathId(1) });
-    assert_eq!(told, [What::Connected, unhealthy]);
+    assert_eq!(notices, [What::Connected, unhealthy]);
     let [a, b] = &mut pair.ends;
     Talk::new([&mut **a, &mut **b], pair.ids).exchange(10);
 }

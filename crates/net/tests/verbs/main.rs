@@ -108,7 +108,7 @@ fn migrated_in_software_between_two_devices() {
     converse([&mut **a, &mut **b], pair.ids);
 }
 
-/// Whoever waits is woken by a message, and not before.
+/// A waiter is woken by a message, and not before.
 #[test]
 fn a_message_ends_a_wait() {
     let Some(standin) = standin() else { return };

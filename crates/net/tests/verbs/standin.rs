@@ -19,7 +19,7 @@ pub struct StandIn {
     _alone: MutexGuard<'static, ()>,
 }
 
-/// None where it cannot be compiled here.
+/// `None` if it cannot be compiled here.
 pub fn standin() -> Option<StandIn> {
     if !Need::Verbs.is_met(header("infiniband/verbs.h")) {
         return None;

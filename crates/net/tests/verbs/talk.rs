@@ -89,7 +89,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// So many messages from each end, all of which arrive.
+    /// Sends `count` messages from each end, all of which arrive.
     pub fn exchange(&mut self, count: usize) {
         for _ in 0..count {
             for end in 0..2 {
@@ -114,7 +114,7 @@ impl<'a> Talk<'a> {
             assert!(begun.elapsed() < LIMIT, "never armed: {:?}", self.events);
             self.exchange(1);
         }
-        self.until("told", |talk| {
+        self.until("reported", |talk| {
             let last = |end: usize| {
                 let armed =
                     |event: &&Event| matches!(event, Event::Armed { .. } | Event::Migrated { .. });
@@ -143,13 +143,13 @@ impl<'a> Talk<'a> {
         assert_eq!(end.specify(&[id], PathId(0)), refused(primary));
         let unknown = Refusal::UnknownPath { path: PathId(9) };
         assert_eq!(end.specify(&[id], PathId(9)), refused(unknown));
-        let nobody = ConnectionId(0xff_fffe);
-        let gone = Err(NetError::UnknownConnection { number: nobody.0 });
-        assert_eq!(end.migrate(&[nobody]), gone);
-        assert_eq!(end.send(nobody, 1, vec![1]), gone);
-        assert_eq!(end.post_receive(nobody, 1, vec![]), gone);
-        assert_eq!(end.close(nobody), gone);
-        assert_eq!(end.status(nobody), gone.map(|()| unreachable!()));
+        let unknown_id = ConnectionId(0xff_fffe);
+        let gone = Err(NetError::UnknownConnection { number: unknown_id.0 });
+        assert_eq!(end.migrate(&[unknown_id]), gone);
+        assert_eq!(end.send(unknown_id, 1, vec![1]), gone);
+        assert_eq!(end.post_receive(unknown_id, 1, vec![]), gone);
+        assert_eq!(end.close(unknown_id), gone);
+        assert_eq!(end.status(unknown_id), gone.map(|()| unreachable!()));
     }
 
     /// Loads a path at both ends, and goes there by the wish of one.

@@ -3,7 +3,7 @@
 use laneway_coll::{Refusal, find};
 use laneway_core::{Collective as Kind, Comm, CommError, Shape};
 use laneway_measure::operation::Answerer;
-use laneway_measure::talk::announce;
+use laneway_measure::talk::broadcast;
 use laneway_measure::timing::Series;
 use laneway_measure::{Batch, Collective, GlobalClock, Pace, Procedure, Stage, Timing};
 use laneway_sim::platform::Platform;
@@ -56,7 +56,7 @@ impl Cluster {
         Ok((found.map_err(PaperError::testbed)?, ended.finish))
     }
 
-    /// IMB's way, in figure 1: one series of so many calls for each size. There is no warm-up call,
+    /// IMB's way, in figure 1: one series of calls for each size. There is no warm-up call,
     /// as a single gather that escalates would count several times.
     pub fn series(
         &self,
@@ -73,7 +73,7 @@ impl Cluster {
                 let mut collective = linear(comm, operation, size)?;
                 // Rank 0 has just collected and would come last to the barrier: all come as between
                 // two batches of a point.
-                announce(stage.comm, &mut [1.0])?;
+                broadcast(stage.comm, &mut [1.0])?;
                 let one = Pace::dense(1);
                 batches.push(series.batch(&mut stage, &mut collective.ready()?, one)?);
             }

@@ -99,7 +99,7 @@ impl Bed {
     }
 }
 
-/// The paper's algorithm with so many lanes; its root sends one message at a time.
+/// The paper's algorithm with `lanes` lanes; its root sends one message at a time.
 fn lane_name(lanes: u32) -> String {
     format!("multi-lane:lanes={lanes}")
 }

@@ -228,7 +228,7 @@ fn text<R: Read + Send + 'static>(from: Option<R>) -> thread::JoinHandle<String>
     })
 }
 
-/// How the command ended; none where it had to be killed.
+/// The exit status of the command; `None` if it had to be killed.
 fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
     let begun = Instant::now();
     while begun.elapsed() < limit {
@@ -251,7 +251,7 @@ fn remove(lab: &LabName) {
         thread::sleep(MOMENT);
     }
     if lab.folder().exists() {
-        // Nobody is left who could do more.
+        // An error could not be handled any more.
         _ = down(lab);
     }
 }

@@ -75,8 +75,8 @@ pub fn part(bench: &Bench) -> Result<Found, PaperError> {
     };
     found.remarks.push(format!(
         "Noticing by query costs {} times as much as by event, with {most} pairs: {verdict}. Here \
-         a query is no call into a driver but a look at memory; but each pair that is not armed is \
-         asked again whenever something has arrived, and an event comes once.",
+         a query is not a call into a driver but a look at memory; but each pair that is not armed \
+         is asked again whenever something has arrived, and an event comes once.",
         brief(ratio)
     ));
     Ok(found)

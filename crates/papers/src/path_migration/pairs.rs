@@ -36,7 +36,7 @@ pub struct Pairs {
     ids: Vec<ConnectionId>,
     places: BTreeMap<ConnectionId, usize>,
     bundle: Bundle<Vec<u8>>,
-    /// What events have told of each pair, and how many are in each state.
+    /// The state of each pair as events reported it, and how many are in each state.
     states: Vec<MigrationState>,
     counts: [usize; 3],
     far: Arc<Far>,
@@ -80,7 +80,7 @@ impl Pairs {
         Ok(pairs)
     }
 
-    /// Whether all pairs are in a state, as far as events told.
+    /// Whether all pairs are in a state, as far as events reported.
     pub fn are(&self, state: MigrationState) -> bool {
         self.count(state) == self.ids.len()
     }

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_tells_its_slope_and_how_well_it_fits() {
+    fn a_line_has_its_slope_and_its_fit() {
         let mut medians = Medians::default();
         for count in powers(64) {
             medians.add(count, &[20.0 + 3.0 * count as f64]);

@@ -1,11 +1,11 @@
-//! What a connection tells, counts and refuses.
+//! Events, counters and refusals of a connection.
 
 use std::fmt;
 
 use crate::state::{Attribute, Cause, MigrationState, QpState};
 use crate::{Histogram, PathId};
 
-/// What happened, with the message, the receive or the paths that it happened to.
+/// An event, with the message, the receive or the paths that it concerns.
 #[allow(missing_docs)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -34,52 +34,52 @@ pub enum Event {
     Failed { why: Why },
 }
 
-/// Why a connection broke.
+/// Why a connection failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
-    /// The peer did not acknowledge a packet that was sent as often as allowed.
+    /// The retransmission limit was reached.
     Retries,
-    /// The peer was not ready as often as allowed.
+    /// The limit for a peer that is not ready was reached.
     NotReadyRetries,
     /// A message was longer than its receive, or its parts did not fit together.
     Message,
-    /// The user asked for it.
+    /// By request of the user.
     Asked,
 }
 
-/// How many packets came and went, and what was wrong with them.
+/// Counters of packets and errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
     /// Packets sent.
     pub sent: u64,
-    /// Packets that came.
+    /// Packets received.
     pub received: u64,
-    /// Packets of data that were sent once more.
+    /// Data packets that were retransmitted.
     pub sent_again: u64,
-    /// Packets of data that were there before.
+    /// Duplicate data packets.
     pub duplicates: u64,
-    /// Packets that cannot have been written by a peer.
+    /// Malformed packets.
     pub malformed: u64,
-    /// For another queue pair, or over a path that is not known.
+    /// Packets for another queue pair, or over an unknown path.
     pub strange: u64,
-    /// Packets that came again, or far too late.
+    /// Replayed packets, or far too late ones.
     pub replayed: u64,
-    /// Packets that came in a state that takes none.
+    /// Packets in a state that accepts none.
     pub unexpected: u64,
-    /// How often the alternate path took over.
+    /// Migrations.
     pub migrations: u64,
-    /// How often the primary path was asked whether it is alive.
+    /// How often the primary path was probed.
     pub suspicions: u64,
-    /// Round trips that were seen, over all paths.
+    /// The round-trip times over all paths.
     pub trips: Histogram,
     /// How long messages had waited for a sign of the peer when the connection left a dead path.
     pub stalls: Histogram,
 }
 
 impl Counters {
-    /// Adds what another connection has counted.
+    /// Adds the counters of another connection.
     pub fn add(&mut self, other: &Counters) {
         self.sent += other.sent;
         self.received += other.received;
@@ -101,25 +101,25 @@ impl Counters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// There is no such transition.
+    /// The queue-pair state machine has no such transition.
     NoTransition { from: QpState, to: QpState },
-    /// The transition needs an attribute.
+    /// The transition needs this attribute.
     Missing { from: QpState, to: QpState, attribute: Attribute },
-    /// The transition cannot set an attribute.
+    /// The transition cannot set this attribute.
     NotNow { from: QpState, to: QpState, attribute: Attribute },
-    /// A path that the connection does not have.
+    /// The connection does not have this path.
     UnknownPath { path: PathId },
-    /// One path cannot be both.
+    /// The alternate path cannot be the primary one.
     AlternateIsPrimary { path: PathId },
-    /// No alternate path was given.
+    /// No alternate path is specified.
     NoAlternate,
-    /// Only an armed connection migrates.
+    /// The connection is not armed.
     NotArmed { migration: MigrationState },
-    /// Packets that are too long or have no bytes.
+    /// An invalid packet length.
     PacketSize { bytes: usize, most: usize },
     /// A number of more than 24 bits.
     Number { attribute: Attribute },
-    /// The connection is in no state for it.
+    /// The state does not allow the call.
     State { state: QpState, wanted: &'static str },
 }
 

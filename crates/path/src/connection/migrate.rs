@@ -9,8 +9,9 @@ use crate::{Nanos, PathId};
 /// Requests to load a path: the first are so far apart, then rarer and rarer.
 const ARM_APART: Nanos = 2_000_000;
 const ARM_MOST_APART: Nanos = 250_000_000;
-/// A peer that has not followed a migration is told again after so long, then more rarely.
-const TELL_APART: Nanos = 5_000_000;
+/// The first interval at which the epoch is sent again to a peer that has not followed a migration;
+/// it doubles each time.
+const EPOCH_RESEND_INTERVAL: Nanos = 5_000_000;
 
 impl Arming {
     fn new(now: Nanos) -> Arming {
@@ -35,7 +36,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Path loading request (paper: 3.1.2); [`Event::Armed`] tells when it is done.
+    /// Path loading request (paper: 3.1.2); [`Event::Armed`] reports its completion.
     pub fn load(&mut self, now: Nanos) -> Result<(), Refusal> {
         if !self.state.receives() {
             return Err(Refusal::State { state: self.state, wanted: "RTR, RTS or SQD" });
@@ -47,7 +48,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Has no alternate path any more.
+    /// Removes the alternate path.
     pub fn unload(&mut self) {
         self.alternate = None;
         self.migration = MigrationState::Migrated;
@@ -65,7 +66,7 @@ impl Connection {
         Ok(())
     }
 
-    /// An interface gained or lost its carrier.
+    /// Handles gain or loss of an interface's carrier.
     pub fn on_carrier(&mut self, now: Nanos, path: PathId, up: bool) {
         let Some(route) = self.routes.get_mut(usize::from(path.0)) else { return };
         route.carrier = up;
@@ -179,7 +180,7 @@ impl Connection {
                 self.take_over(now, primary, Cause::Peer, epoch);
             }
         }
-        self.told |= is_news || ahead == 0 && primary == self.primary;
+        self.epoch_acked |= is_news || ahead == 0 && primary == self.primary;
         is_news
     }
 
@@ -198,8 +199,8 @@ impl Connection {
         self.route(to).window.restart();
         self.retries_left = self.retries.count();
         self.waiting_since = now;
-        (self.told, self.held) = (cause == Cause::Peer, false);
-        (self.tell_at, self.tell_apart) = (now, TELL_APART);
+        (self.epoch_acked, self.held) = (cause == Cause::Peer, false);
+        (self.epoch_resend_at, self.epoch_resend_interval) = (now, EPOCH_RESEND_INTERVAL);
         self.counters.migrations += 1;
         self.events.push_back(Event::Migrated { from, to, cause });
     }

@@ -27,15 +27,15 @@ use crate::state::{MigrationState, QpState};
 use crate::wire::{Body, MOST_PATHS};
 use crate::{Nanos, PathId};
 
-/// The longest payload of a packet that may be asked for.
+/// The largest payload of a packet.
 pub const MOST_PACKET_BYTES: usize = 65_000;
 
-/// What a connection is made with.
+/// The configuration of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// The number of the queue pair, kept for life.
+    /// The number of the queue pair, which never changes.
     pub number: u32,
-    /// Paths that both ends know: 1 to 8.
+    /// The number of paths that both ends know: 1 to 8.
     pub paths: u8,
 }
 
@@ -63,7 +63,7 @@ struct Watch {
     unanswered: u32,
 }
 
-/// One end of a connection: told of packets and of time, asked for packets, events and times.
+/// One end of a connection: it takes packets and the time, and gives packets, events and timeouts.
 pub struct Connection {
     number: u32,
     state: QpState,
@@ -73,10 +73,10 @@ pub struct Connection {
     alternate: Option<PathId>,
     /// One more for each migration of either end.
     epoch: u32,
-    /// Whether the peer is known to be in this epoch, and when it is told again.
-    told: bool,
-    tell_at: Nanos,
-    tell_apart: Nanos,
+    /// Whether the peer is known to be in this epoch, and when the epoch is sent again.
+    epoch_acked: bool,
+    epoch_resend_at: Nanos,
+    epoch_resend_interval: Nanos,
     /// Nothing is said to the peer of what was requested, but what messages say.
     held: bool,
 
@@ -105,7 +105,7 @@ pub struct Connection {
     watch: Option<Watch>,
     arming: Option<Arming>,
     control: VecDeque<Control>,
-    drained_told: bool,
+    drained_reported: bool,
     /// Whether a packet of the peer has come since RESET.
     established: bool,
 
@@ -114,7 +114,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// In RESET and MIGRATED.
+    /// Creates a connection in RESET and MIGRATED.
     ///
     /// # Panics
     /// With no path, or more than eight.
@@ -129,9 +129,9 @@ impl Connection {
             primary: PathId(0),
             alternate: None,
             epoch: 0,
-            told: true,
-            tell_at: 0,
-            tell_apart: 0,
+            epoch_acked: true,
+            epoch_resend_at: 0,
+            epoch_resend_interval: 0,
             held: false,
             peer: 0,
             packet_bytes: 0,
@@ -152,14 +152,14 @@ impl Connection {
             watch: None,
             arming: None,
             control: VecDeque::new(),
-            drained_told: false,
+            drained_reported: false,
             established: false,
             events: VecDeque::new(),
             counters: Counters::default(),
         }
     }
 
-    /// Its queue pair.
+    /// The number of the queue pair.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -174,32 +174,32 @@ impl Connection {
         self.state
     }
 
-    /// What becomes of the alternate path.
+    /// The migration state.
     pub fn migration(&self) -> MigrationState {
         self.migration
     }
 
-    /// The path in use.
+    /// The primary path.
     pub fn primary(&self) -> PathId {
         self.primary
     }
 
-    /// The alternate path, where one was given.
+    /// The alternate path, if specified.
     pub fn alternate(&self) -> Option<PathId> {
         self.alternate
     }
 
-    /// How often either end has migrated.
+    /// The number of migrations of both ends.
     pub fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// What it has counted.
+    /// The counters of the connection.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Whether every message that was given has arrived.
+    /// Whether all messages have arrived.
     pub fn is_idle(&self) -> bool {
         self.outgoing.is_empty()
     }
@@ -207,7 +207,7 @@ impl Connection {
     /// Whether nothing is left to be agreed with the peer: it knows which path is in use, and an
     /// alternate path is armed or not being loaded.
     pub fn is_settled(&self) -> bool {
-        self.told && self.arming.is_none()
+        self.epoch_acked && self.arming.is_none()
     }
 
     /// Has what was requested wait until [`Connection::resume`]: the peer is not asked for an
@@ -217,27 +217,27 @@ impl Connection {
         self.held = self.state.receives();
     }
 
-    /// What was requested waits no longer.
+    /// Resumes what [`Connection::hold`] suspended.
     pub fn resume(&mut self) {
         self.held = false;
     }
 
-    /// Whether what was requested waits.
+    /// Whether requests are suspended.
     pub fn is_held(&self) -> bool {
         self.held
     }
 
-    /// Messages that were given and have not arrived.
+    /// The number of messages that have not arrived.
     pub fn waiting(&self) -> usize {
         self.outgoing.messages()
     }
 
-    /// What a round trip over a path takes of late; none where none was seen.
+    /// The latest round-trip time of a path; `None` if none was measured.
     pub fn round_trip(&self, path: PathId) -> Option<Nanos> {
         self.routes.get(usize::from(path.0))?.smoothed_trip()
     }
 
-    /// Sends a message; [`Event::Sent`] tells when it has arrived, and gives it back.
+    /// Sends a message; [`Event::Sent`] reports its arrival, and gives it back.
     pub fn send(&mut self, now: Nanos, id: u64, message: Vec<u8>) -> Result<(), Refusal> {
         if !matches!(self.state, QpState::Rts | QpState::Sqd) {
             return Err(Refusal::State { state: self.state, wanted: "RTS or SQD" });
@@ -258,7 +258,7 @@ impl Connection {
         let before = self.incoming.expects();
         let taken = self.incoming.post(id, buffer);
         if self.incoming.expects() > before {
-            // A packet had waited for it: the peer, who waits too, is told at once.
+            // A packet had waited for it: the peer waits too, and is acknowledged at once.
             self.on_taken(0, taken, true);
         }
         Ok(())
@@ -271,21 +271,21 @@ impl Connection {
         }
     }
 
-    /// Whether it matters now if packets wait to leave by a path: [`Connection::on_queue`] tells.
-    pub fn wants_queues(&self) -> bool {
+    /// Whether queued packets of a path matter now; [`Connection::on_queue`] reports them.
+    pub fn needs_queue_state(&self) -> bool {
         let answers = |control: &Control| matches!(control.body, Body::Answer { .. });
         self.suspicion.is_some() || self.control.iter().any(answers)
     }
 
-    /// Whether packets, of anybody, wait at this end to leave by a path; none do until the driver
-    /// says otherwise.
+    /// Whether packets, of any connection, wait at this end to leave by a path; none do until the
+    /// driver says otherwise.
     pub fn on_queue(&mut self, path: PathId, queued: bool) {
         if let Some(route) = self.routes.get_mut(usize::from(path.0)) {
             route.queued_here = queued;
         }
     }
 
-    /// The next event that was not told yet.
+    /// Takes the next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -320,7 +320,7 @@ impl Connection {
         self.events.extend(receives.into_iter().map(|id| Event::ReceiveFlushed { id }));
         (self.ack_at, self.not_ready_until) = (None, None);
         self.not_ready_due = false;
-        (self.told, self.held) = (true, false);
+        (self.epoch_acked, self.held) = (true, false);
         (self.suspicion, self.watch, self.arming) = (None, None, None);
         self.control.clear();
         self.routes.iter_mut().for_each(|route| route.in_flight = 0);

@@ -7,10 +7,10 @@ use crate::incoming::Incoming;
 use crate::state::{Attribute, MigrationState, QpState, Transition, transition};
 use crate::{Nanos, PathId};
 
-/// A transition and the attributes that it is given.
+/// A requested transition with its attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modify {
-    /// The state that is asked for.
+    /// The new state.
     pub to: QpState,
     /// The primary path.
     pub path: Option<PathId>,
@@ -20,13 +20,13 @@ pub struct Modify {
     pub receive_number: Option<u32>,
     /// The longest payload of a packet.
     pub packet_bytes: Option<usize>,
-    /// How long a peer waits when no receive is posted here.
+    /// The time that a peer waits if no receive is posted here.
     pub not_ready_timer: Option<NotReadyTimer>,
     /// The first packet number of this end.
     pub send_number: Option<u32>,
-    /// How long an acknowledgement is waited for.
+    /// The acknowledgement timeout.
     pub ack_timeout: Option<AckTimeout>,
-    /// How often a packet is sent again.
+    /// The retransmission limit.
     pub retries: Option<Retries>,
     /// How often a message is offered to a peer that is not ready.
     pub not_ready_retries: Option<Retries>,
@@ -89,7 +89,7 @@ const EVERY: [Attribute; 11] = [
 const NOTHING: &[Attribute] = &[];
 
 impl Connection {
-    /// Goes to another state, or stays and changes attributes.
+    /// Changes the state, or only the attributes.
     pub fn modify(&mut self, now: Nanos, modify: Modify) -> Result<(), Refusal> {
         self.check(&modify)?;
         match modify.to {
@@ -173,7 +173,7 @@ impl Connection {
         self.retries_left = self.retries.count();
         self.not_ready_left = self.not_ready_retries.count();
         if fresh && modify.to == QpState::Sqd {
-            self.drained_told = false;
+            self.drained_reported = false;
         }
         if let Some(path) = modify.alternate {
             self.set_alternate(path);
@@ -194,11 +194,11 @@ impl Connection {
         (self.epoch, self.established) = (0, false);
     }
 
-    /// Tells once that nothing is under way in SQD.
-    pub(super) fn tell_drained(&mut self) {
+    /// Reports once that nothing is outstanding in SQD.
+    pub(super) fn report_drained(&mut self) {
         let idle = !self.outgoing.has_outstanding();
-        if self.state == QpState::Sqd && idle && !self.drained_told {
-            self.drained_told = true;
+        if self.state == QpState::Sqd && idle && !self.drained_reported {
+            self.drained_reported = true;
             self.events.push_back(Event::Drained);
         }
     }

@@ -9,7 +9,7 @@ use crate::{Nanos, NotReadyTimer, PathId};
 
 /// An acknowledgement waits so long for a packet that it could travel with.
 const ACK_WAITS: Nanos = 100_000;
-/// So many packets do not wait.
+/// The number of packets that trigger an acknowledgement at once.
 const ACK_AFTER: u32 = 16;
 /// How many packets that left a path later must have arrived for one to be lost.
 const REORDERED: u64 = 3;
@@ -77,7 +77,7 @@ impl Connection {
             Body::Arm { bytes } => self.on_arm(now, path, bytes),
             Body::Arming { .. } => self.on_arming(now, path),
         }
-        self.tell_drained();
+        self.report_drained();
     }
 
     pub(super) fn on_taken(&mut self, now: Nanos, taken: Taken, ack_wanted: bool) {
@@ -113,7 +113,7 @@ impl Connection {
         self.outgoing.on_ack(expects, ranges, |path, bytes| {
             let route = &mut routes[usize::from(path.0)];
             route.in_flight = route.in_flight.saturating_sub(bytes);
-            route.on_heard(now);
+            route.record_sign_of_life(now);
             let trip = route.trip();
             route.window.on_ack(bytes, trip);
             settled += 1;

@@ -6,14 +6,14 @@ use crate::state::MigrationState;
 use crate::wire::Body;
 use crate::{Nanos, PathId};
 
-/// An armed path is asked so often while there is traffic, and so often while there is none.
+/// The probe interval of an armed path while there is traffic, and while there is none.
 const WATCH_BUSY: Nanos = 50_000_000;
 const WATCH_IDLE: Nanos = 500_000_000;
-/// So many questions without an answer make it unhealthy, if the primary path is alive or there is
+/// The number of unanswered probes that make it unhealthy, if the primary path is alive or there is
 /// a third one.
 const UNANSWERED: u32 = 4;
-/// A peer that has not followed a migration is told at most so rarely.
-const TELL_MOST_APART: Nanos = 500_000_000;
+/// The longest interval at which the epoch is sent again.
+const EPOCH_RESEND_MOST: Nanos = 500_000_000;
 /// Questions and answers that wait, at most; more are as good as lost on their way.
 const MOST_CONTROL: usize = 64;
 
@@ -25,7 +25,7 @@ impl Connection {
             return None;
         }
         let watch_at = self.watch.map(|watch| watch.asked_at + self.watch_apart());
-        let tell_at = (!self.told && !self.held).then_some(self.tell_at);
+        let epoch_at = (!self.epoch_acked && !self.held).then_some(self.epoch_resend_at);
         let arm_at = self.arming.filter(|_| !self.held).map(|arming| arming.next_at);
         let mut first = Nanos::MAX;
         let mut consider = |at: Option<Nanos>| first = first.min(at.unwrap_or(Nanos::MAX));
@@ -34,17 +34,17 @@ impl Connection {
         consider(self.retry_at());
         consider(self.suspect_at());
         consider(watch_at);
-        consider(tell_at);
+        consider(epoch_at);
         consider(arm_at);
-        consider(self.data_leaves_at());
+        consider(self.data_due_at());
         (first < Nanos::MAX).then_some(first)
     }
 
-    /// Whether something is to leave now, besides data.
-    pub fn owes(&self, now: Nanos) -> bool {
-        let tells = !self.told && !self.held && self.tell_at <= now;
+    /// Whether a control packet is due now.
+    pub fn has_due_control(&self, now: Nanos) -> bool {
+        let resends = !self.epoch_acked && !self.held && self.epoch_resend_at <= now;
         let acknowledges = self.ack_at.is_some_and(|at| at <= now);
-        tells || acknowledges || self.not_ready_due || !self.control.is_empty()
+        resends || acknowledges || self.not_ready_due || !self.control.is_empty()
     }
 
     /// Time has passed, and everything that had arrived by now was handed in.
@@ -67,7 +67,7 @@ impl Connection {
         self.ask_to_arm(now);
     }
 
-    /// Whether somebody waits for the peer to acknowledge something.
+    /// Whether packets wait for an acknowledgement of the peer.
     fn is_waiting(&self) -> bool {
         self.not_ready_until.is_none() && self.outgoing.has_outstanding()
     }
@@ -170,13 +170,13 @@ impl Connection {
         self.push_control(now, self.primary, Body::Probe { id: 0 });
     }
 
-    /// Whether a migration that the peer has not followed is to be told now.
-    pub(super) fn tell_again(&mut self, now: Nanos) -> bool {
-        if self.told || self.held || now < self.tell_at {
+    /// Whether the epoch is to be sent again now, to a peer that has not followed a migration.
+    pub(super) fn resend_epoch(&mut self, now: Nanos) -> bool {
+        if self.epoch_acked || self.held || now < self.epoch_resend_at {
             return false;
         }
-        self.tell_at = now + self.tell_apart;
-        self.tell_apart = (2 * self.tell_apart).min(TELL_MOST_APART);
+        self.epoch_resend_at = now + self.epoch_resend_interval;
+        self.epoch_resend_interval = (2 * self.epoch_resend_interval).min(EPOCH_RESEND_MOST);
         true
     }
 

@@ -1,4 +1,4 @@
-//! What leaves: answers and questions first, then acknowledgements, then data.
+//! Transmission: probes and their answers first, then acknowledgements, then data.
 
 use super::{Connection, Control};
 use crate::number::wire;
@@ -7,17 +7,17 @@ use crate::state::QpState;
 use crate::wire::{Body, Echo, HEADER_BYTES, Header, write};
 use crate::{Nanos, PathId};
 
-/// A packet that leaves.
+/// A packet to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Departure {
-    /// The path that it leaves by.
+    /// The path to send it over.
     pub path: PathId,
-    /// The part of a message that it carries.
+    /// Its part of a message.
     pub payload: Option<Payload>,
 }
 
-/// As packets tell a time.
+/// A time as packets encode it.
 fn micros(time: Nanos) -> u32 {
     u32::try_from(time / 1000).unwrap_or(u32::MAX)
 }
@@ -29,8 +29,8 @@ impl From<PathId> for Departure {
 }
 
 impl Connection {
-    /// Writes the next packet that is to leave now behind what is in `out`; the path to send it
-    /// over, or none where nothing is due.
+    /// Writes the next due packet behind what is in `out` and returns its path; `None` if no packet
+    /// is due.
     pub fn poll_transmit(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<PathId> {
         let Departure { path, payload } = self.poll_departure(now, out)?;
         out.extend_from_slice(payload.as_ref().map_or(&[], |payload| self.payload(payload)));
@@ -55,7 +55,7 @@ impl Connection {
             let body = Body::NotReady { timer: self.not_ready_timer.code() };
             return Some(self.write(now, self.primary, &body, out).into());
         }
-        if self.ack_at.is_some_and(|at| at <= now) || self.tell_again(now) {
+        if self.ack_at.is_some_and(|at| at <= now) || self.resend_epoch(now) {
             return Some(self.write_ack(now, out).into());
         }
         self.write_data(now, out)
@@ -118,16 +118,16 @@ impl Connection {
     }
 
     /// When data may leave, if there is any and the window has room.
-    pub(super) fn data_leaves_at(&self) -> Option<Nanos> {
+    pub(super) fn data_due_at(&self) -> Option<Nanos> {
         let fresh = self.begins().filter(|_| self.not_ready_until.is_none())?;
         let route = self.primary_route();
         let room = route.in_flight == 0 || route.in_flight < route.window.bytes();
         let wants = room && route.carrier && route.has_room && self.outgoing.wants_to_send(fresh);
-        wants.then(|| route.window.leaves_at(route.trip().smoothed))
+        wants.then(|| route.window.next_departure(route.trip().smoothed))
     }
 
     fn write_data(&mut self, now: Nanos, out: &mut Vec<u8>) -> Option<Departure> {
-        if self.data_leaves_at()? > now {
+        if self.data_due_at()? > now {
             return None;
         }
         let fresh = self.begins()?;

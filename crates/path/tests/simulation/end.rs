@@ -204,7 +204,7 @@ impl End {
         self.take_events(now, before, random)
     }
 
-    /// Looks at what the connection tells; an error where something is lost, twice, or wrong.
+    /// Checks the connection's events; an error where something is lost, twice, or wrong.
     fn take_events(
         &mut self,
         now: Nanos,

@@ -40,7 +40,7 @@ pub enum Fault {
     Request {
         ends: [bool; 2],
     },
-    /// Packets that nobody sent; over at once.
+    /// Forged packets; over at once.
     Forged {
         end: usize,
     },

@@ -1,7 +1,7 @@
 //! Millions of faults in virtual time: nothing lost, nothing twice, nothing stuck.
 //!
-//! `LANEWAY_SEED=7` runs the world of that seed, `LANEWAY_FAULTS=10000000` so many faults,
-//! `LANEWAY_EACH=3` worlds of so many.
+//! `LANEWAY_SEED=7` runs the world of that seed, `LANEWAY_FAULTS=10000000` sets the number of
+//! faults, `LANEWAY_EACH=3` the number of worlds.
 
 mod end;
 mod fault;

@@ -69,7 +69,7 @@ fn a_busy_peer_is_not_a_dead_path() {
 }
 
 /// A queue somewhere on the way grows to 100 ms while the other path is idle: how often ends
-/// leave the path. It grows by so many times the time that passes.
+/// leave the path. It grows by `times` the time that passes.
 fn migrations_while_a_queue_grows(times: f64) -> u64 {
     let step = MS / 20;
     let mut world = World::plain(3);

@@ -115,7 +115,7 @@ impl World {
         self.links[path].iter_mut().for_each(|link| link.fill(now, wait));
     }
 
-    /// So many faults, then peace: everything must arrive, and the alternate path be armed again.
+    /// Injects faults, then none: everything must arrive, and the alternate path be armed again.
     pub fn run(&mut self, faults: usize) -> Result<(), String> {
         let mut next_fault = 100 * MS;
         self.run_until(next_fault, true)?;
@@ -347,7 +347,7 @@ impl World {
         Ok(())
     }
 
-    /// Hands in a packet that was cut, lengthened, or sent to somebody else, and random bytes.
+    /// Hands in a packet that was cut, lengthened, or sent to another connection, and random bytes.
     fn forge(&mut self, end: usize) {
         let mut packets = vec![self.sample.clone(), self.sample.clone()];
         let cut = self.random.index(self.sample.len().clamp(1, 32));

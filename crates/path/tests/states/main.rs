@@ -51,7 +51,7 @@ fn arming() -> Vec<u8> {
     packet(0, 0, PRIMARY, &Body::Arming { bytes: 1000 })
 }
 
-/// A connection in a state; none where it cannot be.
+/// A connection in a state; `None` if the state is not reachable.
 fn reach(state: QpState, migration: MigrationState) -> Option<Connection> {
     let mut connection = Connection::new(Config { number: HERE, paths: 2 });
     let way: &[QpState] = match state {
@@ -228,12 +228,12 @@ fn an_error_gives_everything_back_and_leaves_a_way_to_reset() {
     connection.post_receive(3, Vec::with_capacity(10)).expect("RTS");
     connection.send(0, 4, vec![1, 2]).expect("RTS");
     connection.modify(0, Modify::to(QpState::Error)).expect("from everywhere");
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     while let Some(event) = connection.poll_event() {
-        told.push(format!("{event:?}"));
+        events.push(format!("{event:?}"));
     }
     assert_eq!(
-        told,
+        events,
         ["SendFlushed { id: 4 }", "ReceiveFlushed { id: 3 }", "Failed { why: Asked }"]
     );
     assert_eq!(connection.poll_transmit(0, &mut Vec::new()), None);

@@ -94,7 +94,7 @@ fn signalled(rank: Option<u32>, signal: i32) -> Result<Outcome, String> {
     let mut running = start(&["forever", "4", "1"], &[], "")?;
     let first = running.await_line(&format!("rank {} is ", rank.unwrap_or(0)))?;
     let pid = match rank {
-        Some(_) => first.parse().map_err(|_| format!("{first:?} is no process"))?,
+        Some(_) => first.parse().map_err(|_| format!("{first:?} is not a process number"))?,
         None => running.launcher(),
     };
     // SAFETY: the process is our child or its child, and has not been waited for.

@@ -54,7 +54,7 @@ pub fn hang(comm: &RanksComm) -> Result<(), CommError> {
     }
 }
 
-/// A rank's own child is no rank, and inherits nothing of it.
+/// A rank's own child is not a rank, and inherits nothing of it.
 pub fn child(comm: &RanksComm) -> Result<(), CommError> {
     let environment = std::process::Command::new("env").output().expect("env");
     let text = String::from_utf8_lossy(&environment.stdout).into_owned();

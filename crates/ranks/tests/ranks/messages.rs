@@ -105,7 +105,7 @@ pub fn any_source(comm: &RanksComm) -> Result<(), CommError> {
     Ok(())
 }
 
-/// Everybody sends everybody messages of random lengths at once.
+/// All ranks send to all messages of random lengths at once.
 pub fn storm(comm: &RanksComm) -> Result<(), CommError> {
     let (size, own) = (comm.size(), comm.rank());
     for round in 0..40u64 {

@@ -11,7 +11,7 @@ use crate::table::significant;
 
 /// Pairs of ranks that are more points than this are summed up for people.
 const MANY: usize = 40;
-/// So many points are shown then.
+/// The number of points that are shown then.
 const SHOWN: usize = 20;
 
 /// What stands out of many points.

@@ -81,13 +81,13 @@ impl Grid {
         self.rows.iter().map(|row| length(&row[column].text)).max().unwrap_or(0)
     }
 
-    /// Widths in which a heading is no wider than it must be.
+    /// Widths in which a heading is only as wide as it must be.
     fn fold_headings(&self) -> Vec<usize> {
         let piece = |name: &String| name.split_inclusive('_').map(length).max().unwrap_or(0);
         self.names.iter().enumerate().map(|(i, name)| piece(name).max(self.widest(i))).collect()
     }
 
-    /// Widths in which columns of text are narrower, the widest first; none where that is not
+    /// Widths in which columns of text are narrower, the widest first; `None` if that is not
     /// enough.
     fn wrap_texts(&self, mut widths: Vec<usize>, room: usize) -> Option<Vec<usize>> {
         let least: Vec<usize> = (0..self.names.len()).map(|i| self.narrowest(i)).collect();
@@ -161,7 +161,7 @@ impl Grid {
         blocks.iter().map(block).collect()
     }
 
-    /// How many columns, from the first on, tell every row from the others.
+    /// How many columns, from the first on, distinguish every row from the others.
     fn count_keys(&self) -> usize {
         let differ = |keys: &usize| {
             let mut rows: Vec<Vec<&str>> = self

@@ -4,7 +4,7 @@ use laneway_core::{Document, Row, Value};
 
 use super::{Style, align, cell, grid, sentence, worth_a_column};
 
-/// Headings are folded to so many letters, behind a hyphen, a colon or the like.
+/// The length to which headings are folded, behind a hyphen, a colon or the like.
 const FOLDED: usize = 10;
 
 /// A column for each row, headed by the row's first value, and a line for each of the others; what

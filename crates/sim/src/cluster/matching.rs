@@ -25,8 +25,8 @@ pub(crate) struct Envelope {
     pub label: Label,
 }
 
-/// What a receive takes: one rank's messages or anybody's, with a label that agrees with `label` in
-/// the bits of `mask`.
+/// What a receive takes: one rank's messages or any rank's, with a label that agrees with `label`
+/// in the bits of `mask`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pattern {
     pub from: Option<Rank>,
@@ -256,7 +256,7 @@ impl Matching {
         if self.open[to as usize].is_empty() {
             return;
         }
-        // Whoever comes first has the stream's next message; an open receive once it is seen.
+        // The first receive has the stream's next message; an open receive once it is seen.
         while let Some(stream) = self.streams[to as usize].get(&key) {
             let Some(first) = stream.sends.first() else { break };
             let recv = stream.recvs.first();

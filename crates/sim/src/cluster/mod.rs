@@ -7,7 +7,7 @@
 //! when its receive has begun as well, and its send is over when the last byte has arrived. Between
 //! ranks of one host a message takes no time.
 //!
-//! Whoever drives the ranks (`schedule.rs`, `program/`) gives it sends and receives, lets it
+//! The driver of the ranks (`schedule.rs`, `program/`) gives it sends and receives, lets it
 //! [`Cluster::step`] from instant to instant, and reads in `over` which of them have ended, and in
 //! `sights` who can see a new message.
 
@@ -33,10 +33,10 @@ pub(crate) use matching::{Envelope, Label, Message, Pattern};
 /// Events in the order of their making are numbered after all ranks.
 const FIRST_SEQUENCE: u64 = 1 << 32;
 
-/// The receiver of traffic that is no rank's.
-const NOBODY: Rank = Rank::MAX;
+/// The receiver of background traffic, which is not a rank.
+const BACKGROUND: Rank = Rank::MAX;
 
-/// A message that is over.
+/// A completed message.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivery {
     /// The sender.
@@ -51,15 +51,15 @@ pub struct Delivery {
     pub end: f64,
 }
 
-/// Sees what happens, as it happens: for timelines.
+/// Observes events as they happen: for timelines.
 pub trait Observer {
-    /// A rank has received a message, whether or not it crossed the network.
+    /// Reports that a rank has received a message, whether or not it crossed the network.
     fn delivered(&mut self, delivery: &Delivery);
 
-    /// From `at` on a resource carries so many bytes a second. Only where [`Observer::loads`].
+    /// From `at` on a resource carries `rate` bytes a second. Only where [`Observer::loads`].
     fn loaded(&mut self, _at: f64, _resource: ResourceId, _rate: f64) {}
 
-    /// Whether the use of every resource is to be told, which takes its time.
+    /// Whether the use of every resource is to be reported, which takes its time.
     fn loads(&self) -> bool {
         false
     }
@@ -86,18 +86,21 @@ enum Event {
     Background(u32),
 }
 
-/// The end of a send, a receive or a sleep, which its rank is to be told of.
+/// The end of a send, a receive or a sleep, of which its rank is to be informed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Over {
     pub rank: Rank,
     pub slot: Slot,
-    /// What was received; it is kept until whoever reads this removes it.
+    /// What was received; it is kept until the reader of this removes it.
     pub received: Option<MessageId>,
+    /// What was sent, where the send lasts until the last byte has arrived: the sender's bytes may
+    /// change from now on.
+    pub sent: Option<MessageId>,
 }
 
 impl Over {
     fn ended(rank: Rank, slot: Slot) -> Over {
-        Over { rank, slot, received: None }
+        Over { rank, slot, received: None, sent: None }
     }
 }
 
@@ -118,7 +121,7 @@ pub(crate) struct Cluster<'a, C> {
     network: &'a dyn Network,
     pub carrier: C,
     observer: Option<&'a mut (dyn Observer + Send)>,
-    /// The load of each resource as last told.
+    /// The load of each resource as last reported.
     loads: Vec<f64>,
     pub now: f64,
     pub hosts: Vec<HostId>,
@@ -130,7 +133,7 @@ pub(crate) struct Cluster<'a, C> {
     pub matching: Matching,
     connections: Option<Connections>,
     /// By time, then in the order of their making; but ranks that wake at one instant go on in
-    /// the order of their numbers, whoever fell asleep first. Times are not negative, so that they
+    /// the order of their numbers, not of falling asleep. Times are not negative, so that they
     /// order as their bits do.
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     sequence: u64,
@@ -247,7 +250,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         let id = self.matching.send(envelope, bytes, slot);
         self.matching.messages[id as usize].start = from;
         let host = self.hosts[envelope.from as usize];
-        let HostCost { per_send, per_byte_sent, .. } = self.costs[host as usize];
+        let HostCost { per_send, per_byte_sent, .. } = self.cost_of(host, bytes);
         let end = match self.is_within_a_host(id) {
             true => from,
             false => self.work(host, from, per_send + bytes as f64 * per_byte_sent),
@@ -259,6 +262,11 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         self.ready(id)?;
         let eager = bytes <= self.eager_bytes;
         Ok((id, if eager { Progress::Done } else { Progress::Pending }))
+    }
+
+    /// What a host adds to a message of so many bytes.
+    fn cost_of(&self, host: HostId, bytes: u64) -> HostCost {
+        self.network.cost_of(host, bytes).unwrap_or(self.costs[host as usize])
     }
 
     /// A rank receives, from `from` on.
@@ -327,7 +335,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
             Traffic::Steady { rate } => (u64::MAX, rate),
             Traffic::Messages { bytes, .. } => (bytes, f64::INFINITY),
         };
-        let envelope = Envelope { from: NOBODY, to: NOBODY, label: 0 };
+        let envelope = Envelope { from: BACKGROUND, to: BACKGROUND, label: 0 };
         let id = self.matching.insert(envelope, bytes);
         self.find_route(background.from, background.to)?;
         self.route.most = self.route.most.min(most);
@@ -351,7 +359,7 @@ impl<'a, C: Carrier> Cluster<'a, C> {
     fn moving(&self) -> impl Iterator<Item = (MessageId, &Message)> {
         let messages = self.matching.messages.iter().enumerate();
         let messages = messages.map(|(id, message)| (id as MessageId, message));
-        messages.filter(|(_, message)| message.moving && message.envelope.to != NOBODY)
+        messages.filter(|(_, message)| message.moving && message.envelope.to != BACKGROUND)
     }
 
     /// Why messages stand, if some do: the dead resources on their ways, and whose they are.
@@ -381,10 +389,10 @@ impl<'a, C: Carrier> Cluster<'a, C> {
         let Some(observer) = self.observer.as_mut().filter(|observer| observer.loads()) else {
             return;
         };
-        for (resource, told) in self.loads.iter_mut().enumerate() {
+        for (resource, reported) in self.loads.iter_mut().enumerate() {
             let load = self.carrier.load(resource as ResourceId);
-            if load != *told {
-                *told = load;
+            if load != *reported {
+                *reported = load;
                 observer.loaded(self.now, resource as ResourceId, load);
             }
         }

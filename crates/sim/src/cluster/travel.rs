@@ -3,7 +3,7 @@
 
 use super::connection::{Connection, Joined};
 use super::matching::{Envelope, Label, Message};
-use super::{Cluster, Delivery, Event, NOBODY, Over};
+use super::{BACKGROUND, Cluster, Delivery, Event, Over};
 use crate::carrier::{Carrier, MessageId};
 use crate::error::SimError;
 use crate::network::HostId;
@@ -147,7 +147,7 @@ impl<C: Carrier> Cluster<'_, C> {
     pub(super) fn land(&mut self, id: MessageId) -> Result<(), SimError> {
         let message = self.message(id);
         message.moving = false;
-        if message.envelope.to == NOBODY {
+        if message.envelope.to == BACKGROUND {
             self.matching.remove(id);
             return Ok(());
         }
@@ -165,7 +165,7 @@ impl<C: Carrier> Cluster<'_, C> {
         message.arrived = true;
         let (from, send, posted) = (message.envelope.from, message.send, message.posted);
         if let (false, Some(slot)) = (eager, send) {
-            self.over.push(Over::ended(from, slot));
+            self.over.push(Over { sent: Some(id), ..Over::ended(from, slot) });
         }
         if posted {
             self.receive(id);
@@ -180,7 +180,8 @@ impl<C: Carrier> Cluster<'_, C> {
         if from == to {
             return self.complete(id);
         }
-        let (cost, bytes) = (self.costs[to as usize], self.message(id).bytes);
+        let bytes = self.message(id).bytes;
+        let cost = self.cost_of(to, bytes);
         let end = self.work(to, self.now, cost.per_recv + bytes as f64 * cost.per_byte_received);
         if end > self.now { self.later(end, Event::Recv(id)) } else { self.complete(id) }
     }
@@ -192,7 +193,7 @@ impl<C: Carrier> Cluster<'_, C> {
             connections.received(self.hosts[to as usize], message.bytes);
         }
         if let Some(slot) = message.recv {
-            self.over.push(Over { rank: to, slot, received: Some(id) });
+            self.over.push(Over { received: Some(id), ..Over::ended(to, slot) });
         }
         if let Some(observer) = &mut self.observer {
             let (bytes, start, end) = (message.bytes, message.start, self.now);

@@ -83,7 +83,7 @@ impl Flows {
         if flow.hops > 0 && flow.bytes > 0.0 {
             return self.table.join(message, &mut self.changed);
         }
-        // Nobody shares anything with it; an empty message takes no time whatever its rate.
+        // It shares no link; an empty message takes no time whatever its rate.
         flow.hops = 0;
         let most = flow.most;
         self.run_at(now, message, most);
@@ -99,7 +99,7 @@ impl Flows {
         self.queue.set(message, end, flow.order);
     }
 
-    /// The flow is no more.
+    /// Ends the flow.
     fn end(&mut self, message: MessageId) {
         let flow = &mut self.table.flows[message as usize];
         if !flow.flowing {

@@ -16,7 +16,7 @@ struct Entry {
 
 impl Entry {
     fn before(&self, other: &Entry) -> bool {
-        // Without branches: in a heap nobody can guess them.
+        // Without branches: in a heap they cannot be predicted.
         (self.time < other.time) | ((self.time == other.time) & (self.order < other.order))
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Flow {
     pub active: bool,
     /// Counts the flows as they start.
     pub order: u64,
-    /// How many shared links it passes, and how many that it shares with nobody.
+    /// How many shared links it passes, and how many that it has alone.
     pub hops: u32,
     pub pipes: u32,
     /// The latency is over.
@@ -117,15 +117,15 @@ impl Table {
         pipes.iter().map(|hop| self.links[hop.link as usize].rate).fold(flow.limit, f64::min)
     }
 
-    /// Whether a flow passes this link, which it shares with nobody.
+    /// Whether a flow passes this link, which it has alone.
     pub fn pipes_through(&self, message: MessageId, link: ResourceId) -> bool {
         let flow = &self.flows[message as usize];
         let from = message as usize * self.stride + flow.hops as usize;
         flow.active && self.hops[from..from + flow.pipes as usize].iter().any(|h| h.link == link)
     }
 
-    /// The rates of all flows that pass this link, which they share with nobody; looks at every
-    /// flow. What an endless rate carries takes no time and is not told.
+    /// The rates of all flows that pass this link, which each has alone; looks at every
+    /// flow. What an endless rate carries takes no time and is not counted.
     pub fn piped(&self, link: ResourceId) -> f64 {
         let messages = (0..self.flows.len()).map(|message| message as MessageId);
         let passing = messages.filter(|&message| {

@@ -13,7 +13,7 @@ fn run(network: &Flat, collective: Collective, spelled: &str, ranks: u32) -> Out
     simulate(network, &*algorithm(collective, spelled, ranks, SIZE), None).expect("a run that ends")
 }
 
-/// Seconds of one message of so many bytes.
+/// Seconds of one message of this number of bytes.
 fn message(bytes: f64) -> f64 {
     LATENCY + bytes / RATE
 }
@@ -75,7 +75,7 @@ fn rooted_algorithms_take_what_the_formulas_say() {
 
 #[test]
 fn a_linear_scatter_is_bound_by_the_root_s_processor() {
-    // The formula of LMO: the root's part for everybody, then the way and the last one's part.
+    // The formula of LMO: the root's part for all ranks, then the way and the last one's part.
     let (p, n) = (8u32, SIZE as f64);
     let mut network = Flat::new(p).eager();
     network.cost = HostCost {

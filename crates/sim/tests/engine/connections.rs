@@ -6,7 +6,7 @@ use laneway_sim::simulate;
 
 const BYTES: u64 = 1_250_000;
 
-/// Rank 0 sends one message on each of so many channels.
+/// Rank 0 sends one message on each of this number of channels.
 struct OnChannels(u16);
 
 impl Schedule for OnChannels {

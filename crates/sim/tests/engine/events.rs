@@ -69,8 +69,8 @@ fn pipes_that_are_not_shared_change_as_well() {
 
 #[test]
 fn a_link_killed_in_mid_collective_delays_it_as_the_fluid_model_says() {
-    // A ring: all links are busy all the time, so that what dies for a while is made up for by
-    // nobody, and everybody waits for the one that is late. In order, or else the late rank would
+    // A ring: all links are busy all the time, so that no other link makes up for one that dies for
+    // a while, and all wait for the one that is late. In order, or else the late rank would
     // send all that it owes side by side.
     let (ranks, seconds) = (8, 0.125);
     let ring = algorithm(Collective::Allgather, "ring", ranks, BYTES);
@@ -233,7 +233,7 @@ impl Observer for Loads {
 }
 
 #[test]
-fn the_use_of_links_is_told_as_it_changes() {
+fn the_use_of_links_is_reported_as_it_changes() {
     let network = Flat::new(2);
     let mut loads = Loads::default();
     let run = Simulation::new(&network).observed(&mut loads);

@@ -33,7 +33,7 @@ fn a_receive_without_a_send_is_a_deadlock() {
 }
 
 #[test]
-fn a_message_that_nobody_receives_is_an_error() {
+fn a_message_without_a_receive_is_an_error() {
     let found = error(&Flat::new(2).eager(), vec![vec![send_on(1, 3, 8)], vec![]]);
     assert_eq!(found, SimError::Unreceived { from: 0, to: 1, chan: 3, bytes: 8 });
 }
@@ -93,7 +93,7 @@ fn a_network_that_cannot_be_is_refused() {
         let found = error(&Wrong(links(&[rate]), way), vec![vec![send(1, 8)], vec![recv(0, 8)]]);
         assert!(matches!(found, SimError::Network { .. }), "{found}");
     }
-    // Without end is no error: what it carries takes its latency alone.
+    // An endless rate is not an error: what it carries takes its latency alone.
     let endless = Wrong(links(&[f64::INFINITY]), route(&[0], 0.5, f64::INFINITY));
     let outcome = simulate(&endless, &Script(vec![vec![send(1, 8)], vec![recv(0, 8)]]), None);
     assert_eq!(outcome.map(|outcome| outcome.finish), Ok(0.5));

@@ -119,7 +119,7 @@ fn equal_shares_of_awkward_numbers_end_in_one_instant() {
     let mut instants = times.clone();
     instants.sort_by(f64::total_cmp);
     instants.dedup();
-    // Links 0 and 1 carry fourteen each, so that everybody on them has 1/14; the same holds for
+    // Links 0 and 1 carry fourteen each, so that each on them has 1/14; the same holds for
     // the seven that link 1 stops on link 2.
     assert_eq!(instants.len(), 1, "{instants:?}");
     assert_close(instants[0], 0.1 + 14.0 * 1_000_003.0);

@@ -146,7 +146,7 @@ fn clocks_are_off_and_drift_and_sleep_is_by_them() {
 }
 
 #[test]
-fn who_polls_or_reads_the_clock_for_ever_gets_on() {
+fn a_rank_that_polls_for_ever_makes_progress() {
     let ended = run(2, |comm| {
         if comm.rank() == 0 {
             while comm.clock().now() < 50e-6 {}
@@ -209,12 +209,12 @@ fn communicators_split_by_colour_and_key_and_keep_messages_apart() {
 }
 
 #[test]
-fn a_deadlock_says_who_waits_for_what() {
+fn a_deadlock_names_the_waiting_ranks() {
     let found = error(3, |comm| {
         let other = (comm.rank() + 1) % 3;
         let heard = comm.recv(Some(other), None, &mut [0; 4]);
         assert!(matches!(heard, Err(CommError::Stuck { .. })), "{heard:?}");
-        // Whoever goes on regardless hears the same again, and the clock does not stand still.
+        // A rank that goes on regardless gets the same again, and the clock does not stand still.
         comm.send(other, 0, &[1]).expect_err("the run is over");
         comm.clock().sleep_until(1.0);
         assert!(comm.clock().now() >= 1.0);
@@ -222,7 +222,7 @@ fn a_deadlock_says_who_waits_for_what() {
     for word in ["deadlock", "rank 0 waits for a message from rank 1", "rank 2"] {
         assert!(found.to_string().contains(word), "{found}");
     }
-    // A long send to somebody who never receives.
+    // A long send to a rank that never receives.
     let found = error(2, |comm| {
         if comm.rank() == 0 {
             comm.send(1, 0, &[0; 1 << 20]).expect_err("a deadlock");
@@ -244,14 +244,14 @@ fn a_rank_that_panics_ends_the_run() {
 }
 
 #[test]
-fn an_abort_ends_everybody_at_once() {
+fn an_abort_ends_all_ranks_at_once() {
     let found = error(3, |comm| {
         if comm.rank() == 2 {
             comm.clock().sleep_until(1.0);
             comm.abort(3);
         }
         let _ = comm.recv(Some(2), None, &mut [0; 4]);
-        panic!("nobody goes on after an abort");
+        panic!("no rank goes on after an abort");
     });
     assert_eq!(found, SimError::Aborted { code: 3 });
 }

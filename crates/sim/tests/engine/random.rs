@@ -104,7 +104,7 @@ fn random_case(random: &mut SplitMix64) -> (Vec<Resource>, Vec<Start>) {
 }
 
 /// No link carries more than it can, and every flow is stopped by its limit or by a full link on
-/// which nobody has more for its weight: the definition of max-min fairness.
+/// which no other has more for its weight: the definition of max-min fairness.
 fn assert_fair(resources: &[Resource], starts: &[Start], flows: &Flows, fairness: Fairness) {
     let rates: Vec<(MessageId, f64)> = flows.rates().collect();
     let weigh = |m: MessageId| weight(fairness, &starts[m as usize].route);

@@ -110,27 +110,27 @@ fn a_link_that_slows_carries_the_same_bytes() {
     assert_close(bytes[0][at(LATENCY + 10e-6)], RATE * length);
 }
 
-/// Steps done and in all, as they are told.
+/// Steps done and in all, as they are reported.
 #[derive(Default)]
-struct Told(std::sync::Mutex<Vec<(u64, u64)>>);
+struct Reports(std::sync::Mutex<Vec<(u64, u64)>>);
 
-impl laneway_core::Observer for Told {
+impl laneway_core::Observer for Reports {
     fn progress(&self, done: u64, all: u64, _what: &str) {
-        self.0.lock().expect("nobody panics").push((done, all));
+        self.0.lock().expect("the lock is not poisoned").push((done, all));
     }
 }
 
 #[test]
-fn a_long_run_tells_how_far_it_is_and_comes_to_the_same() {
+fn a_long_run_reports_progress_and_the_same_result() {
     let platform = Platform::read("cluster:400").expect("a platform");
     let shape = Shape::new(Collective::Alltoall, 400, 8);
     let (algorithm, params) =
         laneway_coll::find(Collective::Alltoall, "pairwise").expect("an algorithm");
     let schedule = algorithm.schedule(&shape, &params).expect("a schedule");
-    let told = Told::default();
-    let watched = Simulation::new(&platform).progress(&told).run(&*schedule);
-    assert_eq!(watched, Simulation::new(&platform).run(&*schedule), "telling changes nothing");
-    let told = told.0.into_inner().expect("nobody panics");
-    assert!(!told.is_empty() && told.iter().all(|(done, all)| done < all), "{told:?}");
-    assert!(told.windows(2).all(|two| two[0].0 <= two[1].0), "{told:?}");
+    let reports = Reports::default();
+    let watched = Simulation::new(&platform).progress(&reports).run(&*schedule);
+    assert_eq!(watched, Simulation::new(&platform).run(&*schedule), "reports change nothing");
+    let reports = reports.0.into_inner().expect("the lock is not poisoned");
+    assert!(!reports.is_empty() && reports.iter().all(|(done, all)| done < all), "{reports:?}");
+    assert!(reports.windows(2).all(|two| two[0].0 <= two[1].0), "{reports:?}");
 }

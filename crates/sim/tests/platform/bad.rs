@@ -155,7 +155,7 @@ fn events_that_cannot_happen() {
 }
 
 #[test]
-fn background_that_nobody_sends() {
+fn background_without_a_sender() {
     let cases: &[(&str, u32, Fault, &str)] = &[
         ("from='h0'\nto='h0'\nrate='1bit'", 1, Fault::Way, "to itself"),
         ("from='h0'\nto='h9'\nrate='1bit'", 3, Fault::Name, "unknown host `h9`"),
@@ -202,7 +202,7 @@ fn what_is_not_toml() {
 }
 
 #[test]
-fn sizes_that_nobody_means() {
+fn impossible_sizes() {
     refused("", 0, Fault::Size, "at least one host");
     refused(SITE, 0, Fault::Size, "at least one host");
     let many = "[[host]]\nname='a[0-99999]'\n[[host]]\nname='b'\n";

@@ -134,27 +134,27 @@ fn simgrid_gives_the_same_times() {
 }
 
 #[test]
-fn what_simgrid_cannot_say_is_told() {
+fn what_simgrid_cannot_say_is_listed() {
     let export = Platform::read("mpiblib16").expect("a platform").export_simgrid();
     let lost = export.expect("an export").lost;
-    let told = ["costs of 16 hosts", "header of 0 bytes", "in-order", "receive-buffer"];
-    assert_eq!(lost.len(), told.len(), "{lost:?}");
-    told.iter().zip(&lost).for_each(|(word, what)| assert!(what.contains(word), "{lost:?}"));
+    let listed = ["costs of 16 hosts", "header of 0 bytes", "in-order", "receive-buffer"];
+    assert_eq!(lost.len(), listed.len(), "{lost:?}");
+    listed.iter().zip(&lost).for_each(|(word, what)| assert!(what.contains(word), "{lost:?}"));
     let text = "include = ['cluster:3,header=16,in-order=false,clock-offset=1s']\n\
         event = [{ at = '1s', host = 'node0', down = true }]\n\
         background = [{ from = 'node0', to = 'node[1-2]', rate = '1bit' }]\n";
     let lost = read_text(text).expect("a platform").export_simgrid().expect("an export").lost;
-    let told = ["clocks of 3 hosts", "2 changes", "traffic of 2 pairs"];
-    assert_eq!(lost.len(), told.len(), "{lost:?}");
-    told.iter().zip(&lost).for_each(|(word, what)| assert!(what.contains(word), "{lost:?}"));
+    let listed = ["clocks of 3 hosts", "2 changes", "traffic of 2 pairs"];
+    assert_eq!(lost.len(), listed.len(), "{lost:?}");
+    listed.iter().zip(&lost).for_each(|(word, what)| assert!(what.contains(word), "{lost:?}"));
     let several = Platform::read("cluster:2,header=16,connections=4").expect("a platform");
     let lost = several.export_simgrid().expect("an export").lost;
     assert!(lost.iter().any(|what| what.contains("4 connections")), "{lost:?}");
-    for (sharing, told) in [("", 1), (",sharing=equal", 1), (",sharing=by-latency", 0)] {
+    for (sharing, listed) in [("", 1), (",sharing=equal", 1), (",sharing=by-latency", 0)] {
         let spec = format!("two-sites:2x2,header=16,in-order=false{sharing}");
         let export = Platform::read(&spec).expect("a platform").export_simgrid();
         let lost = export.expect("an export").lost;
-        assert_eq!(lost.len(), told, "{lost:?}");
+        assert_eq!(lost.len(), listed, "{lost:?}");
         assert!(lost.iter().all(|what| what.contains("equal shares")), "{lost:?}");
     }
     assert!(Platform::read("two-sites:2x2,sharing=unfair").is_err());

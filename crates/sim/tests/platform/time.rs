@@ -22,7 +22,7 @@ fn what_holds_for_every_message() {
 }
 
 #[test]
-fn the_papers_cluster_loses_messages_unless_told_otherwise() {
+fn the_papers_cluster_loses_messages_by_default() {
     let of = |spec| {
         let platform = Platform::read(spec).expect(spec);
         (platform.in_order(), platform.overflow())
@@ -76,11 +76,11 @@ clock-drift = 1e-5
 
 /// Time, name of the resource, Gbit/s.
 fn story(platform: &Platform) -> Vec<(f64, &str, f64)> {
-    let told = platform.changes().iter().map(|change| {
+    let changes = platform.changes().iter().map(|change| {
         let name = platform.resources()[change.resource as usize].name.as_str();
         (change.at, name, change.rate * 8e-9)
     });
-    told.collect()
+    changes.collect()
 }
 
 #[test]

@@ -32,8 +32,8 @@ pub(super) struct Older {
 pub(super) enum Rule {
     /// The shortest; of equally short ones those by the first port.
     Shortest,
-    /// Those that begin latest: whoever may lead to any other may lead to these, so that all are
-    /// reached whom the order allows to be.
+    /// Those that begin latest: any switch that may lead to another may lead to these, so that all
+    /// are reached that the order allows to be.
     Latest,
 }
 

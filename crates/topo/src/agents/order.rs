@@ -21,7 +21,7 @@ pub(super) struct Order {
     walks: u32,
 }
 
-/// Looking at so many links takes some tenths of a second.
+/// The number of links whose examination takes some tenths of a second.
 const MOST_EFFORT: u64 = 1 << 22;
 
 impl Order {

@@ -15,7 +15,7 @@ const MOST_EFFORT: u64 = 1 << 29;
 /// Groups that are tried one after another: each has a few steps, and a step is a whole table.
 const MOST_GROUPS: usize = 64;
 
-/// Looking for a credit loop takes about so many times a link as an entry does.
+/// The effort of a search for a credit loop per link, in entries.
 const EFFORT_OF_LINK: u64 = 16;
 
 /// The destinations that differ, in groups that change one after another. What closes a credit loop

@@ -26,7 +26,7 @@ pub(crate) enum Look {
     Link,
     /// At that of the whole way; all who send to one destination see the same.
     Way,
-    /// The same, and those who choose later see those who chose before: one destination's messages
+    /// The same, and later choices take earlier ones into account: one destination's messages
     /// part, which phases made for one way to each destination do not like.
     EachWay,
 }
@@ -161,7 +161,7 @@ impl<'a> Column<'a> {
         load: &mut [u64],
         look: Look,
     ) {
-        // To descend comes before the load: so who is reached does not depend on loads.
+        // To descend comes before the load: so reachability does not depend on loads.
         if offers.iter().any(|offer| offer.1 == Way::Descends) {
             offers.retain(|offer| offer.1 == Way::Descends);
         }

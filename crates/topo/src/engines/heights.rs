@@ -3,7 +3,7 @@
 //! A way that climbs first and then only descends is legal. Links that climb wait for links that
 //! start higher, links that descend for links that start lower, and none that descends for one that
 //! climbs: so there is no credit loop, on one virtual lane, whatever the order (Schroeder and
-//! others, Autonet, 1991). Where only one switch of a connected piece has nobody above it, every
+//! others, Autonet, 1991). If only one switch of a connected piece has no higher neighbour, every
 //! switch can climb to it and come down to any other, so all pairs are reached.
 
 use super::turns::Turns;
@@ -15,7 +15,7 @@ use crate::wiring::Switch;
 pub(crate) struct Heights {
     /// The place of each switch, all different.
     places: Vec<u32>,
-    /// Whether each connected piece has one highest switch, so that everybody is reached.
+    /// Whether each connected piece has one highest switch, so that all pairs are reached.
     pub one_top: bool,
 }
 
@@ -51,7 +51,7 @@ impl Heights {
     }
 
     /// How many turns are not legal in it.
-    pub fn spoils(&self, graph: &Graph, turns: &Turns) -> u64 {
+    pub fn illegal_turns(&self, graph: &Graph, turns: &Turns) -> u64 {
         let at = |switch: Switch| {
             let above = graph.cables(switch).iter();
             let above = above.filter(|cable| self.is_above(cable.to, switch));

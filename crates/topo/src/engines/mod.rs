@@ -21,14 +21,14 @@ use crate::error::{Error, ErrorKind};
 use crate::table::Table;
 use crate::wiring::Wiring;
 
-/// A way to make a table.
+/// A routing engine.
 #[non_exhaustive]
 pub struct Engine {
-    /// How it is called.
+    /// The name of the engine.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// What the engine does, in one sentence.
     pub sentence: &'static str,
-    /// Makes the table, and tells how far it is.
+    /// Makes the table, with progress reports.
     pub route: fn(&dyn Wiring, &dyn Observer) -> Table,
 }
 
@@ -38,10 +38,10 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-/// All of them.
+/// All engines.
 pub static ENGINES: &[&Engine] = &[&minimal::ENGINE, &up_down::ENGINE, &balanced::ENGINE];
 
-/// The engine of this name.
+/// Finds an engine by its name.
 pub fn engine(name: &str) -> Result<&'static Engine, Error> {
     let found = ENGINES.iter().find(|engine| engine.name == name).copied();
     found.ok_or_else(|| {

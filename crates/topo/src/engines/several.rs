@@ -2,8 +2,8 @@
 //!
 //! All paths run on one virtual lane, so all are legal in one order of the switches. Path 0 is the
 //! one that the fabric has already. For each further path a switch looks for a way that meets its
-//! own earlier ways least. Whoever meets nothing is settled first; when nobody is left who can, one
-//! switch goes a way that it has gone before, and so opens a new way for the others.
+//! own earlier ways least. A switch that meets none is settled first; when no such switch is left,
+//! one switch goes a way that it has gone before, and so opens a new way for the others.
 
 use laneway_core::{Observer, Stage};
 
@@ -24,7 +24,7 @@ pub fn several(wiring: &dyn Wiring, native: Option<&dyn Routing>, paths: u32) ->
     several_observed(wiring, native, paths, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn several_observed(
     wiring: &dyn Wiring,
     native: Option<&dyn Routing>,
@@ -72,7 +72,11 @@ fn heights(wiring: &dyn Wiring, graph: &Graph, first: &Table, observer: &dyn Obs
     let of_hosts = Turns::of(graph, &agents::used(wiring, first, observer));
     let [all, hosts] = [&Turns::of(graph, first), &of_hosts]
         .map(|turns| Heights::from_turns(graph, turns, &vec![0; graph.switches()]));
-    if all.spoils(graph, &of_hosts) <= hosts.spoils(graph, &of_hosts) { all } else { hosts }
+    if all.illegal_turns(graph, &of_hosts) <= hosts.illegal_turns(graph, &of_hosts) {
+        all
+    } else {
+        hosts
+    }
 }
 
 /// The ways of one path to a host: ports by switch.
@@ -116,7 +120,7 @@ impl<'a> Fan<'a> {
         self.columns
     }
 
-    /// The links and switches of a way, told as links; the last leads to the destination's switch.
+    /// The links and switches of a way, as links; the last leads to the destination's switch.
     fn way<'p>(&'p self, ports: &'p [Port], from: Switch) -> impl Iterator<Item = u32> + 'p {
         let mut at = from;
         // A way that passes every switch and goes on goes round.

@@ -27,7 +27,7 @@ pub fn route(wiring: &dyn Wiring, observer: &dyn Observer) -> Table {
     legal(wiring, Look::Link, observer)
 }
 
-/// Destination by destination; who has a choice looks there.
+/// Destination by destination; a switch with a choice looks there.
 pub(crate) fn legal(wiring: &dyn Wiring, look: Look, observer: &dyn Observer) -> Table {
     let graph = Graph::of(wiring);
     let heights = heights(&graph, observer);
@@ -45,7 +45,7 @@ pub(crate) fn legal(wiring: &dyn Wiring, look: Look, observer: &dyn Observer) ->
     agents::complete(wiring, &table, &table, observer)
 }
 
-/// Hosts' switches at the bottom where everybody is reached so, which is best for trees and meshes;
+/// Hosts' switches at the bottom if all pairs are reached so, which is best for trees and meshes;
 /// else an order with one highest switch that allows most of what shortest ways would do.
 pub(crate) fn heights(graph: &Graph, observer: &dyn Observer) -> Heights {
     let plain = Heights::from_leaves(graph);

@@ -65,7 +65,7 @@ fn fields(line: &str) -> Vec<String> {
     all
 }
 
-/// The reach that a field tells, if any.
+/// The reach in a field, if any.
 fn reach(number: usize, word: &str) -> Result<Option<Reach>, ReadError> {
     let word = word.trim();
     match Reach::ALL.into_iter().find(|reach| reach.name() == word) {
@@ -136,7 +136,7 @@ fn switches(text: &str) -> Result<Builder, ReadError> {
     Ok(builder)
 }
 
-/// Reads a list. Switches have the ports that the list tells, the other switch of a cable as many
+/// Reads a list. Switches have the ports that the list gives, the other switch of a cable as many
 /// as the first, or as it needs; hosts are in the order of their lines.
 pub fn read(text: &str) -> Result<Discovered, ReadError> {
     let mut builder = switches(text)?;

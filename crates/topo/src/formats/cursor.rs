@@ -13,7 +13,7 @@ impl<'t> Cursor<'t> {
         Cursor { rest: text, line: 1 }
     }
 
-    /// Over so many bytes, which are what is returned.
+    /// Skips this number of bytes, and returns them.
     pub fn advance(&mut self, bytes: usize) -> &'t str {
         let (gone, rest) = self.rest.split_at(bytes);
         self.line += gone.bytes().filter(|&byte| byte == b'\n').count();

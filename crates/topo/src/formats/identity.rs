@@ -33,7 +33,7 @@ fn take(taken: &mut [bool], lid: u16, each: usize) -> bool {
     }
 }
 
-/// One part. A switch's is that of its port 0, a host's that of its port.
+/// The identity of one part. A switch's is that of its port 0, a host's that of its port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Id {
     /// The global identifier.
@@ -42,12 +42,12 @@ pub struct Id {
     pub lid: u16,
 }
 
-/// All parts of a fabric, in its order.
+/// The identities of all parts of a fabric, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// By switch.
+    /// The identities of the switches.
     pub switches: Vec<Id>,
-    /// By host.
+    /// The identities of the hosts.
     pub hosts: Vec<Id>,
     /// A host has 2^lmc addresses, one for each path to it.
     pub lmc: u8,
@@ -67,7 +67,7 @@ impl Identity {
     }
 
     /// Gives addresses to every part that has none of its own with this mask; the others keep
-    /// theirs, because OpenSM and whoever talks with it have learnt them. Returns how many parts
+    /// theirs, because OpenSM and its clients have learnt them. Returns how many parts
     /// have new ones.
     pub fn pin(&mut self, lmc: u8) -> Result<usize, String> {
         let (hosts, switches) = (self.hosts.len() as u64, self.switches.len() as u64);
@@ -124,7 +124,7 @@ impl Identity {
         all.len() == parts && !all.contains_key(&0) && last <= LAST_LID
     }
 
-    /// Gives planned GUIDs to parts of a file that tells none.
+    /// Gives planned GUIDs to parts of a file without any.
     pub(super) fn complete(&mut self, wiring: &dyn Wiring) {
         let planned = Identity::planned(wiring);
         let pairs = self.switches.iter_mut().zip(planned.switches);
@@ -135,7 +135,7 @@ impl Identity {
         }
     }
 
-    /// Addresses of a host, and so paths to it.
+    /// The number of addresses of a host, and so of paths to it.
     pub fn paths(&self) -> u32 {
         1 << self.lmc
     }

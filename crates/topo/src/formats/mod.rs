@@ -26,12 +26,12 @@ use crate::fabric::{Fabric, Impossible};
 use crate::wiring::{End, Wiring};
 pub use identity::{Id, Identity};
 
-/// Bytes of a file that are read at most: a table for 6,156 hosts with names takes half of it.
+/// The largest file in bytes: a table for 6,156 hosts with names takes half of it.
 pub const MOST_BYTES: u64 = 512 << 20;
 
-/// Switches and hosts of a file that are believed at most.
+/// The largest number of switches in a file.
 pub const MOST_SWITCHES: usize = 1 << 16;
-/// Hosts of a file that are believed at most.
+/// The largest number of hosts in a file.
 pub const MOST_HOSTS: usize = 1 << 20;
 
 /// Bytes of a name at most.
@@ -40,13 +40,13 @@ const MOST_NAME: usize = 255;
 /// Letters of an error at most: a line of a hostile file has millions.
 const LONGEST_MESSAGE: usize = 240;
 
-/// What is wrong with a file, and where; lines count from 1, and 0 is the file as a whole.
+/// A parse error in a file; lines count from 1, and 0 is the file as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadError {
-    /// The line, where the content is wrong.
+    /// The line of the error.
     pub line: usize,
-    /// What is wrong.
+    /// The description of the error.
     pub what: String,
     /// Whether the file itself cannot be read, so that nothing is known of its content.
     pub is_unreadable: bool,
@@ -88,13 +88,13 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// A fabric as a file shows it: cables, and what its parts are called in tables.
+/// A fabric as read from a file: cables, and the identities of its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Discovered {
     /// The cables.
     pub fabric: Fabric,
-    /// What the parts are called.
+    /// The identities of its parts.
     pub identity: Identity,
 }
 
@@ -152,7 +152,7 @@ fn recognised(text: &str) -> Result<Discovered, ReadError> {
     Err(ReadError::new(line + 1, what))
 }
 
-/// A file's own name, without the `file:` that tells it from other words.
+/// A file's own name, without the prefix `file:`.
 pub fn file_name(word: &Path) -> &Path {
     match word.to_str().and_then(|word| word.strip_prefix("file:")) {
         Some(name) if !word.exists() => Path::new(name),
@@ -185,7 +185,7 @@ pub fn load(path: &Path) -> Result<String, ReadError> {
 }
 
 /// Refuses a host that has the name of a port with a cable, for formats that say `SWITCH/PORT`.
-fn ensure_told_apart(wiring: &dyn Wiring) -> Result<(), String> {
+fn ensure_unique_names(wiring: &dyn Wiring) -> Result<(), String> {
     let hosts = (0..wiring.hosts()).map(|host| wiring.host_name(host));
     let hosts: BTreeSet<String> = hosts.filter(|name| name.contains('/')).collect();
     for switch in (0..wiring.switches()).filter(|_| !hosts.is_empty()) {

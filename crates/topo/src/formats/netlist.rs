@@ -1,6 +1,6 @@
 //! Netlists: what `ibnetdiscover` prints and what `ibsim` simulates.
 //!
-//! They are one format. `ibnetdiscover` calls a part by its GUID and tells its name in a comment;
+//! They are one format. `ibnetdiscover` calls a part by its GUID and gives its name in a comment;
 //! for `ibsim` any word is a name, and a person types it at its console.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,7 +166,7 @@ fn make_unique(records: &mut [Record]) {
 struct Guids(BTreeSet<u64>);
 
 impl Guids {
-    /// A GUID, or 0 where none is told.
+    /// A GUID, or 0 where none is given.
     fn note(&mut self, line: usize, guid: Option<u64>) -> Result<u64, ReadError> {
         match guid.filter(|&guid| guid != 0) {
             Some(guid) if !self.0.insert(guid) => {

@@ -1,4 +1,4 @@
-//! Who sends to whom: a pair of hosts a line, an empty line between phases.
+//! A list of senders and receivers: a pair of hosts a line, an empty line between phases.
 
 use std::collections::BTreeMap;
 

@@ -37,7 +37,7 @@ impl Default for Cable {
     }
 }
 
-/// Pairs that are not reached have no route; names must be told from ports.
+/// Pairs that are not reached have no route; names must differ from those of ports.
 pub fn write(wiring: &dyn Wiring, routing: &dyn Routing, cable: Cable) -> Result<String, String> {
     let hosts = wiring.hosts();
     if hosts > MOST_HOSTS {
@@ -45,7 +45,7 @@ pub fn write(wiring: &dyn Wiring, routing: &dyn Routing, cable: Cable) -> Result
             "the routes of all pairs of {hosts} hosts; at most {MOST_HOSTS} hosts"
         ));
     }
-    super::ensure_told_apart(wiring)?;
+    super::ensure_unique_names(wiring)?;
     let mut text = String::from(
         "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\
          <platform version=\"4.1\">\n<zone id=\"fabric\" routing=\"Full\">\n",

@@ -1,4 +1,4 @@
-//! Parts and cables as graphs tell them: ports, and even what is a host, may be left open.
+//! Parts and cables as graphs give them: ports, and even what is a host, may be left open.
 
 use std::collections::BTreeMap;
 
@@ -25,11 +25,11 @@ pub struct Part {
     used: [u64; 4],
 }
 
-/// One end of a cable: a part, and a port where one is told.
+/// One end of a cable: a part, and its port if one is given.
 #[derive(Clone, Copy)]
 pub struct Tip {
     pub part: usize,
-    /// [`NO_PORT`] where something is told that is no port.
+    /// [`NO_PORT`] if what is given is not a port.
     pub port: Option<Port>,
 }
 
@@ -113,7 +113,7 @@ impl Sketch {
         Ok(())
     }
 
-    /// Ports that are told come first; every other end of a cable takes the smallest port that is
+    /// Ports that are given come first; every other end of a cable takes the smallest port that is
     /// free, in the order of the file.
     pub fn finish(mut self) -> Result<Discovered, ReadError> {
         let kinds: Vec<Kind> = self.parts.iter().map(Part::kind).collect::<Result<_, _>>()?;

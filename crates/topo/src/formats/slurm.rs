@@ -39,7 +39,7 @@ fn word(name: &str) -> String {
 struct Nodes(BTreeMap<String, String>);
 
 impl Nodes {
-    /// The word of a host's node; none where the node is known by another adapter.
+    /// The word of a host's node; `None` if the node is known by another adapter.
     fn word(&mut self, host: &str) -> Result<Option<String>, String> {
         let word = word(host);
         match self.0.get(&word) {
@@ -103,7 +103,7 @@ fn pieces(wiring: &dyn Wiring, levels: &[u32], most: u32) -> Vec<Option<Switch>>
 }
 
 /// Writes the tree, leaves first, and a group for each piece of the fabric last. Hosts that Slurm
-/// could not tell apart are refused.
+/// could not distinguish are refused.
 pub fn write(wiring: &dyn Wiring) -> Result<String, String> {
     let levels = levels(wiring);
     let highest = levels.iter().copied().filter(|&level| level != u32::MAX).max().unwrap_or(0);
@@ -113,7 +113,7 @@ pub fn write(wiring: &dyn Wiring) -> Result<String, String> {
     let (mut switches, mut hosts) = (Taken::default(), Nodes::default());
     for leaf in (0..wiring.switches()).filter(|&switch| levels[switch as usize] == 0) {
         let ends = (0..wiring.ports(leaf) as Port).map(|port| wiring.end(leaf, port));
-        // A second adapter is no second node.
+        // A second adapter is not a second node.
         let nodes = ends.filter_map(|end| match end {
             End::Host(host) => hosts.word(&wiring.host_name(host)).transpose(),
             _ => None,

@@ -15,9 +15,9 @@ const MOST_BYTES: usize = 64 << 20;
 /// Bytes that are parsed at once at most: what is parsed takes some 250 times as much memory.
 const MOST_AT_ONCE: usize = 4 << 20;
 
-/// Writes any fabric whose names can be told from ports.
+/// Writes any fabric whose names differ from those of ports.
 pub fn write(wiring: &dyn Wiring) -> Result<String, String> {
-    super::ensure_told_apart(wiring)?;
+    super::ensure_unique_names(wiring)?;
     let mut text = String::from("# A fabric: ports count from 1.\n");
     // Writing to a String cannot fail.
     for switch in 0..wiring.switches() {
@@ -76,7 +76,7 @@ impl<'t> Source<'t> {
         ReadError::new(self.line(at.span().start), what)
     }
 
-    /// A part of the file with whole tables, behind so many lines.
+    /// A part of the file with whole tables, behind `before` lines.
     fn part(&mut self, before: usize, text: &'t str) -> Result<(), ReadError> {
         if text.len() > MOST_AT_ONCE {
             let most = MOST_AT_ONCE >> 20;

@@ -14,7 +14,7 @@ use crate::wiring::{Host, Port, Switch, Wiring};
 /// Ways that the search for one box may follow: about a second.
 const MOST_WAYS: u64 = 1 << 22;
 
-/// The way of a message; none where it does not arrive.
+/// The way of a message; `None` if it does not arrive.
 fn way(
     wiring: &dyn Wiring,
     routing: &dyn Routing,
@@ -52,7 +52,7 @@ impl Ground<'_> {
     }
 
     /// Hosts of a box that is free and intact: a box that is not loses its worst switch, and
-    /// another is looked for. None where no such box was found.
+    /// another is looked for. `None` if no such box was found.
     pub fn find(&self, mesh: &FullMesh, free: &[Host], shape: Shape) -> Option<Vec<Host>> {
         let (mut free, mut left) = (free.to_vec(), MOST_WAYS);
         loop {

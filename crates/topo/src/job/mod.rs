@@ -24,7 +24,7 @@ pub use flows::Unreached;
 pub use place::place;
 pub use shape::{Board, Boxed, Shape};
 
-/// What a job stands on.
+/// The machine under a job.
 #[derive(Clone, Copy)]
 pub struct Ground<'a> {
     /// The cables that there are.
@@ -40,15 +40,15 @@ pub struct Ground<'a> {
     pub is_whole: bool,
 }
 
-/// Nodes and the order of their all-to-all.
+/// A job: nodes and the order of their all-to-all.
 pub struct Job {
     /// Where each rank runs.
     pub hosts: Vec<Host>,
     /// The smallest box of the mesh that the job fits into.
     pub shape: Option<Shape>,
-    /// No order without conflict has fewer phases.
+    /// The least number of phases of an order without conflict.
     pub bound: u64,
-    /// Whom each rank sends to.
+    /// The receiver of each rank in each phase.
     pub order: Box<dyn Phases + Send + Sync>,
 }
 
@@ -75,7 +75,7 @@ impl Job {
         Job::observed(ground, hosts, seed, &())
     }
 
-    /// The same, and tells how far it is.
+    /// The same, with progress reports.
     pub fn observed(
         ground: &Ground,
         hosts: Vec<Host>,
@@ -100,7 +100,7 @@ impl Job {
         let mut orders: Vec<&dyn Phases> = vec![&shift, &whole];
         orders.extend(boxed.as_ref().map(|boxed| boxed as &dyn Phases));
         let found = orders.into_iter().filter_map(|order| split::split(&flows, order));
-        // A shift leaves out nobody.
+        // A shift leaves out no message.
         let mut best = found.min_by_key(|found| found.0).expect("the shift");
         if best.0 as u64 > bound {
             best = search::list(&flows, best.0 - 1).unwrap_or(best);
@@ -114,7 +114,7 @@ impl Job {
         Ok(Job { hosts, shape, bound, order })
     }
 
-    /// How many phases its all-to-all has.
+    /// The number of phases of its all-to-all.
     pub fn phases(&self) -> u64 {
         self.order.count()
     }
@@ -135,8 +135,8 @@ impl Job {
     }
 }
 
-/// Messages with their phases, of which each has one, written down. Nobody is done before all have
-/// rested once, for the message to themselves.
+/// Messages with their phases, of which each has one, written down. The schedule ends only after
+/// all have rested once, for the message to themselves.
 fn listed(ranks: usize, (phases, phase_of): (usize, Vec<u32>)) -> Listed {
     let mut pairs: Vec<Vec<(Rank, Rank)>> = vec![Vec::new(); phases.max(ranks)];
     for (message, &phase) in phase_of.iter().enumerate() {

@@ -77,8 +77,8 @@ fn near_shape(board: &Board, degree: u32, size: usize) -> Option<Vec<Host>> {
     Some(order[..size].iter().map(|&at| hosts[at]).collect())
 }
 
-/// The free nodes who reach each other, with their ways. One whom others do not reach is no reason
-/// to refuse all, as long as there are enough without him.
+/// The free nodes that reach each other, with their ways. A node that others do not reach is left
+/// out, as long as there are enough without it.
 fn reaching(ground: &Ground, free: &[Host], size: usize) -> Result<(Vec<Host>, Flows), Unreached> {
     let lost = match Flows::new(ground.wiring, ground.routing, free) {
         Ok(flows) => return Ok((free.to_vec(), flows)),
@@ -92,8 +92,8 @@ fn reaching(ground: &Ground, free: &[Host], size: usize) -> Result<(Vec<Host>, F
     Ok((reached, flows))
 }
 
-/// Free nodes who all reach each other, as many as there are: those whom most reach come first, and
-/// then each who reaches all before him. In order.
+/// Free nodes that all reach each other, as many as there are: those that most reach come first,
+/// and then each who reaches all before him. In order.
 fn reached(ground: &Ground, free: &[Host]) -> Vec<Host> {
     // Hosts of one switch reach the same others.
     let mut row = vec![0; free.len()];

@@ -28,8 +28,8 @@ struct Search<'f> {
     taken: Taken<'f>,
     /// Phases that there is room for.
     room: usize,
-    /// Who takes it, and how often that message found no free phase: rows that a processor reads
-    /// many phases at once of.
+    /// The owner of each, and how often that message found no free phase: rows that a processor
+    /// reads many phases at once of.
     holder: Vec<u32>,
     price: Vec<u32>,
     /// The phase of each message.
@@ -44,7 +44,7 @@ struct Search<'f> {
 }
 
 /// The first schedule that comes: every message in the first phase that is free, in the order of a
-/// shift, which fills phases well. None where that takes more than `most` phases.
+/// shift, which fills phases well. `None` if that takes more than `most` phases.
 pub fn list(flows: &Flows, most: usize) -> Option<(usize, Vec<u32>)> {
     let ranks = flows.ranks();
     let mut taken = Taken::new(flows, most, most);
@@ -115,7 +115,7 @@ impl<'f> Taken<'f> {
         self.flows.needs(message as usize / ranks, message as usize % ranks)
     }
 
-    /// The first phase from `start` on, and round, in which a message meets nobody.
+    /// The first phase from `start` on, and round, in which a message meets no contention.
     fn free_phase(&self, message: u32, start: usize) -> Option<usize> {
         let needs = self.needs(message);
         let words = self.phases.div_ceil(64);
@@ -217,7 +217,7 @@ impl<'f> Search<'f> {
             let (holder, price) = (&self.holder[row(need)], &self.price[row(need)]);
             self.counts.clear();
             self.counts.resize(self.taken.phases, 1);
-            // One who is in the way twice counts once.
+            // A message that is in the way twice counts once.
             for &before in &needs[..at] {
                 let before = &self.holder[row(before)];
                 for ((counts, one), other) in self.counts.iter_mut().zip(holder).zip(before) {

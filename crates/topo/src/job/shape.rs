@@ -73,7 +73,7 @@ impl Shape {
         u64::from(self.layers) * u64::from(self.vertices) * u64::from(self.nodes)
     }
 
-    /// All shapes of so many nodes on a mesh of this degree, those on the fewest switches first.
+    /// All shapes of `size` nodes on a mesh of this degree, those on the fewest switches first.
     pub fn of_size(size: u64, degree: u32) -> Vec<Shape> {
         let mut shapes = Vec::new();
         for nodes in (1..=degree).rev().filter(|&nodes| size.is_multiple_of(u64::from(nodes))) {
@@ -197,7 +197,7 @@ impl Board<'_> {
         &self.free[self.mesh.vertex_switch(layer, vertex) as usize]
     }
 
-    /// Hosts of a box that is free; none where no such box was found.
+    /// Hosts of a box that is free; `None` if no such box was found.
     pub fn find(&self, shape: Shape) -> Option<Vec<Host>> {
         let vertices = self.mesh.vertices();
         // A bit for each vertex of a layer that has enough nodes; there are at most 128 of them.

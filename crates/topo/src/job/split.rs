@@ -5,7 +5,7 @@ use laneway_core::Phases;
 use super::flows::Flows;
 
 /// The number of phases with a message in them, and the phase of each message, which is numbered
-/// sender times ranks plus receiver. None where the order leaves out a message.
+/// sender times ranks plus receiver. `None` if the order leaves out a message.
 pub fn split(flows: &Flows, order: &dyn Phases) -> Option<(usize, Vec<u32>)> {
     let ranks = flows.ranks();
     let mut phase_of = vec![u32::MAX; ranks * ranks];

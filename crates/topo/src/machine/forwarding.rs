@@ -18,7 +18,7 @@ use crate::routing::Routing;
 use crate::table::Table;
 use crate::wiring::{NO_PORT, Wiring};
 
-/// Whether a word that is no engine's name means a file.
+/// Whether a word that is not an engine's name means a file.
 fn is_file(word: &str) -> bool {
     word.starts_with("file:") || word.contains(['/', '.']) || Path::new(word).exists()
 }
@@ -39,7 +39,7 @@ impl Machine {
                 true => repair::spread_observed(whole, native, left, self.observer()),
                 false => reroute_observed(whole, native, left, self.observer()),
             }),
-            // Told to keep it: what it sends into the failed part is lost.
+            // Kept by request: what it sends into the failed part is lost.
             (Some("native"), Some(_)) => Some(Table::of_observed(whole, native, self.observer())),
             (Some(word), _) => Some(match engine(word) {
                 Ok(engine) => (engine.route)(self.wiring(), self.observer()),

@@ -95,7 +95,7 @@ impl Squares {
         Squares { all: squares - sum, pairs, ways: all_ways, of_cable }
     }
 
-    /// Squares that are left after any loss of so many cables, at least: those of the ways that
+    /// Squares that are left after any loss of `count` cables, at least: those of the ways that
     /// must be left, which are fewest where all pairs have the same number of ways.
     fn left(&self, lost: usize) -> u64 {
         let ways = self.ways.saturating_sub(self.of_cable.iter().take(lost).sum());
@@ -104,7 +104,7 @@ impl Squares {
         (u128::from(ways) * more / u128::from(self.pairs.max(1))) as u64
     }
 
-    /// Whether each may lack as few as so many cables of the other.
+    /// Whether each may lack at most `most` cables of the other.
     pub fn can_be(&self, other: &Squares, most: usize) -> bool {
         self.left(most) <= other.all && other.left(most) <= self.all
     }
@@ -145,7 +145,7 @@ mod tests {
         (0..plan.switches()).flat_map(ports).filter(is_first).collect()
     }
 
-    /// A fabric with so many of its cables cut, drawn from all or the first of those that remain,
+    /// A fabric with a number of its cables cut, drawn from all or the first of those that remain,
     /// and another one plugged in somewhere for every second.
     fn damaged(plan: &dyn Wiring, lost: usize, at_random: bool, draws: &mut SplitMix64) -> Fabric {
         let (mut fabric, mut cables) = (Fabric::of(plan), cables(plan));

@@ -15,7 +15,7 @@ const SEEDS: usize = 6;
 /// Ways between two switches that are counted, in the lower bits of a view.
 const MOST_WAYS: u16 = 0x0fff;
 
-/// One way in so many may be missing.
+/// One way in this number may be missing.
 const ONE_IN: u16 = 3;
 
 /// What the same distance from hosts counts, beside 1 for each view that agrees.
@@ -204,7 +204,7 @@ impl Likeness<'_> {
     }
 }
 
-/// Lays switch by switch, the most alike first; equals are told apart by a guess.
+/// Lays switch by switch, the most alike first; equals are distinguished by a guess.
 fn guess(found: &Shape, plan: &Shape, seed: usize, tolerance: u16) -> Vec<Option<usize>> {
     let mut laid = vec![None; found.count()];
     let mut likeness = Likeness::new(found, plan);

@@ -1,5 +1,5 @@
-//! The proof for the switches themselves. Their management agents answer whoever asks, so that each
-//! switch must be reached from everywhere and must itself reach everybody.
+//! The proof for the switches themselves. Their management agents answer every request, so that
+//! each switch must be reached from everywhere and must itself reach every requester.
 
 use laneway_core::{Observer, Stage};
 
@@ -10,7 +10,7 @@ use crate::table::Table;
 use crate::waits::Waits;
 use crate::wiring::{Host, Port, Switch, Wiring};
 
-/// Whom a switch sends to: a host by one of its paths, or another switch.
+/// The destination of a switch: a host by one of its paths, or another switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A host, by one of its paths.
@@ -19,13 +19,13 @@ pub enum Asked {
     Switch(Switch),
 }
 
-/// What is true of the ways that begin or end at a switch.
+/// The proof of the ways that begin or end at a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Agents {
     /// Ordered pairs of a switch and a host, times paths, or another switch, that cables connect.
     pub pairs: u64,
-    /// Those that are not reached; and how many more there are than anybody would read.
+    /// Those that are not reached; and how many more there are than a reader would want.
     pub unreached: Vec<(Switch, Asked)>,
     /// Pairs that are not reached and not listed.
     pub unlisted: u64,
@@ -35,7 +35,7 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// Whether everything is reached. Credit loops stand beside it.
+    /// Whether every switch and host is reached, whatever the credit loops.
     pub fn reach_all(&self) -> bool {
         self.unreached.is_empty()
     }
@@ -54,7 +54,7 @@ pub fn prove_agents(wiring: &dyn Wiring, table: &Table, to_switches: &Table) -> 
     prove_agents_observed(wiring, table, to_switches, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn prove_agents_observed(
     wiring: &dyn Wiring,
     table: &Table,
@@ -75,7 +75,7 @@ pub fn prove_agents_observed(
 struct Prover {
     leaves: Vec<Switch>,
     pieces: Vec<u32>,
-    /// Links that wait because hosts send to each other, and because anybody sends.
+    /// Links that wait because hosts send to each other, and because any sender does.
     of_hosts: Waits,
     of_all: Waits,
     follow: Follow,

@@ -3,11 +3,11 @@
 use crate::graph::Graph;
 use crate::wiring::{Host, Switch, Wiring};
 
-/// A damaged fabric beside the whole one.
+/// The loss of a damaged fabric against the whole one.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Loss {
-    /// Hosts whose cable or switch is gone.
+    /// Hosts that have lost their cable or switch.
     pub hosts_cut_off: Vec<Host>,
     /// Ordered pairs of hosts that were connected and are not any more; those of hosts that are
     /// cut off are among them.

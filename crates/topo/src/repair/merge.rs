@@ -24,8 +24,8 @@ pub(super) fn merge(roads: &Roads, thinned: &mut Thinned, allowed: &mut Vec<u32>
     }
 }
 
-/// Puts messages that want scarce links into phases where those are idle and nobody else is in
-/// their way, or where one is whose links are less scarce and who can go out instead.
+/// Puts messages that want scarce links into phases where those are idle and no other message is in
+/// their way, or where one is whose links are less scarce and that can go out instead.
 fn exchange(roads: &Roads, thinned: &mut Thinned, allowed: &[u32], wanted: &mut [u32]) {
     let mut scarce = Scarce::new(roads, &thinned.out, wanted);
     let mut phase = Phase::new(roads);
@@ -59,7 +59,7 @@ fn exchange(roads: &Roads, thinned: &mut Thinned, allowed: &[u32], wanted: &mut 
 
 /// The scarcest links or senders, and the messages that want them.
 struct Scarce {
-    /// None where a message has found a phase.
+    /// `None` if a message has found a phase.
     asked: Vec<Option<Message>>,
     /// Each with the places of its messages in `asked`.
     links: Vec<(usize, Vec<usize>)>,
@@ -86,10 +86,10 @@ impl Scarce {
 }
 
 /// Links that are wanted nearly as much as the scarcest are looked after too: less by one part in
-/// so many.
+/// this number.
 const NEARLY: u32 = 16;
 
-/// Who uses what in one phase.
+/// The owner of each resource in one phase.
 struct Phase<'a> {
     roads: &'a Roads,
     counts: Vec<u32>,

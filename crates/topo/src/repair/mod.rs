@@ -30,7 +30,7 @@ use roads::{Message, Roads};
 pub use tables::{spread, spread_observed};
 use thin::Thinned;
 
-/// An all-to-all on what is left.
+/// A repaired all-to-all.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Repaired {
@@ -42,17 +42,17 @@ pub struct Repaired {
     pub lost: Vec<(Host, Host)>,
     /// The sum of the phases' largest conflicts.
     pub time: u64,
-    /// No order over this table takes less: messages on the fullest link.
+    /// A lower bound of the time over this table: messages on the fullest link.
     pub bound: u64,
     /// Hosts that have a cable.
     pub hosts: u32,
-    /// Messages in all phases.
+    /// The number of messages in all phases.
     pub sent: u64,
 }
 
 impl Repaired {
     /// Hosts over time, where all reach each other: 1 if every host sends all the time. As in the
-    /// paper a host's message to itself counts, though nobody waits for it.
+    /// paper a host's message to itself counts, though it occupies no link.
     pub fn throughput(&self) -> f64 {
         let each = self.sent as f64 / f64::from(self.hosts.max(1)) + 1.0;
         (each / self.time.max(1) as f64).min(1.0)
@@ -119,7 +119,7 @@ pub fn repair_over(
     repair_over_observed(order, allowed, wiring, table, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn repair_over_observed(
     order: &(dyn Phases + Sync),
     allowed: &[u32],
@@ -155,9 +155,9 @@ pub fn repair_over_observed(
     })
 }
 
-/// So many phases above the bound, or one in a hundred, are not searched for.
+/// A result this number of phases above the bound, or one in a hundred, is good enough.
 const NEAR: u64 = 2;
-/// Hosts up to which somebody waits for the scheduler of jobs.
+/// Hosts up to which the scheduler of jobs is tried interactively.
 const MOST_TRIED: usize = 2048;
 
 /// Phases, the partner of each host in each, and how long they take.
@@ -216,7 +216,7 @@ impl Phased {
         }
         let order = Listed::of_rows(found.rows);
         let ground = Ground { wiring, routing: table, order: &order, mesh: None, is_whole: false };
-        // It has no order where not everybody reaches everybody.
+        // It has no order if not all hosts reach each other.
         let job = Job::observed(&ground, hosts, 1, observer).ok();
         let found = Phased { rows: order.into_rows(), ..found };
         let Some(job) = job.filter(|job| job.phases() < found.time) else { return found };

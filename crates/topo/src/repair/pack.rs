@@ -11,7 +11,7 @@ use laneway_stats::SplitMix64;
 use super::roads::{Message, Roads};
 use crate::wiring::Host;
 
-/// Nobody needs a thing in a phase.
+/// Not needed by any message in a phase.
 const FREE: u32 = u32::MAX;
 
 /// Displacements that are tried before there is a phase more.
@@ -22,7 +22,7 @@ struct Packer<'a> {
     /// Where the needs of each message begin, and all of them.
     begin: Vec<u32>,
     needs: Vec<u32>,
-    /// For each thing who has it in each phase: rows, because a search looks at all phases.
+    /// For each resource its owner in each phase: rows, because a search looks at all phases.
     owners: Vec<Vec<u32>>,
     phases: usize,
     /// Whom a message would displace in each phase: how many, and the last; used again for each.
@@ -113,7 +113,7 @@ impl<'a> Packer<'a> {
         self.phase[at] = FREE;
     }
 
-    /// Those who want what is scarce first, each into the first phase where it displaces nobody.
+    /// Those that want what is scarce first, each into the first phase where it displaces no other.
     fn place_in_turn(&mut self, observer: &dyn Observer) {
         let wanted = self.wanted();
         let mut turn = std::mem::take(&mut self.waiting);
@@ -136,7 +136,7 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Displaces until nobody waits or the tries are used up.
+    /// Displaces until none waits or the tries are used up.
     fn search(&mut self) {
         self.barred.fill([(FREE, 0); 4]);
         for now in 0..TRIES {
@@ -189,7 +189,7 @@ impl<'a> Packer<'a> {
         for &need in &self.needs[self.begin[at] as usize..self.begin[at + 1] as usize] {
             let counts = self.displaced.iter_mut().zip(&mut self.last);
             for ((count, last), &owner) in counts.zip(&self.owners[need as usize]) {
-                // Whoever shares two links with it mostly shares neighbouring ones.
+                // A message that shares two links with it mostly shares neighbouring ones.
                 *count += u32::from(owner != FREE && owner != *last);
                 *last = if owner == FREE { *last } else { owner };
             }

@@ -1,8 +1,8 @@
 //! Detours that spread the load, for the price of some native ways that still work.
 //!
 //! The order that spoils no native way (see [`crate::reroute`]) lets detours pass few switches, and
-//! those are then full. Another order lets them pass many: lowest are the switches that somebody
-//! has lost the legal way to, and every other switch is as high as it is far from them. On the
+//! those are then full. Another order lets them pass many: lowest are the switches to which the
+//! legal way was lost, and every other switch is as high as it is far from them. On the
 //! mesh, where those are the switches of one vertex, detours pass any layer of any other vertex,
 //! and what is spoilt are the ways within a vertex by the one edge switch towards the lowest.
 
@@ -29,7 +29,7 @@ pub fn spread(whole: &dyn Wiring, routing: &dyn Routing, damaged: &Fabric) -> Ta
     spread_observed(whole, routing, damaged, &())
 }
 
-/// The same, and tells how far it is.
+/// The same, with progress reports.
 pub fn spread_observed(
     whole: &dyn Wiring,
     routing: &dyn Routing,

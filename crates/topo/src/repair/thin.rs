@@ -57,7 +57,7 @@ impl Thinned {
         (counts.into_iter().max().unwrap_or(0), all)
     }
 
-    /// Adds what the order never sends to what was taken out, and lets nobody send a message twice.
+    /// Adds what the order never sends to what was taken out, and removes repeated messages.
     pub fn complete(&mut self, roads: &Roads) {
         let hosts = roads.hosts as usize;
         let mut met = vec![false; hosts * hosts];

@@ -80,7 +80,7 @@ pub trait Topology: Wiring + Routing + Send {
     }
 
     /// Sources and destinations that stand for all pairs: any other pair is one of these with parts
-    /// renamed, its cables and its forwarding alike. None where none are known.
+    /// renamed, its cables and its forwarding alike. `None` if none are known.
     fn standing(&self) -> Option<(Vec<Host>, Range<Host>)> {
         None
     }

@@ -8,7 +8,7 @@ use crate::routing::Routing;
 use crate::wiring::{End, Host, Port, Reach, Switch, Wiring};
 use laneway_core::Phases;
 
-/// What tells the trees apart.
+/// What distinguishes the trees.
 #[derive(Clone, Debug)]
 pub struct Tree3 {
     kind: &'static Kind,
@@ -23,7 +23,7 @@ pub struct Tree3 {
 /// Leaves are numbered pod by pod, then the middle switches pod by pod, then the tops: those of
 /// middle switch 0 of all pods first. Every switch has its cables down at the first ports.
 impl Tree3 {
-    /// A tree of so many pods with so many middle switches each, and so many cables from each to a
+    /// A tree of a number of pods with their middle switches each, and the cables from each to a
     /// leaf.
     pub fn new(kind: &'static Kind, degree: u32, pods: u32, middles: u32, parallel: u32) -> Tree3 {
         Tree3 { kind, degree, pods, middles, parallel }

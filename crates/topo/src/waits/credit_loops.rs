@@ -12,12 +12,12 @@ impl Waits {
     pub fn credit_loops_beside(&self, known: &Waits) -> Vec<Vec<Hop>> {
         let sets = self.sets();
         let mut credit_loops = Vec::new();
-        let mut is_told = vec![false; sets.len()];
+        let mut is_reported = vec![false; sets.len()];
         for link in 0..sets.len() as u32 {
             let set = sets[link as usize];
             let is_in = |other: u32| sets[other as usize] == set;
-            if !is_told[set as usize] && self.waits_more(link, known, is_in) {
-                is_told[set as usize] = true;
+            if !is_reported[set as usize] && self.waits_more(link, known, is_in) {
+                is_reported[set as usize] = true;
                 credit_loops.push(self.round(link, is_in));
             }
         }

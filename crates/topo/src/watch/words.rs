@@ -11,7 +11,7 @@ use crate::explain;
 use crate::wiring::Wiring;
 
 impl Rerouted {
-    /// Whether everybody reaches everybody, and no credit loop exists.
+    /// Whether all hosts reach each other, and no credit loop exists.
     pub fn holds(&self) -> bool {
         self.proof.holds() && self.agents.reach_all() && self.unplugged.is_empty()
     }

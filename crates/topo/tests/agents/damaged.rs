@@ -56,7 +56,7 @@ fn cables(fabric: &dyn Wiring) -> Vec<(u32, u8, u32)> {
     all
 }
 
-/// Cuts so many cables between switches.
+/// Cuts `count` cables between switches.
 fn cut(fabric: &mut Fabric, count: usize, draws: &mut SplitMix64) {
     for _ in 0..count {
         let all = cables(fabric);

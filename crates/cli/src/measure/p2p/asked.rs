@@ -47,7 +47,7 @@ impl Asked {
     }
 }
 
-/// What a person is told of what cannot be measured.
+/// The message for a person about what cannot be measured.
 pub fn refuse(refusal: &Refusal) -> Failure {
     let try_this = match refusal {
         Refusal::TooFewRanks { least: 3, .. } => "--ranks 3",

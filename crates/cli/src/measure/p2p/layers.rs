@@ -36,7 +36,7 @@ const fn layer(name: &'static str, columns: [&'static str; 4]) -> Layer {
 /// Rows in CSV begin with this.
 const FIRST_COLUMN: &str = "pattern,";
 
-/// The layer that is no backend.
+/// The layer that is not a backend.
 const COPY: &str = "memcpy";
 /// The layer that needs a launcher.
 const MPI: &str = "mpi";

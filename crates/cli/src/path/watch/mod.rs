@@ -15,7 +15,7 @@ use laneway_net::watch::{Rows, Snapshot, Sums, metrics, snapshot};
 use laneway_report::table::{Style, render_as};
 use laneway_sim::platform::parse_time;
 
-use super::processes::{failure, nobody, pid, pid_arg};
+use super::processes::{failure, no_process, pid, pid_arg};
 use crate::lab::stop::on_signal;
 use crate::output::{self, Output};
 
@@ -106,7 +106,7 @@ impl Watch<'_> {
         self.save(&look, &mut Sums::new())?;
         if look.seen.is_empty() {
             return Err(match look.silent.first() {
-                None => nobody(self.pid),
+                None => no_process(self.pid),
                 Some(why) => {
                     let cause = "it is stopped, or runs another version";
                     Failure::environment(why.clone(), cause, "laneway path watch")
@@ -142,7 +142,7 @@ impl Watch<'_> {
             let is_there = !look.seen.is_empty() || !look.silent.is_empty();
             if self.pid.is_some() && !is_there {
                 // The one process that was watched has ended.
-                return if was_there { Ok(Exit::Done) } else { Err(nobody(self.pid)) };
+                return if was_there { Ok(Exit::Done) } else { Err(no_process(self.pid)) };
             }
             was_there |= is_there;
             let passed = before.as_ref().map(|(look, then)| (look, (at - *then).as_secs_f64()));

@@ -85,7 +85,7 @@ impl Notes {
 
     /// Collective: what is noted of each subset, in the order of the plan; on rank 0.
     pub fn collect(&self, comm: &dyn Comm, plan: &Plan) -> Result<Vec<Option<Samples>>, CommError> {
-        let all = talk::collect(comm, &bytes_of(&self.own.take()))?;
+        let all = talk::gather(comm, &bytes_of(&self.own.take()))?;
         let all: Vec<Vec<f64>> = all.iter().map(|bytes| numbers_of(bytes)).collect();
         if comm.rank() != 0 {
             return Ok(Vec::new());

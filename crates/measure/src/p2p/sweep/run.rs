@@ -17,7 +17,7 @@ use super::notes::{Notes, Samples};
 use super::options::PatternSweep;
 use crate::cache::Cache;
 use crate::sweep::next_size;
-use crate::talk::announce;
+use crate::talk::broadcast;
 use crate::{GlobalClock, Procedure, Rule, memory};
 
 /// What is measured next.
@@ -231,7 +231,7 @@ impl Running<'_> {
             let places = 0..self.sweep.experiments.len();
             let wanted = |experiment| self.figures.bend(experiment).unwrap_or(0) as f64;
             let mut sizes: Vec<f64> = places.map(wanted).collect();
-            announce(self.lab.comm, &mut sizes)?;
+            broadcast(self.lab.comm, &mut sizes)?;
             let points = sizes.into_iter().map(|size| size as u64).enumerate();
             let points = points.map(|(experiment, size)| Point { experiment, size });
             let points: Vec<Point> = points.filter(|point| point.size > 0).collect();

@@ -87,7 +87,7 @@ fn at(points: &[(u64, f64)], lanes: u64) -> f64 {
     points.iter().find(|point| point.0 == lanes).map_or(f64::NAN, |point| point.1)
 }
 
-/// How far the model is off, in percent, where both are known from so many links on.
+/// How far the model is off, in percent, where both are known from `from` links on.
 fn model_off(points: &[(u64, f64)], printed: &[(u64, f64)], from: u64) -> f64 {
     let off = points.iter().filter(|point| point.0 >= from);
     let off = off.map(|(lanes, time)| 100.0 * (at(printed, *lanes) / time - 1.0).abs());

@@ -21,7 +21,7 @@ const USUAL: Duration = Duration::from_secs(75);
 /// A call is over where less than this part of the highest rate crosses for some intervals.
 const QUIET: f64 = 0.02;
 const PAUSE_US: f64 = 150e3;
-/// Counters are read a little late on a busy machine: a rate is one over so many intervals.
+/// Counters are read a little late on a busy machine: a rate is one over this number of intervals.
 const TOGETHER: usize = 4;
 
 const AXES: Axes = Axes {

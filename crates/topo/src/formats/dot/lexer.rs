@@ -140,7 +140,7 @@ impl<'t> Lexer<'t> {
         Ok(Token::Id(word.to_string()))
     }
 
-    /// `leaf-0` is two names, and nobody means that.
+    /// `leaf-0` is two names, which is never meant.
     fn ensure_ended(&self, word: &str) -> Result<(), ReadError> {
         let is_cable = self.at.rest.starts_with("--") || self.at.rest.starts_with("->");
         let goes_on = |letter: char| letter.is_alphanumeric() || "-._".contains(letter);

@@ -13,9 +13,9 @@ use crate::wiring::{NO_PORT, Port};
 /// Graphs within graphs at most.
 const MOST_DEPTH: usize = 32;
 
-/// What attributes tell about a part or a cable.
+/// What attributes say about a part or a cable.
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct Attributes {
     kind: Option<Kind>,
     ports: Option<u32>,
     tail: Option<Port>,
@@ -25,8 +25,8 @@ struct Told {
 /// What `node [...]` and `edge [...]` have said, until their graph ends.
 #[derive(Clone, Copy, Default)]
 struct Usual {
-    node: Told,
-    edge: Told,
+    node: Attributes,
+    edge: Attributes,
 }
 
 /// An operand of `--`: parts, and the port of one.
@@ -56,7 +56,7 @@ struct Peers {
 }
 
 impl Peers {
-    /// Marks the peers of a part, among so many parts.
+    /// Marks the peers of a part, among `parts` parts.
     fn begin(&mut self, part: usize, parts: usize) {
         self.all.resize_with(parts.max(self.all.len()), Vec::new);
         self.marks.resize(self.all.len(), 0);
@@ -178,7 +178,7 @@ impl Parser<'_> {
                     let own = match word {
                         "node" => &mut usual.node,
                         "edge" => &mut usual.edge,
-                        _ => &mut Told::default(),
+                        _ => &mut Attributes::default(),
                     };
                     *own = self.attributes(*own)?;
                 }
@@ -211,15 +211,15 @@ impl Parser<'_> {
             chain.push(next);
         }
         if let [one] = &chain[..] {
-            let told = self.attributes(Told::default())?;
+            let given = self.attributes(Attributes::default())?;
             for &part in &one.parts {
                 let part = &mut self.sketch.parts[part];
-                part.kind = told.kind.or(part.kind);
-                part.ports = told.ports.or(part.ports);
+                part.kind = given.kind.or(part.kind);
+                part.ports = given.ports.or(part.ports);
             }
             return Ok(());
         }
-        let told = self.attributes(usual.edge)?;
+        let given = self.attributes(usual.edge)?;
         for pair in chain.windows(2) {
             for &tail in &pair[0].parts {
                 if let Some(peers) = &mut self.strict {
@@ -229,8 +229,8 @@ impl Parser<'_> {
                     if self.strict.as_mut().is_some_and(|peers| !peers.join(tail, head)) {
                         continue;
                     }
-                    let tail = Tip { part: tail, port: pair[0].port.or(told.tail) };
-                    let head = Tip { part: head, port: pair[1].port.or(told.head) };
+                    let tail = Tip { part: tail, port: pair[0].port.or(given.tail) };
+                    let head = Tip { part: head, port: pair[1].port.or(given.head) };
                     self.sketch.cable(line, [tail, head])?;
                 }
             }
@@ -238,7 +238,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// One side of a cable; none where it is an assignment.
+    /// One side of a cable; `None` if it is an assignment.
     fn operand(&mut self, usual: &Usual, depth: usize) -> Result<Option<Operand>, ReadError> {
         let line = self.line;
         let is_named = self.token == Token::Keyword("subgraph");
@@ -260,24 +260,24 @@ impl Parser<'_> {
         }
         let (part, is_new) = self.sketch.part(line, &name)?;
         if is_new {
-            let Told { kind, ports, .. } = usual.node;
+            let Attributes { kind, ports, .. } = usual.node;
             let own = &mut self.sketch.parts[part];
             (own.kind, own.ports) = (kind, ports);
         }
-        let mut told = None;
+        let mut given = None;
         while self.pass(":")? {
             let line = self.line;
             let word = self.id()?;
-            // A side of the box in the picture is no port.
+            // A side of the box in the picture is not a port.
             if !["n", "ne", "e", "se", "s", "sw", "w", "nw", "c", "_"].contains(&word.as_str()) {
-                told = Some(port(line, &word)?);
+                given = Some(port(line, &word)?);
             }
         }
-        Ok(Some(Operand { parts: vec![part], port: told }))
+        Ok(Some(Operand { parts: vec![part], port: given }))
     }
 
-    /// Lists of attributes, if there are any, upon what was told before.
-    fn attributes(&mut self, mut told: Told) -> Result<Told, ReadError> {
+    /// Lists of attributes, if there are any, on top of the earlier ones.
+    fn attributes(&mut self, mut given: Attributes) -> Result<Attributes, ReadError> {
         while self.pass("[")? {
             while !self.pass("]")? {
                 let key = self.id()?;
@@ -285,10 +285,10 @@ impl Parser<'_> {
                 let line = self.line;
                 let value = self.id()?;
                 match key.as_str() {
-                    "kind" => told.kind = Some(kind(line, &value)?),
-                    "ports" => told.ports = Some(count(line, &value)?),
-                    "taillabel" => told.tail = label(line, &value),
-                    "headlabel" => told.head = label(line, &value),
+                    "kind" => given.kind = Some(kind(line, &value)?),
+                    "ports" => given.ports = Some(count(line, &value)?),
+                    "taillabel" => given.tail = label(line, &value),
+                    "headlabel" => given.head = label(line, &value),
                     _ => {}
                 }
                 if !self.pass(",")? {
@@ -296,7 +296,7 @@ impl Parser<'_> {
                 }
             }
         }
-        Ok(told)
+        Ok(given)
     }
 }
 

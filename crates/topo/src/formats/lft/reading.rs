@@ -4,7 +4,7 @@
 //! names the destination; its GUID counts for more than the address, which another run of OpenSM
 //! may give to another port, and its name for more than a planned GUID, which is a mere place in
 //! the order of a file. The text is gone through once: a large fabric has 100 MiB of it, and
-//! nearly every line repeats what another switch's line has told about the address.
+//! nearly every line repeats what another switch's line has said about the address.
 
 use std::collections::BTreeMap;
 
@@ -26,23 +26,23 @@ struct Entry {
     port: u8,
 }
 
-/// What is at an address, as comments tell it.
+/// What is at an address, according to comments.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Told {
+enum Owner {
     #[default]
     Nothing,
     Host(u32),
     Switch(u32),
-    /// Somebody whom the fabric does not have.
+    /// A part that the fabric does not have.
     Other,
 }
 
-/// Who is meant: by a GUID that the fabric's own file tells, else by name.
+/// Which part is meant: by a GUID of the fabric's own file, else by name.
 struct Known {
     guids: BTreeMap<u64, u32>,
     names: BTreeMap<String, u32>,
-    /// Whose GUID the fabric's own file has told: a name is no match for another one.
-    told: Vec<bool>,
+    /// Whose GUID is given in the fabric's own file: a name does not match another one.
+    has_guid: Vec<bool>,
 }
 
 impl Known {
@@ -50,18 +50,18 @@ impl Known {
         Known {
             guids: ids.iter().enumerate().map(|(at, id)| (id.guid, at as u32)).collect(),
             names: (0..ids.len() as u32).map(|at| (name(at), at)).collect(),
-            told: ids.iter().map(|id| !is_planned(id.guid)).collect(),
+            has_guid: ids.iter().map(|id| !is_planned(id.guid)).collect(),
         }
     }
 
-    /// A planned GUID alone is taken where it has no name with it, or one that nobody else has and
+    /// A planned GUID alone is taken if it has no name with it, or one that no other part has and
     /// that `is_like` the part's own.
     fn find(&self, guid: Option<u64>, name: &str, is_like: impl Fn(u32) -> bool) -> Option<u32> {
         let by_guid = guid.and_then(|guid| self.guids.get(&guid)).copied();
-        if by_guid.is_some_and(|at| self.told[at as usize]) {
+        if by_guid.is_some_and(|at| self.has_guid[at as usize]) {
             return by_guid;
         }
-        let may = |at: &u32| guid.is_none() || !self.told[*at as usize];
+        let may = |at: &u32| guid.is_none() || !self.has_guid[*at as usize];
         let by_name = self.names.get(name).copied().filter(may);
         by_name.or_else(|| by_guid.filter(|&at| is_like(at)))
     }
@@ -162,11 +162,11 @@ fn is_other(text: &str) -> bool {
     text.is_empty() || is_heading || text.ends_with("lids dumped")
 }
 
-/// What a text says: the entries of each switch, and who is at the addresses.
+/// What a text says: the entries of each switch, and the parts at the addresses.
 struct Source<'t> {
     tables: Vec<(Switch, Vec<Entry>)>,
-    told: Vec<Told>,
-    /// The comment that told it, so that the same one is not understood again.
+    owners: Vec<Owner>,
+    /// The comment that named it, so that the same one is not parsed again.
     comments: Vec<&'t str>,
     /// The last entry for each address: the number of its table, from 1, and its port.
     last: Vec<(u32, u8)>,
@@ -182,11 +182,11 @@ impl<'t> Source<'t> {
         let hosts = Known::new(&identity.hosts, |at| wiring.host_name(at));
         let mut source = Source {
             tables: Vec::new(),
-            told: vec![Told::default(); ADDRESSES],
+            owners: vec![Owner::default(); ADDRESSES],
             comments: vec![""; ADDRESSES],
             last: vec![(0, 0); ADDRESSES],
         };
-        let mut seen = vec![false; switches.told.len()];
+        let mut seen = vec![false; switches.has_guid.len()];
         let mut has_comments = false;
         // The first switch that has another place in the order than its planned GUID.
         let mut moved = None;
@@ -204,7 +204,7 @@ impl<'t> Source<'t> {
                     let what = format!("the fabric has no switch `{name}`, GUID {guid:#x}");
                     ReadError::new(number, what)
                 })?;
-                if !switches.told[switch as usize] {
+                if !switches.has_guid[switch as usize] {
                     ensure_named(number, wiring, switch, name)?;
                     let place = guid.and_then(|guid| switches.guids.get(&guid));
                     let is_moved = place.is_some_and(|&place| place != switch);
@@ -260,10 +260,10 @@ impl<'t> Source<'t> {
         let (guid, name) = comment(rest);
         let host = hosts.find(guid, name, |at| is_like(&wiring.host_name(at), name));
         let switch = || switches.find(guid, name, |at| is_like(&wiring.switch_name(at), name));
-        let now = host.map(Told::Host).or_else(|| switch().map(Told::Switch));
-        let now = now.unwrap_or(Told::Other);
-        let before = std::mem::replace(&mut self.told[usize::from(lid)], now);
-        if before != Told::Nothing && before != now {
+        let now = host.map(Owner::Host).or_else(|| switch().map(Owner::Switch));
+        let now = now.unwrap_or(Owner::Other);
+        let before = std::mem::replace(&mut self.owners[usize::from(lid)], now);
+        if before != Owner::Nothing && before != now {
             let what = format!("address {lid:#x} belongs to another part above");
             return Err(ReadError::new(line as usize, what));
         }
@@ -276,11 +276,11 @@ impl<'t> Source<'t> {
         entries.find(|entry| entry.lid == lid).map_or(1, |entry| entry.line as usize)
     }
 
-    /// The addresses of each host that is told one, in order.
+    /// The addresses of each host that has one in the tables, in order.
     fn hosts(&self) -> BTreeMap<u32, Vec<u16>> {
         let mut hosts: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
-        for (lid, told) in self.told.iter().enumerate() {
-            if let Told::Host(host) = told {
+        for (lid, owner) in self.owners.iter().enumerate() {
+            if let Owner::Host(host) = owner {
                 hosts.entry(*host).or_default().push(lid as u16);
             }
         }
@@ -297,12 +297,12 @@ enum Place {
     Other,
 }
 
-/// The places of all addresses, as the file itself tells them or else as they are pinned.
+/// The places of all addresses, as the file itself gives them or else as they are pinned.
 fn places(source: &Source, identity: &Identity) -> Result<(u32, Vec<Place>), ReadError> {
     let mut places = vec![Place::Unknown; ADDRESSES];
-    let told = source.hosts();
-    // Addresses that nobody tells are not guessed: OpenSM gives them as it likes.
-    if told.is_empty() && identity.hosts.iter().any(|id| id.lid != 0) {
+    let known = source.hosts();
+    // Addresses that are not given are not guessed: OpenSM assigns them as it likes.
+    if known.is_empty() && identity.hosts.iter().any(|id| id.lid != 0) {
         let mut own = identity.clone();
         if !own.is_pinned() && own.pin(own.lmc).is_err() {
             own = Identity::default();
@@ -316,7 +316,7 @@ fn places(source: &Source, identity: &Identity) -> Result<(u32, Vec<Place>), Rea
         return Ok((own.paths(), places));
     }
     let wide = |lids: &Vec<u16>| lids.last().zip(lids.first()).map_or(0, |(to, from)| to - from);
-    let widest = told.values().max_by_key(|lids| wide(lids));
+    let widest = known.values().max_by_key(|lids| wide(lids));
     let paths = (widest.map_or(0, |lids| u64::from(wide(lids))) + 1).next_power_of_two();
     let line = || source.line_of(widest.and_then(|lids| lids.last()).copied().unwrap_or(0));
     if paths > 1 << MOST_LMC {
@@ -326,18 +326,18 @@ fn places(source: &Source, identity: &Identity) -> Result<(u32, Vec<Place>), Rea
     // All hosts have equally many; what does not fit into a subnet need not fit into memory.
     let (hosts, switches) = (identity.hosts.len() as u64, identity.switches.len() as u64);
     if paths > 1 && hosts * paths + switches > u64::from(LAST_LID) {
-        let what = format!("one host with {paths} addresses, and so many for each of {hosts}");
+        let what = format!("one host with {paths} addresses, and as many for each of {hosts}");
         return Err(ReadError::new(line(), format!("{what} do not fit into a subnet")));
     }
     let paths = paths as u32;
-    for (place, told) in places.iter_mut().zip(&source.told) {
-        *place = match told {
-            Told::Nothing | Told::Host(_) => Place::Unknown,
-            Told::Switch(switch) => Place::Switch(*switch),
-            Told::Other => Place::Other,
+    for (place, owner) in places.iter_mut().zip(&source.owners) {
+        *place = match owner {
+            Owner::Nothing | Owner::Host(_) => Place::Unknown,
+            Owner::Switch(switch) => Place::Switch(*switch),
+            Owner::Other => Place::Other,
         };
     }
-    for (host, lids) in told {
+    for (host, lids) in known {
         for lid in &lids {
             let path = u32::from(lid - lids[0]);
             places[usize::from(*lid)] = Place::Destination(host * paths + path);
@@ -346,7 +346,7 @@ fn places(source: &Source, identity: &Identity) -> Result<(u32, Vec<Place>), Rea
     Ok((paths, places))
 }
 
-/// Gives the parts of a fabric the addresses that the comments of tables tell.
+/// Gives the parts of a fabric the addresses in the comments of tables.
 pub fn addresses(
     text: &str,
     wiring: &dyn Wiring,
@@ -354,23 +354,23 @@ pub fn addresses(
 ) -> Result<(), ReadError> {
     let source = Source::of(text, wiring, identity)?;
     let (paths, _) = places(&source, identity)?;
-    let told = source.hosts();
-    if told.is_empty() {
+    let known = source.hosts();
+    if known.is_empty() {
         return Ok(());
     }
     identity.lmc = paths.ilog2() as u8;
-    // A host that the tables lack keeps what its own file tells, unless somebody else is there.
-    let mut taken: Vec<bool> = source.told.iter().map(|told| *told != Told::Nothing).collect();
-    for lids in told.values() {
+    // A host that the tables lack keeps the address of its own file, unless another part has it.
+    let mut taken: Vec<bool> = source.owners.iter().map(|owner| *owner != Owner::Nothing).collect();
+    for lids in known.values() {
         taken.iter_mut().skip(usize::from(lids[0])).take(paths as usize).for_each(|at| *at = true);
     }
     let is_free = |lid: u16| taken.iter().skip(usize::from(lid)).take(paths as usize).all(|at| !at);
     for (host, id) in identity.hosts.iter_mut().enumerate() {
         let kept = if is_free(id.lid) { id.lid } else { 0 };
-        id.lid = told.get(&(host as u32)).map_or(kept, |lids| lids[0]);
+        id.lid = known.get(&(host as u32)).map_or(kept, |lids| lids[0]);
     }
-    for (lid, told) in source.told.iter().enumerate() {
-        if let Told::Switch(switch) = told {
+    for (lid, owner) in source.owners.iter().enumerate() {
+        if let Owner::Switch(switch) = owner {
             identity.switches[*switch as usize].lid = lid as u16;
         }
     }

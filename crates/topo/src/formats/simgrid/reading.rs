@@ -1,4 +1,4 @@
-//! Reads the cables of a platform: one that we wrote, or one whose routes tell them.
+//! Reads the cables of a platform: one that we wrote, or one whose routes give them.
 //!
 //! SimGrid knows ways and not cables. Our platforms say of every link what it joins; of another's
 //! link we know it where a route has no other link than this. Routers are switches.
@@ -17,10 +17,10 @@ const MOST_LINKS: usize = 1 << 22;
 struct Link<'t> {
     line: usize,
     is_duplex: bool,
-    /// What our own platforms tell.
+    /// What our own platforms say.
     from: Option<&'t str>,
     to: Option<&'t str>,
-    /// What a route of this link alone has told: the parts, in the order of its line, and whether
+    /// What a route of this link alone says: the parts, in the order of its line, and whether
     /// the link was seen to lead from the first to the second and back.
     ends: Option<(usize, [usize; 2])>,
     leads: [bool; 2],
@@ -34,7 +34,7 @@ struct Source<'t> {
     sketch: Sketch,
     links: Vec<Link<'t>>,
     names: BTreeMap<&'t str, usize>,
-    /// The ports that our platforms tell of their switches, and where.
+    /// The ports of switches in our platforms, and where.
     ports: Vec<(usize, &'t str, &'t str)>,
     has_zone: bool,
 }
@@ -69,7 +69,7 @@ impl<'t> Source<'t> {
             // They were taken with their route.
             ("link_ctn", Some("route")) => Ok(()),
             ("prop", _) => self.property(element, parent.unwrap_or("")),
-            // What a host has inside is no cable.
+            // What a host has inside is not a cable.
             (_, Some("host" | "disk")) => Ok(()),
             ("zone" | "AS" | "zoneRoute" | "ASroute", _) => {
                 let what = "more than one zone: how zones are cabled with each other is not known";
@@ -167,7 +167,7 @@ impl<'t> Source<'t> {
             ends if ends == first => false,
             [from, to] if [to, from] == first => true,
             _ => {
-                let what = "this link joins two others already: a link that more share is no cable";
+                let what = "this link joins two others already: a cable has only two ends";
                 return Err(ReadError::new(line, what));
             }
         };

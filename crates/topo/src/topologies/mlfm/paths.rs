@@ -4,7 +4,7 @@
 //! of a third vertex, a relay, and so a second edge switch. There is no credit loop if the edge
 //! switches stand in an order and a way passes the lower one first; here they are coloured so that
 //! no two at a vertex are alike, and the colours are the order. A destination's best relay is the
-//! vertex of its highest edge, which everybody may pass.
+//! vertex of its highest edge, which every message may pass.
 //!
 //! A table knows where a message goes and not where it comes from: a relay sends straight on what
 //! it passes on and what its own hosts send, and for those the path is not a second one. So a path
@@ -23,7 +23,7 @@ const CANDIDATES: usize = 8;
 /// Orders among which the best is taken.
 const DRAWN: u32 = 300;
 
-/// A table of so many paths to each host; none where the mesh has too few vertices for so many
+/// A table of several paths to each host; `None` if the mesh has too few vertices for as many
 /// relays, and the general engine keeps paths further apart.
 pub fn paths(mesh: &FullMesh, count: u32) -> Option<Table> {
     if count == 0 || 2 * mesh.degree() < 5 * (count - 1) {
@@ -94,8 +94,8 @@ impl Order {
 }
 
 /// Groups of relays to one vertex that share no vertex, one for each path while there are enough.
-/// The highest edges are shared out first: nearly everybody can pass a group's first relay, and the
-/// second is for its vertex.
+/// The highest edges are shared out first: nearly every vertex can pass a group's first relay, and
+/// the second is for its vertex.
 fn groups(order: &Order, to: u32, paths: usize) -> Vec<Group> {
     let vertices = order.vertices;
     let mut free: Vec<u32> = (0..vertices).filter(|&vertex| vertex != to).collect();
@@ -134,13 +134,13 @@ fn groups(order: &Order, to: u32, paths: usize) -> Vec<Group> {
 struct Group {
     /// One or two.
     relays: Vec<u32>,
-    /// By vertex: where it sends, to relays or to one vertex between. Where that is nobody it sends
+    /// By vertex: where it sends, to relays or to one vertex between. Without an entry it sends
     /// straight on.
     via: Vec<Vec<u32>>,
 }
 
 impl Group {
-    /// Everybody sends to the relays that he may pass.
+    /// Each vertex sends to the relays that it may pass.
     fn straight(order: &Order, to: u32, relays: Vec<u32>) -> Group {
         let passes = |from: u32, relay: u32| {
             from != relay && order.height(from, relay) < order.height(relay, to)
