@@ -98,7 +98,7 @@ fn a_cluster_is_measured_modelled_and_simulated() {
     // What the platform itself takes, and the platform that was made of the model: but for
     // algorithms that ask where hosts are, which a model does not know.
     let asks = |name: &Value| {
-        let placed = ["lane", "relay", "far-first"];
+        let placed = ["lane", "relay", "far-first", "third-site"];
         placed.iter().any(|word| name.as_str().is_some_and(|name| name.contains(word)))
     };
     for file in [PLATFORM, platform.name()] {
