@@ -1,61 +1,99 @@
 //! The fastest schedule for a call on a platform: candidates are simulated, and the best is taken.
 //!
-//! A closed formula knows one algorithm on one kind of network. Simulating a schedule of 64 ranks
-//! takes a fraction of a millisecond, and knows what shares what. Every algorithm of the registry
-//! is tried as it is; those that look promising are tuned, one parameter at a time until no step
-//! helps. Where a lower bound is known, those that move the fewest bytes come first, and who
-//! reaches it ends the search; elsewhere the fastest come first, until enough was simulated. Of two
-//! that are equally fast, the one that asks less of hosts and network is better where the simulator
-//! is wrong.
+//! A closed formula knows one algorithm on one kind of network. A simulated schedule of 64 ranks
+//! takes a fraction of a millisecond, and knows what shares what. The search is a race in rounds,
+//! each with more work per setting than the one before:
+//!
+//! 1. `look.rs`: every algorithm with two or three values of each parameter gets an estimate from
+//!    the load of its busiest part and from one simulated piece.
+//! 2. `race.rs`: the settings are simulated, the lowest estimate first, each no further than a
+//!    multiple of the best time so far.
+//! 3. `climb.rs`: steps of one parameter, and of two at once, from the fastest settings.
+//!
+//! The search ends at a known lower bound, or when its work is spent. Work is counted in units of
+//! the simulator, so that a choice is the same on any machine. Of two settings that are equally
+//! fast, the one that demands less of hosts and network is better where the simulator is wrong.
 
-use laneway_coll::{Algorithm, Parameter, Params, algorithms};
+mod climb;
+mod look;
+mod race;
+mod trial;
+mod values;
+
+use laneway_coll::{Algorithm, Parameter, Params};
 use laneway_core::{Shape, Stage};
+use laneway_sim::Network;
 use laneway_sim::platform::Layout;
-use laneway_sim::{Network, Outcome};
 
 use crate::bound::Bound;
 use crate::choose::{Candidate, Choice, ChoiceError, Sites};
 use crate::fit::Call;
-use crate::load;
+use trial::Tried;
 
-/// What is so much above the bound need not be made better.
+/// A time this near to the bound need not be improved.
 const NEAR_ENOUGH: f64 = 1.005;
-/// What is so much slower than the best as it is, is not tuned.
-const PROMISING: f64 = 3.0;
-/// A step of tuning must gain so much.
+/// A step must gain this much.
 const GAIN: f64 = 0.999;
 /// Candidates this near to each other count as equally fast.
 const EQUAL: f64 = 1.005;
-/// So many times all parameters are gone through.
-const SWEEPS: usize = 3;
-/// Blocks are cut into at most so many pieces.
-const MOST_PIECES: u64 = 16;
-/// But into none shorter than this.
-const LEAST_SEGMENT: u64 = 4 << 10;
-/// Or, where they fit the eager limit, into so many.
-const MOST_EAGER: u64 = 64;
-/// When so many messages were simulated, nothing is tuned any more.
-const MOST_MESSAGES: u64 = 60_000;
-/// Or so many where a bound is known: settings that fit the platform come near it at once.
-const MOST_WITH_BOUND: u64 = 30_000;
+
+/// Work for a call of up to 64 ranks with one source or one result.
+const WORK: u64 = 1_000_000;
+/// The ranks that this work is for; more ranks get more in proportion.
+const WORK_RANKS: u64 = 64;
+/// Calls in which every rank sends to every rank get so many times as much.
+const WORK_OF_ALL: u64 = 4;
+/// No call gets more than this.
+const MOST_WORK: u64 = 100_000_000;
+
+/// An algorithm with values for its parameters.
+#[derive(Clone, Copy, PartialEq)]
+struct Setting {
+    algorithm: &'static Algorithm,
+    params: Params,
+}
+
+impl Setting {
+    fn has(&self, parameter: Parameter) -> bool {
+        self.algorithm.parameters.iter().any(|(one, _)| *one == parameter)
+    }
+
+    fn with(&self, parameter: Parameter, value: u64) -> Setting {
+        Setting { algorithm: self.algorithm, params: self.params.with(parameter, value) }
+    }
+
+    fn of(candidate: &Candidate) -> Setting {
+        Setting { algorithm: candidate.algorithm, params: candidate.params }
+    }
+}
 
 impl Sites<'_> {
     /// The fastest algorithm for a call, with the parameters that make it so.
     pub fn choose(&self, shape: &Shape) -> Result<Choice, ChoiceError> {
-        self.choose_observed(shape, &Stage::new(&(), "", 0))
+        self.choose_observed(shape, false, &Stage::new(&(), "", 0))
+    }
+
+    /// The same, with the time of every algorithm that serves the call, however slow.
+    pub fn choose_all(&self, shape: &Shape) -> Result<Choice, ChoiceError> {
+        self.choose_observed(shape, true, &Stage::new(&(), "", 0))
+    }
+
+    /// The fastest algorithm that is found with so much work of the simulator: see
+    /// [`Choice::work`].
+    pub fn choose_with(&self, shape: &Shape, work: u64) -> Result<Choice, ChoiceError> {
+        let mut search = Search::new(self, shape, false)?;
+        search.work = work;
+        search.choose(&Stage::new(&(), "", 0))
     }
 
     /// The same; two steps of the stage are done for each algorithm of the operation.
     pub(crate) fn choose_observed(
         &self,
         shape: &Shape,
+        all: bool,
         stage: &Stage,
     ) -> Result<Choice, ChoiceError> {
-        if shape.ranks != self.placement.ranks() {
-            let (ranks, placed) = (shape.ranks, self.placement.ranks());
-            return Err(ChoiceError::Call(format!("a call of {ranks} ranks, {placed} are placed")));
-        }
-        Search::new(self, shape)?.choose(stage)
+        Search::new(self, shape, all)?.choose(stage)
     }
 }
 
@@ -65,46 +103,106 @@ struct Search<'s, 'a> {
     shape: &'s Shape,
     bound: Option<Bound>,
     layout: Option<Layout>,
-    /// Seconds that nothing can beat; 0 where nobody knows.
+    /// A lower bound in seconds; 0 if none is known.
     least: f64,
+    /// Whether every algorithm is simulated, however slow.
+    all: bool,
     simulated: u32,
-    messages: u64,
+    /// Units of the simulator's work: spent, and allowed.
+    spent: u64,
+    work: u64,
+    /// The most units for one run.
+    cap: u64,
+    /// The ranks of the largest site, and the largest latency between two ranks.
+    largest_site: u64,
+    farthest: f64,
+    tried: Vec<Tried>,
+    /// Algorithms of which a part of a run does not tell the time of the whole.
+    distrusted: Vec<&'static str>,
+    refusals: Vec<String>,
+    /// Algorithms with a setting that was too much work.
+    unsearched: Vec<&'static str>,
+    /// The time of the shortest turn of the algorithm that is looked at.
+    shortest: Option<(&'static str, f64)>,
+    /// The lowest estimate, if nothing could be simulated.
+    fallback: Option<look::Entry>,
 }
 
 impl<'s, 'a> Search<'s, 'a> {
-    fn new(sites: &'s Sites<'a>, shape: &'s Shape) -> Result<Search<'s, 'a>, ChoiceError> {
-        let (bound, layout) = (sites.bound(shape)?, sites.platform.layout().ok());
-        let mut search =
-            Search { sites, shape, bound, layout, least: 0.0, simulated: 0, messages: 0 };
-        search.least = search.call().map_or(0.0, |call| call.least_time());
+    fn new(
+        sites: &'s Sites<'a>,
+        shape: &'s Shape,
+        all: bool,
+    ) -> Result<Search<'s, 'a>, ChoiceError> {
+        if shape.ranks != sites.placement.ranks() {
+            let (ranks, placed) = (shape.ranks, sites.placement.ranks());
+            return Err(ChoiceError::Call(format!("a call of {ranks} ranks, {placed} are placed")));
+        }
+        let (bound, layout) = (sites.bound(shape)?, sites.platform.widest_layout().ok());
+        let placement = &sites.placement;
+        let largest = (0..placement.sites()).map(|site| placement.members(site).len() as u64);
+        let mut search = Search {
+            sites,
+            shape,
+            bound,
+            layout,
+            least: 0.0,
+            all,
+            simulated: 0,
+            spent: 0,
+            work: work(shape),
+            cap: 0,
+            largest_site: largest.max().unwrap_or(1),
+            farthest: farthest(sites),
+            tried: Vec::new(),
+            distrusted: Vec::new(),
+            refusals: Vec::new(),
+            unsearched: Vec::new(),
+            shortest: None,
+            fallback: None,
+        };
+        // Limits of connections that change may be higher later.
+        search.least = match sites.platform.changes().is_empty() {
+            true => search.call().map_or(0.0, |call| call.least_time()),
+            false => search.bound.as_ref().map_or(0.0, |bound| bound.time),
+        };
         Ok(search)
     }
 
     /// Two steps of the stage are done for each algorithm of the operation.
     fn choose(mut self, stage: &Stage) -> Result<Choice, ChoiceError> {
-        let mut all = self.first_look(stage)?;
-        let fastest = |all: &[Candidate]| {
-            all.iter().map(|candidate| candidate.time).fold(f64::INFINITY, f64::min)
-        };
-        // Without a bound to reach, the search may end before all are tuned: the fastest begins.
-        match self.bound {
-            Some(_) => all.sort_by_key(Candidate::demand),
-            None => all.sort_by(|a, b| a.time.total_cmp(&b.time)),
+        self.cap = self.work / 40;
+        let entries = self.look(stage)?;
+        // Vectors are also sent by schedules of many short messages: none may take all of the work.
+        self.cap = if self.shape.vector() > 0 { self.work / 8 } else { self.work / 3 };
+        let mut found = self.race(entries)?;
+        if found.is_empty() {
+            return self.unsimulated();
         }
-        for at in 0..all.len() {
-            let is_promising = all[at].time <= PROMISING * fastest(&all);
-            if is_promising && !self.is_enough(fastest(&all[..at])) {
-                all[at] = self.tuned(all[at].clone())?;
-            }
-            stage.step();
-        }
-        let equal = EQUAL * fastest(&all);
-        let equals = all.iter().filter(|candidate| candidate.time <= equal).cloned().collect();
+        self.cap = if self.shape.vector() > 0 { self.work / 6 } else { self.work / 2 };
+        self.climb(&mut found)?;
+        self.cap = self.work;
+        self.confirm(&mut found)?;
+        let fastest = found.iter().map(|one| one.time).fold(f64::INFINITY, f64::min);
+        let equal = EQUAL * fastest;
+        let equals = found.iter().filter(|one| one.time <= equal).cloned().collect();
         let Some(best) = self.best_of(equals, equal)? else {
             return Err(ChoiceError::Nobody("there is none".into()));
         };
-        all.sort_by(|a, b| a.time.total_cmp(&b.time));
-        Ok(Choice { best, all, bound: self.bound, simulated: self.simulated })
+        for _ in laneway_coll::algorithms(self.shape.collective) {
+            stage.step();
+        }
+        found.sort_by(|a, b| a.time.total_cmp(&b.time));
+        let mut all: Vec<Candidate> = Vec::new();
+        for one in found {
+            if all.iter().all(|other| other.algorithm != one.algorithm) {
+                all.push(one);
+            }
+        }
+        let is_known = |name: &&str| all.iter().any(|one| one.algorithm.name == *name);
+        self.unsearched.retain(|name| !is_known(name));
+        let Search { bound, simulated, unsearched, spent: work, .. } = self;
+        Ok(Choice { best, all, bound, simulated, work, unsearched })
     }
 
     /// Whether nothing can be much better.
@@ -117,232 +215,12 @@ impl<'s, 'a> Search<'s, 'a> {
         self.reaches(time) || self.is_spent()
     }
 
-    /// Whether enough was simulated.
+    /// Whether the work is spent.
     fn is_spent(&self) -> bool {
-        let most = if self.bound.is_some() { MOST_WITH_BOUND } else { MOST_MESSAGES };
-        self.messages > most
+        self.spent >= self.work
     }
 
-    fn try_out(&mut self, algorithm: &'static Algorithm, params: Params) -> Attempt {
-        self.simulated += 1;
-        let outcome = self.sites.simulate(self.shape, algorithm, &params)?;
-        Ok(self.candidate(algorithm, params, &outcome))
-    }
-
-    fn candidate(
-        &mut self,
-        algorithm: &'static Algorithm,
-        params: Params,
-        outcome: &Outcome,
-    ) -> Candidate {
-        let Outcome { finish: time, bytes, messages, .. } = *outcome;
-        self.messages += messages;
-        Candidate { algorithm, params, time, bytes, messages }
-    }
-
-    /// Another setting, if it serves the call and takes at most so many seconds.
-    fn try_within(
-        &mut self,
-        one: &Candidate,
-        params: Params,
-        seconds: f64,
-    ) -> Result<Option<Candidate>, ChoiceError> {
-        let schedule = match self.sites.schedule(self.shape, one.algorithm, &params) {
-            Ok(schedule) => schedule,
-            Err(ChoiceError::Nobody(_)) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        if load::least_time(self.sites.platform, &self.sites.hosts, &*schedule) > seconds {
-            return Ok(None);
-        }
-        self.simulated += 1;
-        match self.sites.run_within(&*schedule, seconds)? {
-            Some(outcome) => Ok(Some(self.candidate(one.algorithm, params, &outcome))),
-            None => {
-                // About as much of it was simulated as would have been of the other.
-                self.messages += one.messages;
-                Ok(None)
-            }
-        }
-    }
-
-    /// Every algorithm as it is.
-    fn first_look(&mut self, stage: &Stage) -> Result<Vec<Candidate>, ChoiceError> {
-        let (mut all, mut refusals) = (Vec::new(), Vec::new());
-        for algorithm in algorithms(self.shape.collective) {
-            let mut params = algorithm.defaults();
-            params = self.fitting(algorithm, params).unwrap_or(params);
-            // The first value is the one to begin with.
-            if let Some(value) = self.ladder(algorithm, Parameter::Segment).first() {
-                params = params.with(Parameter::Segment, *value);
-            }
-            match self.try_out(algorithm, params) {
-                Ok(candidate) => all.push(self.or_as_it_is(candidate)?),
-                Err(ChoiceError::Nobody(why)) => {
-                    // It is not tuned either.
-                    stage.step();
-                    refusals.push(why);
-                }
-                Err(error) => return Err(error),
-            }
-            stage.step();
-        }
-        match all.is_empty() {
-            true => Err(ChoiceError::Nobody(refusals.join("; "))),
-            false => Ok(all),
-        }
-    }
-
-    /// The algorithm with the settings that it has by itself, where these are faster.
-    fn or_as_it_is(&mut self, begun: Candidate) -> Attempt {
-        let params = begun.algorithm.defaults();
-        if params == begun.params {
-            return Ok(begun);
-        }
-        let faster = self.try_within(&begun, params, GAIN * begun.time)?;
-        Ok(faster.unwrap_or(begun))
-    }
-
-    /// Of those that are equally fast, the one that asks least. But nobody knows exactly which
-    /// messages a library sends eagerly: among calls that rest on it, the one that is fastest if
-    /// none is, with any window that is as good if all are.
-    fn best_of(
-        &mut self,
-        mut equals: Vec<Candidate>,
-        equal: f64,
-    ) -> Result<Option<Candidate>, ChoiceError> {
-        let longest = self.shape.blocks().longest(self.shape.ranks);
-        let platform = self.sites.platform;
-        let all_are_eager = longest <= platform.eager_bytes() && platform.eager_bytes() > 0;
-        if !all_are_eager || self.is_spent() {
-            return Ok(equals.into_iter().min_by_key(Candidate::demand));
-        }
-        for at in 0..equals.len() {
-            let one = equals[at].clone();
-            for value in self.ladder(one.algorithm, Parameter::Window) {
-                let params = one.params.with(Parameter::Window, value);
-                equals.extend(self.try_within(&one, params, equal)?);
-            }
-        }
-        let late = platform.without_eager();
-        let (hosts, placement) = (self.sites.hosts.clone(), self.sites.placement.clone());
-        let late = Sites { platform: &late, hosts, placement };
-        equals.sort_by_key(Candidate::demand);
-        let mut best: Option<(f64, Candidate)> = None;
-        for one in equals {
-            let most = best.as_ref().map_or(f64::INFINITY, |(time, _)| time / EQUAL);
-            self.simulated += 1;
-            let schedule = late.schedule(self.shape, one.algorithm, &one.params)?;
-            if let Some(outcome) = late.run_within(&*schedule, most)? {
-                best = Some((outcome.finish, one));
-            }
-        }
-        Ok(best.map(|(_, one)| one))
-    }
-
-    /// The parameters that make it fastest, with as few transfers under way as do the same.
-    fn tuned(&mut self, first: Candidate) -> Attempt {
-        let fitting = self.fitting(first.algorithm, first.params);
-        let fitted = match fitting.filter(|params| *params != first.params) {
-            Some(params) => self.try_within(&first, params, GAIN * first.time)?,
-            None => None,
-        };
-        // Fitting settings need all that they have under way.
-        let fewer: &[Parameter] = match fitted.is_some() {
-            true => &[],
-            false => &[Parameter::Window, Parameter::Near, Parameter::Lanes],
-        };
-        let mut best = self.climbed(fitted.unwrap_or(first))?;
-        let equal = f64::max(NEAR_ENOUGH * self.least, best.time / GAIN);
-        for &parameter in fewer {
-            let most = best.params.get(parameter);
-            for value in self.ladder(best.algorithm, parameter) {
-                if !(1..most).contains(&value) || self.is_spent() {
-                    continue;
-                }
-                let params = best.params.with(parameter, value);
-                if let Some(other) = self.try_within(&best, params, equal)? {
-                    best = other;
-                    break;
-                }
-            }
-        }
-        Ok(best)
-    }
-
-    /// One parameter after the other, while a step helps.
-    fn climbed(&mut self, mut best: Candidate) -> Attempt {
-        for _ in 0..SWEEPS {
-            let before = best.time;
-            for (parameter, _) in best.algorithm.parameters {
-                for value in self.ladder(best.algorithm, *parameter) {
-                    if self.is_enough(best.time) {
-                        return Ok(best);
-                    }
-                    if value == best.params.get(*parameter) {
-                        continue;
-                    }
-                    let better = GAIN * best.time;
-                    let params = best.params.with(*parameter, value);
-                    if let Some(other) = self.try_within(&best, params, better)? {
-                        best = other;
-                    }
-                }
-            }
-            if best.time >= GAIN * before {
-                break;
-            }
-        }
-        Ok(best)
-    }
-
-    /// The values of a parameter that are tried.
-    fn ladder(&self, algorithm: &Algorithm, parameter: Parameter) -> Vec<u64> {
-        if !algorithm.parameters.iter().any(|(one, _)| *one == parameter) {
-            return Vec::new();
-        }
-        let ranks = u64::from(self.shape.ranks);
-        let root = self.shape.root.min(self.shape.ranks - 1);
-        let near = self.sites.placement.neighbours(root).len() as u64;
-        let powers = |most: u64| (0..63).map(|k| 1 << k).take_while(move |power| *power < most);
-        match parameter {
-            Parameter::Window => {
-                let halves = powers(ranks).map(|power| 3 * power).filter(|window| *window < ranks);
-                let mut windows: Vec<u64> = powers(ranks).chain(halves).chain([ranks]).collect();
-                windows.sort_unstable();
-                windows
-            }
-            Parameter::Lanes => powers(near).chain([0]).collect(),
-            Parameter::Near => [0].into_iter().chain(powers(2 * near)).collect(),
-            Parameter::Own => {
-                let own = self.fitting(algorithm, algorithm.defaults());
-                let own = own.map_or(100, |params| params.get(Parameter::Own));
-                vec![own, own.saturating_sub(10), own + 10, 0, 500, 1000]
-            }
-            Parameter::Connections => {
-                let most = u64::from(self.sites.platform.connections());
-                powers(most).chain([most]).collect()
-            }
-            Parameter::Stripes => vec![1, 2, 4, 8, 16],
-            Parameter::Radix => vec![2, 3, 4, 8],
-            Parameter::Segment => {
-                let longest = self.shape.blocks().longest(self.shape.ranks);
-                let least =
-                    longest.div_ceil(MOST_PIECES).max(1).next_power_of_two().max(LEAST_SEGMENT);
-                // Pieces up to the eager limit need no answer before they leave.
-                let eager = self.sites.platform.eager_bytes().max(1);
-                let mut sizes = [4, 1, 16, 64].map(|times| times * least).to_vec();
-                sizes.extend((eager < longest && longest / eager <= MOST_EAGER).then_some(eager));
-                sizes
-            }
-            // One that came later has the algorithm's own value.
-            _ => Vec::new(),
-        }
-    }
-}
-
-impl Search<'_, '_> {
-    /// The settings of an algorithm that fit the platform's rates, if anybody can tell.
+    /// The settings of an algorithm that fit the platform's rates, if they are known.
     fn fitting(&self, algorithm: &Algorithm, params: Params) -> Option<Params> {
         algorithm.parameters.iter().find(|(one, _)| *one == Parameter::Stripes)?;
         self.call()?.relay(params)
@@ -353,6 +231,96 @@ impl Search<'_, '_> {
         let (layout, bound) = (self.layout.as_ref()?, self.bound.as_ref()?);
         Some(Call { platform, layout, hosts, shape: self.shape, bound })
     }
+
+    /// Whether no message of the call waits for its receive.
+    fn all_are_eager(&self) -> bool {
+        let longest = self.shape.blocks().longest(self.shape.ranks);
+        let eager = self.sites.platform.eager_bytes();
+        longest <= eager && eager > 0
+    }
+
+    /// Of equally fast candidates, the one that demands least. It is not known exactly which
+    /// messages a library sends eagerly: if all messages of the call are eager, the candidate that
+    /// is fastest without eager messages, with any window that is as good with them.
+    fn best_of(
+        &mut self,
+        mut equals: Vec<Candidate>,
+        equal: f64,
+    ) -> Result<Option<Candidate>, ChoiceError> {
+        let platform = self.sites.platform;
+        if !self.all_are_eager() || self.is_spent() {
+            return Ok(equals.into_iter().min_by_key(Candidate::demand));
+        }
+        // Other windows follow: one setting of each algorithm is enough.
+        equals.sort_by_key(Candidate::demand);
+        let mut known: Vec<&'static str> = Vec::new();
+        equals.retain(|one| {
+            let is_new = !known.contains(&one.algorithm.name);
+            known.push(one.algorithm.name);
+            is_new
+        });
+        for at in 0..equals.len() {
+            let one = Setting::of(&equals[at]);
+            if !one.has(Parameter::Window) {
+                continue;
+            }
+            for value in self.windows() {
+                equals.extend(self.attempt(one.with(Parameter::Window, value), equal)?);
+            }
+        }
+        let late = platform.without_eager();
+        let (hosts, placement) = (self.sites.hosts.clone(), self.sites.placement.clone());
+        let late = Sites { platform: &late, hosts, placement };
+        equals.sort_by_key(Candidate::demand);
+        let mut best: Option<(f64, Candidate)> = None;
+        for one in equals {
+            let most = best.as_ref().map_or(f64::INFINITY, |(time, _)| time / EQUAL);
+            let schedule = late.schedule(self.shape, one.algorithm, &one.params)?;
+            if let trial::Run::Done(outcome) = self.run_on(&late, &*schedule, most)? {
+                best = Some((outcome.finish, one));
+            } else if best.is_none() {
+                best = Some((f64::INFINITY, one));
+            }
+        }
+        Ok(best.map(|(_, one)| one))
+    }
 }
 
-type Attempt = Result<Candidate, ChoiceError>;
+/// The work that a call may be.
+fn work(shape: &Shape) -> u64 {
+    use laneway_core::Collective::{
+        Allgather, Allreduce, Alltoall, Gather, ReduceScatter, Scatter,
+    };
+    let ranks = u64::from(shape.ranks).max(WORK_RANKS);
+    let times = match shape.collective.family() {
+        Allgather | Alltoall | ReduceScatter => WORK_OF_ALL,
+        Allreduce => 3,
+        Scatter | Gather => 3,
+        _ => 1,
+    };
+    (WORK * times * ranks / WORK_RANKS).min(MOST_WORK)
+}
+
+/// The largest latency from one rank to another, over one rank of each site.
+fn farthest(sites: &Sites) -> f64 {
+    let placement = &sites.placement;
+    let mut route = laneway_sim::Route::default();
+    let mut farthest = 0.0_f64;
+    let mut add = |from: u32, to: u32| {
+        let (from, to) = (sites.hosts[from as usize], sites.hosts[to as usize]);
+        if from != to {
+            sites.platform.route(from, to, &mut route);
+            farthest = farthest.max(route.latency);
+        }
+    };
+    // A platform without sites has as many as hosts.
+    let count = placement.sites().min(64);
+    for a in 0..count {
+        let members = placement.members(a);
+        add(members[0], members[members.len() - 1]);
+        for b in (0..count).filter(|b| *b != a) {
+            add(members[0], placement.members(b)[0]);
+        }
+    }
+    farthest
+}
