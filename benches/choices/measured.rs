@@ -5,8 +5,8 @@ use laneway_measure::Rule;
 use laneway_measure::sites::{Asked, Found, SitesError, measure_sites};
 use laneway_sim::platform::Platform;
 use laneway_sim::{Network, Program};
-use laneway_sites::Choice;
-use laneway_sites::found::{limits, platform_text};
+use laneway_sites::found::{doubts, limits, platform_text};
+use laneway_sites::{Choice, Sites};
 
 /// Of each figure; the smallest and the largest of five enclose the median in 15 of 16 cases.
 const REPS: u32 = 5;
@@ -33,7 +33,9 @@ fn find(platform: &Platform, sites: Option<&[String]>) -> Result<Found, String> 
     let program = |comm: &dyn Comm| -> Result<Found, SitesError> {
         let rule = Rule::fixed(REPS);
         let (alive, observer) = (&|| {}, &());
-        measure_sites(comm, &Asked { sites, message: None, every: false, rule, alive, observer })
+        let asked =
+            Asked { sites, message: None, every: false, anyway: false, rule, alive, observer };
+        measure_sites(comm, &asked)
     };
     let ended = Program::new(platform, platform.hosts()).run(program);
     let ended = ended.map_err(|error| error.to_string())?;
@@ -42,8 +44,9 @@ fn find(platform: &Platform, sites: Option<&[String]>) -> Result<Found, String> 
 }
 
 impl Measured {
-    /// Whether a choice from the file is flagged. No file says so yet.
-    pub fn flags(&self, _shape: &Shape, _choice: &Choice) -> bool {
-        false
+    /// Whether a choice from the file is flagged.
+    pub fn flags(&self, shape: &Shape, choice: &Choice) -> bool {
+        let sites = Sites::one_each(&self.platform);
+        !choice.unsearched.is_empty() || !doubts(&sites, shape, choice).is_empty()
     }
 }

@@ -79,7 +79,10 @@ fn find(platform: &Platform) -> Result<Found, String> {
     let program = |comm: &dyn Comm| {
         let (sites, rule) = (Some(&sites[..]), Rule::fixed(REPS));
         let (alive, observer) = (&|| {}, &());
-        measure_sites(comm, &Asked { sites, message: None, every: false, anyway: true, rule, alive, observer })
+        measure_sites(
+            comm,
+            &Asked { sites, message: None, every: false, anyway: true, rule, alive, observer },
+        )
     };
     let ended = Program::new(platform, platform.hosts()).run(program);
     let ended = ended.map_err(|error| error.to_string())?;

@@ -101,10 +101,48 @@ fn ranks_know_their_sites_when_they_are_measured() {
     assert!(gain > 2.0, "{measured:?}");
 }
 
+/// 7 MiB leave the root's card of 1 Gbit/s.
+#[test]
+fn one_site_is_chosen_for_like_several() {
+    let ops = "scatter,bcast,allreduce";
+    let chosen = rows(&["sites", ops, "--platform", "cluster:8", "--sizes", "1M"]);
+    assert_eq!(chosen.len(), 3);
+    assert!((1.0 - 1e-9..1.05).contains(&number(&chosen[0], "over_bound")), "{chosen:?}");
+    assert!((number(&chosen[0], "bound_us") - (7 << 20) as f64 / 125.0 - 50.0).abs() < 1.0);
+    // Twice as long as the vector of 8.4 ms, at the very most.
+    assert!(number(&chosen[1], "predicted_us") < 2.0 * 8389.0, "{chosen:?}");
+}
+
+#[test]
+fn costs_events_and_switches_leave_a_bound() {
+    let platform = "two-sites:4x4,send=5us,lan=2Gbit,clock-offset=+-1ms";
+    let words = ["sites", "scatter", "--platform", platform, "--sizes", "1M", "--format", "json"];
+    let output = laneway(&words);
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(notes.contains("the bound does not include: send, receive and per-byte"), "{notes}");
+    let row = &rows(&words[..6])[0];
+    assert!(number(row, "over_bound") >= 1.0, "{row}");
+}
+
+/// 4 ranks of the other site get 1 MiB, and the others next to nothing.
+#[test]
+fn blocks_may_differ() {
+    let platform = "two-sites:4x4,wan=100Mbit";
+    let blocks = "1K,1K,0,1K,1M,1M,1M,1M";
+    let words = ["sites", "scatterv,gatherv", "--platform", platform, "--blocks", blocks];
+    let chosen = rows(&words);
+    assert_eq!(chosen.len(), 2);
+    for row in &chosen {
+        assert!((number(row, "bound_us") / ((4 << 20) as f64 / 12.5) - 1.0).abs() < 0.05, "{row}");
+        assert!((1.0 - 1e-9..1.05).contains(&number(row, "over_bound")), "{row}");
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     for (words, part) in [
-        (&["sites", "--platform", "cluster:8"][..], "at one site"),
+        (&["sites", "--platform", "cluster:8", "--lanes", "2"][..], "at one site"),
+        (&["sites", "gather", "--blocks", "1K,2K"], "no blocks of different lengths"),
         (&["sites", "--platform", "two-sites:4x4", "--root", "8"], "the ranks are 0 to 7"),
         (&["sites", "--platform", "two-sites:4x6", "--lanes", "5"], "the smaller site has 4"),
         (&["check", "bcast", "--ranks", "2", "--sites", "two-sties:2x2"], "two-sites"),

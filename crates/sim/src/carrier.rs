@@ -30,6 +30,11 @@ pub trait Carrier {
 
     /// The bytes a second that a resource carries, as of the last [`Carrier::next`].
     fn load(&self, resource: ResourceId) -> f64;
+
+    /// The work done so far, in units that are equal on any machine; 0 if it is not counted.
+    fn work(&self) -> u64 {
+        0
+    }
 }
 
 impl<C: Carrier + ?Sized> Carrier for &mut C {
@@ -59,5 +64,9 @@ impl<C: Carrier + ?Sized> Carrier for &mut C {
 
     fn load(&self, resource: ResourceId) -> f64 {
         (**self).load(resource)
+    }
+
+    fn work(&self) -> u64 {
+        (**self).work()
     }
 }

@@ -99,6 +99,11 @@ pub enum SimError {
         /// The limit that was set, in virtual time.
         seconds: f64,
     },
+    /// A schedule was not done after so much work of the simulator.
+    Effort {
+        /// The limit that was set; see [`Simulation::effort`](crate::Simulation::effort).
+        most: u64,
+    },
     /// A rank of a program panicked.
     Died {
         /// Who panicked first.
@@ -163,6 +168,9 @@ impl fmt::Display for SimError {
             }
             SimError::Limit { seconds } => {
                 write!(f, "not done after {seconds} s of virtual time, its limit")
+            }
+            SimError::Effort { most } => {
+                write!(f, "not done after {most} units of the simulator's work, its limit")
             }
             SimError::Died { rank, how } => write!(f, "rank {rank} died: {how}"),
             SimError::Aborted { code } => write!(f, "a rank ended the run with code {code}"),

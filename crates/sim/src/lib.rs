@@ -57,4 +57,4 @@ pub use network::{
 };
 pub use program::{Ended, Program};
 pub use record::{Direction, Intervals, Recorder, directions};
-pub use schedule::{Outcome, Simulation, simulate};
+pub use schedule::{Effort, Outcome, Simulation, simulate};

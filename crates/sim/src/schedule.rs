@@ -2,6 +2,7 @@
 //!
 //! Begin with [`simulate`]; what happens to a message is in `cluster/mod.rs`.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use laneway_core::{At, Port, Progress, Rank, Run, Schedule, Step};
@@ -30,6 +31,28 @@ pub struct Outcome {
     pub shares: u64,
 }
 
+/// How much work a simulation may be, and how much it was: equal on any machine.
+#[derive(Debug)]
+pub struct Effort {
+    most: u64,
+    spent: Cell<u64>,
+}
+
+/// The end of a transfer is about as much work as so many shares of links.
+const WORK_OF_TRANSFER: u64 = 8;
+
+impl Effort {
+    /// At most so many units, a unit being a flow's share that is worked out.
+    pub fn new(most: u64) -> Effort {
+        Effort { most, spent: Cell::new(0) }
+    }
+
+    /// The units of all simulations that had this limit, also of those that were given up.
+    pub fn spent(&self) -> u64 {
+        self.spent.get()
+    }
+}
+
 /// The processor time of a copy or a reduction on a rank, in seconds.
 pub type LocalCost<'a> = &'a dyn Fn(Rank, &Step) -> f64;
 
@@ -41,6 +64,7 @@ pub struct Simulation<'a> {
     fairness: Fairness,
     /// Virtual seconds after which it is given up.
     limit: f64,
+    effort: Option<&'a Effort>,
     observer: Option<&'a mut (dyn Observer + Send)>,
     progress: &'a dyn laneway_core::Observer,
 }
@@ -62,8 +86,8 @@ impl<'a> Simulation<'a> {
     pub fn new(network: &'a dyn Network) -> Simulation<'a> {
         let fairness = network.fairness();
         let (placement, local_cost, observer, limit) = (None, None, None, f64::INFINITY);
-        let progress = &();
-        Simulation { network, placement, local_cost, fairness, limit, observer, progress }
+        let (progress, effort) = (&(), None);
+        Simulation { network, placement, local_cost, fairness, limit, effort, observer, progress }
     }
 
     /// Places rank r on host `hosts[r]`.
@@ -87,6 +111,12 @@ impl<'a> Simulation<'a> {
     /// Sets a limit of virtual time, after which the run fails with [`SimError::Limit`].
     pub fn within(mut self, seconds: f64) -> Simulation<'a> {
         self.limit = seconds;
+        self
+    }
+
+    /// Counts the work, and gives it up with [`SimError::Effort`] when it is more than is allowed.
+    pub fn effort(mut self, effort: &'a Effort) -> Simulation<'a> {
+        self.effort = Some(effort);
         self
     }
 
@@ -118,7 +148,8 @@ impl<'a> Simulation<'a> {
     ) -> Result<Outcome, SimError> {
         let hosts = self.hosts(schedule.ranks())?;
         let cluster = Cluster::new(self.network, hosts, carrier, self.observer)?;
-        World::new(cluster, self.local_cost, schedule).run(self.limit, self.progress)
+        let limits = Limits { seconds: self.limit, effort: self.effort };
+        World::new(cluster, self.local_cost, schedule).run(limits, self.progress)
     }
 
     fn hosts(&self, ranks: u32) -> Result<Vec<HostId>, SimError> {
@@ -131,6 +162,14 @@ impl<'a> Simulation<'a> {
             false => Err(SimError::Placement { ranks, placed: placed.len() as u32 }),
         }
     }
+}
+
+/// When a run is given up.
+#[derive(Clone, Copy)]
+struct Limits<'a> {
+    /// Of virtual time.
+    seconds: f64,
+    effort: Option<&'a Effort>,
 }
 
 /// The number of transfers after which progress is reported.
@@ -154,6 +193,9 @@ struct World<'s, 'a, C> {
     outcome: Outcome,
     /// Transfers that are over since the last report of progress.
     over_unreported: u64,
+    /// Transfers that are over, and the work that was counted before.
+    over: u64,
+    counted: u64,
 }
 
 impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
@@ -170,13 +212,26 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
             stage: Stage { cluster, local_cost, local: vec![0.0; ranks as usize] },
             outcome: Outcome { per_rank: vec![0.0; ranks as usize], ..Outcome::default() },
             over_unreported: 0,
+            over: 0,
+            counted: 0,
+        }
+    }
+
+    /// Adds the work since the last time; an error if it is too much.
+    fn count(&mut self, effort: &Effort) -> Result<(), SimError> {
+        let work = WORK_OF_TRANSFER * self.over + self.stage.cluster.carrier.work();
+        effort.spent.set(effort.spent.get() + work - self.counted);
+        self.counted = work;
+        match effort.spent.get() > effort.most {
+            true => Err(SimError::Effort { most: effort.most }),
+            false => Ok(()),
         }
     }
 
     /// Instant after instant, until nothing is under way.
     fn run(
         mut self,
-        limit: f64,
+        limits: Limits,
         progress: &dyn laneway_core::Observer,
     ) -> Result<Outcome, SimError> {
         self.go_on()?;
@@ -187,8 +242,11 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
                 progress.progress(done, all, "rounds simulated");
                 self.over_unreported = 0;
             }
-            if self.stage.cluster.now > limit {
-                return Err(SimError::Limit { seconds: limit });
+            if let Some(effort) = limits.effort {
+                self.count(effort)?;
+            }
+            if self.stage.cluster.now > limits.seconds {
+                return Err(SimError::Limit { seconds: limits.seconds });
             }
             self.go_on()?;
         }
@@ -206,6 +264,7 @@ impl<'s, 'a, C: Carrier> World<'s, 'a, C> {
                     matching.remove(message);
                 }
                 self.over_unreported += 1;
+                self.over += 1;
                 self.runs[rank as usize].done(slot);
                 if !std::mem::replace(&mut self.is_ready[rank as usize], true) {
                     self.ready.push_back(rank);

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use laneway_coll::{Parameter, algorithms, find};
-use laneway_core::{Collective, Observer, Row, Shape, Stage};
+use laneway_core::{Blocks, Collective, Observer, Row, Shape, Stage};
 use laneway_sim::platform::{Layout, Platform};
 
 use crate::bound::Bound;
@@ -26,6 +26,9 @@ pub struct Calls<'a> {
     pub sizes: &'a [u64],
     /// The root of operations that have one.
     pub root: u32,
+    /// Bytes of each rank's block in its turn, from the first again if there are more ranks; blocks
+    /// are equal if it is empty. Instead of `sizes`, for scatterv, gatherv and allgatherv.
+    pub blocks: &'a [u64],
 }
 
 /// What was chosen for calls.
@@ -38,8 +41,24 @@ pub struct Choices {
     pub simulated: u32,
     /// What sets the bounds, each once in a row.
     pub limits: Vec<String>,
-    /// Why no bound is known: the platform has other parts than cards and links.
+    /// Why no bound is known: the platform has routes of its own.
     pub no_bound: Option<String>,
+    /// A part of the platform that the bound leaves out: it can only make calls slower.
+    pub left_out: Option<String>,
+    /// Calls with algorithms that were too much work to simulate.
+    pub unsearched: Vec<Unsearched>,
+}
+
+/// Algorithms that were too much work to simulate: one of them may be faster than the choice.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Unsearched {
+    /// The operation.
+    pub op: Collective,
+    /// Bytes of a block, or of the vector.
+    pub size: u64,
+    /// Their names.
+    pub algorithms: Vec<&'static str>,
 }
 
 /// How many lanes the cost model takes for one call, by its forms.
@@ -123,7 +142,7 @@ impl Calls<'_> {
     /// let platform = Platform::read("two-sites:4x4,connection=250Mbit")?;
     /// let (operations, sizes) = ([Collective::Scatter], [1 << 20]);
     /// let calls =
-    ///     Calls { platform: &platform, operations: &operations, sizes: &sizes, root: 0 };
+    ///     Calls { platform: &platform, operations: &operations, sizes: &sizes, root: 0, blocks: &[] };
     /// let choices = calls.choose(false, &())?;
     /// assert_eq!(choices.rows[0].get("op"), Some(&Value::from("scatter")));
     /// assert!(choices.simulated > 0 && choices.no_bound.is_none());
@@ -131,23 +150,25 @@ impl Calls<'_> {
     /// ```
     pub fn choose(&self, all: bool, observer: &dyn Observer) -> Result<Choices, ChoiceError> {
         let looks = self.operations.iter().map(|&op| 2 * algorithms(op).count() as u64);
-        let looks = looks.sum::<u64>() * self.sizes.len() as u64;
+        let longest = self.blocks.iter().copied().max();
+        let longest = longest.as_slice();
+        let sizes = if longest.is_empty() { self.sizes } else { longest };
+        let looks = looks.sum::<u64>() * sizes.len() as u64;
         let stage = Stage::new(observer, "algorithms simulated", looks);
         let sites = Sites::one_each(self.platform);
         let mut found = Choices::default();
         for &op in self.operations {
-            for &size in self.sizes {
-                let root = if op.has_root() { self.root } else { 0 };
-                let shape = Shape::new(op, sites.placement().ranks(), size).with_root(root);
-                let choice = sites.choose_observed(&shape, &stage)?;
+            for &size in sizes {
+                let shape = self.shape(op, sites.placement().ranks(), size)?;
+                let choice = sites.choose_observed(&shape, all, &stage)?;
                 found.simulated += choice.simulated;
                 found.limits.extend(choice.bound.as_ref().map(limit));
-                let doubts = doubts(&sites, &shape, &choice);
-                let flagged = |row: Row| match doubts.is_empty() {
-                    true => row,
-                    false => row.with("flags", format!("not looked for: {}", doubts.join(" "))),
-                };
-                let row = |one| flagged(choice_row(op, size, one, &choice));
+                if !choice.unsearched.is_empty() {
+                    let algorithms = choice.unsearched.clone();
+                    found.unsearched.push(Unsearched { op, size, algorithms });
+                }
+                let flags = flags(&choice, &doubts(&sites, &shape, &choice));
+                let row = |one| choice_row(op, size, one, &choice, flags.as_deref());
                 match all {
                     true => found.rows.extend(choice.all.iter().map(row)),
                     false => found.rows.push(row(&choice.best)),
@@ -155,10 +176,31 @@ impl Calls<'_> {
             }
         }
         if found.limits.is_empty() {
-            found.no_bound = self.platform.layout().err();
+            found.no_bound = self.platform.widest_layout().err();
+        } else {
+            found.left_out = self.platform.layout().err();
         }
         found.limits.dedup();
         Ok(found)
+    }
+
+    fn shape(&self, op: Collective, ranks: u32, size: u64) -> Result<Shape, ChoiceError> {
+        let root = if op.has_root() { self.root } else { 0 };
+        let mut shape = Shape::new(op, ranks, size).with_root(root);
+        if !self.blocks.is_empty() {
+            if !matches!(shape.layout, laneway_core::Layout::Blocks(_)) || !op.is_irregular() {
+                let what = format!("{} takes no blocks of different lengths", op.name());
+                return Err(ChoiceError::Call(what));
+            }
+            let lengths: Vec<u64> =
+                self.blocks.iter().copied().cycle().take(ranks as usize).collect();
+            let Some(blocks) = Blocks::of_lengths(&lengths) else {
+                return Err(ChoiceError::Call("the blocks overflow the address space".into()));
+            };
+            shape = shape.with_blocks(blocks);
+        }
+        shape.validate().map_err(|bad| ChoiceError::Call(bad.0))?;
+        Ok(shape)
     }
 
     /// Simulates the multi-lane paper's algorithm with each number of lanes, and sets what its cost
@@ -223,7 +265,13 @@ fn limit(bound: &Bound) -> String {
     }
 }
 
-fn choice_row(op: Collective, size: u64, candidate: &Candidate, choice: &Choice) -> Row {
+fn choice_row(
+    op: Collective,
+    size: u64,
+    candidate: &Candidate,
+    choice: &Choice,
+    flags: Option<&str>,
+) -> Row {
     let bound = choice.bound.as_ref().map(|bound| bound.time);
     let limited = choice.bound.as_ref();
     let direct = limited.filter(|bound| bound.third_sites_help());
@@ -245,6 +293,16 @@ fn choice_row(op: Collective, size: u64, candidate: &Candidate, choice: &Choice)
         .with("direct_bound_us", direct.map(|bound| bound.direct * 1e6).filter(|us| us.is_finite()))
         .with("direct_bound_by", direct.map(|bound| bound.direct_limit.clone()))
         .with("spelled", candidate.spelled())
+        .with("flags", flags.map(str::to_owned))
+}
+
+/// What a reader of a choice should know: algorithms that were not simulated, and properties of the
+/// platform that were not measured.
+fn flags(choice: &Choice, doubts: &[String]) -> Option<String> {
+    let unsearched = (!choice.unsearched.is_empty()).then(|| "not searched".to_owned());
+    let doubts = (!doubts.is_empty()).then(|| format!("not looked for: {}", doubts.join(" ")));
+    let all: Vec<String> = unsearched.into_iter().chain(doubts).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// The cost model in both readings of what a pair of hosts gets of the link.
@@ -280,7 +338,8 @@ mod tests {
 
     fn over_lanes(platform: &str, op: Collective, lanes: RangeInclusive<u32>) -> LanesResult {
         let platform = Platform::read(platform).expect("a platform");
-        let calls = Calls { platform: &platform, operations: &[op], sizes: &[64 << 10], root: 0 };
+        let (operations, sizes) = (&[op], &[64 << 10]);
+        let calls = Calls { platform: &platform, operations, sizes, root: 0, blocks: &[] };
         calls.over_lanes(lanes, &())
     }
 
@@ -300,8 +359,8 @@ mod tests {
     fn choosing_tells_how_far_it_is_to_its_end() {
         let platform = Platform::read("two-sites:2x2").expect("a platform");
         let operations = [Collective::Scatter, Collective::Bcast];
-        let calls =
-            Calls { platform: &platform, operations: &operations, sizes: &[8, 1 << 20], root: 0 };
+        let (operations, sizes) = (&operations, &[8, 1 << 20]);
+        let calls = Calls { platform: &platform, operations, sizes, root: 0, blocks: &[] };
         let last = Last::default();
         calls.choose(false, &last).expect("choices");
         let (done, all) = *last.0.lock().expect("nobody panics");

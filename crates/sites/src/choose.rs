@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use laneway_coll::{Algorithm, Parameter, Params};
+use laneway_coll::{Algorithm, Parameter, Params, find};
 use laneway_core::{Collective, Placement, Schedule, Shape};
 use laneway_sim::platform::Platform;
 use laneway_sim::{HostId, Network, Outcome, SimError, Simulation};
@@ -23,12 +23,36 @@ pub struct Candidate {
     pub bytes: u64,
     /// How many messages that is.
     pub messages: u64,
+    /// Whether only a part of the run was simulated: the rest of the time is its steady rate.
+    pub part_of_run: bool,
+    /// The whole run is too much work.
+    pub(crate) unconfirmed: bool,
 }
 
 impl Candidate {
     /// The name with its parameters.
     pub fn spelled(&self) -> String {
         self.algorithm.spelled(&self.params)
+    }
+
+    /// All of it as a text, for other ranks.
+    pub(crate) fn written(&self) -> String {
+        let Candidate { time, bytes, messages, part_of_run, .. } = self;
+        let (part, time) = (u8::from(*part_of_run), time.to_bits());
+        format!("{} {time} {bytes} {messages} {part}", self.spelled())
+    }
+
+    /// What [`Candidate::written`] wrote.
+    pub(crate) fn read(collective: Collective, text: &str) -> Result<Candidate, ChoiceError> {
+        let wrong = || ChoiceError::Call(format!("`{text}` is not a choice"));
+        let mut words = text.split(' ');
+        let spelled = words.next().ok_or_else(wrong)?;
+        let (algorithm, params) = find(collective, spelled).map_err(|_| wrong())?;
+        let numbers: Vec<u64> = words.flat_map(str::parse).collect();
+        let [time, bytes, messages, part] = numbers[..] else { return Err(wrong()) };
+        let (time, part_of_run) = (f64::from_bits(time), part != 0);
+        let unconfirmed = part_of_run;
+        Ok(Candidate { algorithm, params, time, bytes, messages, part_of_run, unconfirmed })
     }
 
     /// What it asks of hosts and network: bytes, messages, and how many sends of a rank may be
@@ -51,12 +75,18 @@ impl Candidate {
 pub struct Choice {
     /// The fastest.
     pub best: Candidate,
-    /// The best setting of each algorithm that was found, the fastest first.
+    /// The best setting of each algorithm that may be the fastest, the fastest first; from
+    /// [`Sites::choose_all`] of every algorithm.
     pub all: Vec<Candidate>,
     /// None for collectives without one.
     pub bound: Option<Bound>,
     /// How many schedules were simulated.
     pub simulated: u32,
+    /// How much work that was, in units of the simulator ([`Effort`](laneway_sim::Effort)): equal on
+    /// any machine.
+    pub work: u64,
+    /// Algorithms that were too much work to simulate, one of which may be faster.
+    pub unsearched: Vec<&'static str>,
 }
 
 /// Why there is no choice.
@@ -115,10 +145,10 @@ impl<'a> Sites<'a> {
         &self.placement
     }
 
-    /// What no scatter or gather can beat; none for other collectives, and for platforms that are
-    /// no sites with links between them.
+    /// A lower bound for any scatter or gather; none for other collectives, and for platforms with
+    /// routes of their own. Costs, clocks, traffic of others and switches only make it weaker.
     pub fn bound(&self, shape: &Shape) -> Result<Option<Bound>, ChoiceError> {
-        let Ok(layout) = self.platform.layout() else { return Ok(None) };
+        let Ok(layout) = self.platform.widest_layout() else { return Ok(None) };
         let blocks = || -> Vec<u64> {
             let blocks = shape.blocks();
             (0..shape.ranks).map(|rank| blocks.len(rank)).collect()

@@ -44,7 +44,7 @@ mod search;
 mod simulated;
 mod testbed;
 
-pub use calls::{Calls, Choices, LaneTimes, Lanes, LanesError};
+pub use calls::{Calls, Choices, LaneTimes, Lanes, LanesError, Unsearched};
 pub use choose::{Candidate, Choice, ChoiceError, Sites};
 pub use placed::{Chosen, PlaceError, Placed};
 pub use simulated::{NotSimulated, Run, Simulated, Times};

@@ -15,64 +15,120 @@ struct Sent {
     messages: u64,
 }
 
+/// What a schedule takes at least.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Load {
+    /// Seconds; 0 where rates change during a run.
+    pub time: f64,
+    /// Seconds that the busiest part is occupied: `time` without latencies.
+    pub busy: f64,
+    /// What all ranks send.
+    pub messages: u64,
+}
+
 /// A resource: how long its bytes take, and the least that they wait before.
 #[derive(Clone, Copy)]
-struct Load {
+struct Part {
     seconds: f64,
     latency: f64,
 }
 
-/// Seconds; 0 where rates change during a run.
+/// The least time of a schedule, in seconds; 0 where rates change during a run.
+#[cfg(test)]
 pub fn least_time(network: &dyn Network, hosts: &[HostId], schedule: &dyn Schedule) -> f64 {
-    if !network.changes().is_empty() {
-        return 0.0;
-    }
-    let mut busy = vec![0.0; network.hosts() as usize];
-    let mut loads = vec![Load { seconds: 0.0, latency: f64::INFINITY }; network.resources().len()];
+    load(network, hosts, schedule).time
+}
+
+/// What a schedule takes at least.
+pub fn load(network: &dyn Network, hosts: &[HostId], schedule: &dyn Schedule) -> Load {
+    let mut sums = Sums {
+        network,
+        busy: vec![0.0; network.hosts() as usize],
+        parts: vec![Part { seconds: 0.0, latency: f64::INFINITY }; network.resources().len()],
+        route: Route::default(),
+        least: Load::default(),
+    };
     let mut sent = vec![Sent::default(); network.hosts() as usize];
-    let (mut route, mut least) = (Route::default(), 0.0_f64);
+    let mut receivers = Vec::new();
+    let mut out = Round::default();
     for rank in 0..schedule.ranks() {
         let from = hosts[rank as usize];
-        add_up(schedule, rank, hosts, &mut sent);
-        // What stays on a host takes no time.
-        sent[from as usize] = Sent::default();
-        for (to, sent) in sent.iter_mut().enumerate().filter(|(_, sent)| sent.messages > 0) {
-            let Sent { bytes, messages } = std::mem::take(sent);
-            let (bytes, messages) = (bytes as f64, messages as f64);
-            let (sender, receiver) = (network.cost(from), network.cost(to as HostId));
-            busy[from as usize] += messages * sender.per_send + bytes * sender.per_byte_sent;
-            busy[to] += messages * receiver.per_recv + bytes * receiver.per_byte_received;
-            route.resources.clear();
-            (route.latency, route.most) = (0.0, f64::INFINITY);
-            network.route(from, to as HostId, &mut route);
-            let bytes = bytes + messages * network.header_bytes() as f64;
-            // Messages that flow beside each other have a limit each.
-            let all = f64::from(network.connections()) * route.most;
-            let connection = if network.in_order() { bytes / all } else { 0.0 };
-            least = least.max(route.latency + connection);
-            for &number in &route.resources {
-                let (resource, load) =
-                    (&network.resources()[number as usize], &mut loads[number as usize]);
-                load.latency = load.latency.min(route.latency);
-                load.seconds += if resource.shared { bytes / resource.rate } else { 0.0 };
+        add_up(schedule, rank, hosts, &mut out, &mut sent, &mut receivers);
+        for to in receivers.drain(..) {
+            let sent = std::mem::take(&mut sent[to as usize]);
+            sums.least.messages += sent.messages;
+            // What stays on a host takes no time.
+            if to != from {
+                sums.add(from, to, sent);
             }
         }
     }
-    let loads = loads.iter().filter(|load| load.seconds > 0.0);
-    let loads = loads.map(|load| load.seconds + load.latency);
-    busy.into_iter().chain(loads).fold(least, f64::max)
+    let Sums { busy, parts, least, .. } = sums;
+    let parts = parts.iter().filter(|part| part.seconds > 0.0);
+    let of_hosts = busy.into_iter().fold(0.0, f64::max);
+    let all = parts.clone().map(|part| part.seconds).fold(of_hosts, f64::max);
+    let time = parts.map(|part| part.seconds + part.latency).fold(of_hosts, f64::max);
+    // Rates that change during a run may be higher.
+    match network.changes().is_empty() {
+        true => Load { time: time.max(least.time), busy: all.max(least.busy), ..least },
+        false => Load { time: 0.0, busy: 0.0, ..least },
+    }
 }
 
-/// What a rank sends to each host.
-fn add_up(schedule: &dyn Schedule, rank: Rank, hosts: &[HostId], sent: &mut [Sent]) {
-    let mut out = Round::default();
+/// What is added up over all pairs of hosts.
+struct Sums<'a> {
+    network: &'a dyn Network,
+    busy: Vec<f64>,
+    parts: Vec<Part>,
+    route: Route,
+    least: Load,
+}
+
+impl Sums<'_> {
+    fn add(&mut self, from: HostId, to: HostId, Sent { bytes, messages }: Sent) {
+        let (network, route) = (self.network, &mut self.route);
+        let (bytes, messages) = (bytes as f64, messages as f64);
+        let (sender, receiver) = (network.cost(from), network.cost(to));
+        self.busy[from as usize] += messages * sender.per_send + bytes * sender.per_byte_sent;
+        self.busy[to as usize] += messages * receiver.per_recv + bytes * receiver.per_byte_received;
+        route.resources.clear();
+        (route.latency, route.most) = (0.0, f64::INFINITY);
+        network.route(from, to, route);
+        let bytes = bytes + messages * network.header_bytes() as f64;
+        // Messages that flow beside each other have a limit each.
+        let all = f64::from(network.connections()) * route.most;
+        let connection = if network.in_order() { bytes / all } else { 0.0 };
+        self.least.time = self.least.time.max(route.latency + connection);
+        self.least.busy = self.least.busy.max(connection);
+        for &number in &route.resources {
+            let (resource, part) =
+                (&network.resources()[number as usize], &mut self.parts[number as usize]);
+            part.latency = part.latency.min(route.latency);
+            part.seconds += if resource.shared { bytes / resource.rate } else { 0.0 };
+        }
+    }
+}
+
+/// What a rank sends to each host, and to which hosts it sends.
+fn add_up(
+    schedule: &dyn Schedule,
+    rank: Rank,
+    hosts: &[HostId],
+    out: &mut Round,
+    sent: &mut [Sent],
+    receivers: &mut Vec<HostId>,
+) {
     for lane in 0..schedule.lanes(rank) {
         for k in 0..schedule.rounds(rank, lane) {
             out.steps.clear();
-            schedule.round(rank, lane, k, &mut out);
+            schedule.round(rank, lane, k, out);
             for step in &out.steps {
                 if let Step::Send { to, span, .. } = step {
-                    let sent = &mut sent[hosts[*to as usize] as usize];
+                    let host = hosts[*to as usize];
+                    let sent = &mut sent[host as usize];
+                    if sent.messages == 0 {
+                        receivers.push(host);
+                    }
                     sent.bytes += span.len;
                     sent.messages += 1;
                 }

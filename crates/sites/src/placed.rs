@@ -91,8 +91,38 @@ pub struct Placed {
     platform: Platform,
     hosts: Vec<HostId>,
     placement: Arc<Placement>,
-    chosen: Mutex<Vec<(Shape, Arc<Chosen>)>>,
+    /// What this rank chose, and what all ranks chose together.
+    chosen: Choices,
+    agreed: Choices,
 }
+
+/// Choices by the shapes that they are for.
+#[derive(Default)]
+struct Choices(Mutex<Vec<(Shape, Arc<Chosen>)>>);
+
+impl Choices {
+    fn find(&self, shape: &Shape) -> Option<Arc<Chosen>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().find(|(one, _)| one == shape).map(|(_, chosen)| chosen.clone())
+    }
+
+    fn add(&self, shape: &Shape, chosen: Chosen) -> Arc<Chosen> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Among calls of as many ranks: they were all part of each of these calls.
+        let alike = |(one, _): &&(Shape, Arc<Chosen>)| one.ranks == shape.ranks;
+        if known.iter().filter(alike).count() >= REMEMBERED
+            && let Some(first) = known.iter().position(|(one, _)| one.ranks == shape.ranks)
+        {
+            known.remove(first);
+        }
+        let chosen = Arc::new(chosen);
+        known.push((shape.clone(), chosen.clone()));
+        chosen
+    }
+}
+
+/// Precedes a choice that rank 0 announces; the text of an error has no such beginning.
+const FOUND: &str = "\u{1}";
 
 impl fmt::Debug for Placed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -103,7 +133,8 @@ impl fmt::Debug for Placed {
 impl Placed {
     fn new(platform: Platform, hosts: Vec<HostId>) -> Placed {
         let placement = Arc::new(platform.placement(&hosts));
-        Placed { platform, hosts, placement, chosen: Mutex::default() }
+        let (chosen, agreed) = (Choices::default(), Choices::default());
+        Placed { platform, hosts, placement, chosen, agreed }
     }
 
     /// Collective: finds every rank's host on the platform that rank 0 was told of, by its name or
@@ -163,25 +194,57 @@ impl Placed {
     /// What is chosen for a call of the first ranks; every rank comes to the same. A second time it
     /// is remembered.
     pub fn choose(&self, shape: &Shape) -> Result<Arc<Chosen>, ChoiceError> {
-        let known = || self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, chosen)) = known().iter().find(|(one, _)| one == shape) {
-            return Ok(chosen.clone());
+        match self.chosen.find(shape) {
+            Some(chosen) => Ok(chosen),
+            None => Ok(self.chosen.add(shape, self.search(shape)?)),
         }
+    }
+
+    /// Collective: the same, but only rank 0 searches, and announces what it has found.
+    pub fn choose_together(
+        &self,
+        comm: &dyn Comm,
+        shape: &Shape,
+    ) -> Result<Arc<Chosen>, PlaceError> {
+        // Filled by this function alone, so that it has the same choices on every rank.
+        if let Some(chosen) = self.agreed.find(shape) {
+            return Ok(chosen);
+        }
+        let refused = |cause: String| {
+            Failure::usage("no schedule for this call", cause, "another root or size")
+        };
+        let text = match comm.rank() {
+            0 => match self.choose(shape) {
+                Ok(chosen) => format!("{FOUND}{}", chosen.candidate.written()),
+                Err(error) => error.to_string(),
+            },
+            _ => String::new(),
+        };
+        let text = talk::broadcast_text(comm, &text)?;
+        let Some(found) = text.strip_prefix(FOUND) else { return Err(refused(text).into()) };
+        let chosen = Candidate::read(shape.collective, found)
+            .and_then(|candidate| self.schedule(shape, candidate))
+            .map_err(|error| refused(error.to_string()))?;
+        Ok(self.agreed.add(shape, chosen))
+    }
+
+    fn sites_of(&self, shape: &Shape) -> Result<Sites<'_>, ChoiceError> {
         if shape.ranks > self.ranks() {
             let (ranks, placed) = (shape.ranks, self.ranks());
             return Err(ChoiceError::Call(format!("a call of {ranks} ranks, {placed} are placed")));
         }
         let hosts = self.hosts[..shape.ranks as usize].to_vec();
-        let sites = Sites::new(&self.platform, hosts)?;
-        let candidate = sites.choose(shape)?.best;
+        Sites::new(&self.platform, hosts)
+    }
+
+    fn search(&self, shape: &Shape) -> Result<Chosen, ChoiceError> {
+        self.schedule(shape, self.sites_of(shape)?.choose(shape)?.best)
+    }
+
+    fn schedule(&self, shape: &Shape, candidate: Candidate) -> Result<Chosen, ChoiceError> {
+        let sites = self.sites_of(shape)?;
         let schedule = sites.schedule(shape, candidate.algorithm, &candidate.params)?;
-        let chosen = Arc::new(Chosen { candidate, schedule });
-        let mut known = known();
-        if known.len() == REMEMBERED {
-            known.remove(0);
-        }
-        known.push((shape.clone(), chosen.clone()));
-        Ok(chosen)
+        Ok(Chosen { candidate, schedule })
     }
 
     /// Collective: does a call by what is chosen for it.
@@ -197,7 +260,7 @@ impl Placed {
             Failure::usage("no schedule for this call", cause, "another root or size")
         };
         shape.validate().map_err(|bad| refused(bad.0))?;
-        let chosen = self.choose(shape).map_err(|error| refused(error.to_string()))?;
+        let chosen = self.choose_together(comm, shape)?;
         let mut tmp = vec![0; chosen.schedule.tmp_len(comm.rank()) as usize];
         let buffers = Buffers::new(input, output, &mut tmp);
         Ok(Exec::new(comm, &*chosen.schedule, buffers, reduction, 0)?.run()?)
@@ -223,4 +286,43 @@ fn announce_platform(comm: &dyn Comm, spec: Option<&str>) -> Result<Option<Platf
         None => Platform::read(&text),
     };
     Ok(Some(platform.map_err(|error| error.into_failure())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use laneway_core::Collective;
+    use laneway_sim::Program;
+
+    use super::*;
+
+    #[test]
+    fn rank_0_searches_and_all_ranks_have_its_choice() {
+        let platform = Platform::read("two-sites:2x2").expect("a platform");
+        let ended = Program::new(&platform, 4).run(|comm| {
+            let placed = Placed::find(comm, Some("two-sites:2x2")).expect("known hosts");
+            let placed = placed.expect("sites");
+            let shape = Shape::new(Collective::Bcast, 4, 1 << 20);
+            let chosen = placed.choose_together(comm, &shape).expect("a choice");
+            let again = placed.choose_together(comm, &shape).expect("the same");
+            assert!(Arc::ptr_eq(&chosen, &again));
+            let searched = placed.chosen.find(&shape).is_some();
+            (searched, chosen.candidate.spelled(), chosen.candidate.time)
+        });
+        let results = ended.expect("an end").results;
+        assert_eq!(
+            results.iter().map(|one| one.0).collect::<Vec<_>>(),
+            [true, false, false, false]
+        );
+        let is_same = |one: &(bool, String, f64)| (&one.1, one.2) == (&results[0].1, results[0].2);
+        assert!(results.iter().all(is_same), "{results:?}");
+        // A call that nothing serves is refused on every rank.
+        let ended = Program::new(&platform, 4).run(|comm| {
+            let placed = Placed::find(comm, Some("two-sites:2x2")).expect("known hosts");
+            let placed = placed.expect("sites");
+            let shape = Shape::new(Collective::Bcast, 5, 8);
+            let refused = placed.choose_together(comm, &shape).map(|chosen| chosen.candidate.time);
+            matches!(refused, Err(PlaceError::Refused(_)))
+        });
+        assert_eq!(ended.expect("an end").results, [true; 4]);
+    }
 }

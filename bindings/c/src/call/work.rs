@@ -151,7 +151,7 @@ impl<'a> Work<'a> {
                 let placed: std::rc::Rc<Placed> = placed(self.comm)?;
                 let plan = self.plan()?;
                 let shape = self.shape(&plan, true)?;
-                let chosen = placed.choose(&shape).map_err(|error| {
+                let chosen = placed.choose_together(self.comm, &shape).map_err(|error| {
                     let try_this = "another root or size";
                     refused("nothing can be chosen for this call", error.to_string(), try_this)
                 });

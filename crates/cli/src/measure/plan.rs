@@ -211,8 +211,8 @@ impl Placer for Places {
         self.0.place(shape)
     }
 
-    fn choose(&self, shape: &Shape) -> Option<Answerer> {
-        let chosen = self.0.choose(shape).ok()?;
+    fn choose(&self, comm: &dyn Comm, shape: &Shape) -> Option<Answerer> {
+        let chosen = self.0.choose_together(comm, shape).ok()?;
         let best = &chosen.candidate;
         Some(Answerer::Ours(best.algorithm, best.params))
     }

@@ -13,7 +13,7 @@ use laneway_report::fastest::{bytes, listed};
 use laneway_report::table::{cell, significant};
 use laneway_sim::network::Network;
 use laneway_sim::platform::Platform;
-use laneway_sites::{Calls, ChoiceError, LanesError, Sites};
+use laneway_sites::{Calls, ChoiceError, LanesError};
 
 use crate::output::{self, Output};
 use crate::platform;
@@ -49,6 +49,17 @@ pub fn command() -> Command {
         .arg(words::old_ops_arg("op"))
         .arg(words::sizes_arg("Bytes", "1K,16K,256K,4M"))
         .arg(
+            Arg::new("blocks")
+                .long("blocks")
+                .value_name("LIST")
+                .value_delimiter(',')
+                .conflicts_with_all(["sizes", "lanes"])
+                .help(
+                    "Bytes of each rank's block for scatterv, gatherv and allgatherv, repeated \
+                     for further ranks: 1K,64K,0",
+                ),
+        )
+        .arg(
             Arg::new("root")
                 .long("root")
                 .value_name("R")
@@ -79,6 +90,8 @@ struct Plan {
     operations: Vec<Collective>,
     sizes: Vec<u64>,
     root: u32,
+    /// Bytes of each rank's block; empty if blocks are equal.
+    blocks: Vec<u64>,
 }
 
 impl Plan {
@@ -95,17 +108,18 @@ impl Plan {
             let cause = format!("the ranks are 0 to {}", hosts - 1);
             return Err(Failure::usage(format!("root {root} is out of range"), cause, "--root 0"));
         }
-        if Sites::one_each(&platform).placement().sites() < 2 {
-            let cause = format!("all hosts of {spec} are at one site");
-            let what = "the platform has only one site";
-            return Err(Failure::usage(what, cause, "--platform two-sites:32x32, or laneway sim"));
+        let blocks = texts("blocks").map(|text| words::size(text));
+        let blocks = blocks.collect::<Result<Vec<u64>, Failure>>()?;
+        if blocks.len() > hosts as usize {
+            let cause = format!("{} blocks for {hosts} ranks", blocks.len());
+            return Err(Failure::usage("too many blocks", cause, "--blocks 1K,64K"));
         }
-        Ok(Plan { platform, operations, sizes, root })
+        Ok(Plan { platform, operations, sizes, root, blocks })
     }
 
     fn calls(&self) -> Calls<'_> {
-        let Plan { platform, operations, sizes, root } = self;
-        Calls { platform, operations, sizes, root: *root }
+        let Plan { platform, operations, sizes, root, blocks } = self;
+        Calls { platform, operations, sizes, root: *root, blocks }
     }
 
     fn document(&self, rows: Vec<Row>, summary: Option<Row>) -> Document {
@@ -120,6 +134,16 @@ impl Plan {
         let choosing_ms = begun.elapsed().as_secs_f64() * 1e3;
         if let Some(why) = choices.no_bound {
             output::note(&format!("no lower bound is known: {why}"));
+        }
+        if let Some(what) = choices.left_out {
+            output::note(&format!("the bound does not include: {what}"));
+        }
+        for one in &choices.unsearched {
+            let names: Vec<String> = one.algorithms.iter().map(|name| name.to_string()).collect();
+            let (op, size, names) = (one.op.name(), bytes(one.size), listed(&names));
+            output::note(&format!(
+                "not searched: {op} at {size} by {names}, which is too much work to simulate"
+            ));
         }
         if !choices.limits.is_empty() {
             output::note(&format!("the bound is set by {}", choices.limits.join(", ")));

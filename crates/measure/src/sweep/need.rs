@@ -19,12 +19,12 @@ pub fn refuse(
     let sharers = sharers(comm)?;
     let largest = sweep.sizes.iter().copied().max().unwrap_or(0);
     // Beyond this machine even for one rank, and perhaps beyond what can be counted.
-    let own = objection(largest, largest).or_else(|| {
-        let cases = sweep.cases(comm, placer, &[largest]);
-        let need = cases.iter().map(|case| need(comm, sweep, placer, case, &sharers)).max();
-        objection(need.unwrap_or(0), largest)
-    });
-    match talk::objection(comm, own)? {
+    if let Some(cause) = talk::objection(comm, objection(largest, largest))? {
+        return Err(Refusal::Memory(cause).into());
+    }
+    let cases = sweep.cases(comm, placer, &[largest]);
+    let need = cases.iter().map(|case| need(comm, sweep, placer, case, &sharers)).max();
+    match talk::objection(comm, objection(need.unwrap_or(0), largest))? {
         Some(cause) => Err(Refusal::Memory(cause).into()),
         None => Ok(()),
     }

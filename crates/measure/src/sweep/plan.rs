@@ -59,8 +59,8 @@ pub trait Placer: Sync {
     /// The shape with the ranks in their places.
     fn place(&self, shape: Shape) -> Shape;
 
-    /// What is fastest there.
-    fn choose(&self, shape: &Shape) -> Option<Answerer>;
+    /// Collective: what is fastest there.
+    fn choose(&self, comm: &dyn Comm, shape: &Shape) -> Option<Answerer>;
 }
 
 /// Everything that is measured in one run, and how.
@@ -277,7 +277,7 @@ impl Sweep {
             match choice {
                 Choice::Usual => add(&mut native.or_else(usual).into_iter()),
                 Choice::Native => add(&mut [Answerer::Native].into_iter()),
-                Choice::Chosen => add(&mut placer.and_then(|p| p.choose(shape)).into_iter()),
+                Choice::Chosen => add(&mut placer.and_then(|p| p.choose(comm, shape)).into_iter()),
                 Choice::All => {
                     let ours = algorithms(collective).map(|a| Answerer::Ours(a, a.defaults()));
                     add(&mut native.into_iter().chain(ours));

@@ -11,7 +11,7 @@ use crate::instant::after;
 use crate::network::{HostId, Overflow};
 
 /// One of the connections from a host to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Connection {
     pub from: HostId,
     pub to: HostId,
@@ -19,7 +19,7 @@ pub(super) struct Connection {
 }
 
 /// The messages of a connection; the first is on the network.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Line {
     first: MessageId,
     last: MessageId,
@@ -40,7 +40,8 @@ pub(super) struct Joined {
 /// All connections that carry something.
 #[derive(Debug)]
 pub(super) struct Connections {
-    lines: BTreeMap<Connection, Line>,
+    /// By their sender, then by receiver and number: few at a time.
+    lines: Vec<BTreeMap<(HostId, u32), Line>>,
     /// The message behind each one, by its number; of the last of a line it means nothing.
     behind: Vec<MessageId>,
     overflow: Option<Overflow>,
@@ -55,7 +56,14 @@ impl Connections {
     pub fn new(hosts: u32, overflow: Option<Overflow>) -> Connections {
         let (held, loses) = (vec![0; hosts as usize], vec![true; hosts as usize]);
         let draws = SplitMix64::new(overflow.map_or(0, |overflow| overflow.seed));
-        Connections { lines: BTreeMap::new(), behind: Vec::new(), overflow, held, loses, draws }
+        Connections {
+            lines: vec![BTreeMap::new(); hosts as usize],
+            behind: Vec::new(),
+            overflow,
+            held,
+            loses,
+            draws,
+        }
     }
 
     /// A message is ready to leave.
@@ -66,7 +74,9 @@ impl Connections {
         id: MessageId,
         eager_bytes: Option<u64>,
     ) -> Joined {
-        let line = self.lines.entry(on).or_insert(Line { first: id, last: id, lost: false });
+        let lines = &mut self.lines[on.from as usize];
+        let line =
+            lines.entry((on.to, on.number)).or_insert(Line { first: id, last: id, lost: false });
         let first = line.first == id;
         if !first {
             if self.behind.len() <= line.last as usize {
@@ -93,7 +103,8 @@ impl Connections {
 
     /// The first message has arrived; the one behind it.
     pub fn arrived(&mut self, on: Connection) -> Option<MessageId> {
-        let Entry::Occupied(mut line) = self.lines.entry(on) else { return None };
+        let lines = &mut self.lines[on.from as usize];
+        let Entry::Occupied(mut line) = lines.entry((on.to, on.number)) else { return None };
         let Line { first, last, .. } = line.get_mut();
         if first == last {
             line.remove();

@@ -14,6 +14,9 @@ use crate::carrier::MessageId;
 /// "No message follows."
 const END: MessageId = MessageId::MAX;
 
+/// Streams of a receiver that are kept without messages.
+const MOST_KEPT: usize = 16;
+
 /// Tells the streams between two ranks apart: a channel, or a communicator and a tag.
 pub(crate) type Label = u64;
 
@@ -299,7 +302,9 @@ impl Matching {
     fn take(&mut self, to: Rank, key: (Rank, Label), of: fn(&mut Stream) -> &mut Waiting) {
         let Some(stream) = self.streams[to as usize].get_mut(&key) else { return };
         of(stream).pop(&self.messages);
-        if stream.sends.first().is_none() && stream.recvs.first().is_none() {
+        let is_idle = stream.sends.first().is_none() && stream.recvs.first().is_none();
+        // Most streams are used again: they are kept while there are few.
+        if is_idle && self.streams[to as usize].len() > MOST_KEPT {
             self.streams[to as usize].remove(&key);
         }
     }

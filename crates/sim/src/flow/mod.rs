@@ -32,8 +32,10 @@ pub struct Flows {
     fairness: Fairness,
     queue: Queue,
     sharing: Sharing,
-    /// Links on which a flow came or went since the last settlement.
+    /// Links on which a flow came or went that others feel, and flows that came or have another
+    /// limit, since the last settlement.
     changed: Vec<ResourceId>,
+    unsettled: Vec<MessageId>,
     started: u64,
 }
 
@@ -81,6 +83,7 @@ impl Flows {
         flow.flowing = true;
         flow.since = now;
         if flow.hops > 0 && flow.bytes > 0.0 {
+            self.unsettled.push(message);
             return self.table.join(message, &mut self.changed);
         }
         // It shares no link; an empty message takes no time whatever its rate.
@@ -112,19 +115,28 @@ impl Flows {
     fn settle(&mut self, now: f64) {
         let first = self.sharing.begin();
         while let Some(link) = self.changed.pop() {
-            if !self.sharing.gather(&mut self.table, link, first) {
-                continue;
+            if self.sharing.gather(&mut self.table, link, first) {
+                self.share_out(now);
             }
-            self.sharing.share_out(&mut self.table);
-            let flows = std::mem::take(&mut self.sharing.flows);
-            for &message in &flows {
-                let flow = &self.table.flows[message as usize];
-                if flow.share != flow.rate {
-                    self.run_at(now, message, flow.share);
-                }
-            }
-            self.sharing.flows = flows;
         }
+        while let Some(message) = self.unsettled.pop() {
+            if self.sharing.gather_flow(&mut self.table, message, first) {
+                self.share_out(now);
+            }
+        }
+    }
+
+    /// Gives the flows of a component their shares.
+    fn share_out(&mut self, now: f64) {
+        self.sharing.share_out(&mut self.table);
+        let flows = std::mem::take(&mut self.sharing.flows);
+        for &message in &flows {
+            let flow = &self.table.flows[message as usize];
+            if flow.share != flow.rate {
+                self.run_at(now, message, flow.share);
+            }
+        }
+        self.sharing.flows = flows;
     }
 }
 
@@ -156,23 +168,32 @@ impl Carrier for Flows {
         let link = &mut self.table.links[resource as usize];
         link.rate = rate;
         if link.shared {
-            return link.note(resource, &mut self.changed);
+            link.note(resource, &mut self.changed);
+            for message in 0..self.table.flows.len() as MessageId {
+                if self.table.shares(message, resource) {
+                    self.table.recap(message, &mut self.changed);
+                }
+            }
+            return;
         }
         for message in 0..self.table.flows.len() as MessageId {
             if self.table.pipes_through(message, resource) {
                 let most = self.table.most(message);
                 self.table.flows[message as usize].most = most;
                 match self.table.flows[message as usize] {
-                    Flow { flowing: false, .. } => {}
+                    Flow { flowing: false, .. } => self.table.recap(message, &mut self.changed),
                     Flow { hops: 0, .. } => self.run_at(now, message, most),
-                    _ => self.table.note(message, &mut self.changed),
+                    _ => {
+                        self.table.recap(message, &mut self.changed);
+                        self.unsettled.push(message);
+                    }
                 }
             }
         }
     }
 
     fn next(&mut self, now: f64) -> Option<f64> {
-        if !self.changed.is_empty() {
+        if !self.changed.is_empty() || !self.unsettled.is_empty() {
             self.settle(now);
         }
         self.queue.first().map(|(time, _)| time.max(now)).filter(|time| time.is_finite())
@@ -204,5 +225,9 @@ impl Carrier for Flows {
             true => link.flows.iter().map(|on| self.table.flows[on.flow as usize].rate).sum(),
             false => self.table.piped(resource),
         }
+    }
+
+    fn work(&self) -> u64 {
+        self.sharing.worked
     }
 }

@@ -38,39 +38,67 @@ impl Sharing {
     }
 
     /// Finds every flow that a change of this link can reach, opens the links on their ways, and
-    /// notes the flows whose own limit matters. False where an earlier component of the settlement
-    /// that began with `first` had the link already.
+    /// notes the flows whose own limit matters. False where earlier components of the settlement
+    /// that began with `first` had all of them already.
     pub fn gather(&mut self, table: &mut Table, seed: ResourceId, first: u64) -> bool {
         let link = &mut table.links[seed as usize];
         link.changed = false;
-        if link.found >= first {
+        if link.gathered >= first {
             return false;
         }
+        self.clear();
+        if link.found != self.round {
+            link.open_in(self.round);
+        }
+        self.links.push(seed);
+        self.spread(table, first);
+        !self.flows.is_empty()
+    }
+
+    /// The same of a flow that has come.
+    pub fn gather_flow(&mut self, table: &mut Table, message: MessageId, first: u64) -> bool {
+        let flow = &table.flows[message as usize];
+        if !flow.active || !flow.flowing || flow.found >= first || flow.hops == 0 {
+            return false;
+        }
+        self.clear();
+        self.add(table, message);
+        self.spread(table, first);
+        true
+    }
+
+    fn clear(&mut self) {
         self.round += 1;
         self.flows.clear();
         self.links.clear();
         self.limited.clear();
-        link.open_in(self.round);
-        self.links.push(seed);
+    }
+
+    /// Adds all flows of the links that were found. A flow of an earlier component was settled with
+    /// all that it can feel.
+    fn spread(&mut self, table: &mut Table, first: u64) {
         let mut at = 0;
         while let Some(&link) = self.links.get(at) {
             at += 1;
+            table.links[link as usize].gathered = self.round;
             for i in 0..table.links[link as usize].flows.len() {
                 let message = table.links[link as usize].flows[i].flow;
-                let flow = &mut table.flows[message as usize];
-                if std::mem::replace(&mut flow.found, self.round) == self.round {
-                    continue;
-                }
-                self.flows.push(message);
-                let (most, shared) = table.weigh(message, self.round, &mut self.links);
-                // No share of a link is above the link's rate, so a higher limit never stops one.
-                if most < shared {
-                    let level = most / table.flows[message as usize].weight;
-                    self.limited.push((level.to_bits(), message, most));
+                if table.flows[message as usize].found < first {
+                    self.add(table, message);
                 }
             }
         }
-        true
+    }
+
+    fn add(&mut self, table: &mut Table, message: MessageId) {
+        table.flows[message as usize].found = self.round;
+        self.flows.push(message);
+        let (most, shared) = table.weigh(message, self.round, &mut self.links);
+        // No share of a link is above the link's rate, so a higher limit never stops one.
+        if most < shared {
+            let level = most / table.flows[message as usize].weight;
+            self.limited.push((level.to_bits(), message, most));
+        }
     }
 
     /// Works out the share of every flow of the component.
@@ -115,8 +143,7 @@ impl Sharing {
         fill.clear();
         for &number in &self.links {
             let link = &table.links[number as usize];
-            // A link with one flow is that flow's own limit.
-            if link.open > 1 {
+            if link.couples() {
                 fill.push(Reverse(((link.free_rate / link.open_weight).to_bits(), number)));
             }
         }

@@ -24,6 +24,8 @@ pub(super) struct Flow {
     /// What its connection may have, and the most it may have whatever the others do.
     pub limit: f64,
     pub most: f64,
+    /// The same with the links that it shares: the slowest of them.
+    pub cap: f64,
     /// Its part of a full link, as against the other flows' weights.
     pub weight: f64,
     /// Its part of the links, while a component is being shared out.
@@ -55,9 +57,13 @@ pub(super) struct Link {
     pub congestion: Congestion,
     pub shared: bool,
     pub flows: Vec<Member>,
+    /// What its flows may have whatever the others do, together.
+    pub demand: f64,
     /// A flow came or went since the rates were last settled.
     pub changed: bool,
     pub found: u64,
+    /// The component in which all its flows were found.
+    pub gathered: u64,
     /// While a component is being shared out: the rate and the flows that have no share yet.
     pub free_rate: f64,
     pub open: u32,
@@ -107,6 +113,38 @@ impl Table {
         let hops = (first - from) as u32;
         self.flows[at] = Flow { active: true, hops, pipes: links.len() as u32 - hops, ..flow };
         self.flows[at].most = self.most(message);
+        self.flows[at].cap = self.cap(message);
+    }
+
+    /// What a flow may have on its own.
+    fn cap(&self, message: MessageId) -> f64 {
+        let rates = self.hops(message).iter().map(|hop| self.links[hop.link as usize].rate);
+        rates.fold(self.flows[message as usize].most, f64::min)
+    }
+
+    /// What flows may have is more, or less: a rate has changed.
+    pub fn recap(&mut self, message: MessageId, changed: &mut Vec<ResourceId>) {
+        let before = self.flows[message as usize].cap;
+        let cap = self.cap(message);
+        self.flows[message as usize].cap = cap;
+        let from = message as usize * self.stride;
+        if !self.flows[message as usize].flowing {
+            return;
+        }
+        for hop in &self.hops[from..from + self.flows[message as usize].hops as usize] {
+            let on = &mut self.links[hop.link as usize];
+            let coupled = on.couples();
+            on.demand += cap - before;
+            if coupled || on.couples() {
+                on.note(hop.link, changed);
+            }
+        }
+    }
+
+    /// Whether a flow under way passes this link, which it shares.
+    pub fn shares(&self, message: MessageId, link: ResourceId) -> bool {
+        let flow = &self.flows[message as usize];
+        flow.active && flow.hops > 0 && self.hops(message).iter().any(|hop| hop.link == link)
     }
 
     /// What a flow may have whatever the others do.
@@ -155,44 +193,44 @@ impl Table {
         &self.hops[message as usize * self.stride..][..count]
     }
 
-    /// Puts a flow on its links and names those that had not changed yet.
+    /// Puts a flow on its links and names those that had not changed yet and whose flows feel it.
     pub fn join(&mut self, message: MessageId, changed: &mut Vec<ResourceId>) {
         let from = message as usize * self.stride;
+        let cap = self.flows[message as usize].cap;
         for hop in 0..self.flows[message as usize].hops {
             let Hop { link, place } = &mut self.hops[from + hop as usize];
             let on = &mut self.links[*link as usize];
             *place = on.flows.len() as u32;
             on.flows.push(Member { flow: message, hop });
-            on.note(*link, changed);
+            on.demand += cap;
+            if on.couples() {
+                on.note(*link, changed);
+            }
         }
     }
 
     /// Takes a flow off its links and forgets it.
     pub fn leave(&mut self, message: MessageId, changed: &mut Vec<ResourceId>) {
         let from = message as usize * self.stride;
+        let cap = self.flows[message as usize].cap;
         for hop in 0..self.flows[message as usize].hops as usize {
             let Hop { link, place } = self.hops[from + hop];
             let on = &mut self.links[link as usize];
+            if on.couples() {
+                on.note(link, changed);
+            }
             on.flows.swap_remove(place as usize);
+            on.demand = if on.flows.is_empty() { 0.0 } else { on.demand - cap };
             if let Some(moved) = on.flows.get(place as usize) {
                 self.hops[moved.flow as usize * self.stride + moved.hop as usize].place = place;
             }
-            on.note(link, changed);
         }
         self.flows[message as usize].active = false;
     }
 
-    /// Lets a flow on its links be settled anew.
-    pub fn note(&mut self, message: MessageId, changed: &mut Vec<ResourceId>) {
-        let from = message as usize * self.stride;
-        for hop in &self.hops[from..from + self.flows[message as usize].hops as usize] {
-            self.links[hop.link as usize].note(hop.link, changed);
-        }
-    }
-
-    /// Counts a flow's weight on its links, and names those that the component did not have yet;
-    /// the most that it may have because of its own limit and links that it has alone, and the rate
-    /// of the slowest that it shares.
+    /// Counts a flow's weight on its links, and names those that the component did not have yet and
+    /// that lead to other flows; the most that it may have because of its own limit and links that
+    /// lead to none, and the rate of the slowest of the others.
     #[inline]
     pub fn weigh(
         &mut self,
@@ -205,15 +243,15 @@ impl Table {
         let from = message as usize * self.stride;
         for hop in &self.hops[from..from + flow.hops as usize] {
             let link = &mut self.links[hop.link as usize];
+            let couples = link.couples();
             if link.found != round {
                 link.open_in(round);
-                // A link with one flow leads to no other.
-                if link.open > 1 {
+                if couples {
                     found.push(hop.link);
                 }
             }
             link.open_weight += flow.weight;
-            let bound = if link.open > 1 { &mut shared } else { &mut most };
+            let bound = if couples { &mut shared } else { &mut most };
             *bound = bound.min(link.carries());
         }
         (most, shared)
@@ -236,7 +274,17 @@ impl Table {
     }
 }
 
+/// A link may be full where its flows could have more than this part of it.
+const FULL: f64 = 1.0 - 1e-9;
+
 impl Link {
+    /// Whether what one of its flows has depends on the others: there are others, and it may be
+    /// full. A link that cannot be full is as if it were not there.
+    #[inline]
+    pub fn couples(&self) -> bool {
+        self.flows.len() > 1 && (self.demand > self.rate * FULL || !self.congestion.is_none())
+    }
+
     /// What its flows have together.
     #[inline]
     pub fn carries(&self) -> f64 {

@@ -53,6 +53,8 @@ pub(super) struct Builder {
     pub uplinks: Vec<Ports>,
     /// What one site has to another, where it has a rate.
     pub between_sites: BTreeMap<(u32, u32), ResourceId>,
+    /// The limit of each connection from one site to another, where an event changes it.
+    pub limits: BTreeMap<(u32, u32), ResourceId>,
     /// What all messages between sites share.
     pub aggregate: Option<ResourceId>,
     hosts: BTreeMap<String, (HostId, Place)>,
@@ -104,6 +106,7 @@ impl Builder {
             sites: BTreeMap::new(),
             uplinks: Vec::new(),
             between_sites: BTreeMap::new(),
+            limits: BTreeMap::new(),
             aggregate: None,
             hosts: BTreeMap::new(),
             links: BTreeMap::new(),
@@ -111,7 +114,7 @@ impl Builder {
         }
     }
 
-    fn resource(&mut self, name: String, rate: f64, shared: bool) -> ResourceId {
+    pub fn resource(&mut self, name: String, rate: f64, shared: bool) -> ResourceId {
         let congestion = Congestion::default();
         self.platform.resources.push(Resource { name, rate, shared, congestion });
         self.platform.resources.len() as ResourceId - 1
@@ -268,7 +271,8 @@ impl Builder {
         pair: Option<&Between>,
     ) -> Result<Way, PlatformError> {
         let wan = said.wan.as_ref();
-        let rate = pair.and_then(|pair| pair.rate).or(wan.and_then(|wan| wan.rate));
+        let from = &self.platform.site_names[a as usize];
+        let rate = pair.and_then(|pair| pair.rate_from(from)).or(wan.and_then(|wan| wan.rate));
         let latency = pair.and_then(|pair| pair.latency).or(wan.and_then(|wan| wan.latency));
         let latency = latency.unwrap_or(0.0);
         let limit = pair.map(|pair| pair.limit).unwrap_or_default();

@@ -120,7 +120,9 @@ pub(super) struct Between {
     pub place: Place,
     pub sites: [(String, Place); 2],
     pub latency: Option<f64>,
-    pub rate: Option<f64>,
+    /// From the first site to the second.
+    pub rate_there: Option<f64>,
+    pub rate_back: Option<f64>,
     pub congestion: Option<Pressed>,
     pub limit: Limit,
 }
@@ -278,14 +280,21 @@ impl Wan {
 
 impl Between {
     pub fn read(fields: &mut Fields) -> Result<Between, PlatformError> {
+        let rate = fields.rate("rate")?;
         Ok(Between {
             place: fields.place.clone(),
             sites: two_sites(fields)?,
             latency: fields.time("latency")?,
-            rate: fields.rate("rate")?,
+            rate_there: fields.rate("rate-there")?.or(rate),
+            rate_back: fields.rate("rate-back")?.or(rate),
             congestion: congestion(fields)?,
             limit: limit(fields)?,
         })
+    }
+
+    /// The rate from a site to the other one.
+    pub fn rate_from(&self, site: &str) -> Option<f64> {
+        if self.sites[0].0 == site { self.rate_there } else { self.rate_back }
     }
 }
 

@@ -10,6 +10,9 @@ use crate::network::{Change, ResourceId};
 /// A factor is 0, or not further from 1 than this.
 const MOST_FACTOR: f64 = 1e6;
 
+/// Bytes a second of a connection without a limit.
+const NO_LIMIT: f64 = 1e18;
+
 /// One line of the story.
 pub(super) struct Event {
     place: Place,
@@ -57,6 +60,8 @@ enum Effect {
     Rate(f64),
     /// Of what the platform says.
     Factor(f64),
+    /// Bytes a second of each connection.
+    Connection(f64),
 }
 
 impl Event {
@@ -101,8 +106,9 @@ impl Subject {
 
 impl Effect {
     fn read(fields: &mut Fields) -> Result<Effect, PlatformError> {
-        let key = fields.one_of(["rate", "down", "up", "factor"])?;
+        let key = fields.one_of(["rate", "down", "up", "factor", "connection"])?;
         let effect = match key {
+            "connection" => fields.rate(key)?.map(Effect::Connection),
             "rate" => fields.rate(key)?.map(Effect::Rate),
             "factor" => fields.read(key, factor)?.map(Effect::Factor),
             _ => {
@@ -115,7 +121,7 @@ impl Effect {
 
     fn rate(self, usual: f64) -> f64 {
         match self {
-            Effect::Rate(rate) => rate,
+            Effect::Rate(rate) | Effect::Connection(rate) => rate,
             Effect::Factor(factor) => factor * usual,
         }
     }
@@ -135,7 +141,11 @@ impl Builder {
     pub fn events(&mut self, events: &[Event]) -> Result<(), PlatformError> {
         let mut changes = Vec::new();
         for event in events {
-            for resource in self.touched(event)? {
+            let touched = match event.effect {
+                Effect::Connection(_) => self.connections_of(event)?,
+                _ => self.touched(event)?,
+            };
+            for resource in touched {
                 let usual = self.platform.resources[resource as usize].rate;
                 changes.push(Change { at: event.at, resource, rate: event.effect.rate(usual) });
                 changes.extend(event.until.map(|at| Change { at, resource, rate: usual }));
@@ -149,6 +159,48 @@ impl Builder {
         changes.sort_by(|a, b| a.at.total_cmp(&b.at));
         self.platform.changes = changes;
         Ok(())
+    }
+
+    /// The limits of connections between two sites, one for each direction.
+    fn connections_of(&mut self, event: &Event) -> Result<Vec<ResourceId>, PlatformError> {
+        let Subject::Between([(a, at_a), (b, at_b)]) = &event.subject else {
+            let reason = "`connection` changes what each connection has between two `sites`";
+            return Err(event.place.refuse(Fault::Word, reason));
+        };
+        let (from, to) = (self.site_id(a, at_a)?, self.site_id(b, at_b)?);
+        let mut touched = Vec::new();
+        for pair in [(from, to), (to, from)] {
+            touched.push(self.limit_of_connections(pair, event)?);
+            let at = pair.0 as usize * self.platform.site_names.len() + pair.1 as usize;
+            if let Some(way) = &mut self.platform.between[at] {
+                way.most = way.most.max(event.effect.rate(0.0));
+            }
+        }
+        Ok(touched)
+    }
+
+    /// The limit of each connection from one site to another as a resource that nobody shares.
+    fn limit_of_connections(
+        &mut self,
+        (from, to): (u32, u32),
+        event: &Event,
+    ) -> Result<ResourceId, PlatformError> {
+        if let Some(known) = self.limits.get(&(from, to)) {
+            return Ok(*known);
+        }
+        let (names, sites) = (&self.platform.site_names, self.platform.site_names.len());
+        let name = format!("{}:to:{}:connection", names[from as usize], names[to as usize]);
+        let at = from as usize * sites + to as usize;
+        let Some(most) = self.platform.between[at].as_ref().map(|way| way.most) else {
+            let reason = "nothing is between these two sites";
+            return Err(event.place.refuse(Fault::Name, reason));
+        };
+        let limit = self.resource(name, most.min(NO_LIMIT), false);
+        self.limits.insert((from, to), limit);
+        if let Some(way) = &mut self.platform.between[at] {
+            way.links.push(limit);
+        }
+        Ok(limit)
     }
 
     /// What an event changes, each once.

@@ -84,20 +84,38 @@ impl Platform {
     /// The layout of a platform of sites; an error names what is no part of one.
     pub fn layout(&self) -> Result<Layout, String> {
         self.refuse_what_has_no_layout()?;
+        self.parts(&|id| self.resources[id as usize].rate)
+    }
+
+    /// The layout with every rate at its highest, without what only delays messages: costs and
+    /// clocks of hosts, traffic of others, switches and limits inside sites, losses. What no message
+    /// can beat there, none can beat here.
+    pub fn widest_layout(&self) -> Result<Layout, String> {
+        if !self.routes.is_empty() {
+            return Err("[[route]]: a way of its own between two hosts".to_string());
+        }
+        self.parts(&|id| {
+            let later = self.changes.iter().filter(|change| change.resource == id);
+            later.map(|change| change.rate).fold(self.resources[id as usize].rate, f64::max)
+        })
+    }
+
+    fn parts(&self, rate: &dyn Fn(ResourceId) -> f64) -> Result<Layout, String> {
         let mut pipes: Vec<(ResourceId, LayoutPipe)> = Vec::new();
         let mut pipe = |id: &ResourceId| {
             if let Some(known) = pipes.iter().position(|(known, _)| known == id) {
                 return known;
             }
             let resource = &self.resources[*id as usize];
-            let Resource { name, rate, congestion, .. } = resource.clone();
-            pipes.push((*id, LayoutPipe { name, rate, congestion }));
+            let Resource { name, congestion, .. } = resource.clone();
+            pipes.push((*id, LayoutPipe { name, rate: rate(*id), congestion }));
             pipes.len() - 1
         };
         let sites = self.site_names.len();
         let ways = self.between.iter().enumerate().filter_map(|(at, way)| {
             let way = way.as_ref()?;
-            let pipes = way.links.iter().map(&mut pipe).collect();
+            let shared = way.links.iter().filter(|id| self.resources[**id as usize].shared);
+            let pipes = shared.map(&mut pipe).collect();
             let Limit { rate: connection, window } = way.limit;
             let (from, to, latency) = (at / sites, at % sites, way.latency);
             Some(LayoutWay { from, to, latency, connection, window, pipes })
@@ -106,9 +124,11 @@ impl Platform {
         let mut counts = vec![0; sites];
         let hosts = self.host_names.iter().zip(&self.hosts).map(|(name, host)| {
             let site = host.site.ok_or_else(|| format!("host {name} is in no site"))? as usize;
-            let card = self.rates(host.lan);
+            let rates =
+                |ports: Ports| CardRates { out: ports.out.map(rate), into: ports.into.map(rate) };
+            let card = rates(host.lan);
             let second = host.wan.out != host.lan.out || host.wan.into != host.lan.into;
-            let wan_card = second.then(|| self.rates(host.wan));
+            let wan_card = second.then(|| rates(host.wan));
             let number = counts[site];
             counts[site] += 1;
             Ok(LayoutHost { name: name.clone(), site, number, card, wan_card })
@@ -120,11 +140,6 @@ impl Platform {
             .collect();
         let pipes = pipes.into_iter().map(|(_, pipe)| pipe).collect();
         Ok(Layout { hosts, sites, ways, pipes })
-    }
-
-    fn rates(&self, ports: Ports) -> CardRates {
-        let rate = |id: Option<ResourceId>| id.map(|id| self.resources[id as usize].rate);
-        CardRates { out: rate(ports.out), into: rate(ports.into) }
     }
 
     fn refuse_what_has_no_layout(&self) -> Result<(), String> {
@@ -196,6 +211,20 @@ mod tests {
         let wan = CardRates { out: Some(12.5e6), into: Some(12.5e6) };
         assert_eq!(found.hosts[3].wan_card, Some(wan));
         assert!(found.ways[0].pipes.len() >= 3);
+    }
+
+    #[test]
+    fn the_widest_layout_has_the_highest_rates_of_events() {
+        let text = "include = [\"two-sites:2x2,wan=100Mbit,send=5us,lan=1Gbit\"]\n\
+                    [[event]]\nat = \"1s\"\nsites = [\"site0\", \"site1\"]\nrate = \"400Mbit\"\n\
+                    [[event]]\nat = \"1s\"\nsites = [\"site0\", \"site1\"]\n\
+                    connection = \"1Mbit\"\n";
+        let platform = Platform::parse("events", text).expect("a platform");
+        assert!(platform.layout().is_err());
+        let found = platform.widest_layout().expect("a layout");
+        let rates: Vec<f64> = found.pipes.iter().map(|pipe| pipe.rate).collect();
+        assert_eq!(rates, [50e6, 50e6]);
+        assert!(Platform::read("random:7").expect("it").widest_layout().is_err());
     }
 
     #[test]

@@ -121,6 +121,8 @@ fn events_that_cannot_happen() {
         ("at='1s'\ndown=true", 1, Fault::Word, "none of them is here"),
         ("at='1s'\nhost='h0'\nsite='s'\ndown=true", 4, Fault::Word, "`host` and `site` are two"),
         ("at='1s'\nhost='h0'", 1, Fault::Word, "one of rate, down, up, factor"),
+        ("at='1s'\nhost='h0'\nconnection='1bit'", 1, Fault::Word, "between two `sites`"),
+        ("at='1s'\nsites=['s','s']\nconnection='1bit'", 1, Fault::Name, "nothing is between"),
         ("at='1s'\nhost='h0'\ndown=true\nup=true", 5, Fault::Word, "`down` and `up` are two"),
         ("at='1s'\nhost='h0'\ndown=false", 4, Fault::Value, "true, or left out"),
         ("at='1s'\nhost='h0'\nrate='0bit'", 4, Fault::Value, "above 0"),

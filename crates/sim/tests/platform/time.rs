@@ -1,5 +1,9 @@
 //! What holds of messages, clocks, events and the traffic of others is what the platform says.
 
+use laneway_coll::find;
+use laneway_core::{Collective, Shape};
+use laneway_sim::simulate;
+
 use super::*;
 
 #[test]
@@ -115,6 +119,54 @@ event = [
         (4.0, "wan:all", 0.0),
     ];
     assert_eq!(story(&platform), expected);
+}
+
+/// Seconds of one message of 1,250,000 bytes, 10 Mbit, from host 0 to host 1.
+fn one_message(platform: &Platform) -> f64 {
+    let (linear, params) = find(Collective::Bcast, "linear").expect("an algorithm");
+    let shape = Shape::new(Collective::Bcast, 2, 1_250_000);
+    let schedule = linear.schedule(&shape, &params).expect("a schedule");
+    simulate(platform, &*schedule, None).expect("a run").finish
+}
+
+/// 10 ms of latency, 0.19 s at 20 Mbit/s (3.8 Mbit), and the rest at 5 or 40 Mbit/s.
+#[test]
+fn the_limit_of_connections_changes_while_a_message_is_under_way() {
+    let usual = "include = ['two-sites:1x1,latency=10ms,connection=20Mbit']\n";
+    let event = |what: &str| {
+        let text = format!("{usual}[[event]]\nat = '0.2s'\nsites = ['site0', 'site1']\n{what}\n");
+        one_message(&read_text(&text).expect("an event"))
+    };
+    let close =
+        |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-9, "{found} {wanted}");
+    close(one_message(&read_text(usual).expect("two sites")), 0.01 + 10.0 / 20.0);
+    close(event("connection = '5Mbit'"), 0.2 + 6.2 / 5.0);
+    close(event("connection = '40Mbit'"), 0.2 + 6.2 / 40.0);
+    // 1.25 Mbit until 0.45 s.
+    close(event("connection = '5Mbit'\nuntil = '0.45s'"), 0.45 + 4.95 / 20.0);
+    let none = "include = ['sites:1,1,window=1G']\n[[event]]\nat = '0'\n\
+                sites = ['site0', 'site1']\nconnection = '10Mbit'\n";
+    close(one_message(&read_text(none).expect("no limit before")), 0.005 + 1.0);
+}
+
+#[test]
+fn two_sites_have_a_rate_in_each_direction() {
+    let text = "site = [{ name = 'a' }, { name = 'b' }]\n\
+                 host = [{ name = 'x', site = 'b', rate = '1Gbit' }, \
+                 { name = 'y', site = 'a', rate = '1Gbit' }]\n[wan]\nrate = '1Gbit'\n"
+        .to_string()
+        + "[[between]]\nsites = ['b', 'a']\nrate-there = '10Mbit'\nrate-back = '40Mbit'\n";
+    let platform = read_text(&text).expect("two directions");
+    let rate = |name: &str| {
+        let found = platform.resources().iter().find(|resource| resource.name == name);
+        found.map(|resource| resource.rate * 8e-6)
+    };
+    assert_eq!((rate("b:to:a"), rate("a:to:b")), (Some(10.0), Some(40.0)));
+    assert!((one_message(&platform) - 1.0).abs() < 1e-9);
+    let text = text.replace("rate-back = '40Mbit'\n", "");
+    let platform = read_text(&text).expect("the other direction as in [wan]");
+    let back = platform.resources().iter().find(|resource| resource.name == "a:to:b");
+    assert_eq!(back.map(|resource| resource.rate), Some(125e6));
 }
 
 #[test]

@@ -1,0 +1,171 @@
+//! Steps from the fastest settings: one parameter at a time, and two at once where no single step
+//! helps.
+
+use laneway_coll::Parameter;
+
+use super::{GAIN, Search, Setting};
+use crate::choose::{Candidate, ChoiceError};
+
+/// Settings that steps begin at.
+const MOST_STARTS: usize = 4;
+/// A start is at most so many times as slow as the best.
+const FROM: f64 = 1.4;
+/// The rest of a run may differ so much from what its first part foretells.
+const MISLEADING: f64 = 0.01;
+/// Pairs of steps are tried for algorithms with at most so many parameters.
+const FEW_PARAMETERS: usize = 4;
+
+impl Search<'_, '_> {
+    /// Adds what steps from the fastest settings lead to.
+    pub(super) fn climb(&mut self, found: &mut Vec<Candidate>) -> Result<(), ChoiceError> {
+        found.sort_by(|a, b| a.time.total_cmp(&b.time));
+        let fastest =
+            |found: &[Candidate]| found.iter().map(|one| one.time).fold(f64::INFINITY, f64::min);
+        let mut starts: Vec<Candidate> = Vec::new();
+        for one in found.iter() {
+            let of_it = starts.iter().filter(|other| other.algorithm == one.algorithm).count();
+            if of_it < 1 && starts.len() < MOST_STARTS {
+                starts.push(one.clone());
+            }
+        }
+        let begun = self.spent;
+        let share = self.left() / 2;
+        for (number, start) in starts.into_iter().enumerate() {
+            let best = fastest(found);
+            if start.time > FROM * best || self.is_enough(best) {
+                break;
+            }
+            // The first start has half of the work, the second half of the rest.
+            let until = match number {
+                0 => begun + share,
+                1 => begun + share + share / 2,
+                _ => self.work,
+            };
+            let start = self.checked(start)?;
+            if start.time <= FROM * best {
+                let reached = self.climbed(start.clone(), until)?;
+                found.push(reached);
+            }
+            found.push(start);
+        }
+        let best = fastest(found);
+        if let Some(one) = found.iter().position(|one| one.time == best) {
+            let fewer = self.with_fewer(found[one].clone())?;
+            found.push(fewer);
+        }
+        Ok(())
+    }
+
+    /// A start of which only a part was simulated, simulated to its end if that is not too much
+    /// work. Where the part misled, no other part of this algorithm is believed.
+    fn checked(&mut self, start: Candidate) -> Result<Candidate, ChoiceError> {
+        if !start.part_of_run {
+            return Ok(start);
+        }
+        let Some(whole) = self.attempt_whole(Setting::of(&start), f64::INFINITY)? else {
+            return Ok(start);
+        };
+        if (whole.time / start.time - 1.0).abs() > MISLEADING {
+            self.distrusted.push(whole.algorithm.name);
+            self.tried.retain(|tried| !tried.is_part_of(whole.algorithm));
+        }
+        Ok(whole)
+    }
+
+    /// Steps while one helps.
+    fn climbed(&mut self, mut best: Candidate, until: u64) -> Result<Candidate, ChoiceError> {
+        loop {
+            let before = best.time;
+            for (parameter, _) in best.algorithm.parameters {
+                best = self.stepped(best, *parameter, until)?;
+            }
+            if best.time < GAIN * before {
+                continue;
+            }
+            if self.is_enough(best.time) || self.spent >= until {
+                return Ok(best);
+            }
+            best = self.stepped_twice(best, until)?;
+            if best.time >= GAIN * before {
+                return Ok(best);
+            }
+        }
+    }
+
+    /// Steps of one parameter, while one helps.
+    fn stepped(
+        &mut self,
+        mut best: Candidate,
+        parameter: Parameter,
+        until: u64,
+    ) -> Result<Candidate, ChoiceError> {
+        loop {
+            let setting = Setting::of(&best);
+            let mut next: Option<Candidate> = None;
+            for value in self.steps(&setting, parameter) {
+                if self.is_enough(best.time) || self.spent >= until {
+                    return Ok(next.unwrap_or(best));
+                }
+                let limit = GAIN * next.as_ref().map_or(best.time, |one| one.time);
+                next = self.attempt(setting.with(parameter, value), limit)?.or(next);
+            }
+            match next {
+                Some(better) => best = better,
+                None => return Ok(best),
+            }
+        }
+    }
+
+    /// Two steps at once, of any two parameters.
+    fn stepped_twice(&mut self, best: Candidate, until: u64) -> Result<Candidate, ChoiceError> {
+        let parameters = best.algorithm.parameters;
+        if parameters.len() > FEW_PARAMETERS {
+            return Ok(best);
+        }
+        let setting = Setting::of(&best);
+        for (at, (first, _)) in parameters.iter().enumerate() {
+            for (second, _) in &parameters[at + 1..] {
+                for a in self.steps(&setting, *first).into_iter().take(4) {
+                    let stepped = setting.with(*first, a);
+                    for b in self.steps(&stepped, *second).into_iter().take(4) {
+                        if self.spent >= until {
+                            return Ok(best);
+                        }
+                        let both = stepped.with(*second, b);
+                        if let Some(better) = self.attempt(both, GAIN * best.time)? {
+                            return Ok(better);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// As few transfers under way as are as fast.
+    fn with_fewer(&mut self, mut best: Candidate) -> Result<Candidate, ChoiceError> {
+        // Settings that fit a relay need all that they have under way.
+        let setting = Setting::of(&best);
+        if setting.has(Parameter::Stripes) {
+            return Ok(best);
+        }
+        let equal = f64::max(super::NEAR_ENOUGH * self.least, best.time / GAIN);
+        for parameter in [Parameter::Window, Parameter::Near, Parameter::Lanes] {
+            let setting = Setting::of(&best);
+            if !setting.has(parameter) {
+                continue;
+            }
+            let most = setting.params.get(parameter);
+            for value in self.windows() {
+                if !(1..most).contains(&value) || self.is_spent() {
+                    continue;
+                }
+                if let Some(other) = self.attempt(setting.with(parameter, value), equal)? {
+                    best = other;
+                    break;
+                }
+            }
+        }
+        Ok(best)
+    }
+}

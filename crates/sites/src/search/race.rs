@@ -1,0 +1,125 @@
+//! The race: settings are simulated, the lowest estimate first, each no further than a multiple of
+//! the best time so far.
+
+use super::look::Entry;
+use super::{EQUAL, Search, Setting};
+use crate::choose::{Candidate, Choice, ChoiceError};
+
+/// A setting whose estimate is above so many times the best time is not simulated.
+const SLACK: f64 = 1.15;
+/// Sums in another order differ by less.
+const ROUNDING: f64 = 1.0 + 1e-9;
+/// A setting that takes up to so many times the best time may be made better by steps.
+const PROMISING: f64 = 1.4;
+/// The rounds of the race may take this part of the work together, in tenths.
+const PART_OF_RACE: [u64; 2] = [5, 6];
+/// Runs that were not simulated to their end are, if they are this near to the best.
+const TO_CONFIRM: f64 = 1.02;
+/// So many of them.
+const MOST_CONFIRMED: usize = 12;
+
+impl Search<'_, '_> {
+    /// The times of the settings that may be the best, or may lead to it: the most promising of
+    /// each structure first, then others of the structures that are fast.
+    pub(super) fn race(&mut self, entries: Vec<Entry>) -> Result<Vec<Candidate>, ChoiceError> {
+        let mut found: Vec<Candidate> = Vec::new();
+        let mut best = f64::INFINITY;
+        let mut structures: Vec<(usize, f64)> = Vec::new();
+        let rests_on_eager = self.bound.is_some() && self.all_are_eager();
+        let (mut firsts, mut others) = (Vec::new(), Vec::new());
+        for entry in &entries {
+            let is_new = structures.iter().all(|(structure, _)| *structure != entry.structure);
+            if is_new {
+                structures.push((entry.structure, f64::INFINITY));
+            }
+            (if is_new { &mut firsts } else { &mut others }).push(entry);
+        }
+        for (round, entry) in
+            firsts.into_iter().map(|one| (0, one)).chain(others.into_iter().map(|one| (1, one)))
+        {
+            let known = found.iter().any(|one| one.algorithm == entry.setting.algorithm);
+            let is_wanted = self.all && !known;
+            let place = structures.iter().position(|(one, _)| *one == entry.structure);
+            let before = place.map_or(f64::INFINITY, |place| structures[place].1);
+            let is_behind = entry.floor > best * ROUNDING
+                || entry.estimate > SLACK * best
+                || round == 1 && before > PROMISING * best;
+            // Of calls that rest on eager messages, one that needs none is wanted.
+            let is_reached = self.reaches(best) && !(round == 0 && rests_on_eager);
+            let is_over = is_reached || self.spent > self.work * PART_OF_RACE[round] / 10;
+            if !is_wanted && (is_behind || is_over && best.is_finite()) {
+                if round == 0 && !is_behind && !self.reaches(best) && entry.estimate < best {
+                    self.note_unsearched(&entry.setting);
+                }
+                continue;
+            }
+            let limit = if is_wanted { f64::INFINITY } else { PROMISING * best };
+            if let Some(candidate) = self.attempt(entry.setting, limit)? {
+                best = best.min(candidate.time);
+                if let Some(place) = place {
+                    structures[place].1 = before.min(candidate.time);
+                }
+                found.push(candidate);
+            }
+        }
+        if found.is_empty() {
+            self.fallback = entries.first().cloned();
+        }
+        Ok(found)
+    }
+
+    /// The choice where every simulation is too much work: the lowest estimate.
+    pub(super) fn unsimulated(mut self) -> Result<Choice, ChoiceError> {
+        let Some(Entry { setting, estimate, .. }) = self.fallback.take() else {
+            return Err(ChoiceError::Nobody(self.refusals.join("; ")));
+        };
+        let Setting { algorithm, params } = setting;
+        let schedule = self.sites.schedule(self.shape, algorithm, &params)?;
+        let load = self.load(&*schedule);
+        let time = estimate.min(load.time.max(0.0));
+        let (bytes, messages) = (0, load.messages);
+        let best = Candidate {
+            algorithm,
+            params,
+            time,
+            bytes,
+            messages,
+            part_of_run: true,
+            unconfirmed: true,
+        };
+        self.note_unsearched(&setting);
+        let Search { bound, simulated, unsearched, spent: work, .. } = self;
+        Ok(Choice { all: vec![best.clone()], best, bound, simulated, work, unsearched })
+    }
+
+    /// Simulates the best to their end, where only a part was and the work allows it.
+    pub(super) fn confirm(&mut self, found: &mut [Candidate]) -> Result<(), ChoiceError> {
+        // The work of the search itself is over.
+        self.work = self.spent + self.work / 2;
+        for _ in 0..MOST_CONFIRMED {
+            found.sort_by(|a, b| a.time.total_cmp(&b.time));
+            let Some(best) = found.first().map(|one| one.time) else { break };
+            let near = found.iter_mut().filter(|one| one.time <= TO_CONFIRM * best);
+            let Some(one) = near.into_iter().find(|one| one.part_of_run && !one.unconfirmed) else {
+                break;
+            };
+            let setting = Setting::of(one);
+            match self.attempt_whole(setting, f64::INFINITY)? {
+                Some(whole) => {
+                    let (ratio, algorithm) = (whole.time / one.time, one.algorithm);
+                    *one = whole;
+                    if one.time <= EQUAL * best {
+                        break;
+                    }
+                    // Other parts mislead as much.
+                    let parts = found.iter_mut().filter(|one| one.part_of_run);
+                    for part in parts.filter(|one| one.algorithm == algorithm) {
+                        part.time *= ratio;
+                    }
+                }
+                None => one.unconfirmed = true,
+            }
+        }
+        Ok(())
+    }
+}
