@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::sync::Mutex;
 
 use laneway_core::{Comm, Failure, Value};
-use laneway_measure::pairs::{Observer, Refusal, Rounds, Sites, Survey, SurveyError, Unfinished};
+use laneway_measure::pairs::{
+    Observer, Refusal, Rounds, Sample, Sites, Survey, SurveyError, Unfinished,
+};
 use laneway_sim::{Program, platform::Platform};
 
 /// What an observer hears, a line each.
@@ -107,4 +109,32 @@ fn sites_are_those_that_are_given_or_found() {
 fn one_rank_has_no_pairs() {
     let ended = run("cluster:1", 1, |comm| Survey::new().run(comm, &()));
     assert!(matches!(ended[0], Err(SurveyError::Refused(Refusal::NoPairs))), "{ended:?}");
+}
+
+#[test]
+fn a_sample_finds_sites_by_latency() {
+    let mut survey = Survey::new();
+    survey.sample = Some(Sample { partners: Some(3), seed: 5 });
+    let found = run("two-sites:9x12", 21, |comm| survey.run(comm, &()));
+    let found = found.into_iter().next().expect("rank 0").expect("it is measured");
+    let found = found.expect("rank 0 knows");
+    assert_eq!(found.sites, [[0; 9].to_vec(), [1; 12].to_vec()].concat());
+    let coverage = found.coverage.expect("it is a sample");
+    assert_eq!((coverage.all, coverage.quick, coverage.unseen), (210, 210, 0));
+    assert!(found.is_healthy() && found.pairs.len() < 100, "{:?}", found.sentences());
+}
+
+#[test]
+fn a_sample_of_impossible_size_is_refused() {
+    for partners in [0, 1, 4] {
+        let mut survey = Survey::new();
+        survey.sample = Some(Sample { partners: Some(partners), seed: 1 });
+        let ended = run("cluster:4", 4, |comm| survey.run(comm, &()));
+        let refusal = Refusal::Partners { partners, ranks: 4 };
+        let is_same = |end: &Result<_, SurveyError>| match end {
+            Err(SurveyError::Refused(other)) => *other == refusal,
+            _ => false,
+        };
+        assert!(ended.iter().all(is_same), "{ended:?}");
+    }
 }
